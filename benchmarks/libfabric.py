@@ -19,7 +19,7 @@ from benchmarks.latency import sample_of
 from benchmarks.paired import Comparison, Sample
 from benchmarks.setting import Setting
 from benchmarks.stage import NO_IDLE
-from wireproof.adapters.scan import read
+from wireproof.adapters import read
 from wireproof.instrument.measure import measure
 from wireproof.launch.command import prepare, provenance
 from wireproof.launch.here import meeting_point

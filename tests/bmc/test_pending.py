@@ -18,13 +18,13 @@ from tests.bmc.server import SYSTEM, Board, served
 
 from wireproof.model.bmc import Bmc, PlannedAttribute, Raw, Secret
 from wireproof.store.firmware_journal import sets_of
-from wireproof.workflow.tune.bios import (
+from wireproof.workflow.tune.with_bios import (
     FirmwareDone,
     apply_firmware,
     firmware_status,
+    journals,
     revert_firmware,
 )
-from wireproof.workflow.tune.with_bios import journals
 
 SETTINGS = f"{SYSTEM}/Bios/Settings"
 
@@ -167,7 +167,7 @@ def test_all_of_a_host_or_none(board: Board, at: At, monkeypatch: pytest.MonkeyP
         handler.answer(200, {"Id": "Settings"})  # type: ignore[attr-defined]
         board.replies.pop(("PATCH", SETTINGS))
 
-    monkeypatch.setattr("wireproof.workflow.tune.bios._PAUSES_S", (0.0,))
+    monkeypatch.setattr("wireproof.workflow.tune.with_bios._PAUSES_S", (0.0,))
     board.replies["PATCH", SETTINGS] = half
     done = at.apply(planned("Turbo", "Disabled", "Enabled"), planned("Smt", True, False))
     assert states(done) == ["ignored", "ignored"]
@@ -179,7 +179,7 @@ def test_all_of_a_host_or_none(board: Board, at: At, monkeypatch: pytest.MonkeyP
 def test_a_bmc_that_makes_a_job_and_does_not_show_it_is_not_called_unchanged(
     board: Board, at: At, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("wireproof.workflow.tune.bios._PAUSES_S", (0.0,))
+    monkeypatch.setattr("wireproof.workflow.tune.with_bios._PAUSES_S", (0.0,))
     answers = iter([(202, {"Id": "JID_1"}), (400, {"error": {"message": "a job is pending"}})])
     board.replies["PATCH", SETTINGS] = lambda handler: handler.answer(*next(answers))  # type: ignore[attr-defined]
     done = at.apply(planned("Turbo", "Disabled", "Enabled"))
@@ -191,7 +191,7 @@ def test_a_bmc_that_makes_a_job_and_does_not_show_it_is_not_called_unchanged(
 def test_a_bmc_that_takes_a_moment_is_waited_for(
     board: Board, at: At, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("wireproof.workflow.tune.bios._PAUSES_S", (0.0, 0.0, 0.0))
+    monkeypatch.setattr("wireproof.workflow.tune.with_bios._PAUSES_S", (0.0, 0.0, 0.0))
 
     def later(handler: BaseHTTPRequestHandler) -> None:
         handler.answer(202, {})  # type: ignore[attr-defined]

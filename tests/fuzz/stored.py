@@ -152,9 +152,9 @@ def _documents() -> dict[str, tuple[type, str, Reader]]:
     from wireproof.store.load import load_document
     from wireproof.store.result import read_dossier, read_fabrics, read_result
     from wireproof.workflow.gate import GateSpecification, _answer
-    from wireproof.workflow.pfc.stored import read_snapshot
+    from wireproof.workflow.pfc.report import read_snapshot
     from wireproof.workflow.resume import StoredInvocation, recall
-    from wireproof.workflow.study.course import Keeper
+    from wireproof.workflow.study import Keeper
     from wireproof.workflow.tune.plan import load_plan
 
     def result(folder: Path) -> None:

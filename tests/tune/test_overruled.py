@@ -7,8 +7,7 @@ import pytest
 from wireproof.audit.facts import HostFacts
 from wireproof.instrument.facts import without_secrets
 from wireproof.model.record import FactFrame
-from wireproof.tune.boot_mtu import boot_files, mtus_in
-from wireproof.tune.settings_files import overruled, unread, written_in
+from wireproof.tune.settings_files import boot_files, mtus_in, overruled, unread, written_in
 
 SYSCTL = "90-wireproof.conf"
 

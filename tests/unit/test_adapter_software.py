@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from wireproof.adapters.scan import read
+from wireproof.adapters import read
 from wireproof.model.series import software_of
 
 OSU = (

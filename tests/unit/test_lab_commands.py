@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from wireproof.lab import commands
-from wireproof.lab.shaping import Shape, burst_bytes, gso_bytes, shape_of, transition
+from wireproof.lab.commands import Shape, burst_bytes, gso_bytes, shape_of, transition
 from wireproof.model.topology import Fault, Network, Topology
 
 HSN = Network(name="hsn", device="hsn0", subnet="10.20.1.0/24", rate="1gbit")

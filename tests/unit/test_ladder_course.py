@@ -15,8 +15,8 @@ from wireproof.model.ladder import LayerName
 from wireproof.settings.options import Options
 from wireproof.settings.resolve import resolve
 from wireproof.verdict.ladder.steps import Round
+from wireproof.workflow import ladder as course
 from wireproof.workflow.ladder import LadderSpecification, methods_of, run_ladder
-from wireproof.workflow.ladder import run as course
 from wireproof.workflow.reporter import LoggingReporter
 from wireproof.workflow.session.session import Storage
 from wireproof.workflow.target.target import Target

@@ -11,9 +11,8 @@ from wireproof.model.errors import CouldNotMeasure
 from wireproof.model.plan import Libfabric
 from wireproof.model.record import Host, Nic, Rdma
 from wireproof.settings.resolve import resolve
-from wireproof.workflow.ladder import methods_of
+from wireproof.workflow.ladder import methods_of, rdma_device, where_of
 from wireproof.workflow.ladder.launched import LaunchedLayer
-from wireproof.workflow.ladder.run import rdma_device, where_of
 from wireproof.workflow.target.target import Target
 
 

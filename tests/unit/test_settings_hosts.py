@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wireproof.model.errors import BadInput
-from wireproof.settings import host_groups
+from wireproof.settings import hosts
 from wireproof.settings.hosts import parse_hosts
 
 GROUPS = """\
@@ -40,7 +40,7 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         f"list: sed -n 's/^\\([a-z0-9]*\\):.*/\\1/p' {tmp_path}/groups\n",
         encoding="utf-8",
     )
-    monkeypatch.setattr(host_groups, "_resolver", lambda: GroupResolverConfig(str(config)))
+    monkeypatch.setattr(hosts, "_resolver", lambda: GroupResolverConfig(str(config)))
     return tmp_path
 
 
@@ -126,7 +126,7 @@ def test_no_configuration_is_read_without_an_at_sign(monkeypatch: pytest.MonkeyP
     def never() -> None:
         raise AssertionError("the site's groups were asked for")
 
-    monkeypatch.setattr(host_groups, "_resolver", never)
+    monkeypatch.setattr(hosts, "_resolver", never)
     assert parse_hosts("n[1-2]!n1,n3") == ("n2", "n3")
 
 

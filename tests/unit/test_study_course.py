@@ -26,9 +26,9 @@ from wireproof.settings.options import Options
 from wireproof.study.catalogue import library_of
 from wireproof.study.path import agreed_rails
 from wireproof.workflow import catalogue
+from wireproof.workflow import study as under_test
 from wireproof.workflow.session.session import Storage
 from wireproof.workflow.study import StudySpecification, library_called, run_study
-from wireproof.workflow.study import course as under_test
 from wireproof.workflow.target.target import Target
 
 RATE = Metric(name="goodput", unit="bytes_per_s", better="higher", source="")

@@ -1,14 +1,264 @@
 """Adapters: what other benchmarks print, read into Series, and the options that they take. No
 processes, no files.
 
-``registry`` says what an adapter is and lists the tools, ``scan`` finds their results in a log.
+``registry`` says what an adapter is and lists the tools, ``read`` finds every result in a log,
+whoever printed it: one file may hold several tools, banners and noise.
 Each tool has a module, or a folder of that name with its ``benchmarks`` (what each measures) and
 more. They share ``page`` (a log as plain lines), ``rows`` (tables of numbers), ``documents`` (JSON)
 and ``options`` (command lines); ``table`` reads a bare table that no tool has signed, ``headless``
 rows without a heading.
 """
 
-from wireproof.adapters.registry import adapter, adapter_names
-from wireproof.adapters.scan import read
+import re
+from collections.abc import Iterator
+
+import msgspec
+
+from wireproof.adapters.headless import headless
+from wireproof.adapters.page import Page, pages_of, without_commas
+from wireproof.adapters.registry import Adapter, adapter, adapter_names, tool_of
+from wireproof.adapters.table import tables
+from wireproof.model.errors import BadInput, NoResult
+from wireproof.model.quantity import counted
+from wireproof.model.series import SOFTWARE, Series, SeriesPoint
 
 __all__ = ["adapter", "adapter_names", "read"]
+
+
+# --- What a log says of the software below a benchmark: the MPI, the system and its kernel. A
+# banner, or the output of `uname -a`, `mpirun --version` or `cat /etc/os-release`, holds for what
+# follows.
+
+_VERSION = r"(\d[\w.]{0,30}(?: Update \d{1,2})?)"
+_SIGNS: tuple[tuple[str, str, str, re.Pattern[str]], ...] = (
+    # what it is, a word in the line, how it is called, where its version is
+    (
+        "mpi",
+        "MPI Library",
+        "Intel MPI",
+        re.compile(r"Intel\(R\) MPI Library(?: for Linux\* OS)?,? Version " + _VERSION),
+    ),
+    ("mpi", "Open MPI)", "Open MPI", re.compile(r"\(Open MPI\) " + _VERSION)),
+    ("system", "PRETTY_NAME=", "", re.compile(r'^PRETTY_NAME="?([\w][\w ./()-]{2,60}?)"?$')),
+    (
+        "system",
+        " release ",
+        "",
+        re.compile(
+            r"^((?:AlmaLinux|CentOS|Fedora|Oracle|Red Hat|Rocky)[\w ]{0,40} release \d[\w.]{0,20})"
+            r"(?: \([\w ]{1,40}\))?$"
+        ),
+    ),
+    ("kernel", "# Release", "Linux", re.compile(r"^# Release +: " + r"(\d[\w.+-]{2,60})$")),
+    ("kernel", "Linux ", "Linux", re.compile(r"^Linux \S{1,80} (\d+\.\d[\w.+-]{2,60})(?: |$)")),
+)
+_SOFTWARE_HINTS = tuple({word.encode() for _, word, _, _ in _SIGNS})
+
+
+def _said(line: str) -> Iterator[tuple[str, str]]:
+    for kind, word, name, pattern in _SIGNS:
+        found = pattern.search(line[:400]) if word in line else None
+        if found is not None:
+            yield kind, f"{name} {found.group(1)}".strip()
+
+
+def with_software(found: list[Series], page: Page, data: bytes) -> list[Series]:
+    """The series with a note for each of MPI, system and kernel that stands above its rows."""
+    if not any(word in data for word in _SOFTWARE_HINTS):
+        return found
+    noted, begin, known = list[Series](), 0, dict[str, str]()
+    for one in found:
+        end = max(one.last_line, one.first_line)
+        for line in page.lines[begin:end]:
+            known.update(_said(line))
+        begin = max(begin, end)
+        notes = [*one.notes, *(SOFTWARE + known[kind] for kind in sorted(known))]
+        noted.append(msgspec.structs.replace(one, notes=notes) if known else one)
+    return noted
+
+
+# --- Sockets without the kernel: a log that names such a library tells that the kernel's floor does
+# not hold.
+
+NOTE = "kernel bypass: "
+"""How the note begins that names the library."""
+
+# (library, what it prints when a program starts, what names it in an environment or a command line)
+_LIBRARIES: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = (
+    ("libvma", ("VMA INFO", "VMA_VERSION"), ("libvma.so",)),
+    ("libxlio", ("XLIO INFO", "XLIO_VERSION"), ("libxlio.so",)),
+    (
+        "Onload",
+        ("OpenOnload", "Using Onload"),
+        ("libonload", "onload -p", "onload --", "onload sockperf", "onload iperf"),
+    ),
+    ("TCPDirect", ("TCPDirect",), ("libonload_zf",)),
+    ("rsocket", (), ("librspreload.so",)),
+    ("SDP", (), ("libsdp.so",)),
+    ("SMC-R", (), ("libsmc-preload.so", "smc_run ")),
+    ("ExaSock", ("exasock",), ("libexasock",)),
+    ("DBL", (), ("libdbl.so",)),
+    ("DPDK", ("EAL: Detected", "EAL: Probing"), ("libmtcp", "f-stack")),
+)
+_SPOKEN = tuple(word.encode() for _, printed, named in _LIBRARIES for word in (*printed, *named))
+# What a log of MPI has when such a library is in use; few words, since every log is searched for
+# them.
+_HINTS = (b"VMA", b"XLIO", b"nload", b"LD_PRELOAD")
+
+
+def _loaded(lines: list[str], kept: str) -> tuple[str, str]:
+    """The library that a banner in ``lines`` names, and the one that the environment names from
+    then on, ``kept`` until another is named.
+    """
+    own = ""
+    for line in lines:
+        for name, printed, named in _LIBRARIES:
+            if any(word in line for word in named):
+                kept = name
+            if any(word in line for word in printed):
+                own = name
+    return own, kept
+
+
+def with_bypass(found: list[Series], page: Page, data: bytes) -> list[Series]:
+    """The series with a note on each that such a library carried.
+
+    A banner holds for the result below it, a name in an environment for all that follow.
+    """
+    sockets = any(one.protocol in ("tcp", "udp") for one in found)
+    if not any(word in data for word in (_SPOKEN if sockets else _HINTS)):
+        return found
+    noted, begin, kept = list[Series](), 0, ""
+    for one in found:
+        end = max(one.last_line, one.first_line)
+        own, kept = _loaded(page.lines[begin:end], kept)
+        begin = max(begin, end)
+        name = own or kept
+        noted.append(
+            msgspec.structs.replace(one, notes=[f"{NOTE}{name}", *one.notes]) if name else one
+        )
+    return noted
+
+
+_FEWEST = 3  # sizes that rise before they begin again
+# Tools that print their sizes again below one heading, run after run or pair after pair.
+_REPEATING = ("nccl_tests", "mpigraph", "iperf3", "hpcc", "sockperf", "qperf")
+_LINE = re.compile(r"\bline (\d{1,9})\b")
+
+
+def _heads(page: Page) -> Iterator[tuple[int, Adapter]]:
+    """(line index, tool) of every line with a sign. Most lines are rows of nothing but numbers, and
+    need no search.
+    """
+    for index, line in enumerate(page.lines):
+        if line and not line.replace(" ", "").replace(".", "").isdigit():
+            tool = tool_of(line)
+            if tool is not None:
+                yield index, tool
+
+
+def _honest(one: Series) -> Series:
+    """A table without a point is not complete, whatever its reader thinks."""
+    if one.points or not one.complete:
+        return one
+    return msgspec.structs.replace(
+        one, complete=False, incomplete=one.incomplete or "no row could be read"
+    )
+
+
+def _runs(one: Series) -> list[Series]:
+    """The series; or the first run, and the rows below it whose sizes begin again without a
+    heading.
+    """
+    if one.tool in _REPEATING:
+        return [one]
+    points = sorted(one.points, key=lambda point: point.line)
+    sizes = [point.message_bytes for point in points]
+    rises = next((at for at in range(1, len(sizes)) if sizes[at] < sizes[at - 1]), len(sizes))
+    if rises < _FEWEST or rises == len(sizes) or sizes[rises] > sizes[1]:
+        return [one]
+    first, rest = points[:rises], points[rises:]
+    if len(set(sizes[:rises])) < _FEWEST:
+        return [one]
+    text = (
+        f"line {rest[0].line}: the sizes begin again without a heading: of which run and test"
+        f" the {counted(len(rest), 'row')} from there on are is not known"
+    )
+    replaced = msgspec.structs.replace
+    return [
+        replaced(one, points=_by_size(first), last_line=first[-1].line),
+        replaced(
+            one,
+            benchmark=f"{one.benchmark} (no heading)",
+            traffic="other",
+            points=_by_size(rest),
+            complete=False,
+            incomplete=text,
+            first_line=rest[0].line,
+        ),
+    ]
+
+
+def _by_size(points: list[SeriesPoint]) -> list[SeriesPoint]:
+    return sorted(points, key=lambda point: point.message_bytes)
+
+
+def _found(page: Page) -> list[Series]:
+    found: list[Series] = []
+    after, plain = 0, None
+    for index, tool in _heads(page):
+        if index >= after:
+            if tool.csv and plain is None:
+                plain = without_commas(page)
+            parsed = tool.parse(plain if tool.csv and plain is not None else page, index)
+            after = max(parsed.after, index + 1)
+            found += [_honest(part) for one in parsed.series for part in _runs(one)]
+    return found
+
+
+def read(data: bytes, source: str) -> list[Series]:
+    """Every series in a log, in the order printed. Raises BadInput when it is empty, binary, or
+    holds none.
+
+    ``source`` is the name that errors and series carry.
+    """
+    if not data.strip():
+        raise BadInput(f"{source}: the file is empty.")
+    pages = pages_of(data, source)
+    found = [one for page in pages for one in _of_page(page, data)]
+    if not found:
+        known = ", ".join(adapter_names())
+        raise NoResult(
+            f"{source}: no result of a known benchmark is in it"
+            f" ({sum(len(page.lines) for page in pages)} lines); known: {known}."
+        )
+    return sorted(found, key=lambda one: one.first_line) if len(pages) > 1 else found
+
+
+def _of_page(page: Page, data: bytes) -> list[Series]:
+    found = _found(page) or [part for one in tables(page) for part in _runs(one)]
+    rest = headless(page, found)
+    if rest:
+        found = sorted([*found, *rest], key=lambda one: one.first_line)
+    found = with_software(with_bypass(found, page, data), page, data)
+    return [_placed(one, page) for one in found] if page.indexes else found
+
+
+def _placed(one: Series, page: Page) -> Series:
+    """The series with the line numbers of the log that holds several labels, and the label."""
+
+    def line(number: int) -> int:
+        return page.indexes[number - 1] + 1 if 0 < number <= len(page.indexes) else number
+
+    def said(text: str) -> str:
+        return _LINE.sub(lambda match: f"line {line(int(match.group(1)))}", text)
+
+    points = [msgspec.structs.replace(point, line=line(point.line)) for point in one.points]
+    return msgspec.structs.replace(
+        one,
+        points=points,
+        first_line=line(one.first_line),
+        last_line=line(one.last_line),
+        incomplete=said(one.incomplete),
+        notes=[*map(said, one.notes), *([f"printed by {page.label}"] if page.label else [])],
+    )

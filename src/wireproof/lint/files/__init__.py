@@ -6,23 +6,163 @@ scripts (here-documents, echoes) and in documents.
 import re
 from collections.abc import Callable, Iterable, Iterator
 
-from wireproof.lint.files.interfaces import ifcfg, keyfile
+from wireproof.lint.files.interfaces import ifcfg, is_address, keyfile
 from wireproof.lint.files.kernel import command_line, modprobe
-from wireproof.lint.files.shared import hosts, mounts
 from wireproof.lint.files.sysctl import sysctl
 from wireproof.lint.files.system import irqbalance, limits, repository
 from wireproof.lint.fragments import (
     Fragment,
+    Part,
     WrittenLine,
     at,
     extracted,
     files_written,
     fragments,
     is_document,
+    misspelt,
 )
 from wireproof.lint.rule import CONFIGURATION_FILES, Broken, Check, Kind, Recipe
+from wireproof.lint.tables import listed
 
 __all__ = ["CHECKS"]
+
+
+# --- fstab and exports: shared folders that programs are started from.
+
+EXPORT = re.compile(r"\s*(/\S*)\s+(?=\*|[^#(]*\([a-z_])")
+CLIENT = re.compile(r"([^\s()]*)\(([^)]*)\)")
+
+
+def mounts(fragment: Fragment) -> Iterator[Broken]:
+    """All that is wrong in the mounts and exports of a file."""
+    exports: list[WrittenLine] = []
+    for line in fragment.lines:
+        if EXPORT.match(line.text) and " nfs" not in line.text:
+            exports.append(line)
+        elif not line.is_comment:
+            yield from _mount(line)
+    for line in exports:
+        yield from _export(line)
+    yield from _fsids(exports)
+
+
+def _mount(line: WrittenLine) -> Iterator[Broken]:
+    """One line of fstab."""
+    columns = line.words
+    if len(columns) < 2 or not columns[1].startswith(("/", "none", "swap")):
+        return  # no line of fstab at all
+    seen = f"{len(columns)} columns: {line.text.strip()[:80]}"
+    tail = 2 if len(columns) > 4 and all(word.isdigit() for word in columns[-2:]) else 0
+    if len(columns) == 2 or columns[2:] == ["nfs"]:
+        yield at("fstab-columns", line, 0, seen)
+    elif len(columns) > 6 or (len(columns) == 6 and not tail):
+        yield at("fstab-columns", line, 0, seen, _joined(columns, tail))
+    elif columns[2] in ("nfs", "nfs4"):
+        yield from _nfs(line, columns)
+
+
+def _joined(columns: list[str], tail: int) -> str | None:
+    """The line with options in one column, where blanks behind commas parted them."""
+    end = len(columns) - tail
+    options = "".join(columns[3:end])
+    if "," not in options or not columns[3].endswith(","):
+        return None
+    return " ".join([*columns[:3], options, *columns[end:]])
+
+
+def _nfs(line: WrittenLine, columns: list[str]) -> Iterator[Broken]:
+    """The source and the options of an NFS mount."""
+    source = Part(line, line.text.index(columns[0]), columns[0])
+    if ":" not in source.text and "$" not in source.text:
+        host = re.match(r"([\w.-]+)(/\S+)$", source.text)
+        yield source.broken("fstab-nfs", source.text, f"{host[1]}:{host[2]}" if host else None)
+    for option in columns[3].split(","):
+        name = Part(line, line.text.index(option), option.partition("=")[0])
+        if not name.text.startswith("x-"):
+            yield from misspelt("fstab-nfs", name, listed("nfs"), 0.75)
+
+
+def _export(line: WrittenLine) -> Iterator[Broken]:
+    """One line of exports."""
+    gap = re.search(r"(?<=[\w*\].])(\s+)\((?=[a-z_]+[,)=])", line.text)
+    folder = EXPORT.match(line.text)
+    if gap and folder and gap.start() > folder.end(1):
+        yield Part(line, gap.start(), gap[1]).broken("exports-space", line.text.strip()[:80], "")
+    for client in CLIENT.finditer(line.text):
+        position = client.start(2)
+        for option in client[2].split(","):
+            name = option.strip().partition("=")[0]
+            word = Part(line, position + option.index(name), name)
+            yield from misspelt("exports-option", word, listed("exports"), 0.75)
+            position += len(option) + 1
+
+
+def _fsids(exports: list[WrittenLine]) -> Iterator[Broken]:
+    """One fsid for two folders."""
+    seen: dict[str, str] = {}
+    for line in exports:
+        folder = line.text.split()[0]
+        for found in re.finditer(r"\bfsid=([\w-]{1,64})", line.text):
+            if seen.setdefault(found[1], folder) != folder:
+                text = f"fsid={found[1]} of {seen[found[1]]} and {folder}"
+                yield at("exports-fsid-twice", line, found.start(), text)
+                break
+
+
+# --- /etc/hosts: names by which the nodes of a job find each other.
+
+LOCAL = re.compile(r"(?:localhost|loopback|ip6-)|localdomain$", re.IGNORECASE)
+NAME = re.compile(r"[A-Za-z0-9_](?:[\w.-]{0,252})$")
+
+
+def hosts(fragment: Fragment) -> Iterator[Broken]:
+    """All that is wrong in the host names of a file."""
+    entries = []
+    for line in fragment.lines:
+        words = line.words
+        if len(words) < 2 or not is_address(words[0]):
+            yield from _no_entry(fragment, line, words)
+            continue
+        entries.append((line, words))
+        yield from _loopback(line, words)
+    if not fragment.quoted:  # a document shows several files
+        yield from _two_addresses(entries)
+
+
+def _no_entry(fragment: Fragment, line: WrittenLine, words: list[str]) -> Iterator[Broken]:
+    """A line that is no entry; the fix turns NAME ADDRESS round."""
+    if not words or fragment.quoted or any(mark in line.text for mark in "${<"):
+        return
+    turned = len(words) == 2 and is_address(words[1]) and NAME.match(words[0])
+    fix = f"{words[1]} {words[0]}" if turned else None
+    if turned or len(words) == 1 or re.match(r"[0-9.:]+$", words[0]):
+        yield at("hosts-line", line, line.text.index(words[0]), line.text.strip()[:80], fix)
+
+
+def _loopback(line: WrittenLine, words: list[str]) -> Iterator[Broken]:
+    """A node's name on 127.x or ::1. 127.0.1.1 is what installers of Debian write."""
+    if not words[0].startswith("127.") and words[0] != "::1":
+        return
+    names = [name for name in words[1:] if not LOCAL.search(name)]
+    if names:
+        position = line.text.index(names[0], len(words[0]))
+        local = [name for name in words[1:] if LOCAL.search(name)]
+        fix = " ".join([words[0], *local]) if local else None
+        yield at("hosts-loopback-name", line, position, f"{names[0]} is {words[0]}", fix)
+
+
+def _two_addresses(entries: list[tuple[WrittenLine, list[str]]]) -> Iterator[Broken]:
+    """One name with two addresses of one family."""
+    seen: dict[tuple[bool, str], str] = {}
+    for line, (address, *names) in entries:
+        for name in names:
+            if LOCAL.search(name) or address.startswith("127."):
+                continue
+            first = seen.setdefault((":" in address, name.lower()), address)
+            if first != address:
+                position = line.text.index(name, len(address))
+                yield at("hosts-two-addresses", line, position, f"{name} is {first} and {address}")
+
 
 JUDGES: dict[Kind, Callable[[Fragment], Iterator[Broken]]] = {
     "modprobe": modprobe,

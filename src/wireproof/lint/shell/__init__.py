@@ -5,6 +5,12 @@ Pure, linear, total.
 ``pdsh -w c1 ping -c 3 n2`` the command ``pdsh …`` and the command ``ping -c 3 n2``.
 """
 
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from wireproof.lint.rule import Recipe
 from wireproof.lint.shell.command import (
     LAUNCHERS,
     Command,
@@ -17,12 +23,273 @@ from wireproof.lint.shell.command import (
     corrected,
     edited,
     heredocs,
+    inner,
     launched,
     lines_inside,
     whole_number,
 )
-from wireproof.lint.shell.read import Segment, commands, segments
+from wireproof.lint.shell.lex import Token, tokens
 
 __all__ = ["LAUNCHERS", "Command", "Edit", "Heredoc", "Redirect", "Segment", "Word", "at_word"]
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_ORNAMENT = re.compile(
+    r"\s*(?:[-*•●▪·]\s+(?![\d.]+\s*$)|\d{1,2}[.)]\s+)?(?:\\Rightarrow\s+)?"  # a bullet, a number
+    r"(?:(?:server|client|node|host|head|compute)\s?\d{0,3}:\s+)?"  # whose line it is
+    r"(?:\\?\$>\s*|\\?\$\s+|(?:\(\w{1,20}\)\s?)?\[[\w.-]{1,64}@[\w.-]{1,64}[ "
+    r":][^\]\n]{1,64}\][$#]\s*"
+    r"|[\w.-]{1,64}@[\w.-]{1,64}:[^\s$#]{1,64}[$#]\s+)?"  # a prompt
+)
+
+_STOP_WORDS = _words(
+    "a an and are as at be because been but by can could does followed from has have however if "
+    "in into is it its may must not of on or our should so than that the their then there these "
+    "they this to used uses using was we when which will with would you your following instead "
+    "also only more most some such"
+)
+
+
+SCRIPT_NAMES = (".sh", ".bash", ".sbatch", ".slurm", ".job", ".batch")
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """The lines ``first`` to ``last`` (from 1, both included). ``script``: it starts with ``#!`` or
+    is a script by its kind and has no sentences; its lines are trusted to be shell.
+    """
+
+    first: int
+    last: int
+    script: bool
+
+
+def indent(line: str) -> int:
+    """How many characters of bullet, number, label and prompt stand before the command."""
+    match = _ORNAMENT.match(line[:300])
+    return match.end() if match else 0
+
+
+def is_prose(line: str) -> bool:
+    """A sentence, not a command: two or more of the little words that commands do not have. No
+    prompt before it.
+    """
+    head = line[:400]
+    if "$>" in head or head.lstrip().startswith(("#", "$ ", "\\$ ")):
+        return False
+    words = [word.strip(".,:;()\"'“”") for word in head.split()]
+    little = sum(word.lower() in _STOP_WORDS for word in words)
+    return little >= 2 or (
+        little == 1 and words[-1:] != [] and head.rstrip().endswith((".", ":")) and len(words) > 4
+    )
+
+
+def segments(recipe: Recipe) -> list[Segment]:
+    """Cut at fences (```` ``` ````), at ``#!`` lines, and, outside of scripts by name, at
+    sentences.
+    """
+    lines = recipe.lines
+    inside = lines_inside(recipe)
+    if _trusted(recipe) and not _document(lines, inside):
+        return [Segment(1, len(lines), True)]
+    cuts: list[Segment] = []
+    first, script = 1, False
+    for number, line in enumerate(lines, 1):
+        fence = line.lstrip().startswith("```")
+        opens = line.lstrip().startswith("#!") and number not in inside
+        if fence or opens or (script and is_prose(line)):
+            _cut(cuts, first, number - 1, script)
+            first, script = (number, True) if opens else (number + fence, False)
+    _cut(cuts, first, len(lines), script)
+    return cuts
+
+
+def _trusted(recipe: Recipe) -> bool:
+    """A script by its first line or by its name."""
+    head = next((line for line in recipe.lines if line.strip()), "")
+    by_head = head.lstrip("\ufeff \t").startswith(("#!", "#SBATCH"))
+    return by_head or recipe.name.endswith(SCRIPT_NAMES)
+
+
+def _document(lines: tuple[str, ...], inside: frozenset[int]) -> bool:
+    shown = [line for number, line in enumerate(lines, 1) if number not in inside]
+    return (
+        any(line.startswith("```") for line in shown)
+        or sum(line.startswith("#!") for line in shown) > 1
+    )
+
+
+def _cut(cuts: list[Segment], first: int, last: int, script: bool) -> None:
+    if first <= last:
+        cuts.append(Segment(first, last, script))
+
+
+_ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=")
+_KEYWORDS = frozenset(
+    ("if", "then", "elif", "else", "fi", "while", "until", "do", "done", "{", "}", "!", "coproc")
+)
+_HEADS = frozenset(("for", "case", "select", "function", "esac", "in", "[[", "[", "test"))
+NESTED = 8
+"""How many wrappers may stand in front of one program."""
+
+
+def commands(recipe: Recipe) -> list[Command]:
+    """Every simple command, in order; of a wrapped command the wrapper first, then what it starts.
+    Sentences and comments are left out. Never raises; time is linear in the size.
+    """
+    return list(_commands(recipe))
+
+
+@lru_cache(maxsize=4)
+def _commands(recipe: Recipe) -> tuple[Command, ...]:
+    found: list[Command] = []
+    for part in segments(recipe):
+        found.extend(_segment(recipe, part))
+    return tuple(found)
+
+
+def _segment(recipe: Recipe, part: Segment) -> Iterator[Command]:
+    lines = list(recipe.lines[part.first - 1 : part.last])
+    indents = [0] * len(lines)
+    if not part.script:
+        lines, indents = _shown_commands(lines)
+    reader = _CommandReader(recipe, part)
+    for token in tokens(lines, part.first, indents, spanning=part.script):
+        yield from reader.take(token)
+    yield from reader.end()
+
+
+def _shown_commands(lines: list[str]) -> tuple[list[str], list[int]]:
+    """The lines of a document without sentences and remarks, and how far each is indented by a
+    prompt or a bullet.
+    """
+    shown: list[str] = []
+    indents: list[int] = []
+    continued = False
+    for line in lines:
+        sentence = not continued and is_prose(line)
+        command = "" if sentence else _cut_remark(line)
+        indents.append(0 if continued else min(indent(command), len(command)))
+        continued = line.rstrip(" \t\r").endswith("\\") and not sentence
+        if command.endswith(("\\ ", "\\\r", "\\\t")):
+            # a document's line end: the backslash was meant to continue
+            command = command.rstrip()
+        shown.append(command)
+    return shown, indents
+
+
+def _cut_remark(line: str) -> str:
+    """Without ``// on the server``, which documents write behind commands; the length before it
+    does not change.
+    """
+    at = line.find(" // ")
+    return line if at < 0 else line[:at]
+
+
+class _CommandReader:
+    """Gathers the tokens of one command after the other."""
+
+    def __init__(self, recipe: Recipe, part: Segment) -> None:
+        self.recipe, self.part = recipe, part
+        self.skip = 0
+        """The number of the first line behind a here-document."""
+        self._clear()
+
+    def _clear(self) -> None:
+        self.words: list[Word] = []
+        self.redirects: list[Redirect] = []
+        self.heredoc: Heredoc | None = None
+        self.operator = ""
+
+    def take(self, token: Token) -> Iterator[Command]:
+        """The commands that end with this token."""
+        if token.line < self.skip:
+            return
+        if isinstance(token, Word):
+            self._word(token)
+        elif _redirects(token.text):
+            self.operator = token.text
+        else:
+            yield from self.end(piped=token.text in ("|", "|&"))
+            if self.heredoc is not None and token.text == "\n":
+                self.skip = self.heredoc.line + len(self.heredoc.lines) + 1
+            self._clear()
+
+    def _word(self, word: Word) -> None:
+        if not self.operator:
+            self.words.append(word)
+        elif self.operator.startswith("<<") and self.operator != "<<<":
+            self.heredoc = self._heredoc(word.line)
+        else:
+            self.redirects.append(Redirect(self.operator, word))
+        self.operator = ""
+
+    def _heredoc(self, line: int) -> Heredoc | None:
+        found = heredocs(self.recipe).get(line)
+        if found is None or found.line + len(found.lines) > self.part.last:
+            return None
+        return found
+
+    def end(self, *, piped: bool = False) -> Iterator[Command]:
+        """The command that the words make; of a wrapped command the wrapper first."""
+        words = self.words
+        while words and words[0].text in _KEYWORDS:
+            words = words[1:]
+        at = 0
+        while at < len(words) and _ASSIGNMENT.match(words[at].text):
+            at += 1
+        rest = tuple(words[at:])
+        everything = [*words, *(redirect.target for redirect in self.redirects)]
+        if not everything or (rest and rest[0].text in _HEADS):
+            return
+        whole = Command(
+            words=rest,
+            line=everything[0].line,
+            last=max(word.line + word.raw.count("\n") for word in everything),
+            text=_source(self.recipe, everything[0], everything[-1]),
+            assignments=tuple(words[:at]),
+            redirects=tuple(self.redirects),
+            heredoc=self.heredoc,
+            piped=piped,
+        )
+        yield from _unwrapped(whole)
+
+
+def _redirects(text: str) -> bool:
+    """``>``, ``2>``, ``<<-``, ``&>`` …: the next word is no word of the command."""
+    if text in ("&", "&&", "|&"):
+        return False
+    return text[-1] in "<>-&" and ("<" in text or ">" in text)
+
+
+def _unwrapped(whole: Command) -> Iterator[Command]:
+    """The command, then the one that it starts (``sudo``, ``pdsh`` …), and so on."""
+    command = whole
+    for _ in range(NESTED):
+        yield command
+        rest = command.words
+        start = inner(rest) if rest else None
+        if start is None or start >= len(rest):
+            return
+        between = tuple(word for word in rest[:start] if _ASSIGNMENT.match(word.text))
+        command = replace(
+            command,
+            words=rest[start:],
+            assignments=command.assignments + between,
+            outer=command.outer + rest[:start],
+        )
+
+
+def _source(recipe: Recipe, first: Word, final: Word) -> str:
+    if first.line == final.line:
+        return recipe.lines[first.line - 1][first.column - 1 : final.column - 1 + len(final.raw)]
+    middle = recipe.lines[first.line : final.line - 1]
+    tail = recipe.lines[final.line - 1][: final.column - 1 + len(final.raw)]
+    return "\n".join((recipe.lines[first.line - 1][first.column - 1 :], *middle, tail))
+
+
 __all__ += ["broken", "commands", "corrected", "edited", "heredocs", "launched", "lines_inside"]
 __all__ += ["segments", "whole_number"]

@@ -1,17 +1,151 @@
 """A chart as a file of its own: light, with its legend, and no variables of a style sheet, which
-many programs that show SVG do not know.
+many programs that show SVG do not know. With it two charts of distributions: how the samples of one
+result scatter, and how the pairs do. Cumulative shares show two kinds of times, a long tail and a
+lone slow pair; a median with its interval does not.
 """
 
+import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from statistics import median
 
-from wireproof.report.figure.chart import Chart
+from wireproof.model import quantity
+from wireproof.model.record import PairResult, PointRecord
+from wireproof.report.figure.chart import Axis, Chart, Limit, Line, Mark, plain
 from wireproof.report.figure.curves import bandwidth, latency
 from wireproof.report.figure.drawing import PRINTED, Size, drawn
-from wireproof.report.figure.spread import over_pairs, over_samples
 from wireproof.report.judged_run import JudgedRun
-from wireproof.report.rows import ResultTable, tables
+from wireproof.report.names import clean
+from wireproof.report.rows import Cell, ResultTable, tables
+
+_LEAST_SAMPLES = 12
+_LEAST_PAIRS = 8
+_MOST_LINES = 4
+_STEPS = 80
+_SHARES = tuple((float(one), str(one)) for one in (0, 25, 50, 75, 100))
+_WIDEST = 4.0
+"""Times beyond so many medians are drawn at the edge."""
+
+
+def over_samples(section: JudgedRun, name: str) -> Chart | None:
+    """Times of the batches of one pair at a few sizes, each against its own median."""
+    chosen = _chosen(section.run.points)
+    if not chosen:
+        return None
+    lines = tuple(_samples(section, point, pair) for point, pair in chosen)
+    lows = [line.marks[0].x for line in lines]
+    highs = [_at_share(line, 99.0) for line in lines]
+    low, high = max(0.0, min(*lows, 0.95) - 0.02), min(_WIDEST, max(*highs, 1.05) + 0.05)
+    words = "; ".join(_tail_in_words(line) for line in lines)
+    return Chart(
+        id=name,
+        title="Spread of the samples: share of batches that took no longer",
+        note="Each against its own median. A step at one place is a number that repeats; two steps "
+        f"are two kinds of times. Beyond {high:.3g} medians nothing is drawn.",
+        alt=f"Cumulative share of batches against their time. {words}.",
+        x=Axis("time / median", False, low, high, plain(low, high)),
+        y=Axis("share of batches (%)", False, 0.0, 104.0, _SHARES),
+        lines=lines,
+    )
+
+
+def _chosen(points: Sequence[PointRecord]) -> list[tuple[PointRecord, PairResult]]:
+    """The smallest and the largest size of ping-pong and of stream, of the pair that has most
+    points.
+    """
+    known = [
+        (point, pair)
+        for point in points
+        for pair in point.pairs
+        if pair.status == "ok" and len(pair.batch_ns) >= _LEAST_SAMPLES and min(pair.batch_ns) > 0
+    ]
+    found = []
+    for pattern in ("pingpong", "stream"):
+        mine = [one for one in known if one[0].pattern == pattern]
+        routes = [(pair.origin, pair.target) for _, pair in mine]
+        route = max(dict.fromkeys(routes), key=routes.count, default=None)
+        ends = [one for one in mine if (one[1].origin, one[1].target) == route]
+        ends.sort(key=lambda one: one[0].message_bytes)
+        sizes = {point.message_bytes for point, _ in ends}
+        found += [ends[0], ends[-1]] if len(sizes) > 1 else ends[:1]
+    return found[:_MOST_LINES]
+
+
+def _samples(section: JudgedRun, point: PointRecord, pair: PairResult) -> Line:
+    names = {claim.rank: claim.host for claim in section.run.claim.hosts}
+    ends = [clean(names.get(rank, f"rank {rank}"), 40) for rank in (pair.origin, pair.target)]
+    title = f"{point.pattern} {quantity.size(point.message_bytes)} {' → '.join(ends)}"
+    middle = median(pair.batch_ns)
+    return Line(title, _cumulative([one / middle for one in pair.batch_ns]), stairs=True)
+
+
+def _cumulative(values: Iterable[float]) -> tuple[Mark, ...]:
+    """Value against the share of those at or below it; of very many values quantiles."""
+    ordered = sorted(one for one in values if math.isfinite(one))
+    count = len(ordered)
+    places = range(count) if count <= _STEPS else _quantiles(count)
+    marks = [(ordered[place], 100.0 * (place + 1) / count) for place in places]
+    return tuple(Mark(x, y, y, y, "") for x, y in marks)
+
+
+def _quantiles(count: int) -> list[int]:
+    return sorted({round(step * (count - 1) / (_STEPS - 1)) for step in range(_STEPS)})
+
+
+def _at_share(line: Line, share: float) -> float:
+    return next((mark.x for mark in line.marks if mark.y >= share), line.marks[-1].x)
+
+
+def _tail_in_words(line: Line) -> str:
+    return f"{line.name}: 99 % of batches took at most {_at_share(line, 99.0):.3g} medians"
+
+
+def over_pairs(section: JudgedRun, tables: Sequence[ResultTable], name: str) -> Chart | None:
+    """Goodput of all pairs at the size of the pair picture; None with few of them."""
+    found = [(table, *table.directed) for table in tables if table.unit != "ns"]
+    shown = [(table, size, cells) for table, size, cells in found if len(cells) >= _LEAST_PAIRS]
+    if not shown:
+        return None
+    lines = tuple(_pairs(table, size or 0, cells) for table, size, cells in shown[:_MOST_LINES])
+    limits = _ceiling(section)
+    ends = [mark.x for line in lines for mark in line.marks]
+    high = max(*ends, *(limit.points[0][0] for limit in limits)) * 1.08
+    told = "; ".join(_pairs_in_words(line) for line in lines)
+    return Chart(
+        id=name,
+        title="Spread over the pairs: share of directions that are no faster",
+        note="A tail on the left is slow directions; the steep part is the normal rate.",
+        alt=f"Cumulative share of directions against goodput. {told}.",
+        x=Axis("goodput (MB/s)", False, 0.0, high, plain(0.0, high)),
+        y=Axis("share of directions (%)", False, 0.0, 104.0, _SHARES),
+        lines=lines,
+        limits=limits,
+    )
+
+
+def _ceiling(section: JudgedRun) -> tuple[Limit, ...]:
+    """The attainable goodput as an upright line, where it is known."""
+    ceiling = section.limits.attainable_bytes_per_s if section.limits else None
+    if not ceiling:
+        return ()
+    at = ceiling / 1e6
+    words = f"attainable {quantity.megabytes(ceiling)} MB/s"
+    return (Limit(words, ((at, 0.0), (at, 100.0))),)
+
+
+def _pairs(table: ResultTable, size: int, cells: Sequence[Cell]) -> Line:
+    title = f"{table.pattern} {quantity.size(size)}, {len(cells)} directions"
+    return Line(title, _cumulative(cell.goodput / 1e6 for cell in cells), stairs=True)
+
+
+def _pairs_in_words(line: Line) -> str:
+    low, middle = line.marks[0].x, _at_share(line, 50.0)
+    return (
+        f"{line.name}: the slowest {quantity.significant(low, 4)} MB/s, half of them at most "
+        f"{quantity.significant(middle, 4)} MB/s"
+    )
+
 
 PALETTE = {
     "ink": "#1c2430",

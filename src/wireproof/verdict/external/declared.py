@@ -84,7 +84,7 @@ def far_too_slow(case: Case) -> bool:
 
 _NOTES = 40
 _SHOWN = 40
-_BYPASS = "kernel bypass: "  # as wireproof.adapters.scan writes it
+_BYPASS = "kernel bypass: "  # as wireproof.adapters writes it
 _MTU = re.compile(r"Mtu ?: (\d{3,5})(?:\[B\])?", re.ASCII)
 _MTUS = (256, 512, 1024, 2048, 4096)
 _OMNIPATH_MTUS = (*_MTUS, 8192, 10240)

@@ -1,6 +1,339 @@
 """Which step between two layers loses time or rate, and what is concluded of it. Pure."""
 
-from wireproof.verdict.ladder.findings import KNOBS, JudgedSteps, LayerKnob, hints_for, judge_ladder
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+from wireproof.model import quantity
+from wireproof.model.finding import Evidence, Finding, Severity, Verdict, rank, verdict_of
+from wireproof.model.ladder import Hint, Layer, LayerName, LayerStep, MissingLayer, Quantity
+from wireproof.verdict.catalogue import CATALOGUE
 from wireproof.verdict.ladder.steps import Rung, decided
 
 __all__ = ["KNOBS", "JudgedSteps", "LayerKnob", "Rung", "decided", "hints_for", "judge_ladder"]
+
+
+def step_said(step: LayerStep, titles: Mapping[LayerName, str], smallest: float) -> str:
+    """``MPI point to point takes 11.2 us more than libfabric tcp before the first byte (2.1 times
+    [2.0, 2.2])``.
+    """
+    lower, upper = titles[step.lower], titles[step.upper]
+    if step.answer == "undecided":
+        what = {"start": "start", "rate": "rate", "windowed": "rate of a window"}[step.quantity]
+        return (
+            f"{lower} to {upper}: whether the {what} loses more than {smallest:.0%} is open"
+            f" ({_times(step)}); give more --rounds"
+        )
+    if step.answer == "no-loss":
+        return f"{upper} {_alike(step)} {lower}, within {smallest:.0%} ({_times(step)})"
+    said = f"{upper} {_lost(step)} {lower} ({_times(step)})"
+    if step.regained:
+        return f"{said}; {titles[step.regained]} does not pay it, so it does not go through there"
+    return said
+
+
+def _alike(step: LayerStep) -> str:
+    words = {"start": "starts as soon as", "rate": "is as fast as"}
+    return words.get(step.quantity, "with a full window is as fast as")
+
+
+def _lost(step: LayerStep) -> str:
+    amount = abs(step.difference.value)
+    if step.quantity == "start":
+        return f"takes {quantity.microseconds(amount)} us longer to start than"
+    how = " with a full window" if step.quantity == "windowed" else ""
+    return f"moves {quantity.megabytes(amount)} MB/s less{how} than"
+
+
+def _times(step: LayerStep) -> str:
+    """``2.1 times the start [2.0, 2.2]``; of rates what is left, ``26 % of its rate [25, 27]``."""
+    if step.quantity == "start":
+        span = "" if step.low is None or step.high is None else _span(step.low, step.high)
+        return f"{quantity.significant(step.ratio)} times its start{span}"
+    low, high = step.low, step.high
+    span = "" if low is None or high is None else f" [{100 / high:.0f}, {100 / low:.0f}]"
+    return f"{100 / step.ratio:.0f} % of its rate{span}"
+
+
+def _span(low: float, high: float) -> str:
+    return f" [{quantity.significant(low)}, {quantity.significant(high)}]"
+
+
+_LINK_SHARE = 0.8
+"""Of the link's attainable goodput, below which the lowest layer itself is slow."""
+_BUSY = 0.25
+"""Share of the time without a processor, above which a host is too busy to blame a layer."""
+
+
+@dataclass(frozen=True)
+class JudgedSteps:
+    steps: list[LayerStep]
+    findings: list[Finding]
+    verdict: Verdict
+    answer: str
+
+
+def judge_ladder(
+    layers: Sequence[Layer],
+    missing: Sequence[MissingLayer],
+    steps: Sequence[LayerStep],
+    *,
+    smallest: float,
+    attainable_bytes_per_s: float | None = None,
+) -> JudgedSteps:
+    """Findings, the worst first, the verdict and the answer in words."""
+    titles: dict[LayerName, str] = {one.name: one.title for one in layers}
+    worded = [msgspec.structs.replace(one, text=step_said(one, titles, smallest)) for one in steps]
+    parts = [one for one in layers if not one.apart]
+    findings = [
+        *(_of_step(one, _busy(one, layers)) for one in worded if one.answer != "no-loss"),
+        *_of_lowest(parts, attainable_bytes_per_s),
+        *(_of_layer(one) for one in layers if one.apart),
+        *_of_number(parts, worded),
+        *(_of_missing(one) for one in missing),
+    ]
+    findings.sort(key=lambda one: rank(one.severity))
+    verdict = verdict_of(one.severity for one in findings)
+    return JudgedSteps(worded, findings, verdict, _answer(worded, findings, parts, smallest))
+
+
+def _finding(
+    code: str, severity: Severity, message: str, subject: str, evidence: Evidence
+) -> Finding:
+    return Finding(
+        code=code,
+        severity=severity,
+        message=message,
+        evidence=evidence,
+        advice=CATALOGUE[code].next_action,
+        subject=subject,
+    )
+
+
+def _busy(step: LayerStep, layers: Sequence[Layer]) -> str:
+    """Why the hosts may have made the difference: the processes of both layers waited for a
+    processor. Where those of the upper layer alone did, its own way of waiting is the cause.
+    """
+    waited = {one.name: one.waited for one in layers}
+    lower, upper = waited[step.lower], waited[step.upper]
+    if lower is None or lower <= _BUSY or (upper is not None and upper <= _BUSY):
+        return ""
+    share = f"{lower:.0%}" if upper is None else f"{lower:.0%} and {upper:.0%}"
+    return f"; but the processes waited for a processor for {share} of the time"
+
+
+def _of_step(step: LayerStep, busy: str) -> Finding:
+    code = "layer-latency" if step.quantity == "start" else "layer-rate"
+    severity: Severity = "note" if step.regained else "inconclusive" if busy else "fail"
+    if step.answer == "undecided":
+        code, severity = "layer-undecided", "inconclusive"
+    evidence: Evidence = {
+        "lower": step.lower,
+        "upper": step.upper,
+        "quantity": step.quantity,
+        "ratio": step.ratio,
+        "low": step.low,
+        "high": step.high,
+        "p": step.p,
+    }
+    return _finding(code, severity, step.text + busy, step.upper, evidence)
+
+
+def _of_lowest(parts: Sequence[Layer], attainable: float | None) -> list[Finding]:
+    """The rate of the lowest layer against the link: only where no layer above does better."""
+    tops = [top for one in parts if (top := _top(one)) is not None]
+    lowest = parts[0].line.windowed or parts[0].line.rate if parts else None
+    if lowest is None or attainable is None or len(tops) < len(parts):
+        return []
+    if max(tops) >= _LINK_SHARE * attainable:
+        return []
+    rate = lowest.value
+    message = (
+        f"{parts[0].title} itself moves {quantity.megabytes(rate)} MB/s, {rate / attainable:.0%} of"
+        f" the {quantity.megabytes(attainable)} MB/s that the link can carry, and no layer above"
+        " does better: look at the link and the host first"
+    )
+    evidence: Evidence = {"rate": rate, "attainable": attainable}
+    return [_finding("lowest-layer-slow", "fail", message, parts[0].name, evidence)]
+
+
+def _top(layer: Layer) -> float | None:
+    """The upper end of the best rate that it reaches, bytes/s; None with too few rounds for one."""
+    found = [one.high for one in (layer.line.rate, layer.line.windowed) if one is not None]
+    return None if not found or None in found else max(one for one in found if one is not None)
+
+
+def _of_layer(layer: Layer) -> Finding:
+    message = f"{layer.title} takes no part in a claim: {layer.apart}"
+    evidence: Evidence = {"proof": layer.proof}
+    return _finding("layer-off-wire", "inconclusive", message, layer.name, evidence)
+
+
+def _of_number(parts: Sequence[Layer], steps: Sequence[LayerStep]) -> list[Finding]:
+    """Too few layers for any step, or layers whose numbers make no line."""
+    if steps:
+        return []
+    found = ", ".join(one.title for one in parts) or "none"
+    message = f"no step can be compared: layers that are measured and proven: {found}"
+    return [_finding("ladder-too-short", "inconclusive", message, "", {"layers": len(parts)})]
+
+
+def _of_missing(one: MissingLayer) -> Finding:
+    message = f"{one.title} is not measured: {one.why}"
+    return _finding("layer-missing", "note", message, one.name, {})
+
+
+def _answer(
+    steps: Sequence[LayerStep], findings: Sequence[Finding], parts: Sequence[Layer], smallest: float
+) -> str:
+    """What is to be said first."""
+    said = [one.message for one in findings if one.severity == "fail"]
+    if not said:
+        open_ = [one for one in findings if one.severity == "inconclusive"]
+        open_.sort(key=lambda one: one.code == "layer-undecided")
+        said = [open_[0].message] if open_ else [f"no layer loses more than {smallest:.0%}"]
+    return ". ".join([*said, *_share(parts)]) + "."
+
+
+def _share(parts: Sequence[Layer]) -> list[str]:
+    """What of the lowest layer's rate is left at the top: of a window where both have one."""
+    if len(parts) < 2:
+        return []
+    low, top = parts[0].line, parts[-1].line
+    ends = (low.windowed, top.windowed) if low.windowed and top.windowed else (low.rate, top.rate)
+    if ends[0] is None or ends[1] is None:
+        return []
+    first, last = ends[0].value, ends[1].value
+    left = f"{quantity.megabytes(last)} MB/s ({last / first:.0%}) are left in {parts[-1].title}"
+    return [f"Of {quantity.megabytes(first)} MB/s in {parts[0].title}, {left}"]
+
+
+# --- The knobs of each layer: what is worth trying when the step to it loses time or rate. Data.
+
+_START: tuple[Quantity, ...] = ("start",)
+_RATE: tuple[Quantity, ...] = ("rate", "windowed")
+_TRANSPORT: dict[LayerName, str] = {"tcp": " --transport tcp", "ofi": " --transport ofi"}
+
+
+@dataclass(frozen=True)
+class LayerKnob:
+    """``name``: a setting of the catalogue, or a variable. ``values``: of a variable, to be tried
+    against what is set now; "" of a setting, whose recommended value is tried. ``reads``: what
+    reads it (of libfabric: the provider). ``moves``: the quantities that it moves.
+    """
+
+    layer: LayerName
+    name: str
+    does: str
+    values: str = ""
+    reads: str = ""
+    moves: tuple[Quantity, ...] = ("start", *_RATE)
+
+    def hint(self, where: str) -> Hint:
+        reads = f" ({self.reads})" if self.reads else ""
+        does, command = f"{self.does}{reads}", self._command(where)
+        return Hint(layer=self.layer, name=self.name, does=does, command=command)
+
+    def _command(self, where: str) -> str:
+        """`tune try` has no collective: there the ladder itself is asked again with the value."""
+        if self.layer == "collective" and self.values:
+            value = self.values.split(",")[-1]
+            return f"{self.name}={value} wireproof ladder {where} --layers mpi,collective"
+        tried = f"'{self.name}={self.values}'" if self.values else self.name
+        pattern = "" if self.moves == _START else " --pattern stream"
+        return f"wireproof tune try {tried} {where}{pattern}{_TRANSPORT.get(self.layer, '')}"
+
+
+@dataclass(frozen=True)
+class StudyHint:
+    """A catalogue of `wireproof study`: many knobs at once, each read back."""
+
+    layer: LayerName
+    name: str
+    reads: str
+
+    def hint(self, where: str) -> Hint:
+        command = f"wireproof study {self.name} {where}{_TRANSPORT.get(self.layer, '')}"
+        does = f"all its knobs in one run, each read back ({self.reads})"
+        return Hint(layer=self.layer, name=f"study {self.name}", does=does, command=command)
+
+
+STUDIES: tuple[StudyHint, ...] = (
+    StudyHint("ofi", "psm3", "psm3"),
+    StudyHint("mpi", "ucx", "UCX"),
+    StudyHint("mpi", "ofi", "libfabric"),
+    StudyHint("mpi", "impi", "Intel MPI"),
+)
+KNOBS: tuple[LayerKnob, ...] = (
+    LayerKnob("verbs", "mtu", "bytes of one packet", moves=_RATE),
+    LayerKnob("verbs", "pcie-max-payload-rdma", "payload of one PCIe packet", moves=_RATE),
+    LayerKnob("verbs", "numa-node-rdma", "socket that the adapter belongs to"),
+    LayerKnob("tcp", "mtu", "bytes of one packet", moves=_RATE),
+    LayerKnob("tcp", "tcp-rmem", "largest receive window", moves=_RATE),
+    LayerKnob("tcp", "tcp-wmem", "largest send buffer", moves=_RATE),
+    LayerKnob(
+        "tcp", "coalescing-adaptive", "how long the adapter holds back interrupts", moves=_START
+    ),
+    LayerKnob("tcp", "busy-read", "the kernel polls instead of sleeping", moves=_START),
+    LayerKnob("ofi", "FI_TCP_IFACE", "interface that the provider uses", "eth0,ib0", "tcp"),
+    LayerKnob("ofi", "FI_OFI_RXM_BUFFER_SIZE", "eager limit", "16384,65536", "ofi_rxm"),
+    LayerKnob(
+        "ofi", "FI_TCP_STAGING_SBUF_SIZE", "copies of small messages", "0,9000", "tcp", _START
+    ),
+    LayerKnob("ofi", "PSM3_RDMA", "who moves large messages", "0,1,2,3", "psm3", _RATE),
+    LayerKnob("ofi", "PSM3_MQ_RNDV_NIC_THRESH", "eager limit", "64000,16000,256000", "psm3"),
+    LayerKnob("ofi", "PSM3_FLOW_CREDITS", "packets under way", "64,128,256", "psm3", _RATE),
+    LayerKnob("mpi", "UCX_TLS", "transports that may be used", "all|tcp,self,sm|rc,self,sm", "UCX"),
+    LayerKnob("mpi", "UCX_RNDV_THRESH", "eager limit", "auto,8k,64k,1m", "UCX"),
+    LayerKnob("mpi", "UCX_ZCOPY_THRESH", "from which size nothing is copied", "auto,2k,16k", "UCX"),
+    LayerKnob("mpi", "UCX_MAX_RNDV_RAILS", "adapters that share a message", "1,2", "UCX", _RATE),
+    LayerKnob("mpi", "FI_PROVIDER", "what libfabric talks through", "tcp,psm3,verbs", "libfabric"),
+    LayerKnob("mpi", "I_MPI_FABRICS", "shared memory and fabric", "ofi,shm:ofi", "Intel MPI"),
+    LayerKnob("mpi", "OMPI_MCA_pml", "point-to-point engine", "ucx,ob1,cm", "Open MPI"),
+    LayerKnob("mpi", "OMPI_MCA_btl_tcp_eager_limit", "eager limit", "65536,1048576", "Open MPI"),
+    LayerKnob("mpi", "MPIR_CVAR_CH4_NETMOD", "what MPICH talks through", "ucx,ofi", "MPICH"),
+    LayerKnob("mpi", "job-cores", "cores that the ranks may use: progress needs one for each"),
+    LayerKnob(
+        "collective",
+        "MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM",
+        "algorithm",
+        "auto,recursive_doubling,reduce_scatter_allgather",
+        "MPICH",
+    ),
+    LayerKnob("collective", "I_MPI_ADJUST_ALLREDUCE", "algorithm", "1,2,3", "Intel MPI"),
+    LayerKnob("collective", "OMPI_MCA_coll_tuned_use_dynamic_rules", "algorithms by rule", "0,1"),
+    LayerKnob(
+        "collective", "OMPI_MCA_coll_hcoll_enable", "offload to the fabric", "0,1", "Open MPI"
+    ),
+    LayerKnob("collective", "timer-migration", "other work on the ranks' cores", moves=_START),
+    LayerKnob("application", "job-cores", "cores that the ranks may use"),
+    LayerKnob(
+        "application", "numa-balancing", "the kernel moves pages between sockets", moves=_RATE
+    ),
+    LayerKnob("application", "huge-pages", "page size of the buffers", moves=_RATE),
+)
+
+
+def hints_for(
+    steps: Sequence[LayerStep], titles: Mapping[LayerName, str], where: str
+) -> list[Hint]:
+    """The knobs of the layers that lose, by what they lose; of libfabric those of its provider.
+
+    ``titles``: of the layers, libfabric's with its provider. ``where``: the options that choose the
+    hosts.
+    """
+    lost = {(one.upper, one.quantity) for one in steps if one.answer == "loses"}
+    layers = {layer for layer, _ in lost}
+    studies = [one.hint(where) for one in STUDIES if one.layer in layers and _fits(one, titles)]
+    knobs = [
+        one.hint(where)
+        for one in KNOBS
+        if any((one.layer, quantity) in lost for quantity in one.moves) and _fits(one, titles)
+    ]
+    return [*studies, *knobs]
+
+
+def _fits(one: LayerKnob | StudyHint, titles: Mapping[LayerName, str]) -> bool:
+    """A variable of another provider does nothing."""
+    return one.layer != "ofi" or not one.reads or one.reads in titles.get("ofi", "")

@@ -1,7 +1,33 @@
 """``wireproof ladder``: at which layer between the wire and the job is time or rate lost?"""
 
-from wireproof.workflow.ladder.launched import LadderSpecification, ModelStep, methods_of
-from wireproof.workflow.ladder.run import plan_ladder, run_ladder
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+
+from wireproof.analysis.relations import port_called
+from wireproof.experiment.course import Bench, Experiment, Stopped, carry_out
+from wireproof.experiment.design import ALPHA, Design, TrialPlace
+from wireproof.model.errors import BadInput, CouldNotMeasure, WireproofError
+from wireproof.model.ladder import LAYERS, Ladder, LadderPlan, Layer, LayerName, MissingLayer
+from wireproof.model.quantity import counted
+from wireproof.model.record import Host, Nic
+from wireproof.verdict.ladder import Rung, decided, hints_for, judge_ladder
+from wireproof.verdict.ladder.steps import Fitted, Round, enough_rounds, fitted
+from wireproof.workflow.ladder.commanded import LONGEST_S, CommandedLayer, application, raw_verbs
+from wireproof.workflow.ladder.launched import (
+    LadderSpecification,
+    LaunchedLayer,
+    ModelStep,
+    methods_of,
+)
+from wireproof.workflow.reporter import Reporter
+from wireproof.workflow.result_folder import result_folder
+from wireproof.workflow.session.rounds import sealed
+from wireproof.workflow.target.target import Target
 
 __all__ = [
     "LadderSpecification",
@@ -10,3 +36,328 @@ __all__ = [
     "plan_ladder",
     "run_ladder",
 ]
+
+
+DOCUMENT = "ladder.json"
+KeptLadder = tuple[Ladder, Path | None]
+"""A ladder, and the folder that its records are kept in, None if nothing is."""
+
+
+def run_ladder(
+    wanted: LadderSpecification, reporter: Reporter, environment: Mapping[str, str]
+) -> KeptLadder:
+    """Measure every layer in every round, and say at which step time or rate is lost.
+
+    ``environment``: where an allocation is looked for. Raises ``BadInput`` before anything is
+    started, ``CouldNotMeasure`` when no layer, or one that was asked for, can be measured.
+    """
+    with result_folder(wanted.storage, "ladder", reporter) as folder, ExitStack() as stack:
+        found, stopped = _Ladder(wanted, folder, reporter, environment, stack).measure()
+    if stopped == "interrupted":
+        raise KeyboardInterrupt
+    return found
+
+
+def plan_ladder(
+    wanted: LadderSpecification, reporter: Reporter, environment: Mapping[str, str]
+) -> LadderPlan:
+    """What would be run, with nothing started. Raises ``BadInput``."""
+    layers = layers_of_hosts(wanted, Path(), environment)
+    target, seed = layers[0].target, wanted.mpi.chosen_seed()
+    return LadderPlan(
+        hosts=list(target.hosts),
+        rounds=wanted.rounds or enough_rounds(len(layers) - 1),
+        seed=seed,
+        layers=[one.planned(seed) for one in layers],
+        notes=list(target.said),
+    )
+
+
+class _Ladder(Bench[Round]):
+    """The layers of one ladder; an arm is a layer's place in ``LAYERS``. ``stack``: what perftest
+    needs.
+    """
+
+    def __init__(
+        self,
+        wanted: LadderSpecification,
+        folder: Path,
+        reporter: Reporter,
+        environment: Mapping[str, str],
+        stack: ExitStack,
+    ) -> None:
+        self._wanted, self._folder, self._reporter = wanted, folder, reporter
+        self._environment, self._stack = environment, stack
+        self._layers = layers_of_hosts(wanted, folder, environment)
+        self._target = self._layers[0].target
+        self._seed = wanted.mpi.chosen_seed()
+        self._times: dict[LayerName, dict[int, Round]] = {}
+        self._missing: list[MissingLayer] = []
+        self._failed: list[tuple[int, AnyLayer, WireproofError]] = []
+        self._poorer: set[LayerName] = set()
+
+    def measure(self) -> tuple[KeptLadder, Stopped]:
+        """All rounds, or those before an interruption, and their answer."""
+        for line in self._target.said:
+            self._reporter.say(line)
+        names = ", ".join(layer.title for layer in self._layers)
+        rounds = self._wanted.rounds or enough_rounds(len(self._layers) - 1)
+        self._reporter.say(f"{counted(rounds, 'round')} of {names}")
+        design = self._with_layers(Design(arms=(), seed=str(self._seed), rounds=rounds))
+        found = carry_out(Experiment(design=design), self, self._reporter, time.monotonic)
+        if found.stopped == "interrupted":
+            done = f"{found.rounds} of {counted(rounds, 'round')}"
+            self._reporter.warn(f"interrupted after {done}: no answer")
+            if not found.rounds:
+                raise KeyboardInterrupt
+        return self._result(found), found.stopped
+
+    def _with_layers(self, design: Design) -> Design:
+        arms = tuple(LAYERS.index(layer.name) for layer in self._layers)
+        return dataclasses.replace(design, arms=arms)
+
+    def run(self, place: TrialPlace) -> Round:
+        layer = self._layer_of(place)
+        found = layer.run(place.round_, self._seed, self._reporter)
+        self._times.setdefault(layer.name, {})[place.round_] = found
+        return found
+
+    def _layer_of(self, place: TrialPlace) -> AnyLayer:
+        return next(layer for layer in self._layers if layer.name == LAYERS[place.arm])
+
+    def failed(self, place: TrialPlace, error: WireproofError) -> None:
+        layer = self._layer_of(place)
+        if place.round_ == 0 and self._wanted.asked(layer.name):
+            raise error
+        self._failed.append((place.round_, layer, error))
+
+    def after(self, experiment: Experiment[Round]) -> Design:
+        """Without layers that cannot be measured; with raw verbs if the NIC has them."""
+        if len(self._failed) == len(self._layers):
+            raise self._failed[0][2]
+        self._leave_out()
+        if experiment.rounds == 0:
+            self._look_for_verbs()
+        return self._with_layers(experiment.design)
+
+    def _leave_out(self) -> None:
+        """A layer that fails in the first round is missing; later it may miss one round."""
+        for number, layer, error in self._failed:
+            if number == 0:
+                self._is_missing(layer.name, layer.title, error)
+                self._layers.remove(layer)
+                continue
+            if layer.name in self._poorer:
+                raise error
+            self._poorer.add(layer.name)
+            self._reporter.warn(f"round {number + 1}: {error}")
+        self._failed = []
+
+    def _look_for_verbs(self) -> None:
+        """Raw verbs take the place of the kernel's sockets below all others, where the claimed NIC
+        has them and perftest is here.
+        """
+        wanted = self._wanted
+        if wanted.mpi.plays_hosts or (wanted.layers and "verbs" not in wanted.layers):
+            return
+        try:
+            layer = raw_verbs(
+                self._target,
+                rdma_device(self._layers, self._target),
+                wanted.sizes,
+                environment=self._environment,
+                folder=self._folder if wanted.storage.kept else None,
+                stack=self._stack,
+            )
+        except WireproofError as error:
+            if wanted.asked("verbs"):
+                raise
+            self._is_missing("verbs", "raw verbs", error)
+            return
+        self._layers.insert(0, layer)
+        verbs = TrialPlace(0, 0, LAYERS.index("verbs"))
+        try:
+            self.run(verbs)
+        except WireproofError as error:
+            self.failed(verbs, error)
+            self._leave_out()
+        else:
+            if not wanted.layers:
+                self._layers = [layer for layer in self._layers if layer.name != "tcp"]
+
+    def _is_missing(self, name: LayerName, title: str, error: WireproofError) -> None:
+        why = str(error).removeprefix(f"{title}: ").rstrip(".")
+        self._missing.append(MissingLayer(name=name, title=title, why=why))
+        self._reporter.warn(f"{title} is left out: {why}.")
+
+    def _result(self, experiment: Experiment[Round]) -> KeptLadder:
+        """The answer, its records sealed."""
+        ladder = self._ladder(experiment)
+        parts = [part for one in self._layers if (part := one.part()) is not None]
+        place = sealed(
+            parts,
+            ladder,
+            title=f"ladder of {', '.join(ladder.hosts) or 'a model'}",
+            place=self._folder / DOCUMENT,
+            storage=self._wanted.storage,
+            reporter=self._reporter,
+        )
+        return ladder, place
+
+    def _measured(self, rounds: int) -> tuple[list[Layer], list[Rung]]:
+        """Every layer, and the lines of those that take part in claims."""
+        layers: list[Layer] = []
+        rungs: list[Rung] = []
+        for layer in self._layers:
+            times = [self._times[layer.name].get(number) for number in range(rounds)]
+            lines = fitted(times)
+            layers.append(self._layer(layer, lines, rounds - times.count(None)))
+            if not layers[-1].apart:
+                rungs.append(Rung(layer.name, lines))
+        return layers, rungs
+
+    def _ladder(self, experiment: Experiment[Round]) -> Ladder:
+        wanted = self._wanted
+        layers, rungs = self._measured(experiment.rounds)
+        steps = decided(rungs, wanted.smallest)
+        attainable = self._attainable()
+        judged = judge_ladder(
+            layers,
+            self._missing,
+            steps,
+            smallest=wanted.smallest,
+            attainable_bytes_per_s=attainable,
+        )
+        link = self._target.link
+        return Ladder(
+            hosts=list(self._target.hosts),
+            nic=self._target.nics[0] if self._target.nics else "",
+            link=link.name if link is not None else "",
+            attainable_bytes_per_s=attainable,
+            rounds=experiment.rounds,
+            seed=self._seed,
+            alpha=ALPHA,
+            smallest=wanted.smallest,
+            layers=layers,
+            missing=self._missing,
+            steps=judged.steps,
+            findings=judged.findings,
+            hints=hints_for(
+                judged.steps, {one.name: one.title for one in layers}, where_of(self._target)
+            ),
+            verdict=judged.verdict,
+            answer=judged.answer,
+            seconds=experiment.seconds,
+            notes=list(self._target.said),
+        )
+
+    def _attainable(self) -> float | None:
+        """What physics leaves of the link, claimed or as the ports state it, for large messages;
+        bytes/s.
+        """
+        parts = [part for one in self._layers if (part := one.part()) is not None]
+        found = parts[0].section.limits if parts and not self._wanted.mpi.plays_hosts else None
+        return found.attainable_bytes_per_s if found is not None else None
+
+    def _layer(self, layer: AnyLayer, lines: Fitted, rounds: int) -> Layer:
+        played = self._wanted.mpi.plays_hosts
+        proof = layer.proof()
+        apart = "" if played or proof == "on-wire" else f"its path is {proof}"
+        return Layer(
+            name=layer.name,
+            title=layer.titled(),
+            how=layer.how(),
+            form="t(s) = o + s/R",
+            proof="" if played else proof,
+            line=lines.line,
+            times=list(lines.times),
+            rounds=rounds,
+            waited=None if played else layer.waited(),
+            apart=apart,
+        )
+
+
+# --- Which layers there are between the hosts.
+
+AnyLayer = LaunchedLayer | CommandedLayer
+
+
+def layers_of_hosts(
+    wanted: LadderSpecification, folder: Path, environment: Mapping[str, str]
+) -> list[AnyLayer]:
+    """The layers from the wire up, with nothing started. Raises ``BadInput``."""
+    if "application" in wanted.names and not (wanted.pattern or wanted.command):
+        raise BadInput("--layers: the application is a --pattern, or a command behind --: give it.")
+    launched = [name for name in wanted.names if name != "verbs" and not _own(wanted, name)]
+    layers: list[AnyLayer] = [LaunchedLayer(one, wanted, folder, environment) for one in launched]
+    if not layers:
+        raise BadInput("--layers: besides verbs and a command, name a layer of our own: tcp, mpi.")
+    target = layers[0].target
+    check_hosts(target, played=wanted.mpi.plays_hosts)
+    if wanted.command:
+        if wanted.mpi.plays_hosts:
+            raise BadInput("a command does not run in the model: leave it or the model out.")
+        own = application(
+            wanted.command,
+            target,
+            sizes=wanted.sizes,
+            number=wanted.number,
+            environment=environment,
+            folder=folder if wanted.storage.kept else None,
+            longest_s=wanted.mpi.deadline_s or LONGEST_S,
+        )
+        layers.append(own)
+    return layers
+
+
+def _own(wanted: LadderSpecification, name: LayerName) -> bool:
+    return name == "application" and bool(wanted.command)
+
+
+def check_hosts(target: Target, *, played: bool) -> None:
+    """Two hosts; the settings see to it that they differ. Raises ``BadInput``."""
+    if not target.hosts and played:
+        return
+    count = len(target.hosts)
+    if count != 2:
+        given = f"{count} were given" if count else "none was"
+        raise BadInput(f"a ladder stands between two hosts, and {given}: give --hosts A,B.")
+
+
+def where_of(target: Target) -> str:
+    """The options that choose these hosts again."""
+    lab = [f"--lab {target.lab.name}"] if target.lab is not None else []
+    nic = [f"--nic {target.nics[0]}"] if target.nics and target.nics[0] else []
+    return " ".join([*lab, f"--hosts {','.join(target.hosts) or 'A,B'}", *nic])
+
+
+def rdma_device(layers: Sequence[AnyLayer], target: Target) -> tuple[str, str]:
+    """The RDMA device of the claimed NIC, as both hosts have it, and the second host's address on
+    it ("" without one). Raises ``CouldNotMeasure`` where there is none.
+    """
+    claimed = target.nics[0] if target.nics else ""
+    hosts = next((one.hosts for one in layers if isinstance(one, LaunchedLayer) and one.hosts), [])
+    nics = [one for host in hosts for one in [_claimed(host, claimed)] if one is not None]
+    if not nics or len(nics) < len(hosts):
+        nic = claimed or "no active port"
+        raise CouldNotMeasure(f"raw verbs: {nic} is not an RDMA device of both hosts.")
+    devices = {one.rdma.device for one in nics if one.rdma is not None}
+    if len(devices) > 1:
+        names = ", ".join(sorted(devices))
+        raise CouldNotMeasure(
+            f"raw verbs: the hosts' RDMA devices have different names ({names}), and perftest is"
+            " given one: leave verbs out with --layers."
+        )
+    addresses = [one.partition("/")[0] for one in nics[-1].address]
+    return min(devices), next(iter(addresses), "")
+
+
+def _claimed(host: Host, name: str) -> Nic | None:
+    """The claimed NIC of a host, when it is an RDMA device; without a claim the first that is
+    up.
+    """
+    if name:
+        found = port_called(host.nics, name)
+        return found if found is not None and found.rdma is not None else None
+    devices = ((one, one.rdma) for one in host.nics)
+    return next((one for one, rdma in devices if rdma and "ACTIVE" in rdma.state.upper()), None)

@@ -5,6 +5,7 @@ shows has changed: the folder keeps a list of its pages, each with a key of what
 """
 
 import contextlib
+import dataclasses
 import hashlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -20,7 +21,7 @@ from wireproof.files.hostile import read_bounded, replace_in
 from wireproof.model.comparison import Comparison
 from wireproof.model.errors import BadInput, CouldNotMeasure, WireproofError
 from wireproof.model.finding import Verdict
-from wireproof.model.history import Entry, HostSet, NodeNow, SeriesLine
+from wireproof.model.history import Entry, HostSet, Imported, NodeNow, SeriesLine
 from wireproof.model.json_reader import decode_json
 from wireproof.report.document import Document
 from wireproof.report.documents.board import (
@@ -46,12 +47,51 @@ from wireproof.report.html.document import stylesheet
 from wireproof.report.names import natural
 from wireproof.store.history import RESULTS, refuse_other_than_history
 from wireproof.version import version
-from wireproof.workflow.pages import jobs
 from wireproof.workflow.pages.apart import apart
 from wireproof.workflow.pages.board import Board
 from wireproof.workflow.pages.digest import digest_of, leaves_of
 from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.target.fabric import read_fabric
+
+MOST_SERIES = 200
+"""Of one log that are shown on its page."""
+
+
+def run_page(folder: Path) -> bytes:
+    """The report of a result, judged by the rules of this version."""
+    from wireproof.workflow.export import page_of
+    from wireproof.workflow.report import ReportSpecification, report
+    from wireproof.workflow.reporter import LoggingReporter
+
+    (again,) = report(ReportSpecification(folders=(folder,), pages=False), LoggingReporter())
+    runs = [part.section for part in again.result.parts]
+    return page_of(runs, again.title, home="index.html").encode()
+
+
+def log_page(root: Path, entry: Entry, imported: Imported) -> bytes:
+    """The page of an imported log, judged by the rules of this version."""
+    from wireproof.report.document import Text
+    from wireproof.report.documents.board import framed
+    from wireproof.report.documents.history import log_document
+    from wireproof.workflow.history.logs import judged_again
+
+    judged = judged_again(root, entry, imported)
+    more = len(judged.series) - MOST_SERIES
+    shown = msgspec.structs.replace(judged, series=judged.series[:MOST_SERIES])
+    document = log_document(entry, shown)
+    if more > 0:
+        rest = Text(f"and {more} more: `wireproof history show` has them all", "note")
+        document = dataclasses.replace(document, parts=(*document.parts, rest))
+    return framed(document, str(root)).encode()
+
+
+def comparison(a: Path, b: Path) -> bytes:
+    """Two results held against each other, as MessagePack."""
+    from wireproof.workflow.compare import CompareSpecification, compare
+    from wireproof.workflow.reporter import LoggingReporter
+
+    return msgspec.msgpack.encode(compare(CompareSpecification(a=a, b=b), LoggingReporter()))
+
 
 FOLDER = "pages"
 """In the history, unless another folder is given."""
@@ -223,8 +263,8 @@ class _Site:
         try:
             if entry.imported is None:
                 folder = self._folder_of(entry)
-                return apart(jobs.run_page, folder, seconds=_SECONDS).decode()
-            page = apart(jobs.log_page, Path(self.root), entry, entry.imported, seconds=_SECONDS)
+                return apart(run_page, folder, seconds=_SECONDS).decode()
+            page = apart(log_page, Path(self.root), entry, entry.imported, seconds=_SECONDS)
             return page.decode()
         except WireproofError as error:
             return self._not_shown(entry, f"This result cannot be shown: {error}")
@@ -236,7 +276,7 @@ class _Site:
         def made() -> str:
             try:
                 one, other = self._folder_of(a), self._folder_of(b)
-                data = apart(jobs.comparison, one, other, seconds=_SECONDS)
+                data = apart(comparison, one, other, seconds=_SECONDS)
             except WireproofError as error:
                 return self._not_shown(b, f"This comparison cannot be shown: {error}")
             found = msgspec.msgpack.decode(data, type=Comparison)

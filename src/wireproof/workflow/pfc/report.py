@@ -1,27 +1,187 @@
-"""The work of ``wireproof pfc``: options, a record (taken or stored), and its judgement."""
+"""The work of ``wireproof pfc``: options, a record (taken or stored), and its judgement.
+
+Stored readings are a snapshot of ours, or a folder with ``before`` and ``after``, each with the
+files or texts of one host or of several.
+"""
 
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TypedDict, Unpack
 
+import msgspec
+
+from wireproof.files.hostile import read_bounded, replace_file
 from wireproof.model.claim import rails_of
 from wireproof.model.errors import BadInput
-from wireproof.model.pfc import Headroom, PfcRecord, PfcReport
+from wireproof.model.json_reader import decode_json
+from wireproof.model.pfc import Headroom, PfcLoad, PfcRecord, PfcReport, PfcSettings
+from wireproof.model.sound import unsound
+from wireproof.model.traffic import CounterMark, Watched
 from wireproof.plan.pfc import pfc
 from wireproof.settings.durations import parse_duration
 from wireproof.settings.hosts import check_nic
 from wireproof.settings.options import Options
 from wireproof.verdict.pfc.judge import judge_pfc, read
+from wireproof.workflow.pfc.host_files import Stored, hosts_in, printed_of, read_host, settings_of
 from wireproof.workflow.pfc.live import Incast, LiveSpecification, check_incast, record_live, refuse
-from wireproof.workflow.pfc.stored import record_of, write_snapshot
 from wireproof.workflow.prove.hosts import entered_node, target_of_command
 from wireproof.workflow.prove.watch import NOWHERE, Sinks
 from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.session.session import Method
 from wireproof.workflow.target.resolve import claimed_link, prefix_of, resolve_target
+
+_LARGEST = 256 << 20
+_REBOOTED = "it was started again between the readings"
+
+
+def record_of(source: Path, *, nic: str = "", seconds: float | None = None) -> PfcRecord:
+    """``seconds``: between the readings, where they do not say it themselves. Raises
+    ``BadInput``.
+    """
+    if not source.exists():
+        raise BadInput(f"{source} is not there.")
+    if source.is_file():
+        return read_snapshot(source)
+    first, second = (_hosts(source, name) for name in ("before", "after"))
+    if not set(first) & set(second):
+        names = ", ".join(sorted(second)[:4])
+        raise BadInput(
+            f"no host of {source / 'before'} is in {source / 'after'}, which has {names}: both"
+            " readings of a host have to have its name."
+        )
+    printed = printed_of([*first.values(), *second.values()])
+
+    def read(path: Path | None) -> Stored | None:
+        return None if path is None else read_host(path, nic, printed)
+
+    found = [
+        _watched(host, read(first.get(host)), read(second.get(host)), seconds)
+        for host in {**first, **second}
+    ]
+    return PfcRecord(
+        hosts=[watched for watched, _ in found],
+        settings=[one for _, several in found for one in several],
+        load=PfcLoad(kind="stored", seconds=seconds or 0.0),
+        nics={watched.host: nic for watched, _ in found} if nic else {},
+    )
+
+
+def _hosts(source: Path, name: str) -> dict[str, Path]:
+    """The hosts of one of the two readings. Raises ``BadInput`` where it is not there."""
+    folder = source / name
+    if not folder.is_dir():
+        raise BadInput(
+            f"{source} has no folder {name}: store the readings before the load in"
+            f" {source.name}/before and those after it in {source.name}/after."
+        )
+    found = hosts_in(folder, source.name)
+    if not found:
+        raise BadInput(
+            f"{folder} holds no host: give each a folder (with sys and ethtool, or"
+            " sos_commands), or a text with what `ethtool -S NIC` printed."
+        )
+    return found
+
+
+def _watched(
+    host: str, first: Stored | None, second: Stored | None, seconds: float | None
+) -> tuple[Watched, list[PfcSettings]]:
+    if first is None or second is None:
+        when = "before" if first is None else "after"
+        return Watched(host=host, error=f"there is no reading of it {when} the load"), []
+    error = first.error or second.error or _another_boot(first, second)
+    if error or second.about is None:
+        return Watched(host=host, about=second.about, error=error or "nothing was read"), []
+    begin, end = _times(first, second, seconds)
+    start = CounterMark(t_ns=begin, counters=first.counters)
+    watched = Watched(
+        host=host,
+        about=second.about,
+        start=start,
+        before=start,
+        after=CounterMark(t_ns=end, counters=second.counters),
+    )
+    texts = {**first.texts, **second.texts}
+    return watched, [settings_of(host, one, texts) for one in second.about.nics]
+
+
+def _another_boot(first: Stored, second: Stored) -> str:
+    ids = [one.about.boot_id for one in (first, second) if one.about is not None]
+    if len(ids) == 2 and all(ids) and ids[0] != ids[1]:
+        return _REBOOTED
+    if first.uptime_s is not None and second.uptime_s is not None:
+        return _REBOOTED if second.uptime_s < first.uptime_s else ""
+    return ""
+
+
+def _times(first: Stored, second: Stored, seconds: float | None) -> tuple[int, int]:
+    """By what was said, else by the uptimes; equal where neither is known."""
+    if seconds is not None:
+        return 0, round(seconds * 1e9)
+    if first.uptime_s is not None and second.uptime_s is not None:
+        return round(first.uptime_s * 1e9), round(second.uptime_s * 1e9)
+    return 0, 0
+
+
+def write_snapshot(path: Path, record: PfcRecord) -> None:
+    """Raises ``BadInput`` where the file cannot be made, or is there."""
+    if path.exists():
+        raise BadInput(f"{path} is there already: give the snapshot another name.")
+    try:
+        replace_file(path, msgspec.json.encode(record))
+    except OSError as error:
+        raise BadInput(f"{path} cannot be written: {error.strerror}.") from error
+
+
+_PAUSES = re.compile(rb"^[ \t]*([\w.]{1,60}x(?:on|off)[\w.]{0,40}): (\d{1,20})\s*$", re.MULTILINE)
+_MOST_SHOWN = 4
+
+
+def _single(path: Path, data: bytes) -> str:
+    """What one print of ``ethtool -S`` is good for; "" for any other text."""
+    found = _PAUSES.findall(data[: 1 << 20])
+    if not found:
+        return ""
+    moved = [f"{name.decode()} {int(count):,}" for name, count in found if int(count)]
+    shown = ", ".join(moved[:_MOST_SHOWN]) or "no Xoff and no Xon"
+    return (
+        f"{path} is one reading of a host's counters, which count since its driver was loaded"
+        f" ({shown}): it shows no loss and no load. Store one before the load and one after it, as"
+        " before/HOST.txt and after/HOST.txt, and give their folder."
+    )
+
+
+def read_snapshot(path: Path) -> PfcRecord:
+    """What ``write_snapshot`` wrote. Raises ``BadInput`` for any other file."""
+    try:
+        data = read_bounded(path, _LARGEST)
+    except OSError as error:
+        raise BadInput(f"{path} cannot be read: {error.strerror}.") from error
+    try:
+        record = decode_json(data, PfcRecord)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise BadInput(
+            _single(path, data)
+            or f"{path} is no snapshot of `wireproof pfc` (and no folder with before and after)."
+        ) from error
+    if why := _unsound(record):
+        raise BadInput(f"{path} holds a number that cannot be: {why}.")
+    return record
+
+
+def _unsound(record: PfcRecord) -> str:
+    marks: Mapping[str, list[CounterMark | None]] = {
+        one.host: [one.start, one.before, one.after] for one in record.hosts
+    }
+    for each in marks.values():
+        for mark in each:
+            if mark is not None and (why := unsound(mark)):
+                return why
+    return ""
 
 
 def pfc_report(

@@ -1,7 +1,400 @@
 """``wireproof study``: which settings of a library are obeyed, and which of them help here."""
 
-from wireproof.workflow.study.course import run_study
-from wireproof.workflow.study.launching import StudySpecification
+from __future__ import annotations
+
+import dataclasses
+import tempfile
+import time
+from collections.abc import Mapping
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+from typing import cast
+
+import msgspec
+
+from wireproof.experiment.course import Bench, Experiment, carry_out
+from wireproof.experiment.design import ALPHA, WARM_UP, Design, TrialPlace, least_rounds
+from wireproof.files.hostile import read_bounded, replace_file
+from wireproof.model import quantity
+from wireproof.model.errors import BadInput, CouldNotMeasure, WireproofError
+from wireproof.model.json_reader import decode_json
+from wireproof.model.quantity import counted
+from wireproof.model.record import Host
+from wireproof.model.secrets import masked
+from wireproof.model.study import (
+    Begun,
+    Configuration,
+    Knob,
+    Library,
+    Probe,
+    Stopped,
+    Study,
+    StudyRun,
+)
+from wireproof.study.catalogue import chosen, configurations, patterns_for
+from wireproof.study.conclude import concluded, spelling
+from wireproof.study.path import agreed_rails
+from wireproof.study.readback import Said, complaint, readbacks
+from wireproof.workflow.catalogue import refuse_slow_patterns
+from wireproof.workflow.reporter import Reporter
+from wireproof.workflow.result_folder import result_folder
+from wireproof.workflow.study.launching import COUNTS, Launcher, StudySpecification, heard
 from wireproof.workflow.study.libraries import libraries, library_called
 
 __all__ = ["StudySpecification", "libraries", "library_called", "run_study"]
+
+
+class Prober:
+    """``folder``: for the logs, which go with it."""
+
+    def __init__(self, launcher: Launcher, library: Library, folder: Path) -> None:
+        self._launcher, self._library, self._folder = launcher, library, folder
+
+    def base(self) -> list[Host]:
+        """The hosts of a start without any value. Raises ``CouldNotMeasure`` when there is none."""
+        hosts, text, failed, _ = self._start(Configuration())
+        if failed:
+            why = complaint(text, self._library)
+            more = f" ({why})" if why else ""
+            raise CouldNotMeasure(
+                f"no run of {self._library.title} starts without any of the values: {failed}{more}"
+            )
+        return hosts
+
+    def probe(self, one: Configuration, knob: Knob) -> Probe:
+        """What the library says when it is asked for one value."""
+        _, text, failed, folder = self._start(one)
+        said = heard(text, self._library, folder / COUNTS)
+        if failed:
+            return Probe(
+                failed=complaint(text, self._library) or failed,
+                readbacks=readbacks(said, knob, one),
+                controls=self._controls(one, knob),
+            )
+        return Probe(readbacks=readbacks(said, knob, one), listed=self._listed(said))
+
+    def _listed(self, said: Said) -> list[str] | None:
+        lines = said.get(self._library.listing, ())
+        return sorted({name for _, name, _ in lines}) if lines else None
+
+    def _controls(self, one: Configuration, knob: Knob) -> dict[str, str]:
+        """Other spellings of a refused value, and why each did not start."""
+        found: dict[str, str] = {}
+        for control in knob.control:
+            other = spelling(control, one.value)
+            if not other or other == one.value:
+                continue
+            variables = {**one.variables, knob.name: other}
+            _, text, failed, _ = self._start(
+                Configuration(knob=knob.name, value=other, variables=variables)
+            )
+            found[other] = (complaint(text, self._library) or failed) if failed else ""
+        return found
+
+    def _start(self, one: Configuration) -> tuple[list[Host], str, str, Path]:
+        folder = Path(tempfile.mkdtemp(dir=self._folder))
+        hosts, text, failed = self._launcher.probe(one.variables, self._library.asks, folder)
+        matched = partial(self._matched, text, folder, one)
+        refuse_slow_patterns(matched, f"what {self._library.title} prints", _of(self._library))
+        return hosts, text, failed, folder
+
+    def _matched(self, text: str, folder: Path, one: Configuration) -> None:
+        complaint(text, self._library)
+        said = heard(text, self._library, folder / COUNTS)
+        for knob in self._library.knob:
+            readbacks(said, knob, one)
+
+
+def _of(library: Library) -> str:
+    return f"the study {library.id}"
+
+
+MORE_ROUNDS = 3
+"""Beyond the least: a single odd block must not hide an effect."""
+LEAST_PLANNED = 12
+
+
+def run_study(
+    wanted: StudySpecification, reporter: Reporter, environment: Mapping[str, str]
+) -> Study:
+    """Read back every value, then measure all of them in rounds until the budget is over.
+
+    ``environment``: what commands inherit. Raises ``BadInput`` before anything is started, and for
+    rails that cannot be used; ``CouldNotMeasure`` when the base does not run.
+    """
+    pick = partial(chosen, wanted.library, wanted.knobs, wanted.values)
+    refuse_slow_patterns(pick, "--values", _of(wanted.library))
+    knobs = pick()
+    launcher = Launcher(wanted, wanted.over or patterns_for(knobs), reporter, environment)
+    with ExitStack() as stack:
+        kept = wanted.storage.kept
+        keeper = Keeper(
+            stack.enter_context(result_folder(wanted.storage, "study", reporter)) if kept else None
+        )
+        scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="wireproof-study-")))
+        bench = _Study(wanted, launcher, knobs, scratch, reporter)
+        study = bench.measure({**environment, **launcher.base}, keeper)
+        keeper.result(study)
+    return study
+
+
+class _Study(Bench[StudyRun]):
+    """The configurations of one library; an arm is a configuration's number."""
+
+    def __init__(
+        self,
+        wanted: StudySpecification,
+        launcher: Launcher,
+        knobs: list[Knob],
+        folder: Path,
+        reporter: Reporter,
+    ) -> None:
+        self._wanted, self._launcher = wanted, launcher
+        self._knobs = {knob.name: knob for knob in knobs}
+        self._folder, self._reporter = folder, reporter
+        self._prober = Prober(launcher, wanted.library, folder)
+        self._started = time.monotonic()
+        self._before_s = 0.0
+        self._seed = wanted.seed
+        self._configurations: list[Configuration] = [Configuration()]
+        self._probes: dict[int, Probe] = {}
+        self._notes: list[str] = []
+        self._course: Experiment[StudyRun] = Experiment(design=Design(arms=(0,), seed="", rounds=0))
+
+    def measure(self, variables: Mapping[str, str], keeper: Keeper) -> Study:
+        hosts = self._prober.base()
+        rails, notes = agreed_rails(hosts, self._launcher.asked)
+        self._launcher.rails = rails
+        self._configurations, left = configurations(list(self._knobs.values()), rails, variables)
+        for one in self._configurations:
+            self._launcher.check(one)
+        begun = keeper.begun(self._asked())
+        own = _inherited(self._wanted.library, variables, self._launcher.base)
+        for line in (*self._launcher.target.said, *notes, *own, *left):
+            self._note(line)
+        if begun is not None:
+            self._go_on(begun)
+        try:
+            self._probe_all()
+            keeper.keep(self._begun())
+            self._measure(keeper)
+        except KeyboardInterrupt:
+            self._course.stopped = "interrupted"
+        keeper.keep(self._begun())
+        return self._study()
+
+    def _asked(self) -> dict[str, str]:
+        """What must be the same when a study goes on."""
+        return {
+            "the library": self._wanted.library.id,
+            "the hosts": ",".join(self._launcher.target.hosts),
+            "the transport": self._wanted.method.transport,
+            "the patterns": ",".join(self._launcher.names),
+            "the values": " ".join(one.shown for one in self._configurations[1:]),
+            "the rails": ",".join(self._launcher.rails),
+        }
+
+    def _begun(self) -> Begun:
+        return Begun(
+            asked=self._asked(),
+            seed=self._seed,
+            rails=list(self._launcher.rails),
+            configurations=self._configurations,
+            probes=self._probes,
+            runs=self._course.trials,
+            rounds=self._course.rounds,
+            seconds=self._seconds(),
+            notes=self._notes,
+        )
+
+    def _go_on(self, begun: Begun) -> None:
+        self._seed, self._probes = begun.seed, dict(begun.probes)
+        self._course.trials, self._course.rounds = list(begun.runs), begun.rounds
+        self._before_s = begun.seconds
+        self._reporter.say(
+            f"resuming after round {begun.rounds}, {counted(len(begun.runs), 'launch', 'launches')}"
+        )
+
+    def _seconds(self) -> float:
+        return self._before_s + time.monotonic() - self._started
+
+    def _note(self, line: str) -> None:
+        self._notes.append(line)
+        self._reporter.say(line)
+
+    def _probe_all(self) -> None:
+        for number, one in enumerate(self._configurations[1:], start=1):
+            if number in self._probes:
+                continue
+            probe = self._prober.probe(one, self._knobs[one.knob])
+            self._probes[number] = probe
+            if probe.failed:
+                self._reporter.say(f"{one.shown}: no run works with it: {probe.failed}")
+
+    def _measure(self, keeper: Keeper) -> None:
+        startable = [number for number, probe in self._probes.items() if not probe.failed]
+        if not startable:
+            return
+        course = self._course
+        course.design = self._plan(startable, self._warm_up())
+        if not course.complete:  # what an interrupted round has left is measured again
+            first = course.rounds * course.design.blocks
+            course.trials = [run for run in course.trials if run.block < first]
+        course.seconds = self._seconds()
+        carry_out(
+            course, self, self._reporter, time.monotonic, lambda _: keeper.keep(self._begun())
+        )
+
+    def _warm_up(self) -> float:
+        """Seconds of a launch; ``CouldNotMeasure`` when the base is not on the wire."""
+        run = self._launcher.run(0, WARM_UP, self._configurations[0], "warm-up", self._new_folder())
+        if run.proof not in ("on-wire", "unproven", ""):
+            rails = ", ".join(self._launcher.rails) or "the claimed NIC"
+            raise CouldNotMeasure(
+                f"the runs without any value are {run.proof} of {rails}: nothing can be said of"
+                " settings; name the NIC, or the rails, with --nic."
+            )
+        return run.seconds
+
+    def _plan(self, startable: list[int], launch_s: float) -> Design:
+        """How many rounds; fixed here, so that no result decides when it ends."""
+        budget_s, done, names = self._wanted.budget_s, self._course.rounds, self._launcher.names
+        design = Design(
+            arms=(0, *startable), seed=f"study/{self._seed}", shape="small", budget_s=budget_s
+        )
+        least = least_rounds(len(startable) * len(names), ALPHA)
+        round_s = launch_s * design.trials
+        affordable = done + max(0, int((budget_s - self._seconds()) / round_s))
+        planned = max(1, min(max(LEAST_PLANNED, least + MORE_ROUNDS), affordable))
+        self._reporter.say(
+            f"{len(startable)} values over {', '.join(names)}: {planned} rounds of"
+            f" {design.trials} launches, about"
+            f" {quantity.duration(max(0, planned - done) * round_s)}"
+        )
+        if planned < least:
+            self._note(
+                f"{planned} rounds fit into {quantity.duration(budget_s)}, and {least} are needed"
+                " before any effect can be distinguished from none: give a larger --budget, fewer"
+                " --knobs, or fewer patterns (--over)."
+            )
+        return dataclasses.replace(design, rounds=planned)
+
+    def run(self, place: TrialPlace) -> StudyRun:
+        seed = f"{self._seed}/{place.block}/{place.arm}"
+        configuration = self._configurations[place.arm]
+        folder = self._new_folder()
+        return self._launcher.run(place.arm, place.block, configuration, seed, folder)
+
+    def failed(self, place: TrialPlace, error: WireproofError) -> None:
+        """A launch that fails is left out and named."""
+        if not isinstance(error, CouldNotMeasure):
+            raise error
+        shown = self._configurations[place.arm].shown
+        self._note(f"a launch with {shown} failed and is left out: {error}")
+
+    def _new_folder(self) -> Path:
+        return Path(tempfile.mkdtemp(dir=self._folder))
+
+    def _study(self) -> Study:
+        wanted, course = self._wanted, self._course
+        bare = Study(
+            library=wanted.library.id,
+            title=wanted.library.title,
+            hosts=list(dict.fromkeys(self._launcher.target.hosts)),
+            rails=list(self._launcher.rails),
+            patterns=self._launcher.patterns,
+            configurations=self._configurations,
+            runs=course.trials,
+            smallest=wanted.smallest,
+            alpha=ALPHA,
+            seed=self._seed,
+            rounds=course.rounds,
+            rounds_planned=course.design.rounds or 0,
+            budget_s=wanted.budget_s,
+            seconds=self._seconds(),
+            stopped=cast(Stopped, course.stopped),  # it has no looks
+            notes=self._notes,
+        )
+        return concluded(bare, self._probes, self._knobs, wanted.library)
+
+
+def _inherited(
+    library: Library, variables: Mapping[str, str], base: Mapping[str, str]
+) -> list[str]:
+    """A sentence about the library's variables that the user has set for all runs."""
+    found = [
+        masked(f"{name}={value}")
+        for name, value in sorted(variables.items())
+        if name.startswith(library.prefixes) and name not in base
+    ]
+    return [f"set here, and so in every run: {' '.join(found)[:1000]}"] if found else []
+
+
+# --- A study under way and its result, in the folder that was asked for.
+
+BEGUN, RESULT = "begun.json", "study.json"
+_LARGEST = 64 << 20
+
+
+class Keeper:
+    """``folder`` None: nothing is kept."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self.folder = folder
+
+    def begun(self, asked: dict[str, str]) -> Begun | None:
+        """What is there to go on with; None without. Raises ``BadInput`` when it is damaged, or was
+        asked for otherwise.
+        """
+        if self.folder is None or not (self.folder / BEGUN).exists():
+            return None
+        try:
+            data = read_bounded(self.folder / BEGUN, _LARGEST, follow=False)
+            found = decode_json(data, Begun)
+        except OSError as error:
+            raise BadInput(f"{self.folder / BEGUN} cannot be read: {error.strerror}.") from error
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise BadInput(f"{self.folder / BEGUN} is no study under way: {error}.") from error
+        for part, value in asked.items():
+            if found.asked.get(part) != value:
+                raise BadInput(
+                    f"the study in {self.folder} was begun with {part}"
+                    f" {found.asked.get(part, '')[:200]!r}, not {value[:200]!r}: give the same, or"
+                    " another --out."
+                )
+        _sound(found, self.folder)
+        return found
+
+    def keep(self, begun: Begun) -> None:
+        """What has been measured so far. Raises ``CouldNotMeasure`` when the disk takes it not."""
+        self._write(BEGUN, begun)
+
+    def result(self, study: Study) -> None:
+        """The study as it is printed with ``--json``."""
+        self._write(RESULT, study)
+
+    def _write(self, name: str, document: Begun | Study) -> None:
+        if self.folder is None:
+            return
+        try:
+            replace_file(self.folder / name, msgspec.json.encode(document) + b"\n")
+        except OSError as error:
+            raise CouldNotMeasure(
+                f"{self.folder / name} cannot be written: {error.strerror}."
+            ) from error
+
+
+def _sound(found: Begun, folder: Path) -> None:
+    """Raise ``BadInput`` for numbers that no study of ours has."""
+    known = range(len(found.configurations))
+    good = (
+        found.rounds >= 0
+        and all(number in known and number for number in found.probes)
+        and all(
+            run.configuration in known and all(0 < n < float("inf") for n in run.numbers.values())
+            for run in found.runs
+        )
+    )
+    if not good:
+        raise BadInput(f"{folder / BEGUN} is damaged: it has runs that cannot be.")

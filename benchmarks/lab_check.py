@@ -15,7 +15,7 @@ from typing import Any
 from benchmarks.row import certain
 from benchmarks.setting import Setting
 from wireproof import lab as lab_package
-from wireproof.lab import Lab
+from wireproof.lab.cluster import Lab
 
 __all__ = ["add_longest", "check", "document_in"]
 

@@ -20,7 +20,7 @@ from benchmarks.lab_check import check
 from benchmarks.row import Row, certain
 from benchmarks.setting import Setting
 from benchmarks.turns import argv_of
-from wireproof.lab import Lab, up
+from wireproof.lab.cluster import Lab, up
 from wireproof.model.errors import WireproofError
 from wireproof.model.topology import Network, Topology
 from wireproof.workflow.plan import plan_scale

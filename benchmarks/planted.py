@@ -19,7 +19,7 @@ from benchmarks.lab_check import add_longest, check
 from benchmarks.row import certain
 from benchmarks.setting import Setting, add_share
 from benchmarks.steady import busy
-from wireproof.lab import up
+from wireproof.lab.cluster import up
 from wireproof.model.errors import WireproofError
 from wireproof.model.topology import Fault, Network, Topology
 

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from benchmarks.lab_check import add_longest, check
 from benchmarks.row import certain
 from benchmarks.setting import Setting, find_intel, other_mpis
-from wireproof.lab import Lab, up
+from wireproof.lab.cluster import Lab, up
 from wireproof.model.errors import WireproofError
 from wireproof.model.topology import Network, Topology
 

@@ -17,7 +17,7 @@ from typing import Any
 from benchmarks.lab_check import document_in
 from benchmarks.row import Row, certain
 from benchmarks.setting import Setting, find_intel
-from wireproof.lab import Lab, up
+from wireproof.lab.cluster import Lab, up
 from wireproof.model.errors import WireproofError
 from wireproof.model.topology import Network, Topology
 

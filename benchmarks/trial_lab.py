@@ -16,7 +16,7 @@ from typing import Any
 
 from benchmarks.lab_check import add_longest, document_in
 from benchmarks.setting import Setting, add_share
-from wireproof.lab import Lab, up
+from wireproof.lab.cluster import Lab, up
 from wireproof.lab.topology_file import load_topology
 from wireproof.model.errors import WireproofError
 

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from wireproof.lab import Lab, find_labs, up
-from wireproof.lab.state import find_holders, state_root
+from wireproof.lab.cluster import Lab, up
+from wireproof.lab.state import find_holders, find_labs, state_root
 from wireproof.launch.engines import find_program
 from wireproof.model.errors import CouldNotMeasure
 from wireproof.model.topology import Fault, Network, Share, Topology

@@ -17,7 +17,7 @@ import pytest
 from tests.cli.verb import document, wireproof
 from tests.lab.conftest import Build
 
-from wireproof.lab import Lab
+from wireproof.lab.cluster import Lab
 from wireproof.plan.sweep import numbered, sweep
 from wireproof.workflow.reporter import LoggingReporter
 from wireproof.workflow.session.run import run_session

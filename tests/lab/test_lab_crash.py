@@ -16,10 +16,9 @@ import msgspec
 import pytest
 from tests.lab.conftest import Build, lab_name, leftovers, programs_in, run, say, topology
 
-from wireproof.lab import LabError, down, up
-from wireproof.lab.cluster import open_lab
+from wireproof.lab.cluster import down, open_lab, up
 from wireproof.lab.state import LabState, ProcessId, find_holders, read_state, write_state
-from wireproof.model.errors import BadInput
+from wireproof.model.errors import BadInput, LabError
 
 pytestmark = pytest.mark.netns
 

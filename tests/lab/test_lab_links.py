@@ -8,8 +8,7 @@ import msgspec
 import pytest
 from tests.lab.conftest import HSN, Build, best_rate, limited, run, say, stream_rate
 
-from wireproof.lab import LabError
-from wireproof.model.errors import BadInput
+from wireproof.model.errors import BadInput, LabError
 from wireproof.model.topology import Fault, Network
 
 pytestmark = pytest.mark.netns

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from tests.lab.conftest import HSN, Build, lab_name, leftovers, run, say, topology
 
-from wireproof.lab import LabError, down, find_labs, up
-from wireproof.lab.cluster import open_lab
-from wireproof.model.errors import BadInput
+from wireproof.lab.cluster import down, open_lab, up
+from wireproof.lab.state import find_labs
+from wireproof.model.errors import BadInput, LabError
 from wireproof.model.topology import Network
 
 pytestmark = pytest.mark.netns

@@ -29,7 +29,7 @@ try:
 except ConnectionRefusedError:
     print("refused by n2 itself")
 '''
-from wireproof.lab import down, up
+from wireproof.lab.cluster import down, up
 from wireproof.lab.cluster import open_lab
 from wireproof.files.programs import find_tool
 from wireproof.lab.state import find_holders

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from tests.lab.conftest import HSN, Build, run, say
 
-from wireproof.lab import Lab
+from wireproof.lab.cluster import Lab
 from wireproof.model.topology import Fault
 
 pytestmark = [pytest.mark.netns, pytest.mark.root]

@@ -13,8 +13,10 @@ from pathlib import Path
 import pytest
 from tests.lab.conftest import HSN, Build, lab_name, leftovers, run, say, stream_rate, topology
 
-from wireproof.lab import Lab, LabError, links, up
+from wireproof.lab import links
+from wireproof.lab.cluster import Lab, up
 from wireproof.lab.wire import wire_obstacle
+from wireproof.model.errors import LabError
 from wireproof.model.topology import Fault, Network
 
 pytestmark = [

@@ -11,7 +11,7 @@ import pytest
 from tests.cli.verb import document, one_sentence, wireproof
 from tests.lab.conftest import Build
 
-from wireproof.lab import Lab
+from wireproof.lab.cluster import Lab
 
 pytestmark = [pytest.mark.netns, pytest.mark.engine]
 

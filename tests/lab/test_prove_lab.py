@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from tests.lab.conftest import Build, run_proved, say, stream_proved
 
-from wireproof.lab import Lab
+from wireproof.lab.cluster import Lab
 from wireproof.lab.commands import SWITCH, port_device
 from wireproof.model.topology import Network
 from wireproof.model.traffic import PortTraffic

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tests.lab.conftest import Build
 
-from wireproof.lab import Lab
+from wireproof.lab.cluster import Lab
 from wireproof.model.errors import CouldNotMeasure
 from wireproof.model.experiment import GainRow, RailGain
 from wireproof.model.finding import Judgement

@@ -19,7 +19,7 @@ import pytest
 from tests.cli.verb import document, one_sentence, wireproof
 from tests.lab.conftest import Build, programs_in
 
-from wireproof.lab import Lab
+from wireproof.lab.cluster import Lab
 
 ROOT = Path(__file__).resolve().parents[2]
 IMPI = os.environ.get("WIREPROOF_TEST_IMPI") or str(ROOT / ".deps" / "impi")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from tests.lab.conftest import Build, run, say
 
-from wireproof.lab import Lab
+from wireproof.lab.cluster import Lab
 from wireproof.model.finding import Judgement
 from wireproof.model.topology import Network
 from wireproof.plan.sweep import numbered, sweep

@@ -9,7 +9,7 @@ import pytest
 from tests.cli.verb import document, one_sentence, wireproof
 from tests.lab.conftest import Build, run
 
-from wireproof.lab import Lab
+from wireproof.lab.cluster import Lab
 from wireproof.model.topology import Network
 
 pytestmark = [pytest.mark.netns, pytest.mark.engine, pytest.mark.root, pytest.mark.intelmpi]

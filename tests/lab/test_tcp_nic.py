@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from tests.lab.conftest import Build, say
 
-from wireproof.lab import Lab
+from wireproof.lab.cluster import Lab
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.topology import Network
 from wireproof.plan.sweep import numbered, sweep

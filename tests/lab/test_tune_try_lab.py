@@ -14,7 +14,7 @@ import pytest
 from tests.cli.verb import document, wireproof
 from tests.lab.conftest import Build, say
 
-from wireproof.lab import Lab
+from wireproof.lab.cluster import Lab
 
 pytestmark = [pytest.mark.netns, pytest.mark.engine, pytest.mark.root]
 

@@ -18,7 +18,7 @@ import pytest
 from tests.slurm.labs import MGMT, MIB
 
 from wireproof.instrument.plan_text import write_plan
-from wireproof.lab import Lab, up
+from wireproof.lab.cluster import Lab, up
 from wireproof.lab.slurm import LabSlurm, Partition, slurm_up
 from wireproof.launch.engines import find_engine
 from wireproof.model.frames import FrameReader

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from tests.slurm.labs import Cluster, cluster
 
-from wireproof.lab import LabError
 from wireproof.lab import slurm as lab_slurm
 from wireproof.lab.slurm import missing_for_slurm, open_slurm, slurm_up
+from wireproof.model.errors import LabError
 
 pytestmark = [pytest.mark.slurm]
 ROOT = Path(__file__).resolve().parents[2]
@@ -104,7 +104,7 @@ def test_a_killed_creator_leaves_no_daemon() -> None:
     while processes_of(folder) and time.monotonic() < until:
         time.sleep(0.1)
     assert processes_of(folder) == []
-    from wireproof.lab import down
+    from wireproof.lab.cluster import down
 
     down(folder.parent.name)
     assert not folder.exists()

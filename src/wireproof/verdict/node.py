@@ -12,9 +12,6 @@ from statistics import fmean
 
 import numpy as np
 
-from wireproof.locate.samples import Samples
-from wireproof.locate.screen.few import by_rows
-from wireproof.locate.screen.sweep import screen
 from wireproof.model import quantity
 from wireproof.model.finding import (
     Both,
@@ -284,6 +281,11 @@ def _rest(ratios: Mapping[Ends, float], metric: Metric, sign: float) -> float:
 
 
 def _standing_out(ratios: Mapping[Ends, float], metric: Metric) -> Sequence[Subject]:
+    # A run's verdicts need no screen: only a comparison loads it.
+    from wireproof.locate.samples import Samples
+    from wireproof.locate.screen.few import by_rows
+    from wireproof.locate.screen.sweep import screen
+
     routes = [ends for ends in ratios if len(ends) == 2]
     nodes = tuple(dict.fromkeys(name for ends in routes for name in ends))
     if len(nodes) < 3:

@@ -127,12 +127,12 @@ def plan_check(
 
 def _narrowed(specification: CheckSpecification) -> CheckSpecification:
     """With ``least_proven`` those of the hosts alone, also for whoever resumes."""
-    from wireproof.store.turns import take_turns
-    from wireproof.workflow.history.look import least_proven
-
     count = specification.least_proven
     if count is None:
         return specification
+    from wireproof.store.turns import take_turns
+    from wireproof.workflow.history.look import least_proven
+
     root = specification.storage.history
     if root is None or count > len(specification.hosts):
         raise BadInput(

@@ -10,7 +10,6 @@ from wireproof.model.claim import LinkClaim
 from wireproof.model.finding import rank, worst
 from wireproof.model.psm3 import JudgedStatistics, Statistics
 from wireproof.report.judged_run import JudgedRun
-from wireproof.verdict.psm3 import judge_statistics
 
 
 def claimed_wire(link: LinkClaim | None) -> bool | None:
@@ -22,6 +21,8 @@ def judged_jobs(files: Iterable[Statistics], wire: bool | None) -> list[JudgedSt
     """One judgement for each job: files with one job's key, or without a key those of one
     folder.
     """
+    from wireproof.verdict.psm3 import judge_statistics
+
     jobs: dict[str, list[Statistics]] = {}
     for one in files:
         jobs.setdefault(one.job or str(PurePath(one.source).parent), []).append(one)
@@ -34,6 +35,8 @@ def with_statistics(section: JudgedRun, files: tuple[Statistics, ...] | None) ->
     """
     if files is None:
         return section
+    from wireproof.verdict.psm3 import judge_statistics
+
     wire = section.run.claim.wire or None
     found = [judge_statistics(launch, wire=wire) for launch in _launches(files) or [[]]]
     findings = [*section.judgement.findings, *(one for job in found for one in job.findings)]

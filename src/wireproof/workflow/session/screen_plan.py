@@ -1,12 +1,14 @@
 """The points of a screen of many nodes: rounds of disjoint pairs, and the suspects again, alone."""
 
+from __future__ import annotations
+
 import math
 import os
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import msgspec
 
-from wireproof.locate.screen.sweep import Screened
 from wireproof.model.fabric import Fabric
 from wireproof.model.plan import Point, Policy
 from wireproof.plan.schedule import (
@@ -20,6 +22,9 @@ from wireproof.plan.schedule import (
 )
 from wireproof.plan.sweep import sweep
 from wireproof.workflow.target.target import Target
+
+if TYPE_CHECKING:
+    from wireproof.locate.screen.screened import Screened
 
 SCREEN_S = 10.0
 """What all rounds together may take at most; a fast link reaches its precision in a tenth of

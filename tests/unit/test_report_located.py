@@ -120,7 +120,7 @@ def test_the_slowest_culprit_is_the_headline() -> None:
         )
     )
     assert text_of(slow).startswith("FAIL  n3 sends slowly")
-    assert answered(slow, "Why?")[0] == "link errors rise at n3"
+    assert answered(slow, "Why?")[0] == "It may be that link errors rise at n3"
     assert answered(slow, "Which node or link?")[0] == "n3, sending, n5"
 
 

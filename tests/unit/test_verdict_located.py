@@ -192,6 +192,10 @@ def test_the_likeliest_cause_speaks_and_advises() -> None:
     assert "Cause: n3 hsn0 runs at PCIe x4 of x8 (confidence 0.9)" in finding.message
     assert finding.evidence["cause_seen"] == ["current_link_width 4, max_link_width 8"]
     assert finding.evidence["other_causes"] == ["n3 is busy (0.3)"]
+    unsure = msgspec.structs.replace(causes[0], confidence=0.77)
+    found = with_located(GOOD, [located(blames=[blame(causes=[unsure])])])
+    finding = next(f for f in found.findings if f.code == "port-slow")
+    assert "The cause may be: n3 hsn0 runs at PCIe x4 of x8 (confidence 0.77)" in finding.message
 
 
 def test_contention_and_tiers_and_acquittals_are_notes_and_never_decide() -> None:

@@ -11,6 +11,7 @@ from wireproof.model.setting import SettingEffect
 
 __all__ = [
     "ABOUT",
+    "LIKELY",
     "Blame",
     "BlameKind",
     "Cause",
@@ -33,6 +34,10 @@ Metric = Literal["goodput", "hrt"]
 BlameKind = Literal["node", "port", "link", "switch", "pair"]
 Stage = Literal["screened", "confirmed"]
 """``screened``: seen among others; ``confirmed``: measured again alone."""
+
+
+LIKELY = 0.9
+"""Below this confidence another cause may explain it as well."""
 
 
 class Cause(msgspec.Struct, frozen=True, kw_only=True):

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from wireproof.model import quantity
 from wireproof.model.finding import Finding
+from wireproof.model.located import LIKELY
 from wireproof.report.judged_run import JudgedRun, counted, results, suspected
 from wireproof.report.names import fold
 
@@ -80,6 +81,9 @@ def _caused(finding: Finding, cause: str, advice: str) -> tuple[str, str]:
     head, rest = cause, ""
     if "cause_setting" in finding.evidence:
         head, _, rest = cause.partition(", ")
+    sure = finding.evidence.get("cause_confidence")
+    if isinstance(sure, float) and sure < LIKELY:
+        head = f"It may be that {head}"
     said = f"{rest[:1].upper()}{rest[1:]}." if rest else ""
     parts = (said, _seen(finding), _about_cause(finding), advice)
     return head, " ".join(part for part in parts if part)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from wireproof.model import quantity
-from wireproof.model.located import ABOUT, Blame, Cause, Located, Metric
+from wireproof.model.located import ABOUT, LIKELY, Blame, Cause, Located, Metric
 from wireproof.report.document import (
     Document,
     Facts,
@@ -28,8 +28,6 @@ _MOST_FOLDED, _MOST_EACH = 12, 40
 _MOST_LINES = 12
 _MOST_CAUSES = 2
 _NAMES = 300
-_LIKELY = 0.9
-"""Below this confidence another cause may explain it as well."""
 _DOES = {
     "": ("is slow", "are slow"),
     "tx": ("sends slowly", "send slowly"),
@@ -234,7 +232,7 @@ def _details(blame: Blame, evidence: Sequence[str]) -> Iterator[tuple[str, str |
 def _cause(cause: Cause) -> tuple[str, str]:
     """What the sentence of a setting says already is not repeated as its evidence."""
     seen = f" ({cause.evidence[0]})" if cause.evidence and not cause.setting else ""
-    word = "cause" if cause.confidence >= _LIKELY else "possible cause"
+    word = "cause" if cause.confidence >= LIKELY else "possible cause"
     return f"{word}, confidence {cause.confidence:.2g}", f"{cause.sentence}{seen}"
 
 

@@ -20,7 +20,7 @@ from wireproof.model.finding import (
     Switch,
     Whole,
 )
-from wireproof.model.located import ABOUT, Blame, Cause, Located
+from wireproof.model.located import ABOUT, LIKELY, Blame, Cause, Located
 from wireproof.model.quantity import goodput
 from wireproof.verdict.issue import Issue
 from wireproof.verdict.path.alongside import explains
@@ -79,7 +79,9 @@ def cause_sentence(causes: Sequence[Cause]) -> str:
     """The likeliest cause that is enough; else that none is, with the first that is not."""
     enough = [cause for cause in causes if cause.explains]
     if enough:
-        return f"Cause: {enough[0].sentence} (confidence {enough[0].confidence:.2g})"
+        first = enough[0]
+        word = "Cause" if first.confidence >= LIKELY else "The cause may be"
+        return f"{word}: {first.sentence} (confidence {first.confidence:.2g})"
     text = "No counter or configuration difference explains it"
     return f"{text}: {causes[0].sentence}" if causes else text
 

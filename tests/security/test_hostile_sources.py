@@ -22,7 +22,6 @@ from wireproof.model.record import FactFrame
 from wireproof.model.setting import AuditResult
 from wireproof.plan.footprint.observed import resources_of
 from wireproof.store.snapshot import read_snapshot, write_snapshot
-from wireproof.tune.carrying import _nics
 from wireproof.workflow.audit import AuditSpecification, audit
 from wireproof.workflow.reporter import LoggingReporter
 
@@ -234,4 +233,3 @@ def test_json_within_facts_is_no_error_of_ours(text: str) -> None:
     frame = FactFrame(rank=0, kind="file", path=INTERFACES, status="ok", text=text)
     facts = HostFacts("n1", {INTERFACES: frame})
     assert list(listed_nics(facts)) == []
-    assert _nics(facts) == []

@@ -24,9 +24,9 @@ def _with_readings(run: Run, change: dict[str, object]) -> Run:
 def test_what_was_sent_was_seen_at_both_ends() -> None:
     found = flows(four_nodes().run)
     assert [(flow.host, flow.direction) for flow in found[:3]] == [
-        ("n1", "tx"),
-        ("n1", "rx"),
-        ("n2", "tx"),
+        ("n1", "out"),
+        ("n1", "in"),
+        ("n2", "out"),
     ]
     for flow in found:
         assert flow.claimed
@@ -39,7 +39,7 @@ def test_sums_are_those_of_the_big_messages() -> None:
     big = [
         pair for point in run.points if point.message_bytes >= SMALL_BYTES for pair in point.pairs
     ]
-    out = next(flow for flow in flows(run) if (flow.host, flow.direction) == ("n1", "tx"))
+    out = next(flow for flow in flows(run) if (flow.host, flow.direction) == ("n1", "out"))
     due = sum(pair.payload_forward_bytes for pair in big if pair.origin == 0)
     due += sum(pair.payload_backward_bytes for pair in big if pair.target == 0)
     assert out.expected_bytes == due
@@ -59,7 +59,7 @@ def test_unreadable_counters_are_unknown_and_never_zero() -> None:
 def test_a_nic_that_nobody_claimed_is_shown_when_it_carried_traffic() -> None:
     run = _with_readings(off_wire().run, {"counters": {"net/eth0/tx_bytes": (0, 50_000_000)}})
     stray = [flow for flow in flows(run) if not flow.claimed]
-    assert {(flow.nic, flow.direction) for flow in stray} == {("eth0", "tx")}
+    assert {(flow.nic, flow.direction) for flow in stray} == {("eth0", "out")}
     assert all(flow.expected_bytes == 0 and (flow.seen_bytes or 0) > 1e8 for flow in stray)
 
 
@@ -74,7 +74,7 @@ def test_ranks_that_share_a_namespace_share_its_counters() -> None:
         msgspec.structs.replace(run, points=[msgspec.structs.replace(point, witness=shared)])
     )
     assert {flow.host for flow in found} == {"n1, n2"}
-    assert next(flow.seen_bytes for flow in found if flow.direction == "tx") == pytest.approx(1e7)
+    assert next(flow.seen_bytes for flow in found if flow.direction == "out") == pytest.approx(1e7)
 
 
 def test_without_points_there_is_no_picture() -> None:

@@ -10,7 +10,7 @@ from wireproof.model import quantity
 from wireproof.model.finding import Finding, GroupVerdict, Judgement, PairVerdict
 from wireproof.model.tuning import Standing, StandingSet
 from wireproof.report.document import Item, Tone
-from wireproof.report.flows import Flow, flows
+from wireproof.report.flows import NicTraffic, flows
 from wireproof.report.judged_run import (
     CULPRITS,
     JudgedRun,
@@ -29,7 +29,7 @@ def _answer(question: str, short: str, text: str, tone: Tone) -> Item:
     return Item(tone, short, details=details, word=question)
 
 
-def answers(section: JudgedRun, seen: Sequence[Flow] | None = None) -> list[Item]:
+def answers(section: JudgedRun, seen: Sequence[NicTraffic] | None = None) -> list[Item]:
     """Normal? Wire? Which? Why? Undo? In this order: ``word`` is the question, ``text`` the short
     answer. ``seen``: the traffic, if it was added up before.
     """
@@ -117,7 +117,7 @@ _IN_PART = {"No": "Not all of it", "Not proven": "Not proven everywhere"}
 """What is said instead where some results are on the wire."""
 
 
-def _wire(section: JudgedRun, found: Sequence[Flow]) -> Item:
+def _wire(section: JudgedRun, found: Sequence[NicTraffic]) -> Item:
     question = "Did it use the wire?"
     if not section.run.claim.wire:
         text = "Memory or loopback inside one machine; this proves no wire."
@@ -138,7 +138,7 @@ def _wire(section: JudgedRun, found: Sequence[Flow]) -> Item:
     return _answer(question, short, text, tone)
 
 
-def _counted(found: Sequence[Flow]) -> str:
+def _counted(found: Sequence[NicTraffic]) -> str:
     """What the counters of the claimed NICs saw of what was due."""
     claimed = [flow for flow in found if flow.claimed and flow.seen_bytes is not None]
     if not claimed:

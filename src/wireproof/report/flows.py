@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
+
+import msgspec
 
 from wireproof.model.claim import joined, rails_of
 from wireproof.model.ledger import DIRECTIONS, LEVELS, QUALITIES, Direction, Level, Quality
@@ -30,15 +32,14 @@ STRAY_BYTES = 10_000
 """NICs that nobody claimed are shown when they carried at least this much."""
 
 
-@dataclass(frozen=True)
-class Flow:
-    """Bytes through one NIC in one direction. ``seen_bytes`` None: no counter of it could be
-    read. ``level``, ``quality``: the weakest of what was added.
+class NicTraffic(msgspec.Struct, frozen=True, kw_only=True):
+    """Bytes that had to pass one NIC in one direction, and bytes that its counters saw (null: not
+    readable), by the weakest level and quality of what was added.
     """
 
     host: str
     nic: str
-    direction: Direction
+    direction: Literal["out", "in"]
     claimed: bool
     expected_bytes: float
     seen_bytes: float | None
@@ -58,7 +59,7 @@ class _Namespace:
     counted: dict[tuple[str, Direction], tuple[Level, Quality]] = field(default_factory=dict)
 
 
-def flows(run: Run) -> list[Flow]:
+def flows(run: Run) -> list[NicTraffic]:
     """Expected and seen bytes per host, NIC and direction: claimed NICs first, then others that
     carried traffic.
     """
@@ -73,19 +74,28 @@ def flows(run: Run) -> list[Flow]:
     found = [flow for reader, one in namespaces.items() for flow in _flows_of(known, reader, one)]
     return sorted(
         found,
-        key=lambda flow: (natural(flow.host), not flow.claimed, flow.nic, flow.direction == "rx"),
+        key=lambda flow: (natural(flow.host), not flow.claimed, flow.nic, flow.direction == "in"),
     )
 
 
-def _flows_of(known: _Known, reader: int, namespace: _Namespace) -> Iterator[Flow]:
+def _flows_of(known: _Known, reader: int, namespace: _Namespace) -> Iterator[NicTraffic]:
     claims = [claim for claim in known.run.claim.hosts if claim.rank in namespace.ranks]
     host = ", ".join(sorted({claim.host for claim in claims})) or f"rank {reader}"
     claimed = {nic for claim in claims for nic in rails_of(known.claimed[claim.rank])}
     for (nic, direction), seen in namespace.seen.items():
         if nic in claimed or (seen or 0.0) >= STRAY_BYTES:
             expected = namespace.expected.get((nic, direction), 0.0)
-            counted = namespace.counted.get((nic, direction), ("wire", "unreadable"))
-            yield Flow(host, nic, direction, nic in claimed, expected, seen, *counted)
+            level, quality = namespace.counted.get((nic, direction), ("wire", "unreadable"))
+            yield NicTraffic(
+                host=host,
+                nic=nic,
+                direction="out" if direction == "tx" else "in",
+                claimed=nic in claimed,
+                expected_bytes=expected,
+                seen_bytes=seen,
+                level=level,
+                quality=quality,
+            )
 
 
 @dataclass(frozen=True)

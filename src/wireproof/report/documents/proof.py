@@ -28,7 +28,7 @@ from wireproof.report.document import (
 )
 from wireproof.report.documents.judgement import statistics_section
 from wireproof.report.documents.results import number
-from wireproof.report.flows import SMALL_BYTES, Flow
+from wireproof.report.flows import SMALL_BYTES, NicTraffic
 from wireproof.report.names import natural
 
 _MOST_ROWS = 400
@@ -59,7 +59,7 @@ _WATCHED = (
 )
 
 
-def proof_section(found: Sequence[Flow], name: str) -> Section | None:
+def proof_section(found: Sequence[NicTraffic], name: str) -> Section | None:
     """Bytes due and bytes seen of each port and direction, on one common scale; of very many rows
     those whose seen and due bytes differ most. None without a row.
     """
@@ -83,14 +83,14 @@ def proof_section(found: Sequence[Flow], name: str) -> Section | None:
     return Section(title, (table, *([Text(f"Levels: {levels}.", "note")] if levels else [])))
 
 
-def _least_alike(flow: Flow) -> float:
+def _least_alike(flow: NicTraffic) -> float:
     """Sorts what was not seen first; no counter at all before everything else."""
     if flow.seen_bytes is None:
         return float("-inf")
     return -abs(flow.seen_bytes - flow.expected_bytes)
 
 
-def _flow(flow: Flow) -> Row:
+def _flow(flow: NicTraffic) -> Row:
     seen, due = flow.seen_bytes, flow.expected_bytes
     silent, words = False, ""
     if seen is None:
@@ -103,7 +103,7 @@ def _flow(flow: Flow) -> Row:
     cells: tuple[Cell, ...] = (
         flow.host,
         flow.nic,
-        "out" if flow.direction == "tx" else "in",
+        flow.direction,
         flow.level if seen is not None else "none",
         flow.quality,
         number(due, quantity.volume(due), 12),

@@ -32,7 +32,7 @@ from wireproof.report.documents.proof import proof_section
 from wireproof.report.documents.results import group_table, result_table
 from wireproof.report.failing import unread
 from wireproof.report.figure.chart import Chart, Ink
-from wireproof.report.flows import Flow, flows
+from wireproof.report.flows import NicTraffic, flows
 from wireproof.report.group_rows import group_tables
 from wireproof.report.judged_run import JudgedRun, grouped, label, short_headline, suspected
 from wireproof.report.names import clean, fold
@@ -143,7 +143,7 @@ def _run(run: JudgedRun, name: str, *, brief: bool) -> Section:
     return Section(title, tuple(parts), run.judgement.verdict, short_headline(run), anchor=name)
 
 
-def _whole(run: JudgedRun, name: str, seen: Sequence[Flow]) -> Iterator[Part]:
+def _whole(run: JudgedRun, name: str, seen: Sequence[NicTraffic]) -> Iterator[Part]:
     """What a page has beyond what fits a terminal."""
     if proof := proof_section(seen, name):
         yield proof
@@ -182,7 +182,7 @@ def _pairs(run: JudgedRun, found: list[Results], name: str) -> list[Ink]:
     return [ink for ink in inks if ink is not None]
 
 
-def _embedded(run: JudgedRun, seen: Sequence[Flow], name: str) -> list[Ink]:
+def _embedded(run: JudgedRun, seen: Sequence[NicTraffic], name: str) -> list[Ink]:
     from wireproof.report.html.embedded import embedded
 
     return [Ink(embedded(run, seen, name))]

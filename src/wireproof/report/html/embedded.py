@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from wireproof.report.flows import Flow
+from wireproof.report.flows import NicTraffic
 from wireproof.report.html.shell import in_script
 from wireproof.report.json.encode import plain
 from wireproof.report.json.result import VERSION, document
@@ -34,7 +34,7 @@ _LEAST_BYTES = {"samples": 300, "results": 250}
 _FINDINGS = 100
 
 
-def embedded(run: JudgedRun, seen: Sequence[Flow], name: str) -> str:
+def embedded(run: JudgedRun, seen: Sequence[NicTraffic], name: str) -> str:
     """The object in an element of the page, ``name``-data, and a sentence for people that names
     what was left out.
     """
@@ -59,7 +59,7 @@ def embedded(run: JudgedRun, seen: Sequence[Flow], name: str) -> str:
     )
 
 
-def _whole(run: JudgedRun, seen: Sequence[Flow], left_out: Sequence[str]) -> dict[str, Any]:
+def _whole(run: JudgedRun, seen: Sequence[NicTraffic], left_out: Sequence[str]) -> dict[str, Any]:
     judgement = run.judgement
     if "results" in left_out:
         judgement = msgspec.structs.replace(judgement, pairs=[])

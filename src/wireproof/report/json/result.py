@@ -14,7 +14,6 @@ from wireproof.model.claim import Claim, Criteria, Limits
 from wireproof.model.disclosure import Disclosure
 from wireproof.model.errors import Problem
 from wireproof.model.finding import Finding, GroupVerdict, Judgement, PairVerdict, Proof, Verdict
-from wireproof.model.ledger import Level, Quality
 from wireproof.model.located import Located
 from wireproof.model.record import (
     Close,
@@ -32,7 +31,7 @@ from wireproof.model.record import (
 from wireproof.model.run import Provenance, Run
 from wireproof.model.setting import Audit
 from wireproof.model.tuning import Standing
-from wireproof.report.flows import Flow, flows
+from wireproof.report.flows import NicTraffic, flows
 from wireproof.report.group_rows import group_row
 from wireproof.report.json.envelope import schema_of, site_names
 from wireproof.report.judged_run import JudgedRun
@@ -111,21 +110,6 @@ class GroupSample(msgspec.Struct, frozen=True, kw_only=True):
     loaded: Quantiles | None = None
 
 
-class NicTraffic(msgspec.Struct, frozen=True, kw_only=True):
-    """Bytes that had to pass one NIC in one direction, and bytes that its counters saw (null: not
-    readable), by the weakest level and quality of what was added.
-    """
-
-    host: str
-    nic: str
-    direction: Literal["out", "in"]
-    claimed: bool
-    expected_bytes: float
-    seen_bytes: float | None
-    level: Level = "wire"
-    quality: Quality = "unreadable"
-
-
 class ResultDocument(msgspec.Struct, frozen=True, kw_only=True):
     """The whole result of one run. Fields are only ever added within one version; unknown is null,
     never 0.
@@ -166,7 +150,7 @@ def document(
     criteria: Criteria | None = None,
     located: Sequence[Located] = (),
     *,
-    seen: Sequence[Flow] | None = None,
+    seen: Sequence[NicTraffic] | None = None,
     samples: bool = True,
 ) -> ResultDocument:
     """Everything that was claimed, measured and concluded, without the raw batches. ``seen``: the
@@ -186,7 +170,7 @@ def document(
         provenance=run.provenance,
         engine=run.open,
         hosts=run.hosts,
-        traffic=[_traffic(flow) for flow in (flows(run) if seen is None else seen)],
+        traffic=list(flows(run) if seen is None else seen),
         samples=[_sample(point, pair) for point in run.points for pair in point.pairs]
         if samples
         else [],
@@ -205,19 +189,6 @@ def document(
 
 def _problem(error: EngineError) -> Problem:
     return Problem(message=error.message, code=error.code, rank=error.rank, point=error.id)
-
-
-def _traffic(flow: Flow) -> NicTraffic:
-    return NicTraffic(
-        host=flow.host,
-        nic=flow.nic,
-        direction="out" if flow.direction == "tx" else "in",
-        claimed=flow.claimed,
-        expected_bytes=flow.expected_bytes,
-        seen_bytes=flow.seen_bytes,
-        level=flow.level,
-        quality=flow.quality,
-    )
 
 
 def document_of(section: JudgedRun) -> ResultDocument:

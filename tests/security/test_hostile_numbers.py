@@ -4,6 +4,7 @@ never a crash.
 
 from __future__ import annotations
 
+import contextlib
 import json
 from pathlib import Path
 from typing import Any
@@ -14,12 +15,18 @@ from tests.fuzz.targets import _document
 from tests.synthetic import World, run_of
 
 from wireproof.adapters import read
+from wireproof.adapters.psm3 import statistics
 from wireproof.adapters.rows import number
+from wireproof.audit import host, reading
 from wireproof.cli import main
+from wireproof.instrument import launcher_messages
+from wireproof.locate.causes import properties
 from wireproof.model.errors import BadInput
 from wireproof.model.frames import BadFrame, decode_frame
+from wireproof.model.quantity import whole
 from wireproof.model.sound import unsound
 from wireproof.physics.table import default_table, override
+from wireproof.store import pair_table
 from wireproof.store.load import load_document, load_run
 from wireproof.store.pair_table import open_pairs
 from wireproof.store.result import read_result
@@ -224,3 +231,23 @@ def test_criteria_that_let_everything_pass_are_refused(
     (tmp_path / "result.json").write_text(json.dumps(document))
     with pytest.raises(BadInput, match=f"criterion that no check takes: {name} is"):
         read_result(tmp_path)
+
+
+@pytest.mark.parametrize("text", ["\u00b2", "9" * 5000, "\u0663\u2070", "--5", "-", ""])
+def test_what_only_looks_like_a_number_is_no_error_of_ours(text: str) -> None:
+    """``str.isdigit`` takes a superscript for a digit, which ``int`` refuses, and more than 4,300
+    digits too.
+    """
+    assert whole(text) is None
+    assert not properties._holds(f"{text}-{text},{text}", 3)
+    assert host._memory(f"MemTotal: {text} kB\n") == ""
+    assert launcher_messages._tasks(f"{text}-{text},{text}", [1, 2]) == set()
+    assert reading._natural(f"policy{text}")
+    assert pair_table._natural(f"n{text}")
+    heading = "delta_t rx_user_bytes rx_user_num"
+    for data in (
+        f"    {heading}\n{text} {text} {text}\n",
+        f"Time Delta 1 seconds x\n MPI_Statistics Summary id a b tid {text}\n",
+    ):
+        with contextlib.suppress(BadInput):
+            statistics(data.encode(), "psm3-perf-stat-n1-pid-10")

@@ -142,7 +142,9 @@ def _refused(do: Callable[[Path, Path], object], made: Path, folder: Path) -> st
 def test_a_folder_of_another_user_is_not_written_to(
     way: str, made: Path, roots: Path, eves: Path
 ) -> None:
-    """Nothing is written into a folder of another user, but one with the sticky bit."""
+    """No file is written into a folder of another user, but one with the sticky bit; a folder that
+    is made there is ours.
+    """
     as_eve(lambda: (eves / "man1").mkdir())
     _refused(WAYS[way], made, eves / "man1")
     ours = [path for path in eves.rglob("*") if path.is_file() and "run" not in str(path)]

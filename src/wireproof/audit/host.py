@@ -8,6 +8,7 @@ from wireproof.audit.expression import UNKNOWN, Unknown, Value
 from wireproof.audit.facts import HostFacts, PlaceAnswer
 from wireproof.audit.values import cpu_list
 from wireproof.model.disclosure import Group
+from wireproof.model.quantity import whole
 
 HOST_FILES = (
     "/proc/cpuinfo",
@@ -107,7 +108,7 @@ def _processor(cpuinfo: str) -> tuple[Value, Value]:
         return UNKNOWN, UNKNOWN
     vendor = named.get("vendor_id", "")
     if vendor == "GenuineIntel":
-        stepping = int(named["stepping"]) if named.get("stepping", "").isdigit() else 0
+        stepping = whole(named.get("stepping", "")) or 0
         name = _INTEL.get(model, UNKNOWN) if family == 6 else UNKNOWN
         return "intel", "cascadelake" if name == "skylake" and stepping >= 5 else name
     if vendor == "AuthenticAMD":
@@ -198,8 +199,8 @@ def _processors(text: str) -> str:
 
 
 def _memory(text: str) -> str:
-    kilobytes = _field("MemTotal")(text).partition(" ")[0]
-    return f"{int(kilobytes) / (1 << 20):.1f} GiB" if kilobytes.isdigit() else ""
+    kilobytes = whole(_field("MemTotal")(text).partition(" ")[0])
+    return "" if kilobytes is None else f"{kilobytes / (1 << 20):.1f} GiB"
 
 
 def _kernel(text: str) -> str:

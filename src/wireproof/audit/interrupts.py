@@ -10,6 +10,7 @@ import msgspec
 
 from wireproof.audit.facts import HostFacts
 from wireproof.audit.values import cpu_list
+from wireproof.model.quantity import whole
 from wireproof.model.record import FactFrame
 
 INTERRUPTS = "irq/"
@@ -63,7 +64,8 @@ def _cores(text: str) -> dict[int, list[int]]:
 def _fact(nic: str, cores: Mapping[int, list[int]], facts: HostFacts) -> FactFrame:
     fact = FactFrame(rank=0, kind="file", status="ok", path=f"{INTERRUPTS}{nic}")
     answer = facts.command(vectors_of(nic))
-    numbers = [int(word) for word in (answer.text or "").split() if word.isdigit()]
+    words = (answer.text or "").split()
+    numbers = [number for word in words if (number := whole(word)) is not None]
     mine = {number: cores[number] for number in numbers if number in cores}
     if mine:
         return msgspec.structs.replace(fact, text="".join(_lines(nic, mine, facts)))

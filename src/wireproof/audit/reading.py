@@ -23,6 +23,7 @@ from wireproof.audit.firmware import (
 from wireproof.audit.machine import Instance, Machine
 from wireproof.audit.remedy import filled
 from wireproof.audit.values import part_of, typed
+from wireproof.model.quantity import whole
 from wireproof.model.setting import Form, Read, Setting
 
 _LONGEST_SHOWN = 120
@@ -215,7 +216,8 @@ def _size(value: Value, text: str) -> tuple[float, str]:
 
 def _natural(path: str) -> list[tuple[int, str]]:
     """policy2 before policy10."""
-    return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", path)]
+    parts = re.findall(r"[0-9]{1,18}|[^0-9]+", path)
+    return [(-1, part) if (number := whole(part)) is None else (number, "") for part in parts]
 
 
 def _attribute(machine: Machine, setting: Setting, read: Read) -> SettingReading:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from wireproof.instrument.talk import clean_text
 from wireproof.launch.known import SCHEDULERS
 from wireproof.model.plan import Plan
+from wireproof.model.quantity import whole
 from wireproof.model.record import Frame, Host
 
 # --- The ranks of a plan by the names that a launcher may call them: host, short host, address,
@@ -216,8 +217,9 @@ def _tasks(text: str, known: Sequence[int]) -> set[int]:
     ranges = []
     for part in text.split(",")[:_MOST_PARTS]:
         first, _, last = part.partition("-")
-        if first.isdigit() and (last.isdigit() or not last):
-            ranges.append((int(first), int(last or first)))
+        low, high = whole(first), whole(last or first)
+        if low is not None and high is not None:
+            ranges.append((low, high))
     found: set[int] = set()
     reached = -1
     for low, high in sorted(ranges):
@@ -261,6 +263,7 @@ def _expanded(hosts: str) -> Iterator[str]:
             continue
         for piece in inside.rstrip("]").split(","):
             first, _, last = piece.partition("-")
-            if first.isdigit() and (last or first).isdigit():
-                for number in range(int(first), min(int(last or first), int(first) + 1024) + 1):
+            low, high = whole(first), whole(last or first)
+            if low is not None and high is not None:
+                for number in range(low, min(high, low + 1024) + 1):
                     yield f"{stem}{number:0{len(first)}d}"

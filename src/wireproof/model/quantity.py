@@ -188,3 +188,10 @@ def amount(value: float, unit: str) -> str:
         return f"{messages(value)}/s"
     shown = f"{value:.4g}" if math.isfinite(value) else "?"
     return f"{shown} {unit}".rstrip()
+
+
+def whole(text: str) -> int | None:
+    """The number that 1 to 18 digits are; None for any other text, such as ``²``, which
+    ``str.isdigit`` takes for a digit and ``int`` does not.
+    """
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= 18 else None

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from wireproof.files.hostile import open_regular
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.located import Metric
+from wireproof.model.quantity import whole
 from wireproof.store.seal import first_line
 
 if TYPE_CHECKING:
@@ -274,7 +275,7 @@ def _count(database: duckdb.DuckDBPyConnection, query: str) -> int:
 def _natural(name: str) -> list[tuple[int, int, str]]:
     """n2 before n10."""
     parts = re.findall(r"[0-9]{1,18}|[^0-9]+", name)
-    return [(0, int(part), "") if part.isdigit() else (1, 0, part) for part in parts]
+    return [(1, 0, part) if (number := whole(part)) is None else (0, number, "") for part in parts]
 
 
 @contextlib.contextmanager

@@ -14,6 +14,7 @@ from wireproof.audit.judge import Names
 from wireproof.audit.machine import WHOLE, Machine
 from wireproof.audit.reading import attributes_of
 from wireproof.model.bmc import PlannedAttribute, Raw
+from wireproof.model.quantity import whole
 from wireproof.model.setting import Profile
 from wireproof.model.tuning import HostPlan
 from wireproof.tune.named import Named
@@ -137,7 +138,7 @@ def _given(one: Attribute, text: str) -> Raw | None:
     if isinstance(one.later, bool):
         return {"Enabled": True, "Disabled": False}.get(word(text))
     if isinstance(one.later, (int, float)):
-        return int(text) if text.isdigit() and len(text) < _LONGEST_NUMBER else None
+        return whole(text) if len(text) < _LONGEST_NUMBER else None
     return _in_its_words(one.later, word(text)) or text
 
 

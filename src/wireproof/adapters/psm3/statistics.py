@@ -28,6 +28,7 @@ _HEAD = re.compile(rb"^ {0,16}delta_t +rx_user_bytes +rx_user_num ", re.M)
 _MQ_FILE = re.compile(
     r"psm(?P<generation>[23])-perf-stat-ep-(?P<id>.{1,200})-pid-(?P<pid>\d{1,10})$", re.A
 )
+_WHOLE = re.compile(r"-?\d{1,20}", re.A)
 _NO_RANK = 1 << 31
 
 
@@ -44,7 +45,7 @@ def _rows(page: Page, start: int, columns: int) -> tuple[list[list[int]], list[i
         words = page.lines[index].split()
         if not words:
             continue
-        if len(words) == columns and all(word.lstrip("-").isdigit() for word in words):
+        if len(words) == columns and all(map(_WHOLE.fullmatch, words)):
             rows.append([int(word) for word in words])
             places.append(index)
         elif index == len(page.lines) - 1:
@@ -98,7 +99,7 @@ def of_table(page: Page) -> Statistics:
 
 _HEADING = re.compile(
     r" (?P<heading>[\w./-]+)(?: id (?P<id>\S+))?(?: (?P<info>(?!tid )\S+))?"
-    r"(?: tid (?P<tid>-?\d+))?$",
+    r"(?: tid (?P<tid>-?\d{1,10}))?$",
     re.A,
 )
 _COUNTER = re.compile(

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from wireproof.analysis.relations import port_called
+from wireproof.model.quantity import whole
 from wireproof.model.record import FactFrame, Host, Nic
 from wireproof.physics import PhysicsError, pcie_goodput
 
@@ -186,8 +187,9 @@ def _is_numa_far(nic: Nic, host: Host, texts: _Texts) -> str | None:
 
 def _holds(cpus: str, core: int) -> bool:
     for part in cpus.split(","):
-        low, _, high = part.partition("-")
-        if low.isdigit() and (high or low).isdigit() and int(low) <= core <= int(high or low):
+        first, _, last = part.partition("-")
+        low, high = whole(first), whole(last or first)
+        if low is not None and high is not None and low <= core <= high:
             return True
     return False
 

@@ -81,4 +81,10 @@ class Statement {
   std::string document_;
 };
 
+/// Takes a field that a statement has; `place` stays as it is without it.
+template <class T>
+void assign(T& place, std::optional<T>&& value) {
+  if (value) place = std::move(*value);
+}
+
 }  // namespace wireproof

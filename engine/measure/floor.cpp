@@ -3,8 +3,6 @@
 #include <vector>
 
 #include "measure/statistics.hpp"
-#include "pattern/group/link_end.hpp"
-#include "pattern/link_pair.hpp"
 #include "transport/null/group_link.hpp"
 #include "transport/null/null_link.hpp"
 
@@ -22,14 +20,14 @@ double per_operation(std::span<const Ticks> ticks, double operations, const Host
 
 /// As member 0 of two.
 double group_floor_ns(Pattern pattern, const HostClock& clock) {
-  LinkGroupEnd<NullGroupLink> end(clock, 2);
-  const auto runner = end.make_runner({.pattern = pattern,
-                                       .bytes = 8,
-                                       .window = 64,
-                                       .left = 1,
-                                       .right = 1,
-                                       .watched = 1,
-                                       .load_bytes = 8});
+  const auto end = make_null_member(clock, 2);
+  const auto runner = end->make_runner({.pattern = pattern,
+                                        .bytes = 8,
+                                        .window = 64,
+                                        .left = 1,
+                                        .right = 1,
+                                        .watched = 1,
+                                        .load_bytes = 8});
   const int granule = runner->layout().granule;
   const std::uint32_t granules = kOperations / static_cast<std::uint32_t>(granule);
   std::vector<Ticks> ticks(kBatches + 1);
@@ -43,9 +41,9 @@ double group_floor_ns(Pattern pattern, const HostClock& clock) {
 double harness_floor_ns(Pattern pattern, Form form, const HostClock& clock) {
   if (is_group(pattern)) return group_floor_ns(pattern, clock);
   NullWorld world({});
-  LinkPair<NullLink> origin(clock, world, true);
+  const auto origin = make_null_origin(clock, world);
   const PointShape shape{.pattern = pattern, .form = form, .bytes = 8, .window = 64};
-  const auto runner = origin.make_runner(shape);
+  const auto runner = origin->make_runner(shape);
   const std::uint32_t granules = kOperations / static_cast<std::uint32_t>(runner->granule());
   std::vector<Ticks> ticks(kBatches + 1);
   runner->originate({.lead_in = granules, .batches = kBatches, .granules = granules}, ticks);

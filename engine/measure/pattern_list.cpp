@@ -1,7 +1,6 @@
 #include "measure/pattern_list.hpp"
 
 #include "base/json_writer.hpp"
-#include "pattern/group/link_end.hpp"
 #include "plan/plan.hpp"
 #include "transport/null/group_link.hpp"
 
@@ -38,14 +37,14 @@ void write_forms(JsonWriter& json, Pattern pattern) {
 /// By the loops themselves; the first two of four are watched where some disturb.
 void write_group(JsonWriter& json, Pattern pattern, std::size_t bytes) {
   const HostClock clock;
-  LinkGroupEnd<NullGroupLink> end(clock, kMembers);
-  const auto runner = end.make_runner({.pattern = pattern,
-                                       .bytes = pattern == Pattern::barrier ? 0 : bytes,
-                                       .members = kMembers,
-                                       .left = 1,
-                                       .right = 1,
-                                       .watched = 1,
-                                       .load_bytes = bytes});
+  const auto end = make_null_member(clock, kMembers);
+  const auto runner = end->make_runner({.pattern = pattern,
+                                        .bytes = pattern == Pattern::barrier ? 0 : bytes,
+                                        .members = kMembers,
+                                        .left = 1,
+                                        .right = 1,
+                                        .watched = 1,
+                                        .load_bytes = bytes});
   json.field("messages_per_operation", runner->layout().messages);
   json.key("sent").begin_array();
   for (int i = 0; i < kMembers; ++i) json.value(runner->traffic(i).sent_bytes / bytes);

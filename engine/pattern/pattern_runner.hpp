@@ -13,16 +13,58 @@
 
 namespace wireproof {
 
-/// `Loops` bound to a link, a clock and memory. `kSums`: the loops take differences themselves
-/// (sums instead of edges).
+/// What a runner calls of a pattern's loops. A table, so that there is one class of runner for all
+/// loops of a link and a clock: the code around the loops would otherwise be compiled for each.
+template <Link L, class C>
+struct PairLoops {
+  Layout (*layout)(const PointShape&);
+  void (*admit)(L&) = nullptr;  ///< null: nothing can be refused
+  /// Requests or words that a pattern needs before its first timed run, made where the role is
+  /// known; null, both: nothing.
+  void (*prepare)(L&, const Buffers&, const PointShape&, bool originates) = nullptr;
+  void (*release)(L&, const PointShape&) = nullptr;
+  void (*originate)(L&, C, const Buffers&, const PointShape&, const Segment&, Ticks*);
+  Ticks (*answer)(L&, C, const Buffers&, const PointShape&, const Segment&);
+  bool (*verify_origin)(L&, const Buffers&, const PointShape&, std::uint64_t seed);
+  bool (*verify_target)(L&, const Buffers&, const PointShape&, std::uint64_t seed);
+  int verified_forward;
+  int verified_backward;
+  bool sums;  ///< the loops take differences themselves (sums instead of edges)
+};
+
+template <Link L, class C, class P, bool kSums>
+constexpr PairLoops<L, C> make_pair_loops() {
+  using Verify = typename P::Verify;
+  PairLoops<L, C> loops{.layout = P::layout,
+                        .originate = P::originate,
+                        .answer = P::answer,
+                        .verify_origin = Verify::origin,
+                        .verify_target = Verify::target,
+                        .verified_forward = Verify::kForward,
+                        .verified_backward = Verify::kBackward,
+                        .sums = kSums};
+  if constexpr (requires(L & link) { P::admit(link); }) loops.admit = P::admit;
+  if constexpr (requires(L & link, const Buffers& b, const PointShape& s) {
+                  P::prepare(link, b, s, true);
+                  P::release(link, s);
+                }) {
+    loops.prepare = P::prepare;
+    loops.release = P::release;
+  }
+  return loops;
+}
+
 template <Link L, class C, template <class, class> class Loops, bool kSums>
+inline constexpr PairLoops<L, C> kPairLoops = make_pair_loops<L, C, Loops<L, C>, kSums>();
+
+/// Loops bound to a link, a clock and memory.
+template <Link L, class C>
 class PatternRunner final : public Runner {
  public:
-  using P = Loops<L, C>;
-
-  PatternRunner(L& link, C clock, EndMemory& memory, const PointShape& shape)
-      : link_(link), clock_(clock), shape_(shape), layout_(P::layout(shape)) {
-    if constexpr (requires { P::admit(link); }) P::admit(link);
+  PatternRunner(const PairLoops<L, C>& loops, L& link, C clock, EndMemory& memory,
+                const PointShape& shape)
+      : loops_(loops), link_(link), clock_(clock), shape_(shape), layout_(loops.layout(shape)) {
+    if (loops_.admit != nullptr) loops_.admit(link);
     buffers_.stride = (shape.bytes + kCacheLine - 1) / kCacheLine * kCacheLine;
     buffers_.source = memory.source.reserve(buffers_.stride);
     buffers_.sink = memory.sink.reserve(buffers_.stride * extent(layout_.sink_messages));
@@ -37,9 +79,7 @@ class PatternRunner final : public Runner {
     }
   }
   ~PatternRunner() override {
-    if constexpr (kPrepares) {
-      if (prepared_) P::release(link_, shape_);
-    }
+    if (prepared_) loops_.release(link_, shape_);
     if (layout_.window_messages > 0) link_.conceal();
   }
   PatternRunner(const PatternRunner&) = delete;
@@ -50,40 +90,29 @@ class PatternRunner final : public Runner {
 
   void originate(const Segment& segment, std::span<Ticks> batch_ticks) override {
     prepare(true);
-    P::originate(link_, clock_, buffers_, shape_, segment, batch_ticks.data());
-    if constexpr (!kSums) {
-      for (std::size_t i = 0; i < segment.batches; ++i) {
-        batch_ticks[i] = batch_ticks[i + 1] - batch_ticks[i];
-      }
-    }
+    loops_.originate(link_, clock_, buffers_, shape_, segment, batch_ticks.data());
+    if (!loops_.sums) take_differences(batch_ticks, segment.batches);
   }
   Ticks answer(const Segment& segment) override {
     prepare(false);
-    return P::answer(link_, clock_, buffers_, shape_, segment);
+    return loops_.answer(link_, clock_, buffers_, shape_, segment);
   }
   bool verify_origin(std::uint64_t seed) override {
     prepare(true);
-    return P::Verify::origin(link_, buffers_, shape_, seed);
+    return loops_.verify_origin(link_, buffers_, shape_, seed);
   }
   bool verify_target(std::uint64_t seed) override {
     prepare(false);
-    return P::Verify::target(link_, buffers_, shape_, seed);
+    return loops_.verify_target(link_, buffers_, shape_, seed);
   }
-  int verified_forward() const override { return P::Verify::kForward; }
-  int verified_backward() const override { return P::Verify::kBackward; }
+  int verified_forward() const override { return loops_.verified_forward; }
+  int verified_backward() const override { return loops_.verified_backward; }
 
  private:
-  /// Requests or words that a pattern needs before its first timed run, made where the role is
-  /// known.
-  static constexpr bool kPrepares = requires(L & link, const Buffers& b, const PointShape& s) {
-    P::prepare(link, b, s, true);
-    P::release(link, s);
-  };
   void prepare(bool originates) {
-    if constexpr (kPrepares) {
-      if (!prepared_) P::prepare(link_, buffers_, shape_, originates);
-      prepared_ = true;
-    }
+    if (prepared_ || loops_.prepare == nullptr) return;
+    loops_.prepare(link_, buffers_, shape_, originates);
+    prepared_ = true;
   }
 
   void expose(std::size_t bytes) {
@@ -95,6 +124,7 @@ class PatternRunner final : public Runner {
 
   static std::size_t extent(int messages) { return static_cast<std::size_t>(messages); }
 
+  const PairLoops<L, C>& loops_;
   L& link_;
   C clock_;
   PointShape shape_;

@@ -29,8 +29,8 @@ std::unique_ptr<Runner> make_runner(L& link, C clock, EndMemory& memory, const P
 #define WIREPROOF_PAIR_LOOP(name, form, formula, Needs, BoundRunner, Loops, edges)            \
   if constexpr (Needs<L>) {                                                                   \
     if (is(Pattern::name, Form::form, Formula::formula)) {                                    \
-      using Made = BoundRunner<L, C, Loops, Edges::edges == Edges::sums>;                     \
-      return std::make_unique<Made>(link, clock, memory, shape);                              \
+      const auto& loops = kPairLoops<L, C, Loops, Edges::edges == Edges::sums>;               \
+      return std::make_unique<BoundRunner<L, C>>(loops, link, clock, memory, shape);          \
     }                                                                                         \
   }
 // clang-format on

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "base/clock.hpp"
 #include "plan/plan.hpp"
@@ -38,6 +39,11 @@ struct Segment {
 /// before anything is under way.
 inline Ticks first_edge(const Segment& segment, Ticks empty, Ticks full) {
   return segment.lead_in == 0 ? empty : full;
+}
+
+/// The times of `batches` batches out of the stamps at their edges, which are one more.
+inline void take_differences(std::span<Ticks> stamps, std::uint32_t batches) {
+  for (std::size_t i = 0; i < batches; ++i) stamps[i] = stamps[i + 1] - stamps[i];
 }
 
 /// Messages that each end must be able to hold, and the operations in a granule.

@@ -16,6 +16,7 @@
 
 #include "base/team.hpp"
 #include "pattern/end_memory.hpp"
+#include "pattern/pattern_runner.hpp"
 #include "pattern/payload.hpp"
 #include "pattern/runner.hpp"
 #include "pattern/shape.hpp"
@@ -69,17 +70,18 @@ struct JointTime {
   }
 };
 
-template <Link L, class C, template <class, class> class Loops, bool kSums>
+template <ThreadedLink L, class C>
 class TeamRunner final : public Runner {
  public:
-  using P = Loops<L, C>;
   using Crew = std::conditional_t<L::kThreadsTakeTurns, TakingTurns, Team>;
 
-  TeamRunner(L& link, C clock, EndMemory& memory, const PointShape& shape)
-      : link_(link),
+  TeamRunner(const PairLoops<L, C>& loops, L& link, C clock, EndMemory& memory,
+             const PointShape& shape)
+      : loops_(loops),
+        link_(link),
         clock_(clock),
         shape_(shape),
-        layout_(P::layout(shape)),
+        layout_(loops.layout(shape)),
         crew_((link.assemble(shape.threads), shape.threads)),
         readings_(static_cast<std::size_t>(shape.threads)) {
     const auto count = static_cast<std::size_t>(shape.threads);
@@ -103,9 +105,9 @@ class TeamRunner final : public Runner {
     for (auto& own : readings_) own.resize(std::max(own.size(), segment.batches + std::size_t{1}));
     crew_.run([&](int t) {
       const auto at = static_cast<std::size_t>(t);
-      P::originate(member(t), clock_, buffers_[at], shape_, segment, readings_[at].data());
+      loops_.originate(member(t), clock_, buffers_[at], shape_, segment, readings_[at].data());
     });
-    JointTime{.sums = kSums,
+    JointTime{.sums = loops_.sums,
               .stream = streams(),
               .in_turn = L::kThreadsTakeTurns,
               .from_empty = layout_.pipelined && segment.lead_in == 0}
@@ -116,7 +118,7 @@ class TeamRunner final : public Runner {
     std::vector<Ticks> own(buffers_.size());
     crew_.run([&](int t) {
       const auto at = static_cast<std::size_t>(t);
-      own[at] = P::answer(member(t), clock_, buffers_[at], shape_, segment);
+      own[at] = loops_.answer(member(t), clock_, buffers_[at], shape_, segment);
     });
     Ticks total = 0;
     for (const Ticks ticks : own) total += ticks;
@@ -129,26 +131,27 @@ class TeamRunner final : public Runner {
   bool verify_origin(std::uint64_t seed) override {
     bool good = true;
     for (int t = 0; t < shape_.threads; ++t) {
-      good &= P::Verify::origin(member(t), buffers_[static_cast<std::size_t>(t)], shape_,
-                                seed + static_cast<std::uint64_t>(t));
+      good &= loops_.verify_origin(member(t), buffers_[static_cast<std::size_t>(t)], shape_,
+                                   seed + static_cast<std::uint64_t>(t));
     }
     return good;
   }
   bool verify_target(std::uint64_t seed) override {
     bool good = true;
     for (int t = 0; t < shape_.threads; ++t) {
-      good &= P::Verify::target(member(t), buffers_[static_cast<std::size_t>(t)], shape_,
-                                seed + static_cast<std::uint64_t>(t));
+      good &= loops_.verify_target(member(t), buffers_[static_cast<std::size_t>(t)], shape_,
+                                   seed + static_cast<std::uint64_t>(t));
     }
     return good;
   }
-  int verified_forward() const override { return P::Verify::kForward * shape_.threads; }
-  int verified_backward() const override { return P::Verify::kBackward * shape_.threads; }
+  int verified_forward() const override { return loops_.verified_forward * shape_.threads; }
+  int verified_backward() const override { return loops_.verified_backward * shape_.threads; }
 
  private:
   L& member(int t) { return link_.member(t); }
   bool streams() const { return shape_.form == Form::stream; }
 
+  const PairLoops<L, C>& loops_;
   L& link_;
   C clock_;
   PointShape shape_;

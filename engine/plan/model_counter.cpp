@@ -12,11 +12,6 @@ namespace {
 constexpr double kLargest = 1e12;  // counts for each byte, message or second
 constexpr int kLongestMs = 3'600'000;
 
-template <class T>
-void assign(T& place, std::optional<T>&& value) {
-  if (value) place = std::move(*value);
-}
-
 /// `sys/class/..`, `ethtool/hsn0#tx_bytes_phy`: below the root, whatever links are there.
 void take_path(Statement& line, ModelCounter& counter) {
   const std::string path = line.take("path").value_or("");

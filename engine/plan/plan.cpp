@@ -39,11 +39,6 @@ struct Draft : Plan {
   bool keeps(int rank) const { return !*plays || (*plays)(rank); }
 };
 
-template <class T>
-void assign(T& place, std::optional<T>&& value) {
-  if (value) place = std::move(*value);
-}
-
 void read_run(Statement& line, Draft& plan) {
   assign(plan.run_id, line.take("id"));
   assign(plan.seed,

@@ -239,17 +239,18 @@ bool verified(Spoil spoil, std::size_t bytes) {
   LinkPair<SpoiledLink> target(test_clock(), world, false, spoil);
   const PointShape shape{.bytes = bytes};
   using C = VirtualClock<SpoiledLink>;
+  const auto& loops = kPairLoops<SpoiledLink, C, Loops, false>;
   EndMemory memory[2];
   bool good[2] = {false, false};
   world.turns.run(
       [&] {
-        auto runner = std::make_unique<PatternRunner<SpoiledLink, C, Loops, false>>(
-            origin.link(), C{&origin.link()}, memory[0], shape);
+        auto runner = std::make_unique<PatternRunner<SpoiledLink, C>>(
+            loops, origin.link(), C{&origin.link()}, memory[0], shape);
         good[0] = runner->verify_origin(77);
       },
       [&] {
-        auto runner = std::make_unique<PatternRunner<SpoiledLink, C, Loops, false>>(
-            target.link(), C{&target.link()}, memory[1], shape);
+        auto runner = std::make_unique<PatternRunner<SpoiledLink, C>>(
+            loops, target.link(), C{&target.link()}, memory[1], shape);
         good[1] = runner->verify_target(77);
       });
   return good[0] && good[1];

@@ -87,9 +87,7 @@ class CollectivePatternRunner final : public GroupRunner {
   template <class Loop>
   Ticks time(const Segment& segment, std::span<Ticks> ticks) {
     const Ticks elapsed = Loop::run(link_, clock_, buffers_, shape_, segment, work_, ticks.data());
-    if constexpr (!Loop::kSums) {
-      for (std::size_t i = 0; i < segment.batches; ++i) ticks[i] = ticks[i + 1] - ticks[i];
-    }
+    if constexpr (!Loop::kSums) take_differences(ticks, segment.batches);
     return elapsed;
   }
 

@@ -17,14 +17,30 @@
 
 namespace wireproof {
 
-/// `Loops` bound to a link, a clock and memory. `kSums`: the loops take differences themselves.
+/// What a runner calls of a group pattern's loops (as PairLoops).
+template <GroupLink L, class C>
+struct GroupLoops {
+  GroupLayout (*layout)(const GroupShape&);
+  Traffic (*traffic)(const GroupShape&, int member);
+  Ticks (*run)(L&, C, const Buffers&, const GroupShape&, const Segment&, Ticks*);
+  bool (*verify)(L&, const Buffers&, const GroupShape&, std::uint64_t seed);
+  bool sums;  ///< the loops take differences themselves
+};
+
 template <GroupLink L, class C, template <class, class> class Loops, bool kSums>
+inline constexpr GroupLoops<L, C> kGroupLoops{.layout = Loops<L, C>::layout,
+                                              .traffic = Loops<L, C>::traffic,
+                                              .run = Loops<L, C>::run,
+                                              .verify = Loops<L, C>::Verify::run,
+                                              .sums = kSums};
+
+/// Loops bound to a link, a clock and memory.
+template <GroupLink L, class C>
 class GroupPatternRunner final : public GroupRunner {
  public:
-  using P = Loops<L, C>;
-
-  GroupPatternRunner(L& link, C clock, EndMemory& memory, const GroupShape& shape)
-      : link_(link), clock_(clock), shape_(shape), layout_(P::layout(shape)) {
+  GroupPatternRunner(const GroupLoops<L, C>& loops, L& link, C clock, EndMemory& memory,
+                     const GroupShape& shape)
+      : loops_(loops), link_(link), clock_(clock), shape_(shape), layout_(loops.layout(shape)) {
     const std::size_t stride = (shape.bytes + kCacheLine - 1) / kCacheLine * kCacheLine;
     const std::size_t sinks = stride * static_cast<std::size_t>(layout_.sink_messages);
     buffers_ = {.source = memory.source.reserve(stride),
@@ -37,24 +53,21 @@ class GroupPatternRunner final : public GroupRunner {
   }
 
   const GroupLayout& layout() const override { return layout_; }
-  Traffic traffic(int member) const override { return P::traffic(shape_, member); }
+  Traffic traffic(int member) const override { return loops_.traffic(shape_, member); }
 
   Ticks run(const Segment& segment, std::span<Ticks> batch_ticks) override {
-    const Ticks elapsed = P::run(link_, clock_, buffers_, shape_, segment, batch_ticks.data());
-    if constexpr (!kSums) {
-      for (std::size_t i = 0; i < segment.batches; ++i) {
-        batch_ticks[i] = batch_ticks[i + 1] - batch_ticks[i];
-      }
-    }
+    const Ticks elapsed = loops_.run(link_, clock_, buffers_, shape_, segment, batch_ticks.data());
+    if (!loops_.sums) take_differences(batch_ticks, segment.batches);
     return elapsed;
   }
-  bool verify(std::uint64_t seed) override { return P::Verify::run(link_, buffers_, shape_, seed); }
+  bool verify(std::uint64_t seed) override { return loops_.verify(link_, buffers_, shape_, seed); }
   void turn_to(int left, int right) override {
     shape_.left = left;
     shape_.right = right;
   }
 
  private:
+  const GroupLoops<L, C>& loops_;
   L& link_;
   C clock_;
   GroupShape shape_;
@@ -76,8 +89,8 @@ std::unique_ptr<GroupRunner> make_group_runner(L& link, C clock, EndMemory& memo
 // clang-format off
 #define WIREPROOF_GROUP_LOOP(name, form, formula, Loops, edges)                               \
   if (is(Pattern::name, Formula::formula)) {                                                  \
-    using Made = GroupPatternRunner<L, C, Loops, Edges::edges == Edges::sums>;                \
-    return std::make_unique<Made>(link, clock, memory, shape);                                \
+    const auto& loops = kGroupLoops<L, C, Loops, Edges::edges == Edges::sums>;                \
+    return std::make_unique<GroupPatternRunner<L, C>>(loops, link, clock, memory, shape);     \
   }
 #define WIREPROOF_GROUP_RUNNER(name, form, formula, BoundRunner)                              \
   if (is(Pattern::name, Formula::formula)) {                                                  \

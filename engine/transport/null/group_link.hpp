@@ -3,7 +3,11 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <span>
+
+#include "base/clock.hpp"
+#include "pattern/group/end.hpp"
 
 namespace wireproof {
 
@@ -46,5 +50,8 @@ class NullGroupLink {
  private:
   int members_;
 };
+
+/// Member 0's end (compiled once, as make_null_origin).
+std::unique_ptr<GroupEnd> make_null_member(const HostClock& clock, int members);
 
 }  // namespace wireproof

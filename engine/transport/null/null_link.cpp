@@ -38,8 +38,7 @@ class NullTransport final : public LocalTransport<NullWorld, NullLink> {
   bool has_groups() const override { return true; }
   void run_group(const std::vector<int>& members, const HostClock& clock,
                  const GroupRole& role) override {
-    LinkGroupEnd<NullGroupLink> end(clock, static_cast<int>(members.size()));
-    role(end);
+    role(*make_null_member(clock, static_cast<int>(members.size())));
   }
 
  protected:
@@ -47,6 +46,14 @@ class NullTransport final : public LocalTransport<NullWorld, NullLink> {
 };
 
 }  // namespace
+
+std::unique_ptr<Pair> make_null_origin(const HostClock& clock, NullWorld& world) {
+  return std::make_unique<LinkPair<NullLink>>(clock, world, true);
+}
+
+std::unique_ptr<GroupEnd> make_null_member(const HostClock& clock, int members) {
+  return std::make_unique<LinkGroupEnd<NullGroupLink>>(clock, members);
+}
 
 std::unique_ptr<Transport> open_null(const OpenRequest&) {
   return std::make_unique<NullTransport>();

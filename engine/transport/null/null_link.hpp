@@ -3,9 +3,12 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <span>
 
+#include "base/clock.hpp"
 #include "pattern/page_buffer.hpp"
+#include "pattern/runner.hpp"
 #include "plan/plan.hpp"
 #include "transport/local.hpp"
 
@@ -65,5 +68,8 @@ class NullLink {
   bool origin_;
   std::unique_ptr<PageBuffer> window_ = std::make_unique<PageBuffer>();
 };
+
+/// The origin's end. The loops over this link are compiled where this is defined, and only there.
+std::unique_ptr<Pair> make_null_origin(const HostClock& clock, NullWorld& world);
 
 }  // namespace wireproof

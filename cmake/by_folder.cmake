@@ -1,0 +1,22 @@
+# Most of a small file's time goes into the same headers, so the files of a folder are compiled together (unity builds;
+# -DCMAKE_UNITY_BUILD=OFF compiles each alone, as tools/lint-cpp looks at them).
+set(CMAKE_UNITY_BUILD ON CACHE BOOL "compile the files of a folder together")
+set(CMAKE_UNITY_BUILD_BATCH_SIZE 0)
+
+# add_folders(<target> <folder>...): the .cpp files of these folders of the engine, each folder together.
+function(add_folders target)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD_MODE GROUP)
+  foreach(folder IN LISTS ARGN)
+    file(GLOB found CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/engine/${folder}/*.cpp)
+    list(FILTER found EXCLUDE REGEX "/find_object[.]cpp$")  # add_program() has it
+    target_sources(${target} PRIVATE ${found})
+    string(MAKE_C_IDENTIFIER ${folder} group)
+    set_source_files_properties(${found} PROPERTIES UNITY_GROUP ${group})
+  endforeach()
+endfunction()
+
+# compile_alone(<file>...): these files of this folder are compiled by themselves.
+function(compile_alone)
+  list(TRANSFORM ARGN PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
+  set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+endfunction()

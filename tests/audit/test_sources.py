@@ -15,7 +15,7 @@ from tests.audit.test_pci import LSPCI
 from tests.audit.trees import MACHINES, lay_out
 
 from wireproof.audit import pci, printed
-from wireproof.audit.facts import HostFacts
+from wireproof.audit.facts import UNKEPT, HostFacts
 from wireproof.audit.interfaces import IP_ADDRESS
 from wireproof.audit.interrupts import AFFINITIES, folded, vectors_of
 from wireproof.audit.judge import judge_machine
@@ -23,6 +23,8 @@ from wireproof.audit.machine import machine_of
 from wireproof.audit.printed import DMIDECODE, port_info
 from wireproof.model.errors import BadInput
 from wireproof.model.record import FactFrame
+from wireproof.model.setting import AuditResult
+from wireproof.report.failing import unread
 from wireproof.store.snapshot import is_snapshot, read_snapshot, write_snapshot
 from wireproof.workflow.archive import opened
 from wireproof.workflow.audit import AuditSpecification, audit, catalogue
@@ -570,7 +572,8 @@ CA 'mlx5_0'
 """
 IPOIB_ADDRESS = """\
 2: ib0: <BROADCAST,UP,LOWER_UP> mtu 4092 qdisc mq state UP group default qlen 256
-    link/infiniband 00:00:10:29:fe:80:00:00:00:00:00:00:50:6b:4b:03:00:c0:ff:ee brd 00:ff
+    link/infiniband 00:00:10:29:fe:80:00:00:00:00:00:00:50:6b:4b:03:00:c0:ff:ee \
+parentbus pci parentdev 0000:41:00.0
     inet 10.1.0.7/16 scope global ib0
 """
 
@@ -580,5 +583,28 @@ def test_a_port_of_an_archive_is_that_of_the_interface_with_its_guid() -> None:
         FactFrame(rank=0, kind="command", status="ok", argv=list(argv), text=text)
         for argv, text in ((IP_ADDRESS, IPOIB_ADDRESS), (printed.IBSTAT, IBSTAT_OF_ONE))
     ]
-    (port,) = machine_of(HostFacts.of("n1", frames)).rdma
+    machine = machine_of(HostFacts.of("n1", frames))
+    (port,) = machine.rdma
     assert port.names["rdma.nic"] == "ib0"
+    assert "PCI_SLOT_NAME=0000:41:00.0" in machine.facts.line(
+        "/sys/class/infiniband/mlx5_0/device/uevent"
+    )
+    assert machine.facts.file("pci/mlx5_0/width").why != "was not asked for"
+
+
+def test_ports_of_which_the_same_is_not_kept_are_one_line() -> None:
+    lost = [
+        AuditResult(id=name, host="n1", status="unknown", instance=instance, message=f"T: {why}")
+        for name, instance, why in (
+            ("a", "x_0:1", f"/sys/x_0/width {UNKEPT}; pci/x_0/width was not asked for"),
+            ("a", "x_1:1", f"/sys/x_1/width {UNKEPT}; pci/x_1/width was not asked for"),
+            ("b", "x_0:1", f"/sys/x_0/speed {UNKEPT}; pci/x_0/speed was not asked for"),
+            ("b", "x_1:1", f"/sys/x_1/speed {UNKEPT}; pci/x_1/speed was not asked for"),
+            ("c", "eth0", "irq/eth0 could not be read"),
+            ("c", "eth1", "irq/eth1 could not be read"),
+        )
+    ]
+    assert [(one.ids, one.who) for one in unread(lost)] == [
+        (("a", "b"), "n1 x_0:1, x_1:1"),
+        (("c",), "n1 eth0, eth1"),
+    ]

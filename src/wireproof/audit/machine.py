@@ -138,8 +138,10 @@ class Machine:
 
 def machine_of(facts: HostFacts) -> Machine:
     """What the facts say of the machine; what they do not say is UNKNOWN."""
+    printed = printed_files(facts)
+    facts = dataclasses.replace(facts, derived=printed)
     firmware = dict(mlxconfig_files(facts, adapters_of(facts)))
-    derived = {**firmware, **pci_facts(facts), **printed_files(facts)}
+    derived = {**firmware, **pci_facts(facts), **printed}
     facts = dataclasses.replace(facts, derived=derived)
     rdma = tuple(_rdma_ports(facts))
     nics = tuple(_nics(facts))

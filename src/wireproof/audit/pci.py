@@ -181,6 +181,8 @@ def adapters_of(facts: HostFacts) -> Iterator[tuple[str, str]]:
     for kind in ("net", "infiniband"):
         for path in facts.matching(f"/sys/class/{kind}/*/device/uevent"):
             slot = re.search(r"^PCI_SLOT_NAME=(\S+)$", facts.file(path).text or "", re.MULTILINE)
+            if slot is None and path in facts.derived:
+                continue  # printed of the device, but not where it is
             named.add(path.split("/")[4])
             yield path.split("/")[4], slot.group(1) if slot else ""
     for one in listed_nics(facts):

@@ -180,18 +180,30 @@ def files_of_ib(facts: HostFacts, nics: Iterable[Nic]) -> Files:
     owners = {_guid(one.mac): one for one in nics if len(one.mac) in (_MAC, _IPOIB_MAC)}
     for device, body in _CA.findall(f"{facts.command(IBSTAT).text or ''}\n"):
         folder = f"{_FOLDER}/{device}"
-        if driver := _DRIVERS.get(re.sub(r"_?\d{1,4}$", "", device)):
-            yield f"{folder}/device/uevent", f"DRIVER={driver}\n"
+        ports = [
+            (port, dict(re.findall(r"^[ \t]+([\w ]+): (.+)$", lines, re.MULTILINE)))
+            for port, lines in _PORT.findall(body)
+        ]
+        above = [owners.get(values.get("Port GUID", "")) for _, values in ports]
+        if text := _uevent(device, above):
+            yield f"{folder}/device/uevent", text
         if firmware := re.search(r"^[ \t]+Firmware version: (\S+)$", body, re.MULTILINE):
             yield f"{folder}/fw_ver", firmware[1]
-        for port, lines in _PORT.findall(body):
-            values = dict(re.findall(r"^[ \t]+([\w ]+): (.+)$", lines, re.MULTILINE))
+        for (port, values), owner in zip(ports, above, strict=True):
             for name, text in _of_port(values, lanes.get((device, port), "")):
                 yield f"{folder}/ports/{port}/{name}", text
-            if owner := owners.get(values.get("Port GUID", "")):
+            if owner:
                 yield f"{folder}/device/net/{owner.name}/mtu", str(owner.mtu or "")
     yield from _of_devinfo(facts)
     yield from _of_perfquery(facts)
+
+
+def _uevent(device: str, above: Iterable[Nic | None]) -> str:
+    """The driver by the device's name, and the address that the interfaces on its ports have."""
+    driver = _DRIVERS.get(re.sub(r"_?\d{1,4}$", "", device), "")
+    pci = next((one.pci for one in above if one and one.pci), "")
+    lines = (("DRIVER", driver), ("PCI_SLOT_NAME", pci))
+    return "".join(f"{name}={text}\n" for name, text in lines if text)
 
 
 _MAC, _IPOIB_MAC = len("00:11:22:33:44:55"), 20 * 3 - 1

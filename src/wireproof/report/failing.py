@@ -15,6 +15,7 @@ _WEIGHTS = {"correctness": 3.0, "availability": 2.0, "none": 0.0}
 _OTHER_CARRIER = 0.2
 """A setting of sockets matters that much less on a fabric of RDMA, and vice versa."""
 _UNKEPT = "is not in the archive"
+_UNASKED = "was not asked for"
 _MOST_VALUES = 3
 _MOST_LABELS = 6
 _RDMA_PORTS = ("port-state", "port-rate")
@@ -141,12 +142,18 @@ def unread(results: Iterable[AuditResult]) -> list[Unread]:
 
 
 def _reason(one: AuditResult) -> str:
-    """The message without the entry's title; a program that is missing is one reason for all, and
-    so is what an archive does not keep.
+    """The message without the entry's title and the names of interfaces in paths; a program that is
+    missing is one reason for all, and so is what an archive does not keep.
     """
     reason = one.message.partition(": ")[2] or one.message
-    if reason.endswith(_UNKEPT):
+    places = reason.split("; ")
+    if reason.endswith(_UNKEPT) or (
+        any(each.endswith(_UNKEPT) for each in places)
+        and all(each.endswith((_UNKEPT, _UNASKED)) for each in places)
+    ):
         return f"what they are read from {_UNKEPT}"
+    for name in filter(None, re.split(r"[: ]", one.instance)):
+        reason = re.sub(rf"(?<=/){re.escape(name)}(?![\w.-])", "*", reason)
     program = re.fullmatch(r"(\S+) .*(is not installed there)", reason)
     return f"{program[1]} {program[2]}" if program else reason
 

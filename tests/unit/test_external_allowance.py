@@ -100,9 +100,11 @@ def test_a_start_that_is_barely_late_is_a_doubt(start_us: float, verdict: str) -
     assert (found.verdict, codes(found, verdict)) == (verdict, {"slow-start"})
 
 
-@pytest.mark.parametrize(("traffic", "pairs"), [("exchange", 1), ("rate", 8)])
-def test_both_directions_share_what_one_has_alone(traffic: str, pairs: int) -> None:
+@pytest.mark.parametrize(
+    ("traffic", "pairs", "verdict"), [("exchange", 1, "pass"), ("rate", 8, "inconclusive")]
+)
+def test_both_directions_share_what_one_has_alone(traffic: str, pairs: int, verdict: str) -> None:
     """As IMB Biband between two EDR hosts: 83 % of attainable in each direction."""
     rates = {1 << n: min(20_480.0, (1 << n) * 2.5) for n in range(23)}
     found = stream(rates, traffic=traffic, pairs=pairs, directions=2, processes=2 * pairs)
-    assert judge_series(found, claim_from_text("edr")).verdict == "pass"
+    assert judge_series(found, claim_from_text("edr")).verdict == verdict

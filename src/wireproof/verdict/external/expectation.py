@@ -131,9 +131,7 @@ def _reached(case: Case, bounds: CurveBounds, row: CurveRow, attainable: float) 
 
 
 def _share(case: Case) -> float:
-    """Of several pairs that exchange the traffic is a rate, the sum of both directions."""
-    both_ways = case.series.traffic == "exchange" or case.series.directions > 1
-    return expected_share(case.criteria, both_ways=both_ways)
+    return expected_share(case.criteria, both_ways=case.series.traffic == "exchange")
 
 
 def _unexcused(case: Case, bounds: CurveBounds, reached: float) -> tuple[Severity, str]:
@@ -251,7 +249,9 @@ def _of_pattern(case: Case, bounds: CurveBounds, row: CurveRow, reached: float) 
     """What is usual of this pattern over this kind of link."""
     series, link = case.series, bounds.link
     if series.pairs > 1:
-        return ""
+        enough = reached >= expected_share(case.criteria, both_ways=True)
+        shared = series.directions > 1 and enough
+        return "both directions at once share bus and memory" if shared else ""
     if link.protocol == "efa":
         return _of_efa(case, link, reached)
     if link.protocol == "tcp":

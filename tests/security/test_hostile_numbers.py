@@ -6,12 +6,13 @@ from __future__ import annotations
 
 import contextlib
 import json
+import random
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
-from tests.fuzz.targets import _document
+from tests.fuzz.targets import TARGETS, _document
 from tests.synthetic import World, run_of
 
 from wireproof.adapters import read
@@ -251,3 +252,9 @@ def test_what_only_looks_like_a_number_is_no_error_of_ours(text: str) -> None:
     ):
         with contextlib.suppress(BadInput):
             statistics(data.encode(), "psm3-perf-stat-n1-pid-10")
+
+
+def test_labels_amid_lines_without_one_are_no_error_of_ours() -> None:
+    """Input 214 of the seed 20273 of `tests.fuzz.drive --target psm3`."""
+    found = TARGETS["psm3"]
+    assert not found.tried(found.make(random.Random("20273:psm3:214")))

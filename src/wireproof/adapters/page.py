@@ -246,9 +246,9 @@ def page_of(data: bytes, source: str) -> Page:
     pages = pages_of(data, source)
     if len(pages) == 1:
         return pages[0]
-    placed = sorted(
+    placed = sorted(  # of lines without a label no page knows the indexes
         (index, line)
-        for page in pages
-        for index, line in zip(page.indexes, page.lines, strict=True)
+        for _, indexes, own in streams(_lines(_text(data, source)))
+        for index, line in zip(indexes, own, strict=True)
     )
     return Page(source, [line for _, line in placed], any(page.cut for page in pages))

@@ -10,7 +10,7 @@ PYTEST := $(VENV)/python -m pytest
 # What starts no job and no lab: two at a time, long files first, so that none is left over for the end. The rest
 # measures, and has the machine to itself.
 PURE := tests/frozen $(filter-out tests/truth/test_lies.py,$(wildcard tests/truth/test_*.py)) \
-        $(patsubst %,tests/cli/test_%.py,audit bad_input catalogue completion convert dossier explain gate judge judge_psm3 ladder lint loudness pfc plan) \
+        $(patsubst %,tests/cli/test_%.py,audit bad_input catalogue completion dossier explain explain_rates gate judge judge_psm3 ladder lint loudness pfc plan) \
         $(patsubst %,tests/cli/test_%.py,prove_cli report run sysfs_root tune tune_try verbs) \
         $(addprefix tests/,fuzz contract browser security tune docs api bmc packaging property audit golden unit)
 IN_TWO := -n 2 --dist loadfile --no-loadscope-reorder

@@ -238,3 +238,20 @@ def test_swapped_letters_and_plurals_of_short_words_are_misspelt(
     name: str, meant: str | None
 ) -> None:
     assert nearest(name) == meant
+
+
+class _Unhashed(tuple[str, ...]):
+    """Lines of which nobody may take a hash: each would look at all of them."""
+
+    __slots__ = ()
+
+    def __hash__(self) -> int:
+        raise AssertionError("a hash of all lines")
+
+
+def test_here_documents_are_looked_up_without_looking_at_the_whole_recipe() -> None:
+    lines = _Unhashed(("cat <<END", "text", "END", "echo a"))
+    first, second = commands(Recipe("job.sh", "script", lines))
+    assert first.heredoc is not None
+    assert first.heredoc.lines == ("text",)
+    assert second.heredoc is None

@@ -178,9 +178,13 @@ class CommandRow(_Row, frozen=True, forbid_unknown_fields=True, kw_only=True):
         return pattern.fullmatch(raw) or pattern.fullmatch(text)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Recipe:
-    """One file. ``lines`` without line ends, as they are in the file; ``kind`` as detected."""
+    """One file. ``lines`` without line ends, as they are in the file; ``kind`` as detected.
+
+    Compared by identity: what is kept of a recipe is looked up for each of its commands, and a hash
+    of all lines would make that the square of its length.
+    """
 
     name: str
     kind: Kind

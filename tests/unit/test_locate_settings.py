@@ -237,7 +237,7 @@ def test_the_finding_the_question_and_the_text_name_it_and_the_verdict_stays() -
     assert f"write {GOOD} to /proc/sys/net/ipv4/tcp_rmem" in finding.advice
     assert "No counter" not in finding.message
     why = answered(after, "Why?")
-    assert why[0].startswith("n3's tcp-rmem is 4096 4096 4096")
+    assert why[0] == "It may be that n3's tcp-rmem is 4096 4096 4096"
     assert "Confidence 0." in why[1]
     assert "Undo: the old value" in why[1]
     text = " ".join(text_of(after).split())

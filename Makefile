@@ -30,7 +30,7 @@ demo: engine ## a virtual cluster with two planted faults, found and reported (u
 	$(VENV)/wireproof demo --out build/demo
 
 .PHONY: test
-test: engine-tests ## engine, unit, contract, lab and MPI tests, and a tenth of the slow ones (under 25 minutes on 2 cores)
+test: engine-tests ## engine, unit, contract, lab and MPI tests, and a tenth of the slow ones (half an hour on 2 cores)
 	$(CTEST) --timeout 300
 	$(PYTEST) -m "not slow" $(IN_TWO) $(PURE)
 	$(PYTEST) -m "not slow" $(PURE:%=--ignore=%)

@@ -15,7 +15,7 @@ from tests.audit.test_pci import LSPCI
 from tests.audit.trees import MACHINES, lay_out
 
 from wireproof.audit import pci, printed
-from wireproof.audit.facts import UNKEPT, HostFacts
+from wireproof.audit.facts import HostFacts
 from wireproof.audit.interfaces import IP_ADDRESS
 from wireproof.audit.interrupts import AFFINITIES, folded, vectors_of
 from wireproof.audit.judge import judge_machine
@@ -23,8 +23,6 @@ from wireproof.audit.machine import machine_of
 from wireproof.audit.printed import DMIDECODE, port_info
 from wireproof.model.errors import BadInput
 from wireproof.model.record import FactFrame
-from wireproof.model.setting import AuditResult
-from wireproof.report.failing import unread
 from wireproof.store.snapshot import is_snapshot, read_snapshot, write_snapshot
 from wireproof.workflow.archive import opened
 from wireproof.workflow.audit import AuditSpecification, audit, catalogue
@@ -590,21 +588,3 @@ def test_a_port_of_an_archive_is_that_of_the_interface_with_its_guid() -> None:
         "/sys/class/infiniband/mlx5_0/device/uevent"
     )
     assert machine.facts.file("pci/mlx5_0/width").why != "was not asked for"
-
-
-def test_ports_of_which_the_same_is_not_kept_are_one_line() -> None:
-    lost = [
-        AuditResult(id=name, host="n1", status="unknown", instance=instance, message=f"T: {why}")
-        for name, instance, why in (
-            ("a", "x_0:1", f"/sys/x_0/width {UNKEPT}; pci/x_0/width was not asked for"),
-            ("a", "x_1:1", f"/sys/x_1/width {UNKEPT}; pci/x_1/width was not asked for"),
-            ("b", "x_0:1", f"/sys/x_0/speed {UNKEPT}; pci/x_0/speed was not asked for"),
-            ("b", "x_1:1", f"/sys/x_1/speed {UNKEPT}; pci/x_1/speed was not asked for"),
-            ("c", "eth0", "irq/eth0 could not be read"),
-            ("c", "eth1", "irq/eth1 could not be read"),
-        )
-    ]
-    assert [(one.ids, one.who) for one in unread(lost)] == [
-        (("a", "b"), "n1 x_0:1, x_1:1"),
-        (("c",), "n1 eth0, eth1"),
-    ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from wireproof.audit.facts import UNKEPT
 from wireproof.model.setting import Audit, AuditResult, SettingEffect, Status
 from wireproof.report.document import Findings, Item, Part, Section
 from wireproof.report.documents.audit import audit_document, settings_table, worst_part
@@ -158,3 +159,21 @@ def test_the_answer_never_calls_right_what_was_not_read() -> None:
 )
 def test_an_effect_in_words(effect: SettingEffect, text: str) -> None:
     assert effect_text(effect) == text
+
+
+def test_ports_of_which_the_same_is_not_kept_are_one_line() -> None:
+    lost = [
+        AuditResult(id=name, host="n1", status="unknown", instance=instance, message=f"T: {why}")
+        for name, instance, why in (
+            ("a", "x_0:1", f"/sys/x_0/width {UNKEPT}; pci/x_0/width was not asked for"),
+            ("a", "x_1:1", f"/sys/x_1/width {UNKEPT}; pci/x_1/width was not asked for"),
+            ("b", "x_0:1", f"/sys/x_0/speed {UNKEPT}; pci/x_0/speed was not asked for"),
+            ("b", "x_1:1", f"/sys/x_1/speed {UNKEPT}; pci/x_1/speed was not asked for"),
+            ("c", "eth0", "irq/eth0 could not be read"),
+            ("c", "eth1", "irq/eth1 could not be read"),
+        )
+    ]
+    assert [(one.ids, one.who) for one in unread(lost)] == [
+        (("a", "b"), "n1 x_0:1, x_1:1"),
+        (("c",), "n1 eth0, eth1"),
+    ]

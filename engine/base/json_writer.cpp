@@ -1,8 +1,9 @@
 #include "base/json_writer.hpp"
 
 #include <array>
-#include <charconv>
 #include <cmath>
+#include <cstdio>
+#include <cstdlib>
 
 namespace wireproof {
 namespace {
@@ -79,9 +80,13 @@ void append_json_number(std::string& out, double number) {
     out += "null";
     return;
   }
+  // The fewest of 15 to 17 digits that give the number back. std::to_chars would link 120 KB of tables into each engine.
   std::array<char, 32> digits;
-  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number);
-  out.append(digits.data(), end.ptr);
+  for (int precision = 15; precision <= 17; ++precision) {
+    std::snprintf(digits.data(), digits.size(), "%.*g", precision, number);
+    if (std::strtod(digits.data(), nullptr) == number) break;
+  }
+  out += digits.data();
 }
 
 }  // namespace wireproof

@@ -18,7 +18,7 @@ from wireproof.store.manifest import write_manifest
 from wireproof.workflow.dossier.seal import seal
 from wireproof.workflow.dossier.verify import VerifySpecification, verify
 from wireproof.workflow.reporter import LoggingReporter
-from wireproof.workflow.result import MeasuredPart, Result, kept
+from wireproof.workflow.result import MeasuredPart, Result, keep_result
 from wireproof.workflow.session.run import judged
 from wireproof.workflow.session.session import Session, Storage
 
@@ -70,7 +70,7 @@ def resumed(folder: Path, agreed: Agreed | None = None) -> Result:
     if agreed is not None:
         session = dataclasses.replace(session, criteria=agreed.criteria)
     reporter = LoggingReporter()
-    result = kept(
+    result = keep_result(
         [MeasuredPart(judged(load_run(place), session, [place]), [])],
         title="wireproof check",
         folder=folder,

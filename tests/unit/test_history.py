@@ -31,13 +31,13 @@ from wireproof.report.documents.history import (
 )
 from wireproof.report.text.document import document_text
 from wireproof.store import history as store
-from wireproof.store.history import add_entry, entries
+from wireproof.store.history import RESULTS, add_entry, entries
 from wireproof.store.result import write_result
 from wireproof.workflow.history import add as adding
 from wireproof.workflow.history.add import add
 from wireproof.workflow.history.look import (
     ages,
-    folder_of,
+    entry_called,
     found,
     least_proven,
     newest_of,
@@ -327,7 +327,7 @@ def test_a_measurement_keeps_its_result_or_says_why_not(tmp_path: Path) -> None:
     argv = ["measure", "pingpong", "--transport", "null", "--sizes", "8", "--budget", "20ms"]
     assert wireproof(*argv, "--history", root).returncode == 3  # no wire took part
     (kept,) = entries(root)
-    assert folder_of(root, kept.id).is_dir()
+    assert (root / RESULTS / kept.id).is_dir()
     gain = wireproof(*argv, "--gain", "--nic", "a,b", "--history", root)
     assert gain.returncode == 2
     assert "--gain is no result that a history keeps" in gain.stderr
@@ -349,7 +349,7 @@ def test_a_check_keeps_its_result(tmp_path: Path) -> None:
     assert all(one["nodes"] == {} for one in listed)  # a model proves no node
     shown = wireproof("history", "show", root, "last")
     assert shown.returncode in (0, 1, 3)
-    assert folder_of(root, "last").is_dir()
+    assert (root / RESULTS / entry_called(root, "last").id).is_dir()
     assert wireproof("history", "show", root, "nothing").returncode == 2
     for form, begins in (("html", "<!doctype html>"), ("markdown", "# ")):
         page = wireproof("history", "show", root, "last", "--format", form)

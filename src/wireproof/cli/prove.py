@@ -93,7 +93,7 @@ def command(argv: tuple[str, ...], strict: bool, **options: Any) -> int:
     settings = settings_of({**known, "link": ""})
     wanted = specification(argv, settings, cast("ProofOptions", options), os.environ)
     console = Console()
-    for line in wanted.target.said:
+    for line in wanted.target.notes:
         console.say(line)
     allow_files(wanted.target)
     sys.stdout.flush()

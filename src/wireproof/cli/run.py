@@ -89,7 +89,7 @@ def command(
     if tool is None:
         raise BadInput("say which TOOL to run; --list shows the recipes.")
     wanted = _specification(tool, words, options, dry=dry_run)
-    for line in wanted.target.said:
+    for line in wanted.target.notes:
         click.echo(f"wireproof: {line}", err=True)
     return _dry_run(wanted) if dry_run else _run(wanted)
 

@@ -1,4 +1,4 @@
-"""The main job: measure, prove, locate and judge what some hosts, or this machine, can do."""
+"""The main job: measure, prove, locate and judge what a set of hosts, or this machine, can do."""
 
 from __future__ import annotations
 
@@ -44,19 +44,19 @@ if TYPE_CHECKING:
 QUICK_PINGPONG = (0, 8, 1024, 16384, 65536, 262144, 1 << 20)
 QUICK_STREAM = (8, 4096, 65536, 262144, 1 << 20, 4 << 20)
 QUICK_LATENCY, QUICK_BANDWIDTH = 0.04, 0.02
-"""Half-widths at which a point of a quick check of two hosts, or of a lab, ends: within the tenth
-that decides, and a steady rate still shows. A point that is wider takes its whole budget.
+"""Relative half-widths at which a point of a quick check of two hosts, or of a lab, ends: narrow
+enough to decide on a difference of 10 %. A point that does not reach them uses its whole budget.
 """
 LAUNCHES: dict[Profile, int] = {"quick": 1, "standard": 3, "acceptance": 10}
-"""Independent launches are a factor of their own (Hunold and Carpen-Amarie 2016): inner repetitions
-do not show it.
+"""Independent launches vary among themselves (Hunold and Carpen-Amarie 2016); repetitions within a
+launch do not show that variation.
 """
 COMMANDS_UP_TO = 256
-"""Hosts whose commands' output (ethtool, tc: 20 kB each) is collected; of more only the files of
-/sys.
+"""The output of commands (ethtool, tc: 20 kB a host) is collected up to this number of hosts; with
+more hosts only files of /sys are read.
 """
 MANY = 64
-"""Above so many hosts connections are given up after each round: to keep them all costs memory on
+"""Above this number of hosts connections are closed after each round, because they cost memory on
 every host.
 """
 SCREEN_DEADLINE_MS = 15_000
@@ -68,10 +68,10 @@ def check(
 ) -> Result:
     """Measure, prove, locate and judge; the records go where the specification says.
 
-    ``environment``: where an allocation around us is looked for. Raises ``BadInput`` before
-    anything is started, ``CouldNotMeasure`` when nothing at all was measured.
+    ``environment`` is searched for the allocation that we run in. Raises ``BadInput`` before
+    anything is started, and ``CouldNotMeasure`` if nothing at all was measured.
     """
-    from wireproof.workflow.result import kept
+    from wireproof.workflow.result import keep_result
     from wireproof.workflow.tune.verify import standing_on
 
     specification = _narrowed(specification)
@@ -92,7 +92,7 @@ def check(
             parts = _parts(specification, session, target, fabric, reporter)
             parts = [part.on_hosts_with(standing) for part in parts]
             parts = _with_settings(parts, specification, target, reporter, environment, folder)
-            result = kept(
+            result = keep_result(
                 parts,
                 title="wireproof check",
                 folder=folder,
@@ -110,8 +110,9 @@ def check(
 def plan_check(
     specification: CheckSpecification, reporter: Reporter, environment: Mapping[str, str]
 ) -> Planned:
-    """The same check with nothing started; the nodes of a job that is not asked for have made-up
-    names.
+    """Plan the same check without starting anything.
+
+    Nodes of a job that is not requested yet get made-up names.
     """
     if specification.request is not None:
         target, fabric = imagined_target(specification, specification.request), None
@@ -119,14 +120,16 @@ def plan_check(
         target = resolve_target(specification, environment)
         refuse_lone_claims(specification, target)
         fabric = fabric_for(specification.topology, target, reporter)
-    for line in target.said:
+    for line in target.notes:
         reporter.say(line)
     session = _session(specification, target, Path("RUN"), fabric)
     return Planned.of(session, target)
 
 
 def _narrowed(specification: CheckSpecification) -> CheckSpecification:
-    """With ``least_proven`` those of the hosts alone, also for whoever resumes."""
+    """Replace the hosts by the least proven of them, if ``--least-proven`` asks for that; a resumed
+    run gets the same hosts.
+    """
     count = specification.least_proven
     if count is None:
         return specification
@@ -139,7 +142,7 @@ def _narrowed(specification: CheckSpecification) -> CheckSpecification:
             f"--least-proven {count} chooses among more --hosts by a --history: give both."
         )
     hosts = least_proven(root, specification.hosts, count)
-    # Now: those that are down leave no result, and a job beside us is to take others.
+    # Recorded now: hosts that are down leave no result, and a job beside us must choose others.
     take_turns(root, hosts, datetime.now(UTC).isoformat(timespec="seconds"))
     invocation = specification.invocation
     return dataclasses.replace(
@@ -153,7 +156,7 @@ def _narrowed(specification: CheckSpecification) -> CheckSpecification:
 def _target(
     specification: CheckSpecification, reporter: Reporter, environment: Mapping[str, str]
 ) -> Iterator[Target]:
-    """The target; a job of our own is given back whatever happens."""
+    """Yield the target; a job that we requested is released whatever happens."""
     if specification.request is None:
         opened: contextlib.AbstractContextManager[Target] = contextlib.nullcontext(
             resolve_target(specification, environment)
@@ -164,7 +167,7 @@ def _target(
         opened = job_target(specification, specification.request, reporter, resumed=resumed)
     with opened as target:
         refuse_lone_claims(specification, target)
-        for line in target.said:
+        for line in target.notes:
             reporter.say(line)
         yield target
 
@@ -205,7 +208,7 @@ def _check_faults(faults: tuple[ModelFault, ...], ranks: int) -> None:
 def _points(
     specification: CheckSpecification, target: Target, fabric: Fabric | None, seed: int
 ) -> list[Point]:
-    """One machine or two hosts: sweeps. More: rounds of pairs."""
+    """Return sweeps for one machine or two hosts, and rounds of pairs for more hosts."""
     if not target.hosts or target.size == 2:
         return _sweeps(specification.profile, target, back=bool(target.hosts))
     return screen_points(
@@ -219,8 +222,9 @@ def _points(
 
 
 def _sweeps(profile: Profile, target: Target, *, back: bool) -> list[Point]:
-    """The curves of the first pair: half round trip and stream over the sizes; ``back``: also the
-    other way.
+    """Return the curves of the first pair: half round trip and stream over the sizes.
+
+    ``back`` adds the stream in the other direction.
     """
     chosen = (QUICK_PINGPONG, QUICK_STREAM) if profile == "quick" else (SIZES, SIZES)
     pingpongs, streams = (affordable(sizes, target.claimed_rate) for sizes in chosen)
@@ -229,7 +233,7 @@ def _sweeps(profile: Profile, target: Target, *, back: bool) -> list[Point]:
 
 
 def _facts(target: Target) -> tuple[FactRequest, ...]:
-    """What is read on every host: enough to tell a cause where a node is slow."""
+    """Return the facts to read on every host: enough to find out why a node is slow."""
     nic = first_rail(target.nics[0]) if target.nics else ""
     wanted = [*quick(), *REQUESTS]
     if target.hosts:
@@ -238,12 +242,14 @@ def _facts(target: Target) -> tuple[FactRequest, ...]:
 
 
 def _policy(specification: CheckSpecification, target: Target) -> Policy:
-    """A screen's points are short: who has not ended soon after its budget is hung, and the rest is
-    to go on.
+    """Return the bounds of the points.
+
+    Points of a screen are short: a rank that exceeds its budget by far is hung, and the other ranks
+    must go on.
     """
     method = specification.method
     policy = method.bounds()
-    # its time is made up, and its bytes are really moved: few of them tell all
+    # The model's time is made up but its bytes are really moved, so few bytes suffice.
     if method.transport == "model":
         return msgspec.structs.replace(
             policy,
@@ -272,7 +278,7 @@ def _parts(
     fabric: Fabric | None,
     reporter: Reporter,
 ) -> list[MeasuredPart]:
-    """One measured and judged part for each thing that is checked; an interrupted one is the
+    """Return a measured and judged part for each subject of the check; an interrupted part is the
     last.
     """
     from wireproof.workflow.result import MeasuredPart
@@ -287,10 +293,10 @@ def _parts(
         more = [(_curves(specification, session, target), target.only((0, 1)))] if curves else []
     else:
         more = [(session, target)] if target.hosts else _alone(session)
-    for one, where in more:
+    for part_session, part_target in more:
         if parts and parts[-1].outcomes and parts[-1].outcomes[-1].ending.ended == "interrupted":
             break
-        parts.append(MeasuredPart(*run_settled(one, where, reporter)))
+        parts.append(MeasuredPart(*run_settled(part_session, part_target, reporter)))
     return parts
 
 
@@ -302,11 +308,11 @@ def _with_settings(
     environment: Mapping[str, str],
     folder: Path,
 ) -> list[MeasuredPart]:
-    """The first part tells of the hosts' settings, too, and each part which of them may be the
-    cause of what is slow; what cannot be read costs no result.
+    """Add the hosts' settings to the first part, and to each part the settings that can explain its
+    slowness. If the settings cannot be read, the parts are returned unchanged.
     """
-    left = target.size > COMMANDS_UP_TO or (parts and parts[-1].ended("interrupted"))
-    if not parts or not specification.audit or left:
+    skipped = target.size > COMMANDS_UP_TO or (parts and parts[-1].ended("interrupted"))
+    if not parts or not specification.audit or skipped:
         return parts
     from wireproof.workflow.audit import audit_target
     from wireproof.workflow.joined import with_settings
@@ -318,12 +324,12 @@ def _with_settings(
         reporter.warn(str(error))
         return parts
     sections = with_settings([part.section for part in parts], settings)
-    return [part._replace(section=one) for part, one in zip(parts, sections, strict=True)]
+    return [part._replace(section=new) for part, new in zip(parts, sections, strict=True)]
 
 
 def _alone(session: Session) -> list[tuple[Session, Target]]:
-    """One plain machine: shared memory through the MPI, and loopback through the kernel. Neither is
-    a wire.
+    """Return two sessions for one plain machine: shared memory through the MPI, and loopback
+    through the kernel. Neither is a wire.
     """
     assert session.out is not None  # noqa: S101  set by _session
     shm = dataclasses.replace(
@@ -346,7 +352,7 @@ def _alone(session: Session) -> list[tuple[Session, Target]]:
 
 
 def _curves(specification: CheckSpecification, session: Session, target: Target) -> Session:
-    """Beyond quick the curves of one pair too: what this link is like, over the sizes."""
+    """Return the session that measures the curves of the first pair over the sizes."""
     assert session.out is not None  # noqa: S101  set by _session
     out = session.out.with_name("pair")
     points = _sweeps(specification.profile, target, back=True)

@@ -1,4 +1,4 @@
-"""Two results held against each other: two dates, two MPIs, two fabrics."""
+"""Compares two results: of two dates, two MPIs or two fabrics."""
 
 import dataclasses
 import re
@@ -25,24 +25,25 @@ _FIRST = (
     ("random ring of 8 B", "ring", 8, "random"),
 )
 HEADLINES = tuple(dict.fromkeys((pattern, size) for _, pattern, size, _ in _FIRST))
-"""What two fabrics are compared by first: latency, bandwidth, message rate, rings."""
+"""The numbers that a comparison shows first: latency, bandwidth, message rate, rings."""
 _NUMBERED = re.compile(r"-[0-9]+$", re.ASCII)
-PLAYED = "numbers of a model say nothing of a machine, and are not compared"
+PLAYED = "numbers of a model say nothing about a machine and are not compared"
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class CompareSpecification:
-    """Two results: folders of checks or measurements, or two logs that `judge` reads."""
+    """Two results: folders of checks or measurements, or two logs that ``judge`` reads."""
 
     a: Path
     b: Path
 
 
 def compare(specification: CompareSpecification, reporter: Reporter) -> Comparison:
-    """Every number that both results have, as a ratio with its interval, and what else differs.
+    """Compare every number that both results have, as a ratio with its interval, and list the
+    conditions that differ.
 
-    Both are judged by today's rules. Raises ``BadInput`` when a folder holds no result, or a
-    damaged or newer one.
+    Both results are judged by the current rules. Raises ``BadInput`` if a folder holds no result,
+    or a damaged or newer one.
     """
     if specification.a.resolve() == specification.b.resolve():
         raise BadInput(f"{specification.a} is given twice: give two results.")
@@ -50,11 +51,13 @@ def compare(specification: CompareSpecification, reporter: Reporter) -> Comparis
     if all(logs):
         return compare_logs(specification.a, specification.b)
     if any(logs):
-        raise BadInput("a log and a result of our own are not compared: give two of a kind.")
-    one, other = report(
+        raise BadInput(
+            "a log cannot be compared with a result of wireproof: give two results or two logs."
+        )
+    rejudged = report(
         ReportSpecification(folders=(specification.a, specification.b), pages=False), reporter
     )
-    a, b = ([part.section for part in each.result.parts] for each in (one, other))
+    a, b = ([part.section for part in each.result.parts] for each in rejudged)
     same, differ = _conditions(a, b)
     return Comparison(
         a=source_of(specification.a, a),
@@ -74,17 +77,17 @@ def compare(specification: CompareSpecification, reporter: Reporter) -> Comparis
 
 
 def samples_by_key(sections: Sequence[JudgedRun]) -> dict[Key, list[ComparedResult]]:
-    """Every result of a folder's parts, by what it is a number of."""
-    found: dict[Key, list[ComparedResult]] = {}
+    """Return the results of a folder's parts by their key."""
+    results: dict[Key, list[ComparedResult]] = {}
     for section in sections:
         for key, samples in samples_of(section.judgement, section.run).items():
-            found.setdefault(key, []).extend(samples)
-    return found
+            results.setdefault(key, []).extend(samples)
+    return results
 
 
 def source_of(folder: Path, sections: Sequence[JudgedRun]) -> Source:
-    """A folder's result, in one line."""
-    hosts = {one.host for section in sections for one in section.run.claim.hosts}
+    """Return the one-line description of a folder's result."""
+    hosts = {rank.host for section in sections for rank in section.run.claim.hosts}
     return Source(
         name=str(folder),
         hosts=fold(hosts),
@@ -96,29 +99,29 @@ def source_of(folder: Path, sections: Sequence[JudgedRun]) -> Source:
 def _conditions(
     a: Sequence[JudgedRun], b: Sequence[JudgedRun]
 ) -> tuple[list[Difference], list[Difference]]:
-    """What both have alike, and what differs; each with all values that occur."""
-    one, other = conditions(a, with_hosts=True), conditions(b, with_hosts=True)
-    found = [
-        Difference(name=name, a=one.get(name, "not known"), b=other.get(name, "not known"))
-        for name in dict.fromkeys([*one, *other])
+    """Return the conditions that are equal and those that differ, each with all values that
+    occur.
+    """
+    left, right = conditions(a, with_hosts=True), conditions(b, with_hosts=True)
+    rows = [
+        Difference(name=name, a=left.get(name, "not known"), b=right.get(name, "not known"))
+        for name in dict.fromkeys([*left, *right])
     ]
-    return [each for each in found if each.a == each.b], [
-        each for each in found if each.a != each.b
-    ]
+    return [row for row in rows if row.a == row.b], [row for row in rows if row.a != row.b]
 
 
 def _settings(a: Audit | None, b: Audit | None) -> list[Difference]:
-    """Settings of which the hosts of A and those of B have other values; those alone that both
-    could read. Hosts that both have are compared each with itself.
+    """Return the settings that differ between the hosts of A and of B, of those that both could
+    read. Hosts that are in both are compared with themselves.
     """
     if a is None or b is None:
         return []
-    one, other = setting_values(a), setting_values(b)
+    left, right = setting_values(a), setting_values(b)
     return [
         difference
-        for name in one
-        if name in other
-        for difference in _of_setting(name, one[name], other[name])
+        for name in left
+        if name in right
+        for difference in _of_setting(name, left[name], right[name])
     ]
 
 
@@ -140,14 +143,13 @@ def _notes(a: Sequence[JudgedRun], b: Sequence[JudgedRun]) -> list[str]:
     notes = []
     if min(_launches(a), _launches(b)) < LAUNCHES:
         notes.append(
-            "a launch is a source of variation of its own, and one of the results has fewer than"
-            " three: what differs from launch to launch is not in the intervals (use --profile"
-            " standard)"
+            "results vary from launch to launch, and one of the results has fewer than three"
+            " launches: that variation is not in the intervals (use --profile standard)"
         )
     if any(section.run.played for section in (*a, *b)):
         notes.append(PLAYED)
     if any(section.settings is None for section in (a[0], b[0])):
-        notes.append("one of the results keeps no settings of its hosts: these are not compared")
+        notes.append("one of the results has no settings of its hosts: settings are not compared")
     known = {
         (key.pattern, key.message_bytes, key.order)
         for key in (*samples_by_key(a), *samples_by_key(b))
@@ -158,7 +160,9 @@ def _notes(a: Sequence[JudgedRun], b: Sequence[JudgedRun]) -> list[str]:
 
 
 def _launches(sections: Sequence[JudgedRun]) -> int:
-    """Independent launches of the part that has most: their folders are numbered."""
+    """Return the number of independent launches of the part with most: their folders are
+    numbered.
+    """
     return max(
         sum(_NUMBERED.search(folder.name) is not None for folder in section.records)
         for section in sections

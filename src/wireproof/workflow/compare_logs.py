@@ -1,4 +1,6 @@
-"""Two logs of other programs held against each other: claims, with no proof and no interval."""
+"""Compares two logs of other programs: claims, without a proof of the path and without an
+interval.
+"""
 
 import statistics
 from collections.abc import Iterable, Sequence
@@ -22,15 +24,16 @@ _OF_A_PAIR: tuple[Traffic, ...] = ("pingpong", "stream", "exchange", "put", "get
 
 
 def compare_logs(a: Path, b: Path) -> Comparison:
-    """Every point of equal pattern, size, unit and directions as a ratio of the printed values; the
-    median where a log has several. Raises ``BadInput`` for what holds no result.
+    """Compare two logs point by point: equal pattern, size, unit and directions give a ratio of the
+    printed values, or of their medians if a log has several. Raises ``BadInput`` if a file holds no
+    result.
     """
-    one, other = judge(a), judge(b)
-    left, right = _points(one.series), _points(other.series)
-    differ = _differences(one.series, other.series)
+    first, second = judge(a), judge(b)
+    left, right = _points(first.series), _points(second.series)
+    differ = _differences(first.series, second.series)
     return Comparison(
-        a=log_source(a, one),
-        b=log_source(b, other),
+        a=log_source(a, first),
+        b=log_source(b, second),
         practical=PRACTICAL,
         claimed=True,
         differ=differ,
@@ -39,31 +42,35 @@ def compare_logs(a: Path, b: Path) -> Comparison:
     )
 
 
-def log_source(path: Path, found: JudgementDocument) -> Source:
-    """A log, in one line."""
-    hosts = {name for one in found.series for name in one.hosts}
+def log_source(path: Path, document: JudgementDocument) -> Source:
+    """Return the one-line description of a log."""
+    hosts = {name for table in document.series for name in table.hosts}
     named = fold([clean(name, 80) for name in sorted(hosts)]) if hosts else "hosts not named"
-    return Source(name=str(path), hosts=named, measured="claimed", verdict=found.verdict)
+    return Source(name=str(path), hosts=named, measured="claimed", verdict=document.verdict)
 
 
 def _points(series: Sequence[JudgedSeries]) -> dict[_Key, list[float]]:
     found: dict[_Key, list[float]] = {}
-    for one in series:
-        for point in one.points:
-            unit, value = headline_of(one, point)
+    for table in series:
+        for point in table.points:
+            unit, value = headline_of(table, point)
             if value > 0:
-                key: _Key = (_pattern(one), unit, one.directions, point.message_bytes)
+                key: _Key = (_pattern(table), unit, table.directions, point.message_bytes)
                 found.setdefault(key, []).append(value)
     return found
 
 
-def _pattern(one: JudgedSeries) -> str:
-    """Two programs agree on what a pair does; a collective is that of one program and its ranks."""
-    pairs = f" of {one.pairs} pairs" if one.pairs > 1 else ""
-    if one.traffic in _OF_A_PAIR:
-        return one.traffic + pairs
-    ranks = f" of {one.processes} ranks" if one.processes else ""
-    return clean(one.benchmark.lower() + (pairs or ranks), 80)
+def _pattern(table: JudgedSeries) -> str:
+    """Return the key by which tables match.
+
+    Point-to-point patterns match across programs; a collective matches only with the same program
+    and number of ranks.
+    """
+    pairs = f" of {table.pairs} pairs" if table.pairs > 1 else ""
+    if table.traffic in _OF_A_PAIR:
+        return table.traffic + pairs
+    ranks = f" of {table.processes} ranks" if table.processes else ""
+    return clean(table.benchmark.lower() + (pairs or ranks), 80)
 
 
 def _row(key: _Key, a: Sequence[float], b: Sequence[float]) -> Ratio:
@@ -90,20 +97,20 @@ def _row(key: _Key, a: Sequence[float], b: Sequence[float]) -> Ratio:
 
 
 def _differences(a: Sequence[JudgedSeries], b: Sequence[JudgedSeries]) -> list[Difference]:
-    """Under what the tables of one pattern were measured, where that is not the same."""
-    found = []
-    for pattern in dict.fromkeys(_pattern(one) for one in a):
-        sides = [[one for one in side if _pattern(one) == pattern] for side in (a, b)]
+    """Return the conditions in which tables of the same pattern differ."""
+    differences = []
+    for pattern in dict.fromkeys(_pattern(table) for table in a):
+        sides = [[table for table in side if _pattern(table) == pattern] for side in (a, b)]
         if not all(sides):
             continue
         for name, field in _CONDITIONS:
-            left, right = (_values(getattr(one, field) for one in side) for side in sides)
+            left, right = (_values(getattr(table, field) for table in side) for side in sides)
             if left != right:
-                found.append(Difference(name=f"{name} of {pattern}", a=left, b=right))
-        left, right = (_values(software_of(one.notes) for one in side) for side in sides)
+                differences.append(Difference(name=f"{name} of {pattern}", a=left, b=right))
+        left, right = (_values(software_of(table.notes) for table in side) for side in sides)
         if left != right:
-            found.append(Difference(name=f"software of {pattern}", a=left, b=right))
-    return found
+            differences.append(Difference(name=f"software of {pattern}", a=left, b=right))
+    return differences
 
 
 _CONDITIONS = (
@@ -116,6 +123,6 @@ _CONDITIONS = (
 )
 
 
-def _values(said: Iterable[object]) -> str:
-    values = {str(one or "not said") for one in said}
+def _values(printed: Iterable[object]) -> str:
+    values = {str(value or "not said") for value in printed}
     return clean(", ".join(sorted(values)), _MOST)

@@ -15,7 +15,7 @@ from wireproof.model.plan import Point
 from wireproof.model.topology import Fault, Network, Topology
 from wireproof.plan.sweep import numbered, sweep
 from wireproof.workflow.reporter import Reporter
-from wireproof.workflow.result import MeasuredPart, Result, kept
+from wireproof.workflow.result import MeasuredPart, Result, keep_result
 from wireproof.workflow.result_folder import result_folder
 from wireproof.workflow.session.disturbed import run_settled
 from wireproof.workflow.session.run import run_session
@@ -76,7 +76,7 @@ def demo(storage: Storage, seed: int | None, reporter: Reporter) -> DemoResult:
         for build, run in ((_pair, run_settled), (_lie, run_session)):
             if not parts[-1].ended("interrupted"):
                 parts.append(MeasuredPart(*run(*build(lab, folder, seed), reporter)))
-        result = kept(
+        result = keep_result(
             parts,
             title="wireproof demo",
             folder=folder,

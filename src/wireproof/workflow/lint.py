@@ -1,4 +1,4 @@
-"""Finds what is wrong in recipes, and mends them: files, texts, standard input."""
+"""Finds and fixes what is wrong in recipes: files, texts, standard input."""
 
 from __future__ import annotations
 
@@ -25,13 +25,14 @@ from wireproof.workflow.bug import sentence
 from wireproof.workflow.catalogue import refuse_slow_patterns
 
 LARGEST = 16 << 20
-"""Bytes of a recipe; no script and no configuration file is larger."""
+"""Bytes that a recipe may have; no script and no configuration file is larger."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Filter:
-    """``kind``: what the files are, where it is not detected; ``errors_only``: warnings are left
-    out.
+    """Which findings are wanted.
+
+    ``kind``: the kind of the files, None to detect it. ``errors_only``: leave warnings out.
     """
 
     kind: Kind | None = None
@@ -39,7 +40,7 @@ class Filter:
 
     @classmethod
     def of(cls, kind: str | None, severity: str) -> Filter:
-        """Raises BadInput for an unknown kind, with the nearest."""
+        """Build a filter. Raises ``BadInput`` with the nearest name for an unknown kind."""
         if kind is not None and kind not in KINDS:
             near = get_close_matches(kind, KINDS, n=1)
             hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(KINDS)}."
@@ -47,11 +48,12 @@ class Filter:
         return cls(kind=kind, errors_only=severity == "error")
 
     def findings(self, text: str, name: str) -> list[LintFinding]:
-        """What is wrong in ``text`` and matters, each with the setting that it is about. Raises
-        BadInput for a text that holds nothing that a rule could look at, unless ``kind`` is given.
+        """Return the wanted findings in ``text``, each with its setting.
+
+        Raises ``BadInput`` if no rule applies to the text and ``kind`` is not given.
         """
         if site_texts():
-            files = ", ".join(clean(each.name, 200) for each in site_texts())
+            files = ", ".join(clean(site.name, 200) for site in site_texts())
             tried = partial(lint_text, text, name, self.kind)
             refuse_slow_patterns(tried, clean(name, 200), files)
         found = [
@@ -71,7 +73,10 @@ class Filter:
 
 @dataclass(frozen=True, kw_only=True)
 class LintedFile:
-    """A file and what is wrong in it, or why nobody can say; ``bug``: the error is one of ours."""
+    """A file with its findings, or the error that stopped lint.
+
+    ``bug``: the error is a defect of wireproof.
+    """
 
     name: str
     text: str = ""
@@ -82,7 +87,7 @@ class LintedFile:
 
 @dataclass(frozen=True, kw_only=True)
 class Mended:
-    """A file with its safe fixes. ``clean``: nothing is left to be found in it."""
+    """A file after its safe fixes. ``clean``: lint finds nothing more in it."""
 
     name: str
     before: str
@@ -97,9 +102,11 @@ def lint(
     kind: str | None = None,
     severity: Literal["warning", "error"] = "warning",
 ) -> LintReport:
-    """What is wrong in a recipe, before it is run: a text, the Path of a file, or several Paths.
+    """Return what is wrong in a recipe before it is run: a text, the Path of a file, or several
+    Paths.
 
-    Gives what ``wireproof lint --json`` prints. Raises BadInput for a file that cannot be read.
+    The result is what ``wireproof lint --json`` prints. Raises ``BadInput`` if a file cannot be
+    read.
     """
     wanted = Filter.of(kind, severity)
     if isinstance(paths_or_text, str):
@@ -107,13 +114,16 @@ def lint(
     paths = [paths_or_text] if isinstance(paths_or_text, Path) else paths_or_text
     texts = {str(path): _text(str(path), None) for path in paths}
     return LintReport(
-        findings=[one for name, text in texts.items() for one in wanted.findings(text, name)]
+        findings=[
+            finding for name, text in texts.items() for finding in wanted.findings(text, name)
+        ]
     )
 
 
 def lint_file(name: str, wanted: Filter, stdin: BinaryIO | None = None) -> LintedFile:
-    """One file, or ``stdin`` for ``-``; what goes wrong with it is said in the result, so that
-    other files keep their findings.
+    """Lint one file, or ``stdin`` for ``-``.
+
+    Errors are stored in the result, so that other files keep their findings.
     """
     shown = "stdin" if name == "-" else name
     try:
@@ -126,7 +136,7 @@ def lint_file(name: str, wanted: Filter, stdin: BinaryIO | None = None) -> Linte
 
 
 def _text(name: str, stdin: BinaryIO | None) -> str:
-    """The text of a recipe. Raises BadInput in one sentence when it is none."""
+    """Read the text of a recipe. Raises ``BadInput`` if it is not text."""
     shown = "stdin" if name == "-" else clean(name, 200)
     try:
         if name == "-" and stdin is not None:
@@ -149,7 +159,7 @@ def _text(name: str, stdin: BinaryIO | None) -> str:
 
 
 def mend(file: LintedFile, wanted: Filter) -> Mended | None:
-    """The file after its safe fixes; None when there are none. Nothing is written."""
+    """Apply the safe fixes to the file's text; None if there are none. Nothing is written."""
     after = repaired(file.text, file.name, wanted.kind)
     if after == file.text:
         return None
@@ -163,7 +173,7 @@ def mend(file: LintedFile, wanted: Filter) -> Mended | None:
 
 
 def _difference(before: str, after: str, shown: str) -> Sequence[str]:
-    """Unified, harmless for a terminal."""
+    """Return a unified diff that is safe to print on a terminal."""
     lines = difflib.unified_diff(
         before.split("\n"), after.split("\n"), shown, shown + " (fixed)", lineterm=""
     )
@@ -173,8 +183,10 @@ def _difference(before: str, after: str, shown: str) -> Sequence[str]:
 
 
 def write_mended(mended: Mended) -> None:
-    """Replace the file as a whole. Raises ``CouldNotMeasure`` if it is a link, has changed since it
-    was read, or is in a folder of another user.
+    """Replace the file as a whole.
+
+    Raises ``CouldNotMeasure`` if it is a link, has changed since it was read, or is in a folder of
+    another user.
     """
     try:
         rewrite_file(Path(mended.name), _bytes(mended.before), _bytes(mended.text))

@@ -30,7 +30,7 @@ from wireproof.report.judged_run import JudgedRun
 from wireproof.workflow.judge_statistics import with_statistics
 from wireproof.workflow.prove.statistics import collected, statistics_folder
 from wireproof.workflow.reporter import Reporter
-from wireproof.workflow.result import MeasuredPart, Result, kept
+from wireproof.workflow.result import MeasuredPart, Result, keep_result
 from wireproof.workflow.result_folder import result_folder
 from wireproof.workflow.session.disturbed import run_settled
 from wireproof.workflow.session.planned import Planned
@@ -56,7 +56,7 @@ def measure(
     """
     prepared = prepare(specification, environment)
     target = prepared.target
-    for line in target.said:
+    for line in target.notes:
         reporter.say(line)
     asked = specification.psm_statistics
     with (
@@ -70,7 +70,7 @@ def measure(
             section = with_statistics(section, _collected(own, reporter))
         if specification.pattern == "saturation":
             section = _with_answer(section)
-        return kept(
+        return keep_result(
             [MeasuredPart(section, outcomes).on_hosts_with(standing)],
             title=session.title,
             folder=folder,
@@ -84,7 +84,7 @@ def plan_measure(
 ) -> Planned:
     """The same measurement with nothing started."""
     prepared = prepare(specification, environment)
-    for line in prepared.target.said:
+    for line in prepared.target.notes:
         reporter.say(line)
     return Planned.of(_session(specification, prepared, Path("RUN"), ()), prepared.target)
 

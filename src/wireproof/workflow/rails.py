@@ -113,7 +113,7 @@ class _Rails(Bench[JudgedRun]):
 
     def measure(self, folder: Path, rounds: int) -> tuple[RailGain, Path | None]:
         """All rounds and their answer, the records sealed."""
-        for line in self._together.target.said:
+        for line in self._together.target.notes:
             self._reporter.say(line)
         names = "; ".join(way.title for way in self._ways)
         self._reporter.say(f"{counted(rounds, 'round')} of {names}")
@@ -164,7 +164,7 @@ class _Rails(Bench[JudgedRun]):
             findings=judged.findings,
             told=_told(self._ways[-1].sections[0].run),
             seconds=experiment.seconds,
-            notes=list(target.said),
+            notes=list(target.notes),
         )
 
     def _row(self, key: Key, times: list[list[list[float]]], sections: list[JudgedRun]) -> GainRow:

@@ -1,4 +1,4 @@
-"""A stored result judged and rendered again: on any machine, by today's rules."""
+"""Judges and renders a stored result again: on any machine, by the current rules."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -25,9 +25,11 @@ from wireproof.workflow.target.fabric import read_fabric
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ReportSpecification:
-    """``folders``: results. ``form``: of what is written. ``page``: one file (of figures: one
-    folder) for all of them; None: one in each folder; ``pages`` False: none. ``topology``: a
-    description of the fabric that replaces the stored one.
+    """What to render.
+
+    ``folders``: results. ``form``: output format. ``page``: one file for all results (for figures
+    one folder), None for one in each folder; ``pages`` False: none. ``topology``: a description of
+    the fabric that replaces the stored description.
     """
 
     folders: tuple[Path, ...]
@@ -39,9 +41,11 @@ class ReportSpecification:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Rejudged:
-    """A result of before and what today's rules say of it. ``by``: the version that judged it, ""
-    when it does not say; ``before``: its verdict then, None likewise. ``gone`` and ``new``: what
-    only one of the two judgements concludes. ``title``: of the result.
+    """A stored result judged by the current rules.
+
+    ``by``: the version that judged it before, "" if unknown; ``before``: the earlier verdict, None
+    if unknown. ``gone`` and ``new``: conclusions that only the earlier or only the new judgement
+    has.
     """
 
     folder: Path
@@ -54,50 +58,52 @@ class Rejudged:
 
     @property
     def changed(self) -> bool:
-        """Whether the judgement differs from that of before."""
+        """Return whether the judgement differs from the earlier judgement."""
         return bool(self.gone or self.new) or self.before not in (None, self.result.verdict)
 
 
 def report(specification: ReportSpecification, reporter: Reporter) -> list[Rejudged]:
-    """Judge each folder's result again and write the pages; the records are not touched.
+    """Judge the result of each folder again and write the pages. The records are not changed.
 
-    Raises ``BadInput`` before anything is written when a folder holds no result, or a damaged or
-    newer one, or is a dossier that was altered, and ``CouldNotMeasure`` when ``page`` cannot be
-    written. Nothing is written into a dossier.
+    Raises ``BadInput`` before anything is written if a folder holds no result, a damaged or newer
+    result, or an altered dossier; ``CouldNotMeasure`` if ``page`` cannot be written. Nothing is
+    written into a dossier.
     """
     for folder in filter(is_sealed, specification.folders):
         if specification.page is not None and _is_inside(specification.page, folder):
             raise BadInput(
-                f"{folder} is a dossier: a file more would break it. Give another --out."
+                f"{folder} is a dossier: an additional file would break it. Give another --out."
             )
     fabric = read_fabric(specification.topology) if specification.topology else None
-    found = []
+    rejudged = []
     for folder in specification.folders:
         if len(specification.folders) > 1:
             reporter.say(f"judging {folder}")
-        found.append(_judged(folder, fabric))
-        if found[-1].before is None:
+        rejudged.append(_judged(folder, fabric))
+        if rejudged[-1].before is None:
             reporter.warn(
-                f"{folder} has no {RESULT}: its check has not ended, or is of before there was one."
+                f"{folder} has no {RESULT}: its check has not ended, or is older than this file."
                 " What is there is judged."
             )
     if not specification.pages:
-        return found
+        return rejudged
     if specification.page is not None:
-        sections = [part.section for one in found for part in one.result.parts]
-        page = exported(specification.form, sections, found[0].title, specification.page, reporter)
-        return [_with_page(one, page) for one in found]
-    return [_own_page(one, specification.form, reporter) for one in found]
+        sections = [part.section for result in rejudged for part in result.result.parts]
+        page = exported(
+            specification.form, sections, rejudged[0].title, specification.page, reporter
+        )
+        return [_with_page(result, page) for result in rejudged]
+    return [_own_page(result, specification.form, reporter) for result in rejudged]
 
 
 def _judged(folder: Path, fabric: Fabric | None) -> Rejudged:
-    """Of a dossier a copy is judged: what was found to be whole cannot be exchanged meanwhile."""
+    """Judge a copy of a dossier, so that its files cannot be exchanged after they were verified."""
     if not is_sealed(folder):
         return judged_anew(folder, fabric)
     with unaltered(folder) as copy:
-        found = judged_anew(copy, fabric)
-    result = dataclasses.replace(found.result, folder=folder)
-    return dataclasses.replace(found, folder=folder, result=result)
+        rejudged = judged_anew(copy, fabric)
+    result = dataclasses.replace(rejudged.result, folder=folder)
+    return dataclasses.replace(rejudged, folder=folder, result=result)
 
 
 def _is_inside(page: Path, folder: Path) -> bool:
@@ -105,7 +111,7 @@ def _is_inside(page: Path, folder: Path) -> bool:
 
 
 def judged_anew(folder: Path, fabric: Fabric | None = None) -> Rejudged:
-    """One folder's result, judged by today's rules; nothing is written."""
+    """Judge the result of one folder by the current rules; nothing is written."""
     stored = stored_in(folder)
     sections = [judged_again(folder, part, fabric) for part in stored.parts]
     if sections and stored.settings:
@@ -132,7 +138,6 @@ def judged_anew(folder: Path, fabric: Fabric | None = None) -> Rejudged:
 def _differences(
     stored: StoredResult, sections: Sequence[JudgedRun]
 ) -> tuple[tuple[Conclusion, ...], tuple[Conclusion, ...]]:
-    """Conclusions of before alone and of now alone, part by part."""
     gone: list[Conclusion] = []
     new: list[Conclusion] = []
     for part, section in zip(stored.parts, sections, strict=True):
@@ -142,18 +147,22 @@ def _differences(
     return tuple(gone), tuple(new)
 
 
-def _own_page(one: Rejudged, form: Form, reporter: Reporter) -> Rejudged:
-    sections = [part.section for part in one.result.parts]
-    if is_sealed(one.folder):
-        reporter.say(f"{one.folder} is a dossier and stays as it is: --out FILE writes the report.")
-        return one
+def _own_page(rejudged: Rejudged, form: Form, reporter: Reporter) -> Rejudged:
+    sections = [part.section for part in rejudged.result.parts]
+    if is_sealed(rejudged.folder):
+        reporter.say(
+            f"{rejudged.folder} is a dossier and stays as it is: --out FILE writes the report."
+        )
+        return rejudged
     try:
-        page = exported(form, sections, one.title, default_target(form, one.folder), reporter)
+        page = exported(
+            form, sections, rejudged.title, default_target(form, rejudged.folder), reporter
+        )
     except CouldNotMeasure as error:
         reporter.warn(f"{error} Give --out FILE to write it elsewhere.")
-        return one
-    return _with_page(one, page)
+        return rejudged
+    return _with_page(rejudged, page)
 
 
-def _with_page(one: Rejudged, page: Path) -> Rejudged:
-    return dataclasses.replace(one, result=dataclasses.replace(one.result, page=page))
+def _with_page(rejudged: Rejudged, page: Path) -> Rejudged:
+    return dataclasses.replace(rejudged, result=dataclasses.replace(rejudged.result, page=page))

@@ -66,7 +66,7 @@ class Result:
         return [document_of(part.section) for part in self.parts]
 
 
-def kept(
+def keep_result(
     parts: Sequence[MeasuredPart], *, title: str, folder: Path, storage: Storage, reporter: Reporter
 ) -> Result:
     """Write the page into ``folder``, and the result into the history, as

@@ -1,4 +1,4 @@
-"""The folder that a job's records and page go to: private, and never another's."""
+"""The folder that a job's records and page are written to: private to the current user."""
 
 import contextlib
 import os
@@ -17,11 +17,12 @@ from wireproof.workflow.session.session import Storage
 
 @contextlib.contextmanager
 def result_folder(storage: Storage, name: str, reporter: Reporter) -> Iterator[Path]:
-    """The folder of one job: that of ``storage``, or a new one called after ``name``; one that goes
-    with the block when nothing is kept.
+    """Yield the folder of a job: that of ``storage``, or a new folder named after ``name``.
 
-    It is removed again if nothing was put in it. Raises ``BadInput`` when it holds something,
-    unless the run in it is resumed.
+    If nothing is to be kept, it is a temporary folder, removed at the end of the block.
+
+    An empty folder is removed. Raises ``BadInput`` if the folder is not empty, unless the run in it
+    is resumed.
     """
     if not storage.kept:
         with tempfile.TemporaryDirectory(prefix="wireproof-") as scratch:
@@ -66,30 +67,31 @@ def _opened(storage: Storage, name: str, reporter: Reporter) -> Path:
 
 
 def _private(out: Path, reporter: Reporter, *, change: bool) -> None:
-    """Make the folder, or take one that is there and ours; either is for us alone. Raises
-    ``BadInput`` for another's.
+    """Create the folder, or take over an existing folder of ours, with mode 0700.
 
-    Whoever can write into it could put links there that our records would be written through.
-    ``change`` False: the mode of a folder that is there stays (a file in the current folder has
-    named it), and one that is open is refused.
+    Raises ``BadInput`` if it belongs to another user.
+
+    Anyone who can write into it could plant links that our records would be written through. With
+    ``change`` False the mode of an existing folder is not changed (a settings file in the current
+    folder named it), and a folder that is open to others is refused.
     """
     make_folder(out, 0o700)
     folder = os.open(out, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        found = os.fstat(folder)
-        if found.st_uid != os.geteuid():
+        status = os.fstat(folder)
+        if status.st_uid != os.geteuid():
             raise BadInput(
-                f"the folder {out} belongs to the user with the number {found.st_uid}: give another"
+                f"the folder {out} belongs to the user with the ID {status.st_uid}: give another"
                 " --out."
             )
-        if found.st_mode & 0o077 and not change:
+        if status.st_mode & 0o077 and not change:
             raise BadInput(
                 f"the folder {out} is open to others: give it with --out, or make it yours (chmod"
                 " 700)."
             )
-        if found.st_mode & 0o077:
+        if status.st_mode & 0o077:
             os.fchmod(folder, 0o700)
-            mode = f"{stat.S_IMODE(found.st_mode):04o}"
+            mode = f"{stat.S_IMODE(status.st_mode):04o}"
             reporter.say(f"the folder {out} was open to others (mode {mode}); now it is 0700")
     finally:
         os.close(folder)

@@ -1,5 +1,5 @@
-"""What the jobs of wireproof are asked for: one frozen value for each, built once, by the command
-line from its options and settings or by a Python caller.
+"""What each job is asked to do: one frozen value per job, built once from the options and settings
+of the command line or by a Python caller.
 """
 
 import dataclasses
@@ -18,15 +18,18 @@ from wireproof.workflow.target.resolve import claimed_link, prefix_of
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class _Job(Options):
-    """The options that were asked for, the means that they choose, and where the records go."""
+    """The options of a job, the method that follows from them, and where the records go."""
 
     method: Method = dataclasses.field(default_factory=Method)
     storage: Storage = dataclasses.field(default_factory=Storage)
 
     @classmethod
     def of(cls, options: Options, storage: Storage, **more: Any) -> Self:
-        """The job that the options ask for; ``more``: fields of its own. Raises ``BadInput``."""
-        claimed_link(options)  # refused before a job is asked for, as a wrong prefix is
+        """Build the job that the options ask for; ``more`` sets further fields.
+
+        Raises ``BadInput``.
+        """
+        claimed_link(options)  # a wrong link or prefix is refused before a job is requested
         prefix_of(options.prefix)
         method = more.pop("method", None) or Method.from_options(options)
         return cls(**{**vars(options), "method": method, "storage": storage, **more})
@@ -34,9 +37,11 @@ class _Job(Options):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class CheckSpecification(_Job):
-    """A check of some hosts, or of this machine. ``request``: a Slurm job to ask for, whose nodes
-    are the hosts. ``faults``: of the model. ``until``: the moment (monotonic, s) after which no
-    launch goes on. ``invocation``: what ``wireproof resume`` needs.
+    """A check of several hosts, or of this machine.
+
+    ``request``: a Slurm job to request, whose nodes are the hosts. ``faults``: of the model.
+    ``until``: the time (monotonic, s) after which no launch continues. ``invocation``: what
+    ``wireproof resume`` needs.
     """
 
     faults: tuple[ModelFault, ...] = ()
@@ -46,19 +51,21 @@ class CheckSpecification(_Job):
 
     @classmethod
     def of(cls, options: Options, storage: Storage, **more: Any) -> Self:
-        own = {"faults": faults_of(options.model_fault), "request": job_of(options), **more}
-        return super().of(options, storage, **own)
+        fields = {"faults": faults_of(options.model_fault), "request": job_of(options), **more}
+        return super().of(options, storage, **fields)
 
     @property
     def audit(self) -> bool:
-        """Whether the hosts' settings are read, too."""
+        """Return whether the hosts' settings are read as well."""
         return not (self.no_audit or self.prolog or self.method.plays_hosts)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class MeasureSpecification(_Job):
-    """One pattern over a range of sizes; ``sizes`` empty: the pattern's own; ``form`` None: its
-    default. ``ranks`` counts on this machine alone, ``ppn`` on each host.
+    """One pattern over a range of sizes.
+
+    Without ``sizes`` the pattern's default sizes are used, without ``form`` its default form.
+    ``ranks`` applies to this machine alone, ``ppn`` to each host.
     """
 
     pattern: str = ""
@@ -66,8 +73,9 @@ class MeasureSpecification(_Job):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class LocateSpecification:
-    """Where to look: ``source`` is a check's folder or a table of pairs, ``world`` a synthetic
-    cluster (of which ``rounds`` are measured). One of the two.
+    """What to search for slow hosts: ``source``, a check's folder or a table of pairs, or
+    ``world``, a synthetic cluster of which ``rounds`` are measured. Exactly one of the two is
+    given.
     """
 
     source: Path | None = None

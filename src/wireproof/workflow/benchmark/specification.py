@@ -165,7 +165,7 @@ def _target_of_recipe(
         wanted = dataclasses.replace(wanted, hosts=allocated)
         said = (f"the {len(allocated)} nodes of the Slurm job take part; --hosts says otherwise",)
     target = resolve_target(wanted, environment)
-    target = dataclasses.replace(target, link=link or target.link, said=(*said, *target.said))
+    target = dataclasses.replace(target, link=link or target.link, notes=(*said, *target.notes))
     return target if chosen else _narrowed(target, recipe)
 
 
@@ -175,7 +175,7 @@ def _narrowed(target: Target, recipe: BenchmarkRecipe) -> Target:
         return target
     first, second = target.hosts[:2]
     between = f"{recipe.program} is between two hosts: {first} and {second}"
-    return dataclasses.replace(target.only((0, 1)), said=(*target.said, between))
+    return dataclasses.replace(target.only((0, 1)), notes=(*target.notes, between))
 
 
 def _address_of(text: str) -> str:

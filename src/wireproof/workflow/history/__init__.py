@@ -1,1 +1,1 @@
-"""Results over time: kept, listed, and asked whether something has changed."""
+"""Results over time: stored, listed, and checked for changes."""

@@ -1,4 +1,4 @@
-"""Puts what was kept elsewhere into a history: results, and logs of other programs."""
+"""Adds existing results, and logs of other programs, to a history."""
 
 import hashlib
 import re
@@ -26,28 +26,31 @@ _LARGEST = 256 << 20
 def add_all(
     root: Path, sources: Sequence[Path], claims: LogClaims, reporter: Reporter
 ) -> Iterator[Entry]:
-    """The entry of each source, which is the folder of a result or a log; ``claims`` are of the
-    logs. Every log is read before anything is written. Raises ``BadInput`` for a log without
-    results and for claims without a log, and as ``add`` does.
+    """Yield the entry of each source, a result's folder or a log; ``claims`` apply to the logs.
+
+    Every log is read before anything is written. Raises ``BadInput`` for a log without results and
+    for claims without a log, and as ``add`` does.
     """
     logs = {path: read_log(path, claims) for path in sources if not path.is_dir()}
     if claims != LogClaims() and not logs:
         raise BadInput(
-            "--link, --path, --mtu, --pcie, --hosts and --measured say something of logs: a result"
-            " of wireproof knows it by itself."
+            "--link, --path, --mtu, --pcie, --hosts and --measured describe logs: a result of"
+            " wireproof holds these facts already."
         )
     for path in sources:
         yield add_log(root, logs[path]) if path in logs else add(root, path, reporter)
 
 
 def add(root: Path, folder: Path, reporter: Reporter) -> Entry:
-    """Copy a result into the history, judged by today's rules; its records are copied whole. One
-    of the history itself stays where it is, and its entry is written anew. Raises ``BadInput`` for
-    a folder without a result, ``CouldNotMeasure`` when the history cannot be written.
+    """Copy a result into the history, judged by the current rules, with all its records.
+
+    A result that is already in the history stays in place, and its entry is rewritten. Raises
+    ``BadInput`` for a folder without a result, and ``CouldNotMeasure`` if the history cannot be
+    written.
     """
-    own = folder.resolve()
-    if own.parent == (root / RESULTS).resolve():
-        return record(root, own, _sections(judged_anew(own)))
+    inside = folder.resolve()
+    if inside.parent == (root / RESULTS).resolve():
+        return record(root, inside, _sections(judged_anew(inside)))
     with held(folder) as copy:
         if is_sealed(copy):
             refuse_altered(copy)
@@ -68,8 +71,8 @@ def _sections(again: Rejudged) -> list[JudgedRun]:
 
 
 def _digest(folder: Path, sections: Sequence[JudgedRun]) -> str:
-    """Of what says what the result is; results from before ``result.json`` have that of their first
-    launch.
+    """Return a short digest of the result's document, or of the first launch's document for results
+    from before ``result.json``.
     """
     path = folder / RESULT
     try:

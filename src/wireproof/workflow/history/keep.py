@@ -1,4 +1,4 @@
-"""Puts results into a history; its folders are whole or not there."""
+"""Stores results in a history; a folder is stored completely or not at all."""
 
 import contextlib
 import errno
@@ -26,8 +26,10 @@ from wireproof.workflow.conditions import conditions, listed, setting_values
 
 @contextlib.contextmanager
 def whole_folder(place: Path) -> Iterator[Path]:
-    """A name to make the folder under; it is ``place`` when all went well, and gone when not, also
-    when it is interrupted. Who makes the same at once comes first. Raises ``CouldNotMeasure``.
+    """Yield a temporary name to build the folder under.
+
+    It is renamed to ``place`` at the end, and removed after an error or an interrupt. If another
+    process creates ``place`` first, that folder wins. Raises ``CouldNotMeasure``.
     """
     fresh = place.with_name(f".{place.name}.{secrets.token_hex(3)}")
     try:
@@ -56,20 +58,20 @@ def _renamed(fresh: Path, place: Path, folder: int | None) -> None:
 
 
 def not_copied(place: Path, error: OSError) -> CouldNotMeasure:
-    """The sentence for what the disk did not take."""
+    """Return the error for a result that could not be written to disk."""
     why = error.strerror or str(error)[:200]
     return CouldNotMeasure(f"the result cannot be copied to {place.parent}: {why}.")
 
 
 def new_folder(root: Path) -> Path:
-    """Where the next result of a history goes; nothing is made."""
+    """Return the folder for the next result of a history without creating it."""
     stamp = f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{secrets.token_hex(3)}"
     return root / RESULTS / stamp
 
 
 def storage_folder(out: Path | None, history: Path) -> Path:
-    """Where a result of the history goes: ``out`` if that is a folder of it, or a new one. Raises
-    ``BadInput`` for another.
+    """Return the folder for a result of the history: ``out`` if it is inside the history, or a new
+    folder. Raises ``BadInput`` for any other ``out``.
     """
     if out is not None and out.parent != history / RESULTS:
         raise BadInput("give --out or --history: a history keeps its results in itself.")
@@ -77,8 +79,9 @@ def storage_folder(out: Path | None, history: Path) -> Path:
 
 
 def record(root: Path, folder: Path, sections: Sequence[JudgedRun]) -> Entry:
-    """Put a result that is in the history's own folder into its index. Raises
-    ``CouldNotMeasure`` when that cannot be written.
+    """Add a result that is in the history's folder to its index.
+
+    Raises ``CouldNotMeasure`` if the index cannot be written.
     """
     entry = _entry(folder.name, sections)
     add_entry(root, entry)
@@ -86,18 +89,18 @@ def record(root: Path, folder: Path, sections: Sequence[JudgedRun]) -> Entry:
 
 
 def measured(sections: Sequence[JudgedRun]) -> str:
-    """When the last of them was started, UTC."""
+    """Return the start of the last measurement, UTC."""
     return max(section.run.provenance.started for section in sections)
 
 
 def _entry(name: str, sections: Sequence[JudgedRun]) -> Entry:
     known = conditions(sections)
-    hosts = sorted({one.host for section in sections for one in section.run.claim.hosts})
+    hosts = sorted({rank.host for section in sections for rank in section.run.claim.hosts})
     nodes = joined_nodes(
         [
-            node_verdicts(one.run, one.judgement, one.located)
-            for one in sections
-            if one.run.claim.wire and not one.run.played
+            node_verdicts(section.run, section.judgement, section.located)
+            for section in sections
+            if section.run.claim.wire and not section.run.played
         ]
     )
     same = [
@@ -120,24 +123,24 @@ def _entry(name: str, sections: Sequence[JudgedRun]) -> Entry:
         verdict=worst(section.judgement.verdict for section in sections),
         wireproof=version(),
         conditions=known | {f"setting {id_}": listed(values) for id_, values in knobs.items()},
-        nodes={one.node: one.verdict for one in nodes},
+        nodes={row.node: row.verdict for row in nodes},
         numbers=_numbers(sections),
         reasons=_reasons(nodes),
-        fabric=any(one.fabric is not None for one in sections),
+        fabric=any(section.fabric is not None for section in sections),
     )
 
 
 def _reasons(nodes: Sequence[NodeVerdict]) -> dict[str, list[str]]:
-    """Sentences with the nodes that they keep from passing: one may be that of all of them."""
-    found: dict[str, list[str]] = {}
-    for one in nodes:
-        if one.verdict != "pass":
-            found.setdefault(one.reason, []).append(one.node)
-    return found
+    """Return the nodes that each reason keeps from passing; one reason can apply to all."""
+    reasons: dict[str, list[str]] = {}
+    for row in nodes:
+        if row.verdict != "pass":
+            reasons.setdefault(row.reason, []).append(row.node)
+    return reasons
 
 
 def _numbers(sections: Sequence[JudgedRun]) -> list[Number]:
-    """Of results whose path is proven, and not of a model's."""
+    """Return the numbers of results whose path is proven, except those of a model."""
     return [
         number
         for section in sections

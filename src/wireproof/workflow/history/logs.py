@@ -1,4 +1,4 @@
-"""Logs of other programs in a history: claims, kept and judged, that prove no node."""
+"""Logs of other programs in a history: claims, stored and judged, that prove no node."""
 
 import dataclasses
 import hashlib
@@ -34,8 +34,10 @@ _LONGEST_NAME = 80
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class LogClaims:
-    """What the user says of logs, as he writes it. ``measured``: "" for what the log or its file
-    says; ``hosts``: "" for those that the log names.
+    """What the user claims about logs, as typed.
+
+    ``measured``: "" for the date in the log or of its file; ``hosts``: "" for the hosts that the
+    log names.
     """
 
     link: str | None = None
@@ -48,36 +50,38 @@ class LogClaims:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Log:
-    """A log that has been judged, and is not in the history yet."""
+    """A log that is judged but not in the history yet."""
 
     entry: Entry
     data: bytes
 
 
 def read_log(path: Path, claims: LogClaims) -> Log:
-    """A log, judged. Raises ``BadInput`` for what is no log of results, cannot be read, is larger
-    than 16 MiB, or for claims that are not understood.
+    """Read and judge a log.
+
+    Raises ``BadInput`` if it holds no results, cannot be read or is larger than 16 MiB, or if the
+    claims are not understood.
     """
     data, changed = _contents(path)
     name = clean(path.name, _LONGEST_NAME)
-    found = judge(data, name=str(path), **_judged_by(claims))
-    if not any(one.points for one in found.series):
+    document = judge(data, name=str(path), **_judged_by(claims))
+    if not any(table.points for table in document.series):
         raise BadInput(
-            f"{path} holds no number of a benchmark, and there is nothing to keep:"
-            " `wireproof judge` says what it is."
+            f"{path} holds no number of a benchmark, so there is nothing to keep: `wireproof judge`"
+            " tells what it is."
         )
     measured, dated = _when(claims, data, changed)
-    hosts = list(parse_hosts(claims.hosts)) if claims.hosts else _hosts(found.series)
-    numbers = _numbers(found.series)
+    hosts = list(parse_hosts(claims.hosts)) if claims.hosts else _hosts(document.series)
+    numbers = _numbers(document.series)
     if len(numbers) > _MOST_NUMBERS or len(hosts) > _MOST_HOSTS:
         raise BadInput(
-            f"{path} holds {len(numbers)} numbers of {len(hosts)} hosts, and a log in a history at"
+            f"{path} holds {len(numbers)} numbers of {len(hosts)} hosts; a log in a history has at"
             f" most {_MOST_NUMBERS} of {_MOST_HOSTS}: add it in parts."
         )
     imported = Imported(
         file=name,
         sha256=hashlib.sha256(data).hexdigest(),
-        tools=sorted({one.tool for one in found.series}),
+        tools=sorted({table.tool for table in document.series}),
         dated=dated,
         hosts=hosts,
         numbers=numbers,
@@ -86,7 +90,7 @@ def read_log(path: Path, claims: LogClaims) -> Log:
         mtu=claims.mtu,
         pcie=claims.pcie,
     )
-    return Log(entry=_entry(imported, measured, found), data=data)
+    return Log(entry=_entry(imported, measured, document), data=data)
 
 
 def _judged_by(claims: LogClaims | Imported) -> Claims:
@@ -94,7 +98,7 @@ def _judged_by(claims: LogClaims | Imported) -> Claims:
 
 
 def _contents(path: Path) -> tuple[bytes, datetime]:
-    """Its bytes, and when it was last changed."""
+    """Return the bytes of a file and the time of its last change."""
     try:
         data = read_bounded(path, _LARGEST)
         changed = path.stat().st_mtime
@@ -112,21 +116,21 @@ def _when(
         if given > datetime.now(UTC) + _SKEW:
             raise BadInput(f"--measured {claims.measured[:40]} is in the future.")
         return given, "given"
-    if (said := date_of(data.decode("utf-8", "replace"))) is not None:
-        return said, "log"
+    if (printed := date_of(data.decode("utf-8", "replace"))) is not None:
+        return printed, "log"
     return changed, "file"
 
 
 def _hosts(series: Sequence[JudgedSeries]) -> list[str]:
-    return sorted({clean(name, _LONGEST_NAME) for one in series for name in one.hosts})
+    return sorted({clean(name, _LONGEST_NAME) for table in series for name in table.hosts})
 
 
-def _entry(imported: Imported, measured: datetime, found: JudgementDocument) -> Entry:
+def _entry(imported: Imported, measured: datetime, document: JudgementDocument) -> Entry:
     hosts = fold(imported.hosts) if imported.hosts else ""
-    link = found.link.name if found.link else ""
+    link = document.link.name if document.link else ""
     by = [link, imported.path, str(imported.mtu), imported.pcie]
     same = ["imported", *sorted(set(imported.hosts)), *by]
-    versions = {(one.tool, one.version) for one in found.series if one.version}
+    versions = {(table.tool, table.version) for table in document.series if table.version}
     return Entry(
         id=f"log-{imported.sha256[:16]}",
         measured=measured.isoformat(timespec="seconds"),
@@ -135,7 +139,7 @@ def _entry(imported: Imported, measured: datetime, found: JudgementDocument) -> 
         link=link,
         transport="",
         mpi="",
-        verdict=found.verdict,
+        verdict=document.verdict,
         wireproof=version(),
         conditions={f"version of {tool}": clean(text, 40) for tool, text in sorted(versions)},
         imported=imported,
@@ -143,16 +147,17 @@ def _entry(imported: Imported, measured: datetime, found: JudgementDocument) -> 
 
 
 def _numbers(series: Sequence[JudgedSeries]) -> list[Claimed]:
-    """The headline number of each row; of tables that the link excludes, none. One that is slow is
-    kept: a trend without it would hide what has become worse.
+    """Return the headline number of each row, except for tables that prove to be off the wire.
+
+    Slow numbers are kept: a trend without them would hide a loss.
     """
-    found: dict[tuple[str, int, Literal["ns", "bytes_per_s"], int], list[float]] = {}
-    for one in series:
-        for point in one.points if one.proof != "off-wire" else ():
-            unit, value = headline_of(one, point)
+    values_of: dict[tuple[str, int, Literal["ns", "bytes_per_s"], int], list[float]] = {}
+    for table in series:
+        for point in table.points if table.proof != "off-wire" else ():
+            unit, value = headline_of(table, point)
             if _LEAST <= value <= LARGEST and 0 <= point.message_bytes <= LARGEST_MESSAGE:
-                key = (_name(one), point.message_bytes, unit, one.window or 0)
-                found.setdefault(key, []).append(value)
+                key = (_name(table), point.message_bytes, unit, table.window or 0)
+                values_of.setdefault(key, []).append(value)
     return [
         Claimed(
             name=name,
@@ -162,39 +167,47 @@ def _numbers(series: Sequence[JudgedSeries]) -> list[Claimed]:
             value=statistics.median(values),
             tables=len(values),
         )
-        for (name, size, unit, window), values in found.items()
+        for (name, size, unit, window), values in values_of.items()
     ]
 
 
 def headline_of(
-    one: JudgedSeries, point: SeriesPoint
+    table: JudgedSeries, point: SeriesPoint
 ) -> tuple[Literal["ns", "bytes_per_s"], float]:
-    """What the table is about; 0 where the row has none of it."""
+    """Return the unit and the main number of a row; 0 if the row has none."""
     if point.valid is False:
         return "ns", 0.0
     time_ns = point.hrt_ns if point.hrt_ns is not None else point.time_ns
     rate = point.goodput_bytes_per_s
-    if rate is not None and (time_ns is None or one.traffic not in ("pingpong", "collective")):
+    if rate is not None and (time_ns is None or table.traffic not in ("pingpong", "collective")):
         return "bytes_per_s", rate
     return "ns", time_ns or 0.0
 
 
-def _name(one: JudgedSeries) -> str:
-    """``osu_bw``, ``imb Allreduce, 16 ranks``: tables of another size of job are other numbers."""
-    what = one.benchmark if one.benchmark.startswith(one.tool) else f"{one.tool} {one.benchmark}"
-    ranks = f", {one.processes} ranks" if one.processes else ""
-    pairs = f", {one.pairs} pairs" if one.pairs > 1 else ""
+def _name(table: JudgedSeries) -> str:
+    """Return the name of a table's series, as ``osu_bw`` or ``imb Allreduce, 16 ranks``.
+
+    Results from jobs of different sizes are separate series.
+    """
+    what = (
+        table.benchmark
+        if table.benchmark.startswith(table.tool)
+        else f"{table.tool} {table.benchmark}"
+    )
+    ranks = f", {table.processes} ranks" if table.processes else ""
+    pairs = f", {table.pairs} pairs" if table.pairs > 1 else ""
     return clean(what + ranks + pairs, _LONGEST_NAME)
 
 
 def add_log(root: Path, log: Log) -> Entry:
-    """Keep a copy of the log, whole or not at all, and its entry; the same log again has one entry,
-    the newer. Raises ``CouldNotMeasure`` when the history cannot be written, ``BadInput`` where it
-    leads out of itself.
+    """Store a copy of the log, completely or not at all, and its entry.
+
+    Adding the same log again replaces its entry. Raises ``CouldNotMeasure`` if the history cannot
+    be written, and ``BadInput`` if it leads outside of itself.
     """
     place = root / RESULTS / log.entry.id
     if place.is_symlink():
-        raise BadInput(f"{place} is a link, and no folder of the history: remove it.")
+        raise BadInput(f"{place} is a link and not a folder of the history: remove it.")
     if place.is_dir():
         _write(place, log)
     else:
@@ -213,8 +226,9 @@ def _write(place: Path, log: Log) -> None:
 
 
 def judged_again(root: Path, entry: Entry, imported: Imported) -> JudgementDocument:
-    """The kept copy, judged by the rules of this version. Raises ``BadInput`` when it is not there,
-    or no longer what was imported.
+    """Judge the stored copy by the rules of this version.
+
+    Raises ``BadInput`` if it is missing or has changed since it was imported.
     """
     path = root / RESULTS / entry.id / LOG
     try:
@@ -222,7 +236,5 @@ def judged_again(root: Path, entry: Entry, imported: Imported) -> JudgementDocum
     except OSError as error:
         raise BadInput(f"{path} cannot be read: {error.strerror}.") from error
     if hashlib.sha256(data).hexdigest() != imported.sha256:
-        raise BadInput(
-            f"{path} is not what was imported: its SHA-256 is another. Add the log again."
-        )
+        raise BadInput(f"{path} is not what was imported: its SHA-256 differs. Add the log again.")
     return judge(data, name=clean(imported.file, _LONGEST_NAME), **_judged_by(imported))

@@ -1,4 +1,6 @@
-"""Asks a history: what is in it, has something changed, who was proven when, what can go."""
+"""Queries a history: its results, changes over time, when each node was proven, and what can be
+pruned.
+"""
 
 import math
 import shutil
@@ -32,15 +34,15 @@ from wireproof.store.turns import last_turn
 from wireproof.verdict.comparison import PRACTICAL
 
 _GOOD = 5
-"""Good results of each fingerprint that are never pruned."""
+"""Number of good results of each fingerprint that are never pruned."""
 _LAST = 20
 _SKEW_S = 300.0
-"""Clocks of one cluster differ by less."""
+"""Clocks of a cluster differ by less than this."""
 _ALPHA = 0.01
 _FLOOR = 0.005
-"""Results vary by half a per cent at least, though few may agree by chance."""
+"""Results vary by at least half a per cent, even if a few agree by chance."""
 _NEAR = 2
-"""Results beside a change that are looked at for what has changed."""
+"""Number of results around a change that are searched for changed conditions."""
 
 
 _Over = tuple[str, str, str]
@@ -48,27 +50,28 @@ _Over = tuple[str, str, str]
 
 
 def found(root: Path, hosts: str = "") -> list[Entry]:
-    """The entries, oldest first; with ``hosts``: those in which one of these took part."""
+    """Return the entries, oldest first; with ``hosts`` only those in which any of these took
+    part.
+    """
     wanted = set(parse_hosts(hosts)) if hosts else set()
-    return [one for one in entries(root) if not wanted or wanted & _hosts(one)]
+    return [entry for entry in entries(root) if not wanted or wanted & _hosts(entry)]
 
 
 def _hosts(entry: Entry) -> set[str]:
     return set(entry.imported.hosts if entry.imported else entry.nodes)
 
 
-def folder_of(root: Path, name: str) -> Path:
-    """The folder of a result by its name in the history."""
-    return root / RESULTS / entry_called(root, name).id
-
-
 def entry_called(root: Path, name: str) -> Entry:
-    """A result by its name in the history; ``last``: the newest, and of logs only where there is
-    nothing else. Raises ``BadInput`` for a name that there is not.
+    """Return a result by its name in the history.
+
+    ``last`` is the newest result, or the newest log if there is no result. Raises ``BadInput`` for
+    an unknown name.
     """
-    known = {one.id: one for one in entries(root)}
+    known = {entry.id: entry for entry in entries(root)}
     if name == "last" and known:
-        return max(known.values(), key=lambda one: (one.imported is None, one.measured, one.id))
+        return max(
+            known.values(), key=lambda entry: (entry.imported is None, entry.measured, entry.id)
+        )
     if name not in known:
         near = get_close_matches(name, known, n=1)
         hint = f"did you mean {near[0]}?" if near else "`wireproof history list` names them."
@@ -77,7 +80,7 @@ def entry_called(root: Path, name: str) -> Entry:
 
 
 _Series = tuple[str, str, int, int]
-"""Fingerprint, name, size and window: what one series over time is of."""
+"""Fingerprint, name, size and window: they identify a series over time."""
 
 
 _Row = tuple[Entry, Number | Claimed]
@@ -93,9 +96,10 @@ def _series(known: Sequence[Entry]) -> dict[_Series, list[_Row]]:
 
 
 def trends(known: Sequence[Entry], name: str = "", size: int | None = None) -> list[Trend]:
-    """Each number of each fingerprint over time, with its changes. ``name``, ``size``: only these.
+    """Return each number of each fingerprint over time, with its changes; ``name`` and ``size``
+    restrict them.
 
-    A series that has not changed shows one in ``100 * _ALPHA`` of 100 cases.
+    With probability ``_ALPHA`` a series without a change shows one.
     """
     return [
         _trend(rows)
@@ -106,9 +110,9 @@ def trends(known: Sequence[Entry], name: str = "", size: int | None = None) -> l
 
 def _trend(rows: Sequence[_Row]) -> Trend:
     newest, number = rows[-1]
-    logs = [_performance(one) for _, one in rows]
+    logs = [_performance(row) for _, row in rows]
     points = change_points(logs, alpha=_ALPHA, floor=_FLOOR)
-    edges = [0, *[one.index for one in points], len(rows)]
+    edges = [0, *[point.index for point in points], len(rows)]
     return Trend(
         name=number.name,
         message_bytes=number.message_bytes,
@@ -117,9 +121,9 @@ def _trend(rows: Sequence[_Row]) -> Trend:
         hosts=newest.hosts,
         ids=[entry.id for entry, _ in rows],
         measured=[entry.measured for entry, _ in rows],
-        values=[one.value for _, one in rows],
-        low=[one.low for _, one in rows if isinstance(one, Number)],
-        high=[one.high for _, one in rows if isinstance(one, Number)],
+        values=[row.value for _, row in rows],
+        low=[row.low for _, row in rows if isinstance(row, Number)],
+        high=[row.high for _, row in rows if isinstance(row, Number)],
         imported=newest.imported is not None,
         changes=[
             _change(rows, logs, point, (edges[at], edges[at + 2]))
@@ -128,9 +132,9 @@ def _trend(rows: Sequence[_Row]) -> Trend:
     )
 
 
-def _performance(one: Number | Claimed) -> float:
-    """The log of what is better when it is more."""
-    return -math.log(one.value) if one.unit == "ns" else math.log(one.value)
+def _performance(number: Number | Claimed) -> float:
+    """Return the logarithm of the number, negated for a time, so that more is better."""
+    return -math.log(number.value) if number.unit == "ns" else math.log(number.value)
 
 
 def _change(
@@ -153,7 +157,7 @@ def _change(
 
 
 def _fallen(before: Entry, after: Entry) -> list[str]:
-    """Nodes that passed before and do not pass after."""
+    """Return the nodes that passed before and do not pass after."""
     return [
         node
         for node, verdict in after.nodes.items()
@@ -161,16 +165,17 @@ def _fallen(before: Entry, after: Entry) -> list[str]:
     ]
 
 
-def _changed(found: Sequence[Entry], at: int, within: tuple[int, int]) -> list[str]:
-    """Conditions that differ, of those that both results know; of results near the change those
-    too, with the result since which: where a series changes is known to a result or two.
+def _changed(series: Sequence[Entry], at: int, within: tuple[int, int]) -> list[str]:
+    """Return the conditions that differ across the change, of those that both results know, and
+    those that changed a result or two beside it, with the result since which they differ: the
+    position of a change is known only to a result or two.
     """
     here, near = [], []
     first, last = max(within[0], at - 1 - _NEAR), min(within[1] - 1, at + _NEAR)
-    for before, after in pairwise(found[first : last + 1]):
+    for before, after in pairwise(series[first : last + 1]):
         for name in before.conditions.keys() & after.conditions.keys():
             one, other = before.conditions[name], after.conditions[name]
-            if one != other and after is found[at]:
+            if one != other and after is series[at]:
                 here.append(f"{name}: {one} -> {other}")
             elif one != other:
                 near.append(f"{name}: {one} -> {other} (since {after.id})")
@@ -178,17 +183,20 @@ def _changed(found: Sequence[Entry], at: int, within: tuple[int, int]) -> list[s
 
 
 def newest_of(known: Sequence[Entry]) -> Entry | None:
-    """The last one that was measured, and is not from the future: a host's clock that is ahead
-    would hide all that come after it. None without any.
+    """Return the newest measured result that is not dated in the future, or None.
+
+    A host's clock that is ahead would hide all results after it.
     """
-    measured = (one for one in reversed(known) if one.imported is None)
-    return next((one for one in measured if age_of(one.measured) is not None), None)
+    measured = (entry for entry in reversed(known) if entry.imported is None)
+    return next((entry for entry in measured if age_of(entry.measured) is not None), None)
 
 
 def regressions(known: Sequence[Entry]) -> list[Regression]:
-    """The newest result against the last good ones of its fingerprint: worse is what lies below the
-    interval of one more good result, and by more than the practical threshold. The intervals of all
-    numbers together hold 95 %. None with fewer than ``GOOD`` good ones.
+    """Compare the newest result with the last good results of its fingerprint.
+
+    A number is worse if it lies below the prediction interval of one more good result, and by more
+    than the practical threshold. The intervals of all numbers together hold 95 %. Empty with fewer
+    than ``GOOD`` good results.
     """
     newest = newest_of(known)
     if newest is None:
@@ -199,7 +207,7 @@ def regressions(known: Sequence[Entry]) -> list[Regression]:
         key = (newest.fingerprint, number.name, number.message_bytes, number.window)
         past = before.get(key, [])
         if len(past) >= GOOD:
-            rows.append((number, [_performance(one) for _, one in past]))
+            rows.append((number, [_performance(good) for _, good in past]))
     z = NormalDist().inv_cdf(1.0 - 0.025 / max(1, len(rows)))
     return [_regression(number, past, z) for number, past in rows]
 
@@ -207,37 +215,41 @@ def regressions(known: Sequence[Entry]) -> list[Regression]:
 def standing(
     known: Sequence[Entry], found: Sequence[Trend], worse: Sequence[Regression]
 ) -> Verdict:
-    """``fail``: the newest result is worse than good ones before it, or, where these are too few,
-    does not pass in a stretch that is worse than the one before; ``inconclusive``: it was held
-    against nothing.
+    """Return the verdict on the newest result.
+
+    ``fail``: it is worse than the good results before it; if these are too few, it does not pass
+    and its stretch is worse than the stretch before. ``inconclusive``: there is nothing to compare
+    it with.
     """
     newest = newest_of(known)
     if worse:
-        return "fail" if any(one.worse for one in worse) else "pass"
+        return "fail" if any(row.worse for row in worse) else "pass"
     if newest is None:
-        return "pass" if any(len(one.values) >= 2 * FEWEST for one in found) else "inconclusive"
-    last = [one.changes[-1] for one in found if newest.id in one.ids and one.changes]
-    worst = min((one.ratio for one in last), default=1.0)
+        return "pass" if any(len(trend.values) >= 2 * FEWEST for trend in found) else "inconclusive"
+    last = [trend.changes[-1] for trend in found if newest.id in trend.ids and trend.changes]
+    worst = min((change.ratio for change in last), default=1.0)
     fallen = newest.verdict != "pass" and worst < 1.0 / (1.0 + PRACTICAL)
     return "fail" if fallen else "inconclusive"
 
 
 def good_results(known: Sequence[Entry]) -> int:
-    """How many good results the newest can be held against."""
+    """Return the number of good results that the newest can be compared with."""
     newest = newest_of(known)
     return len(_good_before(known, newest)) if newest is not None else 0
 
 
 def _good_before(known: Sequence[Entry], newest: Entry) -> list[Entry]:
     return [
-        one
-        for one in known[: known.index(newest)]
-        if one.fingerprint == newest.fingerprint and one.verdict == "pass" and one.imported is None
+        entry
+        for entry in known[: known.index(newest)]
+        if entry.fingerprint == newest.fingerprint
+        and entry.verdict == "pass"
+        and entry.imported is None
     ][-_LAST:]
 
 
 def _regression(number: Number, past: Sequence[float], z: float) -> Regression:
-    """The prediction interval of one more value, Student's."""
+    """Compare a number with Student's prediction interval of one more value."""
     count, middle = len(past), fmean(past)
     half = as_student(z, count - 1) * stdev(past) * math.sqrt(1 + 1 / count)
     ratio = math.exp(_performance(number) - middle)
@@ -255,9 +267,10 @@ def _regression(number: Number, past: Sequence[float], z: float) -> Regression:
 def ages(
     known: Sequence[Entry], hosts: Sequence[str] = (), *, by_link: bool = False
 ) -> list[NodeAge]:
-    """When each node last passed, the longest ago first; ``hosts``: of these, also of those that no
-    result has. ``by_link``: over each NIC and link by itself, because a proof over one of them is
-    none of another.
+    """Return when each node last passed, longest ago first.
+
+    ``hosts`` restricts the nodes and adds those without a result. ``by_link`` separates each NIC
+    and link, because a proof over one link is not a proof of another.
     """
     last: dict[_Over, NodeAge] = {}
     wanted = set(hosts)
@@ -269,12 +282,14 @@ def ages(
     seen = {node for node, _, _ in last}
     never = [NodeAge(node=name, verdict="inconclusive") for name in hosts if name not in seen]
     return sorted(
-        [*never, *last.values()], key=lambda one: (one.measured, one.node, one.nic, one.link)
+        [*never, *last.values()], key=lambda age: (age.measured, age.node, age.nic, age.link)
     )
 
 
 def _aged(entry: Entry, over: _Over, verdict: Verdict, last: Mapping[_Over, NodeAge]) -> NodeAge:
-    """With what ``entry`` says; one that does not pass leaves the date of the last that did."""
+    """Return the node's age after ``entry``; a result that does not pass keeps the date of the last
+    pass.
+    """
     proven = verdict == "pass" and age_of(entry.measured) is not None
     when = entry.measured if proven else last[over].measured if over in last else ""
     node, nic, link = over
@@ -284,8 +299,8 @@ def _aged(entry: Entry, over: _Over, verdict: Verdict, last: Mapping[_Over, Node
 
 
 def age_of(measured: str) -> float | None:
-    """Seconds since then; None for what has no date, or one from the future, which proves nothing
-    of now.
+    """Return the seconds since a date; None without a date, or for a date in the future, which
+    proves nothing.
     """
     when = seconds_of(measured)
     age_s = time.time() - when if when is not None else -math.inf
@@ -293,34 +308,34 @@ def age_of(measured: str) -> float | None:
 
 
 def least_proven(root: Path, hosts: Sequence[str], count: int) -> tuple[str, ...]:
-    """The ``count`` of ``hosts`` that were proven longest ago, or never, in the order of ``hosts``.
-    One that did not pass waits until the others had their turn, so that nodes that are down block
-    nobody. A history that is not there yet proves none.
+    """Return the ``count`` hosts of ``hosts`` that were proven longest ago or never, in the order
+    of ``hosts``. A host that did not pass waits until the others had their turn, so that nodes that
+    are down do not block the rest. A missing history proves no host.
     """
     known = entries(root) if (root / INDEX).is_dir() else []
     tried = {
-        node: one.measured
-        for one in known
-        if age_of(one.measured) is not None
-        for node in one.nodes
+        node: entry.measured
+        for entry in known
+        if age_of(entry.measured) is not None
+        for node in entry.nodes
     }
     for node in hosts:
         turn = last_turn(root, node)
         if age_of(turn) is not None:
             tried[node] = max(tried.get(node, ""), turn)
-    proven = {one.node: one.measured for one in ages(known, hosts)}
+    proven = {age.node: age.measured for age in ages(known, hosts)}
     turns = sorted(hosts, key=lambda node: (tried.get(node, ""), proven[node]))
     chosen = set(turns[:count])
     return tuple(name for name in hosts if name in chosen)
 
 
 def prunable(known: Sequence[Entry], *, days: float, now: float, logs: bool = False) -> list[Entry]:
-    """Results older than ``days``, but for those that a comparison needs: the last good ones of
-    each fingerprint, and the last pass of each node. Logs, which are old when they come, stay
-    unless ``logs`` asks for them too.
+    """Return results older than ``days``, except those that a comparison needs: the last good
+    results of each fingerprint, and the last pass of each node. Logs, which may be old when they
+    are added, stay unless ``logs`` is set.
     """
     if not logs:
-        known = [one for one in known if one.imported is None]
+        known = [entry for entry in known if entry.imported is None]
     needed: set[str] = set()
     good: dict[str, int] = {}
     proven: set[str] = set()
@@ -333,26 +348,28 @@ def prunable(known: Sequence[Entry], *, days: float, now: float, logs: bool = Fa
         if passing - proven:
             proven |= passing
             needed.add(entry.id)
-    return [one for one in known if one.id not in needed and (now - _when(one)) > days * 86400]
+    return [
+        entry for entry in known if entry.id not in needed and (now - _when(entry)) > days * 86400
+    ]
 
 
 def _when(entry: Entry) -> float:
     when = seconds_of(entry.measured)
-    return math.inf if when is None else when  # what has no date is not too old
+    return math.inf if when is None else when  # a result without a date is never too old
 
 
 def prune(root: Path, chosen: Sequence[Entry]) -> list[str]:
-    """Remove the folders of these results, where a result of ours has made them, and then forget
-    the results; a sentence for each folder that stays. A result whose folder could not be removed
-    is not forgotten.
+    """Remove the folders of these results, if they are folders of ours, then remove the results
+    from the index. Return a sentence for each folder that stays. A result whose folder could not be
+    removed stays in the index.
     """
     stay, forget = [], []
-    for one in chosen:
-        folder = root / RESULTS / one.id
+    for entry in chosen:
+        folder = root / RESULTS / entry.id
         try:
-            if folder.parent.exists() and not _removed(folder, one):
-                stay.append(f"{folder} stays: it is no folder of a result")
-            forget.append(one.id)
+            if folder.parent.exists() and not _removed(folder, entry):
+                stay.append(f"{folder} stays: it is not the folder of a result")
+            forget.append(entry.id)
         except OSError as error:
             stay.append(f"{folder} stays: {error.strerror}")
         except BadInput as error:
@@ -363,8 +380,9 @@ def prune(root: Path, chosen: Sequence[Entry]) -> list[str]:
 
 
 def _removed(folder: Path, entry: Entry) -> bool:
-    """Remove the folder of a result if there is one; False, and nothing removed, for what is none.
-    What is looked at is what goes: whoever owns the folder above could exchange it in between.
+    """Remove the folder of a result if it exists; return False, and remove nothing, if it is not a
+    result. The folder that was inspected is the folder that is removed: the owner of the parent
+    folder could exchange it in between.
     """
     with held_folder(folder.parent) as results:
         held = folder if results is None else Path(f"/proc/self/fd/{results}") / folder.name
@@ -379,7 +397,7 @@ def _removed(folder: Path, entry: Entry) -> bool:
 
 
 def _is_ours(folder: Path, entry: Entry) -> bool:
-    """Whether the folder holds what we have put there: a result, or one log and nothing else."""
+    """Return whether the folder holds what wireproof stored there: a result, or a single log."""
     if entry.imported is not None:
-        return [one.name for one in folder.iterdir()] == [LOG]
+        return [path.name for path in folder.iterdir()] == [LOG]
     return read_result(folder) is not None

@@ -69,7 +69,7 @@ def plan_ladder(
         rounds=wanted.rounds or enough_rounds(len(layers) - 1),
         seed=seed,
         layers=[one.planned(seed) for one in layers],
-        notes=list(target.said),
+        notes=list(target.notes),
     )
 
 
@@ -98,7 +98,7 @@ class _Ladder(Bench[Round]):
 
     def measure(self) -> tuple[KeptLadder, Stopped]:
         """All rounds, or those before an interruption, and their answer."""
-        for line in self._target.said:
+        for line in self._target.notes:
             self._reporter.say(line)
         names = ", ".join(layer.title for layer in self._layers)
         rounds = self._wanted.rounds or enough_rounds(len(self._layers) - 1)
@@ -248,7 +248,7 @@ class _Ladder(Bench[Round]):
             verdict=judged.verdict,
             answer=judged.answer,
             seconds=experiment.seconds,
-            notes=list(self._target.said),
+            notes=list(self._target.notes),
         )
 
     def _attainable(self) -> float | None:

@@ -201,7 +201,7 @@ def pfc_report(
         record = record_of(source, nic=target.nic, seconds=seconds)
     else:
         wanted = live_specification(target, environment, options)
-        for line in wanted.target.said:
+        for line in wanted.target.notes:
             reporter.say(line)
         record = record_live(wanted, environment=environment, reporter=reporter, sinks=sinks)
     if snapshot := options.get("snapshot"):

@@ -1,1 +1,1 @@
-"""What ``workflow.plan`` is made of where it needs measured runs and the design of checks."""
+"""Parts of ``workflow.plan`` that need measured runs or the design of checks."""

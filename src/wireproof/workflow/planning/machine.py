@@ -1,6 +1,4 @@
-"""The machine that a simulation starts from: measured in a run, or given, each number with its
-origin.
-"""
+"""The machine parameters that a simulation starts from, measured or given, each with its origin."""
 
 import dataclasses
 import os
@@ -37,9 +35,9 @@ _ASSUMED = {
     "noise": 0.0,
 }
 _MOST_RUNS = 1000
-_SHORT = 64  # bytes of a message that has no length to speak of
+_SHORT = 64  # bytes up to which the transfer time of a message is negligible
 _UNSTEADY = 0.5
-_MANY = 8  # ranks of two hosts: enough to fill an adapter
+_MANY = 8  # ranks on two hosts that suffice to saturate an adapter
 
 
 def machine_of(
@@ -47,28 +45,28 @@ def machine_of(
     given: Mapping[str, float | None],
     more: Mapping[str, float] | None = None,
 ) -> tuple[MachineCosts, list[Parameter]]:
-    """``given`` values come first, then what was measured in the runs below ``folder``, then what
-    is assumed (``more``: beside what always is).
+    """Return the machine and its parameters: ``given`` values first, then values measured in the
+    runs below ``folder``, then assumed values (``more`` adds to the defaults).
 
-    Raises ``BadInput`` when the start or the rate is in none of them.
+    Raises ``BadInput`` if none of them has the start-up time or the rate.
     """
     assumed = {**_ASSUMED, **(more or {})}
     measured = _measured(folder) if folder is not None else {}
     values: dict[str, tuple[float, str]] = {}
     for name in UNITS:
-        own = given.get(name)
-        if own is not None:
-            values[name] = (own, "given")
+        chosen = given.get(name)
+        if chosen is not None:
+            values[name] = (chosen, "given")
         elif name in measured:
             values[name] = measured[name]
         elif name in assumed:
             values[name] = (assumed[name], "assumed")
         else:
             option = {"start_ns": "--start", "byte_ns": "--rate"}[name]
-            where = f"{folder} has no ping-pong between hosts" if folder else "nothing says"
+            reason = f"; {folder} has no ping-pong between hosts" if folder else ""
             raise BadInput(
-                f"{where}: how long a message takes to start, or a byte, is not known; give"
-                f" {option}, or --from with the folder of a measure of pingpong over sizes."
+                f"the time per message or per byte is not known{reason}: give {option}, or --from"
+                " with the folder of a `measure pingpong` over several sizes."
             )
     machine = MachineCosts(**{name: value for name, (value, _) in values.items()})
     parameters = [
@@ -79,25 +77,25 @@ def machine_of(
 
 
 def _runs(folder: Path) -> list[Run]:
-    """The runs in ``folder`` and one or two levels below it."""
+    """Load the runs in ``folder`` and up to two levels below it."""
     if not folder.is_dir():
         raise BadInput(f"{folder} is not a folder: give the --out folder of a run.")
-    found: list[Run] = []
+    runs: list[Run] = []
     for place, names, files in os.walk(folder, followlinks=False):
-        if DOCUMENT in files and len(found) < _MOST_RUNS:
-            found.append(load_run(Path(place)))
+        if DOCUMENT in files and len(runs) < _MOST_RUNS:
+            runs.append(load_run(Path(place)))
         if len(Path(place).relative_to(folder).parts) >= 2:
             names.clear()
         names.sort()
-    if not found:
+    if not runs:
         raise BadInput(f"{folder} is not a run of wireproof: it has no {DOCUMENT}.")
-    return found
+    return runs
 
 
 @dataclasses.dataclass
 class _Times:
-    """ns by bytes of a message: half round trips, time per message of one stream, time per message
-    of all ranks of a node together; and sigma of short round trips.
+    """Times in ns by message size in bytes: half round trips, time per message of one stream, time
+    per message of all ranks of a node together; and sigma of short round trips.
     """
 
     round_trip: dict[int, list[float]] = dataclasses.field(default_factory=dict)
@@ -107,17 +105,17 @@ class _Times:
 
 
 def _measured(folder: Path) -> dict[str, tuple[float, str]]:
-    """What the runs say of the machine, by the name of the parameter.
+    """Return the parameters that the runs give, by name.
 
-    One stream's pace is that of a processor: o. What all ranks of a node send together is limited
-    by the adapter: g.
+    The time per message of one stream is the processor's overhead (o). The time per message of all
+    ranks of a node together is the adapter's gap (g).
     """
     times = _Times()
     for run in _runs(folder):
-        host = {one.rank: one.host for one in run.hosts}
+        host = {entry.rank: entry.host for entry in run.hosts}
         for point in run.points:
             _collect(point, host, times)
-    fitted = fit_sizes({size: _median(own) for size, own in times.round_trip.items()})
+    fitted = fit_sizes({size: _median(values) for size, values in times.round_trip.items()})
     if fitted is None:
         return {}
     start = max(0.0, fitted.start_ns)
@@ -127,24 +125,24 @@ def _measured(folder: Path) -> dict[str, tuple[float, str]]:
         "byte_ns": (max(0.0, fitted.gap_ns_per_byte), line),
         "noise": _noise(times.sigma),
     }
-    for name, own, most, what in (
+    for name, by_size, most, what in (
         ("overhead_ns", times.stream, start / 3, "a stream"),
         ("gap_ns", times.together, start / 3, "message_rate, all ranks of a node"),
     ):
-        short = min((size for size in own if size <= _SHORT), default=None)
+        short = min((size for size in by_size if size <= _SHORT), default=None)
         if short is not None:
             source = f"measured: time per message of {what} of {short} B"
-            found[name] = (min(_median(own[short]), most), source)
+            found[name] = (min(_median(by_size[short]), most), source)
     return found
 
 
 def _collect(point: PointRecord, host: Mapping[int, str], times: _Times) -> None:
-    """Adds what ranks of different hosts measured in the point."""
+    """Add what ranks of different hosts measured in the point."""
     size, group = point.message_bytes, point.group
     if point.pattern == "message_rate" and group is not None and group.estimate is not None:
         if len({host.get(rank) for rank in group.members}) == 2 and len(group.members) >= _MANY:
-            each = group.estimate.median_ns / max(1, group.messages_per_operation)
-            times.together.setdefault(size, []).append(each)
+            per_message = group.estimate.median_ns / max(1, group.messages_per_operation)
+            times.together.setdefault(size, []).append(per_message)
         return
     for pair in point.pairs:
         found = measure(point, pair)
@@ -158,7 +156,7 @@ def _collect(point: PointRecord, host: Mapping[int, str], times: _Times) -> None
 
 
 def _noise(sigmas: list[float]) -> tuple[float, str]:
-    """Sigma of a message's latency; none where the pair was too unsteady to say."""
+    """Return sigma of a message's latency and its source; 0 if the pairs were too unsteady."""
     sigma = _median(sigmas)
     if sigma > _UNSTEADY:
         return 0.0, f"left out: short ping-pongs were unsteady (sigma {sigma:.2g})"
@@ -166,7 +164,9 @@ def _noise(sigmas: list[float]) -> tuple[float, str]:
 
 
 def _sigma(batches: list[float]) -> float:
-    """Sigma of the logarithm, by the quartiles of the batches: a disturbance is no noise."""
+    """Return sigma of the logarithm from the quartiles of the batches, so that rare disturbances do
+    not count as noise.
+    """
     import numpy as np
 
     values = np.asarray(batches, dtype=np.float64)

@@ -1,5 +1,5 @@
-"""Patterns of communication at any scale, from measured or given parameters of one pair, and how
-long the screen of a check takes: its rounds and budgets, before anything is started.
+"""Predicts patterns of communication at any scale from measured or given parameters of one pair,
+and how long the screen of a check takes, before anything is started.
 """
 
 import dataclasses
@@ -17,18 +17,18 @@ from wireproof.plan.schedule import screen_round_count, screen_size
 from wireproof.workflow.planning.machine import machine_of
 from wireproof.workflow.session.screen_plan import screen_budget_ms, screen_repeats, screen_window
 
-_WINDOWS = 8  # two that warm up, six that an interval needs
+_WINDOWS = 8  # two to warm up, six for an interval
 _ROUND_TRIPS = 8 * 128
-_POINTS = 3  # of a round: a stream each way, and half round trips in half of a stream's budget
+_POINTS = 3  # a round: a stream each way, and half round trips with half of a stream's budget
 _BUDGETS = 2.5
 _BESIDE_S = 0.1
-"""Of a point beside its timed part, at most: readings of the counters and windows of quiet. With 3
-to 8 nodes of a lab 80 to 97 ms were measured.
+"""Longest time of a point outside its timed part: counter readings and quiet windows. With 3 to 8
+nodes of a lab 80 to 97 ms were measured.
 """
 
 
 class ScreenTime(NamedTuple):
-    """``pairs``: measured in all; ``samples``: of each node in one direction; ``size``: bytes."""
+    """The duration of a screen. ``pairs``: measured in total; ``size``: message size in bytes."""
 
     rounds: int
     pairs: int
@@ -42,10 +42,11 @@ def screen_time(
     rounds: int | None = None,
     repeats: int | None = None,
 ) -> ScreenTime:
-    """``rounds``, ``repeats``: those of a check unless they are given.
+    """Return the duration of a screen; ``rounds`` and ``repeats`` default to those of a check.
 
-    From the least that gives intervals to the budget of every point; a barrier of all ranks
-    before each point. Start-up of the MPI comes on top, and what is confirmed afterwards.
+    The lower bound is the shortest time that gives intervals, the upper bound the budget of every
+    point; both include a barrier of all ranks before each point. Start-up of the MPI and
+    confirmation of suspects are not included.
     """
     nodes = topology.nodes
     rate_bits = 8e9 / machine.byte_ns
@@ -53,14 +54,14 @@ def screen_time(
     count = wanted * (screen_repeats(wanted) if repeats is None else repeats)
     size = screen_size(rate_bits)
     window = screen_window(size, rate_bits)
-    own = ScaleTopology(
+    one_per_node = ScaleTopology(
         nodes=nodes,
         kind=topology.kind,
         leaf=topology.leaf,
         group=topology.group,
         seed=topology.seed,
     )
-    apart = _POINTS * barrier(SimulatedNetwork(machine, own))
+    apart = _POINTS * barrier(SimulatedNetwork(machine, one_per_node))
     stream = _WINDOWS * (window * size * machine.byte_ns + machine.start_ns)
     least = 2 * stream + _ROUND_TRIPS * machine.start_ns
     budget = _BUDGETS * screen_budget_ms(count) * 1e6
@@ -77,9 +78,11 @@ _MOST_SCALES = 100
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ScaleSpecification:
-    """``nodes``: each scale of interest. ``parameters``: of the machine, by the names of
-    ``plan.scale.network.Machine``; ``folder``: a run that the others come from. ``leaf``,
-    ``group``, ``uplinks``, ``routing``: see ``plan.scale.topology``.
+    """``nodes``: each scale of interest.
+
+    ``parameters``: of the machine, named as the fields of ``plan.scale.network.MachineCosts``;
+    ``folder``: a run that supplies the missing parameters. ``leaf``, ``group``, ``uplinks``,
+    ``routing``: see ``plan.scale.topology``.
     """
 
     nodes: Sequence[int]
@@ -98,7 +101,7 @@ class ScaleSpecification:
 
 
 def scale(wanted: ScaleSpecification) -> Scale:
-    """Raises ``BadInput``."""
+    """Predict the patterns at each scale. Raises ``BadInput``."""
     chosen("--order", wanted.order, ORDERS)
     whole("--size", wanted.size, 0, _LARGEST)
     whole("--seed", wanted.seed, 0, 1 << 62)
@@ -108,7 +111,7 @@ def scale(wanted: ScaleSpecification) -> Scale:
     topologies = [_topology(wanted, nodes) for nodes in wanted.nodes]
     found = predictions(machine, topologies, patterns, order=wanted.order, size=wanted.size)
     if "sweep" in patterns:
-        found += [_sweep(machine, one) for one in topologies if one.nodes > 1]
+        found += [_sweep(machine, topology) for topology in topologies if topology.nodes > 1]
     return Scale(
         topology=_described(wanted),
         seed=wanted.seed,
@@ -120,7 +123,7 @@ def scale(wanted: ScaleSpecification) -> Scale:
 
 
 def _pattern(name: str) -> ScalePattern:
-    return next(one for one in PATTERNS if one == chosen("--pattern", name, PATTERNS))
+    return next(known for known in PATTERNS if known == chosen("--pattern", name, PATTERNS))
 
 
 def _topology(wanted: ScaleSpecification, nodes: int) -> ScaleTopology:
@@ -129,7 +132,7 @@ def _topology(wanted: ScaleSpecification, nodes: int) -> ScaleTopology:
     return ScaleTopology(
         nodes=nodes,
         ppn=wanted.ppn,
-        kind=next(one for one in KINDS if one == wanted.topology),
+        kind=next(kind for kind in KINDS if kind == wanted.topology),
         leaf=wanted.leaf,
         group=wanted.group,
         uplinks=wanted.uplinks,
@@ -150,7 +153,9 @@ def _described(wanted: ScaleSpecification) -> str:
 
 
 def _sweep(machine: MachineCosts, topology: ScaleTopology) -> Prediction:
-    """The screen of a check: all rounds, between the time at the best and the budget."""
+    """Return the duration of a check's screen with all rounds: from its shortest time to its
+    budget.
+    """
     if not machine.byte_ns > 0:
         raise BadInput("a sweep's duration needs a rate: give --rate above 0.")
     found = screen_time(machine, topology)

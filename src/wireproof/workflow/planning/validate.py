@@ -1,6 +1,9 @@
-"""Rounds, pairs and time to prove N nodes: the design of a check, and what it finds."""
+"""Rounds, pairs and time to prove N nodes: the design of a check and the slowdowns that it
+detects.
+"""
 
 import dataclasses
+import functools
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -35,9 +38,9 @@ VALIDITY = (
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ValidateSpecification:
-    """``slowdown``: the effect, as a share (0.05 of goodput missing, of time added); ``noise``:
-    sigma of one pair's measurement, a share too. ``parameters``, ``folder``: of the machine, as for
-    a scale.
+    """``slowdown``: the effect as a fraction (0.05: goodput 5 % lower, or time 5 % longer);
+    ``noise``: sigma of one pair's measurement, also a fraction. ``parameters``, ``folder``: the
+    machine, as in ``ScaleSpecification``.
     """
 
     nodes: int
@@ -52,15 +55,15 @@ class ValidateSpecification:
 
 
 def validate(wanted: ValidateSpecification) -> Validation:
-    """Raises ``BadInput``."""
+    """Return the power of a check's design, and of others. Raises ``BadInput``."""
     _check(wanted)
-    metric = next(one for one in _METRICS if one == wanted.metric)
+    metric = next(known for known in _METRICS if known == wanted.metric)
     criteria = dataclasses.replace(LocateCriteria(), alpha=wanted.false_alarms)
     assumed = {} if wanted.folder else _LEAST
     machine, parameters = machine_of(wanted.folder, wanted.parameters, assumed)
-    designs = _Designs(wanted, metric, criteria, machine)
+    design = functools.partial(_design, wanted, metric, criteria, machine)
     count = screen_round_count(wanted.nodes) if wanted.rounds is None else wanted.rounds
-    own = designs.of(count * screen_repeats(count))
+    default = design(count * screen_repeats(count))
     needed = rounds_for(wanted.nodes, wanted.slowdown, wanted.noise, wanted.power, metric, criteria)
     return Validation(
         nodes=wanted.nodes,
@@ -71,15 +74,15 @@ def validate(wanted: ValidateSpecification) -> Validation:
         power=wanted.power,
         metric=metric,
         practical=criteria.practical(metric),
-        least=None if needed is None else designs.of(needed),
-        check=own,
-        enough=own.found >= wanted.power,
-        others=[designs.of(rounds) for rounds in _ROUNDS],
+        least=None if needed is None else design(needed),
+        check=default,
+        enough=default.found >= wanted.power,
+        others=[design(rounds) for rounds in _ROUNDS],
         false_suspects=false_suspects(wanted.nodes, wanted.false_alarms),
         confirm_s=_CONFIRM_POINTS * CONFIRM_MS * 1e-3,
         message_bytes=screen_size(8e9 / machine.byte_ns),
         parameters=parameters,
-        sentences=_sentences(wanted, own, needed),
+        sentences=_sentences(wanted, default, needed),
         sources=list(SOURCES),
         validity=list(VALIDITY),
     )
@@ -96,32 +99,27 @@ def _check(wanted: ValidateSpecification) -> None:
         whole("--rounds", wanted.rounds, 1, 10_000)
 
 
-@dataclasses.dataclass(frozen=True)
-class _Designs:
-    """Designs of a screen for what is wanted."""
-
-    wanted: ValidateSpecification
-    metric: Metric
-    criteria: LocateCriteria
-    machine: MachineCosts
-
-    def of(self, rounds: int) -> ScreenDesign:
-        wanted, nodes = self.wanted, self.wanted.nodes
-        time = screen_time(self.machine, ScaleTopology(nodes=nodes), rounds, repeats=1)
-        return ScreenDesign(
-            rounds=rounds,
-            pairs=time.pairs,
-            least_slowdown=least_found_by(
-                rounds, nodes, wanted.noise, wanted.power, self.metric, self.criteria
-            ),
-            found=found_with(
-                rounds, nodes, wanted.slowdown, wanted.noise, self.metric, self.criteria
-            ),
-            seconds=time.seconds,
-        )
+def _design(
+    wanted: ValidateSpecification,
+    metric: Metric,
+    criteria: LocateCriteria,
+    machine: MachineCosts,
+    rounds: int,
+) -> ScreenDesign:
+    nodes = wanted.nodes
+    time = screen_time(machine, ScaleTopology(nodes=nodes), rounds, repeats=1)
+    return ScreenDesign(
+        rounds=rounds,
+        pairs=time.pairs,
+        least_slowdown=least_found_by(rounds, nodes, wanted.noise, wanted.power, metric, criteria),
+        found=found_with(rounds, nodes, wanted.slowdown, wanted.noise, metric, criteria),
+        seconds=time.seconds,
+    )
 
 
-def _sentences(wanted: ValidateSpecification, own: ScreenDesign, needed: int | None) -> list[str]:
+def _sentences(
+    wanted: ValidateSpecification, default: ScreenDesign, needed: int | None
+) -> list[str]:
     what = f"{100 * wanted.slowdown:g} % of slowness of one direction of one node"
     if needed is None:
         practical = 100 * LocateCriteria().practical("hrt" if wanted.metric == "hrt" else "goodput")
@@ -135,8 +133,8 @@ def _sentences(wanted: ValidateSpecification, own: ScreenDesign, needed: int | N
     ]
     if needed > wanted.nodes - 1:
         found.append(f"a node has {wanted.nodes - 1} partners: rounds are repeated")
-    if own.found < wanted.power:
+    if default.found < wanted.power:
         found.append(
-            f"check makes {own.rounds} rounds by itself: give it --rounds {needed}, or more"
+            f"check makes {default.rounds} rounds by itself: give it --rounds {needed}, or more"
         )
     return found

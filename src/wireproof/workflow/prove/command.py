@@ -93,7 +93,7 @@ class ProvedCommand:
             self.traffic,
             self.judgement,
             self.series,
-            [*wanted.target.said, *self.notes],
+            [*wanted.target.notes, *self.notes],
             self.statistics,
         )
 

@@ -50,7 +50,7 @@ def target_of_command(
     found = lab_of(hosts, lab, settings.launcher) if hosts or lab else None
     if found is not None:
         target = lab_target(found, hosts or found.nodes, nic=settings.nic, link=link)
-        return dataclasses.replace(target, said=(*said, *target.said))
+        return dataclasses.replace(target, notes=(*said, *target.notes))
     count = max(len(hosts), 1)
     return Target(
         hosts=hosts,
@@ -60,7 +60,7 @@ def target_of_command(
         agent=agent_of(settings.launcher),
         wire=bool(hosts),
         ranks=count,
-        said=said,
+        notes=said,
     )
 
 

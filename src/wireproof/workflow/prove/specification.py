@@ -72,7 +72,7 @@ def prove(
     reporter = reporter or LoggingReporter()
     settings = _settings(options)
     wanted = specification(tuple(argv), settings, options, inherited)
-    for line in wanted.target.said:
+    for line in wanted.target.notes:
         reporter.say(line)
     proved = prove_command(wanted, environment=inherited, reporter=reporter)
     return proved.document(wanted)

@@ -20,7 +20,7 @@ from wireproof.report.json.encode import json_text
 from wireproof.report.judged_run import JudgedRun
 from wireproof.workflow.measure import Prepared
 from wireproof.workflow.reporter import Quiet, Reporter
-from wireproof.workflow.result import MeasuredPart, kept
+from wireproof.workflow.result import MeasuredPart, keep_result
 from wireproof.workflow.session.merge import merged_run
 from wireproof.workflow.session.run import judged, run_session
 from wireproof.workflow.session.session import Method, Session, Storage
@@ -64,7 +64,7 @@ def sealed(
         part._replace(section=dataclasses.replace(part.section, lead=document.answer))
         for part in parts
     ]
-    result = kept(led, title=title, folder=place.parent, storage=storage, reporter=reporter)
+    result = keep_result(led, title=title, folder=place.parent, storage=storage, reporter=reporter)
     if storage.kept:
         replace_file(place, json_text(document).encode() + b"\n")
     return result.folder

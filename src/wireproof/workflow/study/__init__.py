@@ -171,7 +171,7 @@ class _Study(Bench[StudyRun]):
             self._launcher.check(one)
         begun = keeper.begun(self._asked())
         own = _inherited(self._wanted.library, variables, self._launcher.base)
-        for line in (*self._launcher.target.said, *notes, *own, *left):
+        for line in (*self._launcher.target.notes, *notes, *own, *left):
             self._note(line)
         if begun is not None:
             self._go_on(begun)

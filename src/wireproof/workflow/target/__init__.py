@@ -1,1 +1,3 @@
-"""Where ranks run: which hosts, how each is reached, who answers, which link and fabric."""
+"""Where ranks run: which hosts, how each is reached, which of them respond, which link and
+fabric.
+"""

@@ -1,5 +1,5 @@
-"""Which hosts can take part: asked before each launch, so that one dead node costs one sentence and
-not the whole job.
+"""Asks before each launch which hosts can take part, so that a dead node is reported in one
+sentence and does not fail the whole job.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,12 +14,14 @@ from wireproof.workflow.target.target import Target
 TIMEOUT_S = 10.0
 _NIC_FOLDERS = ("/sys/class/net", "/sys/class/infiniband")
 _NO_NEW_JOBS = ("drain", "maint", "reserved", "planned")
-"""States of nodes that take no other job and still run the one that has them."""
+"""States of nodes that accept no new job but keep running their current job."""
 
 
 class Availability:
-    """Asks hosts whether they can take part. It remembers which of them have their NIC: before
-    each further launch they need not be asked for that again.
+    """Asks hosts whether they can take part.
+
+    It remembers which hosts have their NIC, so that they are not asked again before each further
+    launch.
     """
 
     def __init__(self, reporter: Reporter) -> None:
@@ -27,10 +29,11 @@ class Availability:
         self._have_nic: set[tuple[str, str]] = set()
 
     def absent(self, target: Target, ranks: Sequence[int]) -> dict[int, str]:
-        """Rank to one sentence, for each of ``ranks`` whose host does not answer.
+        """Return a sentence for each rank of ``ranks`` whose host does not respond, by rank.
 
-        A lab knows its nodes, a scheduler its own; other hosts are asked the way the launcher will
-        reach them. Raises ``BadInput`` when no host at all has the claimed NIC.
+        Nodes of a lab are looked up in the lab, nodes of a job in the scheduler; other hosts are
+        contacted the way the launcher will reach them. Raises ``BadInput`` if no host at all has
+        the claimed NIC.
         """
         if not target.hosts or not ranks:
             return {}
@@ -47,7 +50,7 @@ class Availability:
         return {rank: why[target.start_on[rank]] for rank in ranks if target.start_on[rank] in why}
 
     def check_nics(self, target: Target) -> None:
-        """Raise ``BadInput`` when no host has the claimed NIC: before anything is written or
+        """Raise ``BadInput`` if no host has the claimed NIC, before anything is written or
         started.
         """
         if (
@@ -58,10 +61,10 @@ class Availability:
             self._without_nic(target, range(len(target.hosts)), set())
 
     def unfit(self, target: Target, ranks: Sequence[int]) -> dict[int, str]:
-        """Rank to one sentence, for each of ``ranks`` whose host does not answer or says that its
-        claimed NIC is down.
+        """Return a sentence for each rank of ``ranks`` whose host does not respond or whose claimed
+        NIC is down.
 
-        Asked after a launch that broke off and named nobody: an MPI's start fails as a whole then.
+        Used after a launch that failed without naming a host: an MPI's start fails as a whole then.
         """
         gone = self.absent(target, ranks)
         if target.allocation is not None and target.lab is None and not target.reached_by_agent:
@@ -94,10 +97,11 @@ class Availability:
         return why | self._without_nic(target, ranks, set(why))
 
     def _without_nic(self, target: Target, ranks: Sequence[int], gone: set[str]) -> dict[str, str]:
-        """Host to one sentence, where the claimed NIC is not there. ``BadInput`` when no host has
-        it: it is a mistake.
+        """Return a sentence for each host that lacks the claimed NIC.
 
-        An MPI would say that its destination is unreachable, and not a word of the NIC.
+        Raises ``BadInput`` if no host has it, because then the name is a mistake.
+
+        An MPI would report an unreachable destination without mentioning the NIC.
         """
         asked = _claimed(target, ranks)
         hosts = sorted(
@@ -122,19 +126,21 @@ class Availability:
         }
 
     def _closed(self, hosts: Sequence[str], target: Target, queries: Queries) -> dict[str, str]:
-        """None, when the scheduler does not answer: the launch will show who is there, and what is
-        measured must not be lost.
+        """Return a sentence for each host that the scheduler has closed.
+
+        If the scheduler does not respond, return nothing: the launch shows which hosts respond, and
+        no measurement may be lost.
         """
         try:
             states = queries.node_states(hosts, target.through())
         except CouldNotMeasure as error:
-            self._reporter.warn(f"{str(error).rstrip('.')}; the nodes are taken for usable")
+            self._reporter.warn(f"{str(error).rstrip('.')}; the nodes are assumed to be usable")
             return {}
         return {
-            host: f"{host} cannot be used: {queries.title} calls it {one.state}"
-            + (f" ({one.reason})" if one.reason else "")
-            for host, one in states.items()
-            if not one.usable and not _ours_still(one.state)
+            host: f"{host} cannot be used: {queries.title} calls it {node.state}"
+            + (f" ({node.reason})" if node.reason else "")
+            for host, node in states.items()
+            if not node.usable and not _ours_still(node.state)
         }
 
 
@@ -149,7 +155,7 @@ def _dead_in_lab(hosts: Sequence[str], target: Target) -> dict[str, str]:
 
 
 def _nics_of(hosts: Sequence[str], agent: str) -> dict[str, list[str]]:
-    """The network and RDMA devices of each host; none of one that does not answer."""
+    """Return the network and RDMA devices of each host, empty for a host that does not respond."""
     from wireproof.launch.fanout import facts_by_host
 
     answers = facts_by_host(hosts, ["ls", *_NIC_FOLDERS], agent, TIMEOUT_S)
@@ -160,7 +166,7 @@ def _nics_of(hosts: Sequence[str], agent: str) -> dict[str, list[str]]:
 
 
 def _absent_rail(nics: str, seen: Sequence[str]) -> str:
-    """The first of the claimed NICs that is not there; "" when all are."""
+    """Return the first claimed NIC that the host lacks, or ""."""
     rails = rails_of(nics)
     return next((rail for rail in rails if rail.partition(":")[0] not in seen), "")
 
@@ -171,15 +177,15 @@ def _some(names: Sequence[str]) -> str:
 
 
 def is_down(text: str) -> bool:
-    """Whether the kernel's words for a link (operstate, or an InfiniBand port's ``1: DOWN``) say
-    that it is down.
+    """Return whether the kernel's state of a link (operstate, or an InfiniBand port's ``1: DOWN``)
+    means that it is down.
     """
     words = text.lower().split()
     return words[-1:] in (["down"], ["lowerlayerdown"])
 
 
 def _state_files(nic: str) -> list[str]:
-    """The files of which one tells the state of ``nic``: an interface, or ``mlx5_0`` or
+    """Return the files that can hold the state of ``nic``: an interface, ``mlx5_0`` or
     ``mlx5_0:2``.
     """
     device, _, port = nic.partition(":")
@@ -190,7 +196,7 @@ def _state_files(nic: str) -> list[str]:
 
 
 def _states(target: Target, nic: str, hosts: Sequence[str]) -> Mapping[str, str]:
-    """What each host's files say; a host or a file that does not answer says nothing."""
+    """Return the state that each host reports, empty if the host or the file cannot be read."""
     from wireproof.launch.fanout import facts_by_host
 
     environment = target.lab.agent_environment() if target.lab is not None else None
@@ -201,14 +207,14 @@ def _states(target: Target, nic: str, hosts: Sequence[str]) -> Mapping[str, str]
 
 
 def _ours_still(state: str) -> bool:
-    """A node that was closed while our job has it: it works, and to leave it out would hide what it
-    can do.
+    """Return whether a node was closed while our job holds it.
+
+    It still works, and leaving it out would hide its performance.
     """
     return state.startswith(_NO_NEW_JOBS) and "not responding" not in state
 
 
 def _claimed(target: Target, ranks: Sequence[int]) -> dict[str, str]:
-    """Host to the NIC that is claimed there."""
     return {
         target.start_on[r]: target.nics[r] for r in ranks if r < len(target.nics) and target.nics[r]
     }

@@ -1,4 +1,4 @@
-"""The fabric that a target hangs on: from a file, or from the scheduler that knows it."""
+"""The fabric that connects a target's hosts: read from a file or from the scheduler."""
 
 from pathlib import Path
 
@@ -13,7 +13,10 @@ LARGEST_FILE = 256 << 20
 
 
 def read_fabric(path: Path) -> Fabric:
-    """The fabric that a file describes; ``BadInput`` names the file and what is wrong in it."""
+    """Read the fabric that a file describes.
+
+    Raises ``BadInput`` with the file and what is wrong in it.
+    """
     try:
         text = read_bounded(path, LARGEST_FILE).decode("utf-8", "replace")
     except OSError as error:
@@ -24,8 +27,8 @@ def read_fabric(path: Path) -> Fabric:
 
 
 def fabric_for(path: Path | None, target: Target, reporter: Reporter) -> Fabric | None:
-    """The fabric of the target's hosts; None when nobody described it. Says what had to be left
-    out.
+    """Return the fabric of the target's hosts, or None without a description; report what had to be
+    left out.
     """
     fabric = read_fabric(path) if path is not None else _fabric_of_scheduler(target, reporter)
     if fabric is None:
@@ -39,7 +42,7 @@ def fabric_for(path: Path | None, target: Target, reporter: Reporter) -> Fabric 
 
 
 def _fabric_of_scheduler(target: Target, reporter: Reporter) -> Fabric | None:
-    """The switches above a job's nodes as its scheduler knows them; None where it does not say."""
+    """Return the switches above a job's nodes as its scheduler knows them, or None."""
     if target.scheduler is None or target.scheduler.queries is None:
         return None
     queries = target.scheduler.queries()
@@ -51,6 +54,6 @@ def _fabric_of_scheduler(target: Target, reporter: Reporter) -> Fabric | None:
     try:
         return read_topology(text, queries.topology_command)
     except BadInput as error:
-        # nobody asked for it: a check without a topology is better than none
+        # The user did not ask for it: a check without a topology is better than no check.
         reporter.warn(f"{str(error).rstrip('.')}; the check continues without a topology")
         return None

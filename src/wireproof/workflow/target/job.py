@@ -1,4 +1,4 @@
-"""A job of our own: asked for, waited for with its state told, and given back whatever happens."""
+"""A Slurm job that wireproof requests: queued with its state reported, and always released."""
 
 from __future__ import annotations
 
@@ -27,11 +27,14 @@ if TYPE_CHECKING:
 DEFAULT_LIMIT_S = 600.0
 LONGEST_WAIT_S = 3600.0
 AGAIN_S = 60.0
-"""An unchanged state is told again after so long: a night in the queue is no thousand lines."""
+"""Seconds after which an unchanged state is reported again: keeps the log of a long wait short."""
 
 
 def job_request(options: Options) -> JobRequest:
-    """The job that is asked for. Raises ``BadInput`` when not even a number of nodes was given."""
+    """Return the job to request.
+
+    Raises ``BadInput`` if neither a number of nodes nor names are given.
+    """
     nodes, named = options.nodes, options.job_nodelist
     if nodes is None and not named:
         raise BadInput("--slurm needs -N (how many nodes), or --nodelist (which).")
@@ -54,8 +57,9 @@ def job_request(options: Options) -> JobRequest:
 
 
 def job_of(options: Options) -> JobRequest | None:
-    """The job that ``--slurm`` asks for. Raises ``BadInput`` if a job's options are given without
-    it.
+    """Return the job that ``--slurm`` asks for.
+
+    Raises ``BadInput`` if options of a job are given without it.
     """
     if options.slurm:
         return job_request(options)
@@ -71,7 +75,7 @@ def job_of(options: Options) -> JobRequest | None:
 
 
 class _StateTeller:
-    """Tells the job's state when it changes, and every ``AGAIN_S`` while it does not."""
+    """Reports the job's state when it changes, and a pending state again every ``AGAIN_S``."""
 
     def __init__(self, reporter: Reporter) -> None:
         self._reporter = reporter
@@ -92,34 +96,34 @@ class _StateTeller:
 
 
 def _slurm_of(lab: str) -> tuple[Lab, LabSlurm]:
-    """A lab's own Slurm, which is reached from inside the lab's nodes only."""
+    """Open a lab and its Slurm, which only processes inside the lab's nodes can reach."""
     from wireproof.lab.cluster import open_lab
     from wireproof.lab.slurm import open_slurm
 
-    found = open_lab(lab)
-    slurm = open_slurm(found)
+    cluster = open_lab(lab)
+    slurm = open_slurm(cluster)
     if slurm is None:
         raise BadInput(f"lab {lab} has no Slurm: start one with `wireproof lab slurm {lab}`.")
-    return found, slurm
+    return cluster, slurm
 
 
 def _environment(lab: str | None) -> tuple[tuple[str, str], ...]:
-    """The variables that a lab's Slurm is reached with; none outside of a lab."""
+    """Return the variables with which a lab's Slurm is reached; none outside of a lab."""
     return tuple(_slurm_of(lab)[1].environment().items()) if lab is not None else ()
 
 
 def _through(lab: str | None) -> tuple[str, ...]:
-    """Words ahead of Slurm's commands: in a lab they run inside of a node."""
+    """Return the words in front of Slurm's commands: in a lab they run inside a node."""
     if lab is None:
         return ()
-    found, slurm = _slurm_of(lab)
+    cluster, slurm = _slurm_of(lab)
     variables = [f"{name}={value}" for name, value in slurm.environment().items()]
-    return (*found.exec_argv(slurm.head, ["x"])[:-1], "env", *variables)
+    return (*cluster.exec_argv(slurm.head, ["x"])[:-1], "env", *variables)
 
 
 def imagined_target(asked: Options, request: JobRequest) -> Target:
-    """The target that the job would give, with made-up names for nodes that only the job will
-    name.
+    """Return the target that the job would give, with made-up names for nodes that are not known
+    yet.
     """
     hosts = request.hosts or tuple(f"node{number}" for number in range(1, request.nodes + 1))
     allocation = Allocation(scheduler="slurm", job="", hosts=hosts, partition=request.partition)
@@ -127,13 +131,13 @@ def imagined_target(asked: Options, request: JobRequest) -> Target:
 
 
 def _same_nodes(request: JobRequest, resumed: Path | None, reporter: Reporter) -> JobRequest:
-    """What is resumed goes on between the nodes that it was begun on: they are asked for by
-    name.
+    """Request the nodes that a resumed run started on by name, because the run must continue
+    there.
     """
     if resumed is None or request.hosts or not (resumed / ASKED).is_file():
         return request
     hosts = parse_hosts(",".join(recall(resumed).hosts), repeats=True)
-    reporter.say(f"the run was begun on {fold_hosts(hosts)}: a job on these nodes is asked for")
+    reporter.say(f"the run started on {fold_hosts(hosts)}: requesting a job on these nodes")
     return dataclasses.replace(request, hosts=hosts, nodes=len(hosts))
 
 
@@ -145,13 +149,13 @@ def job_target(
     *,
     resumed: Path | None = None,
 ) -> Iterator[Target]:
-    """The nodes of a job made for us; the job ends with the block, and no other job is touched.
+    """Yield the nodes of a new job. The job ends with the block; no other job is touched.
 
-    ``resumed``: the folder of a run that was begun before, on nodes that are wanted again.
+    ``resumed``: the folder of a run to continue, whose nodes are requested again.
     """
     if asked.hosts:
         raise BadInput(
-            "--hosts names nodes that are there, --slurm gets some: use --nodelist to name the"
+            "--hosts names existing hosts and --slurm requests nodes: use --nodelist to name the"
             " job's nodes."
         )
     request = dataclasses.replace(request, through=_through(asked.lab))

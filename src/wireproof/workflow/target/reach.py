@@ -1,5 +1,5 @@
-"""How a host of a target is reached: a lab's node, this machine, or by ssh or a program called like
-it.
+"""How a command reaches a host of a target: in a lab's node, on this machine, or through ssh or a
+program called like it.
 """
 
 import os
@@ -12,8 +12,8 @@ from wireproof.workflow.target.target import Target
 
 
 def reach(target: Target, host: str, argv: Sequence[str]) -> list[str]:
-    """argv that runs ``argv`` on a host of the target: in a lab's node, by its agent or ssh, or
-    plainly here.
+    """Return the command line that runs ``argv`` on a host of the target: in a lab's node, through
+    its agent or ssh, or directly if it is this machine.
     """
     if target.lab is not None:
         return target.lab.exec_argv(host, argv)
@@ -26,11 +26,10 @@ def reach(target: Target, host: str, argv: Sequence[str]) -> list[str]:
 
 
 def guarded(target: Target, host: str, argv: Sequence[str]) -> list[str]:
-    """As ``reach``, for what must not outlive the connection: ssh leaves a server behind when it is
-    ended itself.
+    """Like ``reach``, for commands that must not outlive the connection: when ssh is killed, the
+    remote process continues.
 
-    The guard there ends the command when its standard input closes, so that has to be held open
-    meanwhile.
+    The remote guard kills the command when its standard input closes, so hold that open meanwhile.
     """
     if target.lab is not None or not host or is_here(host):
         return reach(target, host, argv)
@@ -40,8 +39,9 @@ def guarded(target: Target, host: str, argv: Sequence[str]) -> list[str]:
 
 
 def launcher_environment(target: Target, inherited: Mapping[str, str]) -> dict[str, str]:
-    """What makes a plain ``mpirun -hosts n1,n2`` reach the hosts as we do; nothing that the user
-    has set.
+    """Return the variables that make a plain ``mpirun -hosts n1,n2`` reach the hosts as we do.
+
+    Variables that the user has set are left out.
     """
     if not target.agent:
         return {}

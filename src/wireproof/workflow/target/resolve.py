@@ -1,38 +1,34 @@
-"""From what is asked for to a target: a job's nodes, a lab's, hosts by ssh, or this machine."""
+"""Resolves what the user asks for into a target: a job's nodes, a lab's nodes, hosts by ssh, or
+this machine.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import shlex
+import socket
+import subprocess
+import threading
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from wireproof.files.programs import by_path
 from wireproof.model.claim import LinkClaim
 from wireproof.model.errors import BadInput
 from wireproof.settings.options import Options
 from wireproof.workflow.target.target import Target, lab_target, this_machine
 
 if TYPE_CHECKING:
+    from wireproof.lab.cluster import Lab
     from wireproof.launch.schedulers.allocation import Allocation
 
 
-import contextlib
-import socket
-import subprocess
-import threading
-import time
-from typing import TYPE_CHECKING
-
-from wireproof.files.programs import by_path
-
-if TYPE_CHECKING:
-    from wireproof.lab.cluster import Lab
-
-
 def refuse_lone_claims(options: Options, target: Target) -> None:
-    """Raise ``BadInput`` for a NIC or a link that was given for this run, and no hosts: it would
-    be ignored, and a typing error with it. The model and the null transport have no hosts.
+    """Raise ``BadInput`` if a NIC or a link is given for this run without hosts: it would be
+    ignored, along with any typing error. The model and null transports have no hosts.
     """
     if target.hosts or options.transport in ("null", "model"):
         return
@@ -51,7 +47,7 @@ def refuse_lone_claims(options: Options, target: Target) -> None:
 
 
 def claimed_link(options: Options) -> LinkClaim | None:
-    """The link of ``--link`` for the claimed NIC or rails; None when it was not given."""
+    """Return the link of ``--link`` for the claimed NIC or rails, or None without the option."""
     if not options.link:
         if options.mtu or options.pcie:
             raise BadInput("--mtu and --pcie say more about a link: name it with --link.")
@@ -65,7 +61,7 @@ def claimed_link(options: Options) -> LinkClaim | None:
 
 
 def agent_of(launcher: str) -> str:
-    """The program of ``--launcher``, called like ssh; "" for ssh itself."""
+    """Return the program of ``--launcher``, called like ssh, or "" for ssh itself."""
     if launcher in ("", "ssh"):
         return ""
     path = Path(launcher)
@@ -78,7 +74,7 @@ def agent_of(launcher: str) -> str:
 
 
 def prefix_of(text: str) -> tuple[str, ...]:
-    """The words of ``--prefix``; ``BadInput`` when its quotes are not closed."""
+    """Split ``--prefix`` into words. Raises ``BadInput`` if its quotes are not closed."""
     try:
         return tuple(shlex.split(text))
     except ValueError as error:
@@ -88,7 +84,7 @@ def prefix_of(text: str) -> tuple[str, ...]:
 
 
 def reader_prefix(text: str) -> tuple[str, ...]:
-    """The words of ``prove --prefix``, that the reader of the ports is started through."""
+    """Return the words of ``prove --prefix``, which starts the reader of the ports."""
     from wireproof.launch.command import check_prefix
 
     words = prefix_of(text)
@@ -97,26 +93,27 @@ def reader_prefix(text: str) -> tuple[str, ...]:
 
 
 def resolve_target(asked: Options, environment: Mapping[str, str]) -> Target:
-    """A lab's nodes, the allocation that ``environment`` belongs to, hosts by ssh, or this machine.
+    """Return a lab's nodes, the allocation that ``environment`` belongs to, hosts by ssh, or this
+    machine.
 
-    Raises ``BadInput`` when it is none of these, or could be two.
+    Raises ``BadInput`` if none of these matches, or if host names are ambiguous.
     """
     if asked.scheduler == "auto":
         from wireproof.launch.known import check_task, current
 
         check_task(environment)
-        found = current(environment)
-        if found is not None and (
-            len(asked.hosts) > 1 or (not asked.hosts and len(found.hosts) > 1)
+        allocation = current(environment)
+        if allocation is not None and (
+            len(asked.hosts) > 1 or (not asked.hosts and len(allocation.hosts) > 1)
         ):
-            return allocated(asked, found)
+            return allocated(asked, allocation)
     return dataclasses.replace(
         _named(asked), prefix=prefix_of(asked.prefix), sysfs_root=asked.sysfs_root
     )
 
 
 def _named(asked: Options) -> Target:
-    """The target without an allocation: by the names of hosts or of a lab."""
+    """Return the target without an allocation: from the names of hosts or of a lab."""
     if not asked.hosts and asked.lab is None:
         return this_machine(claimed_link(asked))
     if len(asked.hosts) == 1 and not asked.alone:
@@ -124,18 +121,17 @@ def _named(asked: Options) -> Target:
             f"one host ({asked.hosts[0]}) has no partner: give two or more, or none for this"
             " machine alone."
         )
-    found = lab_of(asked.hosts, asked.lab, asked.launcher)
-    if found is None:
+    lab = lab_of(asked.hosts, asked.lab, asked.launcher)
+    if lab is None:
         return _by_ssh(asked, asked.hosts)
-    target = lab_target(found, asked.hosts or found.nodes, nic=asked.nic, link=claimed_link(asked))
+    target = lab_target(lab, asked.hosts or lab.nodes, nic=asked.nic, link=claimed_link(asked))
     if asked.lab is not None:
         return target
-    note = f"the hosts are nodes of lab {found.name}: links are virtual"
-    return dataclasses.replace(target, said=(note, *target.said))
+    note = f"the hosts are nodes of lab {lab.name}: links are virtual"
+    return dataclasses.replace(target, notes=(note, *target.notes))
 
 
 def _by_ssh(asked: Options, hosts: tuple[str, ...]) -> Target:
-    """Hosts that ssh, or a program called like it, reaches."""
     return Target(
         hosts=hosts,
         start_on=hosts,
@@ -147,7 +143,9 @@ def _by_ssh(asked: Options, hosts: tuple[str, ...]) -> Target:
 
 
 def allocated(asked: Options, allocation: Allocation) -> Target:
-    """The nodes of an allocation, or those of them that ``--hosts`` names, in that order."""
+    """Return the nodes of an allocation, or the nodes among them that ``--hosts`` names, in that
+    order.
+    """
     hosts = asked.hosts or allocation.hosts
     job = f"{allocation.scheduler} job {allocation.job}"
     strangers = [host for host in hosts if host not in allocation.hosts]
@@ -162,10 +160,10 @@ def allocated(asked: Options, allocation: Allocation) -> Target:
             f"{job} has one node ({hosts[0]}), which has no partner: ask for two or more, or"
             " give --scheduler none for this machine alone."
         )
-    found = lab_of(hosts, asked.lab, asked.launcher)
+    lab = lab_of(hosts, asked.lab, asked.launcher)
     target = (
-        lab_target(found, hosts, nic=asked.nic, link=claimed_link(asked))
-        if found is not None
+        lab_target(lab, hosts, nic=asked.nic, link=claimed_link(asked))
+        if lab is not None
         else _by_ssh(asked, hosts)
     )
     return dataclasses.replace(
@@ -174,22 +172,21 @@ def allocated(asked: Options, allocation: Allocation) -> Target:
         starter="mpi" if asked.starter == "mpi" else "scheduler",
         prefix=prefix_of(asked.prefix),
         sysfs_root=asked.sysfs_root,
-        said=(f"{job}: {len(hosts)} nodes", *target.said, *allocation.notes),
+        notes=(f"{job}: {len(hosts)} nodes", *target.notes, *allocation.notes),
     )
 
 
-# --- Whether host names mean nodes of a virtual cluster or real hosts: said by the user, or by what
-# exists.
+# --- Whether host names are nodes of a virtual cluster or real hosts.
 
 ASK_S = 2.0
 
 
 def lab_of(hosts: tuple[str, ...], name: str | None, launcher: str = "") -> Lab | None:
-    """The lab named; else the one lab that has all these hosts as nodes, unless ``launcher`` says
-    how to reach them.
+    """Return the lab called ``name``; without a name the only lab that has all these hosts as
+    nodes, unless ``launcher`` tells how to reach them.
 
-    Raises ``BadInput`` when the names are nodes of a lab and of real hosts too: what is measured is
-    never a guess.
+    Raises ``BadInput`` if the names are nodes of a lab and of real hosts as well: the target is
+    never guessed.
     """
     from wireproof.lab.cluster import open_lab
     from wireproof.lab.state import find_labs
@@ -198,10 +195,9 @@ def lab_of(hosts: tuple[str, ...], name: str | None, launcher: str = "") -> Lab 
         return open_lab(name)
     if launcher:
         return None
-    # Seen from inside a node the lab around us looks crashed: its supervisor is in another pid
-    # namespace.
-    labs = [one for one in find_labs() if one.state in ("up", "degraded")]
-    having = [one.name for one in labs if one.topology and set(hosts) <= set(one.topology.nodes)]
+    # Inside a node its lab looks crashed, because the supervisor is in another PID namespace.
+    labs = [lab for lab in find_labs() if lab.state in ("up", "degraded")]
+    having = [lab.name for lab in labs if lab.topology and set(hosts) <= set(lab.topology.nodes)]
     if len(having) > 1:
         raise BadInput(f"the labs {', '.join(having)} all have these nodes: say which with --lab.")
     if having and (real := real_host(hosts)):
@@ -213,15 +209,15 @@ def lab_of(hosts: tuple[str, ...], name: str | None, launcher: str = "") -> Lab 
 
 
 def real_host(hosts: tuple[str, ...]) -> str:
-    """The first of these names that this machine knows an address or an ssh configuration for; ""
-    when none has.
+    """Return the first of these names that resolves to an address or has an ssh configuration, or
+    "".
     """
     asked, known = hosts[:4], dict[str, bool]()
 
     def ask(host: str) -> None:
         known[host] = _has_address(host)
 
-    # A name server that does not answer must hold up neither the check nor our end.
+    # A name server that does not respond must delay neither the check nor our exit.
     threads = [threading.Thread(target=ask, args=(host,), daemon=True) for host in asked]
     for thread in threads:
         thread.start()
@@ -238,7 +234,7 @@ def _has_address(host: str) -> bool:
 
 
 def _configured(host: str) -> bool:
-    """ssh would go to another name than the one given: somebody has written that down."""
+    """Return whether the ssh configuration maps this name to another."""
     try:
         done = subprocess.run(
             **by_path(["ssh", "-G", host]),

@@ -27,12 +27,12 @@ MOST_RANKS = 100_000
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Target:
-    """One rank per entry of ``hosts``; none of them means this machine alone, with ``ranks`` ranks.
+    """Where ranks run: one rank per entry of ``hosts``; without hosts ``ranks`` ranks on this
+    machine.
 
-    ``start_on`` is where the launcher puts them: only a planted lie differs from ``hosts``.
-    ``wire`` False: nothing is claimed about a wire (one plain machine). ``environment``: variables
-    that a scheduler inside a lab is reached with. ``said``: what a person should know of this
-    choice.
+    ``start_on``: where the launcher starts the ranks; differs from ``hosts`` only in a planted lie.
+    ``wire`` False: no wire is claimed (one plain machine). ``environment``: variables with which a
+    scheduler inside a lab is reached. ``notes``: what the user should know about this choice.
     """
 
     hosts: tuple[str, ...]
@@ -44,7 +44,7 @@ class Target:
     agent: str = ""
     wire: bool = True
     ranks: int = 2
-    said: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     allocation: Allocation | None = None
     starter: Starter = "mpi"
     prefix: tuple[str, ...] = ()
@@ -58,36 +58,42 @@ class Target:
 
     @property
     def scheduler(self) -> Scheduler | None:
-        """Whose allocation the hosts are of."""
+        """Return the scheduler whose allocation contains the hosts."""
         from wireproof.launch.known import SCHEDULERS
 
         return SCHEDULERS[self.allocation.scheduler] if self.allocation is not None else None
 
     @property
     def reached_by_agent(self) -> bool:
-        """A program of the user's own reaches the hosts: it is stronger than a scheduler's way."""
+        """Return whether the user's program reaches the hosts; it takes precedence over the
+        scheduler.
+        """
         return bool(self.agent) and self.lab is None
 
     @property
     def machine_ranks(self) -> int:
-        """Ranks that share this machine's cores: all nodes of a lab do."""
+        """Return the number of ranks that share this machine's cores: all of them in a lab,
+        else 0.
+        """
         return self.size if self.lab is not None or self.virtual else 0
 
     @property
     def claimed_rate(self) -> float | None:
-        """Bits per second that are claimed of the link between hosts; None where no wire is."""
+        """Return the claimed rate of the link between hosts in bits per second, or None without a
+        wire.
+        """
         return self.link.rate_bits_per_s if self.hosts and self.link else None
 
     def pinned(self, policy: Policy) -> Policy:
-        """``policy`` with each rank on a core of its NIC's socket, where several are left to it; a
-        lab's nodes have no sockets.
+        """Return ``policy`` with each rank pinned to a core of its NIC's socket; unchanged in a
+        lab, whose nodes have no sockets.
         """
         real = self.hosts and self.lab is None and not self.virtual
         return msgspec.structs.replace(policy, pin="nic") if real else policy
 
     def spread(self, ppn: int) -> Target:
-        """The same target with ``ppn`` ranks on each host, those of one host with neighbouring
-        numbers.
+        """Return the same target with ``ppn`` ranks on each host; ranks of a host are numbered
+        consecutively.
         """
         if ppn == 1:
             return self
@@ -97,20 +103,20 @@ class Target:
                 " fewer."
             )
 
-        def each(values: tuple[str, ...]) -> tuple[str, ...]:
+        def repeated(values: tuple[str, ...]) -> tuple[str, ...]:
             return tuple(value for value in values for _ in range(ppn))
 
         return dataclasses.replace(
             self,
-            hosts=each(self.hosts),
-            start_on=each(self.start_on),
-            nics=each(self.nics),
-            addresses=each(self.addresses),
+            hosts=repeated(self.hosts),
+            start_on=repeated(self.start_on),
+            nics=repeated(self.nics),
+            addresses=repeated(self.addresses),
             ranks=self.ranks if self.hosts else self.ranks * ppn,
         )
 
     def only(self, ranks: Sequence[int]) -> Target:
-        """The same target with these ranks alone, numbered from 0 in their order."""
+        """Return the same target with only these ranks, renumbered from 0 in this order."""
 
         def picked(values: tuple[str, ...]) -> tuple[str, ...]:
             return tuple(values[rank] for rank in ranks) if values else ()
@@ -125,7 +131,7 @@ class Target:
         )
 
     def claim(self) -> Claim:
-        """What is claimed of these ranks: their hosts, NICs and link."""
+        """Return what is claimed about these ranks: their hosts, NICs and link."""
         names = self.hosts or (socket.gethostname(),) * self.ranks
         nics = self.nics or ("",) * len(names)
         hosts = [HostClaim(rank=i, host=name, nic=nics[i]) for i, name in enumerate(names)]
@@ -137,7 +143,7 @@ class Target:
         )
 
     def meet(self) -> str:
-        """ADDRESS:PORT at which rank 0 of the tcp transport waits for the others."""
+        """Return the ADDRESS:PORT at which rank 0 of the tcp transport waits for the others."""
         from wireproof.launch.here import meeting_point
 
         if not self.hosts:
@@ -145,7 +151,9 @@ class Target:
         return meeting_point(self.addresses[0] if self.addresses else self.hosts[0])
 
     def through(self) -> tuple[str, ...]:
-        """Words ahead of a scheduler's own commands: in a lab they run on its first node."""
+        """Return the words in front of a scheduler's commands: in a lab they run on its first
+        node.
+        """
         if self.lab is None:
             return ()
         variables = [f"{name}={value}" for name, value in self.environment]
@@ -153,8 +161,8 @@ class Target:
         return (*enter, "env", *variables) if variables else tuple(enter)
 
     def enter(self, command: LaunchCommand) -> LaunchCommand:
-        """The command as this target needs it: in a lab the launcher runs inside the first node, to
-        be reachable.
+        """Return the command for this target: in a lab the launcher runs inside the first node, so
+        that the other nodes can reach it.
         """
         if self.lab is None:
             return command
@@ -171,12 +179,12 @@ class Target:
 
 
 def this_machine(link: LinkClaim | None = None, ranks: int = 2) -> Target:
-    """Ranks on this machine and no other: shared memory or loopback, never a wire."""
+    """Return ranks on this machine alone: shared memory or loopback, never a wire."""
     return Target(hosts=(), start_on=(), link=link, wire=False, ranks=ranks)
 
 
 def _network(lab: Lab, nic: str) -> Network:
-    """The lab's network that has the NIC (by its name or the network's); the fastest of ""."""
+    """Return the lab's network with this NIC, by device or network name; the fastest for ""."""
     networks = lab.topology.networks
     fitting = [network for network in networks if nic in ("", network.device, network.name)]
     if not fitting:
@@ -184,24 +192,24 @@ def _network(lab: Lab, nic: str) -> Network:
             f"no node of lab {lab.name} has the NIC {nic!r}: there is"
             f" {', '.join(n.device for n in networks)}."
         )
-    return max(fitting, key=lambda one: one.rate_bits_per_s or float("inf"))
+    return max(fitting, key=lambda network: network.rate_bits_per_s or float("inf"))
 
 
 def lab_target(
     lab: Lab, hosts: tuple[str, ...], *, nic: str = "", link: LinkClaim | None = None
 ) -> Target:
-    """Nodes of a lab, their NIC on one network of it, and the link as the lab has built it."""
+    """Return nodes of a lab, their NICs on its networks, and the link as the lab has built it."""
     unknown = [host for host in hosts if host not in lab.nodes]
     if unknown:
         raise BadInput(f"lab {lab.name} has no node {unknown[0]!r}: it has {', '.join(lab.nodes)}.")
     networks = [_network(lab, name) for name in rails_of(nic) or ("",)]
     first = networks[0]
-    said = (
+    notes = (
         ()
         if nic or len(lab.topology.networks) == 1
         else (f"--nic was not given: {first.device}, the fastest, is claimed",)
     )
-    said = (*lab.notes, *said)
+    notes = (*lab.notes, *notes)
     return Target(
         hosts=hosts,
         start_on=hosts,
@@ -210,5 +218,5 @@ def lab_target(
         link=link or links_together([lab.expected_link(network.name) for network in networks]),
         lab=lab,
         agent=str(lab.agent),
-        said=said,
+        notes=notes,
     )

@@ -61,7 +61,7 @@ class PatternWorkload(Workload):
         self._variables = dict(prepared.variables)
         self._environment, self._quiet = environment, Quiet(reporter)
         self.target = prepared.target
-        self.notes = list(self.target.said)
+        self.notes = list(self.target.notes)
         self.metric = metric_of(point.pattern, point.form)
 
     def check(self, knob: TriedKnob) -> None:
@@ -171,7 +171,7 @@ class CommandWorkload(Workload):
         self._environment = {**environment, **launcher_environment(self.target, environment)}
         self._argv = on_target(proof.argv, self.target)
         self.title = " ".join(proof.argv)
-        self.notes = list(self.target.said)
+        self.notes = list(self.target.notes)
         self.metric = (
             Metric(name="wall time", unit="s", better="lower", source="clock")
             if wanted.reader is None

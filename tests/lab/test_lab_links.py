@@ -8,8 +8,11 @@ import msgspec
 import pytest
 from tests.lab.conftest import HSN, Build, best_rate, limited, run, say, stream_rate
 
+from wireproof.model.claim import LinkClaim
 from wireproof.model.errors import BadInput, LabError
 from wireproof.model.topology import Fault, Network
+from wireproof.physics.links import link_from_name
+from wireproof.workflow.target.target import lab_target
 
 pytestmark = pytest.mark.netns
 
@@ -104,6 +107,24 @@ def test_an_unshaped_network_is_faster_than_a_shaped_one(build: Build) -> None:
     assert "htb" not in say(lab, "n1", "tc", "qdisc", "show", "dev", "plain0")
     assert best_rate(lab, "n1", "n2", "plain") > 1.5 * best_rate(lab, "n1", "n2", size=8 << 20)
     assert lab.expected_link("plain").rate_bits_per_s is None
+
+
+def test_a_link_that_is_named_keeps_the_shaping_of_the_lab(build: Build) -> None:
+    """A token bucket lets bursts pass: a healthy lab would be quicker than 1gbe by name."""
+    plain = Network(name="plain", device="plain0", subnet="10.40.1.0/24")
+    lab = build(2, msgspec.structs.replace(HSN, rate="1gbit"), plain)
+
+    def claimed(link: str, nic: str) -> LinkClaim:
+        found = lab_target(lab, ("n1", "n2"), nic=nic, link=link_from_name(link)).link
+        assert found is not None
+        return found
+
+    named = claimed("1gbe", HSN.device)
+    assert not named.preamble_counted
+    assert named.kind == link_from_name("1gbe").kind
+    assert "shaped by HTB" in named.source
+    assert claimed("1gbe", "plain0").preamble_counted
+    assert claimed("edr", HSN.device) == link_from_name("edr")
 
 
 def test_two_rails_on_one_switch_reach_each_other(build: Build) -> None:

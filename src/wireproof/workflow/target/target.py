@@ -195,6 +195,22 @@ def _network(lab: Lab, nic: str) -> Network:
     return max(fitting, key=lambda network: network.rate_bits_per_s or float("inf"))
 
 
+def _claimed(lab: Lab, link: LinkClaim | None, networks: Sequence[Network]) -> LinkClaim:
+    """The link as the lab has built it, or the given link with the shaping that the lab adds: a
+    token bucket counts no preamble and lets bursts pass, whatever the link is called.
+    """
+    built = links_together([lab.expected_link(network.name) for network in networks])
+    if link is None:
+        return built
+    if link.protocol != built.protocol or built.rate_bits_per_s is None:
+        return link
+    return msgspec.structs.replace(
+        link,
+        preamble_counted=built.preamble_counted,
+        source=f"{link.source}; built by {built.source}",
+    )
+
+
 def lab_target(
     lab: Lab, hosts: tuple[str, ...], *, nic: str = "", link: LinkClaim | None = None
 ) -> Target:
@@ -215,7 +231,7 @@ def lab_target(
         start_on=hosts,
         nics=(joined([network.device for network in networks]),) * len(hosts),
         addresses=tuple(lab.node_address(host, first.name) for host in hosts),
-        link=link or links_together([lab.expected_link(network.name) for network in networks]),
+        link=_claimed(lab, link, networks),
         lab=lab,
         agent=str(lab.agent),
         notes=notes,

@@ -424,7 +424,10 @@ SUPPORTCONFIG = {
     + section("Configuration File", "/root/evil", "x")
     + section("Command", "/bin/cat /etc/../../evil", "x")
     + section("Command", "/bin/../../evil ../../../evil", "x")
-    + section("Command", "/bin/" + "x" * 250, "x"),
+    + section("Command", "/bin/" + "x" * 250, "x")
+    + section("Command", "/bin/" + "警" * 150, "x")
+    + section("Configuration File", "/etc/" + "警" * 150, "x")
+    + section("Configuration File", "/etc/a\0b/c", "x"),
     "network.txt": section("Command", "/sbin/ip addr", IP)
     + section("Command", "ethtool ens1", ETHTOOL),
 }

@@ -123,8 +123,9 @@ def run(name: str, count: int, seed: int, keep: Path | None) -> int:
     for index in range(count):
         data = target.make(random.Random(f"{seed}:{name}:{index}"))
         if name in TARGETS:  # anew: DuckDB gives no address back
-            limit = address_space() + TARGET_BYTES
-            resource.setrlimit(resource.RLIMIT_AS, (limit, resource.RLIM_INFINITY))
+            limit, hard = address_space() + TARGET_BYTES, resource.getrlimit(resource.RLIMIT_AS)[1]
+            most = limit if hard == resource.RLIM_INFINITY else min(limit, hard)
+            resource.setrlimit(resource.RLIMIT_AS, (most, hard))
         why = _fault(target, data, TARGET_SECONDS if name in TARGETS else SECONDS_EACH)
         if why:
             faults += 1

@@ -1,11 +1,12 @@
 """What is stored besides run folders: results, documents, histories, archives, snapshots, and
-recipes: damaged, and read as the program reads it.
+recipes, texts of hosts: damaged, and read as the program reads it.
 """
 
 from __future__ import annotations
 
 import bz2
 import contextlib
+import dataclasses
 import functools
 import gzip
 import io
@@ -18,6 +19,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import msgspec
 from msgspec import inspect
@@ -30,15 +32,19 @@ __all__ = [
     "damaged_archive",
     "damaged_document",
     "damaged_history",
+    "damaged_pauses",
     "damaged_recipe",
     "damaged_result",
     "damaged_snapshot",
+    "damaged_supportconfig",
     "try_archive",
     "try_document",
     "try_history",
+    "try_pauses",
     "try_recipe",
     "try_result",
     "try_snapshot",
+    "try_supportconfig",
 ]
 
 ROOT = Path(__file__).parents[2]
@@ -387,6 +393,144 @@ def try_snapshot(data: bytes) -> str:
         (folder / "x").write_bytes(data)
         is_snapshot(folder / "x")
         return _tried(lambda: read_snapshot(folder / "x"))
+
+
+# --- texts of hosts
+# ------------------------------------------------------------------------------------------------
+
+_MOST_TEXT = 1 << 17
+_TEXTS = ("basic-environment", "env", "hardware", "network", "ib", "modules")
+
+
+def _damaged_lines(choice: random.Random, text: bytes) -> bytes:
+    lines = text.split(b"\n")
+    for _ in range(choice.choice((0, 1, 2, 4, 8))):
+        if lines:
+            choice.choice(MUTATIONS)(choice, lines)
+    if lines and choice.random() < 0.2:
+        words = lines[at := choice.randrange(len(lines))].split(b" ")
+        odd = choice.choice(HOSTILE_TEXTS).encode("utf-8", "replace")
+        words[choice.randrange(len(words))] = odd
+        lines[at] = b" ".join(words)
+    return b"\n".join(lines)[:_MOST_TEXT]
+
+
+@functools.cache
+def _machine(name: str) -> dict[str, str]:
+    """The sections of a host's supportconfig: head, text."""
+    from tests.audit.fleet_machines import FLEET
+    from tests.audit.sosreport import archived
+
+    node = FLEET[name]()
+    found = {}
+    for place, text in archived(node, node.texts()).items():
+        command = place.startswith("sos_commands/")
+        subject = place.rpartition("/")[2].replace("_", " ") if command else f"/{place}"
+        kind = "Command" if command else "Configuration File"
+        found[f"#==[ {kind} ]======================================#\n# {subject}\n"] = text
+    return found
+
+
+def damaged_supportconfig(choice: random.Random) -> bytes:
+    from tests.audit.fleet_machines import FLEET
+
+    sections = _machine(choice.choice(list(FLEET)))
+    commands = [head for head in sections if "Command" in head]
+    chosen = choice.sample(list(sections), min(len(sections), 30))
+    chosen += choice.sample(commands, choice.randint(0, len(commands)))
+    text = "\n".join(f"{head}{sections[head]}\n" for head in chosen)
+    return choice.choice(_TEXTS).encode() + b"\0" + _damaged_lines(choice, text.encode())
+
+
+def try_supportconfig(data: bytes) -> str:
+    """Judged and shown; in place of a process of the engine we read the files ourselves."""
+    from tests.audit.fleet import frames_of
+
+    from wireproof.report.documents.audit import audit_document
+    from wireproof.report.text.document import document_text
+    from wireproof.workflow.audit import AuditSpecification, audit
+    from wireproof.workflow.reporter import LoggingReporter
+
+    def collected(argv_of: dict[str, list[str]], wanted: Any) -> list[Any]:
+        from wireproof.instrument.facts import Collected
+
+        ((host, argv),) = argv_of.items()
+        root = Path(argv[-1])
+        kept = {
+            str(path.relative_to(root)): path.read_text("utf-8", "replace")
+            for path in root.rglob("*")
+            if path.is_file()
+        }
+        return [Collected(host, tuple(frames_of(wanted, kept)))]
+
+    def read() -> None:
+        asked = AuditSpecification(source=folder)
+        with mock.patch("wireproof.workflow.audit.collect", collected):
+            shown.append(document_text(audit_document(audit(asked, LoggingReporter(), {}))))
+
+    shown: list[str] = []
+    name, _, text = data.partition(b"\0")
+    with _folder() as folder:
+        (folder / "basic-environment.txt").touch()
+        (folder / f"{name.decode()}.txt").write_bytes(text)
+        return _tried(read) or _climbs("".join(shown))
+
+
+def _climbs(text: str) -> str:
+    return next(
+        (f"{one!r} in what is shown" for one in "\x1b\x9b\u202e\u2066\x07" if one in text), ""
+    )
+
+
+@functools.cache
+def _readings(number: int) -> dict[str, bytes]:
+    """Two readings of three hosts, as texts; every sixteenth as trees."""
+    from tests.zoo.pfc_adapters import ADAPTERS
+    from tests.zoo.pfc_trees import as_texts, as_trees
+    from tests.zoo.pfc_worlds import SITUATIONS
+
+    world = SITUATIONS[number % len(SITUATIONS)].world
+    world = dataclasses.replace(world, hosts=dict(list(world.hosts.items())[:3]))
+    adapter = ADAPTERS[number % len(ADAPTERS)]
+    with _folder() as folder:
+        (as_trees if number % 16 == 0 else as_texts)(folder, adapter, world)
+        return {
+            str(path.relative_to(folder)): path.read_bytes()
+            for path in sorted(folder.rglob("*"))
+            if path.is_file()
+        }
+
+
+_READINGS = 64
+
+
+def damaged_pauses(choice: random.Random) -> bytes:
+    number = choice.randrange(_READINGS)
+    name = choice.choice(list(_readings(number)))
+    text = _damaged_lines(choice, _readings(number)[name])
+    return b"%d\0%s\0" % (number, name.encode()) + text
+
+
+def try_pauses(data: bytes) -> str:
+    from wireproof.report.documents.pfc import pfc_document
+    from wireproof.report.text.document import document_text
+    from wireproof.workflow.pfc.report import judged, record_of, write_snapshot
+
+    def read() -> None:
+        record = record_of(
+            folder, nic="hsn0" if len(data) % 2 else "", seconds=len(data) % 9 or None
+        )
+        write_snapshot(folder / "kept", record)
+        found = judged(record_of(folder / "kept"), len(data) % 8)
+        shown.append(document_text(pfc_document(found)))
+
+    shown: list[str] = []
+    number, name, text = data.split(b"\0", 2)
+    with _folder() as folder:
+        for file, kept in (_readings(int(number)) | {name.decode(): text}).items():
+            (folder / file).parent.mkdir(parents=True, exist_ok=True)
+            (folder / file).write_bytes(kept)
+        return _tried(read) or _climbs("".join(shown))
 
 
 # --- recipes

@@ -487,6 +487,8 @@ TARGETS: dict[str, Target] = {
     "histories": Target(stored.damaged_history, stored.try_history),
     "archives": Target(stored.damaged_archive, stored.try_archive),
     "snapshots": Target(stored.damaged_snapshot, stored.try_snapshot),
+    "supportconfigs": Target(stored.damaged_supportconfig, stored.try_supportconfig),
+    "pauses": Target(stored.damaged_pauses, stored.try_pauses),
     "recipes": Target(stored.damaged_recipe, stored.try_recipe),
 }
 
@@ -503,6 +505,8 @@ COUNTS = {
     "histories": 75,
     "archives": 200,
     "snapshots": 750,
+    "supportconfigs": 50,
+    "pauses": 300,
     "recipes": 300,
 }
 """Inputs of a short run: a few seconds of each. A slow test runs twenty times as many."""

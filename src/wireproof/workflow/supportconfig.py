@@ -75,8 +75,13 @@ def _file(subject: str) -> PurePosixPath | None:
     path, _, remark = subject.partition(" ")
     parts = PurePosixPath(path).parts
     within = len(parts) > 2 and parts[0] == "/" and parts[1] in _ROOTS and ".." not in parts
-    fits = all(len(part) <= _LONGEST_NAME for part in parts)
+    fits = all(map(_is_name, parts))
     return PurePosixPath(*parts[1:]) if within and fits and not remark else None
+
+
+def _is_name(text: str) -> bool:
+    """Whether a file can be called so."""
+    return len(os.fsencode(text)) <= _LONGEST_NAME and "\0" not in text
 
 
 def _command(subject: str) -> PurePosixPath | None:
@@ -86,7 +91,7 @@ def _command(subject: str) -> PurePosixPath | None:
     if words[0] == "cat" and len(words) == 2:
         return _file(words[1])
     name = file_called(words)
-    return _COMMANDS / name if len(name) <= _LONGEST_NAME and name.strip(".") else None
+    return _COMMANDS / name if _is_name(name) and name.strip(".") else None
 
 
 def file_called(words: Sequence[str]) -> str:
@@ -98,7 +103,7 @@ def _write(path: Path, text: str) -> None:
     """Into a folder that we have just made: what is there stays."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-            file.write(text)
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            file.write(text.encode())
     except (FileExistsError, NotADirectoryError):
         return

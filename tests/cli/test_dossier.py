@@ -63,7 +63,7 @@ def test_a_key_or_criteria_that_cannot_be_used_cost_no_measurement(tmp_path: Pat
     out = tmp_path / "out"
     done = wireproof(*ARGV, "--profile", "acceptance", "--sign", tmp_path / "no", "--out", out)
     assert done.returncode == 2
-    assert "is no file: give an SSH key's" in one_sentence(done)
+    assert "is not a file: give the file of an SSH key" in one_sentence(done)
     done = wireproof(*ARGV, "--sign", "x", "--out", out)
     assert "give both" in one_sentence(done)
     bad = tmp_path / "bad.toml"

@@ -93,7 +93,7 @@ def test_stored_results_are_compared(system: str, stored: Path, tmp_path: Path) 
     other = shutil.copytree(stored, tmp_path / "other")
     done = _foreign(system, "compare", stored, other)
     assert done.returncode in (0, 1, 3), done.stderr
-    assert "numbers of a model say nothing of a machine" in done.stdout + done.stderr
+    assert "numbers of a model say nothing about a machine" in done.stdout + done.stderr
 
 
 @pytest.mark.engine

@@ -186,7 +186,7 @@ def test_the_folder_is_the_one_given_or_the_variable_or_the_usual_one(tmp_path: 
     assert site_folder(None, {"HOME": str(tmp_path)}) == usual
     assert site_folder(None, {"WIREPROOF_ATLAS": str(tmp_path)}) == tmp_path
     assert site_folder(tmp_path, {"WIREPROOF_ATLAS": "/nowhere"}) == tmp_path
-    with pytest.raises(BadInput, match="is no folder"):
+    with pytest.raises(BadInput, match="is not a folder"):
         site_folder(None, {"WIREPROOF_ATLAS": str(tmp_path / "missing")})
 
 

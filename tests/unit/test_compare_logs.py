@@ -66,5 +66,5 @@ def test_a_collective_is_not_another(tmp_path: Path) -> None:
 def test_a_log_and_a_folder_are_refused(tmp_path: Path) -> None:
     a = osu(tmp_path / "a", "Latency", "Latency (us)", {8: 1.0}, "7.0")
     (tmp_path / "b").mkdir()
-    with pytest.raises(BadInput, match="two of a kind"):
+    with pytest.raises(BadInput, match="two results or two logs"):
         compare(CompareSpecification(a=a, b=tmp_path / "b"), LoggingReporter())

@@ -250,15 +250,18 @@ RESULTS: dict[str, tuple[Callable[[Any], None], str]] = {
     "verdict": (_set("verdict", value="fail"), "different verdicts"),
     "findings": (
         _set("conclusions", value=[{"severity": "warning", "code": "fine", "subject": ""}]),
-        "has other findings than its records give",
+        "has different findings from those that its records give",
     ),
-    "nodes": (_set("nodes", value=[]), "says otherwise of a node"),
+    "nodes": (_set("nodes", value=[]), "says something about a node"),
     "criteria": (_set("criteria", "min_efficiency", value=0.5), "dossier.json says min_efficiency"),
-    "rate": (_set("run", "claim", "link", "rate_bits_per_s", value=1e8), "claims another link"),
-    "hosts": (_set("run", "hosts", value=[]), "has other hosts than the records"),
+    "rate": (_set("run", "claim", "link", "rate_bits_per_s", value=1e8), "claims a different link"),
+    "hosts": (_set("run", "hosts", value=[]), "differs from the records in hosts"),
     "claimed": (_set("run", "claim", "hosts", value=[]), "measured on other hosts"),
-    "date": (_set("run", "provenance", "started", value="2030-01-01"), "has other provenance"),
-    "idle": (_set("run", "idle", value=[]), "has other idle"),
+    "date": (
+        _set("run", "provenance", "started", value="2030-01-01"),
+        "differs from the records in provenance",
+    ),
+    "idle": (_set("run", "idle", value=[]), "differs from the records in idle"),
     "version": (lambda document: document.update(wireproof="9"), "name different versions"),
     "no constants": (_set("constants", value={"floor.tcp": 1.0}), "constant.floor.tcp = None"),
 }
@@ -310,11 +313,11 @@ OTHERS: dict[str, tuple[Callable[[Path], object], str]] = {
     "page": (_replaced("report.html", "</title>", " </title>"), "report.html is not the page"),
     "criteria": (
         _replaced("criteria.toml", "min_efficiency = 0.95", "min_efficiency = 0.9"),
-        "criteria.toml has other values",
+        "criteria.toml and result.json have different values",
     ),
     "disclosure": (
         _replaced("disclosure.json", '"n1"', '"n7"'),
-        "disclosure.json says otherwise",
+        "disclosure.json contradicts",
     ),
     "no criteria": (lambda copy: (copy / "criteria.toml").unlink(), "criteria.toml"),
     "no disclosure": (lambda copy: (copy / "disclosure.json").unlink(), "disclosure.json"),
@@ -330,9 +333,9 @@ OTHERS: dict[str, tuple[Callable[[Path], object], str]] = {
         lambda copy: edited(
             copy / "dossier.json", lambda one: one["criteria"][1].update(chosen=True, source="us")
         ),
-        "dossier.json states its criteria as no check writes them",
+        "dossier.json states its criteria in a form that no check writes",
     ),
-    "source": (_replaced("criteria.toml", "(agreed.toml)", "(both)"), "says otherwise than"),
+    "source": (_replaced("criteria.toml", "(agreed.toml)", "(both)"), "contradicts"),
     "broken": (lambda copy: (copy / "dossier.json").write_text("{"), "dossier.json is damaged"),
     "foreign": (lambda copy: (copy / "dossier.json").write_text("{}"), "no dossier of wireproof"),
 }
@@ -393,7 +396,7 @@ def test_a_report_leaves_it_as_it_is(copy: Path, tmp_path: Path) -> None:
     report(ReportSpecification(folders=(copy,), form="svg"), LoggingReporter())
     report(ReportSpecification(folders=(copy,), page=tmp_path / "page.html"), LoggingReporter())
     assert (tmp_path / "page.html").read_bytes() == before[copy / "report.html"]
-    with pytest.raises(BadInput, match="a file more would break it"):
+    with pytest.raises(BadInput, match="an additional file would break it"):
         report(ReportSpecification(folders=(copy,), page=copy / "new.html"), LoggingReporter())
     assert before == {path: path.read_bytes() for path in copy.rglob("*") if path.is_file()}
 

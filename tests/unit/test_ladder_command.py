@@ -102,7 +102,7 @@ def test_a_command_is_run_for_each_size(monkeypatch: pytest.MonkeyPatch, tmp_pat
 @pytest.mark.parametrize(
     ("output", "status", "said"),
     [
-        ("hello", 0, "no table of sizes"),
+        ("hello", 0, "no known table of sizes"),
         (OSU, 3, "mpirun ended with status 3"),
     ],
 )

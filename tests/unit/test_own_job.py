@@ -110,7 +110,7 @@ def test_a_slurm_that_does_not_answer_closes_no_node(
         allocation=Allocation(scheduler="slurm", job="7", hosts=("c1", "c2")),
     )
     assert Availability(Console()).absent(here, (0, 1)) == {}
-    assert "taken for usable" in capsys.readouterr().err
+    assert "assumed to be usable" in capsys.readouterr().err
 
 
 def test_a_topology_of_slurm_that_is_none_does_not_stop_a_check(

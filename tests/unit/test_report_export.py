@@ -151,7 +151,7 @@ def test_without_a_browser_it_is_named_before_anything_is_written(
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
     target = export.default_target(form, tmp_path)
-    with pytest.raises(BadInput, match="install Debian's package chromium"):
+    with pytest.raises(BadInput, match="Debian's package chromium"):
         export.exported(form, [four_nodes()], "x", target, LoggingReporter())
     assert list(tmp_path.iterdir()) == []
 

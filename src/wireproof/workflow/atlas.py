@@ -1,4 +1,4 @@
-"""The atlas of published numbers: wireproof's own files, and a site's."""
+"""The atlas of published numbers: wireproof's files, and those of a site."""
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,18 +19,18 @@ from wireproof.physics.rails import claim_of_rails
 VARIABLE = "WIREPROOF_ATLAS"
 _LARGEST = 4 << 20
 _MOST_FILES = 1000
-_TELLING = 0.01  # of the line: a time of a small message tells nothing of it
+_TELLING = 0.01  # fraction of the line rate below which a goodput says nothing about the line
 
 
 def site_folder(given: Path | None, environment: Mapping[str, str]) -> Path | None:
-    """The folder of a site's own sources: the one given, that of the variable, or
-    ``~/.config/wireproof/atlas`` where that exists. Raises BadInput for one that is named and is
-    no folder.
+    """Return the folder of a site's sources: the given folder, that of the variable, or
+    ``~/.config/wireproof/atlas`` if it exists. Raises ``BadInput`` if a named folder does not
+    exist.
     """
     named = given or (Path(environment[VARIABLE]) if environment.get(VARIABLE) else None)
     if named is not None:
         if not named.is_dir():
-            raise BadInput(f"the atlas folder {named} is no folder: make it, or leave it out.")
+            raise BadInput(f"the atlas folder {named} is not a folder: create it, or leave it out.")
         return named
     home = environment.get("XDG_CONFIG_HOME") or os.path.join(
         environment.get("HOME", ""), ".config"
@@ -40,8 +40,8 @@ def site_folder(given: Path | None, environment: Mapping[str, str]) -> Path | No
 
 
 def atlas(folder: Path | None = None) -> Atlas:
-    """Ours, and the files of ``folder``, read when a link of their protocol is asked for. Raises
-    BadInput for a bad row of the site's now.
+    """Return wireproof's sources and those of ``folder``, read when a link of their protocol is
+    requested. Raises ``BadInput`` for a bad row of the site at once.
     """
     theirs = _theirs(folder)
     return Atlas(partial(_sources, site=theirs)) if theirs else _own()
@@ -49,7 +49,7 @@ def atlas(folder: Path | None = None) -> Atlas:
 
 @cache
 def _own() -> Atlas:
-    """One for all judgements of a process."""
+    """Return the atlas that all judgements of a process share."""
     return Atlas(_sources)
 
 
@@ -61,13 +61,15 @@ def _sources(
 
 @cache
 def _protocols() -> dict[str, list[str]]:
-    """Names of our files by protocol: ``infiniband.toml`` and ``infiniband-NAME.toml``."""
-    found: dict[str, list[str]] = {}
-    for each in sorted(files("wireproof.atlas").joinpath("published").iterdir(), key=str):
-        if each.name.endswith(".toml"):
-            protocol = each.name.removesuffix(".toml").partition("-")[0]
-            found.setdefault(protocol, []).append(each.name)
-    return found
+    """Return the names of wireproof's files by protocol: ``infiniband.toml`` and
+    ``infiniband-NAME.toml``.
+    """
+    names: dict[str, list[str]] = {}
+    for file in sorted(files("wireproof.atlas").joinpath("published").iterdir(), key=str):
+        if file.name.endswith(".toml"):
+            protocol = file.name.removesuffix(".toml").partition("-")[0]
+            names.setdefault(protocol, []).append(file.name)
+    return names
 
 
 @cache
@@ -81,13 +83,16 @@ def _ours(protocol: str) -> tuple[Publication, ...]:
 
 
 def _theirs(folder: Path | None) -> tuple[tuple[Publication, str], ...]:
-    """Sources of the site's catalogue, and of the folder that was given."""
+    """Return the sources of the site's catalogue and of the given folder."""
     return (*added_sources(), *(_site(folder) if folder else ()))
 
 
 @of_site
 def added_sources() -> tuple[tuple[Publication, str], ...]:
-    """Sources of the site's catalogue, each with the name of its file. Raises ``BadInput``."""
+    """Return the sources of the site's catalogue, each with the name of its file.
+
+    Raises ``BadInput``.
+    """
     return tuple(
         (source, os.path.basename(text.name))
         for text in site_texts()
@@ -98,7 +103,7 @@ def added_sources() -> tuple[tuple[Publication, str], ...]:
 
 def _site(folder: Path) -> tuple[tuple[Publication, str], ...]:
     try:
-        names = sorted(one for one in folder.iterdir() if one.suffix == ".toml")[:_MOST_FILES]
+        names = sorted(path for path in folder.iterdir() if path.suffix == ".toml")[:_MOST_FILES]
     except OSError as error:
         raise BadInput(f"the atlas folder {folder} cannot be read: {error.strerror}.") from error
     return tuple((source, path.name) for path in names for source in _read(path))
@@ -110,97 +115,91 @@ def _read(path: Path) -> list[Publication]:
     except OSError as error:
         raise BadInput(f"{path} cannot be read: {error.strerror}.") from error
     except UnicodeDecodeError as error:
-        raise BadInput(f"{path} is no text in UTF-8.") from error
+        raise BadInput(f"{path} is not text in UTF-8.") from error
     return sources_of(text, str(path))
 
 
 def atlas_view(
     link: str = "", *, pattern: str = "", size: int | None = None, folder: Path | None = None
 ) -> AtlasView:
-    """The published series of ``link`` (all without), of one pattern, with a number at ``size``.
-    Raises BadInput for a link that there is not.
+    """Return the published series of ``link`` (of all links without it), of one pattern, with a
+    number at ``size``. Raises ``BadInput`` for an unknown link.
     """
     found = atlas(folder)
-    every = [one for protocol in _every(folder) for one in found.series(protocol)]
+    every = [series for protocol in _every(folder) for series in found.series(protocol)]
     links: dict[str, set[str]] = {}
-    for one in every:
-        links.setdefault(one.link.name, set()).add(one.source.id)
-    chosen = [one for one in every if _wanted(one, link, pattern, size)]
-    shown = [_spread(one) for one in chosen]
+    for series in every:
+        links.setdefault(series.link.name, set()).add(series.source.id)
+    chosen = [series for series in every if _wanted(series, link, pattern, size)]
+    shown = [_spread(series) for series in chosen]
     return AtlasView(
         series=shown,
-        sources=len({one.source.id for one in chosen}),
-        rows=sum(len(one.rows) for one in shown),
+        sources=len({series.source.id for series in chosen}),
+        rows=sum(len(series.rows) for series in shown),
         links={name: len(links[name]) for name in sorted(links)},
-        files=sorted({one.file for one in every if one.file}),
+        files=sorted({series.file for series in every if series.file}),
     )
 
 
 def _every(folder: Path | None) -> list[str]:
-    """All protocols that there are files for."""
-    own = {
+    """Return all protocols that have files."""
+    site = {
         Known(source, series, claim_from_text(series.link)).link.protocol
         for source, _ in _theirs(folder)
         for series in source.series
     }
-    return sorted({*_protocols(), *own})
+    return sorted({*_protocols(), *site})
 
 
-def _wanted(one: Known, link: str, pattern: str, size: int | None) -> bool:
+def _wanted(known: Known, link: str, pattern: str, size: int | None) -> bool:
     if link:
         claim = claim_of_rails(link)
         kinds = {claim.kind} if claim.rate_bits_per_s is not None else set()
-        family = claim.rate_bits_per_s is None and one.link.protocol == claim.protocol
-        same = one.link.kind in kinds and one.link.rails == claim.rails
+        family = claim.rate_bits_per_s is None and known.link.protocol == claim.protocol
+        same = known.link.kind in kinds and known.link.rails == claim.rails
         if not (same or family):
             return False
-    if pattern and one.series.pattern != pattern:
+    if pattern and known.series.pattern != pattern:
         return False
-    return size is None or one.at(_quantity(one), size) is not None
+    return size is None or known.at(_quantity(known), size) is not None
 
 
-def _quantity(one: Known) -> Quantity:
-    times = one.series.pattern == "pingpong" or one.series.unit not in RATE_UNITS
+def _quantity(known: Known) -> Quantity:
+    times = known.series.pattern == "pingpong" or known.series.unit not in RATE_UNITS
     return "time" if times else "goodput"
 
 
-def _spread(one: Known) -> Spread:
-    source, series = one.source, one.series
-    kept: tuple[str, ...] = (
-        "pattern",
-        "formula",
-        "unit",
-        "rows",
-        "tool",
-        "adapter",
-        "pcie",
-        "mpi",
-        "path",
+def _spread(known: Known) -> Spread:
+    source, series = known.source, known.series
+    names = (
+        *("pattern", "formula", "unit", "rows", "tool", "adapter", "pcie", "mpi", "path"),
+        *("nodes", "ranks_per_node", "launches", "note"),
     )
-    kept += ("nodes", "ranks_per_node", "launches", "note")
     return Spread(
         source=source.id,
         title=source.title,
         where=source.where,
         date=source.date,
         trust=source.trust,
-        link=one.link.name,
-        quantity=_quantity(one),
-        si=one.times if _quantity(one) == "time" else one.goodputs,
-        judged=judged(one),
-        file=one.file,
-        **{name: getattr(series, name) for name in kept},
+        link=known.link.name,
+        quantity=_quantity(known),
+        si=known.times if _quantity(known) == "time" else known.goodputs,
+        judged=judged(known),
+        file=known.file,
+        **{name: getattr(series, name) for name in names},
     )
 
 
-def judged(one: Known) -> str:
-    """What the limits of its link say of a series: that the wire can have carried it."""
-    bounds = bounds_of_series(one.series)
-    least = min((time for _, time in one.times), default=None)
+def judged(known: Known) -> str:
+    """Return how a series compares with the limits of its link: whether the wire can have carried
+    it.
+    """
+    bounds = bounds_of_series(known.series)
+    least = min((time for _, time in known.times), default=None)
     parts = []
-    if least is not None and one.series.unit not in RATE_UNITS:
+    if least is not None and known.series.unit not in RATE_UNITS:
         parts.append(f"{least / bounds.floor:.3g} times the floor of {bounds.link.kind}")
-    most = max((goodput for _, goodput in one.goodputs), default=0.0)
+    most = max((goodput for _, goodput in known.goodputs), default=0.0)
     if bounds.most is not None and most >= _TELLING * bounds.most:
         parts.append(f"reaches {most / bounds.most:.0%} of the line")
     return "; ".join(parts) or "no limit of its link is known"

@@ -1,7 +1,7 @@
-"""A report in the form that is asked for: page, Markdown, figures as SVG or PNG, PDF.
+"""Writes a report in the requested form: page, Markdown, figures as SVG or PNG, PDF.
 
-PDF and PNG are drawn by a Chromium of this machine, which prints our own page: it needs no network,
-and the page's policy allows it none.
+A Chromium on this machine draws PDF and PNG from wireproof's page. It needs no network, and the
+page's policy allows it none.
 """
 
 import os
@@ -19,7 +19,7 @@ from wireproof.report.judged_run import JudgedRun
 from wireproof.workflow.reporter import Reporter
 
 Form = Literal["html", "markdown", "svg", "pdf", "png"]
-"""A page, Markdown, every figure as SVG or PNG, the page on paper."""
+"""A page, Markdown, every figure as SVG or PNG, the page as PDF."""
 _DEFAULTS: dict[Form, str] = {"html": "report.html", "markdown": "report.md", "pdf": "report.pdf"}
 _BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 _TIMEOUT_S = 180.0
@@ -27,13 +27,15 @@ _LARGEST = 256 << 20
 
 
 def default_target(form: Form, folder: Path) -> Path:
-    """Where a form goes: a file in ``folder``; figures beside each other in it."""
+    """Return where a form is written: a file in ``folder``; figures into ``folder`` itself."""
     return folder / _DEFAULTS[form] if form in _DEFAULTS else folder
 
 
 def page_of(sections: Sequence[JudgedRun], title: str, home: str = "") -> str:
-    """One page for several runs in the order given. ``home``: what a link back goes to, if the page
-    is one of several. Raises ValueError without a run.
+    """Return one page for several runs in the given order.
+
+    ``home``: the target of a link back, if the page is one of several. Raises ValueError without a
+    run.
     """
     from wireproof.report.documents.run import run_document, when_of
     from wireproof.report.html.document import document_page
@@ -44,10 +46,10 @@ def page_of(sections: Sequence[JudgedRun], title: str, home: str = "") -> str:
 def exported(
     form: Form, sections: Sequence[JudgedRun], title: str, target: Path, reporter: Reporter
 ) -> Path:
-    """Write ``sections`` to the file ``target``, figures into the folder ``target``; returns it.
+    """Write ``sections`` to the file ``target``, or figures into the folder ``target``; return it.
 
-    Raises ``BadInput`` when no Chromium is here for what needs one, before anything is written, and
-    ``CouldNotMeasure`` when it fails or the file cannot be written.
+    Raises ``BadInput`` before anything is written if a form needs Chromium and there is none, and
+    ``CouldNotMeasure`` if Chromium fails or the file cannot be written.
     """
     try:
         return _WRITERS[form](list(sections), title, target, reporter)
@@ -100,14 +102,14 @@ _WRITERS: dict[Form, Callable[[list[JudgedRun], str, Path, Reporter], Path]] = {
 
 
 def _figures(sections: Sequence[JudgedRun]) -> dict[str, str]:
-    """The text of each figure by its name; ``BadInput`` when there is none."""
+    """Return the text of each figure by name. Raises ``BadInput`` if there is none."""
     from wireproof.report.figure.file import figures
     from wireproof.report.figure.heat import pair_figures
 
-    found = figures(sections) | pair_figures(sections)
-    if not found:
+    texts = figures(sections) | pair_figures(sections)
+    if not texts:
         raise BadInput("there is no figure: no pair was measured over three sizes or more.")
-    return found
+    return texts
 
 
 def _written(folder: Path, name: str, data: bytes) -> None:
@@ -119,15 +121,17 @@ def _chromium(form: Form) -> str:
     program = next((found for name in _BROWSERS if (found := find_program(name))), None)
     if program is None:
         raise BadInput(
-            f"--format {form} is drawn by Chromium, and none of {', '.join(_BROWSERS)} is on PATH:"
-            " install Debian's package chromium, or take --format html, markdown or svg."
+            f"--format {form} needs Chromium, but none of {', '.join(_BROWSERS)} is on PATH:"
+            " install Debian's package chromium, or use --format html, markdown or svg."
         )
     return program
 
 
 def chromium_argv(program: str, form: str, source: Path, target: Path, *, root: bool) -> list[str]:
-    """The command that draws ``source`` into ``target``. ``root``: whose Chromium refuses its own
-    sandbox; what it shows is our own page.
+    """Return the command that draws ``source`` into ``target``.
+
+    ``root``: disable the sandbox, with which Chromium refuses to run as root; it shows only our
+    page.
     """
     how = (
         [f"--print-to-pdf={target}", "--no-pdf-header-footer"]
@@ -151,7 +155,7 @@ def chromium_argv(program: str, form: str, source: Path, target: Path, *, root: 
 
 
 def _shot(program: str, form: Form, text: str, kind: str) -> bytes:
-    """What Chromium makes of ``text``. Raises ``CouldNotMeasure`` when it does not."""
+    """Return what Chromium draws from ``text``. Raises ``CouldNotMeasure`` if it fails."""
     with tempfile.TemporaryDirectory(prefix="wireproof-", ignore_cleanup_errors=True) as made:
         source, target = Path(made, f"source.{kind}"), Path(made, f"target.{form}")
         source.write_text(text, encoding="utf-8")
@@ -165,9 +169,9 @@ def _shot(program: str, form: Form, text: str, kind: str) -> bytes:
                 check=False,
             )
         except subprocess.TimeoutExpired as error:
-            raise CouldNotMeasure(f"{program} did not end in {_TIMEOUT_S:.0f} s.") from error
+            raise CouldNotMeasure(f"{program} did not finish within {_TIMEOUT_S:.0f} s.") from error
         if not target.is_file():
-            said = done.stderr.decode("utf-8", "replace").strip().splitlines()
-            last = said[-1][:300] if said else f"status {done.returncode}"
+            messages = done.stderr.decode("utf-8", "replace").strip().splitlines()
+            last = messages[-1][:300] if messages else f"status {done.returncode}"
             raise CouldNotMeasure(f"{program} wrote no {form}: {last}.")
         return read_bounded(target, _LARGEST)

@@ -1,4 +1,4 @@
-"""What came of one file that was to be judged, and of all files so far."""
+"""The outcome of one file that was to be judged, and of all files so far."""
 
 import os
 import re
@@ -27,19 +27,19 @@ _NO_LOG = re.compile(
 
 
 def may_be_log(name: str) -> bool:
-    """Whether a file without a result may be the log of a job that printed none: by its name it is
-    no document, picture, program or archive. A log without a result is never passed over.
+    """Return whether a file without a result may be a job's log: its name is not that of a
+    document, picture, program or archive. A log without a result must never be skipped.
     """
     return _NO_LOG.search(os.path.basename(name)) is None
 
 
 @dataclass(slots=True)
 class JudgedFile(Generic[Rendered]):
-    """What came of one file: its series as the caller wants them and their verdicts, or why there
-    are none. ``statistics``: it is one process's counters of PSM3, which are judged with those of
-    its job. ``passed_over``: it holds nothing to judge, and is no error. ``no_log``: the error is
-    that it is no log at all, by its name or bytes (a README, a picture). ``bug``: the error is one
-    of ours.
+    """The outcome of one file: its series as the caller wants them and their verdicts, or why there
+    are none. ``statistics``: PSM3 counters of one process, judged with those of its job.
+    ``passed_over``: why the file holds nothing to judge, which is no error. ``no_log``: the error
+    is that the file is no log, by its name or bytes (a README, a picture). ``bug``: the error is a
+    defect of wireproof.
     """
 
     file: str
@@ -54,8 +54,9 @@ class JudgedFile(Generic[Rendered]):
 
 @dataclass(slots=True)
 class Tally:
-    """Verdicts, errors and bugs of the files so far. ``named``: the files that were given by name;
-    what is no log of others, found in a folder, is only counted.
+    """Verdicts, errors and bugs of the files so far.
+
+    ``named``: files given by name; other files that are no logs are only counted.
     """
 
     named: frozenset[str] = frozenset()
@@ -66,7 +67,7 @@ class Tally:
     bugs: int = 0
 
     def add(self, result: JudgedFile[Any]) -> None:
-        """One more file."""
+        """Add the outcome of one file."""
         self.verdicts.update(result.verdicts)
         self.bugs += result.bug
         if result.statistics is not None:
@@ -77,27 +78,27 @@ class Tally:
             self.errors.append(Problem(file=result.file, message=result.error))
 
     def jobs(self, link: LinkClaim | None) -> list[JudgedStatistics]:
-        """The statistics of each job, judged together; their verdicts count from now on."""
-        found = judged_jobs(self.statistics, claimed_wire(link))
-        self.verdicts.update(one.verdict for one in found)
-        return found
+        """Judge the statistics of each job together and count their verdicts."""
+        judged = judged_jobs(self.statistics, claimed_wire(link))
+        self.verdicts.update(job.verdict for job in judged)
+        return judged
 
     @property
     def worst(self) -> Verdict:
-        """The verdict of all series and jobs together; a file that could not be judged leaves it
-        open.
+        """Return the worst verdict of all series and jobs; a file that could not be judged makes it
+        inconclusive.
         """
         unread: list[Verdict] = ["inconclusive"] if self.errors or not self.verdicts else []
         return worst([*self.verdicts, *unread])
 
     def total(self, files: int) -> str:
-        """One sentence over all files."""
+        """Return one sentence over all files."""
         what = "series or jobs" if self.statistics else "series"
         skipped = len(self.skipped)
         return totals(self.verdicts, files, len(self.errors), what, skipped=skipped)
 
     def document(self, series: Iterable[JudgedSeries], link: LinkClaim | None) -> JudgementDocument:
-        """The whole document; ``series`` are taken before its end is known."""
+        """Return the whole document; consumes ``series`` before computing its end."""
         found = list(series)
         ending = msgspec.structs.asdict(self.ending(link))
         return JudgementDocument(
@@ -105,6 +106,6 @@ class Tally:
         )
 
     def ending(self, link: LinkClaim | None) -> JudgementEnd:
-        """The end of the document, when all files are judged."""
+        """Return the end of the document after all files are judged."""
         jobs = self.jobs(link)
         return JudgementEnd(statistics=jobs, verdict=self.worst, errors=self.errors)

@@ -1,5 +1,6 @@
-"""A supportconfig archive of SUSE, laid out as a sosreport is: texts of many sections, each a
-command or a file.
+"""Reads a supportconfig archive of SUSE and lays it out like a sosreport.
+
+Its texts have many sections, each a command or a file.
 
     #==[ Command ]======================================#
     # /sbin/ethtool -g eth0
@@ -14,7 +15,7 @@ from wireproof.files.hostile import open_regular
 from wireproof.model.errors import BadInput
 
 NAMES = ("scc_", "nts_")
-"""How the folder in the archive begins (supportutils 3 and before)."""
+"""How the name of the archive's folder begins (supportutils 3 and before)."""
 _WITNESSES = ("basic-environment.txt", "supportconfig.txt")
 _SECTION = re.compile(
     r"^#==\[ (Command|Configuration File) \]=+#\n# ([^\n]{1,300})\n", re.MULTILINE
@@ -26,24 +27,24 @@ _LONGEST_NAME = 200
 _ROOTS = ("etc", "proc", "sys")
 _COMMANDS = PurePosixPath("sos_commands/supportconfig")
 _UNLIKE = re.compile(r"[^\w\-./]+")
-"""What sos writes as ``_``."""
+"""Characters that sos replaces by ``_``."""
 _HOST = re.compile(r"^(?:scc|nts)_(.+)_\d{6}_\d{4}$")
 
 
 def is_supportconfig(folder: Path) -> bool:
-    """Whether ``folder`` holds the texts of one."""
+    """Return whether ``folder`` holds the texts of a supportconfig."""
     return any((folder / name).is_file() for name in _WITNESSES)
 
 
 def lay_out(source: Path, folder: Path) -> None:
-    """Write what the texts of ``source`` hold below ``folder``: files of /etc, /proc and /sys where
-    they were, and what a command printed by the command's name. The first of a name counts. Raises
-    ``BadInput`` for more sections than any has: each becomes a file.
+    """Write the sections of ``source`` below ``folder``: files of /etc, /proc and /sys at their
+    paths, and output of commands under the command's name. The first section of a name counts.
+    Raises ``BadInput`` above 20,000 sections, because each becomes a file.
     """
     for number, (place, body) in enumerate(_all_places(source)):
         if number >= _MOST_SECTIONS:
             raise BadInput(
-                f"{source} has more than {_MOST_SECTIONS} sections: no supportconfig has."
+                f"{source} has more than {_MOST_SECTIONS} sections, which no supportconfig has."
             )
         _write(folder / place, body)
     if host := _HOST.match(source.name):
@@ -61,7 +62,7 @@ def _all_places(source: Path) -> Iterator[tuple[PurePosixPath, str]]:
 
 
 def _places(content: str) -> Iterator[tuple[PurePosixPath, str]]:
-    """Where the sections belong, below a root, with their texts."""
+    """Yield the path of each section below a root, with its text."""
     for head in _SECTION.finditer(content):
         after = _ANY_SECTION.search(content, head.end())
         place = _file(head[2]) if head[1] == "Configuration File" else _command(head[2])
@@ -71,7 +72,9 @@ def _places(content: str) -> Iterator[tuple[PurePosixPath, str]]:
 
 
 def _file(subject: str) -> PurePosixPath | None:
-    """``/etc/sysctl.conf``; None for ``/etc/x - File not found`` and what is not read."""
+    """Return the path of a section like ``/etc/sysctl.conf``; None for ``/etc/x - File not found``
+    and for files that are not read.
+    """
     path, _, remark = subject.partition(" ")
     parts = PurePosixPath(path).parts
     within = len(parts) > 2 and parts[0] == "/" and parts[1] in _ROOTS and ".." not in parts
@@ -85,7 +88,9 @@ def _is_name(text: str) -> bool:
 
 
 def _command(subject: str) -> PurePosixPath | None:
-    """``cat FILE`` is the file; others are called by their words, as sos calls them."""
+    """Return the path of a command's output: the file for ``cat FILE``, else the name that sos
+    gives it.
+    """
     words = subject.split()
     words[0] = PurePosixPath(words[0]).name
     if words[0] == "cat" and len(words) == 2:
@@ -95,12 +100,12 @@ def _command(subject: str) -> PurePosixPath | None:
 
 
 def file_called(words: Sequence[str]) -> str:
-    """The name that sos gives the file of what a command printed."""
+    """Return the name that sos gives the file of a command's output."""
     return _UNLIKE.sub("_", " ".join(words)).replace("/", ".")
 
 
 def _write(path: Path, text: str) -> None:
-    """Into a folder that we have just made: what is there stays."""
+    """Write into a folder that we have just created; existing files stay."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:

@@ -1,1 +1,1 @@
-"""The acceptance dossier: sealed by a check, signed, and verified by anybody."""
+"""The acceptance dossier: sealed by a check, signed, and verified by anyone."""

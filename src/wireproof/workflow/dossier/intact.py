@@ -1,4 +1,4 @@
-"""Refuses a folder that is not what was sealed; each file is named."""
+"""Refuses a folder that differs from what was sealed, naming each file."""
 
 import contextlib
 import tempfile
@@ -10,28 +10,24 @@ from wireproof.model.errors import BadInput
 from wireproof.store.manifest import differences
 
 _MOST = 10
-"""Differences that are named one by one."""
+"""Differences that are listed individually."""
 
 
 def refuse_altered(folder: Path) -> None:
-    """Raises ``BadInput`` when ``folder`` has no manifest, or is otherwise than it says: each file
-    is named.
-    """
+    """Raise ``BadInput`` if ``folder`` has no manifest or differs from it, naming each file."""
     if not folder.is_dir():
-        raise BadInput(f"{folder} is not a folder: give a dossier's, unpacked.")
+        raise BadInput(f"{folder} is not a folder: give the folder of an unpacked dossier.")
     found = differences(folder)
     if found:
-        raise BadInput(
-            f"{folder} is not what was sealed: {told([one.said for one in found])}. No verdict is"
-            " given."
-        )
+        names = listing([difference.said for difference in found])
+        raise BadInput(f"{folder} is not what was sealed: {names}. No verdict is given.")
 
 
 @contextlib.contextmanager
 def held(folder: Path) -> Iterator[Path]:
-    """A copy of ``folder`` that nobody else can change, of the same name, for as long as the block
-    lasts: what is checked there is what is used there. Raises ``BadInput`` for what cannot be
-    copied; one from within the block names ``folder`` in place of the copy.
+    """Yield a private copy of ``folder`` with the same name, so that what is checked is what is
+    used. Raises ``BadInput`` if it cannot be copied; a ``BadInput`` from within the block names
+    ``folder`` instead of the copy.
     """
     with tempfile.TemporaryDirectory(prefix="wireproof-") as place:
         copy = Path(place) / (folder.resolve().name or "folder")
@@ -47,13 +43,13 @@ def held(folder: Path) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def unaltered(folder: Path) -> Iterator[Path]:
-    """A copy of ``folder`` that nobody else can change, if it is what was sealed."""
-    refuse_altered(folder)  # its sentence is about the files that the user has
+    """Yield a private copy of ``folder`` if it is as it was sealed; else raise ``BadInput``."""
+    refuse_altered(folder)  # this message names the user's files
     with held(folder) as copy:
         refuse_altered(copy)
         yield copy
 
 
-def told(sentences: Sequence[str]) -> str:
+def listing(sentences: Sequence[str]) -> str:
     more = len(sentences) - _MOST
     return "; ".join(sentences[:_MOST]) + (f"; and {more} more" if more > 0 else "")

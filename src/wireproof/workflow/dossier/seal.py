@@ -1,4 +1,4 @@
-"""Makes a dossier of a kept result: criteria, disclosure, versions, and the manifest of it all."""
+"""Makes a dossier of a kept result: criteria, disclosure, versions, and a manifest of all files."""
 
 import dataclasses
 import functools
@@ -40,8 +40,10 @@ CRITERIA, DISCLOSURE = "criteria.toml", "disclosure.json"
 
 
 def seal(result: Result, profile: str, agreed: Agreed | None, reporter: Reporter) -> Result:
-    """Make a dossier of the result's folder, where one is kept. What cannot be made one stays as it
-    is; why is said, and is the result's ``left_open``.
+    """Make a dossier of the result's folder, if it is kept.
+
+    If that fails, the folder stays as it is, the reason is reported and set as the result's
+    ``left_open``.
     """
     folder = result.folder
     if folder is None:
@@ -52,14 +54,14 @@ def seal(result: Result, profile: str, agreed: Agreed | None, reporter: Reporter
 
 
 def _left_open(result: Result, folder: Path) -> str:
-    """Why the result is none yet; "" when it is whole."""
+    """Return why the result is not complete enough to seal, or ""."""
     if result.ended("interrupted") or result.ended("disk-full"):
-        return f"{folder} is no dossier yet: `wireproof resume {folder}` goes on."
+        return f"{folder} is not a dossier yet: `wireproof resume {folder}` continues it."
     lacks = [name for name in (RESULT, PAGE) if not (folder / name).is_file()]
     if result.page is None or lacks:
         return (
-            f"{folder} is no dossier: it has no {' and no '.join(lacks) or 'new report'}. When that"
-            f" can be written, `wireproof resume {folder}` makes it one."
+            f"{folder} is not a dossier: it has no {' and no '.join(lacks) or 'new report'}. When"
+            f" that can be written, `wireproof resume {folder}` makes it a dossier."
         )
     return ""
 
@@ -67,7 +69,7 @@ def _left_open(result: Result, folder: Path) -> str:
 def _sealed(
     result: Result, folder: Path, profile: str, agreed: Agreed | None, reporter: Reporter
 ) -> str:
-    """Why it could not be sealed; "" when it is."""
+    """Seal the folder; return why that failed, or ""."""
     again = f"`wireproof resume {folder}` makes it a dossier."
     try:
         _remove_drafts(folder)
@@ -76,13 +78,13 @@ def _sealed(
     except BadInput as error:
         return f"{error} Then {again}"
     except OSError as error:
-        return f"{folder} is no dossier: {error.strerror}. When it can be written, {again}"
+        return f"{folder} is not a dossier: {error.strerror}. When it can be written, {again}"
     reporter.say(f"dossier: {count} files, {folder / MANIFEST}")
     return ""
 
 
 def _remove_drafts(folder: Path) -> None:
-    """What a wireproof left that was killed while it wrote."""
+    """Remove drafts of a process that was killed while it wrote."""
     for path in folder.rglob(".*"):
         if path.name == ".reserve" or path.suffix == ".new":
             path.unlink()
@@ -109,14 +111,16 @@ def _write(folder: Path, result: Result, profile: str, agreed: Agreed | None) ->
 
 
 def unseal(folder: Path, reporter: Reporter) -> None:
-    """What is resumed is no dossier until it ends again, and its signatures are of what it was."""
+    """Turn a dossier back into a plain result, because resuming changes it: its manifest and
+    signatures no longer apply.
+    """
     if not is_sealed(folder):
         return
     gone = [folder / MANIFEST, folder / DOSSIER, *signatures_of(folder)]
     for path in gone:
         path.unlink(missing_ok=True)
     reporter.warn(
-        f"{folder} was a dossier; it is measured on, and sealed again at the end"
+        f"{folder} was a dossier: the measurement continues, and it is sealed again at the end"
         + (": its signatures are removed." if len(gone) > 2 else ".")
     )
 
@@ -130,15 +134,15 @@ _LOCATE = {
 
 
 def criteria_of(parts: Sequence[StoredPart], agreed: Agreed | None) -> list[Criterion]:
-    """Of a result with ``parts``, which share them: thresholds, how sure a culprit must be, the
-    link that is claimed, and the constants of its limits that were set.
+    """Return the criteria of a result with ``parts``, which share them: thresholds, how certain a
+    culprit must be, the claimed link, and the constants of its limits that were set.
     """
     first = parts[0]
     links = {part.run.claim.link for part in parts if part.run.claim.wire}
     return [
         *threshold_criteria(first.criteria, agreed),
         *_located(),
-        *(one for link in sorted(links, key=str) if link for one in _link(link)),
+        *(criterion for link in sorted(links, key=str) if link for criterion in _link(link)),
         *_constants(first.constants),
     ]
 
@@ -155,7 +159,7 @@ def _link(link: LinkClaim) -> Iterator[Criterion]:
         name="link",
         value=link.name,
         unit="",
-        about="the link that the limits are those of",
+        about="the link that the limits belong to",
         chosen=chosen,
         source=source,
     )
@@ -185,14 +189,16 @@ def _constants(values: Mapping[str, float]) -> Iterator[Criterion]:
 
 
 def criteria_toml(criteria: Sequence[Criterion]) -> str:
-    """The thresholds as a file that ``check --criteria`` reads; the rest as comments."""
-    settable = {one.name for one in KNOWN}
+    """Return the thresholds as a file that ``check --criteria`` reads; other criteria as
+    comments.
+    """
+    settable = {known.name for known in KNOWN}
     lines = ["# Criteria of this result. `wireproof check --criteria FILE` reads this file."]
-    for one in criteria:
-        source = clean(f"{one.source}" if one.chosen else DEFAULT_SOURCE, 200)
-        lines += ["", f"# {clean(one.about, 200)} ({source})"]
-        line = f"{one.name} = {_toml(one.value)}"
-        lines.append(line if one.name in settable else f"# {line}")
+    for criterion in criteria:
+        source = clean(f"{criterion.source}" if criterion.chosen else DEFAULT_SOURCE, 200)
+        lines += ["", f"# {clean(criterion.about, 200)} ({source})"]
+        line = f"{criterion.name} = {_toml(criterion.value)}"
+        lines.append(line if criterion.name in settable else f"# {line}")
     return "\n".join([*lines, ""])
 
 
@@ -203,25 +209,30 @@ def _toml(value: float | str) -> str:
 
 
 _RULES = ("model", "physics", "analysis", "locate", "verdict")
-"""The packages that make a judgement of records; they are pure."""
+"""The packages that judge records; they are pure."""
 _SUFFIXES = (".py", ".toml", ".html", ".css", ".js")
 
 
 @functools.cache
 def rules_digest() -> str:
-    """SHA-256 of the modules that judge: equal ones conclude the same of the same records."""
+    """Return the SHA-256 of the modules that judge.
+
+    Equal digests reach equal conclusions from equal records.
+    """
     return _digest(_RULES)
 
 
 @functools.cache
 def program_digest() -> str:
-    """SHA-256 of all modules: equal ones also write the same page, on the same platform."""
+    """Return the SHA-256 of all modules. Equal digests also write equal pages on the same
+    platform.
+    """
     return _digest(())
 
 
 @functools.cache
 def platform_name() -> str:
-    """What the last digit of a computed number, and the page's text, can depend on."""
+    """Return the versions on which the last digit of a number, and the page's text, can depend."""
     python = f"{platform.python_implementation()} {platform.python_version()}"
     libraries = ", ".join(f"{name} {metadata.version(name)}" for name in ("numpy", "jinja2"))
     return f"{python}, {libraries}, {platform.system()} {platform.machine()}"
@@ -231,16 +242,16 @@ def _digest(packages: tuple[str, ...]) -> str:
     root = files("wireproof")
     places = [(name, root / name) for name in packages] or [("", root)]
     digest = hashlib.sha256()
-    for name, data in sorted(one for place in places for one in _sources(*place)):
+    for name, data in sorted(source for place in places for source in _sources(*place)):
         digest.update(f"{name}\0{len(data)}\0".encode())
         digest.update(data)
     return digest.hexdigest()
 
 
 def _sources(name: str, place: Traversable) -> Iterator[tuple[str, bytes]]:
-    for one in place.iterdir():
-        inside = f"{name}/{one.name}"
-        if one.is_dir():
-            yield from _sources(inside, one)
-        elif one.name.endswith(_SUFFIXES):
-            yield inside, one.read_bytes()
+    for entry in place.iterdir():
+        inside = f"{name}/{entry.name}"
+        if entry.is_dir():
+            yield from _sources(inside, entry)
+        elif entry.name.endswith(_SUFFIXES):
+            yield inside, entry.read_bytes()

@@ -1,7 +1,7 @@
-"""Detached signatures of a manifest, by the user's own tool: OpenSSH's ``ssh-keygen -Y``.
+"""Detached signatures of a manifest, made by the user's own tool: OpenSSH's ``ssh-keygen -Y``.
 
-Private keys are never read here: the tool is told their name. Whatever it says of a signature is
-shown, and its exit status decides.
+wireproof never reads private keys; it passes their file name to the tool. The tool's output about a
+signature is shown, and its exit status decides.
 """
 
 import subprocess
@@ -16,30 +16,36 @@ from wireproof.report.names import clean
 from wireproof.store.manifest import MANIFEST, manifest_bytes, signatures_of
 
 NAMESPACE = "wireproof"
-"""What ssh-keygen calls the purpose of a signature: one made for another is none."""
+"""The purpose of a signature in ssh-keygen; a signature for another purpose is not accepted."""
 _CHECK_S = 60.0
 _SIGN_S = 600.0
-"""Somebody types a passphrase, or touches a token."""
+"""Seconds; the user may have to type a passphrase or touch a token."""
 _MOST_PRINCIPALS = 20
 
 
 def ssh_sign_argv(program: str, key: str) -> list[str]:
-    """Signs what comes on standard input with a private key, or by the agent with a public one."""
+    """Return the command that signs standard input with a private key, or with a public key through
+    the agent.
+    """
     return [program, "-Y", "sign", "-q", "-n", NAMESPACE, "-f", key]
 
 
 def ssh_check_argv(program: str, signature: Path) -> list[str]:
-    """Is it a signature of this, whoever made it?"""
+    """Return the command that checks whether a signature fits standard input, whoever made it."""
     return [program, "-Y", "check-novalidate", "-n", NAMESPACE, "-s", str(signature)]
 
 
 def ssh_principals_argv(program: str, signature: Path, signers: Path) -> list[str]:
-    """Who of ``signers`` (a file as OpenSSH's allowed_signers) has the key of the signature?"""
+    """Return the command that finds who in ``signers`` (OpenSSH's allowed_signers) has the
+    signature's key.
+    """
     return [program, "-Y", "find-principals", "-s", str(signature), "-f", str(signers)]
 
 
 def ssh_verify_argv(program: str, signature: Path, signers: Path, principal: str) -> list[str]:
-    """Is it a signature of this by ``principal``, whom ``signers`` lets sign?"""
+    """Return the command that checks whether ``principal``, whom ``signers`` allows to sign, made
+    the signature.
+    """
     return [
         *(program, "-Y", "verify", "-n", NAMESPACE, "-s", str(signature)),
         *("-f", str(signers), "-I", principal),
@@ -47,26 +53,27 @@ def ssh_verify_argv(program: str, signature: Path, signers: Path, principal: str
 
 
 def check_signer(key: str) -> None:
-    """Raises ``BadInput`` when nothing here can sign with ``key``: said before hours of
-    measurement.
+    """Raise ``BadInput`` before hours of measurement if nothing on this machine can sign with
+    ``key``.
     """
     _signer(key)
 
 
 def sign(folder: Path, key: str) -> Path:
-    """Sign the manifest of ``folder``; returns the new file beside it. ``key``: the file of an SSH
-    key; a public one is for the agent.
+    """Sign the manifest of ``folder``; return the new file beside it.
 
-    Raises ``BadInput`` when there is no such key or tool, ``CouldNotMeasure`` when it does not
+    ``key``: the file of an SSH key; a public key is used through the agent.
+
+    Raises ``BadInput`` if there is no such key or tool, ``CouldNotMeasure`` if the tool does not
     sign.
     """
     argv = _signer(key)
     manifest = manifest_bytes(folder)
-    done = _run(argv, manifest, _SIGN_S, said=None)
+    done = _run(argv, manifest, _SIGN_S, stderr=None)
     if done.returncode != 0 or not done.stdout:
         raise CouldNotMeasure(
-            f"{argv[0]} did not sign {folder} (exit status {done.returncode}); the dossier is whole"
-            f" without: `wireproof dossier sign {folder} --key KEY` signs it later."
+            f"{argv[0]} did not sign {folder} (exit status {done.returncode}); the dossier is"
+            f" complete without it: `wireproof dossier sign {folder} --key KEY` signs it later."
         )
     try:
         place = _free(folder)
@@ -80,15 +87,18 @@ def sign(folder: Path, key: str) -> Path:
 
 def _signer(key: str) -> list[str]:
     if not Path(key).is_file():
-        raise BadInput(f"{key!r} is no file: give an SSH key's (GnuPG keys are not used any more).")
+        raise BadInput(
+            f"{key!r} is not a file: give the file of an SSH key (GnuPG keys are no longer"
+            " supported)."
+        )
     program = find_program("ssh-keygen")
     if program is None:
-        raise BadInput("ssh-keygen (OpenSSH) is not on PATH: it signs with the key of a file.")
+        raise BadInput("ssh-keygen (OpenSSH), which signs with the key in a file, is not on PATH.")
     return ssh_sign_argv(program, str(Path(key).absolute()))
 
 
 def _free(folder: Path) -> Path:
-    """A name that no signature has: several parties may sign."""
+    """Return a name that no signature has yet, because several parties may sign."""
     names = [f"{MANIFEST}.sig", *(f"{MANIFEST}.{n}.sig" for n in range(2, 100))]
     there = {path.name for path in signatures_of(folder)}
     free = next((name for name in names if name not in there), None)
@@ -98,28 +108,31 @@ def _free(folder: Path) -> Path:
 
 
 def checked(folder: Path, signers: Path | None) -> list[Signature]:
-    """Every signature of the manifest, looked at. With ``signers`` one of them at least is by
-    somebody whom that file names.
+    """Check every signature of the manifest.
 
-    Raises ``BadInput`` for a signature that is not of this manifest, for one of GnuPG, and when
-    ``signers`` is given and vouches for none; ``CouldNotMeasure`` when the tool that could tell is
-    not here.
+    With ``signers`` at least one must be made by a person in that file.
+
+    Raises ``BadInput`` for a signature that does not fit this manifest, for a GnuPG signature, and
+    if ``signers`` is given and vouches for none; ``CouldNotMeasure`` if the tool that checks it is
+    missing.
     """
     if signers is not None and not signers.is_file():
-        raise BadInput(f"{signers} is no file: give OpenSSH's allowed_signers.")
+        raise BadInput(f"{signers} is not a file: give OpenSSH's allowed_signers.")
     manifest = manifest_bytes(folder)
-    found = [_checked(path, manifest, signers) for path in signatures_of(folder)]
-    if signers is None or any(one.state == "vouched" for one in found):
-        return found
-    if not found:
+    signatures = [_checked(path, manifest, signers) for path in signatures_of(folder)]
+    if signers is None or any(signature.state == "vouched" for signature in signatures):
+        return signatures
+    if not signatures:
         raise BadInput(f"{folder} is not signed, and --signers demands it.")
-    if any(one.state == "unchecked" for one in found):
-        raise CouldNotMeasure(f"the signature of {folder} cannot be told: {_listed(found)}.")
-    raise BadInput(f"{folder} is signed, but by nobody whom {signers} names: {_listed(found)}.")
+    if any(signature.state == "unchecked" for signature in signatures):
+        raise CouldNotMeasure(
+            f"the signature of {folder} cannot be checked: {_listed(signatures)}."
+        )
+    raise BadInput(f"{folder} is signed, but not by anyone in {signers}: {_listed(signatures)}.")
 
 
-def _listed(found: Sequence[Signature]) -> str:
-    return "; ".join(f"{one.file}: {one.said}" for one in found)
+def _listed(signatures: Sequence[Signature]) -> str:
+    return "; ".join(f"{signature.file}: {signature.said}" for signature in signatures)
 
 
 def _checked(path: Path, manifest: bytes, signers: Path | None) -> Signature:
@@ -127,7 +140,7 @@ def _checked(path: Path, manifest: bytes, signers: Path | None) -> Signature:
         open_regular(path, follow=False).close()
     except OSError as error:
         raise BadInput(f"{path} cannot be read: {error.strerror}.") from error
-    look = _LOOKS.get(path.suffix, _by_its_own_tool)
+    look = _LOOKS.get(path.suffix, _by_another_tool)
     return look(path.absolute(), manifest, signers and signers.absolute())
 
 
@@ -137,7 +150,7 @@ def _by_ssh(path: Path, manifest: bytes, signers: Path | None) -> Signature:
         return _unchecked(path, "ssh-keygen (OpenSSH) is not on PATH")
     done = _run(ssh_check_argv(program, path), manifest, _CHECK_S)
     if done.returncode != 0:
-        raise _not_of_it(path, done)
+        raise _wrong_signature(path, done)
     for principal in _principals(program, path, signers):
         assert signers is not None  # noqa: S101  else there is no principal
         vouched = _run(ssh_verify_argv(program, path, signers, principal), manifest, _CHECK_S)
@@ -155,15 +168,17 @@ def _principals(program: str, path: Path, signers: Path | None) -> list[str]:
 
 
 def _of_gnupg(path: Path, _manifest: bytes, _signers: Path | None) -> Signature:
-    """Earlier versions vouched for it: whoever counts on that is not to read a verdict here."""
+    """Refuse a GnuPG signature, which earlier versions accepted, so that no verdict relies on
+    it.
+    """
     raise BadInput(
-        f"{path.name} is a GnuPG signature, which wireproof does not read any more: check it with"
+        f"{path.name} is a GnuPG signature, which wireproof no longer reads: check it with"
         f" `gpg --verify {path.name} {MANIFEST}`, move it elsewhere, and have the dossier signed"
         " with an SSH key (`wireproof dossier sign`)."
     )
 
 
-def _by_its_own_tool(path: Path, _manifest: bytes, _signers: Path | None) -> Signature:
+def _by_another_tool(path: Path, _manifest: bytes, _signers: Path | None) -> Signature:
     return _unchecked(path, "its own tool checks it")
 
 
@@ -177,11 +192,11 @@ def _unchecked(path: Path, why: str) -> Signature:
     return Signature(file=path.name, state="unchecked", said=f"not checked: {why}")
 
 
-def _not_of_it(path: Path, done: subprocess.CompletedProcess[bytes]) -> BadInput:
-    said = _first_line(done.stderr) or _first_line(done.stdout) or f"status {done.returncode}"
+def _wrong_signature(path: Path, done: subprocess.CompletedProcess[bytes]) -> BadInput:
+    reason = _first_line(done.stderr) or _first_line(done.stdout) or f"status {done.returncode}"
     return BadInput(
-        f"{path.name} is no signature of this {MANIFEST}: it was made for another, or one of them"
-        f" was changed ({said})."
+        f"{path.name} is not a signature of this {MANIFEST}: it was made for another file, or one"
+        f" of the two was changed ({reason})."
     )
 
 
@@ -191,19 +206,19 @@ def _first_line(data: bytes) -> str:
 
 
 def _run(
-    argv: Sequence[str], data: bytes, timeout_s: float, *, said: int | None = subprocess.PIPE
+    argv: Sequence[str], data: bytes, timeout_s: float, *, stderr: int | None = subprocess.PIPE
 ) -> subprocess.CompletedProcess[bytes]:
-    """``said`` None: what the tool asks or complains of reaches the user."""
+    """Run a tool. With ``stderr`` None its questions and complaints reach the user."""
     try:
         return subprocess.run(
             **by_path(argv),
             input=data,
             stdout=subprocess.PIPE,
-            stderr=said,
+            stderr=stderr,
             timeout=timeout_s,
             check=False,
         )
     except subprocess.TimeoutExpired as error:
-        raise CouldNotMeasure(f"{argv[0]} did not end in {timeout_s:.0f} s.") from error
+        raise CouldNotMeasure(f"{argv[0]} did not finish within {timeout_s:.0f} s.") from error
     except OSError as error:
         raise CouldNotMeasure(f"{argv[0]} cannot be started: {error.strerror}.") from error

@@ -1,4 +1,6 @@
-"""``wireproof ladder``: at which layer between the wire and the job is time or rate lost?"""
+"""``wireproof ladder``: finds the layer between the wire and the job at which time or rate is
+lost.
+"""
 
 from __future__ import annotations
 
@@ -40,42 +42,43 @@ __all__ = [
 
 DOCUMENT = "ladder.json"
 KeptLadder = tuple[Ladder, Path | None]
-"""A ladder, and the folder that its records are kept in, None if nothing is."""
+"""A ladder, and the folder of its records, or None if they are not kept."""
 
 
 def run_ladder(
     wanted: LadderSpecification, reporter: Reporter, environment: Mapping[str, str]
 ) -> KeptLadder:
-    """Measure every layer in every round, and say at which step time or rate is lost.
+    """Measure every layer in every round, and report at which step time or rate is lost.
 
-    ``environment``: where an allocation is looked for. Raises ``BadInput`` before anything is
-    started, ``CouldNotMeasure`` when no layer, or one that was asked for, can be measured.
+    ``environment`` is searched for an allocation. Raises ``BadInput`` before anything is started,
+    ``CouldNotMeasure`` if no layer, or a layer that was asked for, can be measured.
     """
     with result_folder(wanted.storage, "ladder", reporter) as folder, ExitStack() as stack:
-        found, stopped = _Ladder(wanted, folder, reporter, environment, stack).measure()
+        kept, stopped = _Ladder(wanted, folder, reporter, environment, stack).measure()
     if stopped == "interrupted":
         raise KeyboardInterrupt
-    return found
+    return kept
 
 
 def plan_ladder(
     wanted: LadderSpecification, reporter: Reporter, environment: Mapping[str, str]
 ) -> LadderPlan:
-    """What would be run, with nothing started. Raises ``BadInput``."""
+    """Return what would be run, without starting anything. Raises ``BadInput``."""
     layers = layers_of_hosts(wanted, Path(), environment)
     target, seed = layers[0].target, wanted.mpi.chosen_seed()
     return LadderPlan(
         hosts=list(target.hosts),
         rounds=wanted.rounds or enough_rounds(len(layers) - 1),
         seed=seed,
-        layers=[one.planned(seed) for one in layers],
+        layers=[layer.planned(seed) for layer in layers],
         notes=list(target.notes),
     )
 
 
 class _Ladder(Bench[Round]):
-    """The layers of one ladder; an arm is a layer's place in ``LAYERS``. ``stack``: what perftest
-    needs.
+    """The layers of one ladder; an arm is a layer's index in ``LAYERS``.
+
+    ``stack``: holds what perftest needs.
     """
 
     def __init__(
@@ -97,20 +100,20 @@ class _Ladder(Bench[Round]):
         self._poorer: set[LayerName] = set()
 
     def measure(self) -> tuple[KeptLadder, Stopped]:
-        """All rounds, or those before an interruption, and their answer."""
+        """Measure all rounds, or those before an interruption, and return their answer."""
         for line in self._target.notes:
             self._reporter.say(line)
         names = ", ".join(layer.title for layer in self._layers)
         rounds = self._wanted.rounds or enough_rounds(len(self._layers) - 1)
         self._reporter.say(f"{counted(rounds, 'round')} of {names}")
         design = self._with_layers(Design(arms=(), seed=str(self._seed), rounds=rounds))
-        found = carry_out(Experiment(design=design), self, self._reporter, time.monotonic)
-        if found.stopped == "interrupted":
-            done = f"{found.rounds} of {counted(rounds, 'round')}"
+        experiment = carry_out(Experiment(design=design), self, self._reporter, time.monotonic)
+        if experiment.stopped == "interrupted":
+            done = f"{experiment.rounds} of {counted(rounds, 'round')}"
             self._reporter.warn(f"interrupted after {done}: no answer")
-            if not found.rounds:
+            if not experiment.rounds:
                 raise KeyboardInterrupt
-        return self._result(found), found.stopped
+        return self._result(experiment), experiment.stopped
 
     def _with_layers(self, design: Design) -> Design:
         arms = tuple(LAYERS.index(layer.name) for layer in self._layers)
@@ -118,9 +121,9 @@ class _Ladder(Bench[Round]):
 
     def run(self, place: TrialPlace) -> Round:
         layer = self._layer_of(place)
-        found = layer.run(place.round_, self._seed, self._reporter)
-        self._times.setdefault(layer.name, {})[place.round_] = found
-        return found
+        measured = layer.run(place.round_, self._seed, self._reporter)
+        self._times.setdefault(layer.name, {})[place.round_] = measured
+        return measured
 
     def _layer_of(self, place: TrialPlace) -> AnyLayer:
         return next(layer for layer in self._layers if layer.name == LAYERS[place.arm])
@@ -132,7 +135,7 @@ class _Ladder(Bench[Round]):
         self._failed.append((place.round_, layer, error))
 
     def after(self, experiment: Experiment[Round]) -> Design:
-        """Without layers that cannot be measured; with raw verbs if the NIC has them."""
+        """Leave out layers that cannot be measured; add raw verbs if the NIC has them."""
         if len(self._failed) == len(self._layers):
             raise self._failed[0][2]
         self._leave_out()
@@ -141,7 +144,7 @@ class _Ladder(Bench[Round]):
         return self._with_layers(experiment.design)
 
     def _leave_out(self) -> None:
-        """A layer that fails in the first round is missing; later it may miss one round."""
+        """Drop a layer that fails in the first round; later it may miss one round."""
         for number, layer, error in self._failed:
             if number == 0:
                 self._is_missing(layer.name, layer.title, error)
@@ -154,8 +157,8 @@ class _Ladder(Bench[Round]):
         self._failed = []
 
     def _look_for_verbs(self) -> None:
-        """Raw verbs take the place of the kernel's sockets below all others, where the claimed NIC
-        has them and perftest is here.
+        """Replace the kernel's sockets at the bottom by raw verbs, if the claimed NIC has them and
+        perftest is installed.
         """
         wanted = self._wanted
         if wanted.mpi.plays_hosts or (wanted.layers and "verbs" not in wanted.layers):
@@ -191,9 +194,9 @@ class _Ladder(Bench[Round]):
         self._reporter.warn(f"{title} is left out: {why}.")
 
     def _result(self, experiment: Experiment[Round]) -> KeptLadder:
-        """The answer, its records sealed."""
+        """Return the answer and seal its records."""
         ladder = self._ladder(experiment)
-        parts = [part for one in self._layers if (part := one.part()) is not None]
+        parts = [part for layer in self._layers if (part := layer.part()) is not None]
         place = sealed(
             parts,
             ladder,
@@ -205,7 +208,7 @@ class _Ladder(Bench[Round]):
         return ladder, place
 
     def _measured(self, rounds: int) -> tuple[list[Layer], list[Rung]]:
-        """Every layer, and the lines of those that take part in claims."""
+        """Return every layer, and the fitted lines of those whose path is proven."""
         layers: list[Layer] = []
         rungs: list[Rung] = []
         for layer in self._layers:
@@ -243,7 +246,7 @@ class _Ladder(Bench[Round]):
             steps=judged.steps,
             findings=judged.findings,
             hints=hints_for(
-                judged.steps, {one.name: one.title for one in layers}, where_of(self._target)
+                judged.steps, {layer.name: layer.title for layer in layers}, where_of(self._target)
             ),
             verdict=judged.verdict,
             answer=judged.answer,
@@ -252,12 +255,12 @@ class _Ladder(Bench[Round]):
         )
 
     def _attainable(self) -> float | None:
-        """What physics leaves of the link, claimed or as the ports state it, for large messages;
-        bytes/s.
+        """Return the goodput that the link allows for large messages in bytes/s; the link is
+        claimed or as the ports report it.
         """
-        parts = [part for one in self._layers if (part := one.part()) is not None]
-        found = parts[0].section.limits if parts and not self._wanted.mpi.plays_hosts else None
-        return found.attainable_bytes_per_s if found is not None else None
+        parts = [part for layer in self._layers if (part := layer.part()) is not None]
+        limits = parts[0].section.limits if parts and not self._wanted.mpi.plays_hosts else None
+        return limits.attainable_bytes_per_s if limits is not None else None
 
     def _layer(self, layer: AnyLayer, lines: Fitted, rounds: int) -> Layer:
         played = self._wanted.mpi.plays_hosts
@@ -285,19 +288,21 @@ AnyLayer = LaunchedLayer | CommandedLayer
 def layers_of_hosts(
     wanted: LadderSpecification, folder: Path, environment: Mapping[str, str]
 ) -> list[AnyLayer]:
-    """The layers from the wire up, with nothing started. Raises ``BadInput``."""
+    """Return the layers from the wire up, without starting anything. Raises ``BadInput``."""
     if "application" in wanted.names and not (wanted.pattern or wanted.command):
-        raise BadInput("--layers: the application is a --pattern, or a command behind --: give it.")
-    launched = [name for name in wanted.names if name != "verbs" and not _own(wanted, name)]
-    layers: list[AnyLayer] = [LaunchedLayer(one, wanted, folder, environment) for one in launched]
+        raise BadInput("--layers: give the application as a --pattern or as a command after --.")
+    launched = [name for name in wanted.names if name != "verbs" and not _is_command(wanted, name)]
+    layers: list[AnyLayer] = [LaunchedLayer(name, wanted, folder, environment) for name in launched]
     if not layers:
-        raise BadInput("--layers: besides verbs and a command, name a layer of our own: tcp, mpi.")
+        raise BadInput(
+            "--layers: besides verbs and a command, name a layer that wireproof measures: tcp, mpi."
+        )
     target = layers[0].target
     check_hosts(target, played=wanted.mpi.plays_hosts)
     if wanted.command:
         if wanted.mpi.plays_hosts:
-            raise BadInput("a command does not run in the model: leave it or the model out.")
-        own = application(
+            raise BadInput("a command cannot run in the model: leave out the command or the model.")
+        command = application(
             wanted.command,
             target,
             sizes=wanted.sizes,
@@ -306,58 +311,60 @@ def layers_of_hosts(
             folder=folder if wanted.storage.kept else None,
             longest_s=wanted.mpi.deadline_s or LONGEST_S,
         )
-        layers.append(own)
+        layers.append(command)
     return layers
 
 
-def _own(wanted: LadderSpecification, name: LayerName) -> bool:
+def _is_command(wanted: LadderSpecification, name: LayerName) -> bool:
     return name == "application" and bool(wanted.command)
 
 
 def check_hosts(target: Target, *, played: bool) -> None:
-    """Two hosts; the settings see to it that they differ. Raises ``BadInput``."""
+    """Raise ``BadInput`` unless there are two hosts; the options make sure that they differ."""
     if not target.hosts and played:
         return
     count = len(target.hosts)
     if count != 2:
-        given = f"{count} were given" if count else "none was"
-        raise BadInput(f"a ladder stands between two hosts, and {given}: give --hosts A,B.")
+        given = f"{count} were given" if count else "none was given"
+        raise BadInput(f"a ladder measures between two hosts, but {given}: give --hosts A,B.")
 
 
 def where_of(target: Target) -> str:
-    """The options that choose these hosts again."""
+    """Return the options that select these hosts again."""
     lab = [f"--lab {target.lab.name}"] if target.lab is not None else []
     nic = [f"--nic {target.nics[0]}"] if target.nics and target.nics[0] else []
     return " ".join([*lab, f"--hosts {','.join(target.hosts) or 'A,B'}", *nic])
 
 
 def rdma_device(layers: Sequence[AnyLayer], target: Target) -> tuple[str, str]:
-    """The RDMA device of the claimed NIC, as both hosts have it, and the second host's address on
-    it ("" without one). Raises ``CouldNotMeasure`` where there is none.
+    """Return the RDMA device of the claimed NIC, which both hosts have under the same name, and the
+    second host's address on it ("" without one). Raises ``CouldNotMeasure`` if there is none.
     """
     claimed = target.nics[0] if target.nics else ""
-    hosts = next((one.hosts for one in layers if isinstance(one, LaunchedLayer) and one.hosts), [])
-    nics = [one for host in hosts for one in [_claimed(host, claimed)] if one is not None]
+    hosts = next(
+        (layer.hosts for layer in layers if isinstance(layer, LaunchedLayer) and layer.hosts), []
+    )
+    nics = [nic for host in hosts if (nic := _claimed(host, claimed)) is not None]
     if not nics or len(nics) < len(hosts):
-        nic = claimed or "no active port"
-        raise CouldNotMeasure(f"raw verbs: {nic} is not an RDMA device of both hosts.")
-    devices = {one.rdma.device for one in nics if one.rdma is not None}
+        named = claimed or "no active port"
+        raise CouldNotMeasure(f"raw verbs: {named} is not an RDMA device of both hosts.")
+    devices = {nic.rdma.device for nic in nics if nic.rdma is not None}
     if len(devices) > 1:
         names = ", ".join(sorted(devices))
         raise CouldNotMeasure(
-            f"raw verbs: the hosts' RDMA devices have different names ({names}), and perftest is"
-            " given one: leave verbs out with --layers."
+            f"raw verbs: the hosts' RDMA devices have different names ({names}), but perftest"
+            " takes one name: leave verbs out with --layers."
         )
-    addresses = [one.partition("/")[0] for one in nics[-1].address]
+    addresses = [address.partition("/")[0] for address in nics[-1].address]
     return min(devices), next(iter(addresses), "")
 
 
 def _claimed(host: Host, name: str) -> Nic | None:
-    """The claimed NIC of a host, when it is an RDMA device; without a claim the first that is
-    up.
+    """Return the claimed NIC of a host if it is an RDMA device; without a claim the first active
+    one.
     """
     if name:
-        found = port_called(host.nics, name)
-        return found if found is not None and found.rdma is not None else None
-    devices = ((one, one.rdma) for one in host.nics)
-    return next((one for one, rdma in devices if rdma and "ACTIVE" in rdma.state.upper()), None)
+        nic = port_called(host.nics, name)
+        return nic if nic is not None and nic.rdma is not None else None
+    devices = ((port, port.rdma) for port in host.nics)
+    return next((port for port, rdma in devices if rdma and "ACTIVE" in rdma.state.upper()), None)

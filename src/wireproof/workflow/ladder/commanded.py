@@ -1,4 +1,4 @@
-"""The layers that other programs measure: perftest's raw verbs, and a command of the user's."""
+"""The layers that other programs measure: perftest's raw verbs, and a command of the user."""
 
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
@@ -25,11 +25,11 @@ from wireproof.workflow.result import MeasuredPart
 from wireproof.workflow.target.target import Target
 
 SIZE_WORD = "{size}"
-"""In the words of a command: the message size, in bytes."""
+"""The placeholder for the message size in bytes in a command's words."""
 SIZES = (8, 512, 4096, 65536, 1 << 20)
-"""Of a command that is run once for each size, unless others are asked for."""
+"""Default sizes of a command that is run once for each size."""
 LONGEST_S = 120.0
-"""What a command may take in a round, unless --deadline says otherwise."""
+"""Longest time of a command in a round; --deadline changes it."""
 _VERBS_SIZES = tuple(1 << power for power in range(1, 24))
 _VERBS_ITERATIONS = 200
 _MIB = 1 << 20
@@ -38,8 +38,10 @@ _NS_PER_S = 1e9
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Asked:
-    """One run of a command. ``size`` and ``number``: it is run for this size alone, and this finds
-    the time (ns) in its output; else its output is a table that an adapter reads.
+    """One run of a command.
+
+    With ``size`` and ``number`` it runs for this size alone, and ``number`` finds the time (ns) in
+    its output; else an adapter reads a table from its output.
     """
 
     proof: ProofSpecification
@@ -48,7 +50,7 @@ class Asked:
 
 
 class CommandedLayer:
-    """One layer; ``runs``: what makes up a round; each takes ``longest_s`` at most."""
+    """One layer. ``runs`` make up a round; each takes at most ``longest_s``."""
 
     def __init__(
         self,
@@ -70,33 +72,33 @@ class CommandedLayer:
         return self._runs[0].proof.target
 
     def run(self, number: int, seed: int, reporter: Reporter) -> Round:
-        """One round. Raises ``CouldNotMeasure`` when a command fails or prints nothing usable."""
+        """Run one round. Raises ``CouldNotMeasure`` if a command fails or prints nothing usable."""
         times: dict[int, float] = {}
         windowed: list[float] = []
         proofs: set[Proof] = set()
-        for at, one in enumerate(self._runs):
-            proved = self._proved(one, reporter)
+        for at, asked in enumerate(self._runs):
+            proved = self._proved(asked, reporter)
             series = proved.series
-            if one.size is not None:
-                series = [_of_number(one, one.size, proved, self.title)]
-                seen = judge_traffic(proved.traffic, series, one.proof.target.claim())
-                proved = dataclasses.replace(proved, judgement=seen)
+            if asked.size is not None:
+                series = [_of_number(asked, asked.size, proved, self.title)]
+                judgement = judge_traffic(proved.traffic, series, asked.proof.target.claim())
+                proved = dataclasses.replace(proved, judgement=judgement)
             proofs.add(proved.judgement.proof)
             times |= _times(series)
             windowed += _windowed(series)
-            self._keep(f"{self.name}-{number + 1}-{at + 1}.json", one, proved)
+            self._keep(f"{self.name}-{number + 1}-{at + 1}.json", asked, proved)
         if not times and not windowed:
             raise CouldNotMeasure(
-                f"{self.title}: the command's output has no table of sizes that is known: put"
-                f" {SIZE_WORD} where it takes the size, and give --metric."
+                f"{self.title}: the command's output has no known table of sizes: put {SIZE_WORD}"
+                " where it takes the size, and give --metric."
             )
         self._proofs.append(_of_round(proofs))
         return Round(times, max(windowed, default=None))
 
-    def _proved(self, one: Asked, reporter: Reporter) -> ProvedCommand:
+    def _proved(self, asked: Asked, reporter: Reporter) -> ProvedCommand:
         try:
             proved = prove_command(
-                dataclasses.replace(one.proof, longest_s=self._longest_s),
+                dataclasses.replace(asked.proof, longest_s=self._longest_s),
                 environment=self._environment,
                 reporter=Quiet(reporter),
             )
@@ -106,67 +108,74 @@ class CommandedLayer:
             raise KeyboardInterrupt
         if proved.exit_status:
             words = proved.last_words
-            how = f"{one.proof.argv[0]} ended with status {proved.exit_status}"
+            how = f"{asked.proof.argv[0]} ended with status {proved.exit_status}"
             raise CouldNotMeasure(f"{self.title}: {how}{f': {words}' if words else '.'}")
         return proved
 
-    def _keep(self, name: str, one: Asked, proved: ProvedCommand) -> None:
+    def _keep(self, name: str, asked: Asked, proved: ProvedCommand) -> None:
         if self._folder is not None:
-            text = json_text(in_envelope(proved.document(one.proof))) + "\n"
+            text = json_text(in_envelope(proved.document(asked.proof))) + "\n"
             replace_file(self._folder / name, text.encode())
 
     def planned(self, seed: int) -> PlannedLayer:
-        """The commands of a round."""
-        lines = [shell_line(one.proof.argv, {}) for one in self._runs]
+        """Return the commands of a round."""
+        lines = [shell_line(asked.proof.argv, {}) for asked in self._runs]
         return PlannedLayer(name=self.name, title=self.title, commands=lines)
 
     def titled(self) -> str:
         return self.title
 
     def how(self) -> str:
-        """The program, and how often it runs in a round."""
+        """Return the program of a round."""
         words = " ".join(self._runs[0].proof.argv)
         return words if len(words) <= 80 else f"{words[:77]}..."
 
     def waited(self) -> float | None:
-        """Nobody counts it."""
+        """Return None: the wait for a processor is not counted."""
         return None
 
     def proof(self) -> Proof:
-        """On the wire when every round was."""
+        """Return on-wire if every round was on the wire."""
         return worst_proof(self._proofs)
 
     def part(self) -> MeasuredPart | None:
-        """Nothing that `report` would judge: the proofs are kept beside it."""
+        """Return None: `report` judges no part of a command; its proofs are stored separately."""
         return None
 
 
 def _of_round(proofs: set[Proof]) -> Proof:
-    """Runs of small messages are too few bytes to be seen; those that are seen decide."""
+    """Return the proof of a round.
+
+    Runs of small messages move too few bytes to be seen; the others decide.
+    """
     return worst_proof(proofs - {"unproven"})
 
 
 def _times(series: Sequence[Series]) -> dict[int, float]:
-    """Time of one message, where each waits for the one before."""
-    found: dict[int, float] = {}
-    for one in series:
-        for point in one.points:
+    """Return the time of one message by size, for tables in which each message waits for the one
+    before.
+    """
+    times: dict[int, float] = {}
+    for table in series:
+        for point in table.points:
             time_ns = point.hrt_ns or point.time_ns
             if time_ns and point.message_bytes > 0:
-                found[point.message_bytes] = time_ns
-    return found
+                times[point.message_bytes] = time_ns
+    return times
 
 
 def _windowed(series: Sequence[Series]) -> list[float]:
-    """The rate of the largest size of each table of one-way rates, bytes/s."""
-    tables = [one for one in series if one.metric == "bandwidth" and one.directions == 1]
-    last = [max(one.points, key=lambda it: it.message_bytes) for one in tables if one.points]
-    return [one.goodput_bytes_per_s for one in last if one.goodput_bytes_per_s]
+    """Return the rate of the largest size of each table of one-way rates, bytes/s."""
+    tables = [table for table in series if table.metric == "bandwidth" and table.directions == 1]
+    last = [
+        max(table.points, key=lambda point: point.message_bytes) for table in tables if table.points
+    ]
+    return [point.goodput_bytes_per_s for point in last if point.goodput_bytes_per_s]
 
 
-def _of_number(one: Asked, size: int, proved: ProvedCommand, title: str) -> Series:
-    """What the command has said of one size, as a table of one row."""
-    reader = one.number
+def _of_number(asked: Asked, size: int, proved: ProvedCommand, title: str) -> Series:
+    """Return the time that the command printed for one size, as a table of one row."""
+    reader = asked.number
     time_ns = reader(proved.output.decode("utf-8", "replace")) if reader is not None else None
     if time_ns is None or not 0.0 < time_ns < float("inf"):
         raise CouldNotMeasure(
@@ -177,7 +186,7 @@ def _of_number(one: Asked, size: int, proved: ProvedCommand, title: str) -> Seri
     )
     return Series(
         tool="command",
-        benchmark=Path(one.proof.argv[0]).name,
+        benchmark=Path(asked.proof.argv[0]).name,
         metric="time",
         traffic="pingpong",
         points=[point],
@@ -200,14 +209,14 @@ def application(
     folder: Path | None,
     longest_s: float = LONGEST_S,
 ) -> CommandedLayer:
-    """The user's command: once for each size where its words have ``{size}``, else once, and its
-    output is a table. Raises ``BadInput``.
+    """Return the layer of the user's command: it runs once for each size if its words contain
+    ``{size}``, else once, and its output is a table. Raises ``BadInput``.
     """
     by_size = any(SIZE_WORD in word for word in argv)
     if by_size != (number is not None):
         raise BadInput(
-            f"--metric and {SIZE_WORD} in the command belong together: it is run once for each"
-            " size, and --metric finds the time of one message in its output."
+            f"--metric and {SIZE_WORD} in the command belong together: the command runs once for"
+            " each size, and --metric finds the time of one message in its output."
         )
     runs = [
         Asked(
@@ -233,23 +242,23 @@ def raw_verbs(
     folder: Path | None,
     stack: ExitStack,
 ) -> CommandedLayer:
-    """perftest's RDMA write between the hosts: half round trips of all sizes in one run (or of each
-    of ``sizes``), and the rate of the largest. ``place``: the RDMA device, and the second host's
-    address on it.
+    """Return perftest's RDMA write between the hosts: half round trips of all sizes in one run (or
+    one run for each of ``sizes``), and the rate of the largest. ``place``: the RDMA device, and the
+    second host's address on it.
 
-    Raises ``CouldNotMeasure`` where perftest is not installed.
+    Raises ``CouldNotMeasure`` if perftest is not installed.
     """
     device, address = place
     on_device = dataclasses.replace(target, nics=(device,) * len(target.hosts))
-    each: list[tuple[int, ...]] = [(size,) for size in sizes] or [_VERBS_SIZES]
-    asked = [("ib_write_lat", of) for of in each]
+    groups: list[tuple[int, ...]] = [(size,) for size in sizes] or [_VERBS_SIZES]
+    latencies = [("ib_write_lat", group) for group in groups]
     runs = []
-    for program, of in [*asked, ("ib_write_bw", (max(sizes, default=_MIB),))]:
+    for program, group in [*latencies, ("ib_write_bw", (max(sizes, default=_MIB),))]:
         wanted = BenchmarkSpecification(
             recipe=find_recipe("perftest", program),
             target=on_device,
             address=address,
-            sizes=of,
+            sizes=group,
             iterations=_VERBS_ITERATIONS if program == "ib_write_lat" else None,
             read_by_people=False,
         )

@@ -1,4 +1,4 @@
-"""The layers that our own engine measures: one launch of it for each round."""
+"""The layers that wireproof's engine measures: one launch for each round."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from wireproof.workflow.specification import MeasureSpecification
 from wireproof.workflow.target.target import Target
 
 BUDGET_S = 0.05
-"""Time of one point, unless another is asked for: rounds differ more than what is in one."""
+"""Default time of one point; short, because rounds differ more than repetitions within a round."""
 _SIZES = (8, 64, 512, 4096, 16384, 65536, 262144, 1 << 20, 4 << 20)
 _LONGEST_NS = 1e7
 _UNKNOWN_RATE = 1e9
@@ -44,7 +44,9 @@ _TITLES: Mapping[LayerName, str] = {
 
 
 def sizes_for(rate_bits_per_s: float | None) -> tuple[int, ...]:
-    """Small ones for the start, large ones for the rate; a message takes 10 ms at most."""
+    """Return small sizes for the start-up time and large sizes for the rate; a message takes at
+    most 10 ms.
+    """
     byte_ns = 8e9 / (rate_bits_per_s or _UNKNOWN_RATE)
     return tuple(size for size in _SIZES if size <= 65536 or size * byte_ns <= _LONGEST_NS)
 
@@ -73,23 +75,27 @@ class LaunchedLayer:
         return self._rounds.prepared.target
 
     def _prepare(self, pattern: str, environment: Mapping[str, str]) -> Prepared:
-        """The sizes of the pattern; of messages between two also a window full of the largest."""
-        found = prepare(self._measured(pattern, self._wanted.sizes or _SIZES), environment)
-        sizes = self._wanted.sizes or sizes_for(found.target.claimed_rate)
-        points = tuple(one for one in found.points if one.message_bytes in sizes)
+        """Return the points of the pattern; for point-to-point messages also a stream of the
+        largest size.
+        """
+        prepared = prepare(self._measured(pattern, self._wanted.sizes or _SIZES), environment)
+        sizes = self._wanted.sizes or sizes_for(prepared.target.claimed_rate)
+        points = tuple(point for point in prepared.points if point.message_bytes in sizes)
         if len(points) < _LEAST_SIZES:
-            raise BadInput(f"--sizes: a line needs {_LEAST_SIZES} sizes above 0 B of {pattern}.")
+            raise BadInput(
+                f"--sizes: {pattern} needs at least {_LEAST_SIZES} sizes above 0 B to fit a line."
+            )
         if pattern == _PATTERN:
             stream = prepare(self._measured(_STREAM, (max(sizes),)), environment)
             points += stream.points
-        return dataclasses.replace(found, points=points)
+        return dataclasses.replace(prepared, points=points)
 
     def _measured(self, pattern: str, sizes: tuple[int, ...]) -> MeasureSpecification:
         asked = dataclasses.replace(self._wanted.target, sizes=sizes)
         return MeasureSpecification.of(asked, Storage(), pattern=pattern, method=self._method)
 
     def run(self, number: int, seed: int, reporter: Reporter) -> Round:
-        """Times by size of one round. Raises ``CouldNotMeasure`` when a size has none."""
+        """Return times by size of one round. Raises ``CouldNotMeasure`` if a size has none."""
         folder = self._folder / f"{self.name}-{number + 1}"
         points = self._rounds.run(number, seed, folder, reporter).run.points
         times = [(point, time_ns) for point in points if (time_ns := time_of(point)) is not None]
@@ -102,7 +108,7 @@ class LaunchedLayer:
         )
 
     def planned(self, seed: int) -> PlannedLayer:
-        """The command of its first launch."""
+        """Return the command of the first launch."""
         command = command_of(
             self._rounds.session(0, seed, self._folder / f"{self.name}-1"), self.target
         )
@@ -110,18 +116,20 @@ class LaunchedLayer:
         return PlannedLayer(name=self.name, title=self.title, commands=[line])
 
     def part(self) -> MeasuredPart:
-        """All rounds as one judged run, in which those of few bytes help each other's proof."""
+        """Return all rounds as one judged run, in which rounds with few bytes support each other's
+        proof.
+        """
         if self._part is None:
             self._part = self._rounds.part(self.titled())
         return self._part
 
     def titled(self) -> str:
-        """With the provider that answered."""
+        """Return the title with the provider that was in use."""
         fabric = self.hosts[0].fabric if self.hosts else None
         return f"{self.title} {fabric.provider}" if fabric is not None else self.title
 
     def how(self) -> str:
-        """What was measured, over which library."""
+        """Return what was measured, over which library."""
         hosts = self.hosts
         library = hosts[0].library.split("\n")[0][:80] if hosts and hosts[0].library else ""
         pattern = self._rounds.prepared.points[0].pattern
@@ -129,7 +137,9 @@ class LaunchedLayer:
         return f"{what} over {library or self._method.transport}"
 
     def waited(self) -> float | None:
-        """Share of the time that a process waited for a processor; None where it is not counted."""
+        """Return the share of the time that a process waited for a processor, or None if not
+        counted.
+        """
         points = [point for section in self._rounds.sections for point in section.run.points]
         shares = [waited_share(pair) for point in points for pair in point.pairs]
         return median(shares) if shares else None
@@ -139,16 +149,18 @@ class LaunchedLayer:
 
     @property
     def hosts(self) -> list[Host]:
-        """Where the ranks ran, and with which NICs; none before the first round."""
+        """Return where the ranks ran, with their NICs; empty before the first round."""
         return self._rounds.sections[0].run.hosts if self._rounds.sections else []
 
 
 def path_of(judgement: Judgement) -> Proof:
-    """``on-wire`` when every point that shows a path shows that one, and the largest size does."""
+    """Return ``on-wire`` if every point that shows a path shows the wire, and the largest size
+    does.
+    """
     every = results(judgement)
-    largest = max((one.message_bytes for one in every), default=0)
-    shown = worst_proof(one.proof for one in every if one.proof != "unproven")
-    whole = worst_proof(one.proof for one in every if one.message_bytes == largest)
+    largest = max((point.message_bytes for point in every), default=0)
+    shown = worst_proof(point.proof for point in every if point.proof != "unproven")
+    whole = worst_proof(point.proof for point in every if point.message_bytes == largest)
     return whole if shown == "on-wire" else shown
 
 
@@ -169,12 +181,14 @@ def _streams(point: PointRecord) -> bool:
     return point.pattern == _STREAM
 
 
-# --- What a ladder is asked for.
+# --- What a ladder is asked to measure.
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ModelStep:
-    """In the model: what ``layer`` and all above it have more than the layer below."""
+    """A step of the model: what ``layer`` and all layers above it cost more than the layer
+    below.
+    """
 
     layer: LayerName
     latency_ns: float = 0.0
@@ -190,11 +204,12 @@ class ModelStep:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class LadderSpecification:
-    """``layers`` empty: all that can be measured here; else these, and one that cannot is an error.
-    ``rounds`` None: as many as it takes to decide all steps. ``smallest``: a smaller loss is none.
+    """``layers`` empty: all layers that can be measured here; else exactly these, and a layer that
+    cannot be measured is an error. ``rounds`` None: as many as it takes to decide all steps.
+    ``smallest``: a smaller loss counts as none.
 
-    The application is a ``pattern`` of our own, or a ``command``; ``number``: where each run of it
-    is for one size, the time (ns) in its output.
+    The application is a ``pattern`` of wireproof or a ``command``; ``number`` finds the time (ns)
+    in the output of a run for one size.
     """
 
     target: Options
@@ -212,27 +227,29 @@ class LadderSpecification:
     number: Callable[[str], float | None] | None = None
 
     def asked(self, layer: LayerName) -> bool:
-        """The user named it, so that it must be there."""
+        """Return whether the user named the layer, so that it must be measured."""
         given = layer in self.layers or layer == "application"
         return given or (layer == "ofi" and bool(self.ofi.ofi.provider))
 
     @property
     def names(self) -> tuple[LayerName, ...]:
-        """The layers to begin with, from the wire up; raw verbs join when a NIC has them."""
-        own: tuple[LayerName, ...] = ("application",) if self.pattern or self.command else ()
+        """Return the layers to begin with, from the wire up; raw verbs join if a NIC has them."""
+        application: tuple[LayerName, ...] = (
+            ("application",) if self.pattern or self.command else ()
+        )
         chosen = self.layers or ("tcp", "ofi", "mpi", "collective")
-        return tuple(one for one in LAYERS if one in (*chosen, *own))
+        return tuple(layer for layer in LAYERS if layer in (*chosen, *application))
 
 
 def methods_of(settings: Options) -> tuple[Method, Method]:
-    """The means of the MPI's layers and of libfabric's: --provider is for the one, --fabric for the
-    others. Raises ``BadInput``.
+    """Return the methods of the MPI's layers and of libfabric's: --provider applies to the latter,
+    --fabric to the former. Raises ``BadInput``.
     """
     transport = settings.transport
     if transport not in ("mpi", "model"):
         raise BadInput(
-            f"{settings.source('transport')} chooses one transport, and a ladder compares several:"
-            " leave it out, and choose with --layers."
+            f"{settings.source('transport')} chooses one transport, but a ladder compares several:"
+            " leave it out and choose with --layers."
         )
     ofi = dataclasses.replace(settings, transport="ofi", fabric="")
     mpi = dataclasses.replace(
@@ -242,23 +259,23 @@ def methods_of(settings: Options) -> tuple[Method, Method]:
 
 
 def layers_of(text: str) -> tuple[LayerName, ...]:
-    """``tcp,mpi`` as layers, from the wire up. Raises ``BadInput``."""
-    words = [one.strip() for one in text.split(",")] if text else []
+    """Parse ``tcp,mpi`` into layers, from the wire up. Raises ``BadInput``."""
+    words = [word.strip() for word in text.split(",")] if text else []
     known = ", ".join(LAYERS)
     for word in words:
         if word not in LAYERS:
             raise BadInput(f"--layers: there is no layer {word[:40]!r}; there are {known}.")
     if words and len(set(words)) < 2:
         raise BadInput("--layers: a step is between two layers: name two or more.")
-    return tuple(one for one in LAYERS if one in words)
+    return tuple(layer for layer in LAYERS if layer in words)
 
 
 def model_step_of(text: str) -> ModelStep:
-    """``mpi:latency_ns=11000`` (or ``gap_ns_per_byte``): that layer and those above. Raises
-    ``BadInput``.
+    """Parse ``mpi:latency_ns=11000`` (or ``gap_ns_per_byte``), a step of that layer and those
+    above. Raises ``BadInput``.
     """
     layer, _, rest = text.partition(":")
-    fields = dict(one.strip().partition("=")[::2] for one in rest.split(","))
+    fields = dict(field.strip().partition("=")[::2] for field in rest.split(","))
     try:
         if strange := set(fields) - {"latency_ns", "gap_ns_per_byte"}:
             raise BadInput(f"there is no {min(strange)[:40]!r}")

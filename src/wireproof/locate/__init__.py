@@ -1,3 +1,3 @@
-"""Which node, port, link or switch is slow. Pure: samples and a fabric in, culprits with their
-confidence out.
+"""Finds which node, port, link or switch is slow. Pure: takes samples and a fabric, returns
+culprits with their confidence.
 """

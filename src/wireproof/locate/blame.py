@@ -1,4 +1,4 @@
-"""Blames in the form that is reported."""
+"""Build blames in the form that reports use."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -8,16 +8,16 @@ from wireproof.locate.samples import value_of
 from wireproof.model.finding import Both, Link, Node, Port, Route, Subject, Switch
 from wireproof.model.located import Blame, BlameKind, Direction, Metric, Stage, name_of
 
-# the most that is claimed of what was measured again alone, and of what was only seen among others
+# highest confidence of a culprit that was confirmed alone, and of a culprit seen only in the screen
 _SURE, _UNSURE = 0.999, 0.95
 UNKNOWN_END = "?"
-"""The far end of a link of which only the leaf is known."""
+"""The far end of a link if only its leaf switch is known."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class SlownessEstimate:
-    """``slowness`` and its standard ``error``: logarithms against ``expected`` (log slowness);
-    ``p``: adjusted for all that was looked at.
+    """``slowness`` and its standard ``error`` are natural logarithms relative to ``expected`` (a
+    log slowness). ``p`` is adjusted for the number of hypotheses tested.
     """
 
     slowness: float
@@ -27,7 +27,9 @@ class SlownessEstimate:
 
 
 def kind_of(about: Subject) -> BlameKind:
-    """The kind of culprit that ``about`` is."""
+    """Return the kind of culprit that ``about`` is. Raise ValueError for a subject that cannot be a
+    culprit.
+    """
     match about:
         case Node():
             return "node"
@@ -43,12 +45,12 @@ def kind_of(about: Subject) -> BlameKind:
 
 
 def is_of_node(blame: Blame, node: str) -> bool:
-    """Whether a culprit is ``node`` or a port of it."""
+    """Return whether the culprit is ``node`` or one of its ports."""
     return isinstance(blame.about, Node | Port) and blame.subject == node
 
 
 def pair_of(metric: Metric, origin: str, target: str) -> Route | Both:
-    """The pair as a culprit: half round trips have no direction."""
+    """Return the pair as a culprit: a route for goodput, both directions for half round trips."""
     return Route(origin, target) if metric == "goodput" else Both(origin, target)
 
 
@@ -62,8 +64,9 @@ def blame_of(
     evidence: Sequence[str] = (),
     direction: Direction = "",
 ) -> Blame:
-    """``direction``: of a link or switch; a port has its own. The interval is the estimate -/+ 1.96
-    errors.
+    """Build a blame from an estimate. The interval is the estimate +/- 1.96 standard errors.
+
+    ``direction`` applies to links and switches; a port has its own direction.
     """
     slowness, error = estimate.slowness, estimate.error
     most = _SURE if stage == "confirmed" else _UNSURE

@@ -1,4 +1,4 @@
-"""What locate calls slow, and how sure it has to be."""
+"""Thresholds that decide what counts as slow, and how certain a culprit has to be."""
 
 import dataclasses
 import math
@@ -8,12 +8,12 @@ from wireproof.model.located import Metric
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class LocateCriteria:
-    """``alpha``: family-wise error of a whole sweep. ``practical_*``: the least slowdown that is
-    called one (relative: goodput that is missing, time that is added). ``floor``: spread of healthy
-    ports that is never called a difference. ``max_suspects``: how many nodes a confirm stage takes
-    at most, the worst first.
+    """``alpha``: family-wise error rate of a whole sweep. ``practical_*``: smallest relative
+    slowdown that is reported (missing goodput, added time). ``floor``: spread between healthy ports
+    that is never reported as a difference. ``max_suspects``: most nodes that a confirm stage
+    measures, the slowest first.
 
-    Raises ValueError when a share is not between 0 and 1.
+    Raises ValueError if a share is not between 0 and 1.
     """
 
     alpha: float = 0.05
@@ -29,13 +29,13 @@ class LocateCriteria:
                 raise ValueError(f"{name} is {value}: it must be between 0 and 1")
 
     def practical(self, metric: Metric) -> float:
-        """The practical threshold of ``metric``, as a relative slowdown."""
+        """Return the practical threshold of ``metric`` as a relative slowdown."""
         return self.practical_goodput if metric == "goodput" else self.practical_latency
 
 
 def as_log(metric: Metric, slowdown: float) -> float:
-    """Slowness (natural logarithm, positive is slow) of a relative slowdown: 0.05 less goodput, or
-    0.10 more time.
+    """Convert a relative slowdown to log slowness (natural logarithm, positive is slow). 0.05 means
+    5 % less goodput or 5 % more time.
     """
     return (
         -math.log1p(-min(slowdown, 1.0 - 1e-12))
@@ -45,5 +45,5 @@ def as_log(metric: Metric, slowdown: float) -> float:
 
 
 def as_slowdown(metric: Metric, slowness: float) -> float:
-    """The inverse of ``as_log``."""
+    """Convert log slowness to a relative slowdown: the inverse of ``as_log``."""
     return -math.expm1(-slowness) if metric == "goodput" else math.expm1(min(slowness, 700.0))

@@ -1,4 +1,4 @@
-"""Samples of a run: one per pair of hosts and point, the rounds numbered."""
+"""Extract the samples of a run: one per pair of hosts and point, with numbered rounds."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -15,19 +15,20 @@ _SMALL_BYTES = 1024
 
 Route = tuple[str, str]
 _Round = frozenset[frozenset[str]]
-# patterns, in the order of preference, with their form where it matters
+# (pattern, form) in order of preference; "" accepts every form
 _GOODPUT = (("stream", ""), ("put", "stream"))
 _HRT = (("pingpong", ""),)
 
 
 def samples_of(run: Run, metric: Metric = "goodput") -> Samples | None:
-    """The samples of ``run``, None when there are none. Nodes are the claim's hosts (those without
-    samples too).
+    """Return the samples of ``run``, or None if it has none. Nodes are all hosts of the claim, with
+    or without samples.
 
-    Goodput: streams, or puts where nothing was streamed; half round trips: ping-pongs of at most 1
-    KiB. Of several message sizes the largest that occurs in all rounds. Pairs of ranks of one host
-    are left out; several pairs between the same two hosts in one point are one sample (their
-    goodput together; the slowest half round trip).
+    Goodput comes from streams, or from puts if no stream was measured. Half round trips come from
+    ping-pongs of at most 1 KiB. If several message sizes were measured, the size that occurs in
+    most rounds is used (the largest in case of a tie). Pairs of ranks on the same host are left
+    out. Several pairs between the same two hosts in one point become one sample: their total
+    goodput, or their slowest half round trip.
     """
     hosts = _hosts(run)
     nodes = tuple(dict.fromkeys(hosts.values()))
@@ -55,22 +56,22 @@ def samples_of(run: Run, metric: Metric = "goodput") -> Samples | None:
 
 
 def _hosts(run: Run) -> dict[int, str]:
-    """The host of each rank. Two names of one machine are one host: what these say to each other
-    goes through memory, and is no value that a link is held to. Hosts of a lab or of the model are
-    meant to be several on one machine.
+    """Return the host of each rank. Two names of the same machine count as one host, because
+    traffic between them stays in memory. Hosts of a lab or of the model transport may share a
+    machine on purpose.
     """
-    meant = run.claim.virtual or (run.open is not None and run.open.transport == "model")
-    kernels = {} if meant else {host.rank: host.boot_id for host in run.hosts}
+    may_share = run.claim.virtual or (run.open is not None and run.open.transport == "model")
+    kernels = {} if may_share else {host.rank: host.boot_id for host in run.hosts}
     first: dict[str, str] = {}
-    found = {}
-    for one in run.claim.hosts:
-        kernel = kernels.get(one.rank) or f"host {one.host}"
-        found[one.rank] = first.setdefault(kernel, one.host)
-    return found
+    host_of_rank = {}
+    for claim in run.claim.hosts:
+        kernel = kernels.get(claim.rank) or f"host {claim.host}"
+        host_of_rank[claim.rank] = first.setdefault(kernel, claim.host)
+    return host_of_rank
 
 
 def _points(run: Run, metric: Metric) -> list[PointRecord]:
-    """The points of one pattern and one size that ``metric`` is taken from, in their order."""
+    """Return the points that supply ``metric``, in order: all have the same pattern and size."""
     hosts = _hosts(run)
     for pattern, form in _HRT if metric == "hrt" else _GOODPUT:
         fitting = [
@@ -89,12 +90,12 @@ def _points(run: Run, metric: Metric) -> list[PointRecord]:
 
 
 def _round_of(point: PointRecord, hosts: dict[int, str]) -> _Round:
-    """The pairs of a point, whichever of their ends is the origin."""
+    """Return the pairs of a point, without direction."""
     return frozenset(frozenset(route) for route in _routes(point, hosts))
 
 
 def _size(points: list[PointRecord], hosts: dict[int, str]) -> int:
-    """The largest size of those that the most rounds have."""
+    """Return the size that occurs in most rounds, the largest in case of a tie."""
     rounds: dict[int, set[_Round]] = {}
     for point in points:
         rounds.setdefault(point.message_bytes, set()).add(_round_of(point, hosts))
@@ -115,8 +116,8 @@ def _pairs(point: PointRecord, hosts: dict[int, str]) -> Iterator[tuple[Route, P
 def _values(
     point: PointRecord, hosts: dict[int, str], metric: Metric
 ) -> dict[Route, tuple[float, float]]:
-    """(value, relative half-width) of each route that was measured soundly."""
-    found: dict[Route, tuple[float, float]] = {}
+    """Return (value, relative half-width) of each route with a valid measurement."""
+    values: dict[Route, tuple[float, float]] = {}
     for route, pair in _pairs(point, hosts):
         measured = _sound(point, pair)
         if measured is None:
@@ -124,24 +125,22 @@ def _values(
         value = measured.value if metric == "hrt" else measured.goodput_bytes_per_s
         if not (np.isfinite(value) and value > 0.0):
             continue
-        before = found.get(route)
+        before = values.get(route)
         if before is not None:
             value = max(value, before[0]) if metric == "hrt" else value + before[0]
-        found[route] = (value, measured.half_width)
-    return found
+        values[route] = (value, measured.half_width)
+    return values
 
 
 def _sound(point: PointRecord, pair: PairResult) -> Measured | None:
-    """What was measured to its end, with data that arrived as it was sent."""
+    """Return the measurement if it completed and the data arrived unchanged."""
     return measure(point, pair) if pair.status == "ok" and pair.integrity != "corrupt" else None
 
 
 def reasons_of(run: Run, metric: Metric = "goodput") -> dict[str, str]:
-    """Why hosts have no samples (goodput: of what they send, or receive): what became of their
-    points.
-
-    Such as ``no sample of what it sends: 7 of 7 points ended with deadline``. Only hosts and
-    directions without any sample.
+    """Return why hosts have no samples, such as ``no sample of what it sends: 7 of 7 points ended
+    with deadline``. For goodput, each direction is looked at separately. Hosts with samples are
+    left out.
     """
     hosts = _hosts(run)
     sends: dict[str, Counter[str]] = {host: Counter() for host in hosts.values()}
@@ -156,7 +155,7 @@ def reasons_of(run: Run, metric: Metric = "goodput") -> dict[str, str]:
 
 
 def _reason(metric: Metric, sends: Counter[str], receives: Counter[str]) -> str:
-    """Why a host has no samples of one direction or of both; "" when it has."""
+    """Return why a host has no samples in one or both directions; "" if it has."""
     if sends["ok"] and receives["ok"]:
         return ""
     if not sends["ok"] and not receives["ok"]:

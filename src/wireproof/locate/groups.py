@@ -1,5 +1,5 @@
-"""Medians of groups, fast: a group's members stand in one row of a table, and the rows are sorted
-all at once.
+"""Compute medians of many groups at once: each group fills one row of a table, and all rows are
+sorted together.
 """
 
 import functools
@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from wireproof.locate.samples import Flags, Floats, Indices, Ints
 
-_WASTE = 16  # a table this many times larger than its values is not worth its memory
+_WASTE = 16  # no table if it would be this many times larger than its values
 
 
 class Groups:
-    """``group``: number of each value's group, 0 to ``count`` - 1. The order is found once, for
-    many columns.
+    """``group``: the group number of each value, 0 to ``count`` - 1. The order is computed once and
+    reused for many columns.
     """
 
     def __init__(self, group: NDArray[np.integer], count: int) -> None:
@@ -30,18 +30,18 @@ class Groups:
 
     @functools.cached_property
     def _slot(self) -> Indices:
-        """Where each value stands in the table, in the order of ``_order``."""
-        own = self.group[self._order].astype(np.intp)
+        """Index of each value in the flattened table, in the order of ``_order``."""
+        group = self.group[self._order].astype(np.intp)
         first = np.cumsum(self._members) - self._members
-        return np.asarray(own * self._width + np.arange(own.size) - first[own], dtype=np.intp)
+        return np.asarray(group * self._width + np.arange(group.size) - first[group], dtype=np.intp)
 
     @functools.cached_property
     def _width(self) -> int:
         return int(self._members.max(initial=0))
 
     def _sorted(self, values: Floats, use: Flags | None) -> tuple[Floats, Indices, Indices]:
-        """(values in the order of groups and size, first place, members) of each group; unused
-        values come last.
+        """Return (values ordered by group and size, first index of each group, members of each
+        group). Unused values come last.
         """
         chosen = values if use is None else np.where(use, values, np.inf)
         members = (
@@ -58,10 +58,12 @@ class Groups:
     def median(
         self, values: Floats, use: Flags | None = None, *, early: bool = False
     ) -> tuple[Floats, Ints]:
-        """(median, members) of each group, over the values of ``use``; NaN where there is none.
+        """Return (median, members) of each group over the values of ``use``; NaN if a group has
+        none.
 
-        Of two members the faster (smaller): one bad partner of two must not make a port slow.
-        ``early``: the lower quartile, as long as it is not known which are bad.
+        For two members the smaller (faster) value is taken, so that one slow partner of two does
+        not make a port slow. ``early`` takes the lower quartile, for the time before slow ports are
+        known.
         """
         ordered, first, members = self._sorted(values, use)
         above = np.maximum(members - 1, 0)
@@ -73,9 +75,9 @@ class Groups:
         return median, members.astype(np.int32)
 
     def best(self, values: Floats) -> tuple[Floats, Ints]:
-        """(best, members): what each group reaches with several partners. The third smallest of
-        eight members or more, the second of three or more, else the smallest; NaN where there is
-        none.
+        """Return (best, members) of each group: the rate that it reaches with several partners. The
+        third smallest value of eight or more, the second of three or more, else the smallest; NaN
+        if a group has no value.
         """
         ordered, first, members = self._sorted(values, None)
         place = first + np.where(members >= 8, 2, np.where(members >= 3, 1, 0))
@@ -85,10 +87,10 @@ class Groups:
 
 
 def grouped_median(group: NDArray[np.integer], values: Floats, count: int) -> tuple[Floats, Ints]:
-    """``Groups.median`` of a grouping that is used once."""
+    """Call ``Groups.median`` for a grouping that is used once."""
     return Groups(group, count).median(values)
 
 
 def grouped_best(group: NDArray[np.integer], values: Floats, count: int) -> tuple[Floats, Ints]:
-    """``Groups.best`` of a grouping that is used once."""
+    """Call ``Groups.best`` for a grouping that is used once."""
     return Groups(group, count).best(values)

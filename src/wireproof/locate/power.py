@@ -1,10 +1,10 @@
-"""What a screen finds, before it is made: the power of k rounds, and the rounds that a power needs.
+"""Predict what a screen detects: the power of k rounds, and the rounds needed for a given power.
 
-A port's slowness is the median of its k samples against all ports: its standard error is
-sqrt((1.2533 sigma)^2 / k + spread^2) (``significance.median_error``). It becomes a suspect where a
-normal deviate above z of ``significance.loose`` says so and the estimate is within ``REACH`` errors
-of the practical threshold, the same two tests that ``screen`` makes. Valid for noise that is about
-normal and for few slow ports; tails of the noise cost power, which a simulation shows.
+The slowness of a port is the median of its k samples over all ports. Its standard error is
+sqrt((1.2533 sigma)^2 / k + spread^2) (``significance.median_error``). A port becomes a suspect if
+its normal deviate exceeds the z of ``significance.loose`` and its estimate is within ``REACH``
+errors of the practical threshold: the two tests that ``screen`` makes. Valid for roughly normal
+noise and few slow ports. Tails of the noise reduce the power; use a simulation for them.
 """
 
 from statistics import NormalDist
@@ -14,7 +14,7 @@ from wireproof.locate.significance import REACH, detectable, loose, median_error
 from wireproof.model.located import Metric
 
 MOST_ROUNDS = 2_000
-_DIRECTIONS = 3  # hypotheses of each node: it sends, it receives, it does both slowly
+_DIRECTIONS = 3  # hypotheses of each node: slow in sending, in receiving, in both
 _NORMAL = NormalDist()
 
 
@@ -27,14 +27,16 @@ def _p(nodes: int, alpha: float) -> float:
 
 
 def false_suspects(nodes: int, alpha: float) -> float:
-    """Expected number of healthy ports that are measured again."""
+    """Return the expected number of healthy ports that are measured again."""
     return _DIRECTIONS * nodes * _p(nodes, alpha)
 
 
 def least_found_by(
     rounds: int, nodes: int, noise: float, power: float, metric: Metric, criteria: LocateCriteria
 ) -> float:
-    """The slowdown of one port that ``rounds`` find with ``power``."""
+    """Return the smallest relative slowdown of one port that ``rounds`` rounds detect with
+    ``power``.
+    """
     error = _error(rounds, noise, criteria.floor)
     practical = as_log(metric, criteria.practical(metric))
     log = detectable(error, _p(nodes, criteria.alpha), practical, power=power)
@@ -44,7 +46,7 @@ def least_found_by(
 def found_with(
     rounds: int, nodes: int, slowdown: float, noise: float, metric: Metric, criteria: LocateCriteria
 ) -> float:
-    """Probability that a port with ``slowdown`` is a suspect after ``rounds``."""
+    """Return the probability that a port with ``slowdown`` is a suspect after ``rounds`` rounds."""
     error = _error(rounds, noise, criteria.floor)
     practical = as_log(metric, criteria.practical(metric))
     threshold = max(quantile(_p(nodes, criteria.alpha)) * error, practical - REACH * error)
@@ -59,9 +61,9 @@ def rounds_for(
     metric: Metric,
     criteria: LocateCriteria,
 ) -> int | None:
-    """The fewest rounds that find ``slowdown`` with ``power``; None where no number up to
-    ``MOST_ROUNDS`` does. Below the practical threshold more rounds may find less: they show better
-    that the port is not slow enough.
+    """Return the fewest rounds that detect ``slowdown`` with ``power``, or None if ``MOST_ROUNDS``
+    rounds are not enough. Below the practical threshold, more rounds may detect less: they show
+    more clearly that the port is not slow enough.
     """
     wanted = (
         rounds

@@ -1,4 +1,4 @@
-"""Samples of a screen as columns: which pair measured in which round, and what came out."""
+"""Samples of a screen as columns: which pair was measured in which round, and the result."""
 
 import dataclasses
 import math
@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from wireproof.model.located import Metric
 
-# --- The types of columns.
+# --- Column types.
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -19,14 +19,14 @@ Indices = NDArray[np.intp]
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Samples:
-    """``nodes``: N names. The columns have one length K: ``origin`` and ``target`` are indices into
-    ``nodes`` (int32), ``round`` is the number of the round (int32; samples of one round ran at the
-    same time), ``value`` is goodput in bytes/s from origin to target, or the half round trip in ns
-    (float64, positive, finite).
+    """``nodes`` holds N names. All columns have the same length K: ``origin`` and ``target`` are
+    indices into ``nodes`` (int32), ``round`` is the round number (int32; samples of the same round
+    ran at the same time), ``value`` is the goodput in bytes/s from origin to target, or the half
+    round trip in ns (float64, positive, finite).
 
-    ``half_width``: relative half-width of each sample's own interval, NaN where there is none.
-    ``when``: s since 1970 (or since the start of a synthetic sweep) at which each sample began; of
-    another length where that is not known.
+    ``half_width``: relative half-width of each sample's interval, NaN if unknown. ``when``: start
+    time of each sample in s since 1970 (or since the start of a synthetic sweep); has another
+    length than K if times are unknown.
     """
 
     metric: Metric
@@ -42,19 +42,19 @@ class Samples:
         return len(self.value)
 
 
-# --- Values as slownesses: one scale for goodput (less is slow) and half round trips (more is
+# --- Values as slowness: a common scale for goodput (less is slow) and half round trips (more is
 # slow).
 
 _MANTISSAS = (10.0, 5.0, 2.5, 2.0, 1.25, 1.0)
 _COARSE, _FINE = 0.1, 0.002
 _LOOKED_AT = 2000
 _MOST = 1e6
-_EXACT = 1e-3  # of a step: single precision keeps the multiples of a step of 0.2 % that well
+_EXACT = 1e-3  # share of a step: single precision resolves multiples of a 0.2 % step that well
 
 
 def check(samples: Samples) -> None:
-    """Raises ValueError, one sentence: columns of unequal length, nodes that are not there, a node
-    with itself, values that are not positive and finite.
+    """Raise ValueError with one sentence if columns differ in length, a node index is out of range,
+    a node is paired with itself, or a value is not positive and finite.
     """
     columns = (samples.origin, samples.target, samples.round, samples.value, samples.half_width)
     if len({column.shape for column in columns}) != 1 or samples.value.ndim != 1:
@@ -70,23 +70,23 @@ def check(samples: Samples) -> None:
 
 
 def log_slowness(samples: Samples) -> Floats:
-    """Natural logarithm of each value, turned so that larger is slower."""
+    """Return the natural logarithm of each value, with the sign that makes larger mean slower."""
     logs = np.log(samples.value)
     return np.asarray(-logs if samples.metric == "goodput" else logs, dtype=np.float64)
 
 
 def value_of(metric: Metric, slowness: float) -> float:
-    """The value, in the metric's unit, of a log slowness."""
+    """Convert a log slowness to a value in the unit of the metric."""
     return float(np.exp(-slowness if metric == "goodput" else slowness))
 
 
 def rounding(values: Floats) -> float:
-    """The step that ``values`` were rounded to, relative to their median; 0 when it is below 0.2 %
-    or there is none.
+    """Return the step that ``values`` were rounded to, relative to their median; 0 if there is none
+    or it is below 0.2 %.
 
-    A step is 1, 1.25, 2, 2.5 or 5 times a power of ten (so that MB/s and Gb/s are found in
-    bytes/s), or that times 1.048576 (MiB/s). All values are multiples of it, and the closest two
-    are one step apart, at most a tenth.
+    Steps are 1, 1.25, 2, 2.5 or 5 times a power of ten (so that MB/s and Gb/s are recognized in
+    bytes/s), or that times 1.048576 (MiB/s). All values are multiples of the step. The two closest
+    values are one step apart, at most a tenth of the median.
     """
     some = np.unique(values[:: max(1, values.size // _LOOKED_AT)])
     if some.size < 2:
@@ -94,14 +94,14 @@ def rounding(values: Floats) -> float:
     step, middle = float(np.min(np.diff(some))), float(some[some.size // 2])
     if not _FINE * middle <= step <= _COARSE * middle or float(some[-1]) > _MOST * step:
         return 0.0
-    first = [
+    mismatches = [
         10.0 ** (math.log10(step / unit) % 1.0) / mantissa
         for unit in (1.0, 1.048576)
         for mantissa in _MANTISSAS
     ]
     parts = some / step
     if (
-        min(abs(one - 1.0) for one in first) > _EXACT
+        min(abs(mismatch - 1.0) for mismatch in mismatches) > _EXACT
         or float(np.max(np.abs(parts - np.round(parts)))) > _EXACT
     ):
         return 0.0

@@ -1,6 +1,4 @@
-"""Which kind of path a pair takes, as far as the fabric says: one switch, across leaves, higher
-up.
-"""
+"""Classify the path of a pair by the fabric: one switch, across leaves, or a higher level."""
 
 import dataclasses
 
@@ -16,8 +14,9 @@ ALL, ONE_SWITCH, ACROSS, UNPLACED = "all pairs", "one switch", "across leaves", 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Places:
-    """``leaf``: of each node, an index into ``leaves``, -1 unknown. ``reach``: of two leaves, the
-    level at which their paths meet (1 one switch, 2 and up across leaves); None without a fabric.
+    """``leaf``: for each node, an index into ``leaves``, -1 if unknown. ``reach``: for two leaves,
+    the level at which their paths meet (1: one switch, 2 and up: across leaves); None without a
+    fabric.
     """
 
     leaf: Ints
@@ -30,7 +29,7 @@ class Places:
 
 
 def places_of(nodes: tuple[str, ...], fabric: Fabric | None) -> Places:
-    """The places of ``nodes``. A fabric that knows none of them is no fabric."""
+    """Return the places of ``nodes``. A fabric that contains none of them counts as no fabric."""
     first = switch_of(fabric)
     leaves = tuple(sorted({first[node] for node in nodes if node in first}))
     index = {name: number for number, name in enumerate(leaves)}
@@ -41,8 +40,8 @@ def places_of(nodes: tuple[str, ...], fabric: Fabric | None) -> Places:
 
 
 def _meeting_levels(fabric: Fabric, leaves: tuple[str, ...]) -> NDArray[np.int16]:
-    """Lowest level with a switch above both leaves; 2 where the cables do not say. Shape (leaves,
-    leaves).
+    """Return the lowest level with a switch above both leaves, shape (leaves, leaves); 2 if the
+    cables do not show it.
     """
     count = len(leaves)
     levels = np.full((count, count), 2, dtype=np.int16)
@@ -52,11 +51,11 @@ def _meeting_levels(fabric: Fabric, leaves: tuple[str, ...]) -> NDArray[np.int16
     under[[index[name] for name in leaves], np.arange(count)] = 1.0
     met = np.eye(count, dtype=np.bool_)
     for level, switches in sorted(_switches_above(fabric).items()):
-        own = [index[name] for name in switches]
-        for name, number in zip(switches, own, strict=True):
-            below = under[[index[each] for each in switches[name]]].sum(axis=0)
+        indices = [index[name] for name in switches]
+        for name, number in zip(switches, indices, strict=True):
+            below = under[[index[lower] for lower in switches[name]]].sum(axis=0)
             under[number] = np.minimum(1.0, under[number] + below)
-        joined = (under[own].T @ under[own]) > 0.0
+        joined = (under[indices].T @ under[indices]) > 0.0
         levels[joined & ~met] = max(2, min(level, 99))
         met |= joined
     np.fill_diagonal(levels, 1)
@@ -64,13 +63,13 @@ def _meeting_levels(fabric: Fabric, leaves: tuple[str, ...]) -> NDArray[np.int16
 
 
 def _switches_above(fabric: Fabric) -> dict[int, dict[str, list[str]]]:
-    """Level to its switches, each with those below it that it has a cable to."""
-    found: dict[int, dict[str, list[str]]] = {}
+    """Map each level to its switches, and each switch to the lower switches cabled to it."""
+    above: dict[int, dict[str, list[str]]] = {}
     for cable in fabric.cables:
         low, high = sorted((fabric.levels.get(name, 1), name) for name in (cable.one, cable.other))
         if low[0] < high[0]:
-            found.setdefault(high[0], {}).setdefault(high[1], []).append(low[1])
-    return found
+            above.setdefault(high[0], {}).setdefault(high[1], []).append(low[1])
+    return above
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -84,26 +83,27 @@ class Paths:
 
     @property
     def within(self) -> Flags:
-        """Samples within one leaf."""
+        """Flags of the samples whose two nodes are below the same leaf."""
         return np.asarray([name == ONE_SWITCH for name in self.names])[self.tier]
 
 
 def paths_of(samples: Samples, places: Places) -> Paths:
-    """The kinds of path that ``samples`` take."""
+    """Return the kinds of path that ``samples`` take."""
     tier, names = tiers_of(samples, places)
     return Paths(samples=samples, places=places, tier=tier, names=names)
 
 
 def tiers_of(samples: Samples, places: Places) -> tuple[Ints, tuple[str, ...]]:
-    """(tier of each sample, the tiers' names)."""
+    """Return (tier of each sample, names of the tiers)."""
     if places.reach is None:
         return np.zeros(len(samples), dtype=np.int32), (ALL,)
     a, b = places.leaf[samples.origin], places.leaf[samples.target]
     level = np.where((a < 0) | (b < 0), 0, places.reach[a, b])
-    found, tier = np.unique(level, return_inverse=True)
+    levels, tier = np.unique(level, return_inverse=True)
     several = int(np.unique(places.reach).size) > 2
     names = {0: UNPLACED, 1: ONE_SWITCH}
     label = [
-        names.get(one, f"{ACROSS}, by level {one}" if several else ACROSS) for one in found.tolist()
+        names.get(number, f"{ACROSS}, by level {number}" if several else ACROSS)
+        for number in levels.tolist()
     ]
     return tier.astype(np.int32), tuple(label)

@@ -1,16 +1,17 @@
-"""Synthetic clusters with a known truth: what `locate` is tried on, up to ten thousand nodes.
+"""Synthetic clusters with known faults, up to ten thousand nodes, to test ``locate``.
 
-Noise model, all from one seed. A port's capacity is rate x (1 - |N(0, spread)|): healthy ports
-differ a little. A sample is min(sender's tx, receiver's rx, its share of each link on its path) x
-exp(N(0, sigma)); a share ``tail_share`` of the samples is slower still, by 1 + Exp(tail_size):
-contention and disturbed machines are one-sided. Half round trips are the sum of the path's latency
-and both ends' (``latency_ns`` and what faults add), with the same noise upwards.
+All noise derives from one seed. The capacity of a port is rate x (1 - |N(0, spread)|): healthy
+ports differ a little. A sample is min(sender's tx, receiver's rx, its share of each link on its
+path) x exp(N(0, sigma)). A share ``tail_share`` of the samples is slower still, by
+1 + Exp(tail_size), because contention and disturbed machines only slow things down. A half round
+trip is the latency of the path plus that of both ends (``latency_ns`` and what faults add), with
+the same noise upwards.
 
-Fabric: node n hangs on leaf n // (nodes per leaf); ``uplinks`` links from each leaf, one to each of
-``uplinks`` spines. ``routing``: ``destination``: a flow to node j takes link j mod uplinks;
-``hash``: a fixed random choice by (i, j); ``spread``: every flow is spread over all links of its
-leaf. Flows of one round and direction that meet on a link share it equally. Without uplinks the
-fabric is one that never blocks.
+Fabric: node n is attached to leaf n // (nodes per leaf). Each leaf has ``uplinks`` links, one to
+each of ``uplinks`` spines. ``routing`` is ``destination`` (a flow to node j takes link
+j mod uplinks), ``hash`` (a fixed random choice by (i, j)) or ``spread`` (every flow is spread over
+all links of its leaf). Flows of the same round and direction that meet on a link share it equally.
+Without uplinks the fabric is non-blocking.
 """
 
 import dataclasses
@@ -28,17 +29,17 @@ Pairs = Sequence[tuple[int, int]]
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class WorldFault:
-    """``share``: of the rate that is left (0.8: a fifth slower), and 1 / share of the latency's
-    part.
+    """``share``: the remaining share of the rate (0.8: a fifth slower); the affected part of the
+    latency grows by 1 / share.
 
-    ``node``: index, both directions unless ``direction`` is given (``port`` is the same). ``link``:
-    leaf and uplink, direction ``tx`` out of the leaf, ``rx`` into it, "" both. ``switch``: every
-    link of spine ``uplink``, or, with ``leaf`` only, everything that the leaf's nodes send and
-    receive. ``tier``: all links between leaves. ``pair``: node to ``other``.
+    ``node``: index; both directions unless ``direction`` is given (``port`` is the same). ``link``:
+    leaf and uplink; direction ``tx`` out of the leaf, ``rx`` into it, "" both. ``switch``: every
+    link of spine ``uplink``, or, with only ``leaf``, all traffic that the leaf's nodes send and
+    receive. ``tier``: all links between leaves. ``pair``: from node to ``other``.
 
-    ``begins``, ``ends``: the part of the screen's time in which it holds, 0 to 1; one that ends
-    with the screen holds in the confirm stage too. ``period``: it comes and goes, so many times in
-    the screen (0: it stays).
+    ``begins``, ``ends``: the part of the screen's time during which the fault is active, 0 to 1. A
+    fault that ends with the screen is active in the confirm stage too. ``period``: how often an
+    intermittent fault comes and goes during the screen (0: permanent).
     """
 
     kind: Literal["node", "port", "link", "switch", "tier", "pair"]
@@ -54,11 +55,13 @@ class WorldFault:
 
     @property
     def lasting(self) -> bool:
-        """Whether it holds all the time."""
+        """Whether the fault is active all the time."""
         return self.begins <= 0.0 and self.ends >= 1.0 and self.period == 0
 
     def holds(self, at: Floats) -> Flags:
-        """Whether it holds at each time: 0 to 1 in the screen, above in the confirm stage."""
+        """Return whether the fault is active at each time: 0 to 1 in the screen, above 1 in the
+        confirm stage.
+        """
         now = (at >= self.begins) & ((at < self.ends) | (self.ends >= 1.0))
         return np.asarray(
             now & ((at * 2 * self.period).astype(np.int64) % 2 == 0 if self.period else True)
@@ -67,8 +70,8 @@ class WorldFault:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class World:
-    """``rate``: bytes/s of a healthy port. ``uplink_rate``: of a link between switches, as a share
-    of ``rate``.
+    """``rate``: bytes/s of a healthy port. ``uplink_rate``: rate of a link between switches, as a
+    share of ``rate``.
     """
 
     nodes: int
@@ -92,11 +95,13 @@ class World:
 
     @property
     def leaf(self) -> Longs:
-        """Each node's leaf."""
+        """The leaf of each node."""
         return np.arange(self.nodes, dtype=np.int64) // -(-self.nodes // self.leaves)
 
     def fabric(self) -> Fabric:
-        """The fabric as a description would have it; leaves are ``leaf0``, spines ``spine0``."""
+        """Return the fabric as a description would list it; leaves are ``leaf0``, spines ``spine0``
+        and so on.
+        """
         leaves = [f"leaf{number}" for number in range(self.leaves)]
         spines = [f"spine{number}" for number in range(self.uplinks)]
         return Fabric(
@@ -112,8 +117,8 @@ class World:
     def measure(
         self, rounds: Sequence[Pairs], metric: Metric = "goodput", *, alone: bool = False
     ) -> Samples:
-        """Samples of ``rounds`` of disjoint pairs: both directions one after the other (half round
-        trips once).
+        """Return samples of ``rounds`` of disjoint pairs: both directions in turn for goodput, once
+        for half round trips.
 
         ``alone``: as in a confirm stage, no flow shares a link. The same arguments give the same
         samples.
@@ -143,27 +148,29 @@ class World:
         )
 
     def _times(self, turn: Longs, alone: bool) -> Floats:
-        """When each sample begins: 0 to 1 for the screen, 1 to 2 for a confirm stage."""
+        """Return when each sample starts: 0 to 1 for the screen, 1 to 2 for a confirm stage."""
         last = float(turn.max(initial=0)) + 1.0
         return np.asarray(turn / last + (1.0 if alone else 0.0), dtype=np.float64)
 
     def _goodput_at(self, origin: Longs, target: Longs, turn: Longs, when: Floats) -> Floats:
-        """As ``_goodput``, with the faults that come and go in those samples that they meet."""
+        """Like ``_goodput``, but apply temporary faults to the samples during which they are
+        active.
+        """
         passing = [fault for fault in self.faults if not fault.lasting]
         if not passing:
             return self._goodput(origin, target, turn)
         held = np.stack([fault.holds(when) for fault in passing])
-        found = np.empty(origin.size)
+        goodput = np.empty(origin.size)
         lasting = tuple(fault for fault in self.faults if fault.lasting)
         for now in np.unique(held, axis=1).T:
-            own = np.all(held == now[:, None], axis=0)
+            chosen = np.all(held == now[:, None], axis=0)
             faults = (
                 *lasting,
                 *(fault for fault, on in zip(passing, now.tolist(), strict=True) if on),
             )
             world = dataclasses.replace(self, faults=faults)
-            found[own] = world._goodput(origin, target, turn)[own]
-        return found
+            goodput[chosen] = world._goodput(origin, target, turn)[chosen]
+        return goodput
 
     def _noise(self, rng: np.random.Generator, count: int) -> Floats:
         tail = np.where(
@@ -174,7 +181,7 @@ class World:
         return np.asarray(rng.normal(0.0, self.sigma, count) + tail, dtype=np.float64)
 
     def _capacities(self) -> tuple[Floats, Floats]:
-        """(tx, rx) of every node, as shares of the rate."""
+        """Return (tx, rx) of every node as shares of the rate."""
         rng = np.random.default_rng([self.seed, 7])
         tx, rx = 1.0 - np.abs(rng.normal(0.0, self.spread, (2, self.nodes)))
         for fault in self.faults:
@@ -190,7 +197,7 @@ class World:
         return tx, rx
 
     def _goodput(self, origin: Longs, target: Longs, turn: Longs) -> Floats:
-        """True bytes/s of each flow; flows of one ``turn`` run together."""
+        """Return the true bytes/s of each flow; flows of the same ``turn`` run together."""
         tx, rx = self._capacities()
         share = np.minimum(tx[origin], rx[target])
         if self.uplinks:
@@ -204,10 +211,10 @@ class World:
         return np.asarray(share * self.rate, dtype=np.float64)
 
     def _links(self) -> tuple[Floats, Floats]:
-        """Capacity of each leaf's links (leaves, uplinks), out and in, as shares of a port's
-        rate.
+        """Return the capacity of each leaf's links, out and in, shape (leaves, uplinks), as shares
+        of a port's rate.
         """
-        # A rate given as a whole number would make whole numbers of all capacities.
+        # An integer rate would make numpy truncate all capacities to integers.
         out = np.full((self.leaves, self.uplinks), float(self.uplink_rate))
         into = out.copy()
         for fault in self.faults:
@@ -226,7 +233,7 @@ class World:
         return out, into
 
     def uplink_of(self, origin: Longs, target: Longs) -> Longs:
-        """Which of its leaf's links each flow takes."""
+        """Return which link of its leaf each flow takes."""
         if self.routing == "destination":
             return np.asarray(target % self.uplinks, dtype=np.int64)
         mixed = (origin * 2654435761 + target * 40503 + self.seed * 97) & 0xFFFFFFFF
@@ -234,8 +241,8 @@ class World:
         return np.asarray(((mixed ^ (mixed >> 16)) >> 3) % self.uplinks, dtype=np.int64)
 
     def _shares(self, origin: Longs, target: Longs, turn: Longs) -> Floats:
-        """The share of the rate that the links between leaves leave to each flow (infinite within a
-        leaf).
+        """Return the share of the rate that the links between leaves leave for each flow (infinite
+        within a leaf).
         """
         a, b = self.leaf[origin], self.leaf[target]
         out, into = self._links()
@@ -249,12 +256,12 @@ class World:
         for leaf, capacity in ((a, out), (b, into)):
             key = (turn * self.leaves + leaf) * max(1, self.uplinks) + link
             _, place, flows = np.unique(key[across], return_inverse=True, return_counts=True)
-            own = capacity[leaf, link][across] / flows[place]
-            share[across] = np.minimum(share[across], own)
+            limit = capacity[leaf, link][across] / flows[place]
+            share[across] = np.minimum(share[across], limit)
         return share
 
     def _half_round_trip(self, a: Longs, b: Longs) -> Floats:
-        """True ns: the path, and what each end adds."""
+        """Return the true half round trips in ns: the path plus what each end adds."""
         added = (
             np.abs(np.random.default_rng([self.seed, 8]).normal(0.0, self.spread, self.nodes))
             * self.latency_ns

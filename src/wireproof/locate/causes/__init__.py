@@ -1,1 +1,1 @@
-"""Why a culprit is slow: rules over the facts, counters and clocks of a run."""
+"""Find why a culprit is slow: rules over the facts, counters and clocks of a run."""

@@ -1,8 +1,8 @@
-"""Which settings a host has otherwise than its equals, or wrongly where its equals have them right.
-Pure.
+"""Find the settings that differ on a host from its equals, or that are wrong there and right on its
+equals. Pure.
 
-What all equals have alike is left out: it does not make one of them slow. Without equals that
-could be read, a wrong setting counts, and is less sure.
+A value that all equals share is left out: it does not make one host slow. If no equals could be
+read, a wrong setting still counts, with less confidence.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ _AGREE = 0.75
 """The share of equals that must agree for their value to be the usual one."""
 _DIFFERS_AND_FAILS, _DIFFERS, _SHARED, _FAILS = 0.85, 0.6, 0.5, 0.4
 _FIXED = "[fixed]"
-"""What ethtool says of a feature that nobody can switch: on all hosts it is how the adapter is."""
+"""How ethtool marks a feature that cannot be switched: a property of the adapter, on all hosts."""
 _READ = ("pass", "fail", "waived")
-"""A value that was read and could not be judged is compared, too."""
+"""Results with a value to compare, even if the value could not be judged."""
 _WRONG = ("fail", "waived")
 _TWO = 2
 
 
 @dataclass(frozen=True)
 class Wrong:
-    """One setting of one host. ``others``: how its equals have it, in words; ``usual``: their
-    value, "" where they do not agree; ``confidence``: that it matters, whatever it touches.
-    ``shared``: on which hosts it is wrong alike, "" where it is about this one.
+    """One setting of one host. ``others``: the values of its equals, in words. ``usual``: the usual
+    value among equals, "" if they do not agree. ``confidence``: how sure it is that the difference
+    matters. ``shared``: the hosts that share the wrong value, "" if it concerns this host alone.
     """
 
     setting: Setting
@@ -48,8 +48,8 @@ class Wrong:
 
 @dataclass(frozen=True)
 class _Equals:
-    """What some hosts have of one setting: how many have each value, right or wrong; ``first``: one
-    of these hosts.
+    """The values that a group of hosts has for one setting, with their counts, right or wrong.
+    ``first``: one host of the group.
     """
 
     values: Counter[str]
@@ -67,7 +67,7 @@ class _Equals:
         )
 
     def without(self, own: Sequence[AuditResult]) -> _Equals:
-        """Those of the other hosts, where there are more than two."""
+        """Return the values of the other hosts, for groups of more than two."""
         less = _Equals.of(own)
         left = self.values - less.values
         return _Equals(left, self.good - less.good, self.wrong - less.wrong, "")
@@ -78,7 +78,7 @@ class _Equals:
 
     @property
     def usual(self) -> tuple[str | None, int]:
-        """The value that most have and how many have it; None where they do not agree."""
+        """The most common value and its count; (None, 0) if the hosts do not agree."""
         if not self.values:
             return None, 0
         value, count = self.values.most_common(1)[0]
@@ -86,8 +86,8 @@ class _Equals:
 
 
 class WrongSettings:
-    """The audit of a run's hosts, arranged to compare them. Of interfaces and RDMA ports only those
-    that the run claims are looked at, where it claims one.
+    """Index the audit of a run's hosts to compare them. If the run claims interfaces or RDMA ports
+    on a host, only these are compared there.
     """
 
     def __init__(self, audit: Audit, settings: Mapping[str, Setting], run: Run) -> None:
@@ -107,24 +107,22 @@ class WrongSettings:
         self._whole: dict[str, _Equals] = {}
 
     def of(self, host: str, equals: Collection[str]) -> list[Wrong]:
-        """What ``host`` has otherwise than ``equals``, a setting at most once."""
-        found = []
+        """Return how ``host`` differs from ``equals``, each setting at most once."""
+        differing = []
         for name, by_host in self._read.items():
-            if own := by_host.get(host):
+            if here := by_host.get(host):
                 others = [one for equal in equals for one in by_host.get(equal, ())]
-                found += self._first(name, own, _Equals.of(others))
-        return found
+                differing += self._first(name, here, _Equals.of(others))
+        return differing
 
     def among_all(self, host: str) -> list[Wrong]:
-        """What ``host`` has otherwise than all other hosts; counted once, however often it is asked
-        for.
-        """
+        """Return how ``host`` differs from all other hosts. The result is cached."""
         if host not in self._among_all:
-            found = []
+            differing = []
             for name, by_host in self._read.items():
-                if own := by_host.get(host):
-                    found += self._first(name, own, self._all(name).without(own))
-            self._among_all[host] = found
+                if here := by_host.get(host):
+                    differing += self._first(name, here, self._all(name).without(here))
+            self._among_all[host] = differing
         return self._among_all[host]
 
     def _all(self, name: str) -> _Equals:
@@ -139,13 +137,15 @@ class WrongSettings:
         return [one for one in compared if one is not None][:1]
 
     def shared(self, hosts: Sequence[str]) -> list[Wrong]:
-        """What fails on most of ``hosts``: the first host's result speaks for all."""
+        """Return what fails on most of ``hosts``. The first failing host's result stands
+        for all.
+        """
         found = []
         for name, by_host in self._read.items():
             failing = [
                 wrong[0]
                 for host in hosts
-                if (wrong := [one for one in by_host.get(host, ()) if _can_be_mended(one)])
+                if (wrong := [result for result in by_host.get(host, ()) if _can_be_mended(result)])
             ]
             if failing and len(failing) >= _AGREE * len(hosts):
                 where = _where(len(failing), len(hosts))
@@ -162,35 +162,37 @@ class WrongSettings:
                 )
         return found
 
-    def _compared(self, name: str, own: AuditResult, others: _Equals) -> Wrong | None:
-        usual, many = others.usual
+    def _compared(self, name: str, result: AuditResult, others: _Equals) -> Wrong | None:
+        usual, count = others.usual
         if usual is None:
-            return self._by_status(own, others)
-        fails = own.status in _WRONG
-        if usual == own.seen or not (fails or self._matters(name, others)):
+            return self._by_status(result, others)
+        fails = result.status in _WRONG
+        if usual == result.seen or not (fails or self._matters(name, others)):
             return None
-        said = _have(usual or "none", many, others)
-        return self._wrong(own, said, usual, _DIFFERS_AND_FAILS if fails else _DIFFERS)
+        values = _have(usual or "none", count, others)
+        return self._wrong(result, values, usual, _DIFFERS_AND_FAILS if fails else _DIFFERS)
 
     def _matters(self, name: str, others: _Equals) -> bool:
-        """Whether to differ is wrong though the value is right: not where the others' is wrong,
-        unless both ends of a path have to agree.
+        """Return whether a differing value counts although it passes: yes if both ends of a path
+        must agree, or if hosts must be alike and no other host's value is wrong.
         """
         setting = self.settings[name]
         return setting.ends or (setting.alike and not others.wrong)
 
-    def _by_status(self, own: AuditResult, others: _Equals) -> Wrong | None:
-        """Where the others have no usual value: wrong here, and right on most of them."""
-        if own.status not in _WRONG or others.good < _AGREE * others.total:
+    def _by_status(self, result: AuditResult, others: _Equals) -> Wrong | None:
+        """Compare by status if the others have no usual value: wrong here, and right on most of
+        them.
+        """
+        if result.status not in _WRONG or others.good < _AGREE * others.total:
             return None
         if not others.total:
-            return self._wrong(own, f"it should be {own.wanted}", "", _FAILS)
-        said = f"it should be {own.wanted}, as on {others.good} of {others.total} others"
-        return self._wrong(own, said, "", _DIFFERS_AND_FAILS)
+            return self._wrong(result, f"it should be {result.wanted}", "", _FAILS)
+        wanted = f"it should be {result.wanted}, as on {others.good} of {others.total} others"
+        return self._wrong(result, wanted, "", _DIFFERS_AND_FAILS)
 
-    def _wrong(self, own: AuditResult, others: str, usual: str, confidence: float) -> Wrong:
-        seen = (*own.evidence, f"{own.host}: {own.seen or 'not set'}; {others}")
-        return Wrong(self.settings[own.id], own, others, usual, confidence, seen)
+    def _wrong(self, result: AuditResult, others: str, usual: str, confidence: float) -> Wrong:
+        seen = (*result.evidence, f"{result.host}: {result.seen or 'not set'}; {others}")
+        return Wrong(self.settings[result.id], result, others, usual, confidence, seen)
 
 
 def _where(failing: int, hosts: int) -> str:
@@ -214,51 +216,53 @@ def _have(usual: str, many: int, others: _Equals) -> str:
 
 def _claimed_ports(run: Run) -> dict[str, set[str]]:
     """Host to its claimed port's names in the audit; hosts without a claim are absent."""
-    found: dict[str, set[str]] = {}
+    ports: dict[str, set[str]] = {}
     hosts = {host.rank: host for host in run.hosts}
     for claim in run.claim.hosts:
         if claim.nic:
             host = hosts.get(claim.rank)
-            found.setdefault(claim.host, set()).update(_names(host, claim.nic))
-    return found
+            ports.setdefault(claim.host, set()).update(_names(host, claim.nic))
+    return ports
 
 
 def _names(host: Host | None, claim: str) -> Iterable[str]:
-    for one in rails_of(claim):
-        yield one
-        nic = claimed_nic(host, one) if host is not None else None
+    for rail in rails_of(claim):
+        yield rail
+        nic = claimed_nic(host, rail) if host is not None else None
         if nic is not None:
             yield nic.name
             if nic.rdma is not None:
                 yield f"{nic.rdma.device}:{nic.rdma.port}"
 
 
-# --- What a wrong value costs where that can be calculated of the value itself.
+# --- The cost of a wrong value, if it can be calculated from the value.
 
 _HEADERS, _FRAME = 52.0, 38.0
-"""IPv4, TCP and time stamps; Ethernet with preamble, frame check and gap."""
+"""IPv4, TCP and time stamps; Ethernet with preamble, frame check and gap, all in bytes."""
 _LARGEST = 65535
 _USUAL = (1500.0, 9000.0)
 _MOST = 0.95
 
 
-def effect_here(one: Wrong) -> SettingEffect:
-    """The catalogue's effect. That of an MTU is of 1500 bytes against 9000: other values are scaled
-    by what the headers of such packets cost.
+def effect_here(wrong: Wrong) -> SettingEffect:
+    """Return the effect that the catalogue expects. For an MTU the catalogue compares 1500 with
+    9000 bytes; other values are scaled by the cost of their headers.
     """
-    effect = one.setting.effect
-    if one.setting.id != "mtu" or effect.on != "bandwidth":
+    effect = wrong.setting.effect
+    if wrong.setting.id != "mtu" or effect.on != "bandwidth":
         return effect
-    cost, usual = headers_cost(_bytes(one.result.seen), _bytes(one.usual)), headers_cost(*_USUAL)
-    if cost is None or usual is None or cost <= 0:
+    cost = headers_cost(_bytes(wrong.result.seen), _bytes(wrong.usual))
+    known = headers_cost(*_USUAL)
+    if cost is None or known is None or cost <= 0:
         return effect
-    low, high = (round(min(_MOST, share * cost / usual), 3) for share in (effect.low, effect.high))
+    low, high = (round(min(_MOST, share * cost / known), 3) for share in (effect.low, effect.high))
     return msgspec.structs.replace(effect, low=low, high=high)
 
 
 def headers_cost(own: float | None, usual: float | None) -> float | None:
-    """The share of goodput that packets of ``own`` bytes cost against ``usual``: payload / wire =
-    (MTU - 52) / (MTU + 38) of TCP over Ethernet. None where no such packet holds any payload.
+    """Return the share of goodput that packets of ``own`` bytes cost compared with ``usual``:
+    payload / wire = (MTU - 52) / (MTU + 38) for TCP over Ethernet. None if such packets cannot hold
+    payload.
     """
     if own is None or usual is None or own <= _HEADERS or usual <= _HEADERS:
         return None

@@ -1,8 +1,7 @@
-"""The cause of what was located, as far as counters, Facts and sentinels show. Pure; the catalogue
-is ``causes.rules``.
+"""Find the cause of each culprit from counters, Facts and sentinels. Pure; the rules are in
+``causes.rules``.
 
-No rule holds without something seen; where none holds the culprit has no cause and its evidence
-says so.
+A rule needs evidence to hold. If no rule holds, the culprit has no cause and its evidence says so.
 """
 
 import statistics
@@ -45,7 +44,7 @@ _LEAST_NS = 1e6
 
 @dataclass
 class _Observed:
-    """What was observed of one node. ``sent`` are the results of which it is the origin."""
+    """Everything observed on one node. ``sent``: results of pairs whose origin is this node."""
 
     facts: list[FactFrame] = field(default_factory=list)
     sent: list[PairResult] = field(default_factory=list)
@@ -58,7 +57,7 @@ class _Observed:
 
 
 def ranks_of(run: Run) -> dict[str, list[int]]:
-    """Node, as the user gave it, to its ranks."""
+    """Map each node, named as the user gave it, to its ranks."""
     claims = {claim.rank: claim.host for claim in run.claim.hosts}
     found: dict[str, list[int]] = {}
     for host in run.hosts:
@@ -69,7 +68,7 @@ def ranks_of(run: Run) -> dict[str, list[int]]:
 def machines_of(
     run: Run, ranks: Mapping[str, list[int]], wanted: Sequence[str]
 ) -> dict[str, NodeProperties]:
-    """The machines of the nodes ``wanted``, by name."""
+    """Return the properties of the ``wanted`` nodes, by name."""
     observed = _observed(run, {rank: name for name in wanted for rank in ranks[name]})
     hosts = {host.rank: host for host in run.hosts}
     claims = {claim.rank: claim.nic for claim in run.claim.hosts}
@@ -78,33 +77,33 @@ def machines_of(
         host = hosts[ranks[name][0]]
         claim = claims.get(host.rank, "")
         nic = claimed_nic(host, first_rail(claim))
-        host = with_rails(host, claim)  # of rails the first one speaks for all but their bytes
+        host = with_rails(host, claim)  # the first rail stands for all, except for bytes
         found[name] = _machine(run, name, host, nic, observed.get(name, _Observed()))
     return found
 
 
 def _observed(run: Run, node_of: Mapping[int, str]) -> dict[str, _Observed]:
-    """Node to what was observed of it. Of counters that ranks of one namespace share, those of the
-    rank that read them.
+    """Map each node to what was observed on it. If ranks share the counters of a namespace, only
+    the readings of the rank that read them are kept.
     """
-    found: dict[str, _Observed] = {name: _Observed() for name in node_of.values()}
+    observed: dict[str, _Observed] = {name: _Observed() for name in node_of.values()}
     for fact in run.facts:
         if fact.rank in node_of:
-            found[node_of[fact.rank]].facts.append(fact)
+            observed[node_of[fact.rank]].facts.append(fact)
     for point in run.points:
-        _add_point(found, node_of, point)
-    return found
+        _add_point(observed, node_of, point)
+    return observed
 
 
-def _add_point(found: dict[str, _Observed], node_of: Mapping[int, str], point: PointRecord) -> None:
+def _add_point(nodes: dict[str, _Observed], node_of: Mapping[int, str], point: PointRecord) -> None:
     for pair in point.pairs:
         if pair.origin in node_of:
-            found[node_of[pair.origin]].sent.append(pair)
+            nodes[node_of[pair.origin]].sent.append(pair)
         if pair.target in node_of:
-            found[node_of[pair.target]].received.append(pair)
+            nodes[node_of[pair.target]].received.append(pair)
     for reading in point.witness:
         if reading.rank in node_of and reading.shared_with is None:
-            found[node_of[reading.rank]].readings.append(reading)
+            nodes[node_of[reading.rank]].readings.append(reading)
 
 
 def _machine(run: Run, name: str, host: Host, nic: Nic | None, seen: _Observed) -> NodeProperties:
@@ -126,14 +125,14 @@ def _machine(run: Run, name: str, host: Host, nic: Nic | None, seen: _Observed) 
 
 
 def _rails(host: Host) -> tuple[str, ...]:
-    """The names of all rails, as interfaces and as RDMA devices."""
+    """Return the names of all rails, both as interfaces and as RDMA devices."""
     below = [name for nic in host.nics if are_rails(nic) for name in nic.lower]
     devices = [nic.rdma.device for nic in host.nics if nic.name in below and nic.rdma is not None]
     return (*below, *devices)
 
 
 def _growth(readings: Sequence[WitnessReading]) -> dict[str, int]:
-    """Counter to how much it rose over all readings. A reset counts nothing."""
+    """Return how much each counter rose over all readings. Resets are ignored."""
     total: dict[str, int] = {}
     for reading in readings:
         for name, (before, after) in reading.counters.items():
@@ -145,8 +144,8 @@ def _growth(readings: Sequence[WitnessReading]) -> dict[str, int]:
 
 @dataclass
 class _Carried:
-    """Bytes that crossed the claimed NIC, in both directions: in all, by the kernel, by RDMA where
-    that was claimed; and that crossed the other NICs.
+    """Bytes in both directions: all that crossed the claimed NIC, those of the kernel, those of
+    RDMA (if claimed), and bytes that crossed other NICs.
     """
 
     own: float = 0.0
@@ -157,9 +156,9 @@ class _Carried:
     rdma_claimed: bool = False
 
     def shares(self, payload: int) -> Properties:
-        """Shares of ``payload`` (bytes that the node sent and received): ``claimed_share``,
-        ``other_share`` with ``other_nic``, and for RDMA ``kernel_share``. Absent when no counter
-        could be read.
+        """Return shares of ``payload`` (bytes that the node sent and received): ``claimed_share``,
+        ``other_share`` with ``other_nic``, and for RDMA ``kernel_share``. Empty if no counter was
+        readable.
         """
         if not self.readable:
             return {}
@@ -192,23 +191,24 @@ def _carried(run: Run, host: Host, nic: Nic, readings: Sequence[WitnessReading])
 
 
 def _timing(seen: _Observed) -> Properties:
-    """``busy_share`` (blocks in which the scheduler took the processor away), ``clock_read`` (ns,
-    median), ``clock_apart`` (median relative difference of the two ends' clocks over one time).
+    """Return ``busy_share`` (share of blocks in which the scheduler took the processor away),
+    ``clock_read`` (median, ns) and ``clock_apart`` (median relative difference between both ends'
+    clocks over the same time).
     """
     marks = [(mark, _block_ns(pair)) for pair in seen.sent for mark in pair.sentinels]
-    found: Properties = {}
+    timing: Properties = {}
     if marks:
         busy = sum(
             mark.involuntary_switches > _SWITCHES_PER_BLOCK or mark.steal_ns > _STEAL_SHARE * block
             for mark, block in marks
         )
-        found["busy_share"] = busy / len(marks)
-        found["steal"] = sum(mark.steal_ns for mark, _ in marks)
-        found["clock_read"] = statistics.median(mark.clock_read_ns for mark, _ in marks)
-    apart = [one for pair in seen.results if (one := _clocks_apart(pair)) is not None]
+        timing["busy_share"] = busy / len(marks)
+        timing["steal"] = sum(mark.steal_ns for mark, _ in marks)
+        timing["clock_read"] = statistics.median(mark.clock_read_ns for mark, _ in marks)
+    apart = [difference for pair in seen.results if (difference := _clocks_apart(pair)) is not None]
     if apart:
-        found["clock_apart"] = statistics.median(apart)
-    return found
+        timing["clock_apart"] = statistics.median(apart)
+    return timing
 
 
 def _block_ns(pair: PairResult) -> float:
@@ -216,10 +216,10 @@ def _block_ns(pair: PairResult) -> float:
 
 
 def _clocks_apart(pair: PairResult) -> float | None:
-    own = sum(pair.batch_ns)
-    if pair.target_elapsed_ns is None or own < _LEAST_NS or pair.target_elapsed_ns <= 0:
+    elapsed = sum(pair.batch_ns)
+    if pair.target_elapsed_ns is None or elapsed < _LEAST_NS or pair.target_elapsed_ns <= 0:
         return None
-    return abs(pair.target_elapsed_ns / own - 1.0)
+    return abs(pair.target_elapsed_ns / elapsed - 1.0)
 
 
 MOST_CAUSES = 5
@@ -236,18 +236,18 @@ def explain(
     rules: Sequence[CauseRule] | None = None,
     settings: Mapping[str, Setting] | None = None,
 ) -> Located:
-    """``located`` with the causes of each culprit, the likeliest first. Peers are nodes that no
-    culprit names (64 of them, evenly taken). Cost grows with the facts and readings of the run, and
-    not with its pairs squared. ``settings``: the catalogue, which has fix and undo of causes that
-    are settings.
+    """Add to each culprit its causes, the most likely first. Peers are up to 64 nodes, evenly
+    chosen from those that no culprit names. The cost grows with the facts and readings of the run,
+    not with the square of its pairs. ``settings``: the catalogue, which supplies fix and undo for
+    causes that are settings.
     """
     if not located.blames:
         return located
     ranks = ranks_of(run)
     accused = {node for blame in located.blames for node in _nodes_of(blame) if node in ranks}
-    looked = sorted(accused)[: _MOST_CULPRITS * 2]
+    suspects = sorted(accused)[: _MOST_CULPRITS * 2]
     peers = _evenly(sorted(set(ranks) - accused), _MOST_PEERS)
-    machines = machines_of(run, ranks, [*looked, *peers])
+    machines = machines_of(run, ranks, [*suspects, *peers])
     view = _RunView(
         located=located,
         known=set(ranks),
@@ -260,7 +260,7 @@ def explain(
 
 
 def _nodes_of(blame: Blame) -> Sequence[str]:
-    """The nodes to look at for a culprit; a pair's are its ends."""
+    """Return the nodes to examine for a culprit; for a pair, its ends."""
     match blame.about:
         case Node(name=name) | Port(node=name):
             return (name,)
@@ -276,7 +276,9 @@ def _evenly(names: Sequence[str], most: int) -> list[str]:
 
 @dataclass(frozen=True)
 class _RunView:
-    """What is known of the run. ``known``: its nodes; ``machines``: of culprits and peers."""
+    """What is known about the run. ``known``: its nodes; ``machines``: properties of culprits and
+    peers.
+    """
 
     located: Located
     known: set[str]
@@ -299,22 +301,22 @@ class _RunView:
     def _match(
         self, rule: CauseRule, blame: Blame, machines: Sequence[NodeProperties]
     ) -> Cause | None:
-        """The rule's cause when it fits the culprit and holds for its machine; below a switch, for
-        half of its machines; on a link or pair, for one of them.
+        """Return the rule's cause if it fits the culprit and holds for its machine. For a switch,
+        it must hold for half of the machines below; for a link or pair, for one of them.
         """
         factor = rule.factor(blame)
         needed = -(-len(machines) // 2) if isinstance(blame.about, Switch) else 1
         if not factor:
             return None
         seen = [(machine, self._seen(rule.when, machine, blame)) for machine in machines]
-        hits = [(machine, found) for machine, found in seen if found]
+        hits = [(machine, evidence_there) for machine, evidence_there in seen if evidence_there]
         if len(hits) < max(1, needed):
             return None
         machine, evidence = hits[0]
         more = self._seen(rule.surer, machine, blame) if rule.surer else []
         if len(hits) > 1:
             evidence = [*evidence, f"the same at {len(hits) - 1} more of {len(machines)} nodes"]
-        # Counters of one node below a link say less of the link than of the node.
+        # Counters of a node say less about a link above it than about the node.
         factor *= _NEARBY if isinstance(blame.about, Link | Route | Both) else 1.0
         return rule.cause(
             node=machine.name,
@@ -325,34 +327,34 @@ class _RunView:
         )
 
     def _seen(self, signs: Iterable[CauseSign], machine: NodeProperties, blame: Blame) -> list[str]:
-        """What was seen for all signs; empty when one does not hold."""
-        found: list[str] = []
+        """Return the evidence for all signs; empty if a sign does not hold."""
+        evidence: list[str] = []
         for sign in signs:
-            own = sign.seen(machine, self.peers, blame)
-            if not own:
+            seen = sign.seen(machine, self.peers, blame)
+            if not seen:
                 return []
-            found += own
-        return found
+            evidence += seen
+        return evidence
 
     def _of_shape(self, blame: Blame) -> list[Cause]:
-        """What the culprit's own shape shows, without counters."""
+        """Return causes that follow from the kind of culprit alone, without counters."""
         match blame.about:
             case Switch() | Link():
-                own = [one for one in self.located.contention if one.subject == blame.subject]
-                seen = [one.sentence for one in own][:_MOST_SEEN]
-                return [OVERSUBSCRIBED.of_shape(blame, seen)] if own else []
+                contended = [one for one in self.located.contention if one.subject == blame.subject]
+                seen = [one.sentence for one in contended][:_MOST_SEEN]
+                return [OVERSUBSCRIBED.of_shape(blame, seen)] if contended else []
             case Route(origin=one, target=other) | Both(one=one, other=other):
                 ends = {*blame.nodes, one, other}
-                slow = (each for each in self.located.blames if each.subject in ends)
-                if not any(isinstance(each.about, Node | Port) for each in slow):
+                slow = (culprit for culprit in self.located.blames if culprit.subject in ends)
+                if not any(isinstance(culprit.about, Node | Port) for culprit in slow):
                     return [ROUTE_BETWEEN.of_shape(blame)]
         return []
 
     def _silence(self, blame: Blame, machines: Sequence[NodeProperties]) -> str:
         if not machines:
             return f"cause: nothing is known about the machines of {blame.subject}"
-        facts = sum(len(one.properties) + len(one.settings) for one in machines)
-        counted = any(one.counted for one in machines)
+        facts = sum(len(machine.properties) + len(machine.settings) for machine in machines)
+        counted = any(machine.counted for machine in machines)
         counters = "counters were read" if counted else "no counter was read"
         compared = f"{facts} facts compared with {len(self.peers)} other nodes"
         return f"cause: none found ({counters}, {compared})"

@@ -1,6 +1,4 @@
-"""Which facts the causes are found by: what has to be read on every node that is screened. Data
-only.
-"""
+"""List the facts that the causes need from every screened node. Data only."""
 
 from wireproof.model.plan import FactRequest
 
@@ -42,9 +40,9 @@ _COMMANDS: tuple[tuple[str, ...], ...] = (
 
 
 def fact_requests(nic: str = "", *, commands: bool = True) -> tuple[FactRequest, ...]:
-    """What to ask of each node, about 3 kB of answers; with ``commands`` (for a netdev that is
-    named) 20 kB, so leave them out above some hundreds of nodes. ``nic``: the claimed NIC, or an
-    RDMA device with or without its port.
+    """Return what to ask of each node: about 3 kB of answers, or 20 kB with ``commands`` (run for a
+    named netdev), so leave commands out above some hundreds of nodes. ``nic``: the claimed NIC, or
+    an RDMA device with or without its port.
     """
     device, _, port = nic.partition(":")
     netdev = nic if ":" not in nic and _is_plain(nic) else ""
@@ -73,7 +71,7 @@ def _file(path: str, *, named: bool) -> FactRequest:
 
 
 def _is_plain(name: str) -> bool:
-    """A name that means itself in a path and in a pattern, and no option of a command."""
+    """Return whether a name is safe in a path, a glob pattern and as an argument of a command."""
     return (
         bool(name)
         and name.isascii()

@@ -1,7 +1,6 @@
-"""What is known about the machine of a node, as named properties and settings: from Facts and from
-its NIC. Pure.
+"""Turn the Facts and the NIC of a node into named properties and settings. Pure.
 
-Texts are hostile: what is not understood is left out, nothing is guessed.
+Texts are hostile: text that cannot be parsed is left out, never guessed.
 """
 
 import contextlib
@@ -39,8 +38,8 @@ _ETHTOOL_SETTINGS = ("-k", "-c", "-g", "-a")
 
 
 def claimed_nic(host: Host, claim: str) -> Nic | None:
-    """The NIC that is meant: by name or RDMA device; without a claim the only one that is no
-    loopback.
+    """Return the claimed NIC, by name or RDMA device. Without a claim, return the only NIC that is
+    not a loopback, or None.
     """
     if not claim:
         real = [nic for nic in host.nics if nic.kind != "loopback"]
@@ -50,7 +49,7 @@ def claimed_nic(host: Host, claim: str) -> Nic | None:
 
 @dataclass(frozen=True)
 class _Texts:
-    """What could be read, as text: files by path, commands by what was typed."""
+    """What could be read, as text: files by path, commands by their command line."""
 
     files: Mapping[str, str]
     commands: Mapping[str, str]
@@ -62,7 +61,6 @@ class _Texts:
         return _line(self.files.get(path, ""))
 
     def first(self, path: str) -> str:
-        """The first word of a file."""
         found = self.files.get(path, "")[:200].split()
         return found[0][:_LONGEST] if found else ""
 
@@ -71,17 +69,17 @@ class _Texts:
 
 
 def properties_of(host: Host, nic: Nic | None, facts: Iterable[FactFrame]) -> Properties:
-    """Properties by name; one that could not be read is absent."""
-    good = [fact for fact in facts if fact.status == "ok"]
+    """Return the properties by name; those that could not be read are absent."""
+    readable = [fact for fact in facts if fact.status == "ok"]
     texts = _Texts(
-        {fact.path: fact.text for fact in good if fact.kind == "file"},
-        {" ".join(fact.argv): fact.text for fact in good if fact.kind == "command"},
+        {fact.path: fact.text for fact in readable if fact.kind == "file"},
+        {" ".join(fact.argv): fact.text for fact in readable if fact.kind == "command"},
     )
-    found = _of_host(host, texts)
+    properties = _of_host(host, texts)
     if nic is not None:
-        found |= _of_nic(nic, texts) | _of_link(nic, texts) | _of_queue(nic, texts)
-        found |= _of_slot(nic, texts) | {"numa_far": _is_numa_far(nic, host, texts)}
-    return {name: value for name, value in found.items() if value is not None and value != ""}
+        properties |= _of_nic(nic, texts) | _of_link(nic, texts) | _of_queue(nic, texts)
+        properties |= _of_slot(nic, texts) | {"numa_far": _is_numa_far(nic, host, texts)}
+    return {name: value for name, value in properties.items() if value is not None and value != ""}
 
 
 def _of_host(host: Host, texts: _Texts) -> _Found:
@@ -100,8 +98,8 @@ def _of_host(host: Host, texts: _Texts) -> _Found:
 
 
 def _places(nic: Nic) -> tuple[str, str]:
-    """The folders of a NIC's interface and of its RDMA device (the interface's where it has
-    none).
+    """Return the sysfs folders of a NIC's interface and of its RDMA device; the interface twice if
+    there is no RDMA device.
     """
     net = f"/sys/class/net/{nic.name}"
     return net, f"/sys/class/infiniband/{nic.rdma.device}" if nic.rdma else net
@@ -131,8 +129,8 @@ def _of_link(nic: Nic, texts: _Texts) -> _Found:
 
 
 def _speed(nic: Nic, read: float | None) -> float | None:
-    """Bits per second: of the RDMA device where there is one, else of the interface (``read``:
-    Mb/s, as its file says).
+    """Return bits per second: of the RDMA device if there is one, else of the interface (``read``:
+    Mb/s from the speed file).
     """
     rate = _number(nic.rdma.rate) if nic.rdma and not nic.rdma.in_software else None
     if rate:
@@ -148,7 +146,7 @@ def _of_queue(nic: Nic, texts: _Texts) -> _Found:
     classes = texts.command(f"tc class show dev {nic.name}")
     limits = _RATE.findall(queueing[:_MOST_READ] + classes[:_MOST_READ])
     rates = [rate for number, prefix in limits if (rate := float(number) * _PREFIX[prefix]) > 0]
-    # What nothing limits is limited by a rate that no link has.
+    # If nothing limits the queue, report a limit above the rate of any link.
     return {
         "queueing": _group(_QDISC.search(queueing)),
         "queue_goodput": min(rates, default=UNLIMITED) / 8,
@@ -175,14 +173,16 @@ def _of_slot(nic: Nic, texts: _Texts) -> _Found:
 
 
 def _is_numa_far(nic: Nic, host: Host, texts: _Texts) -> str | None:
-    """``yes`` or ``no``: whether the rank's core hangs on another memory than the NIC."""
+    """Return ``yes`` or ``no``: whether the rank's core belongs to another NUMA node than
+    the NIC.
+    """
     if host.core is None or nic.numa_node is None or nic.numa_node < 0:
         return None
-    found = None
+    answer = None
     for node, cpus in _NUMA_LINE.findall(texts.command("lscpu")[:_MOST_READ]):
         if _holds(cpus, host.core):
-            found = "no" if int(node) == nic.numa_node else "yes"
-    return found
+            answer = "no" if int(node) == nic.numa_node else "yes"
+    return answer
 
 
 def _holds(cpus: str, core: int) -> bool:
@@ -195,22 +195,22 @@ def _holds(cpus: str, core: int) -> bool:
 
 
 def settings_of(nic: Nic | None, facts: Iterable[FactFrame]) -> dict[str, str]:
-    """What an administrator can set, by name: sysctls, huge pages, and what ``ethtool`` says of the
-    NIC.
+    """Return what an administrator can set, by name: sysctls, huge pages, and ethtool settings of
+    the NIC.
     """
-    found: dict[str, str] = {}
+    settings: dict[str, str] = {}
     for fact in facts:
         if fact.status != "ok":
             continue
         if fact.kind == "file" and fact.path.startswith("/proc/sys/"):
-            found[fact.path.removeprefix("/proc/sys/").replace("/", ".")] = " ".join(
+            settings[fact.path.removeprefix("/proc/sys/").replace("/", ".")] = " ".join(
                 fact.text.split()
             )[:_LONGEST]
         elif fact.kind == "file" and fact.path.startswith("/sys/kernel/mm/transparent_hugepage/"):
-            found["transparent huge pages"] = _line(fact.text)
+            settings["transparent huge pages"] = _line(fact.text)
         elif nic is not None and _asks(fact, nic):
-            found |= _ethtool(fact.argv[1], fact.text)
-    return found
+            settings |= _ethtool(fact.argv[1], fact.text)
+    return settings
 
 
 def _asks(fact: FactFrame, nic: Nic) -> bool:
@@ -224,14 +224,16 @@ def _asks(fact: FactFrame, nic: Nic) -> bool:
 
 
 def _ethtool(option: str, text: str) -> dict[str, str]:
-    """``name: value`` lines; a name that comes twice (maximum, then current) keeps the last."""
-    found = {}
+    """Parse ``name: value`` lines; of a name that occurs twice (maximum, then current) keep the
+    last value.
+    """
+    settings = {}
     for line in text[:_MOST_READ].splitlines()[:_MOST_LINES]:
         name, colon, value = line.strip().partition(":")
         value = value.strip().removesuffix("[fixed]").strip()
         if colon and name and value:
-            found[f"ethtool {option}: {name[:_LONGEST]}"] = value[:_LONGEST]
-    return found
+            settings[f"ethtool {option}: {name[:_LONGEST]}"] = value[:_LONGEST]
+    return settings
 
 
 def _group(match: re.Match[str] | None) -> str:
@@ -247,16 +249,16 @@ def _number(text: str) -> float | None:
     return float(found.group(1)) if found else None
 
 
-# --- What is known of one node's machine, and of its peers: what signs look at.
+# --- The properties of a node and of its peers, which signs examine.
 
-_AGREE = 0.75  # the share of peers that must have one value for it to be the usual one
+_AGREE = 0.75  # share of peers that must have the same value to make it the usual value
 _LEAST_PEERS = 2
 
 
 @dataclass(frozen=True)
 class NodeProperties:
-    """``rose``: counters that rose; ``volume``: bytes that the node sent and received, to compare
-    rises by.
+    """``rose``: counters that rose and by how much. ``volume``: bytes that the node sent and
+    received, the base for comparing counters.
     """
 
     name: str
@@ -270,12 +272,12 @@ class NodeProperties:
     volume: float = 0.0
 
     def number(self, name: str) -> float | None:
-        """A property that is a number; None when it is not known."""
+        """Return a property that is a number; None if it is unknown."""
         value = self.properties.get(name)
         return value if isinstance(value, float) else None
 
     def owns(self, counter: str) -> bool:
-        """Whether a counter is of the machine's own NIC, or of its IP stack."""
+        """Return whether a counter belongs to the machine's claimed NIC or to its IP stack."""
         place, _, rest = counter.partition("/")
         owner = rest.split("/", 1)[0]
         return {
@@ -296,7 +298,7 @@ class Usual(NamedTuple):
 
 @dataclass(frozen=True)
 class OtherNodes:
-    """Nodes that no culprit names: what is called different, lower or higher is so against them."""
+    """Nodes that no culprit names: the reference for "different", "lower" and "higher"."""
 
     machines: Sequence[NodeProperties]
 
@@ -304,7 +306,7 @@ class OtherNodes:
         return len(self.machines)
 
     def usual(self, name: str) -> Usual | None:
-        """The value of a property that most peers have; None where they do not agree."""
+        """Return the value of a property that most peers have; None if they do not agree."""
         return _usual([one.properties[name] for one in self.machines if name in one.properties])
 
     def usual_number(self, name: str) -> float | None:
@@ -315,7 +317,7 @@ class OtherNodes:
         return _usual([one.settings[name] for one in self.machines if name in one.settings])
 
     def median(self, name: str) -> tuple[float, int] | None:
-        """(median of a number, how many peers have it); None when too few do."""
+        """Return (median of a number, count of peers that have it); None if too few have it."""
         known = [value for one in self.machines if (value := one.number(name)) is not None]
         return (statistics.median(known), len(known)) if len(known) >= _LEAST_PEERS else None
 

@@ -1,5 +1,5 @@
-"""The causes of ``causes.toml``, and those that the culprit's own shape shows. ``explain`` matches
-them. A new cause is one entry there.
+"""Load the causes of ``causes.toml``, and define those that follow from the kind of culprit.
+``explain`` matches them. To add a cause, add an entry to that file.
 """
 
 import re
@@ -17,18 +17,16 @@ from wireproof.model.setting import Setting
 from wireproof.model.site import HEADS, of_site, packaged, site_texts
 from wireproof.model.toml import read_rows, read_toml
 
-# --- What a cause's rule is: signature of the culprit, signs, confidence, sentence and fix.
-
-# --- What brings a setting of one host in line with its equals, in words.
+# --- Steps that bring a setting of a host in line with its equals, in words.
 
 _PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_ .,:@+/-]{0,120}", re.ASCII)
-"""What no shell reads as anything but words."""
+"""Text that a shell reads only as words."""
 
 
 def in_line(setting: Setting, node: str, names: Mapping[str, str], usual: str = "") -> str:
-    """The steps of the catalogue's entry, with the value that the others have (``usual``) where it
-    is known; ``names``: what stands for ``{nic}`` and the like. Values and names are the hosts':
-    what is not plain stands in no command that somebody may copy.
+    """Return the steps of the catalogue's entry, with the other hosts' value (``usual``) if known.
+    ``names``: replacements for ``{nic}`` and similar placeholders. Values and names come from the
+    hosts: unsafe text never appears in a command that a user may copy.
     """
     plain = all(_PLAIN.fullmatch(text) for text in (usual, *names.values()) if text)
     fix, value = setting.fix, (usual if plain else "") or "what the other nodes have"
@@ -49,7 +47,7 @@ def in_line(setting: Setting, node: str, names: Mapping[str, str], usual: str = 
 
 
 def _place(setting: Setting, names: Mapping[str, str]) -> str:
-    """The file that is written; "" where it is not one file."""
+    """Return the file to write; "" if it is not a single file."""
     fix = setting.fix
     written = (fix.file,) if fix is not None and fix.file else ()
     read = (one.file for one in setting.reads if one.file.startswith("/"))
@@ -66,11 +64,11 @@ _BOTH = frozenset({"goodput", "hrt"})
 
 
 class CauseRule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """All of ``when`` must hold. ``confidence`` is that of the cause, 0 to 1, times the factor of
-    the culprit's direction; when all of ``surer`` hold as well, it is ``sure``.
+    """All signs of ``when`` must hold. ``confidence`` is that of the cause, 0 to 1, times the
+    factor of the culprit's direction; if all signs of ``surer`` hold too, ``sure`` replaces it.
 
-    ``setting``: the entry of the catalogue that the cause is about; fix and undo are the entry's.
-    Where it is about none, ``no_setting`` says why, and the rule has a ``fix`` of its own.
+    ``setting``: the catalogue entry that the cause concerns; fix and undo come from there. If it
+    concerns none, ``no_setting`` gives the reason and the rule has its own ``fix``.
     """
 
     code: str
@@ -99,7 +97,7 @@ class CauseRule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
                 raise ValueError(f"{name!r} knows {{node}} and {{nic}} alone in braces")
 
     def factor(self, blame: Blame) -> float:
-        """How well the rule fits a culprit's kind and direction; 0 when it does not."""
+        """Return how well the rule fits a culprit's kind and direction; 0 if it does not fit."""
         if blame.kind not in self.kinds or blame.metric not in self.metrics:
             return 0.0
         return self.directions.get(blame.direction or "both", 0.0)
@@ -126,7 +124,7 @@ class CauseRule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         )
 
     def _fix(self, node: str, nic: str, entry: Setting | None) -> str:
-        """The entry's steps; where the catalogue is not at hand, where to find them."""
+        """Return the steps of the entry; without a catalogue, where to find them."""
         if not self.setting:
             return self.fix.format(node=node, nic=nic)
         if entry is None:
@@ -136,8 +134,8 @@ class CauseRule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
 @dataclass(frozen=True)
 class ShapeCause:
-    """A cause that the culprit's own shape shows, without counters. ``seen``: what is seen where
-    nothing else is given.
+    """A cause that follows from the kind of culprit alone, without counters. ``seen``: the evidence
+    if none is passed.
     """
 
     code: str
@@ -173,8 +171,8 @@ _FILE = "causes.toml"
 
 
 def rules_in(text: str, source: str, known: Collection[str] = ()) -> tuple[CauseRule, ...]:
-    """The causes of one file, in its order. Raises ``BadInput`` with ``source``, line and field;
-    ``known`` codes are taken.
+    """Return the causes of one file, in order. Codes in ``known`` are taken. Raises ``BadInput``
+    with ``source``, line and field.
     """
     words = read_toml(text, source).get("words", {})
     return tuple(
@@ -194,7 +192,7 @@ def _new(known: set[str], rule: CauseRule) -> None:
 def _spelled(
     signs: Sequence[AnySign], words: Mapping[str, Sequence[str]], source: str
 ) -> tuple[AnySign, ...]:
-    """``signs`` with the words that ``@NAME`` stands for."""
+    """Return ``signs`` with every ``@NAME`` replaced by the words it stands for."""
     return tuple(
         msgspec.structs.replace(
             sign, words=tuple(word for name in sign.words for word in _meant(name, words, source))
@@ -215,8 +213,8 @@ def _meant(word: str, words: Mapping[str, Sequence[str]], source: str) -> Sequen
 
 @of_site
 def rules() -> tuple[CauseRule, ...]:
-    """Our causes and the site's, which name their file. Raises ``BadInput`` for a code that is
-    there twice.
+    """Return the built-in causes and those of the site, which name their file. Raises ``BadInput``
+    for a duplicate code.
     """
     ours = rules_in(packaged(__package__, _FILE), _FILE)
     codes, added = {rule.code for rule in ours}, list[CauseRule]()

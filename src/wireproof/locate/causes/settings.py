@@ -1,9 +1,9 @@
-"""Settings as causes: what is missing, held against the effect that the catalogue expects of a
+"""Name settings as causes: compare the shortfall with the effect that the catalogue expects of a
 wrong value. Pure.
 
-An effect touches a quantity (bandwidth: goodput; latency: half round trips), in one direction or
-both, of the kernel's sockets or of the adapter's own transport. One that is smaller than what is
-missing is named, and said not to be enough.
+An effect concerns a quantity (bandwidth: goodput; latency: half round trips), one direction or
+both, and either kernel sockets or the adapter's transport. If the effect is smaller than the
+shortfall, the setting is named with the remark that it is not enough.
 """
 
 import math
@@ -25,19 +25,19 @@ _TOUCHES: dict[Metric, dict[str, float]] = {
     "goodput": {"bandwidth": 1.0, "variation": 0.5},
     "hrt": {"latency": 1.0, "variation": 0.5},
 }
-"""What an effect must be on to touch a metric, and how much that says."""
+"""Quantities whose effects touch a metric, each with its weight."""
 _QUANTITY = {"goodput": "less bandwidth", "hrt": "more latency"}
 _GENERAL = "setting-differs"
-"""The rule that names any setting that differs: where one of them is enough, it says no more."""
+"""The rule that names any differing setting; dropped if a named setting explains enough."""
 _SURE = {"measured": 1.0, "vendor": 0.95, "literature": 0.9, "practice": 0.8, "estimate": 0.6}
 _BOTH_WAYS, _TOO_MUCH, _TOO_LITTLE, _NEARBY = 0.6, 0.7, 0.2, 0.7
-"""Factors: it touches both directions and one is slow; more was expected than is missing; less;
-the ends say less of what is between them.
+"""Factors for: an effect on both directions if only one is slow; more expected than missing; less
+expected than missing; evidence from the ends about what lies between them.
 """
 _ROUGH = 1.25
-"""Expected effects are rough figures: so many times the largest is still enough."""
+"""Expected effects are rough: up to this factor above the largest still counts as enough."""
 _CALCULATED = 0.85
-"""Rules as sure as this have calculated what the value costs here: that is more than a rough
+"""Rules of at least this confidence have calculated the cost here, which is better than a rough
 figure.
 """
 _LACKS = ", so it is not enough"
@@ -46,14 +46,14 @@ _MOST_BELOW = 32
 _RDMA = ("rocev2", "iwarp", "infiniband", "omnipath", "truescale", "efa", "slingshot", "fabric")
 _SOCKETS = ("tcp", "loopback")
 _NOT_MEASURED = ("gpu", "shm")
-"""What a check of a wire does not carry."""
+"""Traffic that a test of the wire does not carry."""
 
 
 @dataclass(frozen=True)
 class Shortfall:
-    """What is missing of ``metric``: ``share`` of what is expected (of ``hrt``: more time), with
-    its interval. ``ends``: the nodes to look at and the direction in which each is slow.
-    ``between``: what is slow may lie between them. ``both``: the other direction is slow, too.
+    """What is missing of ``metric``: ``share`` of the expected value (for ``hrt``: added time),
+    with its interval. ``ends``: the nodes to examine, each with its slow direction. ``between``:
+    the slow part may lie between them. ``both``: the other direction is slow too.
     """
 
     metric: Metric
@@ -66,7 +66,7 @@ class Shortfall:
 
 
 def with_settings(located: Located, wrong: WrongSettings, link: LinkClaim | None) -> Located:
-    """``located`` with the settings that may be the cause among each culprit's causes."""
+    """Add to each culprit's causes the settings that may explain it."""
     accused = {node for blame in located.blames for node, _ in ends_of(blame)}
     equals = [host for host in wrong.hosts if host not in accused]
     return msgspec.structs.replace(
@@ -84,20 +84,20 @@ def _joined(
     found = causes_of(short, of_ends(short, wrong, equals), link)
     if isinstance(blame.about, Switch | Link):
         found = _of_many(found, len(ends))
-    known = [one for one in blame.causes if not _of_processors(one, blame.metric, link)]
+    known = [cause for cause in blame.causes if not _of_processors(cause, blame.metric, link)]
     return msgspec.structs.replace(blame, causes=_merged(known, found)[:MOST_CAUSES])
 
 
 def _of_processors(cause: Cause, metric: Metric, link: LinkClaim | None) -> bool:
-    """Whether a rule names a setting of latency for goodput that the adapter carries: processors
-    that are slow bound what sockets reach, not RDMA.
+    """Return whether a rule names a latency setting for goodput that the adapter carries: slow
+    processors limit sockets, not RDMA.
     """
     latency = cause.expected is not None and cause.expected.on == "latency"
     return latency and metric == "goodput" and _kind(link) == "rdma"
 
 
 def ends_of(blame: Blame) -> list[tuple[str, Direction]]:
-    """The nodes to look at for a culprit, with the direction in which it is slow there."""
+    """Return the nodes to examine for a culprit, each with its slow direction."""
     match blame.about:
         case Node(name=name) | Port(node=name):
             return [(name, blame.direction)]
@@ -111,19 +111,19 @@ def ends_of(blame: Blame) -> list[tuple[str, Direction]]:
 def of_ends(
     short: Shortfall, wrong: WrongSettings, equals: Sequence[str]
 ) -> list[tuple[Wrong, Direction]]:
-    """What each end has otherwise than its equals; of two ends alone, than the other end: there a
-    setting is named once, at the end that is wrong, or that has less.
+    """Return how each end differs from its equals. If only two ends exist, compare them with each
+    other and name a setting once, at the end that is wrong or has the smaller value.
     """
     if equals:
         return [(one, way) for name, way in short.ends for one in wrong.of(name, equals)]
     names = [name for name, _ in short.ends]
-    found: dict[str, tuple[Wrong, Direction]] = {}
+    by_setting: dict[str, tuple[Wrong, Direction]] = {}
     for name, way in short.ends:
         for one in wrong.of(name, [other for other in names if other != name]):
-            known = found.get(one.setting.id)
+            known = by_setting.get(one.setting.id)
             if known is None or _rather(one) < _rather(known[0]):
-                found[one.setting.id] = one, way
-    return list(found.values())
+                by_setting[one.setting.id] = one, way
+    return list(by_setting.values())
 
 
 def _rather(one: Wrong) -> tuple[bool, float]:
@@ -134,8 +134,8 @@ def _rather(one: Wrong) -> tuple[bool, float]:
 def causes_of(
     short: Shortfall, wrong: Iterable[tuple[Wrong, Direction]], link: LinkClaim | None
 ) -> list[Cause]:
-    """The causes among ``wrong`` (with the direction that is slow at its host), the likeliest
-    first; those that are not enough last.
+    """Return the causes among ``wrong`` (each with the slow direction at its host), the most likely
+    first and insufficient ones last.
     """
     kind = _kind(link)
     felt = [(one, way) for one, way in wrong if not one.setting.effect.pauses]
@@ -156,8 +156,8 @@ def _way(cause: Cause) -> Direction:
 
 
 def _both_ways(causes: Sequence[Cause]) -> list[Cause]:
-    """Where both directions are slow, a setting of one explains them only beside one of the
-    other.
+    """If both directions are slow, let a setting of one direction explain them only together with a
+    setting of the other.
     """
     ways = {_way(cause) for cause in causes if cause.explains}
     return [
@@ -184,12 +184,14 @@ def _kind(link: LinkClaim | None) -> str:
 
 
 def _scaled(cause: Cause, factor: float) -> Cause:
-    """Several that are enough share what is sure: any of them may be the one."""
+    """Scale the confidence: several sufficient causes share it, because any of them may be the real
+    cause.
+    """
     return msgspec.structs.replace(cause, confidence=round(cause.confidence * factor, 3))
 
 
 def _cause(short: Shortfall, one: Wrong, way: Direction, kind: str) -> Cause | None:
-    """None where the setting does not touch what is missing."""
+    """Return None if the setting does not touch the shortfall."""
     effect = effect_here(one)
     if not _touches(effect, short.metric, way, kind):
         return None
@@ -208,14 +210,14 @@ def _cause(short: Shortfall, one: Wrong, way: Direction, kind: str) -> Cause | N
 
 
 def _touches(effect: SettingEffect, metric: Metric, way: Direction, kind: str) -> bool:
-    """Whether a wrong value shows in this metric, direction and kind of traffic."""
+    """Return whether a wrong value shows in this metric, direction and kind of traffic."""
     other_kind = effect.over not in ("", kind) if kind else effect.over in _NOT_MEASURED
     other_way = effect.direction and way and effect.direction != way
     return effect.on in _TOUCHES[metric] and effect.high > 0 and not other_kind and not other_way
 
 
 def _factor(effect: SettingEffect, short: Shortfall, way: Direction, enough: bool) -> float:
-    """How sure the effect is, and how well it fits what is missing."""
+    """Return how certain the effect is and how well it fits the shortfall."""
     factor = _TOUCHES[short.metric][effect.on] * _SURE[effect.sure]
     factor *= _TOO_LITTLE if not enough else _TOO_MUCH if short.high < effect.low else 1.0
     fits = bool(way) if effect.direction else not way or short.both
@@ -224,7 +226,7 @@ def _factor(effect: SettingEffect, short: Shortfall, way: Direction, enough: boo
 
 
 def expected_text(effect: SettingEffect) -> str:
-    """``4 to 10 %``, ``up to 50 %``."""
+    """Return the expected effect as text: ``4 to 10 %``, ``up to 50 %``."""
     least = f"{100 * effect.low:.3g}" if effect.low else "up"
     return f"{least} to {100 * effect.high:.3g} %"
 
@@ -233,8 +235,8 @@ def _sentence(short: Shortfall, one: Wrong, effect: SettingEffect, enough: bool)
     place = f" ({one.result.instance})" if one.result.instance else ""
     measured = percent(short.share, 0 if abs(short.share) >= 0.0995 else 1)
     name, value = f"{one.setting.id}{place}", one.result.seen or "not set"
-    own = f"{one.result.host}'s {name} is {value}"
-    what = f"{name} is {value} on {one.shared}" if one.shared else own
+    here = f"{one.result.host}'s {name} is {value}"
+    what = f"{name} is {value} on {one.shared}" if one.shared else here
     text = (
         f"{what}, {one.others}:"
         f" {expected_text(effect)} {_QUANTITY[short.metric]} expected,"
@@ -244,20 +246,20 @@ def _sentence(short: Shortfall, one: Wrong, effect: SettingEffect, enough: bool)
 
 
 def _fix(one: Wrong) -> str:
-    own = one.result
-    if one.usual or not own.fix:
-        return in_line(one.setting, own.host, _names(own.instance), one.usual)
-    return f"{one.shared or own.host}: {own.fix}."
+    result = one.result
+    if one.usual or not result.fix:
+        return in_line(one.setting, result.host, _names(result.instance), one.usual)
+    return f"{one.shared or result.host}: {result.fix}."
 
 
 def _names(instance: str) -> dict[str, str]:
-    """What an interface or ``DEVICE:PORT`` stands for in the places of its setting."""
+    """Return the placeholders of a setting that an interface or ``DEVICE:PORT`` fills."""
     device, _, port = instance.partition(":")
     return {"nic": instance, "device": device, "port": port} if instance else {}
 
 
 def _of_many(causes: Sequence[Cause], nodes: int) -> list[Cause]:
-    """Below a switch or link a setting must be wrong on half of the nodes."""
+    """Keep settings that are wrong on at least half of the nodes below a switch or link."""
     counts: dict[str, list[Cause]] = {}
     for cause in causes:
         counts.setdefault(cause.code, []).append(cause)
@@ -271,7 +273,7 @@ def _of_many(causes: Sequence[Cause], nodes: int) -> list[Cause]:
 
 
 def _merged(known: Sequence[Cause], found: Sequence[Cause]) -> list[Cause]:
-    """Both, a setting once: what a rule saw of it joins the evidence of the audit's."""
+    """Merge both lists with each setting once: evidence of a rule joins that of the audit."""
     by_setting = {cause.setting: cause for cause in known if cause.setting}
     named = {cause.setting for cause in found}
     if any(cause.explains for cause in found):

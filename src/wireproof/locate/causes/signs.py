@@ -1,5 +1,5 @@
-"""The signs that rules are made of. A sign holds for a machine or it does not; when it holds it
-says what was seen.
+"""The signs that rules consist of. A sign holds for a machine or not; if it holds, it returns its
+evidence.
 """
 
 import re
@@ -26,15 +26,15 @@ _SHARES = {"busy_share", "claimed_share", "clock_apart", "kernel_share", "other_
 
 
 def _tag(name: str) -> str:
-    """``is-not`` for IsNot."""
+    """Return the tag of a class name, such as ``is-not`` for IsNot."""
     return re.sub(r"(?<!^)([A-Z])", r"-\1", name).lower()
 
 
 class CauseSign(
     msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="sign", tag=_tag
 ):
-    """Base of all signs, which a file calls by ``sign``. ``seen`` returns sentences, empty when the
-    sign does not hold or is not known; ``means`` says what it asks.
+    """Base of all signs; files select a sign by the field ``sign``. ``seen`` returns evidence
+    sentences, empty if the sign does not hold or is unknown. ``means`` describes the condition.
     """
 
     def means(self) -> str:
@@ -49,7 +49,6 @@ def _spaced(name: str) -> str:
 
 
 def _shown(name: str, value: float | str) -> str:
-    """The value of a property with its unit."""
     if isinstance(value, str):
         return value
     if value >= UNLIMITED / 8:
@@ -65,7 +64,7 @@ def _shown(name: str, value: float | str) -> str:
 
 
 def _stated(machine: NodeProperties, name: str, value: float | str) -> str:
-    """Such as ``n3: mtu 1500 B``."""
+    """Return a statement such as ``n3: mtu 1500 B``."""
     return f"{machine.name}: {_spaced(name)} {_shown(name, value)}"
 
 
@@ -105,8 +104,8 @@ class IsNot(CauseSign, frozen=True):
 
 
 class Unusual(CauseSign, frozen=True):
-    """A property is known, and not known to be what most peers have: what all have does not make
-    one of them slow.
+    """A property is known but is not known to be usual among peers: what all nodes have does not
+    make one node slow.
     """
 
     name: str
@@ -125,7 +124,7 @@ class Unusual(CauseSign, frozen=True):
 
 
 class Less(CauseSign, frozen=True):
-    """A property is less than another one of the same machine."""
+    """A property is less than another property of the same machine."""
 
     name: str
     than: str
@@ -134,11 +133,11 @@ class Less(CauseSign, frozen=True):
         return f"{_spaced(self.name)} is less than {_spaced(self.than)}"
 
     def seen(self, machine: NodeProperties, peers: OtherNodes, blame: Blame) -> list[str]:
-        one, other = machine.number(self.name), machine.number(self.than)
-        if one is None or other is None or not one < other:
+        value, limit = machine.number(self.name), machine.number(self.than)
+        if value is None or limit is None or not value < limit:
             return []
-        more = f"{_spaced(self.than)} {_shown(self.than, other)}"
-        return [f"{_stated(machine, self.name, one)}, {more}"]
+        more = f"{_spaced(self.than)} {_shown(self.than, limit)}"
+        return [f"{_stated(machine, self.name, value)}, {more}"]
 
 
 class Below(CauseSign, frozen=True):
@@ -172,8 +171,8 @@ class Differs(CauseSign, frozen=True):
 
 
 class Above(CauseSign, frozen=True):
-    """A number is at least ``least``, and at least ``times`` the peers' median where they have it
-    (``times`` 0: no comparison). With ``times``, two peers at least must have it.
+    """A number is at least ``least``, and at least ``times`` the median of the peers. 0 ``times``
+    means no comparison; otherwise at least two peers must have the number.
     """
 
     name: str
@@ -212,8 +211,8 @@ class Most(CauseSign, frozen=True):
 
 
 class Explains(CauseSign, frozen=True):
-    """A limit in bytes/s is at most what was expected, so that it can be the reason; ``tight``: and
-    what was reached is most of it.
+    """A limit in bytes/s is below the expected rate (or within 10 % above), so that it can explain
+    the loss. ``tight``: the measured rate must also reach most of the limit.
     """
 
     name: str
@@ -234,9 +233,9 @@ class Explains(CauseSign, frozen=True):
 
 
 class HeadersExplain(CauseSign, frozen=True):
-    """The loss is what the headers of smaller packets cost: payload / wire = (MTU - 52) / (MTU +
-    38) of TCP over Ethernet, against the peers' MTU; within 3 % of the goodput or a third of the
-    loss.
+    """The loss matches the header cost of smaller packets, within 3 % of the goodput or a third of
+    that cost: payload / wire = (MTU - 52) / (MTU + 38) for TCP over Ethernet, compared with the
+    peers' MTU.
     """
 
     def means(self) -> str:
@@ -251,9 +250,8 @@ class HeadersExplain(CauseSign, frozen=True):
 
 
 class Grows(CauseSign, frozen=True):
-    """Counters of the machine's own NIC (or of its IP stack) with one of ``words`` in their names,
-    and none of ``without``, rose by ``least`` or more, and ``times`` as much, per byte, as on most
-    peers.
+    """Counters of the machine's NIC or IP stack whose names contain one of ``words``, and none of
+    ``without``, rose by ``least`` or more, and per byte ``times`` as much as on most peers.
     """
 
     words: tuple[str, ...]
@@ -301,7 +299,7 @@ class Grows(CauseSign, frozen=True):
 
 
 class SettingDiffers(CauseSign, frozen=True):
-    """Settings that most peers agree on and the machine has otherwise."""
+    """Settings that most peers agree on differ on this machine."""
 
     def means(self) -> str:
         return (
@@ -309,14 +307,14 @@ class SettingDiffers(CauseSign, frozen=True):
         )
 
     def seen(self, machine: NodeProperties, peers: OtherNodes, blame: Blame) -> list[str]:
-        found = []
+        differing = []
         for name, value in sorted(machine.settings.items()):
             usual = peers.usual_setting(name)
             if usual is not None and value != usual.value:
                 others = f"{usual.members} of {usual.asked} other nodes have {usual.value}"
-                found.append(f"{machine.name}: {name} {value}; {others}")
-        more = [f"and {len(found) - _MOST_NAMED} more settings"] if len(found) > _MOST_NAMED else []
-        return [*found[:_MOST_NAMED], *more]
+                differing.append(f"{machine.name}: {name} {value}; {others}")
+        more = len(differing) - _MOST_NAMED
+        return [*differing[:_MOST_NAMED], *([f"and {more} more settings"] if more > 0 else [])]
 
 
 AnySign = (

@@ -1,5 +1,5 @@
-"""From suspects to culprits: the confirm stage's samples, taken alone against known-good
-partners.
+"""Turn suspects into culprits by the samples of the confirm stage, which measures each suspect
+alone against known-good partners.
 """
 
 import dataclasses
@@ -27,12 +27,12 @@ _NOT_NOW = (
     " its port"
 )
 _ENDS_UNKNOWN = "whether its ends are slow with others now was not measured"
-_PASSING = 0.8  # what is over was not measured alone while it lasted
-# a direction with less than a quarter of the other's slowdown is not what is wrong
+_PASSING = 0.8  # highest confidence of a fault that ended before it could be measured alone
+# a direction with less than a quarter of the other's slowdown is not blamed
 _WITH_THE_OTHER = 0.25
 _LISTED = 8
-_WORTH_A_NOTE = 0.3  # the tail of the noise seldom reaches that far
-# a pair whose one slow sample was chance has no such slowdown when it is measured again
+_WORTH_A_NOTE = 0.3  # slowdown that the tail of the noise seldom reaches
+# if a pair's slow sample was chance, it does not reach this share of the slowdown again
 _SAME = 0.5
 
 
@@ -42,14 +42,15 @@ def conclude(
     fabric: Fabric | None = None,
     criteria: LocateCriteria | None = None,
 ) -> Located:
-    """Exact blame. Without ``confirm`` the screen's own conclusion stands, and nothing is called
-    confirmed.
+    """Return the blames that the confirm stage supports. Without ``confirm``, the screen's
+    conclusion stands and nothing counts as confirmed.
 
-    A suspect is guilty when it is slow alone with known-good partners: both directions make the
-    node guilty, one the port; slow on one kind of path only is the path's fault, with one partner
-    only the pair's; fast alone clears it, and what was slow among others was contention. Samples
-    between good nodes in ``confirm`` (controls) say what is expected now; without them the screen's
-    values are. Raises ValueError when ``confirm`` is of another metric.
+    A suspect is guilty if it is slow alone with known-good partners. Slow in both directions, the
+    node is guilty; in one direction, its port. Slow on one kind of path only, the path is; slow
+    with one partner only, the pair. A suspect that is fast alone is cleared, and its slowness among
+    others was contention. Samples between good nodes in ``confirm`` (controls) give the value to
+    expect now; without them the screen's values do. Raises ValueError if ``confirm`` measured
+    another metric.
     """
     located = screened.located
     if confirm is None or len(confirm) == 0 or screened.effects is None:
@@ -69,7 +70,7 @@ def conclude(
     return msgspec.structs.replace(
         located,
         blames=ordered(blames),
-        cleared=[str(one) for one in outcome.cleared],
+        cleared=[str(subject) for subject in outcome.cleared],
         acquitted=outcome.cleared,
         contention=outcome.contention,
         notes=[*located.notes, *_left_note(located.metric, outcome.left)],
@@ -79,8 +80,8 @@ def conclude(
 
 @dataclasses.dataclass
 class _Outcome:
-    """What became of the suspects so far. ``left``: those that were not measured again (in the
-    direction that was slow).
+    """The results for the suspects so far. ``left``: suspects that were not measured again in the
+    slow direction.
     """
 
     blames: list[Blame] = dataclasses.field(default_factory=list)
@@ -90,14 +91,14 @@ class _Outcome:
 
 
 def _unconfirmed(screened: Screened) -> Located:
-    """The screen's own conclusion, with a note that nothing of it was measured again."""
+    """Return the screen's conclusion with a note that nothing was measured again."""
     located = screened.located
-    left = [*screened.suspects, *(one for one in screened.pairs if _matters(one))]
+    left = [*screened.suspects, *(item for item in screened.pairs if _matters(item))]
     if not left:
         return located
     return msgspec.structs.replace(
         located,
-        blames=[_not_again(one) for one in located.blames],
+        blames=[_not_again(item) for item in located.blames],
         notes=[*located.notes, *_left_note(located.metric, left)],
     )
 
@@ -107,12 +108,14 @@ def _not_again(blame: Blame) -> Blame:
 
 
 def _matters(pair: Suspect) -> bool:
-    """Whether a pair that was slow once is worth a note although it was not measured again."""
+    """Return whether a pair that was slow once deserves a note although it was not
+    measured again.
+    """
     return pair.slowdown >= _WORTH_A_NOTE
 
 
 def _left_note(metric: Metric, left: Sequence[Suspect]) -> list[str]:
-    """The first of the suspects that were not measured again, and how many there are beyond."""
+    """List the first suspects that were not measured again and count the rest."""
     if not left:
         return []
     more = f" and {len(left) - _LISTED} more" if len(left) > _LISTED else ""
@@ -125,48 +128,47 @@ def _left_note(metric: Metric, left: Sequence[Suspect]) -> list[str]:
 def _conclude_nodes(
     screened: Screened, view: Alone, criteria: LocateCriteria, outcome: _Outcome
 ) -> None:
-    """What becomes of the suspected nodes and ports."""
     metric = screened.located.metric
     rechecks = recheck_nodes(view, {one.nodes[0] for one in screened.suspects})
     for suspect in screened.suspects:
-        own = [one for one in rechecks if one.node == suspect.nodes[0]]
-        guilty = _guilty(metric, own, screened)
+        rechecked = [one for one in rechecks if one.node == suspect.nodes[0]]
+        guilty = _guilty(metric, rechecked, screened)
         if guilty:
             outcome.blames += [_with_moment(one, suspect) for one in guilty]
         elif is_sure(suspect, criteria.alpha):
             outcome.blames.append(_passing(screened, suspect))
-        elif _was_measured(metric, suspect, own):
+        elif _was_measured(metric, suspect, rechecked):
             outcome.cleared.append(suspect.about(metric))
-            outcome.contention += _contention(metric, suspect, own, criteria)
+            outcome.contention += _contention(metric, suspect, rechecked, criteria)
         else:
             outcome.left.append(suspect)
             outcome.blames += _as_screened(screened, suspect)
 
 
 def _as_screened(screened: Screened, suspect: Suspect) -> list[Blame]:
-    """The screen's blames of a node that was not measured again."""
+    """Return the screen's blames of a node that was not measured again."""
     node = suspect.nodes[0]
-    own = [one for one in screened.located.blames if node in one.nodes and one.kind != "link"]
-    return [_not_again(one) for one in own]
+    blames = [one for one in screened.located.blames if node in one.nodes and one.kind != "link"]
+    return [_not_again(one) for one in blames]
 
 
 def _was_measured(metric: Metric, suspect: Suspect, own: Sequence[Recheck]) -> bool:
-    """Whether a suspect was measured alone in every direction in which it is suspected."""
+    """Return whether a suspect was measured alone in every suspected direction."""
     every = {"tx", "rx"} if metric == "goodput" else {""}
     wanted = {suspect.direction} if suspect.direction else every
     return wanted <= {one.direction for one in own}
 
 
 def _with_moment(blame: Blame, suspect: Suspect) -> Blame:
-    """A culprit with the time in which it was slow, where it was not slow all the time."""
+    """Add the time during which a culprit was slow, unless it was slow all the time."""
     if not suspect.moment or not isinstance(blame.about, Node | Port):
         return blame
     return msgspec.structs.replace(blame, evidence=[suspect.moment, *blame.evidence])
 
 
 def _passing(screened: Screened, suspect: Suspect) -> Blame:
-    """What was slow for a part of the time, and is not now: a fault that comes and goes, or traffic
-    of another job.
+    """Blame a suspect that was slow for a part of the time and is not slow now: an intermittent
+    fault, or traffic of another job.
     """
     blame = screened_blame(screened.samples, suspect)
     return msgspec.structs.replace(
@@ -175,21 +177,21 @@ def _passing(screened: Screened, suspect: Suspect) -> Blame:
 
 
 def _guilty(metric: Metric, rechecks: Sequence[Recheck], screened: Screened) -> list[Blame]:
-    """The blames of one suspect: its node, its port, a path, a pair. ``rechecks``: its own."""
+    """Return the blames of one suspect (node, port, path or pair) from its ``rechecks``."""
     slow = [one for one in rechecks if one.shape == "all"]
     most = max((one.slowness for one in slow), default=0.0)
     slow = [one for one in slow if one.slowness >= _WITH_THE_OTHER * most]
-    found = [_node_or_port(metric, slow, rechecks)] if slow else []
+    blames = [_node_or_port(metric, slow, rechecks)] if slow else []
     for one in rechecks:
         if one.shape == "path":
-            found.append(_path(metric, one, screened))
-        elif one.shape == "partner" and not found:
-            found.append(_pair(metric, one))
-    return found
+            blames.append(_path(metric, one, screened))
+        elif one.shape == "partner" and not blames:
+            blames.append(_pair(metric, one))
+    return blames
 
 
 def _node_or_port(metric: Metric, slow: Sequence[Recheck], every: Sequence[Recheck]) -> Blame:
-    """The node that is slow in both directions, or its port in one."""
+    """Blame the node if both directions are slow, else the port."""
     worst = max(slow, key=lambda one: one.slowness)
     whole = len(slow) == 2 or metric == "hrt"
     return blame_of(
@@ -202,46 +204,46 @@ def _node_or_port(metric: Metric, slow: Sequence[Recheck], every: Sequence[Reche
     )
 
 
-def _path(metric: Metric, one: Recheck, screened: Screened) -> Blame:
-    """Slow on one kind of path only: it lies behind the node's own port."""
-    kinds = sorted({partner.tier for partner in one.slow})
-    leaf = int(screened.places.leaf[screened.samples.nodes.index(one.node)])
-    switch = screened.places.leaves[leaf] if leaf >= 0 else one.node
+def _path(metric: Metric, recheck: Recheck, screened: Screened) -> Blame:
+    """Blame the path behind the node's port: slow on one kind of path only."""
+    kinds = sorted({partner.tier for partner in recheck.slow})
+    leaf = int(screened.places.leaf[screened.samples.nodes.index(recheck.node)])
+    switch = screened.places.leaves[leaf] if leaf >= 0 else recheck.node
     return blame_of(
         Link(switch, UNKNOWN_END),
         metric,
-        one,
-        direction=one.direction,
+        recheck,
+        direction=recheck.direction,
         stage="confirmed",
-        nodes=[one.node],
+        nodes=[recheck.node],
         evidence=[
-            f"{one.node} is slow {' and '.join(kinds)} only, and fast elsewhere",
-            one.sentence(metric),
+            f"{recheck.node} is slow {' and '.join(kinds)} only, and fast elsewhere",
+            recheck.sentence(metric),
         ],
     )
 
 
-def _pair(metric: Metric, one: Recheck) -> Blame:
-    other = one.slow[0].name
-    a, b = (other, one.node) if one.direction == "rx" else (one.node, other)
+def _pair(metric: Metric, recheck: Recheck) -> Blame:
+    other = recheck.slow[0].name
+    a, b = (other, recheck.node) if recheck.direction == "rx" else (recheck.node, other)
     return blame_of(
         pair_of(metric, a, b),
         metric,
-        one,
+        recheck,
         stage="confirmed",
         nodes=[a, b],
-        evidence=[one.sentence(metric)],
+        evidence=[recheck.sentence(metric)],
     )
 
 
 def _contention(
     metric: Metric, suspect: Suspect, rechecks: Sequence[Recheck], criteria: LocateCriteria
 ) -> list[Contention]:
-    """A suspect that was slow beyond doubt among others, and is fast alone."""
-    own = [one for one in rechecks if suspect.direction in ("", one.direction)]
-    if suspect.p > criteria.alpha or not own or any(one.shape != "fast" for one in own):
+    """Report contention if a suspect was certainly slow among others and is fast alone."""
+    relevant = [one for one in rechecks if suspect.direction in ("", one.direction)]
+    if suspect.p > criteria.alpha or not relevant or any(one.shape != "fast" for one in relevant):
         return []
-    worst = max(own, key=lambda one: one.slowness)
+    worst = max(relevant, key=lambda one: one.slowness)
     about = suspect.about(metric)
     loaded = as_log(metric, suspect.slowdown)
     sentence = (
@@ -263,23 +265,23 @@ def _contention(
 
 
 def _conclude_pairs(screened: Screened, view: Alone, outcome: _Outcome) -> None:
-    """What becomes of the suspected pairs: to be blamed they have to be slow again, in most of
-    their samples.
-    """
+    """Decide on the suspected pairs: to be blamed, most of a pair's samples must be slow again."""
     metric = screened.located.metric
     nodes = {name for pair in screened.pairs for name in pair.nodes}
-    ends = {(one.node, one.direction): one for one in recheck_nodes(view, nodes)}
-    for suspect, found in _rechecked_pairs(screened, view):
-        if found is None:
+    ends = {(end.node, end.direction): end for end in recheck_nodes(view, nodes)}
+    for suspect, recheck in _rechecked_pairs(screened, view):
+        if recheck is None:
             outcome.left += [suspect] if _matters(suspect) else []
-        elif found.shape != "all" or found.reached_early < _SAME * as_log(metric, suspect.slowdown):
+        elif recheck.shape != "all" or recheck.reached_early < _SAME * as_log(
+            metric, suspect.slowdown
+        ):
             outcome.cleared.append(suspect.about(metric))
-        elif not _is_of_a_port(found, outcome.blames):
-            outcome.blames.append(_pair_or_end(metric, found, ends))
+        elif not _is_of_a_port(recheck, outcome.blames):
+            outcome.blames.append(_pair_or_end(metric, recheck, ends))
 
 
 def _rechecked_pairs(screened: Screened, view: Alone) -> Iterator[tuple[Suspect, Recheck | None]]:
-    """Each suspected pair with what it measured alone, None when it did not."""
+    """Yield each suspected pair with its recheck, or None if it was not measured again."""
     routes = [(one.nodes[0], one.nodes[1]) for one in screened.pairs]
     found = {(one.node, one.partners[0].name): one for one in recheck_pairs(view, routes)}
     for suspect, route in zip(screened.pairs, routes, strict=True):
@@ -287,7 +289,7 @@ def _rechecked_pairs(screened: Screened, view: Alone) -> Iterator[tuple[Suspect,
 
 
 def _is_of_a_port(pair: Recheck, blames: Sequence[Blame]) -> bool:
-    """Whether one of the pair's own ports is slow anyway."""
+    """Return whether one of the pair's ports is blamed anyway."""
     ends = ((pair.node, "rx"), (pair.partners[0].name, "tx"))
     return any(
         is_of_node(one, name) and one.direction != innocent
@@ -297,23 +299,23 @@ def _is_of_a_port(pair: Recheck, blames: Sequence[Blame]) -> bool:
 
 
 def _pair_or_end(
-    metric: Metric, one: Recheck, ends: Mapping[tuple[str, Direction], Recheck]
+    metric: Metric, recheck: Recheck, ends: Mapping[tuple[str, Direction], Recheck]
 ) -> Blame:
-    """The pair, unless one of its ends is as slow with others now: it was fast with them in the
-    screen, before. ``ends``: what nodes measured alone, by direction.
+    """Blame the pair, unless one of its ends, which was fast with others in the screen, is now as
+    slow with them too. ``ends``: rechecks of nodes by direction.
     """
-    pair = _pair(metric, one)
+    pair = _pair(metric, recheck)
     if metric != "goodput":
         return pair
-    origin, target = one.node, one.partners[0].name
+    origin, target = recheck.node, recheck.partners[0].name
     known = [
         (end, other, slowness)
         for end, other in ((ends.get((origin, "tx")), target), (ends.get((target, "rx")), origin))
         if end and (slowness := [each.slowness for each in end.partners if each.name != other])
     ]
     for end, other, slowness in known:
-        if float(np.median(slowness)) >= _SAME * one.slowness:
-            return _end_of_pair(metric, one, end, other)
+        if float(np.median(slowness)) >= _SAME * recheck.slowness:
+            return _end_of_pair(metric, recheck, end, other)
     if len(known) == 2:
         return pair
     return msgspec.structs.replace(
@@ -324,7 +326,7 @@ def _pair_or_end(
 
 
 def _end_of_pair(metric: Metric, pair: Recheck, end: Recheck, other: str) -> Blame:
-    """The port at the ``end`` of a pair with ``other``, by what the pair measured."""
+    """Blame the port at ``end`` of a pair with ``other``, with the slowness of the pair."""
     return blame_of(
         Port(end.node, end.direction),
         metric,

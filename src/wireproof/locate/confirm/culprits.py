@@ -1,4 +1,4 @@
-"""One of each culprit, and none that another one explains."""
+"""Merge duplicate culprits, and drop those that another culprit explains."""
 
 from collections.abc import Sequence
 
@@ -10,16 +10,17 @@ from wireproof.locate.screen.screened import Screened
 from wireproof.model.finding import Link, Subject, Switch
 from wireproof.model.located import Blame
 
-_ALIKE, _APART = 0.25, 0.02  # two slowdowns of one cause: relative, and what noise adds
+# largest difference between two slowdowns of the same cause: relative, and absolute for noise
+_ALIKE, _APART = 0.25, 0.02
 
 
 def distinct(blames: Sequence[Blame]) -> list[Blame]:
-    """One of each culprit; the nodes that a path slows are joined."""
-    found: dict[tuple[Subject | None, str], Blame] = {}
-    for one in blames:
-        key = (one.about, one.direction)
-        found[key] = _joined(found[key], one) if key in found else one
-    return list(found.values())
+    """Merge blames of the same culprit; the nodes that a path slows are joined."""
+    blame_of: dict[tuple[Subject | None, str], Blame] = {}
+    for blame in blames:
+        key = (blame.about, blame.direction)
+        blame_of[key] = _joined(blame_of[key], blame) if key in blame_of else blame
+    return list(blame_of.values())
 
 
 def _joined(one: Blame, other: Blame) -> Blame:
@@ -32,33 +33,33 @@ def _joined(one: Blame, other: Blame) -> Blame:
 
 
 def ordered(blames: Sequence[Blame]) -> list[Blame]:
-    """Confirmed first, then the slowest."""
+    """Sort blames: confirmed first, then the slowest."""
     return sorted(
         distinct(blames), key=lambda one: (one.stage != "confirmed", -one.slowdown, one.subject)
     )
 
 
 def without_explained(screened: Screened, blames: Sequence[Blame]) -> list[Blame]:
-    """``blames`` without pairs that a blamed leaf, one of its links or one of their own ports
-    explains, and without unnamed links that a named one explains.
+    """Drop pairs that a blamed leaf, one of its links or one of their ports explains, and unnamed
+    links that a named link explains.
     """
     leaves = screened.places.leaves
-    named = {name for one in blames for name in _switches(one)}
-    found = []
-    for one in blames:
-        if one.kind == "pair":
-            if not _is_behind(one, screened, named) and not _is_of_an_end(one, blames):
-                found.append(one)
-        elif _is_unnamed(one):
-            if not any(_covers(other, one, leaves) for other in blames):
-                found.append(one)
+    named = {name for blame in blames for name in _switches(blame)}
+    kept = []
+    for blame in blames:
+        if blame.kind == "pair":
+            if not _is_behind(blame, screened, named) and not _is_of_an_end(blame, blames):
+                kept.append(blame)
+        elif _is_unnamed(blame):
+            if not any(_covers(other, blame, leaves) for other in blames):
+                kept.append(blame)
         else:
-            found.append(_with_paths(one, blames, leaves))
-    return found
+            kept.append(_with_paths(blame, blames, leaves))
+    return kept
 
 
 def _is_behind(pair: Blame, screened: Screened, named: set[str]) -> bool:
-    """Whether a pair is of two leaves, and one of them is among the ``named`` switches."""
+    """Return whether a pair spans two leaves and one of them is among the ``named`` switches."""
     places = screened.places
     number = {name: index for index, name in enumerate(screened.samples.nodes)}
     leaves = {int(places.leaf[number[name]]) for name in pair.nodes if name in number} - {-1}
@@ -66,9 +67,7 @@ def _is_behind(pair: Blame, screened: Screened, named: set[str]) -> bool:
 
 
 def _is_of_an_end(pair: Blame, blames: Sequence[Blame]) -> bool:
-    """Whether a pair is slow because one of its ends is, by its own port's blame, at least about as
-    slow.
-    """
+    """Return whether a blamed port of the pair is about as slow as the pair, or slower."""
     directions = ("tx", "rx") if pair.metric == "goodput" else ("", "")
     ends = list(zip(pair.nodes, directions, strict=False))
     return any(
@@ -81,9 +80,7 @@ def _is_of_an_end(pair: Blame, blames: Sequence[Blame]) -> bool:
 
 
 def _with_paths(one: Blame, blames: Sequence[Blame], leaves: Sequence[str]) -> Blame:
-    """A link or switch of the screen, confirmed by the paths through it that were slow alone
-    too.
-    """
+    """Confirm a link or switch of the screen by the paths through it that were slow alone too."""
     paths = [path for path in blames if path.stage == "confirmed" and _covers(one, path, leaves)]
     if not paths:
         return one
@@ -97,7 +94,7 @@ def _with_paths(one: Blame, blames: Sequence[Blame], leaves: Sequence[str]) -> B
 
 
 def _switches(blame: Blame) -> tuple[str, ...]:
-    """The switches that a link or switch names."""
+    """Return the switches that a link or switch names."""
     match blame.about:
         case Link(near=near, far=far):
             return near, far
@@ -111,13 +108,13 @@ def _is_unnamed(blame: Blame) -> bool:
 
 
 def _covers(named: Blame, path: Blame, leaves: Sequence[str]) -> bool:
-    """Whether a link or switch that is named explains a path that could not be named. One above the
-    leaves explains what is about as slow on any leaf.
+    """Return whether a named link or switch explains a path that could not be named. A switch above
+    the leaves explains paths of about the same slowdown on any leaf.
     """
     if not isinstance(path.about, Link) or not _is_unnamed(path) or _is_unnamed(named):
         return False
     leaf, alike = path.about.near, named.direction in ("", path.direction)
-    # What leaves the near end reaches the far one.
+    # Traffic that leaves the near end enters the far end.
     opposite = named.direction in ("", OTHER.get(path.direction, ""))
     match named.about:
         case Link(near=near, far=far):

@@ -1,7 +1,7 @@
-"""What the confirm stage's samples should have reached, and how well that is known.
+"""Compute the values to expect in the confirm stage, and their uncertainty.
 
-The expected value of a kind of path is that of the good ports in the same samples (controls), else
-the screen's.
+The expected value of a kind of path comes from the good ports in the same samples (controls), else
+from the screen.
 """
 
 import dataclasses
@@ -28,8 +28,8 @@ _FAR = 3.0
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class _Paths:
-    """Of each sample the kind of path (``tier``, an index into ``tiers``) and the slower end's
-    ``kind`` of NIC (0 the fastest).
+    """For each sample, the kind of path (``tier``, an index into ``tiers``) and the ``kind`` of NIC
+    at the slower end (0 is the fastest).
     """
 
     tier: Ints
@@ -37,24 +37,24 @@ class _Paths:
     kind: Ints
 
     def key(self, row: int) -> tuple[str, int]:
-        """Kind of path and of NIC, as the screen's levels are found by."""
+        """Return (kind of path, kind of NIC), the key of the screen's levels."""
         return self.tiers[int(self.tier[row])], int(self.kind[row])
 
     def groups(self) -> list[tuple[tuple[str, int], Flags]]:
-        """Each kind of path and of NIC that was measured, with its samples."""
-        found = sorted({(int(t), int(k)) for t, k in zip(self.tier, self.kind, strict=True)})
-        return [((self.tiers[t], k), (self.tier == t) & (self.kind == k)) for t, k in found]
+        """Return each measured kind of path and NIC, with flags of its samples."""
+        kinds = sorted({(int(t), int(k)) for t, k in zip(self.tier, self.kind, strict=True)})
+        return [((self.tiers[t], k), (self.tier == t) & (self.kind == k)) for t, k in kinds]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Alone:
-    """The confirm stage's samples with what is ``expected`` of each (log slowness) on its kind of
+    """The samples of the confirm stage with the ``expected`` log slowness of each on its kind of
     path.
 
-    ``sharp``: the kinds of path that show a port's slowness, the fastest unless they are noisy: a
-    path that is slow anyway hides a port. ``sigma``: of one sample; ``doubt``: standard error of
-    ``expected``; ``spread``: of healthy ports; ``practical``: the least slowdown that is called
-    one; ``tail``: sorted, what the screen left unexplained.
+    ``sharp``: kinds of path that show a port's slowness, the fastest unless they are noisy: a path
+    that is slow anyway hides a port. ``sigma``: of one sample. ``doubt``: standard error of
+    ``expected``. ``spread``: of healthy ports. ``practical``: smallest slowness that is reported.
+    ``tail``: sorted slowness that the screen left unexplained.
     """
 
     samples: Samples
@@ -71,7 +71,7 @@ class Alone:
 
 
 def alone(screened: Screened, confirm: Samples, criteria: LocateCriteria) -> Alone:
-    """The samples ready to be looked at. Raises ValueError when nothing was screened."""
+    """Prepare the samples of the confirm stage. Raise ValueError if nothing was screened."""
     if screened.effects is None:
         raise ValueError("without a screen nothing is expected of a confirm stage")
     logs = log_slowness(confirm)
@@ -97,8 +97,8 @@ def alone(screened: Screened, confirm: Samples, criteria: LocateCriteria) -> Alo
 
 @dataclasses.dataclass(frozen=True)
 class _Stage:
-    """``control``: samples between good ports. Three of them correct the screen's level, or replace
-    it where others had slowed the path.
+    """``control``: samples between good ports. At least three of them correct the screen's level,
+    or replace it if contention had slowed the path.
     """
 
     confirm: Samples
@@ -110,39 +110,39 @@ class _Stage:
     practical: float
 
     def expectations(self, spread: float) -> tuple[Floats, Floats]:
-        """(expected log slowness, its standard error) of each sample."""
+        """Return (expected log slowness, its standard error) of each sample."""
         expected, doubt = np.empty(self.logs.size), np.zeros(self.logs.size)
         shift, shared = self._shift()
         levels, errors = self.screened.levels, self.screened.level_errors
         slowest = max(levels.values(), default=None)
-        for key, own in self.paths.groups():
-            unknown = float(np.median(self.logs[own])) if slowest is None else slowest
+        for key, chosen in self.paths.groups():
+            unknown = float(np.median(self.logs[chosen])) if slowest is None else slowest
             level = levels.get(key, unknown)
             if shared >= _CONTROLS and key in levels and key[0] in self.screened.sharp:
                 now, controls = level + shift, shared
             else:
-                now, controls = self._by_controls(own, level)
-            now = min(now, self._reached(own, now - self.practical))
-            # Without a topology it is not known which pairs have more hops, and the controls may
-            # have had none.
+                now, controls = self._by_controls(chosen, level)
+            now = min(now, self._reached(chosen, now - self.practical))
+            # Without a topology the number of hops of each pair is unknown, and the controls may
+            # have had the fewest.
             hops = key[0] == ALL and self.confirm.metric == "hrt"
-            expected[own] = max(now, level) if hops else now
-            doubt[own] = (
+            expected[chosen] = max(now, level) if hops else now
+            doubt[chosen] = (
                 float(np.hypot(MEDIAN_FACTOR * self.sigma / controls**0.5, spread))
                 if controls >= _CONTROLS
                 else errors.get(key, 0.0)
             )
         return expected, doubt
 
-    def _by_controls(self, own: Flags, level: float) -> tuple[float, int]:
-        """(what the group's own controls reach, else ``level``; how many there are)."""
-        values = self.logs[own & self.control]
+    def _by_controls(self, group: Flags, level: float) -> tuple[float, int]:
+        """Return (median of the group's controls, else ``level``; number of controls)."""
+        values = self.logs[group & self.control]
         return (float(np.median(values)) if values.size >= _CONTROLS else level), values.size
 
     def _shift(self) -> tuple[float, int]:
-        """(how much slower than in the screen good ports are now, by how many controls): all those
-        on paths that show a port, because the few on one kind of path may have met the tail of the
-        noise.
+        """Return (how much slower good ports are now than in the screen, number of controls). All
+        controls on paths that show a port are used, because the few on one kind of path may lie in
+        the tail of the noise.
         """
         levels = self.screened.levels
         keys = [(row, self.paths.key(row)) for row in np.nonzero(self.control)[0].tolist()]
@@ -153,45 +153,47 @@ class _Stage:
         ]
         return (float(np.median(beyond)), len(beyond)) if beyond else (0.0, 0)
 
-    def _reached(self, own: Flags, least: float) -> float:
-        """What the fastest direction of a route reached alone on this kind of path, when beyond
-        doubt faster than ``least`` (the screen's level less the practical threshold): among others
-        every flow had collided. Else infinite.
+    def _reached(self, group: Flags, least: float) -> float:
+        """Return the log slowness of the routes that are certainly faster alone than ``least`` (the
+        screen's level less the practical threshold), because all their flows collided in the
+        screen. Infinite if there are none.
         """
-        found, place, members = np.unique(
-            _routes(self.confirm)[own], return_inverse=True, return_counts=True
+        routes, place, members = np.unique(
+            _routes(self.confirm)[group], return_inverse=True, return_counts=True
         )
-        if not found.size:
+        if not routes.size:
             return math.inf
-        medians, _ = grouped_median(place, self.logs[own], found.size)
+        medians, _ = grouped_median(place, self.logs[group], routes.size)
         fast = medians[(members >= _CONTROLS) & (medians + _FAR * self.sigma < least)]
         return float(np.median(fast)) if fast.size else math.inf
 
 
 def _routes(samples: Samples) -> Longs:
-    """A number for each sample's route."""
+    """Number the route of each sample."""
     return samples.origin.astype(np.int64) * len(samples.nodes) + samples.target
 
 
 def _own_noise(confirm: Samples, logs: Floats, noise: float) -> float:
-    """Sigma of one sample measured alone: MAD within the routes, joined with what the screen
-    found.
+    """Return sigma of one sample measured alone: the MAD within routes, combined with the noise of
+    the screen.
     """
     route = _routes(confirm)
     within = [
-        logs[route == one] - np.median(logs[route == one])
-        for one in np.unique(route)
-        if np.sum(route == one) > 2
+        logs[route == number] - np.median(logs[route == number])
+        for number in np.unique(route)
+        if np.sum(route == number) > 2
     ]
     left = np.concatenate(within) if within else np.zeros(0)
-    noise = min(noise, _PRIOR_NOISE)  # what contention adds to the screen is gone alone
+    noise = min(noise, _PRIOR_NOISE)  # alone, the contention of the screen is gone
     weight = _MAD_EFFICIENCY * left.size
     variance = weight * robust_scale(left) ** 2 + _PRIOR_FREEDOM * noise**2
     return float(np.sqrt(variance / (weight + _PRIOR_FREEDOM)))
 
 
 def _paths_of(screened: Screened, confirm: Samples) -> _Paths:
-    """The kinds of path and of NIC of the confirm stage, whose nodes have another order."""
+    """Return the kinds of path and NIC in the confirm stage, whose nodes are ordered
+    differently.
+    """
     index = {name: number for number, name in enumerate(screened.samples.nodes)}
     place = np.asarray([index.get(name, -1) for name in confirm.nodes], dtype=np.int64)
     leaf = np.where(place >= 0, screened.places.leaf[place], -1).astype(np.int32)
@@ -203,27 +205,31 @@ def _paths_of(screened: Screened, confirm: Samples) -> _Paths:
 
 
 def _controls(screened: Screened, confirm: Samples) -> Flags:
-    """Samples between ports that the screen found good: they say what is expected now. The clean
-    direction of a suspect counts, for it was as good as any.
+    """Flag samples between ports that the screen found good: they give the value to expect now. The
+    clean direction of a suspect counts as good.
     """
     good: set[tuple[str, Direction]] = {(name, "tx") for name in screened.good}
     good |= {(name, "rx") for name in screened.good}
-    good |= {(one.nodes[0], OTHER[one.direction]) for one in screened.suspects if one.lone}
-    suspected = {frozenset(one.nodes) for one in screened.pairs}
+    good |= {
+        (suspect.nodes[0], OTHER[suspect.direction])
+        for suspect in screened.suspects
+        if suspect.lone
+    }
+    suspected = {frozenset(suspect.nodes) for suspect in screened.pairs}
     ends = [
         (confirm.nodes[a], confirm.nodes[b])
         for a, b in zip(confirm.origin.tolist(), confirm.target.tolist(), strict=True)
     ]
-    found = [
+    flags = [
         (origin, "tx") in good
         and (target, "rx") in good
         and frozenset((origin, target)) not in suspected
         for origin, target in ends
     ]
-    return np.asarray(found, dtype=np.bool_)
+    return np.asarray(flags, dtype=np.bool_)
 
 
 def _unexplained(screened: Screened) -> Floats:
-    """Log slowness of the screen's samples beyond what is expected of them, sorted."""
+    """Return the log slowness of the screen's samples beyond their expected values, sorted."""
     logs = np.log(screened.expected) - np.log(screened.samples.value)
     return np.sort(logs if screened.samples.metric == "goodput" else -logs)

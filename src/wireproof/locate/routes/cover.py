@@ -1,10 +1,10 @@
-"""Sets of samples that one bad link or switch would slow, and how unlikely it is that chance made
+"""Sets of samples that a single bad link or switch would slow, and the probability that chance made
 them slow.
 
-A set is judged by how many of its samples are slower than a threshold, against the share of such
-samples in the whole screen (hypergeometric tail, Fisher's exact test): no assumption about the
-noise, and contention that hits all is no evidence against one. Thresholds and sets are
-all counted as hypotheses (Bonferroni).
+A set is judged by how many of its samples are slower than a threshold, compared with the share of
+such samples in the whole screen (hypergeometric tail, Fisher's exact test). This assumes nothing
+about the noise, and contention that hits all flows is no evidence against a link. Every threshold
+and set counts as a hypothesis (Bonferroni).
 """
 
 import dataclasses
@@ -21,20 +21,20 @@ from wireproof.model.located import Direction
 
 Kind = Literal["link", "spine", "leaf"]
 Key = tuple[Kind, Direction, int, int, str]
-"""What tells a culprit from the others: kind, direction, leaf, number and the rule of the guess."""
+"""Identity of a culprit: kind, direction, leaf, number, and the rule of the guess."""
 
-_SHARE = 0.75  # of a set's samples must be slow: a bad link slows all that cross it
+_SHARE = 0.75  # least share of slow samples in a set: a bad link slows all flows that cross it
 _FEWEST = 4
-# thresholds, as multiples of the practical one
+# thresholds as multiples of the practical threshold
 _STEPS = (0.6, 1.0, 1.7, 3.0, 5.0, 8.0, 14.0, 25.0, 45.0)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Culprit:
-    """``leaf`` (index) and ``number`` (of the up-link) as far as the ``kind`` has them; ``log_p``
-    adjusted for all hypotheses; ``hit``: which crossing samples it explains; ``slow`` of them are
-    beyond a threshold, and of all samples the share ``usual``. ``slowness``: their median,
-    logarithm, less what sharing of links explains.
+    """``leaf`` (index) and ``number`` (of the up-link) apply as far as the ``kind`` has them.
+    ``log_p``: adjusted for all hypotheses. ``hit``: the crossing samples that the culprit explains;
+    ``slow`` of them are beyond a threshold, compared with the share ``usual`` of all samples.
+    ``slowness``: their median log slowness, less what sharing of links explains.
     """
 
     kind: Kind
@@ -51,9 +51,9 @@ class Culprit:
 
 @dataclasses.dataclass(frozen=True)
 class Cut:
-    """One way to cut the samples into sets. ``keys``: per direction the set of each sample plus 1,
-    0 where it would not show. ``kinds``: (direction, which of ``keys``) of the culprits that the
-    sets make.
+    """A partition of the samples into sets. ``keys``: per direction, the set of each sample plus 1,
+    or 0 if a fault would not show in it. ``kinds``: (direction, indices into ``keys``) of the
+    culprits that the sets form.
     """
 
     kind: Kind
@@ -67,7 +67,7 @@ class Cut:
         return self.guess.rule if self.guess else ""
 
     def place(self, number: int) -> tuple[int, int]:
-        """(leaf, number of the up-link) of a set, -1 for what the kind does not have."""
+        """Return (leaf, number of the up-link) of a set, -1 for what the kind does not have."""
         if self.kind == "spine":
             return -1, number
         leaf, link = divmod(number, self.guess.width if self.guess else 1)
@@ -75,21 +75,21 @@ class Cut:
 
 
 def thresholds(practical: float) -> list[float]:
-    """Log slownesses at which samples are counted as slow."""
+    """Return the log slownesses above which samples count as slow."""
     return [practical * step for step in _STEPS]
 
 
 @functools.lru_cache(maxsize=4)
 def _log_factorials(most: int) -> Floats:
-    """log n! for n from 0 to ``most``."""
+    """Return log n! for n from 0 to ``most``."""
     return np.concatenate(([0.0], np.cumsum(np.log(np.arange(1, most + 1)))))
 
 
 def log_tail(slow: Longs, total: Longs, all_slow: int, all_total: int) -> Floats:
-    """log P(X >= slow) of a hypergeometric X: ``total`` of ``all_total`` samples, of which
-    ``all_slow`` are slow.
+    """Return log P(X >= slow) of a hypergeometric X: ``total`` of ``all_total`` samples are drawn,
+    of which ``all_slow`` are slow.
 
-    0 where no more are slow than expected. The tail is bounded by a geometric series from its first
+    0 if no more are slow than expected. The tail is bounded by a geometric series from its first
     term.
     """
     factorial = _log_factorials(all_total)
@@ -113,30 +113,30 @@ _WAYS: tuple[tuple[Direction, tuple[int, ...]], ...] = (("tx", (0,)), ("rx", (1,
 
 
 def cuts(cross: Crossing, guesses: Sequence[Guess]) -> list[Cut]:
-    """All ways to cut the samples: by leaf, and under each guess by up-link and by spine."""
+    """Return all partitions: by leaf, and for each guess by up-link and by spine."""
     count = len(cross.leaves)
     shared = sharing(cross)
     out, into = (
         np.where(shared.shows_out, cross.out + 1, 0),
         np.where(shared.shows_into, cross.into + 1, 0),
     )
-    found = [Cut("leaf", (out, into), _WAYS, count, None)]
+    partitions = [Cut("leaf", (out, into), _WAYS, count, None)]
     for guess in guesses:
         out = np.where(guess.shows_out, cross.out * guess.width + guess.out + 1, 0)
         into = np.where(guess.shows_into, cross.into * guess.width + guess.into + 1, 0)
-        found.append(Cut("link", (out, into), _WAYS, count * guess.width, guess))
-        # number j is the same switch for every leaf
+        partitions.append(Cut("link", (out, into), _WAYS, count * guess.width, guess))
+        # only then up-link j leads to the same switch on every leaf
         if len(set(cross.up)) == 1 and bool(np.all(guess.exact)):
-            found.append(Cut("spine", (guess.out + 1,), (("", (0,)),), guess.width, guess))
-    return found
+            partitions.append(Cut("spine", (guess.out + 1,), (("", (0,)),), guess.width, guess))
+    return partitions
 
 
 def best_cover(
     every: Sequence[Cut], residual: Floats, active: Flags, practical: float, refused: Set[Key]
 ) -> Culprit | None:
-    """The set that chance explains least; None when there is no candidate. ``every``: from `cuts`.
-    ``residual``: log slowness that is not yet explained; ``active``: samples that count;
-    ``refused``: `key_of` what is not proposed.
+    """Return the set that is least likely slow by chance; None if there is no candidate. ``every``:
+    from `cuts`. ``residual``: log slowness not yet explained. ``active``: samples that count.
+    ``refused``: `key_of` culprits that must not be proposed.
     """
     best: tuple[_Counts, _Candidate] | None = None
     hypotheses = 0
@@ -146,16 +146,16 @@ def best_cover(
             values, last = without_load(residual, cut.guess, active), cut.guess
         counts = _counts(cut, values, active & np.isfinite(values))
         hypotheses += counts.hypotheses
-        for one in counts.candidates(practical, refused):
-            if best is None or one.log_p < best[1].log_p:
-                best = counts, one
+        for candidate in counts.candidates(practical, refused):
+            if best is None or candidate.log_p < best[1].log_p:
+                best = counts, candidate
     if best is None:
         return None
     return best[0].culprit(best[1], float(np.log(max(1, hypotheses))))
 
 
 class _Candidate(NamedTuple):
-    """The set ``number`` of a cut. ``rows``: samples beyond the threshold."""
+    """Set ``number`` of a cut. ``rows``: samples beyond the threshold."""
 
     log_p: float
     number: int
@@ -166,8 +166,8 @@ class _Candidate(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class _Counts:
-    """A cut with the samples that count (``use``). ``totals``: of each of its keys the samples of
-    each set; ``enough``: of each of its kinds the sets that have enough of them.
+    """A cut with the samples that count (``use``). ``totals``: for each key, the samples per set.
+    ``enough``: for each kind, the sets with enough samples.
     """
 
     cut: Cut
@@ -182,7 +182,7 @@ class _Counts:
         return sum(int(np.sum(some)) for some in self.enough) * len(_STEPS)
 
     def candidates(self, practical: float, refused: Set[Key]) -> Iterator[_Candidate]:
-        """Of each threshold and direction the set that chance explains least."""
+        """Yield, for each threshold and direction, the set that is least likely slow by chance."""
         rows = np.nonzero(self.use & (np.nan_to_num(self.values) > practical * _STEPS[0]))[0]
         for threshold in thresholds(practical):
             rows = rows[self.values[rows] > threshold]
@@ -202,7 +202,7 @@ class _Counts:
     def _first(
         self, places: Indices, log_p: Floats, direction: Direction, refused: Set[Key]
     ) -> int:
-        """Index of the least likely set that is not refused; -1 when there is none."""
+        """Return the index of the least likely set that is not refused; -1 if there is none."""
         cut = self.cut
         for index in np.argsort(log_p, kind="stable").tolist():
             leaf, number = cut.place(int(places[index]))
@@ -210,20 +210,21 @@ class _Counts:
                 return int(index)
         return -1
 
-    def culprit(self, one: _Candidate, log_hypotheses: float) -> Culprit:
-        """The candidate as a culprit, its p adjusted for all hypotheses."""
-        hit = np.any([self.cut.keys[key] == one.number + 1 for key in one.keys], axis=0) & self.use
-        leaf, number = self.cut.place(one.number)
+    def culprit(self, candidate: _Candidate, log_hypotheses: float) -> Culprit:
+        """Convert a candidate to a culprit, with p adjusted for all hypotheses."""
+        members = [self.cut.keys[key] == candidate.number + 1 for key in candidate.keys]
+        hit = np.any(members, axis=0) & self.use
+        leaf, number = self.cut.place(candidate.number)
         return Culprit(
             kind=self.cut.kind,
-            direction=one.direction,
+            direction=candidate.direction,
             leaf=leaf,
             number=number,
             guess=self.cut.guess,
-            log_p=min(0.0, one.log_p + log_hypotheses),
+            log_p=min(0.0, candidate.log_p + log_hypotheses),
             hit=hit,
-            slow=int(np.sum(hit[one.rows])),
-            usual=float(one.rows.size / np.sum(self.use)),
+            slow=int(np.sum(hit[candidate.rows])),
+            usual=float(candidate.rows.size / np.sum(self.use)),
             slowness=float(np.median(self.values[hit])),
         )
 
@@ -235,11 +236,11 @@ def _counts(cut: Cut, values: Floats, use: Flags) -> _Counts:
 
 
 def _count(keys: Longs, size: int) -> Longs:
-    """Samples in each set; key 0 is none."""
+    """Count the samples in each set; key 0 means no set."""
     return np.asarray(np.bincount(keys, minlength=size + 1)[1:], dtype=np.int64)
 
 
 def key_of(culprit: Culprit) -> Key:
-    """What tells a culprit from the others, as ``refused`` has it."""
+    """Return the identity of a culprit, as ``refused`` contains it."""
     rule = culprit.guess.rule if culprit.guess else ""
     return culprit.kind, culprit.direction, culprit.leaf, culprit.number, rule

@@ -1,4 +1,4 @@
-"""The samples between leaves: where they leave and enter, and how slow they are."""
+"""Select the samples between leaves: where they leave and enter, and how slow they are."""
 
 import dataclasses
 from collections import Counter
@@ -12,7 +12,7 @@ from wireproof.model.fabric import Fabric
 from wireproof.model.finding import Node, Port, Switch
 from wireproof.model.located import Blame, Direction, Stage
 
-# --- Nodes of one leaf that are all slow: the switch is the simpler cause.
+# --- Leaves whose nodes are all slow: blame the switch.
 
 _WHOLE = 0.75
 
@@ -20,28 +20,28 @@ _WHOLE = 0.75
 def whole_leaves(
     blames: Iterable[Blame], fabric: Fabric | None, measured: Iterable[str]
 ) -> list[Blame]:
-    """``blames`` with the nodes of a leaf joined into one switch, where three quarters of its
-    measured nodes (three at least) are blamed in one direction by about one factor: the switch, or
-    what feeds it, is the simpler cause.
+    """Replace the blamed nodes of a leaf by its switch if three quarters of its measured nodes (at
+    least three) are blamed in the same direction with about the same slowdown. The switch, or its
+    up side, is the simpler cause.
     """
-    found = list(blames)
+    joined = list(blames)
     leaf = switch_of(fabric)
     sizes = Counter(leaf[node] for node in dict.fromkeys(measured) if node in leaf)
     if len(sizes) < 2:
-        return found
-    for (switch, direction), own in _by_leaf(found, leaf).items():
-        middle = float(np.median([blame.slowdown for blame in own]))
-        alike = [blame for blame in own if abs(blame.slowdown - middle) <= 0.25 * middle + 0.02]
+        return joined
+    for (switch, direction), members in _by_leaf(joined, leaf).items():
+        middle = float(np.median([blame.slowdown for blame in members]))
+        alike = [blame for blame in members if abs(blame.slowdown - middle) <= 0.25 * middle + 0.02]
         if len(alike) >= max(3, _WHOLE * sizes[switch]):
-            found = [blame for blame in found if blame not in alike]
-            found.append(_joined(switch, direction, alike, middle, sizes[switch]))
-    return found
+            joined = [blame for blame in joined if blame not in alike]
+            joined.append(_joined(switch, direction, alike, middle, sizes[switch]))
+    return joined
 
 
 def _by_leaf(
     blames: Iterable[Blame], leaf: Mapping[str, str]
 ) -> dict[tuple[str, Direction], list[Blame]]:
-    """Leaf and direction to the nodes and ports that are blamed there."""
+    """Map (leaf, direction) to the blamed nodes and ports there."""
     groups: dict[tuple[str, Direction], list[Blame]] = {}
     for blame in blames:
         if isinstance(blame.about, Node | Port) and blame.subject in leaf:
@@ -73,11 +73,11 @@ def _joined(switch: str, direction: Direction, own: list[Blame], middle: float, 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Crossing:
-    """The samples between leaves. ``rows``: indices of samples; ``out`` and ``into``: indices into
+    """The samples between leaves. ``rows``: indices of samples. ``out`` and ``into``: indices into
     ``leaves``.
 
-    ``turn``: samples of one turn ran at the same time. ``up``: of each leaf, the far ends of its
-    up-links.
+    ``turn``: samples of the same turn ran at the same time. ``up``: for each leaf, the far ends of
+    its up-links.
     """
 
     rows: Longs
@@ -93,9 +93,9 @@ class Crossing:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class View:
-    """What a search looks at. ``slowness``: log slowness of each sample against ``expected`` (in
-    the metric's unit), NaN where it does not count; ``noise``: relative sigma of one sample;
-    ``practical``: the least slowness that is called one.
+    """Input of a search. ``slowness``: log slowness of each sample relative to ``expected`` (in the
+    metric's unit), NaN if the sample does not count. ``noise``: relative sigma of one sample.
+    ``practical``: smallest slowness that is reported.
     """
 
     samples: Samples
@@ -106,20 +106,22 @@ class View:
     practical: float
 
     def median_of(self, chosen: Flags) -> float | None:
-        """Median log slowness of the samples ``chosen``; None when fewer than two count."""
+        """Return the median log slowness of the ``chosen`` samples; None if fewer than
+        two count.
+        """
         values = self.slowness[chosen & np.isfinite(self.slowness)]
         return float(np.median(values)) if values.size >= 2 else None
 
     def inside_leaf(self, number: int) -> float | None:
-        """Median log slowness within a leaf; None when fewer than two samples say it."""
+        """Return the median log slowness within a leaf; None if fewer than two samples show it."""
         leaf = self.cross.leaf
-        own = (leaf[self.samples.origin] == number) & (leaf[self.samples.target] == number)
-        return self.median_of(own)
+        inside = (leaf[self.samples.origin] == number) & (leaf[self.samples.target] == number)
+        return self.median_of(inside)
 
 
 def crossing(samples: Samples, fabric: Fabric) -> Crossing:
-    """The samples whose ends hang on two different known leaves: all that ran, for they shared the
-    links.
+    """Select the samples whose ends are attached to two different known leaves. Samples that do not
+    count are included: they shared the links too.
     """
     first = switch_of(fabric)
     leaves = tuple(dict.fromkeys(first[node] for node in samples.nodes if node in first))
@@ -144,13 +146,13 @@ def crossing(samples: Samples, fabric: Fabric) -> Crossing:
 
 
 def _turns(samples: Samples, rows: Longs) -> Longs:
-    """A number for each part of a round in which pairs ran together. The pairs of a round are
-    streamed in one direction, then in the other: the schedule has the lower number first.
+    """Number the parts of rounds in which pairs ran together. The pairs of a round are streamed
+    first from the lower to the higher node number, then back.
     """
     origin, target = samples.origin[rows].astype(np.int64), samples.target[rows].astype(np.int64)
     turn = samples.round[rows].astype(np.int64) * 2 + (origin > target)
-    own = turn * len(samples.nodes) + origin
-    # a node that sends twice at a time: these are no rounds (a table of pairs)
-    if np.unique(own).size < own.size:
+    sender = turn * len(samples.nodes) + origin
+    # a node that sends twice in a turn: the samples are a table of pairs without rounds
+    if np.unique(sender).size < sender.size:
         return np.arange(rows.size, dtype=np.int64)
     return np.asarray(turn, dtype=np.int64)

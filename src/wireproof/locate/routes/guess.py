@@ -1,9 +1,9 @@
-"""Which up-link a flow may have taken: routings to be tried, because the fabric does not say which
-one it uses.
+"""Guess the up-link of each flow: routing rules to try, because the fabric does not tell which rule
+it uses.
 
-Static routing in fat trees sends what goes to one node over one up-link (D-mod-k, Zahavi, Fat-tree
-routing and node ordering providing contention free traffic for MPI global collectives, 2011):
-up-link = number of the destination mod k.
+Static routing in fat trees sends all traffic to a node over the same up-link (D-mod-k, Zahavi,
+Fat-tree routing and node ordering providing contention free traffic for MPI global collectives,
+2011): up-link = number of the destination mod k.
 """
 
 import dataclasses
@@ -27,12 +27,13 @@ _SEVERAL = 3
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Guess:
-    """``rule``: how it chooses. ``out`` and ``into``: of each crossing sample the number
-    of the up-link of its first leaf, and of the link into its last; ``width``: numbers are below
-    it. ``exact``: of each leaf, whether the numbers are those of its listed up-links. ``load``: how
-    many flows share the fuller of a sample's two links, ``shows_out`` and ``shows_into``: whether
-    that is the first or the last (or both): the emptier one may hide a fault. ``widespread``: of
-    each load, whether samples of several leaves have it.
+    """``rule``: the routing rule in words. ``out`` and ``into``: for each crossing sample, the
+    number of the up-link of its first leaf and of the link into its last leaf; ``width``: all
+    numbers are below it. ``exact``: for each leaf, whether the numbers are those of its listed
+    up-links. ``load``: how many flows share the fuller of a sample's two links. ``shows_out`` and
+    ``shows_into``: whether the fuller link is the first or the last (or both): a fault on the
+    emptier link may stay hidden. ``widespread``: for each load, whether samples of several leaves
+    have it.
     """
 
     rule: str
@@ -47,12 +48,12 @@ class Guess:
 
 
 def guesses(samples: Samples, fabric: Fabric, cross: Crossing) -> list[Guess]:
-    """The routings to be tried, each kind of partition of the samples once."""
+    """Return the routing rules to try. Rules that give the same partition appear once."""
     place = positions(fabric)
     listed = np.asarray([len(own) for own in cross.up], dtype=np.int64)
     by_place = np.asarray([place.get(node, 0) for node in samples.nodes], dtype=np.int64)
     by_number = np.arange(len(samples.nodes), dtype=np.int64)
-    found: list[Guess] = []
+    tried: list[Guess] = []
     for widths in _widths(cross, listed):
         if widths.size == 0 or int(widths.max()) < 2 or int(widths.max()) > _MOST_CLASSES:
             continue
@@ -67,14 +68,14 @@ def guesses(samples: Samples, fabric: Fabric, cross: Crossing) -> list[Guess]:
             ("the source's place on its leaf", by_place, cross.origin),
         ):
             guess = _guess(f"{name} {what}", numbers[end], widths, widths == listed, cross)
-            if not any(_same(guess, other) for other in found):
-                found.append(guess)
-    return found
+            if not any(_same(guess, other) for other in tried):
+                tried.append(guess)
+    return tried
 
 
 def _widths(cross: Crossing, listed: Longs) -> list[Longs]:
-    """How many up-links each leaf may have: as listed, or as many as it has nodes (nothing is
-    oversubscribed).
+    """Return the up-links that each leaf may have: as listed, or as many as it has nodes
+    (non-blocking).
     """
     sizes = Counter(cross.leaf[cross.leaf >= 0].tolist())
     usual = max(sizes.values(), default=0)
@@ -104,7 +105,7 @@ def _guess(rule: str, number: Longs, widths: Longs, exact: Flags, cross: Crossin
 
 
 def _leaves_of_load(load: Longs, leaf: Longs) -> Longs:
-    """Of each load, on how many leaves there are samples of it."""
+    """Count, for each load, the leaves with samples of that load."""
     pairs = np.unique(leaf * (_MOST_LOAD + 1) + load)
     return np.asarray(
         np.bincount(pairs % (_MOST_LOAD + 1), minlength=_MOST_LOAD + 1), dtype=np.int64
@@ -112,29 +113,30 @@ def _leaves_of_load(load: Longs, leaf: Longs) -> Longs:
 
 
 def _load(turn: Longs, link: Longs) -> Longs:
-    """How many samples of its turn each sample shares its link with, itself included."""
+    """Count the samples that share a link in the same turn, including the sample itself."""
     if turn.size == 0:
         return turn
     key = turn * (int(link.max()) + 1) + link
-    # rounds and links are numbered densely: no need to sort
+    # dense numbers of rounds and links need no sort
     if int(key.max()) < _DENSE * key.size + 1000:
         return np.asarray(np.bincount(key)[key], dtype=np.int64)
     _, place, flows = np.unique(key, return_inverse=True, return_counts=True)
     return np.asarray(flows[place], dtype=np.int64)
 
 
-def _same(one: Guess, other: Guess) -> bool:
+def _same(first: Guess, second: Guess) -> bool:
     return (
-        one.width == other.width
-        and np.array_equal(one.out, other.out)
-        and np.array_equal(one.into, other.into)
+        first.width == second.width
+        and np.array_equal(first.out, second.out)
+        and np.array_equal(first.into, second.into)
     )
 
 
 def without_load(residual: Floats, guess: Guess, active: Flags) -> Floats:
-    """``residual`` less the median of the samples that share their link with as many: what
-    contention explains, if the guess is right (if it is wrong the medians are alike). A load that
-    few samples or leaves have takes its neighbours' median, or it would explain a slow leaf away.
+    """Subtract from ``residual`` the median of the samples whose link has the same load. That is
+    what contention explains if the guess is right; if it is wrong, the medians are alike. A load
+    with few samples or leaves takes the value of its neighbours; otherwise it would hide a slow
+    leaf.
     """
     load = guess.load
     counts = np.bincount(load[active], minlength=_MOST_LOAD + 1)
@@ -149,8 +151,8 @@ def without_load(residual: Floats, guess: Guess, active: Flags) -> Floats:
 
 
 def sharing(cross: Crossing) -> Guess:
-    """No routing at all: a leaf's flows share all of its up-links, so that only their number in a
-    turn matters.
+    """Return the guess without routing: a leaf's flows share all of its up-links, so that only
+    their number in a turn matters.
     """
     none = np.zeros_like(cross.out)
     return _guess(
@@ -165,10 +167,10 @@ def sharing(cross: Crossing) -> Guess:
 def settled(
     residual: Floats, guesses: Sequence[Guess], active: Flags
 ) -> tuple[Guess | None, Floats]:
-    """The guess whose sharing of links explains most of the scatter (a tenth at least), and what it
-    leaves.
+    """Return the guess that explains most of the scatter by sharing of links (at least a tenth),
+    with the remaining slowness.
 
-    (None, ``residual``) when none does.
+    (None, ``residual``) if no guess does.
     """
     chosen: Guess | None = None
     best = residual

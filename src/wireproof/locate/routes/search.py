@@ -1,10 +1,10 @@
-"""Which link or switch: what is left when nodes are blamed, explained by as few bad links as
+"""Explain the slowness that remains after nodes are blamed by as few bad links or switches as
 possible.
 
-Greedy: the set of samples (all that cross one up-link, one spine, one leaf's up side) that chance
-explains least is blamed, what it explains is set aside, and so on, until chance explains the rest.
-Which up-link a flow took is known only under a routing that is tried (`routes.guess`). Where none
-fits, the leaf of a bad up-link can be named, and not which of its up-links it is (`routes.stains`).
+Greedy: blame the set of samples (all that cross one up-link, one spine, or one leaf's up side) that
+is least likely slow by chance, set aside what it explains, and repeat until chance explains the
+rest. The up-link of a flow is known only under a routing rule (`routes.guess`). If no rule fits,
+only the leaf of a bad up-link can be named (`routes.stains`).
 """
 
 from collections.abc import Set
@@ -23,9 +23,9 @@ from wireproof.model.finding import Link, Switch
 from wireproof.model.located import Blame, Direction
 from wireproof.model.quantity import percent
 
-# --- Slow links and switches as blames, with the evidence in sentences.
+# --- Blames of slow links and switches, with evidence sentences.
 
-_SUREST = 0.95  # seen among others; which up-link a number means is an assumption too
+_SUREST = 0.95  # measured among others, and the meaning of an up-link number is an assumption
 _LISTED = 12
 _MEDIAN_FACTOR = 1.2533  # standard error of a median (see significance)
 _READ_THE_PORTS = (
@@ -35,25 +35,25 @@ _READ_THE_PORTS = (
 _SIDES = {"tx": "out of", "rx": "into", "": "out of and into"}
 
 
-def blame_of_culprit(view: View, found: Culprit) -> Blame:
-    """The blame of a set of samples that are slow together."""
-    counted = f"{found.slow} of {int(np.sum(found.hit))} samples"
+def blame_of_culprit(view: View, culprit: Culprit) -> Blame:
+    """Return the blame of a set of samples that are slow together."""
+    counted = f"{culprit.slow} of {int(np.sum(culprit.hit))} samples"
     rest = (
-        f"are {_percent(view, found.slowness)} slower; of all samples across leaves"
-        f" {percent(found.usual, 1)} are"
+        f"are {_percent(view, culprit.slowness)} slower; of all samples across leaves"
+        f" {percent(culprit.usual, 1)} are"
     )
-    describe = {"leaf": _leaf, "spine": _spine, "link": _link}[found.kind]
-    about, evidence = describe(view, found, counted, rest)
-    direction: Direction = "" if found.kind == "spine" else found.direction
-    return _blame(view, about, direction, found, evidence)
+    describe = {"leaf": _leaf, "spine": _spine, "link": _link}[culprit.kind]
+    about, evidence = describe(view, culprit, counted, rest)
+    direction: Direction = "" if culprit.kind == "spine" else culprit.direction
+    return _blame(view, about, direction, culprit, evidence)
 
 
 def blame_of_stain(view: View, stain: Stain) -> Blame:
-    """One up-link that looks like its neighbours."""
+    """Return the blame of an up-link that cannot be told from its neighbours."""
     name, width = view.cross.leaves[stain.leaf], len(view.cross.up[stain.leaf])
-    hit, own = int(np.sum(stain.hit)), int(np.sum(stain.own))
+    hit, total = int(np.sum(stain.hit)), int(np.sum(stain.own))
     counted = (
-        f"{hit} of {own} samples {_SIDES[stain.direction]} {name} ({percent(hit / own)}) are"
+        f"{hit} of {total} samples {_SIDES[stain.direction]} {name} ({percent(hit / total)}) are"
         f" {_percent(view, stain.slowness)} slower; one of {width} up-links carries"
         f" {percent(1 / width)}; elsewhere {percent(stain.usual, 1)} are that slow"
     )
@@ -65,31 +65,31 @@ def blame_of_stain(view: View, stain: Stain) -> Blame:
     return _blame(view, Link(name, UNKNOWN_END), stain.direction, stain, evidence)
 
 
-def _leaf(view: View, found: Culprit, counted: str, rest: str) -> tuple[Link | Switch, list[str]]:
-    """A whole leaf, or its link to the only leaf that its slow samples run to."""
-    name = view.cross.leaves[found.leaf]
-    evidence = [f"{counted} {_SIDES[found.direction]} {name} {rest}", _within(view, found)]
-    other = _other_end(view, found)
-    if other and found.direction and _is_fast_inside(view, found):
-        return Link(name, other), [*evidence, _one_to_the_other(view, found, other)]
+def _leaf(view: View, culprit: Culprit, counted: str, rest: str) -> tuple[Link | Switch, list[str]]:
+    """Blame a whole leaf, or its link if all its slow samples run to one other leaf."""
+    name = view.cross.leaves[culprit.leaf]
+    evidence = [f"{counted} {_SIDES[culprit.direction]} {name} {rest}", _within(view, culprit)]
+    other = _other_end(view, culprit)
+    if other and culprit.direction and _is_fast_inside(view, culprit):
+        return Link(name, other), [*evidence, _one_to_the_other(view, culprit, other)]
     return Switch(name), evidence
 
 
-def _spine(view: View, found: Culprit, counted: str, rest: str) -> tuple[Switch, list[str]]:
-    spine = view.cross.up[0][found.number]
-    return Switch(spine), [f"{counted} through {spine}, of every leaf, {rest}", _rule(found)]
+def _spine(view: View, culprit: Culprit, counted: str, rest: str) -> tuple[Switch, list[str]]:
+    spine = view.cross.up[0][culprit.number]
+    return Switch(spine), [f"{counted} through {spine}, of every leaf, {rest}", _rule(culprit)]
 
 
-def _link(view: View, found: Culprit, counted: str, rest: str) -> tuple[Link, list[str]]:
-    name, far, twins = _ends(view, found)
+def _link(view: View, culprit: Culprit, counted: str, rest: str) -> tuple[Link, list[str]]:
+    name, far, twins = _ends(view, culprit)
     evidence = [
-        f"{counted} {_SIDES[found.direction]} {name} by up-link {found.number} {rest}",
-        _rule(found),
+        f"{counted} {_SIDES[culprit.direction]} {name} by up-link {culprit.number} {rest}",
+        _rule(culprit),
     ]
-    other = _other_end(view, found)
-    if far == UNKNOWN_END and other and len(view.cross.up[found.leaf]) == 1:
-        far = other  # the only link that it has, to the only neighbour
-        evidence.append(_one_to_the_other(view, found, other))
+    other = _other_end(view, culprit)
+    if far == UNKNOWN_END and other and len(view.cross.up[culprit.leaf]) == 1:
+        far = other  # its only link leads to its only neighbour
+        evidence.append(_one_to_the_other(view, culprit, other))
     elif other:
         evidence.append(f"or its other end: all of these samples run between {name} and {other}")
     if twins > 1:
@@ -97,46 +97,46 @@ def _link(view: View, found: Culprit, counted: str, rest: str) -> tuple[Link, li
     return Link(name, far), evidence
 
 
-def _rule(found: Culprit) -> str:
-    rule = found.guess.rule if found.guess else "chance"
+def _rule(culprit: Culprit) -> str:
+    rule = culprit.guess.rule if culprit.guess else "chance"
     return f"if routing is by {rule}, up-links in the order of the fabric"
 
 
-def _ends(view: View, found: Culprit) -> tuple[str, str, int]:
-    """(leaf, far end of the up-link or ?, how many parallel cables it may be)."""
-    up = view.cross.up[found.leaf]
-    exact = found.guess is not None and bool(found.guess.exact[found.leaf])
-    far = up[found.number] if exact and found.number < len(up) else UNKNOWN_END
-    return view.cross.leaves[found.leaf], far, up.count(far)
+def _ends(view: View, culprit: Culprit) -> tuple[str, str, int]:
+    """Return (leaf, far end of the up-link or ?, number of parallel cables)."""
+    up = view.cross.up[culprit.leaf]
+    exact = culprit.guess is not None and bool(culprit.guess.exact[culprit.leaf])
+    far = up[culprit.number] if exact and culprit.number < len(up) else UNKNOWN_END
+    return view.cross.leaves[culprit.leaf], far, up.count(far)
 
 
-def _other_end(view: View, found: Culprit) -> str:
-    """The leaf at the other end of all that a culprit explains, if that is one leaf."""
-    far = {"tx": view.cross.into, "rx": view.cross.out}.get(found.direction)
-    leaves = np.unique(far[found.hit]) if far is not None else np.zeros(0)
+def _other_end(view: View, culprit: Culprit) -> str:
+    """Return the leaf at the other end of all samples of a culprit; "" if there are several."""
+    far = {"tx": view.cross.into, "rx": view.cross.out}.get(culprit.direction)
+    leaves = np.unique(far[culprit.hit]) if far is not None else np.zeros(0)
     return view.cross.leaves[int(leaves[0])] if leaves.size == 1 else ""
 
 
-def _one_to_the_other(view: View, found: Culprit, other: str) -> str:
-    """What it may be where a leaf has one neighbour only."""
-    name = view.cross.leaves[found.leaf]
-    first, last = (name, other) if found.direction == "tx" else (other, name)
+def _one_to_the_other(view: View, culprit: Culprit, other: str) -> str:
+    """List what may be slow if a leaf has only one neighbour."""
+    name = view.cross.leaves[culprit.leaf]
+    first, last = (name, other) if culprit.direction == "tx" else (other, name)
     return (
         f"all of these samples run from one to the other: what leaves {first}, what reaches {last},"
         " or the link between them"
     )
 
 
-def _is_fast_inside(view: View, found: Culprit) -> bool:
-    """Whether the samples within a leaf are known to be fast."""
-    inside = view.inside_leaf(found.leaf)
-    return inside is not None and inside < 0.5 * found.slowness
+def _is_fast_inside(view: View, culprit: Culprit) -> bool:
+    """Return whether the samples within a leaf are known to be fast."""
+    inside = view.inside_leaf(culprit.leaf)
+    return inside is not None and inside < 0.5 * culprit.slowness
 
 
-def _within(view: View, found: Culprit) -> str:
-    """What the samples within a slow leaf say."""
-    name = view.cross.leaves[found.leaf]
-    if _is_fast_inside(view, found):
+def _within(view: View, culprit: Culprit) -> str:
+    """Describe the samples within a slow leaf."""
+    name = view.cross.leaves[culprit.leaf]
+    if _is_fast_inside(view, culprit):
         return (
             f"within {name} its nodes are fast: its up side, not the nodes; one that is fast when"
             " measured alone is oversubscribed, not faulty"
@@ -152,14 +152,16 @@ def _blame(
     view: View,
     about: Link | Switch,
     direction: Direction,
-    found: Culprit | Stain,
+    culprit: Culprit | Stain,
     evidence: list[str],
 ) -> Blame:
-    metric, slowness = view.samples.metric, found.slowness
-    rows = view.cross.rows[found.hit]
+    metric, slowness = view.samples.metric, culprit.slowness
+    rows = view.cross.rows[culprit.hit]
     error = _MEDIAN_FACTOR * view.noise / float(np.sqrt(rows.size))
     expected = float(np.median(view.expected[rows]))
-    ends = np.unique(np.concatenate((view.cross.origin[found.hit], view.cross.target[found.hit])))
+    ends = np.unique(
+        np.concatenate((view.cross.origin[culprit.hit], view.cross.target[culprit.hit]))
+    )
     return Blame(
         kind=kind_of(about),
         subject=str(about),
@@ -169,11 +171,11 @@ def _blame(
         slowdown=as_slowdown(metric, slowness),
         low=as_slowdown(metric, slowness - 1.96 * error),
         high=as_slowdown(metric, slowness + 1.96 * error),
-        confidence=_SUREST * (1.0 - float(np.exp(min(0.0, found.log_p)))),
+        confidence=_SUREST * (1.0 - float(np.exp(min(0.0, culprit.log_p)))),
         stage="screened",
         value=expected * float(np.exp(-slowness if metric == "goodput" else slowness)),
         expected=expected,
-        nodes=[view.samples.nodes[one] for one in ends[:_LISTED].tolist()],
+        nodes=[view.samples.nodes[end] for end in ends[:_LISTED].tolist()],
         evidence=evidence,
     )
 
@@ -181,7 +183,7 @@ def _blame(
 _MOST = 16
 _RESTLESS = 0.2
 _COMMON = 0.25
-_STRICTER = 0.2  # contention is no independent chance: a leaf's stain needs more than alpha
+_STRICTER = 0.2  # share of alpha for the stain of a leaf: contention is not independent
 
 
 def blame_paths(
@@ -192,13 +194,14 @@ def blame_paths(
     fabric: Fabric | None,
     criteria: LocateCriteria | None = None,
 ) -> list[Blame]:
-    """The links and switches that explain what is slow between leaves, the surest first.
+    """Return the links and switches that explain slow samples between leaves, the most certain
+    first.
 
-    ``expected``: of each sample, in the metric's unit, what it should be after tier and node
-    effects (K); ``noise``: relative sigma of one sample; ``excluded``: (node, direction) already
-    blamed, direction "" for both: their samples say nothing about links. Directions of a link or
-    leaf: ``tx`` out of the leaf, ``rx`` into it. An up side that is slow because the leaf has fewer
-    up-links than others is no fault. [] without a fabric of two leaves.
+    ``expected``: for each sample, in the metric's unit, the value after tier and node effects (K).
+    ``noise``: relative sigma of one sample. ``excluded``: (node, direction) already blamed,
+    direction "" for both; their samples are no evidence about links. The direction of a link or
+    leaf is ``tx`` out of the leaf, ``rx`` into it. An up side that is slow because the leaf has
+    fewer up-links than others is not blamed. Returns [] unless the fabric has two leaves.
     """
     criteria = criteria or LocateCriteria()
     if fabric is None or len(samples) == 0:
@@ -222,27 +225,27 @@ def blame_paths(
 
 
 def _usable(samples: Samples, excluded: Set[tuple[str, Direction]]) -> Flags:
-    """Samples of which neither end is excluded."""
+    """Flag samples with neither end excluded."""
     number = {name: index for index, name in enumerate(samples.nodes)}
-    bad = {each: np.zeros(len(samples.nodes), dtype=np.bool_) for each in ("tx", "rx")}
+    bad = {way: np.zeros(len(samples.nodes), dtype=np.bool_) for way in ("tx", "rx")}
     for node, direction in excluded:
-        for each in ("tx", "rx") if direction == "" else (direction,):
+        for way in ("tx", "rx") if direction == "" else (direction,):
             if node in number:
-                bad[each][number[node]] = True
+                bad[way][number[node]] = True
     if samples.metric == "hrt":
         bad["tx"] = bad["rx"] = bad["tx"] | bad["rx"]
     return np.asarray(~bad["tx"][samples.origin] & ~bad["rx"][samples.target], dtype=np.bool_)
 
 
 class _Search:
-    """``residual``: log slowness of the crossing samples beyond what sharing of links explains;
-    ``active``: those that no culprit explains yet.
+    """``residual``: log slowness of the crossing samples beyond what sharing of links explains.
+    ``active``: samples that no culprit explains yet.
     """
 
     def __init__(self, view: View, fabric: Fabric, alpha: float) -> None:
         self.view, self.cross, self.alpha = view, view.cross, alpha
         slowness = view.slowness[view.cross.rows]
-        # What does not count still had its share of the links.
+        # Samples that do not count still used the links.
         every = np.isfinite(slowness)
         tried = guesses(view.samples, fabric, view.cross)
         fits, self.residual = settled(slowness, tried, every)
@@ -253,8 +256,8 @@ class _Search:
         self.active = np.isfinite(self.residual)
 
     def _is_restless(self) -> bool:
-        """Contention that no routing explains: flows take other routes than any that is tried, so
-        none is believed.
+        """Return whether much contention remains that no routing rule explains: then flows take
+        other routes, and no rule is believed.
         """
         quiet = max(self.view.practical, 4.0 * self.view.noise)
         known = self.residual[np.isfinite(self.residual)]
@@ -264,83 +267,89 @@ class _Search:
         blames: list[Blame] = []
         refused: set[Key] = set()
         for _ in range(4 * _MOST):
-            found = best_cover(self.cuts, self.residual, self.active, self.view.practical, refused)
-            if found is None or found.log_p > np.log(self.alpha) or len(blames) == _MOST:
+            culprit = best_cover(
+                self.cuts, self.residual, self.active, self.view.practical, refused
+            )
+            if culprit is None or culprit.log_p > np.log(self.alpha) or len(blames) == _MOST:
                 break
-            if not self._is_path(found):
-                refused.add(key_of(found))
+            if not self._is_path(culprit):
+                refused.add(key_of(culprit))
                 continue
-            if not self._is_expected(found):
-                blames.append(blame_of_culprit(self.view, found))
-            self.active &= ~self._explained(found)
+            if not self._is_expected(culprit):
+                blames.append(blame_of_culprit(self.view, culprit))
+            self.active &= ~self._explained(culprit)
         strict = float(np.log(self.alpha * _STRICTER))
         rest = stains(self.view, self.residual, self.active, strict)
         return blames + [blame_of_stain(self.view, stain) for stain in rest[:_MOST]]
 
-    def _explained(self, found: Culprit) -> Flags:
-        """All samples that cross the culprit, those too that were not counted."""
-        cross, guess = self.cross, found.guess
-        out, into = cross.out == found.leaf, cross.into == found.leaf
+    def _explained(self, culprit: Culprit) -> Flags:
+        """Flag all samples that cross the culprit, including those that did not count."""
+        cross, guess = self.cross, culprit.guess
+        out, into = cross.out == culprit.leaf, cross.into == culprit.leaf
         if guess is not None:
-            if found.kind == "spine":
-                return np.asarray(guess.out == found.number, dtype=np.bool_)
-            out, into = out & (guess.out == found.number), into & (guess.into == found.number)
-        hit = {"tx": out, "rx": into, "": out | into}[found.direction]
+            if culprit.kind == "spine":
+                return np.asarray(guess.out == culprit.number, dtype=np.bool_)
+            out, into = out & (guess.out == culprit.number), into & (guess.into == culprit.number)
+        hit = {"tx": out, "rx": into, "": out | into}[culprit.direction]
         return np.asarray(hit, dtype=np.bool_)
 
-    def _is_path(self, found: Culprit) -> bool:
-        """Not what a single node's port explains as well, and not too little to matter."""
-        if found.slowness < self.view.practical or self._elsewhere(found) > _COMMON:
+    def _is_path(self, culprit: Culprit) -> bool:
+        """Return whether the culprit matters and a single node's port does not explain it
+        as well.
+        """
+        if culprit.slowness < self.view.practical or self._elsewhere(culprit) > _COMMON:
             return False
-        if self._is_one_port(found):
+        if self._is_one_port(culprit):
             return False
-        if found.kind == "link":
-            return self._is_only_link(found)
-        return found.kind != "leaf" or self.view.inside_leaf(found.leaf) is not None
+        if culprit.kind == "link":
+            return self._is_only_link(culprit)
+        return culprit.kind != "leaf" or self.view.inside_leaf(culprit.leaf) is not None
 
-    def _is_one_port(self, found: Culprit) -> bool:
-        """Whether all samples have one end in common, which is not known to be fast in its leaf."""
+    def _is_one_port(self, culprit: Culprit) -> bool:
+        """Return whether all samples share an end that is not known to be fast within its leaf."""
         for ends, every in (
             (self.cross.origin, self.view.samples.origin),
             (self.cross.target, self.view.samples.target),
         ):
-            own = np.unique(ends[found.hit])
-            if own.size == 1 and not self._is_fast_inside(int(own[0]), every, found.slowness):
+            shared = np.unique(ends[culprit.hit])
+            if shared.size == 1 and not self._is_fast_inside(
+                int(shared[0]), every, culprit.slowness
+            ):
                 return True
         return False
 
-    def _elsewhere(self, found: Culprit) -> float:
-        """Share of the other samples that are as slow: where contention is so common it also
-        gathers by itself.
+    def _elsewhere(self, culprit: Culprit) -> float:
+        """Return the share of the other samples that are as slow. If contention is this common, it
+        also clusters by chance.
         """
-        every, own = float(np.sum(self.active)), float(np.sum(found.hit))
-        return max(0.0, found.usual * every - found.slow) / max(1.0, every - own)
+        every, hit = float(np.sum(self.active)), float(np.sum(culprit.hit))
+        return max(0.0, culprit.usual * every - culprit.slow) / max(1.0, every - hit)
 
-    def _is_only_link(self, found: Culprit) -> bool:
-        """Whether what else leaves (or reaches) the leaf is fast: else it is the leaf, or nothing
-        that is known.
+    def _is_only_link(self, culprit: Culprit) -> bool:
+        """Return whether other traffic in that direction of the leaf is fast; if not, the leaf is
+        slow or the cause is unknown.
         """
-        out, into = self.cross.out == found.leaf, self.cross.into == found.leaf
-        own = {"tx": out, "rx": into, "": out | into}[found.direction]
-        rest = self.residual[own & ~self._explained(found) & self.active]
-        most = max(0.5 * self.view.practical, 0.25 * found.slowness)
+        out, into = self.cross.out == culprit.leaf, self.cross.into == culprit.leaf
+        side = {"tx": out, "rx": into, "": out | into}[culprit.direction]
+        rest = self.residual[side & ~self._explained(culprit) & self.active]
+        most = max(0.5 * self.view.practical, 0.25 * culprit.slowness)
         return rest.size < 2 or float(np.median(rest)) < most
 
     def _is_fast_inside(self, node: int, ends: Ints, slowness: float) -> bool:
-        """Whether ``node``, as this end, is fast within its own leaf: two samples at least say
-        so.
+        """Return whether ``node``, as this end, is fast within its leaf, by at least two
+        samples.
         """
         leaf, samples = self.cross.leaf, self.view.samples
         inside = (ends == node) & (leaf[samples.origin] == leaf[samples.target])
         median = self.view.median_of(inside)
         return median is not None and median < 0.5 * slowness
 
-    def _is_expected(self, found: Culprit) -> bool:
-        """A leaf with fewer up-links than is usual shares them among as many nodes: slow, and no
+    def _is_expected(self, culprit: Culprit) -> bool:
+        """Return whether the leaf is slow because it has fewer up-links than usual: expected, not a
         fault.
         """
-        counts = [len(own) for own in self.cross.up]
+        counts = [len(far_ends) for far_ends in self.cross.up]
         usual = float(np.median(counts))
-        if found.kind != "leaf" or not 0 < counts[found.leaf] < usual:
+        if culprit.kind != "leaf" or not 0 < counts[culprit.leaf] < usual:
             return False
-        return float(np.log(usual / counts[found.leaf])) > 0.6 * found.slowness
+        return float(np.log(usual / counts[culprit.leaf])) > 0.6 * culprit.slowness

@@ -1,4 +1,6 @@
-"""A bad up-link under an unknown routing: about 1 / h of a leaf's samples are slow by a factor."""
+"""Find a bad up-link if routing is unknown: about 1 / h of a leaf's samples (h: its up-links) are
+slow by the same factor.
+"""
 
 import dataclasses
 from typing import NamedTuple
@@ -22,7 +24,7 @@ _RARE, _OF_A_LINK = 0.02, 0.25
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Stain:
     """``hit`` of the leaf's ``own`` samples are slow by ``slowness`` (log); elsewhere the share
-    ``usual`` is.
+    ``usual`` is that slow.
     """
 
     leaf: int
@@ -35,25 +37,25 @@ class Stain:
 
 
 def stains(view: View, values: Floats, active: Flags, log_alpha: float) -> list[Stain]:
-    """Leaves with a stained direction. ``values``: log slowness of the crossing samples, ``active``
-    those that count.
+    """Return leaves with a stained direction. ``values``: log slowness of the crossing samples;
+    ``active``: samples that count.
 
-    A stain differs from contention by three signs: it is beyond chance when samples that are slow
-    in one turn count as one event; the leaf stands out from the others; and what is slow is slow by
-    one factor, a link's share of all.
+    A stain differs from contention in three ways. It is beyond chance even if the slow samples of a
+    turn count as one event. The leaf stands out from the others. The slow samples are slow by the
+    same factor and make up a link's share of all samples.
     """
     use = active & np.isfinite(values)
     ends: tuple[tuple[Direction, Longs], ...] = (("tx", view.cross.out), ("rx", view.cross.into))
-    found = [
-        _stain(view, direction, key, values, use, one)
+    stained = [
+        _stain(view, direction, key, values, use, leaf)
         for direction, key in ends
-        for one in _candidates(view, key, values, use, log_alpha)
+        for leaf in _candidates(view, key, values, use, log_alpha)
     ]
-    return sorted((one for one in found if one), key=lambda one: one.log_p)
+    return sorted((leaf for leaf in stained if leaf), key=lambda leaf: leaf.log_p)
 
 
 class _StainedLeaf(NamedTuple):
-    """A leaf of which more samples are beyond ``threshold`` than ``usual``."""
+    """A leaf with more samples beyond ``threshold`` than ``usual``."""
 
     log_p: float
     threshold: float
@@ -64,11 +66,13 @@ class _StainedLeaf(NamedTuple):
 def _candidates(
     view: View, key: Longs, values: Floats, use: Flags, log_alpha: float
 ) -> list[_StainedLeaf]:
-    """Each suspicious leaf with its likeliest threshold. ``key``: the leaf of each sample."""
+    """Return each suspicious leaf with its most likely threshold. ``key``: the leaf of
+    each sample.
+    """
     count = len(view.cross.leaves)
     total = np.bincount(key[use], minlength=count)
     steps = thresholds(view.practical)[1:]
-    found: dict[int, _StainedLeaf] = {}
+    suspicious: dict[int, _StainedLeaf] = {}
     for threshold in steps:
         beyond = use & (np.nan_to_num(values) > threshold)
         slow = np.asarray(np.bincount(key[beyond], minlength=count), dtype=np.int64)
@@ -76,21 +80,26 @@ def _candidates(
         log_p = log_tail(slow, total, all_slow, all_total) / _clumped(view.cross, key, beyond)
         log_p += np.log(2 * count * len(steps))
         for leaf in np.nonzero((log_p <= log_alpha) & _outstanding(slow, total))[0].tolist():
-            one = _StainedLeaf(float(log_p[leaf]), threshold, all_slow / all_total, leaf)
-            found[leaf] = min(found.get(leaf, one), one)
-    return list(found.values())
+            stained = _StainedLeaf(float(log_p[leaf]), threshold, all_slow / all_total, leaf)
+            suspicious[leaf] = min(suspicious.get(leaf, stained), stained)
+    return list(suspicious.values())
 
 
 def _stain(
-    view: View, direction: Direction, key: Longs, values: Floats, use: Flags, one: _StainedLeaf
+    view: View,
+    direction: Direction,
+    key: Longs,
+    values: Floats,
+    use: Flags,
+    candidate: _StainedLeaf,
 ) -> Stain | None:
-    """The candidate as a stain; None when it looks like contention, or like one node."""
-    own = use & (key == one.leaf)
-    hit = own & (np.nan_to_num(values) > one.threshold)
-    # Where collisions make as many samples slow as a bad up-link would, the two look alike.
-    if one.usual > max(_RARE, _OF_A_LINK / max(1, len(view.cross.up[one.leaf]))):
+    """Convert a candidate to a stain; None if it looks like contention or like a single node."""
+    own = use & (key == candidate.leaf)
+    hit = own & (np.nan_to_num(values) > candidate.threshold)
+    # If collisions slow as many samples as a bad up-link would, the two cannot be told apart.
+    if candidate.usual > max(_RARE, _OF_A_LINK / max(1, len(view.cross.up[candidate.leaf]))):
         return None
-    if not _is_one_link(view.cross, one.leaf, hit, own):
+    if not _is_one_link(view.cross, candidate.leaf, hit, own):
         return None
     if np.median(values[own & ~hit]) >= view.practical:
         return None
@@ -98,19 +107,19 @@ def _stain(
     if slowness is None:
         return None
     return Stain(
-        leaf=one.leaf,
+        leaf=candidate.leaf,
         direction=direction,
         hit=hit,
         own=own,
         slowness=slowness,
-        usual=one.usual,
-        log_p=one.log_p,
+        usual=candidate.usual,
+        log_p=candidate.log_p,
     )
 
 
 def _clumped(cross: Crossing, key: Longs, beyond: Flags) -> float:
-    """How many slow samples come together in one turn of one leaf (by their own number: sum m^2 /
-    sum m): flows that collide are slow together and are one event, not several.
+    """Return how many slow samples coincide in a turn of a leaf, weighted by their number (sum m^2
+    / sum m): flows that collide are slow together and count as one event.
     """
     _, together = np.unique(
         cross.turn[beyond] * len(cross.leaves) + key[beyond], return_counts=True
@@ -119,8 +128,8 @@ def _clumped(cross: Crossing, key: Longs, beyond: Flags) -> float:
 
 
 def _outstanding(slow: Longs, total: Longs) -> Flags:
-    """Leaves whose share of slow samples is far from that of the others, as these scatter among
-    themselves.
+    """Flag leaves whose share of slow samples is far above the others, relative to the scatter
+    among leaves.
     """
     share = slow / np.maximum(total, 1)
     middle = float(np.median(share))
@@ -129,7 +138,9 @@ def _outstanding(slow: Longs, total: Longs) -> Flags:
 
 
 def _is_one_link(cross: Crossing, leaf: int, hit: Flags, own: Flags) -> bool:
-    """About a link's share of the leaf's samples, and not mostly those of one node."""
+    """Return whether the slow samples are about a link's share of the leaf's samples, and not
+    mostly those of one node.
+    """
     width, count = len(cross.up[leaf]), int(np.sum(hit))
     share = count / float(np.sum(own))
     if width < 2 or count < _FEWEST or not 0.3 / width <= share <= 3.0 / width:
@@ -139,9 +150,9 @@ def _is_one_link(cross: Crossing, leaf: int, hit: Flags, own: Flags) -> bool:
 
 
 def _one_factor(values: Floats, practical: float, width: float) -> float | None:
-    """The log slowness of a link that slows by it whoever crosses it alone, and two at a time twice
-    as much; None when less than four fifths of ``values`` are within ``width`` of such a step. The
-    largest one that explains most.
+    """Return the log slowness of a link that slows a lone flow by this factor and two flows at once
+    by twice as much. None if less than four fifths of ``values`` are within ``width`` of such a
+    step. Of several, take the largest that explains most.
     """
     steps = np.log(np.arange(1, _AT_A_TIME + 1))
     bases = np.unique(np.round((values[:, None] - steps[None, :3]).ravel(), 3))

@@ -1,1 +1,1 @@
-"""The sweep over all nodes: what each port reaches among others, and which nodes are suspected."""
+"""The sweep over all nodes: what each port reaches among others, and which nodes are suspects."""

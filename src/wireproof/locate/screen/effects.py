@@ -1,10 +1,11 @@
-"""How slow each port is: a median polish for paths that are as fast as their slowest part.
+"""Estimate how slow each port is, by a median polish for paths that are as fast as their slowest
+part.
 
-Model: y_ij = min(c_i^tx, c_j^rx, l_ij), so that a slowness (logarithm, positive is slow) is the
-*largest* of its parts, and what a slow partner measures says nothing about a port. Each port's
-slowness is the median over its partners, without the partners that are slow themselves; a stratum's
-level is the median over ports of the ports' medians, which holds until half of the *ports* are bad
-(a plain median of samples gives way when half of the *pairs* meet a bad port).
+Model: y_ij = min(c_i^tx, c_j^rx, l_ij). A slowness (logarithm, positive is slow) is therefore the
+*largest* of its parts, and a sample with a slow partner shows nothing about a port. The slowness of
+a port is the median over its partners, excluding partners that are slow themselves. The level of a
+stratum is the median over ports of the ports' medians, which is robust until half of the *ports*
+are bad (a plain median of samples fails if half of the *pairs* meet a bad port).
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ from wireproof.locate.significance import MEDIAN_FACTOR, median_error, robust_sc
 
 _TURNS = 4
 _PRIOR_SIGMA, _PRIOR_FREEDOM = 0.02, 8.0
-"""A few samples do not show their own noise: they are joined by eight imagined ones of 2 % (usual
-from run to run).
+"""A few samples do not reveal their noise, so they are combined with eight imaginary samples of 2 %
+noise (usual from run to run).
 """
 
 _MAD_EFFICIENCY = 0.37
@@ -31,14 +32,14 @@ _SHARP_NOISE, _SHARP_LEVEL, _ENOUGH = 2.0, 0.10, 3
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Ports:
-    """``own`` and ``far``: the two ports of each sample. Goodput: 2 N ports, tx i is i and rx j is
-    N + j; half round trips have no direction: N ports. ``stratum``: samples that share one expected
-    value. ``kind``: of each port, and ``family``: of each stratum, the speed of its NICs (0 the
-    fastest).
+    """``own`` and ``far``: the two ports of each sample. Goodput has 2 N ports: tx i is i and rx j
+    is N + j. Half round trips have no direction and N ports. ``stratum``: samples with the same
+    expected value. ``kind`` (per port) and ``family`` (per stratum): the speed class of the NICs, 0
+    is the fastest.
 
-    ``either``: the port of each end, all own ones, then all far ones (2 K), and ``partner`` the
-    other end of each. ``by_port``: ``either`` by port; ``by_cell``: by stratum and port, of those
-    that have samples; ``cell_stratum``: the stratum of each of these cells.
+    ``either``: the port at each end, first all own, then all far ports (2 K). ``partner``: the
+    other end of each. ``by_port``: groups ``either`` by port. ``by_cell``: groups by stratum and
+    port, only cells with samples. ``cell_stratum``: the stratum of each cell.
     """
 
     count: int
@@ -56,7 +57,7 @@ class Ports:
 
     @classmethod
     def of(cls, samples: Samples, stratum: Ints, strata: int, kind: Ints, family: Ints) -> Ports:
-        """The ports of ``samples``. ``kind``: of each node."""
+        """Build the ports of ``samples``. ``kind``: of each node."""
         nodes = len(samples.nodes)
         directed = samples.metric == "goodput"
         count = 2 * nodes if directed else nodes
@@ -85,10 +86,10 @@ class Ports:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Effects:
-    """``level`` (log slowness that is expected), its standard error and ``sigma`` by stratum;
-    ``slowness``, standard ``error`` and ``samples`` by port; ``residual``: each sample's slowness
-    against its level; ``freedom`` of ``sigma``; ``noise``: sigma on the paths that show a port
-    best; ``spread``: of healthy ports.
+    """By stratum: ``level`` (expected log slowness), its standard error, and ``sigma``. By port:
+    ``slowness``, standard ``error`` and ``samples``. ``residual``: slowness of each sample relative
+    to its level. ``freedom``: of ``sigma``. ``noise``: sigma on the paths that show a port best.
+    ``spread``: of healthy ports.
     """
 
     level: Floats
@@ -105,8 +106,8 @@ class Effects:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class PolishStart:
-    """Where the polish starts when something is known: ports that are ``bad``, and the ``level`` of
-    each stratum where no sample is without them.
+    """Start of the polish if something is known: ports that are ``bad``, and the ``level`` of each
+    stratum for strata without clean samples.
     """
 
     bad: Flags
@@ -116,33 +117,35 @@ class PolishStart:
 def levels_of(
     ports: Ports, slowness: Floats, use: Flags | None = None, *, early: bool = False
 ) -> Floats:
-    """Median over ports of each port's median (``early``: lower quartile) within the stratum; NaN
-    without samples.
+    """Return the level of each stratum: the median over ports of each port's median (``early``:
+    lower quartile); NaN without samples.
     """
     both = None if use is None else np.concatenate((use, use))
     medians, members = ports.by_cell.median(np.concatenate((slowness, slowness)), both, early=early)
-    some = members > 0
-    level, _ = grouped_median(ports.cell_stratum[some], medians[some], ports.strata)
+    filled = members > 0
+    level, _ = grouped_median(ports.cell_stratum[filled], medians[filled], ports.strata)
     return level
 
 
 def _sigmas(ports: Ports, leftover: Floats, use: Flags) -> tuple[Floats, Floats]:
-    """(sigma, samples) by stratum: MAD over the samples of ``use`` (all where there are none),
-    joined by the prior.
+    """Return (sigma, samples) by stratum: the MAD over the samples of ``use`` (over all if none is
+    in use), combined with the prior.
     """
     members = np.bincount(ports.stratum, minlength=ports.strata).astype(np.float64)
     spread = np.zeros(ports.strata)
     for stratum in np.nonzero(members)[0].tolist():
-        own = ports.stratum == stratum
-        spread[stratum] = robust_scale(leftover[own & use] if np.any(own & use) else leftover[own])
+        chosen = ports.stratum == stratum
+        spread[stratum] = robust_scale(
+            leftover[chosen & use] if np.any(chosen & use) else leftover[chosen]
+        )
     weight = _MAD_EFFICIENCY * members
     variance = (weight * spread**2 + _PRIOR_FREEDOM * _PRIOR_SIGMA**2) / (weight + _PRIOR_FREEDOM)
     return np.sqrt(variance), members
 
 
 def fine_strata(level: Floats, sigma: Floats, family: NDArray[np.integer]) -> Flags:
-    """Strata that show a port: within 10 % of the fastest of their family, and not twice as noisy
-    as the quietest.
+    """Flag strata that show a port: within 10 % of the fastest of their family, and less than twice
+    as noisy as the quietest.
     """
     lowest = np.full(int(family.max()) + 1, np.inf)
     np.fmin.at(lowest, family, level)
@@ -152,8 +155,8 @@ def fine_strata(level: Floats, sigma: Floats, family: NDArray[np.integer]) -> Fl
 
 
 def _sharp(ports: Ports, level: Floats, sigma: Floats) -> Flags:
-    """Which samples show a port best, of both ends (2 K): of strata among the fastest that are not
-    much noisier than the others. A port that has too few of them takes all that it has.
+    """Flag the samples that show a port best, at both ends (2 K): those of the fastest strata that
+    are not much noisier than others. A port with too few of them uses all its samples.
     """
     fine = fine_strata(level, sigma, ports.family)
     stratum = np.concatenate((ports.stratum, ports.stratum))
@@ -167,8 +170,8 @@ def _sharp(ports: Ports, level: Floats, sigma: Floats) -> Flags:
 def _port_medians(
     ports: Ports, residual: Floats, use: Flags, bad: Flags, *, early: bool = False
 ) -> tuple[Floats, Ints]:
-    """Each port's median over partners that are not bad themselves (all partners when too few would
-    be left).
+    """Return the median of each port over partners that are not bad (over all partners if too few
+    remain).
     """
     everything = np.concatenate((residual, residual))
     total = np.bincount(ports.either[use], minlength=ports.count)
@@ -181,9 +184,9 @@ def _port_medians(
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Polishing:
-    """How effects of ``ports`` are found. ``additive``: half round trips, where both ends add; else
-    the slower end decides. ``threshold``: a port slower than half of it is left out of the medians
-    of its partners. ``floor``: the least spread of healthy ports.
+    """How to estimate the effects of ``ports``. ``additive``: for half round trips both ends add;
+    else the slower end decides. ``threshold``: ports slower than half of it are excluded from the
+    medians of their partners. ``floor``: least spread of healthy ports.
     """
 
     ports: Ports
@@ -193,38 +196,40 @@ class Polishing:
     start: PolishStart | None = None
 
     def polish(self, logs: Floats) -> Effects:
-        """Effects from ``logs`` (slowness of each sample, absolute)."""
+        """Return the effects from ``logs`` (absolute log slowness of each sample)."""
         bad = self.start.bad if self.start else np.zeros(self.ports.count, dtype=np.bool_)
         use = self._without(bad)
         for turn in range(_TURNS):
             early = turn == 0 and self.start is None
-            found = self._turn(logs, use, bad, early=early)
-            now = self._bad_ports(found)
-            if not early and np.array_equal(now, bad):
+            effects = self._turn(logs, use, bad, early=early)
+            slow_ports = self._bad_ports(effects)
+            if not early and np.array_equal(slow_ports, bad):
                 break
-            bad = now
+            bad = slow_ports
             use = self._without(bad) if np.mean(bad) < 0.5 else use
-        level, level_error = _typical(self.ports, logs, found.level, found.sigma, use)
-        found = dataclasses.replace(
-            found,
+        level, level_error = _typical(self.ports, logs, effects.level, effects.sigma, use)
+        effects = dataclasses.replace(
+            effects,
             level=level,
             level_error=level_error,
             residual=logs - level[self.ports.stratum],
         )
-        return _under_contention(self.ports, found, self.threshold, self.floor)
+        return _under_contention(self.ports, effects, self.threshold, self.floor)
 
     def _without(self, bad: Flags) -> Flags:
-        """Samples that meet no bad port."""
+        """Flag samples that meet no bad port."""
         return ~bad[self.ports.own] & ~bad[self.ports.far]
 
-    def _bad_ports(self, found: Effects) -> Flags:
-        """Ports that are slow by half the threshold, beyond doubt."""
-        doubt = 3.0 * np.nan_to_num(found.error, nan=np.inf)
-        slow = np.nan_to_num(found.slowness) > np.maximum(self.threshold / 2.0, doubt)
+    def _bad_ports(self, effects: Effects) -> Flags:
+        """Flag ports that are certainly slow by more than half the threshold."""
+        doubt = 3.0 * np.nan_to_num(effects.error, nan=np.inf)
+        slow = np.nan_to_num(effects.slowness) > np.maximum(self.threshold / 2.0, doubt)
         return np.asarray(slow, dtype=np.bool_)
 
     def _levels(self, logs: Floats, use: Flags, *, early: bool) -> Floats:
-        """What is expected in each stratum, by the samples of ``use`` where there are any."""
+        """Return the expected value of each stratum, from the samples of ``use`` if there
+        are any.
+        """
         level = levels_of(self.ports, logs, use, early=early)
         if not np.any(np.isnan(level)):
             return level
@@ -232,13 +237,15 @@ class Polishing:
         return np.where(np.isnan(level), other, level)
 
     def _turn(self, logs: Floats, use: Flags, bad: Flags, *, early: bool) -> Effects:
-        """Effects while ``bad`` ports are left out; ``early``: it is not known yet which are."""
+        """Estimate the effects without the ``bad`` ports. ``early``: bad ports are not
+        known yet.
+        """
         ports = self.ports
         level = self._levels(logs, use, early=early)
         residual = logs - level[ports.stratum]
         leftover = residual - _explained(ports, residual, None if early else bad, self.additive)
-        # What a leaf's slow ports take off is not the same on every kind of path: only those
-        # without them show the noise.
+        # Slow ports of a leaf do not slow every kind of path equally: only samples
+        # without such ports show the noise.
         every = np.ones(logs.size, dtype=np.bool_)
         sigma, members = _sigmas(ports, leftover, use if self.start else every)
         sharp = _sharp(ports, level, sigma)
@@ -264,43 +271,43 @@ class Polishing:
 def _typical(
     ports: Ports, logs: Floats, level: Floats, sigma: Floats, use: Flags
 ) -> tuple[Floats, Floats]:
-    """(level, its standard error) by stratum: the plain median of what good ports measured. Where a
-    port has two samples the port's level is the faster of them, which is right for comparing ports
+    """Return (level, its standard error) by stratum: the plain median of samples between good
+    ports. For ports with two samples the level uses the faster one, which is right to compare ports
     and too fast for a lone sample.
     """
     centre, members = Groups(ports.stratum, ports.strata).median(logs, use)
-    found = np.where(members > 2, centre, level)
-    return found, np.asarray(
+    level_or_median = np.where(members > 2, centre, level)
+    return level_or_median, np.asarray(
         MEDIAN_FACTOR * sigma / np.sqrt(np.maximum(members, 1)), dtype=np.float64
     )
 
 
 def _under_contention(ports: Ports, effects: Effects, threshold: float, floor: float) -> Effects:
-    """Where most samples are disturbed, each port's better ones are compared: contention only ever
-    slows. The error is what the ports themselves show; many ports are needed for that.
+    """If most samples are disturbed, compare the better quartile of each port, because contention
+    only slows. The error is the scatter of the ports themselves, which needs many ports.
     """
-    some = effects.samples > 0
-    if effects.noise < threshold or int(np.sum(some)) < _MANY_PORTS:
+    measured = effects.samples > 0
+    if effects.noise < threshold or int(np.sum(measured)) < _MANY_PORTS:
         return effects
     both = np.concatenate((effects.residual, effects.residual))
     quarter, _ = ports.by_port.median(both, early=True)
-    middle = float(np.median(quarter[some]))
+    middle = float(np.median(quarter[measured]))
     slowness = quarter - middle
-    error = max(floor, robust_scale(slowness[some]))
-    if 2.0 * error > float(np.median(effects.error[some])):
+    error = max(floor, robust_scale(slowness[measured]))
+    if 2.0 * error > float(np.median(effects.error[measured])):
         return effects
     return dataclasses.replace(
         effects,
         slowness=slowness,
-        error=np.where(some, error, np.nan),
+        error=np.where(measured, error, np.nan),
         level=effects.level + middle,
         residual=effects.residual - middle,
     )
 
 
 def _explained(ports: Ports, residual: Floats, bad: Flags | None, additive: bool) -> Floats:
-    """What bad ports take of each sample; None: it is not known yet which are bad, and every port's
-    slowness is taken off.
+    """Return the slowness of each sample that bad ports explain. If ``bad`` is None, bad ports are
+    not known yet, and the slowness of every port is used.
     """
     early = bad is None
     if bad is None:
@@ -317,29 +324,29 @@ def _explained(ports: Ports, residual: Floats, bad: Flags | None, additive: bool
 
 
 def _of_both(own: Floats, far: Floats, additive: bool) -> Floats:
-    """What two ends cost together: both, or the slower one."""
+    """Combine the slowness of two ends: their sum if additive, else the slower end."""
     return np.asarray(own + far if additive else np.maximum(own, far), dtype=np.float64)
 
 
 def explained(ports: Ports, effects: Effects, threshold: float, *, additive: bool) -> Floats:
-    """Log slowness of each sample that slow ports (beyond ``threshold``) explain."""
+    """Return the log slowness of each sample that slow ports (beyond ``threshold``) explain."""
     slow = np.nan_to_num(effects.slowness)
     slow = np.where(slow > np.maximum(threshold, 2.0 * np.nan_to_num(effects.error)), slow, 0.0)
     return _of_both(slow[ports.own], slow[ports.far], additive)
 
 
 def _port_sigma(ports: Ports, sigma: Floats, sharp: Flags) -> Floats:
-    """Root mean square of the sigmas of the samples that a port uses."""
+    """Return the root mean square of the sigmas of the samples that a port uses."""
     square = np.where(sharp, np.concatenate((sigma[ports.stratum] ** 2,) * 2), 0.0)
     total = np.bincount(ports.either, weights=square, minlength=ports.count)
     weight = np.bincount(ports.either, weights=sharp, minlength=ports.count)
     return np.asarray(np.sqrt(total / np.maximum(weight, 1.0)), dtype=np.float64)
 
 
-def _spread(slowness: Floats, sigma: Floats, some: Flags, samples: Ints, floor: float) -> float:
-    """Spread of healthy ports (``some``) beyond what noise explains, at least ``floor``."""
-    if int(np.sum(some)) < 8:
+def _spread(slowness: Floats, sigma: Floats, healthy: Flags, samples: Ints, floor: float) -> float:
+    """Return the spread of healthy ports (``some``) beyond noise, at least ``floor``."""
+    if int(np.sum(healthy)) < 8:
         return floor
-    seen = robust_scale(slowness[some])
-    expected = float(np.median(median_error(sigma[some], samples[some], 0.0)))
-    return max(floor, float(np.sqrt(max(0.0, seen**2 - expected**2))))
+    scatter = robust_scale(slowness[healthy])
+    expected = float(np.median(median_error(sigma[healthy], samples[healthy], 0.0)))
+    return max(floor, float(np.sqrt(max(0.0, scatter**2 - expected**2))))

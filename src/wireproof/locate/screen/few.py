@@ -1,11 +1,11 @@
-"""What stands out in a table of few nodes, by its rows alone: nothing is measured again.
+"""Find culprits in a table of few nodes from its rows alone; nothing is measured again.
 
-Every node, port and pair is a set of rows. The mean log slowness of each set is compared with that
-of all other rows of its stratum by Student's t, exact for rows with independent normal noise of
-one size. Two estimates of the noise: the rows' residuals, and, for tables that leave fewer than
-eight degrees of freedom, these joined by imagined rows of 5 %. A set is blamed if either test
-rejects at alpha after Bonferroni's correction for both tests and all sets. The set that explains
-the most is blamed first; its rows then form a stratum, and the search goes on.
+Every node, port and pair is a set of rows. Student's t compares the mean log slowness of each set
+with that of all other rows of its stratum; it is exact for independent normal noise of equal size.
+Two estimates of the noise are used: the residuals of the rows, and, for tables that leave fewer
+than eight degrees of freedom, these combined with imaginary rows of 5 % noise. A set is blamed if
+either test rejects at alpha after Bonferroni's correction for both tests and all sets. The set that
+explains the most is blamed first. Its rows then form a stratum, and the search goes on.
 
 Sets that explain the rows nearly as well (a likelihood ratio below 100) are named as candidates.
 """
@@ -31,21 +31,21 @@ from wireproof.model.finding import Both, Node, Port, Route, Subject
 from wireproof.model.located import Blame, Located, Metric
 
 MOST_NODES = 64
-"""Larger tables have enough rows for the screen's tests."""
+"""Larger tables have enough rows for the tests of the screen."""
 _ALPHA = 0.01
-_SIGMA, _FREEDOM = 0.05, 8  # of the imagined rows
-_PAIR_TIMES = 3.0  # times the practical threshold: one row of a pair may be the noise's tail
+_SIGMA, _FREEDOM = 0.05, 8  # of the imaginary rows
+_PAIR_TIMES = 3.0  # times the practical threshold: a single row of a pair may be noise
 _MOST_CULPRITS, _MOST_NAMED = 16, 12
 _NOTHING = 1e-9
 _TOLD_APART = 2.0 * np.log(100.0)  # twice the log likelihood ratio
 
 
 def by_rows(screened: Screened) -> tuple[Located, list[str]]:
-    """What ``screened`` found in a table, with the culprits and the power of the rows alone; and
-    sentences about rows that show neither a culprit nor that all is well.
+    """Return the result of ``screened`` for a table, with culprits and power from the rows alone,
+    plus sentences about rows that are suspicious but not conclusive.
 
-    Culprits that need a topology (links, switches) are the screen's; if it has such, or if there
-    are fewer than three nodes or more than ``MOST_NODES``, its answer stands.
+    Culprits that need a topology (links, switches) come from the screen. If it found such culprits,
+    or if there are fewer than three or more than ``MOST_NODES`` nodes, its result stands.
     """
     located = screened.located
     if not 3 <= located.measured <= MOST_NODES or len(screened.samples) < 3:
@@ -53,22 +53,22 @@ def by_rows(screened: Screened) -> tuple[Located, list[str]]:
     if any(blame.kind in ("link", "switch") for blame in located.blames):
         return located, []
     search = _FewSearch(screened)
-    # What is slow for a part of the time only needs rounds, and those the screen looks at.
+    # Slowness for a part of the time shows only over rounds, which the screen examines.
     blames = search.culprits() or (located.blames if located.rounds > 1 else [])
-    found = msgspec.structs.replace(
+    result = msgspec.structs.replace(
         located,
         alpha=_ALPHA,
         noise=search.sigma,
         blames=blames,
         detectable=search.detectable(),
     )
-    return found, search.undecided
+    return result, search.undecided
 
 
 @dataclasses.dataclass(frozen=True)
 class _Sets:
-    """``about``: what each set is, ``rows``: its rows. ``member`` and ``row``: one entry for every
-    row of every set.
+    """``about``: the subject of each set; ``rows``: its rows. ``member`` and ``row`` have one entry
+    for every row of every set.
     """
 
     about: tuple[Subject, ...]
@@ -83,7 +83,7 @@ class _Sets:
         for row, (origin, target) in enumerate(ends):
             for subject in _subjects(samples.metric, samples.nodes[origin], samples.nodes[target]):
                 index.setdefault(subject, []).append(row)
-        # The least that is claimed comes first: a pair, then a port, then a whole node.
+        # Narrow claims come first: a pair, then a port, then a whole node.
         about = sorted(index, key=lambda one: (_RANK[type(one)], str(one)))
         rows = tuple(tuple(index[one]) for one in about)
         member = np.repeat(np.arange(len(about)), [len(own) for own in rows])
@@ -91,7 +91,7 @@ class _Sets:
 
     @property
     def distinct(self) -> int:
-        """How many different hypotheses there are."""
+        """The number of different hypotheses."""
         return len(set(self.rows))
 
 
@@ -99,19 +99,20 @@ _RANK: dict[type[Subject], int] = {Route: 0, Both: 1, Port: 2, Node: 3}
 
 
 def _subjects(metric: Metric, origin: str, target: str) -> list[Subject]:
-    """Everything that can be blamed for a row."""
-    one, other = sorted((origin, target))
-    found: list[Subject] = [Both(one, other), Node(origin), Node(target)]
+    """Return every subject that can be blamed for a row."""
+    first, second = sorted((origin, target))
+    subjects: list[Subject] = [Both(first, second), Node(origin), Node(target)]
     if metric == "goodput":
-        found += [Route(origin, target), Port(origin, "tx"), Port(target, "rx")]
-    return found
+        subjects += [Route(origin, target), Port(origin, "tx"), Port(target, "rx")]
+    return subjects
 
 
 @dataclasses.dataclass(frozen=True)
 class _Look:
-    """Every set against the other rows of its strata; NaN for those that cannot be compared.
-    ``slow``: log slowness beyond the others; ``factor``: its standard error over that of a row;
-    ``gain``: by how much it reduces the sum of squares ``total``; ``freedom`` of what is left.
+    """Compare every set with the other rows of its strata; NaN for sets that cannot be compared.
+    ``slow``: log slowness beyond the others. ``factor``: its standard error relative to that of a
+    row. ``gain``: by how much the set reduces the sum of squares ``total``. ``freedom``: degrees of
+    freedom left.
     """
 
     slow: Floats
@@ -137,18 +138,20 @@ class _Look:
         )
 
     def squares(self, number: int) -> float:
-        """The sum of squares that set ``number`` leaves."""
+        """Return the sum of squares that set ``number`` leaves."""
         return max(0.0, self.total - float(self.gain[number]))
 
 
 def _weight(cells: NDArray[np.integer], size: NDArray[np.integer]) -> Floats:
-    """Sum of squares of each set's indicator within the strata, NaN where it is a whole stratum."""
+    """Return the sum of squares of each set's indicator within the strata; NaN if the set is a
+    whole stratum.
+    """
     weight = (cells - cells**2 / np.maximum(size, 1)).sum(axis=1)
     return np.where(weight > _NOTHING, weight, np.nan)
 
 
 class _Noise(NamedTuple):
-    """``sigma`` of a row with ``freedom``, and how many such estimates are tried."""
+    """``sigma`` of a row with its ``freedom``; ``tried``: number of such estimates tested."""
 
     sigma: float
     freedom: int
@@ -165,7 +168,7 @@ def _noises(squares: float, freedom: int) -> list[_Noise]:
 
 
 class _FewSearch:
-    """Looks for one culprit after another."""
+    """Search for one culprit after another."""
 
     def __init__(self, screened: Screened) -> None:
         self.samples, self.criteria = screened.samples, screened.criteria
@@ -179,8 +182,8 @@ class _FewSearch:
         self.undecided: list[str] = []
 
     def culprits(self) -> list[Blame]:
-        """The clearest first. Single slow rows of several pairs are no culprits: noise with a tail
-        makes them, too.
+        """Return the culprits, the clearest first. If several pairs have a single slow row each,
+        none is a culprit: a tail of the noise does that too.
         """
         while len(self.found) < _MOST_CULPRITS and (best := self._best(look := self._look())) >= 0:
             estimate = self._estimate(look, best)
@@ -193,7 +196,7 @@ class _FewSearch:
         return list(self.found.values())
 
     def _look(self) -> _Look:
-        """The rows of each culprit are strata of their own."""
+        """Compare all sets; the rows of each culprit form separate strata."""
         stratum = self._strata
         for number in self.found:
             apart = stratum.copy()
@@ -206,19 +209,19 @@ class _FewSearch:
         return any(rows <= set(self.sets.rows[culprit]) for culprit in self.found)
 
     def _best(self, look: _Look) -> int:
-        """The set that explains the most, -1 if none does; of equal ones that which claims the
-        least.
+        """Return the set that explains the most, -1 if there is none; of equal sets the narrowest
+        claim.
         """
         gain = np.asarray(
             [
-                0.0 if self._is_explained(number) else one
-                for number, one in enumerate(np.nan_to_num(look.gain).tolist())
+                0.0 if self._is_explained(number) else explains
+                for number, explains in enumerate(np.nan_to_num(look.gain).tolist())
             ]
         )
         return int(np.argmax(gain >= gain.max() * (1.0 - _NOTHING))) if gain.max() > 0.0 else -1
 
     def _estimate(self, look: _Look, number: int) -> SlownessEstimate | None:
-        """The slowness of a set; None if it may be chance or is too small to matter."""
+        """Return the slowness of a set; None if it may be chance or is too small to matter."""
         slow, factor = float(look.slow[number]), float(look.factor[number])
         tests = []
         for noise in _noises(look.squares(number), look.freedom):
@@ -250,8 +253,8 @@ class _FewSearch:
         return msgspec.structs.replace(blame, confidence=blame.confidence * share)
 
     def _others(self, look: _Look, number: int) -> tuple[list[str], float]:
-        """Other sets that explain the rows about as well, in words, and the share of the likelihood
-        that ``number`` has among all of them.
+        """Return other sets that explain the rows about as well, in words, and the likelihood share
+        of ``number`` among them.
         """
         lacking = max(0, _FREEDOM - look.freedom)
         prior = lacking * _SIGMA**2 + _NOTHING
@@ -268,7 +271,9 @@ class _FewSearch:
         return [words for _, words in sorted(alike)][:_MOST_NAMED], 1.0 / sum(weights)
 
     def _what(self, number: int) -> tuple[tuple[int, ...], frozenset[str]]:
-        """A pair and its only direction, or a node and its only port, are the same thing."""
+        """Identify a set: a pair with a single direction, or a node with a single port, counts
+        once.
+        """
         return self.sets.rows[number], frozenset(_ends(self.sets.about[number]))
 
     @property
@@ -278,8 +283,8 @@ class _FewSearch:
         return float(np.sqrt(look.total / max(1, look.freedom + 1)))
 
     def detectable(self) -> float:
-        """The slowdown with which 95 % of such tables would show any node that sends, or receives,
-        slowly; infinite if a node has no rows that could be compared.
+        """Return the slowdown at which 95 % of such tables reveal any slow sender or receiver;
+        infinite if the rows of a node cannot be compared.
         """
         look = self._look()
         wanted = Port if self.samples.metric == "goodput" else Node
@@ -301,11 +306,12 @@ class _FewSearch:
         return as_slowdown(self.samples.metric, max(self.practical, least))
 
     def _least(self, noise: _Noise, more: _Noise, factor: float) -> float:
-        """The log slowness that is found with 95 % power in another table of this ``noise``, whose
-        own estimate exceeds ``more`` in 5 %: the two errors are independent.
+        """Return the log slowness detected with 95 % power in another table of this ``noise``,
+        whose own estimate exceeds ``more`` in 5 % of cases. The two errors are independent.
         """
         error, most = (
-            float(np.hypot(one.sigma * factor, self.criteria.floor)) for one in (noise, more)
+            float(np.hypot(estimate.sigma * factor, self.criteria.floor))
+            for estimate in (noise, more)
         )
         p = _ALPHA / (noise.tried * self.sets.distinct)
         limit = as_student(quantile(p), noise.freedom)
@@ -313,8 +319,8 @@ class _FewSearch:
 
 
 def _another(freedom: int) -> float:
-    """By what another table's estimate of the same variance exceeds this one's in 5 % (Fisher's
-    approximation of F's logarithm).
+    """Return the factor by which the variance estimate of another table exceeds this one in 5 % of
+    cases (Fisher's approximation for the logarithm of F).
     """
     return float(np.exp(2.0 * quantile(0.05) / np.sqrt(max(0.5, freedom - 1.0))))
 

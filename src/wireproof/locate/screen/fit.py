@@ -1,5 +1,5 @@
-"""The model of a screen: kinds of path and of node, what leaves and time do to all, then how slow
-each port is.
+"""Fit the model of a screen: kinds of path and node, effects of whole leaves and of time, then how
+slow each port is.
 """
 
 import dataclasses
@@ -22,10 +22,10 @@ from wireproof.locate.screen.strata import Kinds, kinds_of, one_kind, ports_of
 from wireproof.locate.significance import REACH, median_error, robust_scale
 from wireproof.locate.tiers import ONE_SWITCH, Paths, Places
 
-# --- What whole leaves suffer: a leaf that is slow inside itself too, and one that is slow across
-# leaves only.
+# --- Slow leaves: a leaf that is slow inside too, and a leaf that is slow only across
+# leaves.
 
-_FEW_LEAVES = 8  # with more of them, the nodes of one leaf are a minority that medians stand
+_FEW_LEAVES = 8  # with more leaves, medians are robust against the nodes of a single leaf
 _LEAF_NODES = 3
 _FEWEST_NODES = 2
 _LEAF_SHARE = 0.5
@@ -34,7 +34,7 @@ _WHOLE = 0.75
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class _LeafView:
-    """The samples ``within`` one leaf, and those ``across`` two known ones."""
+    """Samples ``within`` a leaf, and samples ``across`` two known leaves."""
 
     samples: Samples
     logs: Floats
@@ -43,19 +43,19 @@ class _LeafView:
     across: Flags
 
     def by_leaf(self, ends: Ints, chosen: Flags) -> tuple[Floats, Indices]:
-        """(median over its nodes of their medians, nodes) of each leaf, by this end of the
+        """Return (median over nodes of their medians, nodes) of each leaf, by this end of the
         ``chosen`` samples.
         """
         by_node, members = grouped_median(ends[chosen], self.logs[chosen], self.places.leaf.size)
-        some = (members > 0) & (self.places.leaf >= 0)
+        placed = (members > 0) & (self.places.leaf >= 0)
         median, nodes = grouped_median(
-            self.places.leaf[some], by_node[some], len(self.places.leaves)
+            self.places.leaf[placed], by_node[placed], len(self.places.leaves)
         )
         return median, nodes.astype(np.intp)
 
     def share_beyond(self, ends: Ints, leaf: int, least: float) -> float:
-        """Of the nodes of ``leaf`` at this end, the share that is slower than ``least`` with most
-        of the others.
+        """Return the share of nodes of ``leaf`` at this end that are slower than ``least`` with
+        most others.
         """
         chosen = self.across & (self.places.leaf[ends] == leaf)
         best, members = grouped_best(ends[chosen], self.logs[chosen], self.places.leaf.size)
@@ -75,12 +75,12 @@ def _view(paths: Paths, logs: Floats) -> _LeafView:
 
 
 def slow_inside(paths: Paths, logs: Floats, ports: Ports, threshold: float) -> PolishStart | None:
-    """Where to start from when a leaf is slow among its own nodes and, by about as much, across:
-    None when none is.
+    """Return a start for the polish if a leaf is slow among its own nodes and, by about as much,
+    across leaves; else None.
 
-    With two leaves its ports are half of all ports, and no median says which half is bad. But no
-    path is faster than the switches it crosses, so the leaf that is fast inside itself says what a
-    port reaches, and the slow directions across say which ports of the slow leaf are meant.
+    With two leaves, its ports are half of all ports, and no median tells which half is bad. But no
+    path is faster than the switches that it crosses. So the leaf that is fast inside shows what a
+    port reaches, and the slow directions across show which ports of the slow leaf are bad.
     """
     few = paths.places.known and 1 < len(paths.places.leaves) <= _FEW_LEAVES
     if not few or paths.samples.metric != "goodput":
@@ -100,7 +100,9 @@ def slow_inside(paths: Paths, logs: Floats, ports: Ports, threshold: float) -> P
 
 
 def _bad_ports(view: _LeafView, ports: Ports, leaf: int, least: float) -> Flags:
-    """The ports of ``leaf``, of each direction in which most are slower than ``least`` across."""
+    """Flag the ports of ``leaf`` in each direction in which most are slower than ``least`` across
+    leaves.
+    """
     bad = np.zeros(ports.count, dtype=np.bool_)
     nodes = np.nonzero(view.places.leaf == leaf)[0]
     for ends, first in ((view.samples.origin, 0), (view.samples.target, len(view.samples.nodes))):
@@ -110,21 +112,21 @@ def _bad_ports(view: _LeafView, ports: Ports, leaf: int, least: float) -> Flags:
 
 
 def _levels(view: _LeafView, ports: Ports, bad: Flags, base: float) -> Floats:
-    """Of each stratum, the median of the samples that meet no bad port, else what one switch
-    reaches.
+    """Return the median of each stratum over samples without bad ports, else the level within a
+    switch.
     """
     clean = ~bad[ports.own] & ~bad[ports.far]
-    found, members = grouped_median(ports.stratum[clean], view.logs[clean], ports.strata)
-    return np.where(members > 0, found, base)
+    median, members = grouped_median(ports.stratum[clean], view.logs[clean], ports.strata)
+    return np.where(members > 0, median, base)
 
 
 def leaf_excess(paths: Paths, residual: Floats, threshold: float) -> Floats | None:
-    """How much slower each sample is because of a whole leaf: most of its nodes are slow across
-    leaves, and not within.
+    """Return how much slower each sample is because of a whole leaf: most of its nodes are slow
+    across leaves but not within.
 
-    Log slowness, 0 where no leaf is to blame; None when no leaf is. Such a slowness says nothing
-    about the nodes. A port that is slow within its own leaf says nothing about the paths across:
-    samples that meet one do not count.
+    Log slowness, 0 if no leaf affects the sample; None if there is no such leaf. This slowness is
+    no evidence about nodes. Samples that meet a port that is slow within its own leaf are ignored,
+    because they show nothing about the paths across.
     """
     samples, places = paths.samples, paths.places
     if not places.known or len(places.leaves) < 2:
@@ -147,7 +149,7 @@ def leaf_excess(paths: Paths, residual: Floats, threshold: float) -> Floats | No
 
 
 def _fast_inside(view: _LeafView, ends: Ints, threshold: float) -> Flags:
-    """Of each sample, whether the port at this end is not known to be slow within its own leaf."""
+    """Flag samples whose port at this end is not known to be slow within its leaf."""
     median, members = grouped_median(
         ends[view.within], view.logs[view.within], len(view.samples.nodes)
     )
@@ -157,18 +159,18 @@ def _fast_inside(view: _LeafView, ends: Ints, threshold: float) -> Flags:
 
 _PARTS = 8
 _FASTER = 0.25
-_QUARTILE_FACTOR = 1.3626  # standard error of a normal variable's quartile over that of its mean
-_FEWEST = 12  # samples of a part of the time, to know its median
-_SURE = 5.0  # standard errors between the fastest part and the slowest
+_QUARTILE_FACTOR = 1.3626  # standard error of a normal quartile relative to that of the mean
+_FEWEST = 12  # least samples in a part of the time
+_SURE = 5.0  # standard errors between the fastest and the slowest part
 
 
 def drift_of(samples: Samples, residual: Floats, use: Flags, least: float) -> Floats | None:
-    """Log slowness of each sample that its time explains, the fastest part of the time 0; None
-    where there is none.
+    """Return the log slowness of each sample that its time explains, 0 in the fastest part of the
+    time; None if there is no drift.
 
-    ``residual``: log slowness against paths and ports; ``use``: samples on paths that show a port.
-    The time is cut into up to eight parts of as many samples; between their middles the drift is a
-    straight line.
+    ``residual``: log slowness relative to paths and ports. ``use``: samples on paths that show a
+    port. The time is cut into up to eight parts with equal numbers of samples; between their
+    middles the drift is linear.
     """
     rows = np.nonzero(use)[0]
     parts = min(_PARTS, rows.size // _FEWEST)
@@ -177,26 +179,26 @@ def drift_of(samples: Samples, residual: Floats, use: Flags, least: float) -> Fl
     rows = rows[np.argsort(samples.when[rows], kind="stable")]
     pieces = np.array_split(rows, parts)
     middle = np.asarray([float(np.median(samples.when[piece])) for piece in pieces])
-    # The faster quarter: one node of four that became slow is in half of the samples, and no
-    # other became slow.
+    # Use the faster quarter: if one node of four becomes slow, half of the samples meet it although
+    # no other node changed.
     level = np.asarray([float(np.quantile(residual[piece], _FASTER)) for piece in pieces])
     noise = float(np.median([robust_scale(residual[piece]) for piece in pieces]))
-    # of the difference of two parts
+    # standard error of the difference between two parts
     error = _QUARTILE_FACTOR * noise * (2.0 * parts / rows.size) ** 0.5
     if float(np.ptp(level)) < max(least, _SURE * error):
         return None
-    found = np.interp(samples.when, middle, level)
-    return np.asarray(found - found.min(), dtype=np.float64)
+    drift = np.interp(samples.when, middle, level)
+    return np.asarray(drift - drift.min(), dtype=np.float64)
 
 
-_INNER = 2  # samples within the leaf that acquit a port of what is slow across leaves
+_INNER = 2  # samples within the leaf needed to clear a port of slowness across leaves
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Fit:
-    """``effects`` make suspects, ``own`` (without what paths do) explain samples. ``excess``: log
-    slowness of each sample that its leaf explains; ``drift``: that its time explains, for all
-    nodes.
+    """``effects`` make suspects; ``own`` (without effects of paths) explain samples. ``excess``:
+    log slowness of each sample that its leaf explains. ``drift``: log slowness that its time
+    explains, for all nodes.
     """
 
     kinds: Kinds
@@ -208,22 +210,22 @@ class Fit:
 
 
 def fit(paths: Paths, criteria: LocateCriteria) -> Fit:
-    """Effects, and once more without what all suffer as time goes by."""
+    """Fit the effects, and if all nodes drift over time, fit again without the drift."""
     samples = paths.samples
     logs = log_slowness(samples)
     practical = as_log(samples.metric, criteria.practical(samples.metric))
-    found = _fit(paths, logs, criteria)
-    ports, effects = found.ports, found.effects
-    own = explained(ports, found.own, practical / 2.0, additive=samples.metric == "hrt")
-    rest = effects.residual - own - found.excess
+    first = _fit(paths, logs, criteria)
+    ports, effects = first.ports, first.effects
+    own = explained(ports, first.own, practical / 2.0, additive=samples.metric == "hrt")
+    rest = effects.residual - own - first.excess
     drift = drift_of(samples, rest, shown(ports, effects), practical)
     if drift is None:
-        return found
+        return first
     return dataclasses.replace(_fit(paths, logs - drift, criteria), drift=drift)
 
 
 def _fit(paths: Paths, logs: Floats, criteria: LocateCriteria) -> Fit:
-    """Kinds of nodes, then effects, then once more without what whole leaves suffer."""
+    """Fit kinds of nodes, then effects, then again without the slowness of whole leaves."""
     samples, places = paths.samples, paths.places
     practical = as_log(samples.metric, criteria.practical(samples.metric))
     alike = ports_of(paths, one_kind(len(samples.nodes)))
@@ -240,7 +242,7 @@ def _fit(paths: Paths, logs: Floats, criteria: LocateCriteria) -> Fit:
     effects = polishing.polish(logs)
     excess = leaf_excess(paths, effects.residual, practical / 2.0)
     if excess is not None:
-        # No path is faster than the fastest sample, whatever its leaf is said to suffer.
+        # No path is faster than the fastest sample, whatever its leaf explains.
         effects = polishing.polish(np.maximum(logs - excess, np.min(logs)))
     some_fast = _fast_with_some(ports, effects, places)
     nothing = np.zeros(logs.size)
@@ -255,8 +257,8 @@ def _fit(paths: Paths, logs: Floats, criteria: LocateCriteria) -> Fit:
 
 
 def _without_paths(ports: Ports, effects: Effects, paths: Paths) -> Effects:
-    """A port that is fast within its leaf is slow because of what lies behind the leaf: its
-    slowness is that within.
+    """If a port is fast within its leaf, what lies behind the leaf is slow: replace the slowness of
+    the port by that within.
     """
     if ONE_SWITCH not in paths.names or len(paths.names) == 1:
         return effects
@@ -272,9 +274,10 @@ def _without_paths(ports: Ports, effects: Effects, paths: Paths) -> Effects:
 
 
 def _fast_with_some(ports: Ports, effects: Effects, places: Places) -> Effects | None:
-    """Without a topology a node of the smaller of two switches is slow with most partners, and fast
-    with a few: its slowness is what it has with those. None where there is no such port, or a
-    topology (it has kinds of path), or kinds of NIC (with a slow one any port is fast).
+    """Replace the slowness of ports that are fast with some partners by that with these. Without a
+    topology, a node on the smaller of two switches is slow with most partners and fast with a few.
+    None if there is no such port, if a topology gives kinds of path, or if there are several kinds
+    of NIC (with a slow NIC any port looks fast).
     """
     if places.known or int(ports.family.max()) > 0:
         return None
@@ -292,15 +295,15 @@ def _fast_with_some(ports: Ports, effects: Effects, places: Places) -> Effects |
 
 
 def shown(ports: Ports, effects: Effects) -> Flags:
-    """Samples on the kinds of path that show a port: the collisions on others are not what a port
-    is judged by.
-    """
+    """Flag samples on kinds of path that show a port: collisions on other paths do not judge it."""
     fine = fine_strata(effects.level, effects.sigma, ports.family)
     return np.asarray(fine[ports.stratum], dtype=np.bool_)
 
 
 def tier_levels(level: Floats, kinds: Kinds, names: Sequence[str]) -> dict[tuple[str, int], float]:
-    """By kind of path and the slower end's kind of node; only what was measured."""
+    """Map (kind of path, the slower end's kind of node) to its level, only for what was
+    measured.
+    """
     table = level.reshape(len(names), kinds.count).tolist()
     return {
         (name, kind): value
@@ -311,7 +314,9 @@ def tier_levels(level: Floats, kinds: Kinds, names: Sequence[str]) -> dict[tuple
 
 
 def port_levels(ports: Ports, level: Floats) -> Floats:
-    """Expected log slowness of each port among its own kind, on the fastest kind of path."""
+    """Return the expected log slowness of each port among its own kind, on the fastest kind of
+    path.
+    """
     lowest = np.full(int(ports.family.max()) + 1, np.inf)
     np.fmin.at(lowest, ports.family, level)
     lowest = np.where(np.isfinite(lowest), lowest, np.nanmin(level))

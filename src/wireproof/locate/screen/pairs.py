@@ -1,5 +1,5 @@
-"""Which pairs a screen suspects: far slower than both their ends explain. With two nodes no third
-one shows which of them is slow, but one direction can be compared with the other.
+"""Select pairs that are far slower than both their ends explain. Between only two nodes no third
+node shows which of them is slow, but the two directions can be compared.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from wireproof.locate.samples import Flags, Floats, Indices, Longs, Samples, log
 from wireproof.locate.screen.suspects import Suspect
 from wireproof.locate.significance import MEDIAN_FACTOR, REACH, as_normal, upper_tail
 
-_MOST_PAIRS = 16  # a long tail fills the first places of 64 nodes' 4,032 routes
+_MOST_PAIRS = 16  # a long tail of the noise fills the top of the 4,032 routes of 64 nodes
 _AS_SLOW, _FEW_ALIKE, _OFTEN = 0.7, 4, 0.10
-# times the practical threshold: a lone sample has to be that slow, for the tail is long on its own
+# times the practical threshold: least slowness of a lone sample, because the noise has a long tail
 _PAIR_TAIL = 3.0
 _MEDIAN_FACTOR = 1.2533  # standard error of a median (see significance)
 _EVERY_DIRECTION = ("tx", "rx", "")
@@ -27,8 +27,8 @@ _PRIOR_SIGMA, _PRIOR_FREEDOM = 0.02, 8.0
 
 @dataclasses.dataclass(frozen=True)
 class _Routes:
-    """The routes that were measured. ``place``: of each sample, the index of its route; ``slow``:
-    median log slowness of each route that nothing explains yet, with its standard ``error``.
+    """The measured routes. ``place``: index of the route of each sample. ``slow``: median
+    unexplained log slowness of each route, with its standard ``error``.
     """
 
     number: Longs
@@ -61,12 +61,12 @@ def suspected_pairs(
     excluded: Sequence[Suspect],
     criteria: LocateCriteria,
 ) -> list[Suspect]:
-    """Ordered pairs of good ports that are far slower than both their ends explain; a few, the
+    """Return ordered pairs of good ports that are far slower than both ends explain: a few, the
     slowest first.
 
-    ``leftover``: log slowness that nothing explains yet, ``sigma`` its noise, ``expected``, by
-    sample. What one sample says of a pair may be the tail of the noise: a pair is a suspect, and
-    never a blame before it was measured again.
+    ``leftover``: unexplained log slowness, ``sigma`` its noise, ``expected`` the expected log
+    slowness, all by sample. A single slow sample of a pair may be a tail of the noise, so a pair
+    stays a suspect until it is measured again.
     """
     routes = _Routes.of(samples, leftover, sigma, criteria.floor)
     slow, error = routes.slow, routes.error
@@ -76,12 +76,12 @@ def suspected_pairs(
     chosen = np.nonzero(sure & _are_rare(slow))[0]
     slow_ends = _slow_ends(excluded)
     sends, receives = ("tx", "rx") if samples.metric == "goodput" else ("", "")
-    found: list[Suspect] = []
+    suspects: list[Suspect] = []
     for index in chosen[np.argsort(-slow[chosen], kind="stable")].tolist():
         a, b = routes.ends(index, samples)
-        if (a, sends) in slow_ends or (b, receives) in slow_ends or len(found) == _MOST_PAIRS:
+        if (a, sends) in slow_ends or (b, receives) in slow_ends or len(suspects) == _MOST_PAIRS:
             continue
-        found.append(
+        suspects.append(
             Suspect(
                 kind="pair",
                 nodes=(a, b),
@@ -92,23 +92,23 @@ def suspected_pairs(
                 expected=float(np.median(expected[routes.place == index])),
             )
         )
-    return found
+    return suspects
 
 
 def _are_rare(slow: Floats) -> Flags:
-    """Which are slower than most: what is as slow as many others is a kind of path that no topology
-    names, not a fault of one.
+    """Flag routes that are slower than most: if many routes are as slow, they share a kind of path
+    that no topology names, not a fault.
     """
     alike = slow.size - np.searchsorted(np.sort(slow), _AS_SLOW * slow)
     return np.asarray(alike <= max(_FEW_ALIKE, _OFTEN * slow.size), dtype=np.bool_)
 
 
 def _slow_ends(suspects: Sequence[Suspect]) -> set[tuple[str, str]]:
-    """Nodes with the directions in which they are slow."""
+    """Return the nodes, each with its slow directions."""
     return {
-        (one.nodes[0], direction)
-        for one in suspects
-        for direction in ((one.direction,) if one.direction else _EVERY_DIRECTION)
+        (suspect.nodes[0], direction)
+        for suspect in suspects
+        for direction in ((suspect.direction,) if suspect.direction else _EVERY_DIRECTION)
     }
 
 
@@ -122,34 +122,37 @@ class _Direction(NamedTuple):
 
 
 def screen_two(samples: Samples, criteria: LocateCriteria) -> tuple[Suspect | None, float, float]:
-    """(the slow direction, or None; log slowness of the faster one; its standard error).
+    """Return (the slow direction, or None; log slowness of the faster direction; its standard
+    error).
 
-    Half round trips have no direction. Noise: the spread within each direction joined by eight
-    imagined samples of 2 %, and the samples' own intervals.
+    Half round trips have no direction. Noise: the spread within each direction combined with eight
+    imaginary samples of 2 %, and the intervals of the samples.
     """
     logs = log_slowness(samples)
-    found = sorted(_direction(samples, logs, one) for one in np.unique(samples.origin).tolist())
-    fast, slow = found[0], found[-1]
+    directions = sorted(
+        _direction(samples, logs, sender) for sender in np.unique(samples.origin).tolist()
+    )
+    fast, slow = directions[0], directions[-1]
     level_error = MEDIAN_FACTOR * float(np.sqrt(fast.variance))
-    if len(found) < 2 or samples.metric == "hrt":
+    if len(directions) < 2 or samples.metric == "hrt":
         return None, float(np.median(logs)), level_error
     return _suspect(samples, fast, slow, criteria), fast.slowness, level_error
 
 
 def _direction(samples: Samples, logs: Floats, sender: int) -> _Direction:
-    own = samples.origin == sender
-    widths = samples.half_width[own]
+    chosen = samples.origin == sender
+    widths = samples.half_width[chosen]
     width = float(np.nanmedian(widths)) / 1.96 if not np.all(np.isnan(widths)) else 0.0
-    left = logs[own] - np.median(logs[own])
+    left = logs[chosen] - np.median(logs[chosen])
     square = float(left @ left) + _PRIOR_FREEDOM * _PRIOR_SIGMA**2
     variance = max(square / (left.size - 1 + _PRIOR_FREEDOM), width**2)
-    return _Direction(float(np.median(logs[own])), variance / left.size, sender, left.size)
+    return _Direction(float(np.median(logs[chosen])), variance / left.size, sender, left.size)
 
 
 def _suspect(
     samples: Samples, fast: _Direction, slow: _Direction, criteria: LocateCriteria
 ) -> Suspect | None:
-    """The slow direction, where it is slower than the other beyond chance and by enough."""
+    """Return the slow direction if it is slower than the other beyond chance and by enough."""
     error = MEDIAN_FACTOR * float(np.sqrt(fast.variance + slow.variance))
     slowness = slow.slowness - fast.slowness
     freedom = _PRIOR_FREEDOM + fast.samples + slow.samples - 2

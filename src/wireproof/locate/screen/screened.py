@@ -1,4 +1,4 @@
-"""What a screen found, and what it could have found."""
+"""The result of a screen, and the smallest slowdown that it could detect."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -20,14 +20,14 @@ from wireproof.model.located import Blame, Located
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Screened:
-    """``suspects``: nodes and ports, the surest first, to be measured alone with partners of
-    ``good`` (known-good nodes, the best first); ``pairs``: routes that were slow once between ports
-    that are not, to be measured again.
+    """``suspects``: nodes and ports, the most certain first, to be measured alone with partners
+    from ``good`` (known-good nodes, the best first). ``pairs``: routes that were slow once between
+    good ports, to be measured again.
 
     ``levels``: expected log slowness by kind of path and kind of node, ``level_errors`` their
-    standard errors. ``expected``: the value (in the metric's unit) that each sample should have
-    after paths, kinds and ports. ``sharp``: kinds of path on which a slow port shows. ``effects``
-    is None when nothing was measured.
+    standard errors. ``expected``: the value of each sample (in the metric's unit) that paths, kinds
+    and ports predict. ``sharp``: kinds of path on which a slow port shows. ``effects``: None if
+    nothing was measured.
     """
 
     suspects: list[Suspect]
@@ -47,16 +47,16 @@ class Screened:
 
 
 def path_blames(screened: Screened, blames: Sequence[Blame]) -> list[Blame]:
-    """Links and switches that are slow, by the screen's samples, once the ports that ``blames``
-    names are known.
+    """Return slow links and switches from the screen's samples, excluding the ports that ``blames``
+    names.
     """
     if screened.effects is None:
         return []
     excluded = {
-        (name, one.direction)
-        for one in blames
-        if isinstance(one.about, Node | Port | Switch)
-        for name in one.nodes
+        (name, blame.direction)
+        for blame in blames
+        if isinstance(blame.about, Node | Port | Switch)
+        for name in blame.nodes
     }
     return blame_paths(
         screened.samples,
@@ -69,18 +69,19 @@ def path_blames(screened: Screened, blames: Sequence[Blame]) -> list[Blame]:
 
 
 def least_found(screened: Screened, *, again: bool) -> float:
-    """The slowdown that is found with 95 % power: as a suspect that is measured ``again`` (or would
-    be, where there are no suspects), else as the screen's own blame.
+    """Return the slowdown detected with 95 % power: as a suspect that is measured ``again`` (or
+    would be, if there are no suspects), else as a blame of the screen.
     """
     effects, located = screened.effects, screened.located
     if effects is None:
         return located.detectable
     directions = 3 if len(directions_of(screened.samples)) == 2 else 1
     hypotheses = directions * located.measured
-    some = effects.samples > 0
-    # A port is compared with the median of all ports, which few ports do not know well.
+    measured = effects.samples > 0
+    # A port is compared with the median of all ports, which is uncertain if there are few.
     error = float(
-        np.median(effects.error[some]) * np.hypot(1.0, MEDIAN_FACTOR / np.sqrt(np.sum(some)))
+        np.median(effects.error[measured])
+        * np.hypot(1.0, MEDIAN_FACTOR / np.sqrt(np.sum(measured)))
     )
     practical = as_log(located.metric, located.practical)
     p = loose(hypotheses, located.alpha) if again else located.alpha / max(1, hypotheses)

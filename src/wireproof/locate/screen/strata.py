@@ -1,4 +1,6 @@
-"""What is expected of a pair before any node is blamed: its kind of path and its NICs' speed."""
+"""Group pairs by their expected value before any node is blamed: by kind of path and by
+NIC speed.
+"""
 
 import dataclasses
 
@@ -10,7 +12,7 @@ from wireproof.locate.screen.effects import Ports, fine_strata, levels_of
 from wireproof.locate.significance import robust_scale
 from wireproof.locate.tiers import Paths, Places
 
-# two speeds differ by a quarter at least: 40 and 50 Gb/s do, a bad port's usual loss does not
+# speeds of NICs differ by at least a quarter, as 40 and 50 Gb/s do; bad ports usually lose less
 _GAP = 0.22
 _FEWEST, _SHARE = 4, 0.10
 _TIGHT = 0.08
@@ -19,8 +21,8 @@ _QUIET = 0.02
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Kinds:
-    """``kind``: of each node, 0 the fastest; ``count`` of them, 1 when all nodes are of one
-    speed.
+    """``kind``: of each node, 0 is the fastest. ``count``: number of kinds, 1 if all nodes have the
+    same speed.
     """
 
     kind: Ints
@@ -28,12 +30,12 @@ class Kinds:
 
 
 def one_kind(count: int) -> Kinds:
-    """``count`` nodes of one speed."""
+    """Return ``count`` nodes of the same speed."""
     return Kinds(kind=np.zeros(count, dtype=np.int32), count=1)
 
 
 def ports_of(paths: Paths, kinds: Kinds) -> Ports:
-    """Ports and strata: a stratum is a kind of path and the slower of the two ends' kinds."""
+    """Build ports and strata: a stratum is a kind of path and the slower end's kind of node."""
     samples, kind, several = paths.samples, kinds.kind, kinds.count
     slower = np.maximum(kind[samples.origin], kind[samples.target])
     return Ports.of(
@@ -46,12 +48,12 @@ def ports_of(paths: Paths, kinds: Kinds) -> Ports:
 
 
 def kinds_of(samples: Samples, logs: Floats, ports: Ports, places: Places) -> Kinds:
-    """Populations of NICs of different speed, by what each node reaches at its best with several
+    """Find populations of NICs of different speed by what each node reaches at best with several
     partners.
 
-    A kind needs a tenth of the nodes and four of them, close together and a quarter apart from the
-    next: fewer are faults. So is one whole leaf that is slow: that is its switch, as long as there
-    are other leaves.
+    A kind needs at least a tenth of the nodes and at least four, close together and a quarter away
+    from the next kind; fewer nodes are faults. A single slow leaf is a fault too (its switch), if
+    there are other leaves.
     """
     count = len(samples.nodes)
     if samples.metric != "goodput":
@@ -70,8 +72,8 @@ def kinds_of(samples: Samples, logs: Floats, ports: Ports, places: Places) -> Ki
 
 
 def _best_of_nodes(samples: Samples, logs: Floats, ports: Ports) -> tuple[Floats, Ints]:
-    """(best, samples) of each node, over the kinds of path that show a port: where flows collide,
-    the few that met no other flow look like faster NICs.
+    """Return (best, samples) of each node over the kinds of path that show a port. If flows
+    collide, the few that met no other flow would look like faster NICs.
     """
     level = levels_of(ports, logs)
     residual = logs - level[ports.stratum]
@@ -90,8 +92,8 @@ def _is_kind(group: Indices, best: Floats, measured: int) -> bool:
 
 
 def _one_leaf(group: Indices, places: Places) -> bool:
-    """Whether ``group`` is what hangs on one leaf of several."""
-    own = np.unique(places.leaf[group])
-    if not places.known or own.size != 1 or own[0] < 0 or len(places.leaves) < 2:
+    """Return whether ``group`` is about all nodes of one leaf among several."""
+    leaves = np.unique(places.leaf[group])
+    if not places.known or leaves.size != 1 or leaves[0] < 0 or len(places.leaves) < 2:
         return False
-    return bool(np.sum(places.leaf == own[0]) <= group.size * 1.25)
+    return bool(np.sum(places.leaf == leaves[0]) <= group.size * 1.25)

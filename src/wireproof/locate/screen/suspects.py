@@ -1,5 +1,5 @@
-"""Which nodes and ports a screen suspects: beyond chance in a whole sweep, and large enough to
-matter.
+"""Select the nodes and ports that a screen suspects: slow beyond chance in the whole sweep, and by
+enough to matter.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ _STRICT = 0.02
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Suspect:
-    """``nodes``: one, or origin and target of a pair. ``slowdown``: relative; ``z``: standard
-    errors above zero; ``p``: adjusted for all hypotheses of the sweep (Holm). ``error`` and
-    ``expected``: log slowness. ``lone``: the other direction of the port is clean, with less than a
-    quarter of this slowness and half the practical threshold. ``moment``: of one that is slow for a
-    part of the time, when; "" for all others.
+    """``nodes``: a single node, or origin and target of a pair. ``slowdown``: relative. ``z``:
+    standard errors above zero. ``p``: adjusted for all hypotheses of the sweep (Holm). ``error``
+    and ``expected``: log slowness. ``lone``: the other direction of the port is clean: below a
+    quarter of this slowness and below half the practical threshold. ``moment``: when the suspect
+    was slow, if only for a part of the time; else "".
     """
 
     kind: Literal["node", "port", "pair"]
@@ -55,7 +55,7 @@ class Suspect:
     moment: str = ""
 
     def about(self, metric: Metric) -> Subject:
-        """What is suspected."""
+        """Return the subject that is suspected."""
         if self.kind == "pair":
             return pair_of(metric, *self.nodes)
         name = self.nodes[0]
@@ -63,7 +63,7 @@ class Suspect:
 
 
 def directions_of(samples: Samples) -> list[tuple[Direction, slice]]:
-    """The directions, and where their ports are in the columns of ``Effects``."""
+    """Return the directions, each with the slice of its ports in the columns of ``Effects``."""
     count = len(samples.nodes)
     if samples.metric == "goodput":
         return [("tx", slice(0, count)), ("rx", slice(count, 2 * count))]
@@ -73,9 +73,11 @@ def directions_of(samples: Samples) -> list[tuple[Direction, slice]]:
 def suspected_nodes(
     samples: Samples, effects: Effects, expected: Floats, criteria: LocateCriteria
 ) -> list[Suspect]:
-    """Every node with a port, or with both together, beyond the threshold; the surest first.
+    """Return every node with a port, or with both ports together, beyond the threshold; the most
+    certain first.
 
-    3 N hypotheses (N for half round trips). ``expected``: log slowness of a good port, by port.
+    There are 3 N hypotheses (N for half round trips). ``expected``: log slowness of a good port, by
+    port.
     """
     t = effects.slowness / effects.error
     z = np.where(np.isnan(t), -np.inf, as_normal(np.nan_to_num(t), effects.freedom))
@@ -90,16 +92,16 @@ def suspected_nodes(
     chosen = np.nonzero(best >= quantile(loose(hypotheses, criteria.alpha)))[0]
     adjusted = holm(upper_tail(best[chosen]), hypotheses)
     practical = as_log(samples.metric, criteria.practical(samples.metric))
-    found = []
+    suspects = []
     for node, p in zip(chosen.tolist(), adjusted.tolist(), strict=True):
-        one = _suspect(samples, _Port.of_node(samples, effects, expected, node), practical)
-        if one is not None:
-            found.append(dataclasses.replace(one, z=float(best[node]), p=p))
-    return sorted(found, key=lambda one: (-one.z, one.nodes))
+        suspect = _suspect(samples, _Port.of_node(samples, effects, expected, node), practical)
+        if suspect is not None:
+            suspects.append(dataclasses.replace(suspect, z=float(best[node]), p=p))
+    return sorted(suspects, key=lambda suspect: (-suspect.z, suspect.nodes))
 
 
 class _Port(NamedTuple):
-    """A port as the screen sees it, in log slownesses."""
+    """A port as the screen sees it, in log slowness."""
 
     node: int
     direction: Direction
@@ -123,13 +125,13 @@ class _Port(NamedTuple):
         ]
 
     def is_slow(self, practical: float) -> bool:
-        """Whether it is slow beyond doubt, and may be as slow as ``practical``."""
+        """Return whether the port is certainly slow, and may be as slow as ``practical``."""
         beyond = self.slowness + REACH * self.error >= practical
         return bool(np.isfinite(self.slowness) and beyond and self.slowness > 2.0 * self.error)
 
 
 def _suspect(samples: Samples, ports: list[_Port], practical: float) -> Suspect | None:
-    """A node by its ports, its p not known yet; None when its slowdown cannot be as large as the
+    """Make a suspect from the ports of a node, without its p; None if its slowdown cannot reach the
     practical threshold.
     """
     guilty = [port for port in ports if port.is_slow(practical)]
@@ -155,35 +157,37 @@ def _suspect(samples: Samples, ports: list[_Port], practical: float) -> Suspect 
 def with_tail(
     samples: Samples, effects: Effects, suspects: Sequence[Suspect], leftover: Floats
 ) -> list[Suspect]:
-    """``suspects`` with the chance that the tail of the noise alone made them: half of a port's
-    samples or more lie as far out as it does. ``leftover``: log slowness of each sample that
-    nothing explains. Few samples a port (one round, two nodes) are thereby suspicious at most.
+    """Raise p of each suspect to the probability that the tail of the noise alone made it: that at
+    least half of its samples lie that far out. ``leftover``: unexplained log slowness of each
+    sample. Ports with few samples (one round, two nodes) are then suspects at most.
     """
     ordered = np.sort(leftover)
     number = {name: index for index, name in enumerate(samples.nodes)}
     directions = directions_of(samples)
     hypotheses = (3 if len(directions) == 2 else 1) * len(samples.nodes)
-    found = []
-    for one in suspects:
-        node, chance = number[one.nodes[0]], 1.0
+    adjusted = []
+    for suspect in suspects:
+        node, chance = number[suspect.nodes[0]], 1.0
         for direction, part in directions:
-            if one.direction in ("", direction):
+            if suspect.direction in ("", direction):
                 slowness = _TAIL_REACH * float(effects.slowness[part][node])
                 beyond = ordered.size - int(np.searchsorted(ordered, slowness))
                 share = (beyond + 1) / (ordered.size + 1)
                 chance *= at_least_half(int(effects.samples[part][node]), share)
-        found.append(dataclasses.replace(one, p=min(1.0, max(one.p, hypotheses * chance))))
-    return found
+        adjusted.append(
+            dataclasses.replace(suspect, p=min(1.0, max(suspect.p, hypotheses * chance)))
+        )
+    return adjusted
 
 
 def good_nodes(
     samples: Samples, effects: Effects, suspects: Sequence[Suspect], practical: float
 ) -> list[str]:
-    """Nodes that are no suspects, were measured in every direction and are not slow; the best
-    first.
+    """Return nodes that are not suspects, were measured in every direction and are not slow; the
+    best first.
     """
     worst = np.stack([effects.slowness[part] for _, part in directions_of(samples)]).max(axis=0)
-    names = {name for one in suspects if one.kind != "pair" for name in one.nodes}
+    names = {name for suspect in suspects if suspect.kind != "pair" for name in suspect.nodes}
     order = np.argsort(np.nan_to_num(worst, nan=np.inf), kind="stable")
     return [
         samples.nodes[node]
@@ -193,7 +197,7 @@ def good_nodes(
 
 
 def screened_blame(samples: Samples, suspect: Suspect) -> Blame:
-    """A suspect as the screen alone blames it."""
+    """Return the blame of a suspect from the screen alone."""
     return blame_of(
         suspect.about(samples.metric),
         samples.metric,
@@ -210,8 +214,9 @@ def screened_blame(samples: Samples, suspect: Suspect) -> Blame:
 
 
 def is_sure(suspect: Suspect, alpha: float) -> bool:
-    """Whether one that is slow for a part of the time may be blamed by the screen alone: there are
-    many ways to divide the time, and what the tail of the noise did is not measured again.
+    """Return whether the screen alone may blame a suspect that is slow for a part of the time. The
+    limit is strict because there are many ways to divide the time, and a tail of the noise does not
+    repeat.
     """
     return bool(suspect.moment) and suspect.p <= _STRICT * alpha
 
@@ -223,42 +228,49 @@ def with_unsteady(
     expected: Floats,
     noise: float,
 ) -> list[Suspect]:
-    """``suspects`` with the ports that are slow for a part of the time; those that were suspects
-    anyway say when.
+    """Add the ports that are slow for a part of the time to ``suspects``; existing suspects get the
+    time.
 
     ``expected``: log slowness of a good port, by port.
     """
     joined = list(suspects)
-    for one in found:
-        name = samples.nodes[one.port % len(samples.nodes)]
-        direction = _EVERY_DIRECTION[one.port // len(samples.nodes)]
-        own = [n for n, old in enumerate(joined) if old.nodes == (name,)]
-        same = [n for n in own if joined[n].direction in ("", direction)]
-        passing = [n for n in own if joined[n].moment]
+    for unsteady in found:
+        name = samples.nodes[unsteady.port % len(samples.nodes)]
+        direction = _EVERY_DIRECTION[unsteady.port // len(samples.nodes)]
+        of_node = [n for n, old in enumerate(joined) if old.nodes == (name,)]
+        same = [n for n in of_node if joined[n].direction in ("", direction)]
+        passing = [n for n in of_node if joined[n].moment]
         if same:
             old = joined[same[0]]
-            joined[same[0]] = dataclasses.replace(old, moment=old.moment or one.sentence)
+            joined[same[0]] = dataclasses.replace(old, moment=old.moment or unsteady.sentence)
         elif passing:
             both = dataclasses.replace(joined[passing[0]], kind="node", direction="", lone=False)
             joined[passing[0]] = both
         else:
-            likely = float(expected[one.port])
-            joined.append(_unsteady_suspect(samples.metric, one, name, direction, likely, noise))
+            likely = float(expected[unsteady.port])
+            joined.append(
+                _unsteady_suspect(samples.metric, unsteady, name, direction, likely, noise)
+            )
     return joined
 
 
 def _unsteady_suspect(
-    metric: Metric, one: Unsteady, name: str, direction: Direction, expected: float, noise: float
+    metric: Metric,
+    unsteady: Unsteady,
+    name: str,
+    direction: Direction,
+    expected: float,
+    noise: float,
 ) -> Suspect:
-    error = max(noise, 1e-6) * _MEDIAN_FACTOR / len(one.rows) ** 0.5
+    error = max(noise, 1e-6) * _MEDIAN_FACTOR / len(unsteady.rows) ** 0.5
     return Suspect(
         kind="port",
         nodes=(name,),
         direction=direction,
-        slowdown=as_slowdown(metric, one.slowness),
-        z=one.slowness / error,
-        p=one.p,
+        slowdown=as_slowdown(metric, unsteady.slowness),
+        z=unsteady.slowness / error,
+        p=unsteady.p,
         error=error,
         expected=expected,
-        moment=one.sentence,
+        moment=unsteady.sentence,
     )

@@ -1,4 +1,4 @@
-"""The screen's analysis: which nodes and ports look slow, and which are known to be good."""
+"""Analyse a screen: which nodes and ports look slow, and which are known to be good."""
 
 import dataclasses
 from collections.abc import Mapping, Sequence
@@ -32,8 +32,8 @@ from wireproof.model.quantity import percent, throughput
 
 __all__ = ["Screened", "counts", "screen", "tiers"]
 
-# --- What a screen says of all nodes together: which are missing, what each kind of path reaches,
-# and what else is worth a note.
+# --- Results for all nodes together: which are missing, what each kind of path reaches,
+# and notes.
 
 Levels = Mapping[tuple[str, int], float]
 """Log slowness by kind of path and kind of node."""
@@ -42,7 +42,7 @@ _FEW_SAMPLES = 3
 
 
 def counts(samples: Samples, criteria: LocateCriteria, reasons: Mapping[str, str]) -> Located:
-    """How much was measured, and which nodes are missing."""
+    """Return how much was measured, and which nodes are missing."""
     ends = (samples.origin, samples.target)
     sends, receives = (np.bincount(end, minlength=len(samples.nodes)) for end in ends)
     missing = {}
@@ -65,7 +65,7 @@ def counts(samples: Samples, criteria: LocateCriteria, reasons: Mapping[str, str
 
 
 def _missing(sends: int, receives: int) -> str:
-    """What is missing of a node with so many samples; "" when nothing is."""
+    """Return what is missing of a node with these numbers of samples; "" if nothing is."""
     if not sends and not receives:
         return "no sample"
     if not sends and receives >= _FEW_SAMPLES:
@@ -76,13 +76,15 @@ def _missing(sends: int, receives: int) -> str:
 
 
 def tiers(paths: Paths, levels: Levels) -> list[Tier]:
-    """By kind of path, of the fastest kind of nodes that was measured on it."""
+    """Return a tier for each kind of path, with the level of the fastest kind of nodes measured on
+    it.
+    """
     metric = paths.samples.metric
     fastest: dict[str, float] = {}
     for (name, _), level in levels.items():
         fastest[name] = min(level, fastest.get(name, level))
-    # What crosses one switch crosses no link that is shared by design: slower than across leaves,
-    # it is not by design.
+    # Traffic within a switch shares no link by design: if it is slower than across leaves,
+    # that is a fault.
     best = fastest.get(ONE_SWITCH, min(fastest.values()))
     members = np.bincount(paths.tier, minlength=len(paths.names)).tolist()
     logs = log_slowness(paths.samples)
@@ -99,7 +101,7 @@ def tiers(paths: Paths, levels: Levels) -> list[Tier]:
 
 
 def notes_of(samples: Samples, model: Fit, levels: Levels) -> list[str]:
-    """Drift and mixed speeds."""
+    """Return notes about drift and mixed speeds."""
     notes = []
     if np.any(model.drift > 0.0):
         most = percent(as_slowdown(samples.metric, float(model.drift.max())))
@@ -114,14 +116,16 @@ def notes_of(samples: Samples, model: Fit, levels: Levels) -> list[str]:
 
 
 def _speeds(samples: Samples, model: Fit, levels: Levels) -> list[str]:
-    """What the nodes of each kind reach at best."""
-    found = []
+    """Describe what the nodes of each kind reach at best."""
+    speeds = []
     for number in range(model.kinds.count):
-        own = [level for (_, kind), level in levels.items() if kind == number]
-        if own:
+        of_kind = [level for (_, kind), level in levels.items() if kind == number]
+        if of_kind:
             members = int(np.sum(model.kinds.kind == number))
-            found.append(f"{members} nodes at {throughput(value_of(samples.metric, min(own)))}")
-    return found
+            speeds.append(
+                f"{members} nodes at {throughput(value_of(samples.metric, min(of_kind)))}"
+            )
+    return speeds
 
 
 # above, pairs are not measured each, and a lone slow sample is no more than the tail of the noise
@@ -171,8 +175,8 @@ def screen(
 
 
 def _no_finer(criteria: LocateCriteria, samples: Samples) -> LocateCriteria:
-    """Rounded values do not tell ports apart that are less than half a step from each other,
-    however many they are.
+    """Raise the floor for rounded values: they cannot tell apart ports that differ by less than
+    half a step, however many samples there are.
     """
     step = rounding(samples.value)
     if not step:
@@ -183,7 +187,7 @@ def _no_finer(criteria: LocateCriteria, samples: Samples) -> LocateCriteria:
 def _frame(
     samples: Samples, fabric: Fabric | None, criteria: LocateCriteria, reasons: Mapping[str, str]
 ) -> Screened:
-    """The answer when nothing was measured."""
+    """Return the result for a screen without measurements."""
     return Screened(
         suspects=[],
         pairs=[],
@@ -203,10 +207,10 @@ def _frame(
 
 
 def _two(frame: Screened, effects: Effects, names: Sequence[str]) -> Screened:
-    """Two nodes: one direction of their pair against the other."""
+    """Compare the two directions of the only pair of nodes."""
     samples = frame.samples
     suspect, level, level_error = screen_two(samples, frame.criteria)
-    found = dataclasses.replace(
+    result = dataclasses.replace(
         frame,
         pairs=[suspect] if suspect else [],
         levels={(names[0], 0): level},
@@ -214,17 +218,17 @@ def _two(frame: Screened, effects: Effects, names: Sequence[str]) -> Screened:
         effects=effects,
         expected=np.full(len(samples), value_of(samples.metric, level)),
     )
-    sure = [one for one in found.pairs if one.p <= frame.criteria.alpha]
-    blames = [screened_blame(samples, one) for one in sure]
+    sure = [pair for pair in result.pairs if pair.p <= frame.criteria.alpha]
+    blames = [screened_blame(samples, pair) for pair in sure]
     tier = Tier(name=names[0], samples=len(samples), median=value_of(samples.metric, level))
-    return _filled(found, blames, [tier], [_TWO_NODES])
+    return _filled(result, blames, [tier], [_TWO_NODES])
 
 
 def _suspects(
     samples: Samples, model: Fit, criteria: LocateCriteria
 ) -> tuple[list[Suspect], list[Suspect], Floats]:
-    """(nodes and ports; pairs; the log slowness that each sample should have with those nodes and
-    ports).
+    """Return (suspected nodes and ports; suspected pairs; the log slowness of each sample that
+    those nodes and ports predict).
     """
     ports, effects = model.ports, model.effects
     practical = as_log(samples.metric, criteria.practical(samples.metric))
@@ -251,23 +255,23 @@ def _suspects(
 
 
 def _slow_ports(samples: Samples, suspects: Sequence[Suspect], alpha: float) -> dict[int, float]:
-    """Number of each port that is beyond doubt slow, to its log slowness."""
+    """Map the number of each certainly slow port to its log slowness."""
     index = {name: number for number, name in enumerate(samples.nodes)}
     first = {"tx": 0, "rx": len(samples.nodes)}
     return {
-        first[direction] + index[one.nodes[0]]: as_log(samples.metric, one.slowdown)
-        for one in suspects
-        if one.p <= alpha
+        first[direction] + index[suspect.nodes[0]]: as_log(samples.metric, suspect.slowdown)
+        for suspect in suspects
+        if suspect.p <= alpha
         for direction in first
-        if one.direction in ("", direction)
+        if suspect.direction in ("", direction)
     }
 
 
 def _good(
     samples: Samples, model: Fit, suspects: Sequence[Suspect], criteria: LocateCriteria
 ) -> list[str]:
-    """Known-good nodes, of the fastest kind of NIC first: a slower one hides what is wrong with a
-    suspect.
+    """Return known-good nodes, the fastest kind of NIC first: a slower NIC would hide a suspect's
+    fault.
     """
     practical = as_log(samples.metric, criteria.practical(samples.metric))
     good = good_nodes(samples, model.effects, suspects, practical)
@@ -276,29 +280,30 @@ def _good(
 
 
 def _sharp(effects: Effects, kinds: Kinds, names: Sequence[str]) -> frozenset[str]:
-    """Kinds of path on which a slow port shows."""
+    """Return the kinds of path on which a slow port shows."""
     fine = fine_strata(effects.level, effects.sigma, np.tile(np.arange(kinds.count), len(names)))
     return frozenset(names[number // kinds.count] for number in np.nonzero(fine)[0].tolist())
 
 
-def _blames(found: Screened, model: Fit) -> list[Blame]:
-    """Culprits by the screen alone: nodes and ports that are slow on their own account, then what
-    is left for links and switches.
+def _blames(screened: Screened, model: Fit) -> list[Blame]:
+    """Return the culprits by the screen alone: nodes and ports that are slow themselves, then links
+    and switches that explain the rest.
     """
-    samples, alpha = found.samples, found.criteria.alpha
+    samples, alpha = screened.samples, screened.criteria.alpha
     likely = port_levels(model.ports, model.effects.level)
-    own = {one.nodes for one in suspected_nodes(samples, model.own, likely, found.criteria)}
-    own |= {one.nodes for one in found.suspects if is_sure(one, alpha)}
-    sure = [one for one in found.suspects if one.nodes in own and one.p <= alpha]
-    nodes = [screened_blame(samples, one) for one in sure]
-    blames = whole_leaves(nodes, found.fabric, samples.nodes)
-    return blames + path_blames(found, blames)
+    own = {
+        suspect.nodes for suspect in suspected_nodes(samples, model.own, likely, screened.criteria)
+    }
+    own |= {suspect.nodes for suspect in screened.suspects if is_sure(suspect, alpha)}
+    sure = [suspect for suspect in screened.suspects if suspect.nodes in own and suspect.p <= alpha]
+    nodes = [screened_blame(samples, suspect) for suspect in sure]
+    blames = whole_leaves(nodes, screened.fabric, samples.nodes)
+    return blames + path_blames(screened, blames)
 
 
 def _filled(
     screened: Screened, blames: list[Blame], tiers: list[Tier], notes: list[str]
 ) -> Screened:
-    """The screen with what the analysis found."""
     located: Located = msgspec.structs.replace(
         screened.located,
         noise=screened.effects.noise if screened.effects else 0.0,

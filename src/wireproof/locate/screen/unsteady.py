@@ -1,8 +1,8 @@
-"""Ports that are slow for a part of the time: from a moment on, up to a moment, or now and then.
+"""Find ports that are slow for a part of the time: from a moment on, up to a moment, or at times.
 
-A median over all of a port's samples sees such a port as a little slow, as slow, or not at all, by
-chance; and a pair that was measured at the wrong time looks slow by itself. Here each port's
-samples stand in the order of their times.
+By chance, a median over all samples of such a port makes it look a little slow, slow, or normal;
+and a pair that was measured at the wrong time looks slow by itself. So this module orders the
+samples of each port by time.
 """
 
 import dataclasses
@@ -17,23 +17,24 @@ from wireproof.locate.samples import Flags, Floats, Indices, Samples
 
 Shape = Literal["since", "until", "at times"]
 
-_FEWEST, _FEWEST_FAST = 3, 2  # samples of each sort
-_LARGE, _BEYOND = 2.0, 4.0  # a slow sample: times the practical threshold, and standard deviations
+_FEWEST, _FEWEST_FAST = 3, 2  # least slow samples, and least fast samples
+# least slowness of a slow sample: times the practical threshold, and standard deviations
+_LARGE, _BEYOND = 2.0, 4.0
 # standard deviations from the 5 % quantile to the 25 % quantile of a normal variable
 _QUANTILES_APART = 0.9704
 _ALIKE = 0.5
-_ASTRAY = 0.1  # of the samples may be on the wrong side of the moment
+_ASTRAY = 0.1  # share of samples that may be on the wrong side of the moment
 _MOST = 16
-# that were slow at one time and fast at another: else it may be the routes, not the time
+# least routes that were slow at one time and fast at another: else the routes may be slow instead
 _ROUTES = 2
-_REAL_TIME = 1e9  # seconds since 1970: smaller ones are counted from the start of a synthetic sweep
+_REAL_TIME = 1e9  # smaller times count from the start of a synthetic sweep, not from 1970
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Unsteady:
     """``port``: index into the ports of both directions (sending first). ``rows``: its slow
-    samples. ``slowness``: their median (log). ``p``: that chance and the tail of the noise did it,
-    for all ports. ``sentence``: what was seen.
+    samples. ``slowness``: their median (log). ``p``: probability that chance and the tail of the
+    noise caused it, for all ports. ``sentence``: the evidence.
     """
 
     port: int
@@ -45,7 +46,7 @@ class Unsteady:
 
 @dataclasses.dataclass(frozen=True)
 class _SlowView:
-    """``ends``: the ports of each sample, (2, K). ``usable``: the ends that may be at fault;
+    """``ends``: the ports of each sample, shape (2, K). ``usable``: ends that may be at fault.
     ``slow``: slow samples that no port explains yet.
     """
 
@@ -64,35 +65,35 @@ def unsteady_ports(
     alpha: float,
     steady: Mapping[int, float],
 ) -> list[Unsteady]:
-    """The ports that explain most samples that are slow at their times, one after the other; each
-    sample once.
+    """Return the ports that explain most of the temporarily slow samples, one after the other; each
+    sample counts once.
 
     ``leftover``: log slowness beyond what paths explain. ``steady``: ports that are slow all the
-    time (log slowness): what is as slow with them says nothing about their partners. Needs times
-    and goodput.
+    time, with their log slowness; samples that are as slow with them say nothing about their
+    partners. Needs times and goodput.
     """
     if samples.metric != "goodput" or samples.when.size != len(samples):
         return []
     least = max(_LARGE * practical, _BEYOND * min(noise, _noise_of_fast(leftover)))
     ends = np.stack((samples.origin, samples.target + len(samples.nodes))).astype(np.intp)
     known = np.asarray([steady.get(port, 0.0) for port in range(2 * len(samples.nodes))])
-    # a port that is always slow explains itself, and its partner's sample with it
+    # a port that is always slow explains its own samples and those of its partners
     view = _SlowView(samples, leftover, ends, known[ends] <= 0.0, leftover > least)
-    found: list[Unsteady] = []
-    while len(found) < _MOST:
-        drafts = [one for port in _candidates(view) if (one := _look(view, port)) is not None]
-        best = min(drafts, key=lambda one: (-one.rows.size, one.p), default=None)
+    unsteady: list[Unsteady] = []
+    while len(unsteady) < _MOST:
+        drafts = [draft for port in _candidates(view) if (draft := _look(view, port)) is not None]
+        best = min(drafts, key=lambda draft: (-draft.rows.size, draft.p), default=None)
         if best is None or best.p > alpha:
-            return found
-        found.append(best)
+            return unsteady
+        unsteady.append(best)
         view.slow[best.rows] = False
         view.usable[:, best.rows] = False
-    return found
+    return unsteady
 
 
 def _noise_of_fast(leftover: Floats) -> float:
-    """Sigma by the faster quarter of the samples: a port that changes makes the slower ones differ,
-    not these.
+    """Return sigma from the faster quarter of the samples: a port that changes affects the slower
+    samples.
     """
     if not leftover.size:
         return math.inf
@@ -101,46 +102,46 @@ def _noise_of_fast(leftover: Floats) -> float:
 
 
 def _candidates(view: _SlowView) -> list[int]:
-    """Ports with enough slow samples and enough fast ones."""
+    """Return ports with enough slow samples and enough fast samples."""
     count = 2 * len(view.samples.nodes)
-    total, own = np.zeros(count), np.zeros(count)
+    total, slow = np.zeros(count), np.zeros(count)
     for side, far in ((0, 1), (1, 0)):
         use = view.usable[far]
         total += np.bincount(view.ends[side][use], minlength=count)
-        own += np.bincount(view.ends[side][use & view.slow], minlength=count)
-    return [int(port) for port in np.nonzero((own >= _FEWEST) & (total - own >= _FEWEST_FAST))[0]]
+        slow += np.bincount(view.ends[side][use & view.slow], minlength=count)
+    return [int(port) for port in np.nonzero((slow >= _FEWEST) & (total - slow >= _FEWEST_FAST))[0]]
 
 
 def _look(view: _SlowView, port: int) -> Unsteady | None:
-    """A port whose samples are slow at some times only; None when it is no such port."""
+    """Return a port whose samples are slow only at some times, else None."""
     samples, leftover = view.samples, view.leftover
     side = 0 if port < len(samples.nodes) else 1
     rows = np.nonzero((view.ends[side] == port) & view.usable[1 - side])[0]
     rows = rows[np.argsort(samples.when[rows], kind="stable")]
-    # What is far less slow than the rest is the tail of the noise, before or after.
+    # Samples far less slow than the rest are a tail of the noise, before or after the moment.
     slow = view.slow[rows]
-    own = slow & (leftover[rows] > _ALIKE * float(np.median(leftover[rows][slow])))
-    count, size = int(np.sum(own)), int(rows.size)
+    very_slow = slow & (leftover[rows] > _ALIKE * float(np.median(leftover[rows][slow])))
+    count, size = int(np.sum(very_slow)), int(rows.size)
     if count < _FEWEST or size - count < _FEWEST_FAST:
         return None
-    shape, place, order = _shape(own)
+    shape, place, order = _shape(very_slow)
     if order > 1.0 / _FEWEST or shape == "at times":
-        if _mixed_routes(view.ends[1 - side][rows], own) < _ROUTES:
+        if _mixed_routes(view.ends[1 - side][rows], very_slow) < _ROUTES:
             return None
-        shape, place, order = "at times", int(np.argmax(own)), 1.0
+        shape, place, order = "at times", int(np.argmax(very_slow)), 1.0
     chance = _at_least(count, size, _usual(view, port)) * 2 * len(samples.nodes)
     moment = float(samples.when[rows[min(place, size - 1)]])
     return Unsteady(
         port=port,
-        rows=rows[own].astype(np.intp),
-        slowness=float(np.median(leftover[rows[own]])),
+        rows=rows[very_slow].astype(np.intp),
+        slowness=float(np.median(leftover[rows[very_slow]])),
         p=min(1.0, chance * order),
         sentence=_sentence(shape, count, size, moment, float(np.min(samples.when))),
     )
 
 
 def _usual(view: _SlowView, port: int) -> float:
-    """The share of slow samples among those that do not meet the port's node."""
+    """Return the share of slow samples among those that do not meet the port's node."""
     node = port % len(view.samples.nodes)
     others = (view.samples.origin != node) & (view.samples.target != node)
     others = others & view.usable[0] & view.usable[1]
@@ -148,13 +149,15 @@ def _usual(view: _SlowView, port: int) -> float:
 
 
 def _shape(slow: Flags) -> tuple[Shape, int, float]:
-    """(shape, place of the first sample after the change, chance that the order is that clean by
-    itself).
+    """Return (shape, index of the first sample after the change, probability that the order is that
+    clean by chance).
     """
     size, count = slow.size, int(np.sum(slow))
-    before = np.concatenate(([0], np.cumsum(slow)))  # slow ones among the first k
+    before = np.concatenate(([0], np.cumsum(slow)))  # slow samples among the first k
     fast_before = np.arange(size + 1) - before
-    since = before + (size - count - fast_before)  # astray when slow means after
+    since = before + (
+        size - count - fast_before
+    )  # samples on the wrong side if the port is slow after the change
     until = fast_before + (count - before)
     shape: Shape = "since" if since.min() <= until.min() else "until"
     astray = since if shape == "since" else until
@@ -166,16 +169,18 @@ def _shape(slow: Flags) -> tuple[Shape, int, float]:
 
 
 def _mixed_routes(partners: Indices, slow: Flags) -> int:
-    """With how many partners the port was slow at one time and fast at another."""
+    """Return the number of partners with which the port was slow at one time and fast at
+    another.
+    """
     return sum(
-        bool(np.any(slow[partners == one]) and not np.all(slow[partners == one]))
-        for one in np.unique(partners)
+        bool(np.any(slow[partners == partner]) and not np.all(slow[partners == partner]))
+        for partner in np.unique(partners)
     )
 
 
 def _at_least(count: int, size: int, share: float) -> float:
-    """Probability of ``count`` or more of ``size`` samples that are each slow with probability
-    ``share``.
+    """Return the probability that at least ``count`` of ``size`` samples are slow if each is slow
+    with probability ``share``.
     """
     share = min(max(share, 1e-9), 1.0 - 1e-9)
     return min(

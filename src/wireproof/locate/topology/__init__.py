@@ -1,5 +1,5 @@
-"""Readers of topologies: text in, `wireproof.model.fabric.Fabric` out. docs/topology.md shows each
-form.
+"""Read topologies: text in, `wireproof.model.fabric.Fabric` out. docs/topology.md shows each
+format.
 """
 
 import re
@@ -67,10 +67,11 @@ _REFUSED = (
 
 
 def read_topology(text: str, source: str) -> Fabric:
-    """The fabric that ``text`` describes, whichever tool wrote it; ``source`` is its name in every
-    sentence.
+    """Return the fabric that ``text`` describes, whichever tool wrote it. ``source`` names the text
+    in error messages.
 
-    Raises BadInput, one sentence with the line: empty, binary, not recognised, contradictory.
+    Raises BadInput with one sentence and the line if the text is empty, binary, unknown or
+    contradictory.
     """
     readable(text, source)
     text = text.removeprefix("\ufeff")
@@ -81,4 +82,4 @@ def read_topology(text: str, source: str) -> Fabric:
     for sign, sentence in _REFUSED:
         if sign.search(head):
             raise BadInput(f"{source} {sentence}.")
-    raise BadInput(f"{source} is no topology that is known: give {FORMS}.")
+    raise BadInput(f"{source} is not a known topology format: give {FORMS}.")

@@ -1,5 +1,5 @@
-"""A fabric compared with the nodes that are measured: which are unknown, which have no place, and
-by which NIC they hang on it.
+"""Compare a fabric with the measured nodes: which are unknown, which have no place, and which NIC
+attaches them.
 """
 
 from collections import Counter
@@ -11,17 +11,17 @@ from wireproof.locate.topology.names import short
 from wireproof.locate.topology.uplinks import switch_of
 from wireproof.model.fabric import Attachment, Fabric
 
-_SEVERAL = "on several switches: the first is taken; name the NIC that is measured."
+_SEVERAL = "on several switches: the first is used; name the NIC that is measured."
 
 
 def against(fabric: Fabric, nodes: Sequence[str], nic: str = "") -> tuple[Fabric, list[str]]:
-    """The part of ``fabric`` that holds ``nodes``, under the names used there, and what does not
-    fit, in sentences.
+    """Return the part of ``fabric`` that holds ``nodes``, under the names used there, and sentences
+    about what does not match.
 
-    A name with and without its domain is one node, unless that is ambiguous. ``nic``: the NIC that
-    is measured (port numbers and the like ignored: ``mlx5_0:1`` is ``mlx5_0``); where the fabric
-    knows it for a node, the node's other NICs are dropped, so that `Fabric.leaf_of` answers for the
-    measured one. Switches and cables all stay, and so do the reader's own notes.
+    A name with and without its domain is the same node, unless that is ambiguous. ``nic``: the
+    measured NIC (port numbers are ignored: ``mlx5_0:1`` is ``mlx5_0``). If the fabric lists this
+    NIC for a node, the node's other NICs are dropped, so that `Fabric.leaf_of` answers for the
+    measured NIC. All switches, cables and notes of the reader are kept.
     """
     own, foreign = _by_node(fabric, nodes)
     every = dict.fromkeys(nodes)
@@ -43,22 +43,22 @@ def against(fabric: Fabric, nodes: Sequence[str], nic: str = "") -> tuple[Fabric
 
 
 def _by_node(fabric: Fabric, nodes: Iterable[str]) -> tuple[dict[str, list[Attachment]], list[str]]:
-    """(node, under the name used here, to its attachments; names that are not measured)."""
+    """Return (attachments of each node under the name used here; names that are not measured)."""
     wanted = _names(nodes)
-    own: dict[str, list[Attachment]] = {}
+    attached: dict[str, list[Attachment]] = {}
     foreign: list[str] = []
-    for each in fabric.attachments:
-        node = wanted.get(each.node) or wanted.get(each.node.split(".", 1)[0], "")
+    for attachment in fabric.attachments:
+        node = wanted.get(attachment.node) or wanted.get(attachment.node.split(".", 1)[0], "")
         if node:
-            own.setdefault(node, []).append(msgspec.structs.replace(each, node=node))
+            attached.setdefault(node, []).append(msgspec.structs.replace(attachment, node=node))
         else:
-            foreign.append(each.node)
-    return own, foreign
+            foreign.append(attachment.node)
+    return attached, foreign
 
 
 def leaf_numbers(fabric: Fabric | None, nodes: Sequence[str]) -> list[int]:
-    """For each of ``nodes`` its leaf as a number from 0, in the order in which they are first met;
-    -1: no place.
+    """Number the leaf of each of ``nodes`` from 0, in order of first appearance; -1 for nodes
+    without a place.
     """
     first = switch_of(fabric)
     numbers: dict[str, int] = {}
@@ -68,23 +68,27 @@ def leaf_numbers(fabric: Fabric | None, nodes: Sequence[str]) -> list[int]:
 
 
 def _names(nodes: Iterable[str]) -> dict[str, str]:
-    """Every name under which a node may be known: its own, and without its domain where only one
-    node has that.
+    """Map every name under which a node may be known to the node: its full name, and its short name
+    if only one node has it.
     """
-    own = dict.fromkeys(nodes)
-    stems = Counter(node.split(".", 1)[0] for node in own)
-    known = {node.split(".", 1)[0]: node for node in own if stems[node.split(".", 1)[0]] == 1}
-    return known | {node: node for node in own}
+    unique = dict.fromkeys(nodes)
+    stems = Counter(node.split(".", 1)[0] for node in unique)
+    known = {node.split(".", 1)[0]: node for node in unique if stems[node.split(".", 1)[0]] == 1}
+    return known | {node: node for node in unique}
 
 
 def _measured(attachments: list[Attachment], nic: str) -> list[Attachment]:
     wanted = nic.split(":", 1)[0]
-    chosen = [each for each in attachments if wanted and each.nic.split(":", 1)[0] == wanted]
+    chosen = [
+        attachment
+        for attachment in attachments
+        if wanted and attachment.nic.split(":", 1)[0] == wanted
+    ]
     return chosen or attachments
 
 
 def _listed(names: Sequence[str], one: str, several: str) -> str:
-    """``n1, n2`` or ``12 nodes (n1, n2, n3, ...)``, and the verb that fits."""
+    """Return ``n1, n2`` or ``12 nodes (n1, n2, n3, ...)`` with the matching verb."""
     unique = list(dict.fromkeys(names))
     shown = ", ".join(short(name) for name in unique[:3])
     if len(unique) > 3:

@@ -1,4 +1,4 @@
-"""From what a file says, line by line, to one checked Fabric. Every complaint names the line."""
+"""Collect what a file contains, line by line, into a checked Fabric. Every error names the line."""
 
 import dataclasses
 from collections import deque
@@ -9,13 +9,13 @@ from wireproof.model.errors import BadInput
 from wireproof.model.fabric import Attachment, Cable, Fabric
 
 LONGEST_TEXT = 256 << 20
-"""Bytes, roughly: ibnetdiscover writes about 100 for each port of each side."""
+"""Characters: ibnetdiscover writes about 100 for each end of a link."""
 _MOST_SWITCHES = 50_000
 _LONGEST_NAME = 255
 
 
 def readable(text: str, source: str) -> None:
-    """BadInput for what is no text of a topology at all: empty, binary, or too long to be one."""
+    """Raise BadInput for text that cannot be a topology: empty, binary, or too long."""
     if not text.strip():
         raise BadInput(f"{source} is empty: give the topology of the fabric, or leave it out.")
     if len(text) > LONGEST_TEXT:
@@ -35,7 +35,7 @@ def readable(text: str, source: str) -> None:
 
 @dataclasses.dataclass
 class Builder:
-    """Collects attachments and cables; ``fabric`` checks the whole and finds the levels."""
+    """Collect attachments and cables; ``fabric`` checks them and computes the levels."""
 
     source: str
     lines: dict[tuple[str, str], int] = dataclasses.field(default_factory=dict)
@@ -51,25 +51,21 @@ class Builder:
         raise BadInput(f"{self.where(line)}: {sentence}")
 
     def check_name(self, name: str, line: int) -> str:
-        """``name``, or BadInput when it can be no name in a report: empty, endless, or not
-        printable.
-        """
+        """Return ``name``; raise BadInput if it is empty, too long or not printable."""
         if not name or len(name) > _LONGEST_NAME or not name.isprintable():
             what = short(name) or "nothing"
             self.refuse(line, f"{what} is not a name; name the node or switch.")
         return name
 
     def switch(self, name: str, line: int) -> None:
-        """A switch exists; the line that first names it is kept."""
+        """Register a switch, with the line that first names it."""
         self.switches.setdefault(self.check_name(name, line), line)
         if len(self.switches) > _MOST_SWITCHES:
-            self.refuse(
-                line, f"more than {_MOST_SWITCHES} switches; give the fabric that is meant."
-            )
+            self.refuse(line, f"more than {_MOST_SWITCHES} switches; give a smaller fabric.")
 
     def attach(self, node: str, switch: str, line: int, nic: str = "", port: str = "") -> None:
-        """One NIC of a node on a switch. The same NIC on two switches is an error, and so are two
-        nameless ones.
+        """Attach a NIC of a node to a switch. Refuse the same NIC on two switches, and two NICs
+        without a name.
         """
         self.check_name(node, line)
         known = self.attachments.get((node, nic))
@@ -82,12 +78,12 @@ class Builder:
             self.lines[node, nic] = line
             self.attachments[node, nic] = Attachment(node=node, switch=switch, nic=nic, port=port)
             if len(self.attachments) > MOST_NAMES:
-                self.refuse(line, f"more than {MOST_NAMES} nodes; give the fabric that is meant.")
+                self.refuse(line, f"more than {MOST_NAMES} nodes; give a smaller fabric.")
 
     def join(
         self, one: str, other: str, line: int, rate: float | None = None, count: int = 1
     ) -> None:
-        """``count`` more cables between two switches."""
+        """Add ``count`` cables between two switches."""
         if one == other:
             self.refuse(line, f"switch {short(one)} is joined to itself; name the other switch.")
         key = (one, other) if (other, one) not in self.cables else (other, one)
@@ -98,7 +94,9 @@ class Builder:
             self.notes.append(sentence)
 
     def fabric(self, levels: dict[str, int] | None = None) -> Fabric:
-        """The Fabric; BadInput when no node has a place. ``levels`` when the source gives them."""
+        """Return the Fabric; raise BadInput if no node has a place. ``levels``: levels that the
+        source gives.
+        """
         if not self.attachments:
             raise BadInput(
                 f"{self.source} names no node on any switch: give the topology of the nodes to"
@@ -126,12 +124,14 @@ class Builder:
         )
 
     def _levels(self) -> dict[str, int]:
-        """1 for a switch with nodes, then one more than the nearest of them (breadth first)."""
+        """Return 1 for a switch with nodes, else 1 more than the nearest such switch (breadth
+        first).
+        """
         near: dict[str, list[str]] = {}
         for one, other in self.cables:
             near.setdefault(one, []).append(other)
             near.setdefault(other, []).append(one)
-        levels = dict.fromkeys((each.switch for each in self.attachments.values()), 1)
+        levels = dict.fromkeys((attachment.switch for attachment in self.attachments.values()), 1)
         waiting = deque(levels)
         while waiting:
             switch = waiting.popleft()

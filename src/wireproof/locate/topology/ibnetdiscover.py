@@ -1,9 +1,9 @@
-"""InfiniBand: what ``ibnetdiscover`` prints (also its topology files, with and without ``-g`` and
-``-f``).
+"""InfiniBand: read the output of ``ibnetdiscover`` (also its topology files, with and without
+``-g`` and ``-f``).
 
-Read after the section on the topology file in ibnetdiscover(8) of infiniband-diags 2.0 and
-rdma-core. Each link is listed twice, once by each end; both are used, so that a file that was cut
-still gives what it holds.
+Written after the section on the topology file in ibnetdiscover(8) of infiniband-diags 2.0 and
+rdma-core. Each link is listed twice, once by each end; both entries are used, so that a truncated
+file still yields what it contains.
 """
 
 import re
@@ -43,8 +43,8 @@ _NIC = re.compile(
 
 
 def host_and_nic(description: str) -> tuple[str, str]:
-    """(node, NIC) of a node description such as ``n1 mlx5_0`` or ``n1 HCA-1``; ("", "") when it
-    names no host.
+    """Return (node, NIC) of a node description such as ``n1 mlx5_0`` or ``n1 HCA-1``; ("", "") if
+    it names no host.
     """
     words = description.replace("'", " ").split()
     if len(words) == 1 and _NIC.fullmatch(words[0]) is None:
@@ -55,7 +55,7 @@ def host_and_nic(description: str) -> tuple[str, str]:
 
 
 class _End(NamedTuple):
-    """The port of a device: the device's identity (``S-0002...``) and the port's number."""
+    """A port of a device: the identity of the device (``S-0002...``) and the port number."""
 
     device: str
     port: str
@@ -101,23 +101,25 @@ class _Reader:
         self.links.setdefault(frozenset((near, far)), _Cabling(near, far, rate, number))
 
     def switch_names(self) -> dict[str, str]:
-        """Identity to the name in reports: the description (``MF0;leaf1:IS5030/U1`` is leaf1), with
-        the end of the identity where two switches have one description.
+        """Map each identity to the name in reports: the description (``MF0;leaf1:IS5030/U1`` is
+        leaf1), plus the end of the identity if two switches share a description.
         """
         plain = {
-            each: _plain(text) or each for each, text in self.names.items() if each.startswith("S")
+            identity: _plain(text) or identity
+            for identity, text in self.names.items()
+            if identity.startswith("S")
         }
         seen: dict[str, int] = {}
         for name in plain.values():
             seen[name] = seen.get(name, 0) + 1
         return {
-            each: name if seen[name] == 1 else f"{name} ({each[-6:]})"
-            for each, name in plain.items()
+            identity: name if seen[name] == 1 else f"{name} ({identity[-6:]})"
+            for identity, name in plain.items()
         }
 
 
 def _plain(description: str) -> str:
-    """The switch's own name in its description: ``MF0;leaf1:MSB7800/U1`` is leaf1."""
+    """Return the switch name within its description: ``MF0;leaf1:MSB7800/U1`` is leaf1."""
     found = re.fullmatch(r"MF\d{1,2};([^:;]{1,100}):(.{0,100})", description)
     if found is None:
         return description.strip()
@@ -127,8 +129,8 @@ def _plain(description: str) -> str:
 
 
 def read_ibnetdiscover(text: str, source: str = "ibnetdiscover") -> Fabric:
-    """Hosts and switches of ``ibnetdiscover``. Adapters whose description names no host are left
-    out with a note.
+    """Return the hosts and switches of ``ibnetdiscover``. Adapters whose description names no host
+    are left out with a note.
     """
     reader = _Reader(source)
     for number, line in enumerate(text.splitlines(), start=1):
@@ -141,7 +143,7 @@ def read_ibnetdiscover(text: str, source: str = "ibnetdiscover") -> Fabric:
     for link in reader.links.values():
         one, other = link.one, link.other
         if one.is_switch and other.is_switch:
-            if one.device != other.device:  # a loop-back plug is no cable between switches
+            if one.device != other.device:  # a loopback plug does not join two switches
                 builder.join(switches[one.device], switches[other.device], link.line, link.rate)
             continue
         host, switch = (one, other) if other.is_switch else (other, one)
@@ -163,7 +165,7 @@ def read_ibnetdiscover(text: str, source: str = "ibnetdiscover") -> Fabric:
 def _attach(
     builder: Builder, line: int, host: _End, description: str, switch: str, port: str
 ) -> bool:
-    """Attaches the host that a description names; False when it names none."""
+    """Attach the host that a description names; return False if it names none."""
     node, nic = host_and_nic(description)
     if node:
         nic = _distinct(builder, node, nic, switch, host.device)
@@ -172,8 +174,8 @@ def _attach(
 
 
 def _distinct(builder: Builder, node: str, nic: str, switch: str, host: str) -> str:
-    """Two adapters of one node with one NIC name (or none) on two switches: the identity keeps them
-    apart.
+    """Return the NIC name; if a node has two NICs of the same name (or none) on two switches, add
+    the end of their identity.
     """
     known = builder.attachments.get((node, nic))
     if known is None or known.switch == switch:

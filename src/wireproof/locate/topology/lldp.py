@@ -1,10 +1,10 @@
-"""LLDP: what ``lldpctl`` (lldpd 1.0) prints on several nodes, as ``-f keyvalue`` or as its plain
-text.
+"""LLDP: read the output of ``lldpctl`` (lldpd 1.0) on several nodes, with ``-f keyvalue`` or as
+plain text.
 
-Whose output a line is must be given, in one of three forms: ``clush -w n[1-4] lldpctl -f keyvalue``
-puts ``n1: `` before each line (so does pdsh), ``clush -b`` puts the names between two rules, and
-files can be joined with ``==> n1 <==``. Switches that run lldpd may be among the nodes: what is
-named as a neighbour is a switch.
+The text must tell which node printed a line, in one of three forms: ``clush -w n[1-4] lldpctl -f
+keyvalue`` (like pdsh) puts ``n1: `` before each line, ``clush -b`` puts the names between two
+rules, and files can be joined with ``==> n1 <==``. Switches that run lldpd may be among the nodes:
+a name that occurs as a neighbour is a switch.
 """
 
 import dataclasses
@@ -42,7 +42,7 @@ COLLECT = (
 
 @dataclasses.dataclass
 class _Neighbour:
-    """What one NIC of one node hears: the other's name and port."""
+    """What a NIC of a node hears: the name and port of the neighbour."""
 
     line: int
     fields: dict[str, str] = dataclasses.field(default_factory=dict)
@@ -62,7 +62,7 @@ class _Neighbour:
 
 
 def _sections(text: str) -> Iterator[tuple[int, str, str]]:
-    """(line number, whose output, line), the owner "" where it is not given."""
+    """Yield (line number, node that printed the line or "", line)."""
     owner, rules = "", 0
     lines = text.splitlines()
     for number, raw in enumerate(lines, start=1):
@@ -93,7 +93,7 @@ _PORT_ID = {"ifname": "ifname", "local": "local", "mac": "portmac"}
 
 
 def _plain_field(word: str, value: str) -> tuple[str, str]:
-    """(key, value) of a line of the plain form."""
+    """Return (key, value) of a line of the plain form."""
     if word in _PLAIN:
         return _PLAIN[word], value
     kind, _, rest = value.strip().partition(" ")
@@ -105,7 +105,7 @@ class _Neighbours:
 
     def __init__(self) -> None:
         self.all: dict[tuple[str, str], _Neighbour] = {}
-        self.nic: dict[str, str] = {}  # plain text: the interface that a node's lines speak of
+        self.nic: dict[str, str] = {}  # plain text: the current interface of each node
         self.nameless = 0
 
     def feed(self, number: int, owner: str, line: str) -> None:
@@ -127,14 +127,14 @@ class _Neighbours:
     def _put(self, number: int, owner: str, nic: str, key: str, value: str) -> None:
         if not owner:
             self.nameless = self.nameless or number
-        each = self.all.setdefault((owner, nic), _Neighbour(number))
+        neighbour = self.all.setdefault((owner, nic), _Neighbour(number))
         if value.strip():
-            each.fields.setdefault(key, value.strip())
+            neighbour.fields.setdefault(key, value.strip())
 
 
 def read_lldp(text: str, source: str = "lldpctl") -> Fabric:
-    """Nodes, their NICs and the switch ports that they hear. BadInput when it is not known which
-    node printed a line.
+    """Return nodes, their NICs and the switch ports that they hear. Raise BadInput if the node that
+    printed a line is unknown.
     """
     heard = _Neighbours()
     for number, owner, line in _sections(text):
@@ -156,21 +156,21 @@ def read_lldp(text: str, source: str = "lldpctl") -> Fabric:
 
 
 def _place(builder: Builder, heard: _Neighbours) -> None:
-    """Nodes on the switches that they hear, and switches joined to each other."""
-    switches = {each.name() for each in heard.all.values()}
+    """Attach nodes to the switches that they hear, and join switches that hear each other."""
+    switches = {neighbour.name() for neighbour in heard.all.values()}
     joined: set[frozenset[tuple[str, str]]] = set()
-    for (owners, nic), each in heard.all.items():
-        if not each.name():
-            builder.note(f"line {each.line}: a neighbour without a name is left out.")
+    for (owners, nic), neighbour in heard.all.items():
+        if not neighbour.name():
+            builder.note(f"line {neighbour.line}: a neighbour without a name is left out.")
             continue
-        for owner in expand(owners, builder.where(each.line)):
+        for owner in expand(owners, builder.where(neighbour.line)):
             if owner not in switches:
-                builder.switch(each.name(), each.line)
-                builder.attach(owner, each.name(), each.line, nic, each.port())
+                builder.switch(neighbour.name(), neighbour.line)
+                builder.attach(owner, neighbour.name(), neighbour.line, nic, neighbour.port())
                 continue
-            ends = frozenset(((owner, nic), (each.name(), each.port())))
-            if ends not in joined and owner != each.name():
+            ends = frozenset(((owner, nic), (neighbour.name(), neighbour.port())))
+            if ends not in joined and owner != neighbour.name():
                 joined.add(ends)
-                builder.switch(owner, each.line)
-                builder.switch(each.name(), each.line)
-                builder.join(owner, each.name(), each.line)
+                builder.switch(owner, neighbour.line)
+                builder.switch(neighbour.name(), neighbour.line)
+                builder.join(owner, neighbour.name(), neighbour.line)

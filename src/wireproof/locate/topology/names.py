@@ -1,5 +1,5 @@
-"""Sets of names as schedulers write them (``tux[0-3,12]``, ``rack[1-2]n[01-36]``), counted before
-they are expanded.
+"""Expand sets of names as schedulers write them (``tux[0-3,12]``, ``rack[1-2]n[01-36]``); they are
+counted before they are expanded.
 """
 
 import itertools
@@ -10,20 +10,22 @@ from collections.abc import Iterator
 from wireproof.model.errors import BadInput
 
 MOST_NAMES = 200_000
-"""More nodes or switches than any machine has: a set of more is a slip (``n[0-9999999]``) and costs
-nothing here.
+"""More nodes or switches than any machine has. A larger set is a typing error (``n[0-9999999]``)
+and is refused before it is expanded.
 """
 _ITEM = re.compile(r"[^\s\[\],]*(?:\[[0-9,-]{1,20000}\][^\s\[\],]*){0,4}")
 _PART = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9}))?")
 
 
 def short(text: str, most: int = 60) -> str:
-    """``text`` for an error sentence: its beginning, with what cannot be printed escaped."""
+    """Return the beginning of ``text`` for an error message, with unprintable characters
+    escaped.
+    """
     return ascii(text[:most])[1:-1] + ("..." if len(text) > most else "")
 
 
 def _items(text: str, where: str) -> Iterator[str]:
-    """Split at the commas outside brackets."""
+    """Split at commas outside brackets."""
     depth = start = 0
     for index, letter in enumerate(text):
         if letter == "[":
@@ -45,7 +47,7 @@ def _items(text: str, where: str) -> Iterator[str]:
 
 
 def _ranges(item: str, where: str) -> list[list[tuple[str, int]]]:
-    """(first number as written, how many) of each part of each bracket."""
+    """Return (first number as written, count) for each part of each bracket."""
     brackets: list[list[tuple[str, int]]] = []
     for inside in re.findall(r"\[([^\]]*)\]", item):
         parts: list[tuple[str, int]] = []
@@ -63,8 +65,8 @@ def _ranges(item: str, where: str) -> list[list[tuple[str, int]]]:
 
 
 def expand(text: str, where: str) -> list[str]:
-    """The names of ``text`` in their order, without repeats. BadInput, beginning with ``where``,
-    when it is no set.
+    """Return the names of ``text`` in order, without repeats. Raise BadInput, starting with
+    ``where``, if it is not a set of names.
     """
     total = 0
     planned: list[tuple[str, list[list[tuple[str, int]]]]] = []
@@ -77,8 +79,8 @@ def expand(text: str, where: str) -> list[str]:
         total += math.prod(sum(count for _, count in parts) for parts in brackets)
         if total > MOST_NAMES:
             raise BadInput(
-                f"{where}: {short(text)} expands to more than {MOST_NAMES} names; give the set that"
-                " is meant."
+                f"{where}: {short(text)} expands to more than {MOST_NAMES} names; give a smaller"
+                " set."
             )
         planned.append((item, brackets))
     names = (name for item, brackets in planned for name in _written(item, brackets))
@@ -86,7 +88,7 @@ def expand(text: str, where: str) -> list[str]:
 
 
 def _written(item: str, brackets: list[list[tuple[str, int]]]) -> Iterator[str]:
-    """Every name of one item; numbers keep the width of the first of their range."""
+    """Yield every name of one item; numbers keep the width of the first number of their range."""
     between = re.split(r"\[[^\]]*\]", item)
     numbers = [
         [f"{int(first) + step:0{len(first)}d}" for first, count in parts for step in range(count)]

@@ -1,9 +1,9 @@
-"""Omni-Path: the links that ``opareport -o links`` prints, and any of its reports that lists links
+"""Omni-Path: read the links that ``opareport -o links`` prints, and other reports that list links
 in that form.
 
-Read after the text that opa-fm/opa-ff 10.x writes (header ``Rate NodeGUID Port Type Name``, then
-two lines a link, the second beginning with ``<->``). ``-o nodes`` lists no links: it gives no place
-to a node, and the reader says so.
+Written after the output of opa-fm/opa-ff 10.x: header ``Rate NodeGUID Port Type Name``, then two
+lines per link, the second starting with ``<->``. ``-o nodes`` lists no links, so it places no node,
+and the reader reports that.
 """
 
 import re
@@ -57,7 +57,9 @@ class _Links:
             )
 
     def switch_names(self) -> dict[str, str]:
-        """GUID to name in reports; the GUID's end keeps two switches of one name apart."""
+        """Map each GUID to the name in reports; if two switches share a name, add the end of the
+        GUID.
+        """
         times = Counter(self.names.values())
         return {
             guid: name if times[name] == 1 else f"{name} ({guid[-6:]})"
@@ -66,7 +68,9 @@ class _Links:
 
 
 def read_opareport(text: str, source: str = "opareport") -> Fabric:
-    """Hosts and switches of ``opareport -o links``. Links that are listed twice count once."""
+    """Return the hosts and switches of ``opareport -o links``. A link that is listed twice counts
+    once.
+    """
     reader = _Links(source)
     reader.read(text)
     if not reader.links:

@@ -1,10 +1,10 @@
-"""A topology of our own, in TOML: for a fabric that no tool describes, or only in part.
-docs/topology.md has it whole.
+"""Wireproof's own topology format, in TOML, for a fabric that no tool describes, or only in part.
+docs/topology.md specifies it.
 
 ``[[switch]]`` has a ``name`` and ``nodes`` and / or ``switches`` (sets such as ``n[1-16]``, or
-lists of them); ``nic`` says which NIC of these nodes hangs there. ``[[cable]]`` says ``between``
-which two switches how many (``count``) cables of what ``rate`` run. A switch below another one has
-one cable to it, unless a ``[[cable]]`` says otherwise.
+lists of them); ``nic`` names the NIC by which these nodes are attached. ``[[cable]]`` names two
+switches in ``between``, with the number (``count``) and the ``rate`` of the cables. A switch below
+another switch has one cable to it, unless a ``[[cable]]`` overrides that.
 """
 
 import re
@@ -17,7 +17,7 @@ from wireproof.model.fabric import Fabric
 from wireproof.model.toml import read_toml
 
 _LARGEST = 4 << 20
-"""Characters: 10,000 nodes on 500 switches, each named, are less than one million."""
+"""Characters: 10,000 named nodes on 500 switches need less than one million."""
 _SWITCH = {"name", "nodes", "switches", "nic"}
 _CABLE = {"between", "count", "rate"}
 _RATE = re.compile(r"([0-9]{1,6}(?:\.[0-9]{1,3})?)\s*(m|g|t)(?:bit|b)?(?:/s|ps)?", re.IGNORECASE)
@@ -25,7 +25,7 @@ _SCALE = {"m": 1e6, "g": 1e9, "t": 1e12}
 
 
 def read_own(text: str, source: str = "topology.toml") -> Fabric:
-    """The fabric of our own TOML form. BadInput names the table and the key that is wrong."""
+    """Return the fabric of wireproof's TOML format. Raise BadInput with the wrong table and key."""
     tables = read_toml(text, short(source, 200), largest=_LARGEST)
     unknown = sorted(set(tables) - {"switch", "cable"})
     if unknown:
@@ -36,35 +36,35 @@ def read_own(text: str, source: str = "topology.toml") -> Fabric:
     below: dict[str, tuple[int, list[str]]] = {}
     for number, table in enumerate(switches, start=1):
         _switch(builder, number, table, below)
-    said: set[frozenset[str]] = set()
+    joined: set[frozenset[str]] = set()
     for number, table in enumerate(cables, start=1):
-        said.add(_cable(builder, number, table))
+        joined.add(_cable(builder, number, table))
     _no_cycle(source, below)
     for name, (number, children) in below.items():
         for child in children:
             _known(builder, child, f"{source}, [[switch]] number {number}")
-            if frozenset((child, name)) not in said:
+            if frozenset((child, name)) not in joined:
                 builder.join(child, name, number)
     return builder.fabric()
 
 
 def _tables(tables: dict[str, Any], name: str, keys: set[str], source: str) -> list[dict[str, Any]]:
-    found = tables.get(name, [])
-    if not isinstance(found, list) or not all(isinstance(table, dict) for table in found):
+    rows = tables.get(name, [])
+    if not isinstance(rows, list) or not all(isinstance(table, dict) for table in rows):
         raise BadInput(f"{source}: write [[{name}]], with two brackets, before each {name}.")
-    for number, table in enumerate(found, start=1):
+    for number, table in enumerate(rows, start=1):
         unknown = sorted(set(table) - keys)
         if unknown:
             where, known = f"{source}, [[{name}]] number {number}", ", ".join(sorted(keys))
             raise BadInput(f"{where} has {short(unknown[0])}: it may have {known}.")
-    return found
+    return rows
 
 
 def _names(table: dict[str, Any], key: str, where: str) -> list[str]:
-    """A set of names, or a list of sets."""
+    """Return the names of a set, or of a list of sets."""
     value = table.get(key, [])
     sets = [value] if isinstance(value, str) else value
-    if not isinstance(sets, list) or not all(isinstance(each, str) for each in sets):
+    if not isinstance(sets, list) or not all(isinstance(item, str) for item in sets):
         raise BadInput(f'{where}: {key} must be a set of names such as "n[1-4]" or a list of them.')
     return expand(",".join(sets), f"{where}, {key}")
 
@@ -79,7 +79,7 @@ def _switch(
     builder.switch(name, number)
     for node in _names(table, "nodes", where):
         builder.attach(node, name, number, nic)
-    # one table per rail: a switch may stand in several
+    # a switch may have several tables, one per rail
     children = below.setdefault(name, (number, []))[1]
     for child in _names(table, "switches", where):
         if child == name:
@@ -90,7 +90,7 @@ def _switch(
 
 
 def _cable(builder: Builder, number: int, table: dict[str, Any]) -> frozenset[str]:
-    """The two switches that the cable joins."""
+    """Add the cables and return the two switches that they join."""
     where = f"{builder.source}, [[cable]] number {number}"
     one, other = _two_ends(table.get("between"), where)
     count = table.get("count", 1)
@@ -112,7 +112,7 @@ def _two_ends(between: object, where: str) -> tuple[str, str]:
 
 
 def _rate(rate: object, where: str) -> float | None:
-    """Bits per second; None when none is given."""
+    """Return bits per second; None if no rate is given."""
     found = _RATE.fullmatch(rate.strip()) if isinstance(rate, str) else None
     if rate is not None and found is None:
         raise BadInput(f'{where}: rate is {short(str(rate))}; write it such as "100gbit".')
@@ -125,8 +125,8 @@ def _known(builder: Builder, name: str, where: str) -> None:
 
 
 def _no_cycle(source: str, below: dict[str, tuple[int, list[str]]]) -> None:
-    """BadInput when a switch is below itself (Kahn: what is left after removing whatever has no
-    child left).
+    """Raise BadInput if a switch is below itself (Kahn: switches that remain after removing those
+    without children).
     """
     above: dict[str, list[str]] = {}
     left = {name: len(children) for name, (_, children) in below.items()}

@@ -1,8 +1,8 @@
-"""Slurm: ``topology.conf`` (plugins topology/tree and topology/block) and ``scontrol show
+"""Slurm: read ``topology.conf`` (plugins topology/tree and topology/block) and ``scontrol show
 topology``.
 
-Read after topology.conf(5) of Slurm 22.05 and 24.05. ``LinkSpeed`` has arbitrary units and says
-nothing; how many cables join two switches is not said either.
+Written after topology.conf(5) of Slurm 22.05 and 24.05. ``LinkSpeed`` has arbitrary units and is
+ignored; the number of cables between two switches is not given.
 """
 
 import dataclasses
@@ -13,7 +13,7 @@ from wireproof.locate.topology.build import Builder
 from wireproof.locate.topology.names import expand, short
 from wireproof.model.fabric import Fabric
 
-_MOST_NAMED = 1_000_000  # scontrol repeats each node at each level
+_MOST_NAMED = 1_000_000  # scontrol lists each node again at each level
 
 
 @dataclasses.dataclass
@@ -25,8 +25,8 @@ class _SwitchLine:
 
 
 def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
-    """(number of the first line, text) with comments removed and continuation lines (a backslash at
-    the end) joined.
+    """Yield (number of the first line, text) with comments removed and continuation lines (ending
+    in a backslash) joined.
     """
     start, gathered = 0, ""
     for number, raw in enumerate(text.splitlines(), start=1):
@@ -70,10 +70,11 @@ def _parse(builder: Builder, number: int, line: str) -> _SwitchLine | None:
 
 
 def read_slurm(text: str, source: str = "topology.conf") -> Fabric:
-    """The tree of switches of a topology.conf, or of what ``scontrol show topology`` prints.
+    """Return the tree of switches of a topology.conf, or of the output of ``scontrol show
+    topology``.
 
-    BadInput, naming the line: a switch twice, a child that no line defines, a cycle, a node on two
-    leaves.
+    Raises BadInput with the line for a duplicate switch, a child that no line defines, a cycle, or
+    a node on two leaves.
     """
     builder = Builder(source)
     lines = _switch_lines(builder, text)
@@ -82,7 +83,7 @@ def read_slurm(text: str, source: str = "topology.conf") -> Fabric:
     for each in sorted(lines.values(), key=lambda line: (levels[line.name], line.number)):
         for node in each.nodes:
             if placed.setdefault(node, levels[each.name]) == levels[each.name]:
-                # else scontrol repeats what hangs below
+                # at higher levels scontrol lists the nodes below again
                 builder.attach(node, each.name, each.number)
         for child in each.switches:
             builder.join(child, each.name, each.number)
@@ -92,27 +93,27 @@ def read_slurm(text: str, source: str = "topology.conf") -> Fabric:
 
 
 def _switch_lines(builder: Builder, text: str) -> dict[str, _SwitchLine]:
-    """Switch to the line that defines it."""
-    found: dict[str, _SwitchLine] = {}
+    """Map each switch to the line that defines it."""
+    lines: dict[str, _SwitchLine] = {}
     names = 0
     for number, line in _logical_lines(text):
         parsed = _parse(builder, number, line)
         if parsed is None:
             continue
         builder.switch(parsed.name, number)
-        if parsed.name in found:
-            before = found[parsed.name].number
+        if parsed.name in lines:
+            before = lines[parsed.name].number
             builder.refuse(number, f"switch {short(parsed.name)} is there twice (line {before}).")
-        found[parsed.name] = parsed
+        lines[parsed.name] = parsed
         names += len(parsed.nodes) + len(parsed.switches)
         if names > _MOST_NAMED:
-            builder.refuse(number, f"more than {_MOST_NAMED} names; give the fabric that is meant.")
-    return found
+            builder.refuse(number, f"more than {_MOST_NAMED} names; give a smaller fabric.")
+    return lines
 
 
 class _Heights:
-    """Switch to its level: 1 without children, else one more than the highest child. BadInput for a
-    cycle.
+    """Compute the level of each switch: 1 without children, else 1 more than the highest child.
+    Raise BadInput for a cycle.
     """
 
     def __init__(self, builder: Builder, lines: dict[str, _SwitchLine]) -> None:
@@ -125,7 +126,7 @@ class _Heights:
         return self.levels
 
     def _climb(self, start: str) -> None:
-        """Depth first, without recursion: a file may be deeper than Python's stack."""
+        """Visit depth first, without recursion: a file may be deeper than Python's stack."""
         path: dict[str, None] = {}
         stack: list[tuple[str, bool]] = [(start, False)]
         while stack:

@@ -1,4 +1,4 @@
-"""The odd one out: a host whose setting differs from most hosts of its kind. Pure."""
+"""Find odd hosts: hosts with a setting that differs from most hosts of the same kind. Pure."""
 
 import shlex
 import sys
@@ -19,31 +19,29 @@ from wireproof.model.record import FactFrame
 from wireproof.model.setting import AuditResult, Setting, Status
 
 _Group = tuple[str, str, str]
-"""HostKind of host, setting and instance, whose values are compared."""
+"""Kind of host, setting and instance: values are compared within such a group."""
 
 _LEAST = 3
-"""Hosts of one kind, below which none is the odd one."""
+"""Fewest hosts of the same kind among which a host can be odd."""
 _SHOWN = 4
-"""Hosts that a sentence names."""
+"""Most hosts that a sentence names."""
 _ATTRIBUTES = "bios-attributes"
 _KIND = ("host.cpu", "host.fabrics", "host.virtual", "host.gpus")
 
 
 class HostKind(NamedTuple):
-    """What tells whether hosts are of one kind, and what their firmware said: those of all hosts
-    are held at once.
-    """
+    """The kind of a host, and its firmware attributes. Kept for all hosts at once."""
 
     of: str
     firmware: dict[str, FactFrame]
 
 
 _NONE: dict[str, FactFrame] = {}
-"""Most hosts have no BMC that was asked."""
+"""Shared by most hosts, which have no BMC answer."""
 
 
 def kind_of(machine: Machine) -> HostKind:
-    """What `odd_ones` needs of the machine."""
+    """Return the part of the machine that `odd_ones` needs."""
     files = machine.facts.files
     firmware = {place: files[place] for place in (BIOS, PENDING, REGISTRY) if place in files}
     return HostKind(
@@ -54,16 +52,16 @@ def kind_of(machine: Machine) -> HostKind:
 def odd_ones(
     kinds: Mapping[str, HostKind], results: Sequence[AuditResult], catalogue: Catalogue
 ) -> list[AuditResult]:
-    """A result for each host, interface or port whose value is not that of most of its kind, or not
-    that of the other end. ``kinds``: by host.
+    """Return a result for each host, interface or port whose value differs from most of its kind,
+    or from the other end of a path. ``kinds``: by host.
     """
     values: dict[_Group, set[str]] = defaultdict(set)
-    for one, group in _grouped(kinds, results, catalogue):
-        values[group].add(one.seen)
+    for result, group in _grouped(kinds, results, catalogue):
+        values[group].add(result.seen)
     differing: dict[_Group, list[AuditResult]] = defaultdict(list)
-    for one, group in _grouped(kinds, results, catalogue):
+    for result, group in _grouped(kinds, results, catalogue):
         if len(values[group]) > 1:
-            differing[group].append(one)
+            differing[group].append(result)
     return [
         _with_names(odd, members, kinds) if odd.id == _ATTRIBUTES else odd
         for members in differing.values()
@@ -74,18 +72,20 @@ def odd_ones(
 def _grouped(
     kinds: Mapping[str, HostKind], results: Iterable[AuditResult], catalogue: Catalogue
 ) -> Iterator[tuple[AuditResult, _Group]]:
-    """What was read of settings that like hosts agree on, with its group."""
+    """Yield the results that could be read, for settings on which like hosts should agree, each
+    with its group.
+    """
     alike = {name for name, entry in catalogue.entries.items() if entry.setting.alike}
-    for one in results:
-        if one.id in alike and one.status in ("pass", "fail"):
-            yield one, (kinds[one.host].of, one.id, one.instance)
+    for result in results:
+        if result.id in alike and result.status in ("pass", "fail"):
+            yield result, (kinds[result.host].of, result.id, result.instance)
 
 
 def _with_names(
     odd: AuditResult, members: Iterable[AuditResult], kinds: Mapping[str, HostKind]
 ) -> AuditResult:
-    """With the attributes of the firmware that differ: a digest names none."""
-    usual = next((one.host for one in members if one.seen == odd.usual), odd.host)
+    """Name the firmware attributes that differ, because the result only has a digest."""
+    usual = next((member.host for member in members if member.seen == odd.usual), odd.host)
     mine, theirs = (
         firmware_on(Machine(HostFacts(host, files=kinds[host].firmware)))
         for host in (odd.host, usual)
@@ -99,18 +99,20 @@ def _with_names(
 
 
 def _odd(group: Sequence[AuditResult], catalogue: Catalogue) -> list[AuditResult]:
-    """Those that differ if more than half agree; all, if no value is that of most and there are
-    several hosts, or both ends of a path have to agree.
+    """Return results that differ if more than half of the group agree. Return all results if there
+    is no majority and there are enough hosts, or if both ends of a path must agree.
     """
-    counts = Counter(one.seen for one in group)
+    counts = Counter(result.seen for result in group)
     shares = counts.most_common()
-    (usual, many), *others = shares
+    (usual, count), *others = shares
     setting = catalogue.entries[group[0].id].setting
-    if others and len(group) >= _LEAST and many > len(group) / 2:
-        message = f"differs from {many} others of its kind"
-        wanted = f"{usual}, as on {many} others"
-        odd = (_differing(one, setting, wanted, message) for one in group if one.seen != usual)
-        return [msgspec.structs.replace(one, usual=usual) for one in odd]
+    if others and len(group) >= _LEAST and count > len(group) / 2:
+        message = f"differs from {count} others of its kind"
+        wanted = f"{usual}, as on {count} others"
+        odd = (
+            _differing(result, setting, wanted, message) for result in group if result.seen != usual
+        )
+        return [msgspec.structs.replace(result, usual=usual) for result in odd]
     if not others or not (setting.ends or len(group) >= _LEAST):
         return []
     return _without_most(group, setting, shares)
@@ -119,29 +121,31 @@ def _odd(group: Sequence[AuditResult], catalogue: Catalogue) -> list[AuditResult
 def _without_most(
     group: Sequence[AuditResult], setting: Setting, shares: Sequence[tuple[str, int]]
 ) -> list[AuditResult]:
-    """A result for each host. ``shares``: the values with how many hosts have each."""
+    """Return a result for each host of a group without a majority. ``shares``: (value, number of
+    hosts).
+    """
     listed = ", ".join(f"{value} on {counted(number, 'host')}" for value, number in shares[:_SHOWN])
     message, wanted = f"hosts of one kind differ: {listed}", "the same on hosts of one kind"
     if setting.ends:
-        listed = ", ".join(f"{one.seen} on {one.host}" for one in group[:_SHOWN])
+        listed = ", ".join(f"{result.seen} on {result.host}" for result in group[:_SHOWN])
         message, wanted = f"the ends of a path differ: {listed}", "the same on both ends"
-    differing = (_differing(one, setting, wanted, message) for one in group)
-    return [msgspec.structs.replace(one, usual=listed) for one in differing]
+    differing = (_differing(result, setting, wanted, message) for result in group)
+    return [msgspec.structs.replace(result, usual=listed) for result in differing]
 
 
-def _differing(one: AuditResult, setting: Setting, wanted: str, message: str) -> AuditResult:
+def _differing(result: AuditResult, setting: Setting, wanted: str, message: str) -> AuditResult:
     return AuditResult(
-        id=one.id,
-        host=one.host,
+        id=result.id,
+        host=result.host,
         status="fail",
-        instance=one.instance,
-        seen=one.seen,
+        instance=result.instance,
+        seen=result.seen,
         wanted=wanted,
         message=f"{setting.title}: {message}",
-        evidence=one.evidence,
+        evidence=result.evidence,
         expected_effect=setting.effect,
-        fix=one.fix or by_hand_of(setting),
-        undo=one.undo or (setting.fix.undo if setting.fix and by_hand_of(setting) else ""),
+        fix=result.fix or by_hand_of(setting),
+        undo=result.undo or (setting.fix.undo if setting.fix and by_hand_of(setting) else ""),
     )
 
 
@@ -150,8 +154,8 @@ _ById = Mapping[str, Mapping[str, AuditResult]]
 
 
 def reference_for(host: str, references: Mapping[str, Sequence[AuditResult]]) -> str:
-    """The host of ``references`` that ``host`` is held against: itself at an earlier time, else the
-    only one. "" if there is none.
+    """Return the host of ``references`` to compare ``host`` with: the same host at an earlier time,
+    else the only reference, else "".
     """
     if host in references:
         return host
@@ -163,46 +167,46 @@ def differences(
     references: Mapping[str, Sequence[AuditResult]],
     catalogue: Catalogue,
 ) -> list[AuditResult]:
-    """A result for each setting of each host: ``pass`` if it is as on the reference, ``fail`` if it
-    differs, ``unknown`` if one of the two could not be read. Counters and other values that no two
+    """Return a result for each setting of each host: ``pass`` if it equals the reference, ``fail``
+    if it differs, ``unknown`` if either could not be read. Counters and other values that no two
     hosts share differ only if one of them fails.
 
-    ``references``: results by host. Each host needs one (`reference_for`).
+    ``references``: results by host. Every host needs a reference (`reference_for`).
     """
     golden = {host: _by_id(theirs) for host, theirs in references.items()}
     by_host: dict[str, list[AuditResult]] = defaultdict(list)
-    for one in results:
-        by_host[one.host].append(one)
-    found = []
+    for result in results:
+        by_host[result.host].append(result)
+    compared = []
     for host, mine in by_host.items():
         name = reference_for(host, references)
         for setting_id, instances in _by_id(mine).items():
             setting = catalogue.entries[setting_id].setting
             pairs = _paired(instances, golden[name].get(setting_id, {}))
-            found += [_held(one, theirs, setting, name) for one, theirs in pairs]
-    return found
+            compared += [_compared(ours, theirs, setting, name) for ours, theirs in pairs]
+    return compared
 
 
 def _by_id(results: Iterable[AuditResult]) -> _ById:
-    found: dict[str, dict[str, AuditResult]] = defaultdict(dict)
-    for one in results:
-        found[one.id][one.instance] = one
-    return found
+    by_id: dict[str, dict[str, AuditResult]] = defaultdict(dict)
+    for result in results:
+        by_id[result.id][result.instance] = result
+    return by_id
 
 
 def _paired(
     mine: Mapping[str, AuditResult], theirs: Mapping[str, AuditResult]
 ) -> list[tuple[AuditResult, AuditResult | None]]:
-    """Interfaces and ports by their names; those that are called otherwise there, in their order,
-    if there are as many.
+    """Pair interfaces and ports by name; if the remaining ones are equally many, pair them in
+    order.
     """
     ours = sorted(mine.keys() - theirs.keys())
     others = sorted(theirs.keys() - mine.keys())
-    called = dict(zip(ours, others, strict=True)) if len(ours) == len(others) else {}
-    return [(one, theirs.get(called.get(label, label))) for label, one in mine.items()]
+    renamed = dict(zip(ours, others, strict=True)) if len(ours) == len(others) else {}
+    return [(result, theirs.get(renamed.get(label, label))) for label, result in mine.items()]
 
 
-def _held(
+def _compared(
     mine: AuditResult, theirs: AuditResult | None, setting: Setting, name: str
 ) -> AuditResult:
     reference = f"{name} at that time" if name == mine.host else name
@@ -224,7 +228,7 @@ def _held(
 
 
 def _fix(setting: Setting, value: str) -> str:
-    """The command that gives the host the reference's value, else what a person does."""
+    """Return the command that sets the reference's value, else the manual steps."""
     if value and setting.fix is not None and setting.fix.at_once:
         return f"`wireproof tune apply {shlex.quote(f'{setting.id}={value}')}`"
     return by_hand_of(setting)
@@ -236,20 +240,20 @@ def _difference(
     if theirs is None:
         return "unknown", f"{reference} has no such interface, port or file"
     both = ((mine, mine.host), (theirs, reference))
-    for one, where in both:
-        if one.status == "unknown" and not _was_read(one):
-            # hosts with one reason are one line: their own names are not part of it
-            place = "" if one is mine else f" on {where}".removeprefix(f" on {mine.host}")
-            return "unknown", f"not read{place}: {_reason(one, setting)}"
-    there = [_was_read(one) for one in (mine, theirs)]
-    if not any(there):
+    for result, where in both:
+        if result.status == "unknown" and not _was_read(result):
+            # leave out the host's name, so that hosts with the same reason share a line
+            place = "" if result is mine else f" on {where}".removeprefix(f" on {mine.host}")
+            return "unknown", f"not read{place}: {_reason(result, setting)}"
+    were_read = [_was_read(result) for result in (mine, theirs)]
+    if not any(were_read):
         return "not-applicable", "neither host has it"
-    if not all(there):
-        lacking = reference if there[0] else mine.host
+    if not all(were_read):
+        lacking = reference if were_read[0] else mine.host
         return ("fail" if setting.alike else "not-applicable"), f"{lacking} does not have it"
     if not _differs(mine, theirs, setting):
         return "pass", f"as on {reference}"
-    judged = [where for one, where in both if _fails(one)]
+    judged = [where for result, where in both if _fails(result)]
     also = f"; by the catalogue {' and '.join(judged)} should be changed" if judged else ""
     return "fail", f"differs from {reference}{also}"
 
@@ -258,14 +262,14 @@ def _differs(mine: AuditResult, theirs: AuditResult, setting: Setting) -> bool:
     return mine.seen != theirs.seen and (setting.alike or mine.status != theirs.status)
 
 
-def _was_read(one: AuditResult) -> bool:
-    """Also a value that the catalogue cannot judge here."""
-    return one.status in _READ or (one.status == "unknown" and bool(one.seen))
+def _was_read(result: AuditResult) -> bool:
+    """Return whether a value was read, even if the catalogue cannot judge it here."""
+    return result.status in _READ or (result.status == "unknown" and bool(result.seen))
 
 
-def _fails(one: AuditResult) -> bool:
-    return one.status == "fail"
+def _fails(result: AuditResult) -> bool:
+    return result.status == "fail"
 
 
-def _reason(one: AuditResult, setting: Setting) -> str:
-    return one.message.removeprefix(f"{setting.title}: ")
+def _reason(result: AuditResult, setting: Setting) -> str:
+    return result.message.removeprefix(f"{setting.title}: ")

@@ -1,7 +1,7 @@
-"""The catalogue of settings, read from TOML texts. Pure.
+"""Parse the catalogue of settings from TOML texts. Pure.
 
-An entry with a mistake costs itself alone: it is left out, and one sentence names its file, the
-place, what is wrong and the nearest right word. The others still count.
+An invalid entry is skipped without affecting the others. A sentence names its file and position,
+what is wrong, and the nearest valid word.
 """
 
 import difflib
@@ -24,23 +24,25 @@ from wireproof.model.setting import PROFILES, Profile, Read, Setting
 from wireproof.model.toml import read_toml
 
 ELSEWHERE = ("bios", "environment")
-"""Places that are no files of the host: the firmware's attributes (by Redfish) and the job's
-environment. Whoever has them gives them as facts of these names. What stands below ``pci/`` is made
-of the list of PCI devices, below ``mlxconfig/`` of what that program printed, below ``irq/`` of the
+"""Places that are not files of the host: the firmware's attributes (by Redfish) and the job's
+environment. Collectors pass them as facts with these names. Places below ``pci/`` derive from the
+list of PCI devices, below ``mlxconfig/`` from the output of mlxconfig, below ``irq/`` from the
 cores of all interrupts.
 """
 _MADE = ("pci/", "pci-host/", "mlxconfig/", INTERRUPTS)
 _WHOLE, _LOOK = 65536, 1
-"""Bytes of a file that is read, and of one that is only looked for: its text may hold secrets."""
+"""Bytes to read of a file, and of a file that is only checked for existence: its text may hold
+secrets.
+"""
 _ID = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _PLACES = {"nic": {"nic"}, "rdma": {"device", "port"}, "host": set(), "each": set()}
 
 
 @dataclass(frozen=True)
 class ParsedSetting:
-    """A setting with its conditions parsed. ``when``: of each of its places; ``inferred``: of what
-    the operating system tells. ``names``: all that they look up. ``values``: those values of the
-    fix that are expressions.
+    """A setting with its conditions parsed. ``when``: one condition per place. ``inferred``:
+    conditions of values that the operating system implies. ``names``: everything that the
+    conditions look up. ``values``: values of the fix that are expressions.
     """
 
     setting: Setting
@@ -54,13 +56,13 @@ class ParsedSetting:
 
 @dataclass(frozen=True)
 class Catalogue:
-    """``skipped``: one sentence for each entry that cannot be used."""
+    """``skipped``: a sentence for each entry that cannot be used."""
 
     entries: dict[str, ParsedSetting] = field(default_factory=dict)
     skipped: tuple[str, ...] = ()
 
     def get(self, name: str) -> ParsedSetting:
-        """``BadInput`` with the nearest names when there is no such setting."""
+        """Return the setting. Raise ``BadInput`` with the nearest names if there is none."""
         if name in self.entries:
             return self.entries[name]
         near = difflib.get_close_matches(name, self.entries, n=3)
@@ -69,7 +71,7 @@ class Catalogue:
 
 
 def catalogue_of(texts: Mapping[str, str]) -> Catalogue:
-    """All settings of the TOML ``texts`` (file name to text)."""
+    """Parse all settings of the TOML ``texts`` (file name to text)."""
     entries: dict[str, ParsedSetting] = {}
     skipped: list[str] = []
     for name, text in sorted(texts.items()):
@@ -95,7 +97,7 @@ def catalogue_of(texts: Mapping[str, str]) -> Catalogue:
 
 
 def _line(text: str, raw: Any, number: int) -> int:
-    """Where the entry begins."""
+    """Return the line on which the entry starts."""
     starts = [found.start() for found in re.finditer(r"^[ \t]*\[\[setting\]\]", text, re.MULTILINE)]
     at = starts[number - 1] if number <= len(starts) else 0
     return text.count("\n", 0, at) + 1
@@ -131,13 +133,13 @@ def _check_profiles(setting: Setting) -> None:
 
 
 def _expressions(setting: Setting) -> dict[str, Expression]:
-    """Those values of the fix that are computed."""
+    """Return the values of the fix that are computed."""
     given = setting.fix.value if setting.fix else {}
     return {name: parse(text[1:]) for name, text in given.items() if text.startswith("=")}
 
 
 def _check_names(setting: Setting) -> None:
-    """An attribute of the firmware is found by its names, which are by maker."""
+    """Check the names of a firmware attribute, which are listed by maker."""
     if any(read.file == "bios" for read in setting.reads) and not any(setting.names.values()):
         raise BadInput("an attribute of the firmware needs names.")
     makers = [name for name in setting.names if name not in ("any", *MAKERS)]
@@ -146,7 +148,7 @@ def _check_names(setting: Setting) -> None:
 
 
 def _hinted(error: str) -> str:
-    """msgspec's sentence, with the nearest of our words where one is unknown."""
+    """Return msgspec's message, with the nearest known field if a field is unknown."""
     found = re.search(r"unknown field `([^`]+)`", error)
     if found is None:
         return error
@@ -166,7 +168,7 @@ def _check_place(setting: Setting, read: Read) -> None:
 
 
 def _unknown_names(entry: ParsedSetting, entries: Mapping[str, ParsedSetting]) -> str:
-    """What a condition names that nobody can know; "" when all is well."""
+    """Return a sentence about a name in a condition that does not exist; "" if all exist."""
     known = {"value", *NAMES}
     if any(name.startswith("setting:") for when in entry.when for name in when.names):
         return "a place's condition names no other setting."
@@ -185,8 +187,8 @@ def _unknown_names(entry: ParsedSetting, entries: Mapping[str, ParsedSetting]) -
 
 
 def requests(catalogue: Catalogue) -> tuple[FactRequest, ...]:
-    """What to ask of a host first. A place of scope nic or rdma is asked for by a pattern; what
-    commands say of an interface is asked for when its name is known.
+    """Return what to ask a host first. Places of scope nic or rdma are requested by a glob pattern;
+    commands about an interface follow when its name is known.
     """
     files = dict.fromkeys(FILES, _WHOLE)
     globs = dict.fromkeys(GLOBS, _WHOLE)
@@ -215,8 +217,8 @@ def requests(catalogue: Catalogue) -> tuple[FactRequest, ...]:
 def requests_of_instances(
     catalogue: Catalogue, instances: Iterable[Instance]
 ) -> tuple[FactRequest, ...]:
-    """The commands that name an interface, for each of the interfaces, and what InfiniBand ports
-    say of themselves.
+    """Return the commands that name an interface, for each interface, and the queries of InfiniBand
+    ports.
     """
     commands = [
         read.command
@@ -240,5 +242,5 @@ def _names_interface(argv: tuple[str, ...]) -> bool:
 
 
 def _looked_for(entry: ParsedSetting) -> list[str]:
-    """Files whose existence a condition asks for."""
+    """Return the files whose existence a condition checks."""
     return [name.partition(":")[2] for name in entry.names if name.startswith("exists:")]

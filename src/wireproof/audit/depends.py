@@ -1,8 +1,8 @@
-"""Hosts that differ from one before in few places: what does not depend on these is the same. Pure.
+"""Reuse results among similar hosts: results that do not depend on a difference are the same. Pure.
 
-Most hosts of a cluster are like another in all but their addresses and counters. Known of each
-answer are the places that it is read from and the names that its conditions look up, those of the
-settings that it refers to included: only answers that depend on what differs are judged again.
+Most hosts of a cluster differ only in their addresses and counters. For each result, the places
+that it is read from and the names that its conditions look up are known, including those of
+settings that it refers to. Only results that depend on a difference are judged again.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from wireproof.model.record import FactFrame
 from wireproof.model.setting import AuditResult, Read
 
 _MODELS = 4
-"""Hosts that others are held against: compute nodes, nodes with GPUs, servers."""
+"""Number of hosts kept for comparison: compute nodes, nodes with GPUs, servers."""
 _ALL = ("host.rdma",)
-"""Names that decide what there is to judge."""
+"""Names that decide which settings exist to judge."""
 _RELEASE = ("host.kernel", "host.os", "host.os_version")
 
 _Frames = Mapping[Any, FactFrame]
 Slot = tuple[ParsedSetting, Instance | None]
-"""What a result is of; no instance: of none, or of all."""
+"""Identity of a result; the instance is None for a result about no or all instances."""
 _Needed = tuple[frozenset[str], frozenset[Place]]
 """Names and places."""
 
 
 class _Model:
-    """A host that was judged, with a slot for each result."""
+    """A host that has been judged, with a slot for each result."""
 
     def __init__(
         self,
@@ -57,27 +57,29 @@ class _Model:
                 self._read[place].add(number)
 
     def again(self, places: Iterable[Place], names: Iterable[tuple[str, str]]) -> set[int]:
-        """The results that depend on one of these; each name with its instance's label, "" for
-        names of the host.
+        """Return the results that depend on any of these. Each name comes with the label of its
+        instance, "" for names of the host.
         """
-        found = set[int]()
+        results = set[int]()
         for place in places:
             if place not in self._of_places:
                 fitting = (self._read[read] for read in self._read if _is_of(read, place))
                 self._of_places[place] = frozenset().union(*fitting)
-            found |= self._of_places[place]
-        return found.union(*(self._of_names.get(name, ()) for name in names))
+            results |= self._of_places[place]
+        return results.union(*(self._of_names.get(name, ()) for name in names))
 
 
 class LikeHosts:
-    """The hosts so far that others are held against, that which fitted last first."""
+    """Hosts judged so far, the best match of last time first."""
 
     def __init__(self, catalogue: Catalogue) -> None:
         self._needs = _Needs(catalogue)
         self._models: list[_Model] = []
 
     def of(self, machine: Machine) -> tuple[_Model, set[int]] | None:
-        """A host like this, and the numbers of the results that are to be judged again."""
+        """Return a similar host, and the numbers of the results that must be judged again; None if
+        there is none.
+        """
         for model in self._models:
             places = _differing(machine.facts, model.machine.facts)
             names = None if places is None else _other_names(machine, model.machine)
@@ -93,7 +95,7 @@ class LikeHosts:
 
 
 class _Needs:
-    """What each entry's answer on an instance depends on, by names and places."""
+    """The names and places on which each entry's result for an instance depends."""
 
     def __init__(self, catalogue: Catalogue) -> None:
         self._entries = catalogue.entries
@@ -110,8 +112,8 @@ class _Needs:
         names, places = set(_RELEASE if dated else ()), set[Place]()
         waiting, seen = [entry], {entry.setting.id}
         while waiting:
-            one = waiting.pop()
-            for name in one.names:
+            current = waiting.pop()
+            for name in current.names:
                 kind, _, rest = name.partition(":")
                 if kind == "exists":
                     places.add(rest)
@@ -120,14 +122,16 @@ class _Needs:
                 elif rest in self._entries and rest not in seen:
                     seen.add(rest)
                     waiting.append(self._entries[rest])
-            whole = one is not entry and one.setting.scope == "host"
-            for read in one.setting.reads:
-                places.update(_places(one, read, WHOLE if whole else instance))
+            whole = current is not entry and current.setting.scope == "host"
+            for read in current.setting.reads:
+                places.update(_places(current, read, WHOLE if whole else instance))
         return frozenset(names), frozenset(places)
 
 
 def _places(entry: ParsedSetting, read: Read, instance: Instance) -> Iterator[Place]:
-    """Where a read of an entry looks; that of another file's pattern in the file alike."""
+    """Yield the places that a read of an entry looks at; for an entry of scope each, only the file
+    of the instance.
+    """
     if read.file == BIOS:
         yield from (BIOS, PENDING, REGISTRY, CERTIFICATE)
     elif read.command:
@@ -147,38 +151,38 @@ def _is_of(read: Place, place: Place) -> bool:
     return pattern and isinstance(place, str) and matches_any((str(read),), place)
 
 
-def _differing(one: HostFacts, other: HostFacts) -> list[Place] | None:
-    """Places with another text; None where more differs than texts."""
-    if (one.listed, one.hidden, one.unkept) != (other.listed, other.hidden, other.unkept):
+def _differing(first: HostFacts, second: HostFacts) -> list[Place] | None:
+    """Return the places whose texts differ; None if more than texts differ."""
+    if (first.listed, first.hidden, first.unkept) != (second.listed, second.hidden, second.unkept):
         return None
-    found: list[Place] = []
+    differing: list[Place] = []
     for name in ("files", "globs", "derived", "commands"):
-        mine: _Frames = getattr(one, name)
-        theirs: _Frames = getattr(other, name)
+        mine: _Frames = getattr(first, name)
+        theirs: _Frames = getattr(second, name)
         if mine.keys() != theirs.keys():
             return None
         for place, frame in mine.items():
             like = theirs[place]
             if frame is like or frame == like:
                 continue
-            if frame.status != like.status or name == "globs":  # other things are there to judge
+            if frame.status != like.status or name == "globs":  # the set of things to judge differs
                 return None
-            found.append(place)
-    return found
+            differing.append(place)
+    return differing
 
 
-def _other_names(one: Machine, other: Machine) -> list[tuple[str, str]] | None:
-    """Names with another value; None where there are other interfaces or ports."""
-    if len(one.nics) != len(other.nics) or len(one.rdma) != len(other.rdma):
+def _other_names(first: Machine, second: Machine) -> list[tuple[str, str]] | None:
+    """Return the names with different values; None if interfaces or ports differ."""
+    if len(first.nics) != len(second.nics) or len(first.rdma) != len(second.rdma):
         return None
-    found = [("", name) for name in _unequal(one.names, other.names)]
-    if any(name in _ALL for _, name in found):
+    differing = [("", name) for name in _unequal(first.names, second.names)]
+    if any(name in _ALL for _, name in differing):
         return None
-    for mine, theirs in zip((*one.nics, *one.rdma), (*other.nics, *other.rdma), strict=True):
+    for mine, theirs in zip((*first.nics, *first.rdma), (*second.nics, *second.rdma), strict=True):
         if (mine.label, mine.places) != (theirs.label, theirs.places):
             return None
-        found += [(mine.label, name) for name in _unequal(mine.names, theirs.names)]
-    return found
+        differing += [(mine.label, name) for name in _unequal(mine.names, theirs.names)]
+    return differing
 
 
 def _unequal(mine: Mapping[str, object], theirs: Mapping[str, object]) -> list[str]:

@@ -1,12 +1,13 @@
-"""The small language of the settings' conditions, parsed here and never evaluated as code. Pure.
+"""Parse and evaluate the conditions of settings, a small language; nothing runs as Python code.
+Pure.
 
-``value >= 128 and host.virtual == false``, ``nic.driver in ["hfi1", "mlx5_core"]``,
-``setting("cpu-governor") == "performance"``. Three-valued: what could not be read is ``UNKNOWN``,
-and a condition that depends on it is unknown too (Kleene's logic), never false.
+Examples: ``value >= 128 and host.virtual == false``, ``nic.driver in ["hfi1", "mlx5_core"]``,
+``setting("cpu-governor") == "performance"``. Logic is three-valued (Kleene): an unreadable value is
+``UNKNOWN``, and a condition that depends on it is unknown too, never false.
 
-It is written as Python writes expressions, of which it knows ``or``, ``and``, ``not``, one
-comparison at a time, ``+ - * /``, lists, numbers (``128Ki``, ``2M``), strings, ``true``, ``false``,
-``none``, names with dots, and the functions of ``FUNCTIONS`` and ``_LOOKUPS``.
+The syntax is a subset of Python expressions: ``or``, ``and``, ``not``, a single comparison at a
+time, ``+ - * /``, lists, numbers (``128Ki``, ``2M``), strings, ``true``, ``false``, ``none``, names
+with dots, and the functions of ``FUNCTIONS`` and ``_LOOKUPS``.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ _NUMBER = re.compile(
       | (?P<number> \d+(?:\.\d+)? ) (?P<unit> [KMGT]i? ) (?![\w.])""",
     re.VERBOSE,
 )
-"""A number with a unit, and what might hold the like of it."""
+"""A number with a unit, and tokens that may contain text of that form."""
 _UNITS: dict[str, int] = {
     **{unit: 1000 ** (at + 1) for at, unit in enumerate("KMGT")},
     **{unit + "i": 1024 ** (at + 1) for at, unit in enumerate("KMGT")},
@@ -51,19 +52,19 @@ _LOOKUPS = ("known", "setting", "exists")
 
 @dataclass(frozen=True)
 class Expression:
-    """A parsed condition. ``names``: what it looks up, so that a catalogue can be checked."""
+    """A parsed condition. ``names``: the names that it looks up, to check a catalogue."""
 
     text: str
     names: frozenset[str]
     _evaluate: Callable[[Lookup], Value]
 
     def value(self, lookup: Lookup | Mapping[str, Value]) -> Value:
-        """The value for the names that ``lookup`` knows; a name that it lacks is UNKNOWN."""
+        """Return the value for the names that ``lookup`` knows; other names are UNKNOWN."""
         find = lookup if callable(lookup) else _of_mapping(lookup)
         return self._evaluate(find)
 
     def holds(self, lookup: Lookup | Mapping[str, Value]) -> bool | None:
-        """True, False, or None: not known."""
+        """Return True, False, or None if unknown."""
         found = self.value(lookup)
         return None if isinstance(found, Unknown) else bool(found)
 
@@ -74,13 +75,15 @@ def _of_mapping(values: Mapping[str, Value]) -> Lookup:
 
 @functools.lru_cache(maxsize=4096)
 def parse(text: str) -> Expression:
-    """``BadInput`` says what is wrong at which character."""
+    """Parse a condition. Raise ``BadInput`` with the error and its position."""
     reader = _TreeReader(text)
     return Expression(text, frozenset(reader.names), reader.node)
 
 
 class _TreeReader:
-    """What Python's parser made of the text, taken apart: only what is named here is taken."""
+    """Translate the syntax tree that Python's parser returns; every construct not handled here is
+    refused.
+    """
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -96,13 +99,13 @@ class _TreeReader:
         self.node = self._node(tree.body, 0)
 
     def _wrong(self, at: int, what: str) -> BadInput:
-        """``at``: a place in the text whose numbers are plain."""
+        """Return the error. ``at``: a position in the text with plain numbers."""
         start = len(self.text) - len(self.text.lstrip())
-        found = next(
+        position = next(
             (end for end in range(len(self.text)) if len(_plain(self.text[:end])) >= at + start),
             len(self.text),
         )
-        return BadInput(f"{self.text!r}, character {found + 1}: {what}.")
+        return BadInput(f"{self.text!r}, character {position + 1}: {what}.")
 
     def _node(self, tree: ast.expr, depth: int) -> Node:
         if depth > _DEEPEST:
@@ -162,7 +165,9 @@ class _TreeReader:
         return lambda lookup: function(*(node(lookup) for node in nodes))
 
     def _lookup_call(self, name: str, tree: ast.Call, arguments: list[ast.expr]) -> Node:
-        """``setting("id")``: another setting's value; ``exists("path")``; ``known(name)``."""
+        """Translate ``setting("id")`` (the value of another setting), ``exists("path")`` or
+        ``known(name)``.
+        """
         if len(arguments) != 1:
             raise self._wrong(tree.col_offset, f"{name} takes one name")
         match arguments[0]:
@@ -179,7 +184,7 @@ class _TreeReader:
 
 
 def _plain(text: str) -> str:
-    """``text`` with ``128Ki`` as 131072."""
+    """Return ``text`` with numbers like ``128Ki`` written as 131072."""
     return _NUMBER.sub(_in_units, text)
 
 
@@ -191,7 +196,7 @@ def _in_units(found: re.Match[str]) -> str:
 
 
 class Unknown:
-    """What could not be read, or follows from it."""
+    """A value that could not be read, or depends on such a value."""
 
     def __repr__(self) -> str:
         return "UNKNOWN"
@@ -221,7 +226,7 @@ def _contains(text: Value, part: Value) -> Value:
 
 
 def _version(text: Value) -> Value:
-    """``4.18.0-553.el8`` as [4, 18, 0]: compared part by part."""
+    """Return ``4.18.0-553.el8`` as [4, 18, 0], to compare part by part."""
     if not isinstance(text, str):
         return UNKNOWN
     found = re.match(r"\D{0,8}(\d+(?:\.\d+){0,4})", text)
@@ -230,7 +235,7 @@ def _version(text: Value) -> Value:
 
 def _numbers(values: Value) -> list[int | float]:
     listed = values if isinstance(values, list) else [values]
-    return [one for one in listed if isinstance(one, (int, float))]
+    return [value for value in listed if isinstance(value, (int, float))]
 
 
 def _smallest(values: Value) -> Value:
@@ -245,12 +250,12 @@ def _first(values: Value) -> Value:
     return (values[0] if values else UNKNOWN) if isinstance(values, list) else values
 
 
-def _common(one: Value, other: Value) -> Value:
-    """What is in both lists."""
-    if not isinstance(one, list) or not isinstance(other, list):
+def _common(first: Value, second: Value) -> Value:
+    """Return the members of the first list that are in the second."""
+    if not isinstance(first, list) or not isinstance(second, list):
         return UNKNOWN
-    known = set(map(str, other))
-    return [each for each in one if str(each) in known]
+    known = set(map(str, second))
+    return [member for member in first if str(member) in known]
 
 
 FUNCTIONS: dict[str, tuple[int, Callable[..., Value]]] = {
@@ -263,8 +268,8 @@ FUNCTIONS: dict[str, tuple[int, Callable[..., Value]]] = {
     "largest": (1, _largest),
     "common": (2, _common),
 }
-"""Name to number of arguments and function. ``known``, ``setting`` and ``exists`` are evaluated by
-themselves: they look names up.
+"""Map a name to its number of arguments and its function. ``known``, ``setting`` and ``exists`` are
+handled separately because they look names up.
 """
 
 
@@ -326,7 +331,7 @@ def compared(sign: str, left: Node, right: Node) -> Node:
             return UNKNOWN
         try:
             return one in other if sign == "in" else _ORDERS[sign](one, other)  # type: ignore[operator]
-        except TypeError:  # a word where a number is expected: not read as what it should be
+        except TypeError:  # a word instead of a number: the value could not be parsed
             return UNKNOWN
 
     return evaluate

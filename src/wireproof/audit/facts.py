@@ -1,4 +1,4 @@
-"""The raw texts of one host, by the place where they stood. Pure."""
+"""Hold the raw texts of one host, by the place that they were read from. Pure."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Place = str | tuple[str, ...]
 """A file's path or a command's argument list."""
 
 WHOSE = "limits-of"
-"""The fact that says whose limits and cores those below /proc/self are."""
+"""The fact that names the process whose limits and cores /proc/self shows."""
 _OWN = "/proc/self/"
 
 _WORDS = {
@@ -26,17 +26,17 @@ _WORDS = {
     "failed": "could not be read",
 }
 _UNSUPPORTED = "Operation not supported"
-"""EOPNOTSUPP: the driver does not have what was asked for, which is an answer."""
+"""EOPNOTSUPP: the driver lacks the feature, which is a valid answer."""
 UNKEPT = "is not in the archive"
-"""Why a place of an archive has no answer: the host itself may have one."""
+"""Reason for places that an archive does not keep: the host itself may have an answer."""
 _UNINSTALLED = "is not installed there"
 _LISTED = ("ok", "missing")
 _WITNESSES = {
     "/sys/": "/sys/devices/system/cpu/online",
     "/proc/sys/": "/proc/sys/kernel/osrelease",
 }
-"""Of each folder a file that every Linux has: where it is not, the folder is shown in part, as in
-some containers and archives, and what else is missing there may be hidden.
+"""For each folder, a file that every Linux has. If it is missing, the folder is only partly
+visible, as in some containers and archives, and other missing files may be hidden.
 """
 _HIDDEN = "is not there, but neither are files that every Linux has: the folder is here in part"
 _UNASKED = {
@@ -47,8 +47,8 @@ _UNASKED = {
 
 @dataclass(frozen=True)
 class PlaceAnswer:
-    """What one place said. ``text`` None: nothing, and ``why`` says so. ``absent``: it is known not
-    to be there.
+    """The answer of a place. ``text``: None if there is none, for the reason ``why``. ``absent``:
+    the place is known not to exist.
     """
 
     place: str
@@ -59,9 +59,9 @@ class PlaceAnswer:
 
 @dataclass(frozen=True)
 class HostFacts:
-    """Files by path and commands by argument list, as one host answered. ``listed``: the patterns
-    whose matches are known. ``derived``: files that were made of others. ``hidden``: folders of
-    which a part alone is shown. ``unkept``: patterns that an archive keeps nothing of.
+    """Files by path and commands by argument list, as a host answered. ``listed``: patterns whose
+    matches are known. ``derived``: files computed from other answers. ``hidden``: folders that are
+    only partly visible. ``unkept``: patterns of which an archive keeps nothing.
     """
 
     host: str
@@ -75,7 +75,7 @@ class HostFacts:
 
     @classmethod
     def of(cls, host: str, frames: Iterable[FactFrame]) -> HostFacts:
-        """The facts of one rank's frames; what was asked for twice counts once."""
+        """Collect the frames of one rank; duplicates count once."""
         found = cls(host)
         listed, unkept = list[str](), list[str]()
         for frame in frames:
@@ -93,7 +93,7 @@ class HostFacts:
         return found._with_hidden()
 
     def _with_hidden(self) -> HostFacts:
-        """What is missing where a part alone is shown is not known to be missing."""
+        """Mark missing files as unknown in folders that are only partly visible."""
         shown = {folder: self.files.get(witness) for folder, witness in _WITNESSES.items()}
         hidden = tuple(each for each, one in shown.items() if one and one.status == "missing")
         if not hidden:
@@ -119,14 +119,14 @@ class HostFacts:
         return _answer(path, frame)
 
     def line(self, path: str) -> str:
-        """The text of a file without the blanks around it, "" for none."""
+        """Return the stripped text of a file, "" if there is none."""
         return (self.file(path).text or "").strip()
 
     def command(
         self, argv: tuple[str, ...], statuses: Sequence[int] = (), own: bool = True
     ) -> PlaceAnswer:
-        """What it printed. ``statuses``: exit statuses besides 0 that its text counts with;
-        ``own``: a host without the command does not have what it tells of.
+        """Return the output of a command. ``statuses``: exit statuses besides 0 for which the
+        output counts. ``own``: a host without the command lacks what the command reports.
         """
         place, frame = " ".join(argv), self.commands.get(argv)
         if frame is None or frame.status == "ok":
@@ -140,38 +140,40 @@ class HostFacts:
         return _answer(place, frame)
 
     def at(self, place: Place) -> FactFrame | None:
-        """What a file or a command answered, None when nothing did."""
+        """Return the answer of a file or command, None if there is none."""
         if isinstance(place, tuple):
             return self.commands.get(place)
         return self._of_file(place)
 
     def _of_file(self, path: str) -> FactFrame | None:
-        """What the file said, else what others say of it: archives keep the one or the other."""
+        """Return the answer of the file, else the derived answer: archives keep one or
+        the other.
+        """
         frame = self.files.get(path)
         if frame is None or not _is_kept(frame):
             return self.derived.get(path) or frame
         return frame
 
     def matching(self, pattern: str) -> list[str]:
-        """Paths that match ``pattern``, whose ``*`` stays within one folder, in their order."""
+        """Return the paths that match ``pattern``, sorted; ``*`` stays within a folder."""
         files = self.files
-        found = [path for path in self._paths.matching(pattern) if _is_there(files[path])]
-        made = [
+        kept = [path for path in self._paths.matching(pattern) if _is_there(files[path])]
+        derived = [
             path
             for path in _matching(self.derived, pattern)
             if path not in files or not _is_kept(files[path])
         ]
-        if made:
-            return sorted([*found, *made])
-        return found
+        if derived:
+            return sorted([*kept, *derived])
+        return kept
 
     @functools.cached_property
     def _paths(self) -> _FilePatterns:
         return _paths_of(tuple(self.files))
 
     def each(self, pattern: str) -> dict[str, str]:
-        """The texts of all files that match, by path, "" for those that could not be read; of a
-        file without a wildcard its text alone.
+        """Return the texts of all matching files by path, "" for unreadable files; for a path
+        without wildcard, only its text.
         """
         if "*" not in pattern:
             text = self.file(pattern).text
@@ -182,36 +184,38 @@ class HostFacts:
         return {path: self.file(path).text or "" for path in paths}
 
     def was_listed(self, pattern: str) -> bool:
-        """The host said what matches ``pattern``, though it be nothing."""
+        """Return whether the host listed the matches of ``pattern``, even if there are none."""
         return pattern in self.listed and not self.may_hide(pattern)
 
     def is_cut(self, pattern: str) -> bool:
-        """Whether more files match than were listed."""
+        """Return whether more files match than were listed."""
         listed = self.globs.get(pattern)
         return listed is not None and (listed.truncated or listed.status == "timeout")
 
     def may_hide(self, path: str) -> bool:
-        """Whether ``path``, or what matches it, may be there though it is not found: it lies where
-        a part alone is shown, or an archive does not keep it.
+        """Return whether ``path``, or its matches, may exist although not found: the folder is only
+        partly visible, or an archive does not keep it.
         """
         asked = self.globs.get(path)
         unkept = asked is not None and asked.reason == UNKEPT
         return unkept or (bool(self.hidden) and path.startswith(self.hidden))
 
     def _was_looked_for(self, path: str) -> bool:
-        """A pattern that was listed and does not list ``path`` says that it is not there."""
+        """Return whether a listed pattern covers ``path``: if it is not listed, it does
+        not exist.
+        """
         return matches_any(self.listed, path)
 
 
 class _FilePatterns:
-    """The places of files: like hosts have the same ones, and ask for the same patterns."""
+    """The paths of files, with cached matches: similar hosts share paths and patterns."""
 
     def __init__(self, paths: tuple[str, ...]) -> None:
         self._all = paths
         self._known: dict[str, list[str]] = {}
 
     def matching(self, pattern: str) -> list[str]:
-        """Those that match, in their order."""
+        """Return the matching paths, sorted."""
         found = self._known.get(pattern)
         if found is None:
             found = self._known[pattern] = sorted(_matching(self._all, pattern))
@@ -238,13 +242,13 @@ def _is_kept(frame: FactFrame) -> bool:
 
 
 def matches_any(patterns: Iterable[str], path: str) -> bool:
-    """Whether one of the patterns matches ``path``; a ``*`` stays within one folder."""
+    """Return whether any pattern matches ``path``; ``*`` stays within a folder."""
     return _compiled(tuple(patterns)).fullmatch(path) is not None
 
 
 @functools.lru_cache(maxsize=1024)
 def _compiled(patterns: tuple[str, ...]) -> re.Pattern[str]:
-    """One expression for all patterns, of whose signs only ``*`` is one."""
+    """Compile all patterns into a single expression; only ``*`` is special."""
     if not patterns:
         return re.compile(r"(?!)")
     return re.compile("|".join(re.escape(each).replace(r"\*", "[^/]*") for each in patterns))

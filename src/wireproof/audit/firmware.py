@@ -1,5 +1,5 @@
-"""The firmware's attributes as a management controller gave them, found by their names for people.
-Pure. The texts are hostile: what is not as expected is left out.
+"""Look up firmware attributes, as a management controller lists them, by their display names. Pure.
+The texts are hostile: unexpected content is left out.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ _UNIQUE = re.compile(
     r"(?i)serial|asset|service_?tag|uuid|mac_?addr|host_?name|ip_?v?[46]?_?addr|date|time"
 )
 ALL = "*"
-"""As a setting's name: all attributes together, by their digest."""
+"""As the name of a setting: all attributes together, compared by a digest."""
 _ON = {"enabled", "enable", "on", "true", "yes"}
 _OFF = {"disabled", "disable", "off", "false", "no"}
 
 
 @dataclass(frozen=True)
 class Attribute:
-    """``name``: the BMC's own; ``display``: as the set-up menu has it. ``now`` as the BMC writes
-    it, ``later`` after the next reboot. ``value`` for conditions: the text of the menu, every word
-    for on and off as Enabled and Disabled. ``values``: those that it may have, as they are written
-    and as the menu has them.
+    """``name``: the BMC's name. ``display``: the name in the set-up menu. ``now``: the value as the
+    BMC writes it; ``later``: the value after the next reboot. ``value``: for conditions, the menu
+    text, with every word for on and off replaced by Enabled or Disabled. ``values``: allowed
+    values, as written and as in the menu.
     """
 
     name: str
@@ -45,13 +45,13 @@ class Attribute:
     values: tuple[tuple[str, str], ...] = ()
 
     def shown(self, value: Raw) -> str:
-        """The menu's text of a value."""
+        """Return the menu text of a value."""
         return _menu(written(value), self.values)
 
 
 @dataclass(frozen=True)
 class _RegistryEntry:
-    """What the registry says of an attribute."""
+    """The registry's entry for an attribute."""
 
     display: str
     read_only: bool = False
@@ -61,8 +61,8 @@ class _RegistryEntry:
 
 @dataclass(frozen=True)
 class _Registry:
-    """``named``: the BMC's names by the plain form of those for people; ``unique``: those whose
-    values are of one machine alone.
+    """``named``: the BMC's names by normalized display name. ``unique``: attributes whose values
+    are unique to a machine.
     """
 
     entries: dict[str, _RegistryEntry] = field(default_factory=dict)
@@ -73,7 +73,7 @@ class _Registry:
 @dataclass(frozen=True)
 class Firmware:
     """``maker``: intel, dell, hpe, lenovo, supermicro, or "". ``now`` and ``later``: values by the
-    BMC's own names.
+    BMC's names.
     """
 
     maker: str
@@ -83,12 +83,12 @@ class Firmware:
 
     @property
     def listed(self) -> bool:
-        """The names for people come from the BMC's registry."""
+        """Whether the BMC's registry provides display names."""
         return bool(self.registry.entries)
 
     def called(self, names: Mapping[str, Sequence[str]]) -> list[Attribute]:
-        """Attributes with one of ``names`` (maker to names; ``any``: of every maker). The maker's
-        own names count where it is known and has some.
+        """Return the attributes with any of ``names`` (maker to names; ``any``: of every maker). If
+        the maker is known and has names, only those and ``any`` count.
         """
         own = [*names.get(self.maker, ()), *names.get("any", ())]
         wanted = own if names.get(self.maker) else [one for each in names.values() for one in each]
@@ -101,12 +101,12 @@ class Firmware:
 
     @functools.cached_property
     def _unlisted(self) -> list[str]:
-        """What the registry does not know goes by the BMC's own names."""
+        """Attributes unknown to the registry, which go by the BMC's names."""
         return sorted(self.now.keys() - self.registry.entries.keys())
 
     @functools.cached_property
     def common(self) -> dict[str, Raw]:
-        """What like hosts have alike: all but serial numbers, names, addresses."""
+        """The values that similar hosts share: all except serial numbers, names and addresses."""
         unique = self.registry.unique
         return {
             name: value
@@ -115,15 +115,15 @@ class Firmware:
         }
 
     def digest(self) -> str:
-        """A short name for `common`."""
+        """Return a short hash of `common`."""
         data = msgspec.json.encode(self.common, order="deterministic")
         return hashlib.sha256(data).hexdigest()[:12]
 
     def differs_from(self, other: Firmware) -> list[str]:
-        """``Turbo Mode: Disabled, not Enabled`` for each value of `common` that is another."""
+        """Return ``Turbo Mode: Disabled, not Enabled`` for each value of `common` that differs."""
         mine, theirs = self.common, other.common
         return [
-            f"{self._display(name)}: {_said(mine.get(name))}, not {_said(theirs.get(name))}"
+            f"{self._display(name)}: {_written(mine.get(name))}, not {_written(theirs.get(name))}"
             for name in sorted(mine.keys() | theirs.keys())
             if mine.get(name) != theirs.get(name)
         ]
@@ -152,22 +152,22 @@ def _is_unique(name: str) -> bool:
 
 @functools.lru_cache(maxsize=8192)
 def plain_name(text: str) -> str:
-    """A name without case, blanks, punctuation and trade marks; "" when nothing is left."""
+    """Return a name without case, blanks, punctuation and trade marks; "" if nothing is left."""
     return re.sub(r"[^a-z0-9]", "", _MARKS.sub("", text).casefold())
 
 
 @functools.lru_cache(maxsize=64)
 def firmware_of(bios: str, pending: str, registry: str) -> Firmware | None:
-    """Of the texts of the three facts, "" for one that is not there; None when the first is no
-    list of attributes.
+    """Parse the texts of the three facts ("" if absent). Return None if the first is not a list of
+    attributes.
     """
-    found = _object(bios)
-    values = found.get("attributes")
+    document = _object(bios)
+    values = document.get("attributes")
     if not isinstance(values, dict):
         return None
     later = _object(pending).get("attributes")
     return Firmware(
-        _maker(found.get("maker")),
+        _maker(document.get("maker")),
         {name: value for name, value in values.items() if isinstance(value, (str, int, float))},
         later if isinstance(later, dict) else {},
         _registry(registry),
@@ -176,22 +176,22 @@ def firmware_of(bios: str, pending: str, registry: str) -> Firmware | None:
 
 def _object(text: str) -> dict[str, Any]:
     try:
-        found = msgspec.json.decode(text) if text else {}
+        document = msgspec.json.decode(text) if text else {}
     except (msgspec.DecodeError, RecursionError, UnicodeError):
-        found = {}
-    return found if isinstance(found, dict) else {}
+        document = {}
+    return document if isinstance(document, dict) else {}
 
 
 @functools.lru_cache(maxsize=16)
 def _registry(text: str) -> _Registry:
-    """Like hosts share theirs."""
+    """Parse a registry; cached because similar hosts share it."""
     listed = _object(text).get("attributes")
     entries: dict[str, _RegistryEntry] = {}
     named: dict[str, list[str]] = {}
-    for one in listed if isinstance(listed, list) else ():
-        name = one.get("AttributeName") if isinstance(one, dict) else None
+    for row in listed if isinstance(listed, list) else ():
+        name = row.get("AttributeName") if isinstance(row, dict) else None
         if isinstance(name, str) and name not in entries:
-            entries[name] = _entry(name, one)
+            entries[name] = _entry(name, row)
             named.setdefault(plain_name(entries[name].display), []).append(name)
     named.pop("", None)
     unique = frozenset(name for name, entry in entries.items() if entry.unique)
@@ -208,21 +208,21 @@ def _entry(name: str, one: Mapping[str, Any]) -> _RegistryEntry:
     )
 
 
-def _said(value: Raw | None) -> str:
+def _written(value: Raw | None) -> str:
     return "none" if value is None else written(value)
 
 
 def written(value: Raw) -> str:
-    """As text, as JSON has it."""
+    """Return the value as text, in JSON notation."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _values(listed: Any) -> tuple[tuple[str, str], ...]:
-    pairs = [one for one in listed if isinstance(one, list)] if isinstance(listed, list) else []
+    pairs = [pair for pair in listed if isinstance(pair, list)] if isinstance(listed, list) else []
     return tuple(
-        (one[0], one[1] if len(one) > 1 and isinstance(one[1], str) else one[0])
-        for one in pairs
-        if one and isinstance(one[0], str)
+        (pair[0], pair[1] if len(pair) > 1 and isinstance(pair[1], str) else pair[0])
+        for pair in pairs
+        if pair and isinstance(pair[0], str)
     )
 
 
@@ -231,8 +231,8 @@ def _menu(raw: str, values: Sequence[tuple[str, str]]) -> str:
 
 
 def word(text: str) -> str:
-    """The text of a menu; Enabled and Disabled for every word for on and off: makers write them
-    in many ways.
+    """Return a menu text, with every word for on and off replaced by Enabled or Disabled: makers
+    use many words.
     """
     plain = text.strip().casefold()
     return "Enabled" if plain in _ON else "Disabled" if plain in _OFF else text.strip()

@@ -1,4 +1,6 @@
-"""What the files say of the host itself: processor, memory, system, whether it is virtual. Pure."""
+"""Derive the properties of the host itself from files: processor, memory, system, virtualization.
+Pure.
+"""
 
 import re
 from collections.abc import Callable
@@ -39,20 +41,20 @@ _AMD = (
     (0x19, range(0xA0, 0xB0), "bergamo"),
     (0x1A, range(0x20), "turin"),
 )
-"""Family, models, name: the server processors alone, desktops' and laptops' models lie between."""
+"""Family, models, name: only server processors; models of desktops and laptops lie between them."""
 _ARM = {"0x41": "neoverse", "0x48": "kunpeng", "0x46": "a64fx"}
-"""By implementer. Grace is of Arm's cores (0x41), as others are."""
+"""By implementer. Grace has Arm cores (0x41), like others."""
 _DMI = "/sys/class/dmi/id"
 _VIRTUAL = re.compile(
     r"Amazon EC2\n(?!.*\.metal)|Google\nGoogle Compute Engine"
     r"|(QEMU|VMware, Inc\.|Xen|Parallels[^\n]*|innotek GmbH|OpenStack Foundation)\n"
     r"|[^\n]*\n[^\n]*\b(KVM|Virtual Machine)\b"
 )
-"""Maker and product, a line each, that hypervisors and clouds give their machines."""
+"""Maker and product, each on its own line, of the machines that hypervisors and clouds provide."""
 
 
 def host_names(facts: HostFacts) -> dict[str, Value]:
-    """The names ``host.*`` that do not depend on its adapters."""
+    """Return the names ``host.*`` that do not depend on adapters."""
     cpu = facts.line("/proc/cpuinfo")
     named = facts.line("/etc/os-release") or facts.line("/usr/lib/os-release")
     release = dict(re.findall(r'^(\w+)="?([^"\n]*)"?$', named, re.MULTILINE))
@@ -86,19 +88,19 @@ def _not(value: Value) -> Value:
 
 
 def modules_in(answer: PlaceAnswer) -> Value:
-    """A kernel without loadable modules has no such file."""
+    """Return the loaded modules; a kernel without loadable modules has no such file."""
     if answer.text is None:
         return [] if answer.absent else UNKNOWN
     return [line.split(" ", 1)[0] for line in answer.text.splitlines()]
 
 
 def _count(ranges: str) -> Value:
-    found = cpu_list(ranges) if ranges else UNKNOWN
-    return len(found) if isinstance(found, list) else UNKNOWN
+    members = cpu_list(ranges) if ranges else UNKNOWN
+    return len(members) if isinstance(members, list) else UNKNOWN
 
 
 def _processor(cpuinfo: str) -> tuple[Value, Value]:
-    """Maker and generation; UNKNOWN where the text does not name them."""
+    """Return (maker, generation); UNKNOWN if the text does not name them."""
     named = dict(re.findall(r"^([\w ]+?)\s*: (.*)$", cpuinfo[:8192], re.MULTILINE))
     if (implementer := named.get("CPU implementer")) is not None:
         return "arm", _ARM.get(implementer, UNKNOWN)
@@ -118,8 +120,8 @@ def _processor(cpuinfo: str) -> tuple[Value, Value]:
 
 
 def _virtual(facts: HostFacts, cpuinfo: str) -> Value:
-    """By the processor's flag ``hypervisor``, which every hypervisor sets; Arm has no such flag:
-    there by what the firmware calls the machine.
+    """Decide by the processor flag ``hypervisor``, which every hypervisor sets. Arm has no such
+    flag: decide by the firmware's name of the machine.
     """
     if not cpuinfo:
         return UNKNOWN
@@ -137,13 +139,13 @@ DISCLOSED_GLOBS = (
     "/sys/class/infiniband/*/board_id",
     "/sys/class/net/*/device/driver/module/version",
 )
-"""What is read of a host for this alone, beside what the audit's settings need."""
+"""Places that are read only for the disclosure, besides those that the settings need."""
 _CPUINFO = "/proc/cpuinfo"
 _LONGEST = 400
 
 
 class DisclosedItem(NamedTuple):
-    """``value`` "": not known, and ``why``."""
+    """``value``: "" if unknown, for the reason ``why``."""
 
     group: Group
     name: str
@@ -152,10 +154,10 @@ class DisclosedItem(NamedTuple):
 
 
 def disclosed_items(facts: HostFacts) -> list[DisclosedItem]:
-    """Each item once; those of which there may be several (adapters) once for each."""
-    found = [_item(facts, *one) for one in _SINGLE]
+    """Return every item once; items of adapters, once per adapter."""
+    items = [_item(facts, *single) for single in _SINGLE]
     return [
-        *found,
+        *items,
         *_of_each(facts, "firmware", "fw_ver", "firmware of {}"),
         *_of_each(facts, "hardware", "board_id", "board of {}"),
         *_drivers(facts),
@@ -165,7 +167,7 @@ def disclosed_items(facts: HostFacts) -> list[DisclosedItem]:
 def _item(
     facts: HostFacts, group: Group, name: str, paths: tuple[str, ...], read: Callable[[str], str]
 ) -> DisclosedItem:
-    """Of the first of ``paths`` that answers."""
+    """Return the item from the first of ``paths`` that answers."""
     for path in paths:
         text = facts.file(path).text
         if text and (value := " ".join(read(text).split())[:_LONGEST]):
@@ -178,7 +180,9 @@ def _line(text: str) -> str:
 
 
 def _field(name: str) -> Callable[[str], str]:
-    """Behind ``name`` and a colon or an equal sign, the first that stands there."""
+    """Return a reader of the text after ``name`` and a colon or an equals sign, at its first
+    occurrence.
+    """
     pattern = re.compile(rf"^{name}[ \t]*[:=][ \t]*\"?([^\"\n]*)\"?$", re.MULTILINE)
 
     def read(text: str) -> str:
@@ -189,7 +193,7 @@ def _field(name: str) -> Callable[[str], str]:
 
 
 def _processors(text: str) -> str:
-    """Sockets, cores and threads of an x86 processor; the number of processors of others."""
+    """Return sockets, cores and threads of x86 processors; for others the number of processors."""
     threads = len(re.findall(r"^processor\s*:", text, re.MULTILINE))
     sockets = len(set(re.findall(r"^physical id\s*:\s*(\d+)", text, re.MULTILINE)))
     cores = _field("cpu cores")(text)
@@ -235,7 +239,7 @@ _SINGLE: tuple[tuple[Group, str, tuple[str, ...], Callable[[str], str]], ...] = 
 
 
 def _of_each(facts: HostFacts, group: Group, file: str, name: str) -> list[DisclosedItem]:
-    """A file of every RDMA device."""
+    """Return an item for the file of every RDMA device."""
     return [
         DisclosedItem(
             group, name.format(path.split("/")[4]), _line(facts.file(path).text or "")[:_LONGEST]
@@ -246,10 +250,10 @@ def _of_each(facts: HostFacts, group: Group, file: str, name: str) -> list[Discl
 
 
 def _drivers(facts: HostFacts) -> list[DisclosedItem]:
-    """Versions of drivers that state one (those in the kernel's tree have the kernel's), and the
+    """Return driver versions (if a driver states one; in-tree drivers have the kernel's), and the
     firmware that ``ethtool -i`` prints.
     """
-    found = [
+    items = [
         DisclosedItem("system", f"driver version of {path.split('/')[4]}", _line(text)[:_LONGEST])
         for path in facts.matching("/sys/class/net/*/device/driver/module/version")
         if (text := (facts.file(path).text or "").strip())
@@ -258,7 +262,7 @@ def _drivers(facts: HostFacts) -> list[DisclosedItem]:
         if argv[:2] == ("ethtool", "-i") and frame.status == "ok":
             firmware = _field("firmware-version")(frame.text).strip()
             if firmware and firmware != "N/A":
-                found.append(
+                items.append(
                     DisclosedItem("firmware", f"firmware of {argv[2]}", firmware[:_LONGEST])
                 )
-    return found
+    return items

@@ -1,8 +1,9 @@
-"""Which interfaces of a host are audited, and what conditions may ask of them. Pure.
+"""Select the interfaces of a host to audit, and derive their names for conditions. Pure.
 
-Those of an adapter always. A virtual one (VLAN, bond, bridge, IPoIB child, macvlan, veth, tun)
-where it may carry the fabric: it is chosen, or it is up with an address and no container's or
-hypervisor's own; and whatever such a one stands on.
+Interfaces of an adapter are always audited. A virtual interface (VLAN, bond, bridge, IPoIB child,
+macvlan, veth, tun) is audited if it may carry the fabric: it was chosen, or it is up with an
+address and does not belong to a container or hypervisor. Interfaces below a selected interface are
+included.
 """
 
 import re
@@ -19,38 +20,40 @@ from wireproof.model.record import Nic
 INTERFACES = "interfaces"
 """The fact that lists a host's interfaces, as the engine finds them."""
 CHOSEN = "chosen-interfaces"
-"""The fact that names the interfaces that the audit was asked for, one a line."""
+"""The fact that names the interfaces that the user chose, one per line."""
 _NOISE = re.compile(
     r"docker\d*|br-[0-9a-f]{12}|virbr\d+(-nic)?|vnet\d+|vmnet\d+|lxc\w*|lxdbr\d+|podman\d+|cni\w*"
     r"|cali\w+|tunl0|flannel\S*|cilium\S*|weave|kube-\S+|nodelocaldns|veth[0-9a-f]{6,8}|ifb\d+"
 )
-"""Names that container engines and hypervisors give to what they make."""
+"""Names that container engines and hypervisors give to their interfaces."""
 _NOT_FABRIC = {"dummy", "ifb", "nlmon", "wireguard", "gre", "sit", "ipip"}
 _UP = {"up", "unknown"}
-"""Drivers of tun and of some bridges never say more than "unknown"."""
+"""Drivers of tun and of some bridges never report more than "unknown"."""
 
 
 def audited(facts: HostFacts) -> list[Nic]:
-    """The interfaces to audit, by name; those that only files name, without what they stand on."""
-    listed = {one.name: one for one in listed_nics(facts)}
+    """Return the interfaces to audit, by name. Interfaces known only from files come without what
+    is below them.
+    """
+    listed = {nic.name: nic for nic in listed_nics(facts)}
     chosen = set((facts.file(CHOSEN).text or "").split())
-    addressed = any(one.address for one in listed.values())
-    found = {
+    addressed = any(nic.address for nic in listed.values())
+    selected = {
         name
-        for name, one in listed.items()
-        if is_real(one) or name in chosen or _may_carry(one, addressed)
+        for name, nic in listed.items()
+        if is_real(nic) or name in chosen or _may_carry(nic, addressed)
     }
     for path in facts.matching("/sys/class/net/*/device/uevent"):
         name = path.split("/")[4]
-        found.add(name)
+        selected.add(name)
         listed.setdefault(name, Nic(name=name))
-    _add_lower(found, listed)
-    return [listed[name] for name in sorted(found)]
+    _add_lower(selected, listed)
+    return [listed[name] for name in sorted(selected)]
 
 
 def listed_nics(facts: HostFacts) -> list[Nic]:
-    """As the engine found them, or as an archive keeps what ``ip`` printed; RDMA ports without an
-    interface are none.
+    """Return the interfaces from the engine, or from an archive's output of ``ip``. RDMA ports
+    without an interface are left out.
     """
     text = facts.file(INTERFACES).text
     try:
@@ -59,75 +62,78 @@ def listed_nics(facts: HostFacts) -> list[Nic]:
         return []
     if not nics and (printed := facts.command(IP_ADDRESS).text):
         nics = nics_of_ip(printed)
-    return [one for one in nics if one.rdma is None or ":" not in one.name]
+    return [nic for nic in nics if nic.rdma is None or ":" not in nic.name]
 
 
-def is_real(one: Nic) -> bool:
-    """An adapter's own interface, not one that software made."""
-    return one.kind == "ethernet" or (one.kind == "infiniband" and not one.lower)
+def is_real(nic: Nic) -> bool:
+    """Return whether an adapter, not software, provides the interface."""
+    return nic.kind == "ethernet" or (nic.kind == "infiniband" and not nic.lower)
 
 
-def _may_carry(one: Nic, addressed: bool) -> bool:
-    """``addressed``: the host's addresses are known; those of a folder of files are not."""
-    if one.kind == "loopback" or one.link_kind in _NOT_FABRIC or _NOISE.fullmatch(one.name):
+def _may_carry(nic: Nic, addressed: bool) -> bool:
+    """Return whether a virtual interface may carry the fabric. ``addressed``: the host's addresses
+    are known, which a folder of files does not have.
+    """
+    if nic.kind == "loopback" or nic.link_kind in _NOT_FABRIC or _NOISE.fullmatch(nic.name):
         return False
-    return one.operstate in _UP and (not addressed or any(map(_is_routed, one.address)))
+    return nic.operstate in _UP and (not addressed or any(map(_is_routed, nic.address)))
 
 
 def _is_routed(address: str) -> bool:
     return not address.startswith(("fe80:", "169.254."))
 
 
-def _add_lower(found: set[str], listed: Mapping[str, Nic]) -> None:
-    """What the found ones stand on, to the bottom."""
-    waiting = list(found)
+def _add_lower(selected: set[str], listed: Mapping[str, Nic]) -> None:
+    """Add all interfaces below the found ones."""
+    waiting = list(selected)
     while waiting:
         for name in listed[waiting.pop()].lower:
-            if name in listed and name not in found:
-                found.add(name)
+            if name in listed and name not in selected:
+                selected.add(name)
                 waiting.append(name)
 
 
-def names_of(one: Nic, facts: HostFacts, all_of: Iterable[Nic]) -> dict[str, Value]:
-    """The names ``nic.*`` that do not need the adapter's own files."""
-    below = [other for other in all_of if other.name in one.lower]
+def names_of(nic: Nic, facts: HostFacts, all_of: Iterable[Nic]) -> dict[str, Value]:
+    """Return the names ``nic.*`` that do not need the adapter's files."""
+    below = [other for other in all_of if other.name in nic.lower]
     sizes = [_mtu(other.name, other.mtu, facts) for other in below]
     known = [size for size in sizes if isinstance(size, int)]
     return {
-        "nic.name": one.name,
-        "nic.kind": interface_kind(one, facts),
-        "nic.device": is_real(one),
-        "nic.lower": list(one.lower),
+        "nic.name": nic.name,
+        "nic.kind": interface_kind(nic, facts),
+        "nic.device": is_real(nic),
+        "nic.lower": list(nic.lower),
         "nic.lower_mtu": min(known) if known and len(known) == len(sizes) else UNKNOWN,
-        "nic.mtu": _mtu(one.name, one.mtu, facts),
-        "nic.master": one.master,
+        "nic.mtu": _mtu(nic.name, nic.mtu, facts),
+        "nic.master": nic.master,
     }
 
 
-def interface_kind(one: Nic, facts: HostFacts) -> Value:
-    """The kernel's word for a virtual one, ``ipoib``, or ``ethernet``."""
-    if one.kind == "infiniband" or _type(one.name, facts) == _INFINIBAND:
+def interface_kind(nic: Nic, facts: HostFacts) -> Value:
+    """Return the kernel's word for a virtual interface, ``ipoib``, or ``ethernet``."""
+    if nic.kind == "infiniband" or _type(nic.name, facts) == _INFINIBAND:
         return "ipoib"
-    return one.link_kind or one.kind
+    return nic.link_kind or nic.kind
 
 
 _MOST_LEVELS = 8
 
 
 def rate_of(
-    one: Nic, rates: Mapping[str, Value], named: Mapping[str, Nic], levels: int = _MOST_LEVELS
+    nic: Nic, rates: Mapping[str, Value], named: Mapping[str, Nic], levels: int = _MOST_LEVELS
 ) -> Value:
-    """Gb/s. ``rates``: of the adapters' interfaces; ``named``: all. A bond has its members' sum,
-    what stands on one other has its rate; what a virtual driver claims is no rate.
+    """Return Gb/s. ``rates``: of adapters' interfaces; ``named``: all interfaces. A bond has the
+    sum of its members; an interface above a single other has its rate. The rate that a virtual
+    driver claims is ignored.
     """
-    if one.name in rates or not levels:
-        return rates.get(one.name, UNKNOWN)
+    if nic.name in rates or not levels:
+        return rates.get(nic.name, UNKNOWN)
     below = [
         rate_of(named[name], rates, named, levels - 1) if name in named else UNKNOWN
-        for name in one.lower
+        for name in nic.lower
     ]
     known = [rate for rate in below if isinstance(rate, (int, float))]
-    if not known or len(known) < len(below) or (len(known) > 1 and one.link_kind != "bond"):
+    if not known or len(known) < len(below) or (len(known) > 1 and nic.link_kind != "bond"):
         return UNKNOWN
     return sum(known)
 
@@ -153,36 +159,37 @@ _ROUTED = (
     re.compile(r"^(\S+)\s+0{8}\s+\S+\s+([0-9A-F]{4})\s", re.MULTILINE),
     re.compile(r"^0{32} 00 (?:\S+ ){6}\S*([0-9a-f]{4}) +(\S+)$", re.MULTILINE),
 )
-"""Default routes of the two files: interface and flags, flags and interface."""
+"""Default routes of the two files: (interface, flags) and (flags, interface)."""
 _PRINTED = re.compile(r"^default .*?\bdev (\S+)", re.MULTILINE)
 _RTF_UP, _LOOPBACK = 1, "lo"
 
 
 def default_interfaces(facts: HostFacts) -> set[str]:
-    """Those that a default route leads through."""
+    """Return the interfaces that default routes use."""
     old, new = (facts.file(path).text or "" for path in ROUTES)
-    found = [(name, flags) for name, flags in _ROUTED[0].findall(old)]
-    found += [(name, flags) for flags, name in _ROUTED[1].findall(new)]
-    names = {name for name, flags in found if int(flags, 16) & _RTF_UP and name != _LOOPBACK}
+    routes = [(name, flags) for name, flags in _ROUTED[0].findall(old)]
+    routes += [(name, flags) for flags, name in _ROUTED[1].findall(new)]
+    names = {name for name, flags in routes if int(flags, 16) & _RTF_UP and name != _LOOPBACK}
     return names | set(_PRINTED.findall(facts.command(IP_ROUTE).text or ""))
 
 
 def with_lower(facts: HostFacts, names: Iterable[str]) -> frozenset[str]:
-    """The interfaces and all that they stand on."""
-    lower = {one.name: one.lower for one in listed_nics(facts)}
-    waiting, found = list(names), set[str]()
+    """Return the interfaces and all interfaces below them."""
+    lower = {nic.name: nic.lower for nic in listed_nics(facts)}
+    waiting, closure = list(names), set[str]()
     while waiting:
         name = waiting.pop()
-        if name not in found:
-            found.add(name)
+        if name not in closure:
+            closure.add(name)
             waiting += lower.get(name, [])
-    return frozenset(found)
+    return frozenset(closure)
 
 
 def manages(facts: HostFacts, name: str, rdma: Value, elsewhere: Value) -> Value:
-    """Whether an interface serves the host alone, not the fabric: nobody chose it, no RDMA runs
-    over it, and it carries the default route or the RDMA ports are others. ``rdma``: whether RDMA
-    runs over it; ``elsewhere``: whether the host has RDMA ports. UNKNOWN if that was not read.
+    """Return whether an interface serves only the host, not the fabric: nobody chose it, no RDMA
+    runs over it, and it carries the default route or the RDMA ports are elsewhere. ``rdma``:
+    whether RDMA runs over it. ``elsewhere``: whether the host has RDMA ports. UNKNOWN if that was
+    not read.
     """
     chosen = with_lower(facts, (facts.file(CHOSEN).text or "").split())
     if rdma is True or name in chosen:
@@ -211,38 +218,35 @@ _KINDS: dict[str, Literal["ethernet", "infiniband", "loopback"]] = {
 
 
 def nics_of_ip(text: str) -> list[Nic]:
-    """What is printed of each interface, and what the others say to stand on or be a member of."""
-    found = list(_nics(text))
-    members = [(one.master, one.name) for one in found if one.master]
-    lower = {one.name: list(one.lower) for one in found}
+    """Parse the output of ``ip``, and add to each interface the members that name it as master."""
+    nics = [_nic(*link) for link in _links(text)]
+    members = [(nic.master, nic.name) for nic in nics if nic.master]
+    lower = {nic.name: list(nic.lower) for nic in nics}
     for master, name in members:
         lower.setdefault(master, []).append(name)
-    return [msgspec.structs.replace(one, lower=lower[one.name]) for one in found]
+    return [msgspec.structs.replace(nic, lower=lower[nic.name]) for nic in nics]
 
 
 def _links(text: str) -> Iterator[tuple[str, str, str, str]]:
-    """Name, parent, words behind the flags of the first line, and the further lines of each."""
+    """Yield name, parent, words after the flags of the first line, and further lines of each
+    interface.
+    """
     heads = list(_HEAD.finditer(text))
     ends = [*(head.start() for head in heads[1:]), len(text)]
-    for head, end in zip(heads, ends, strict=False):  # without an interface there is one end more
+    for head, end in zip(heads, ends, strict=False):  # without interfaces there is still one end
         name, parent, words = head.groups(default="")
         yield name, parent, words, text[head.end() : end]
-
-
-def _nics(text: str) -> Iterator[Nic]:
-    for link in _links(text):
-        yield _nic(*link)
 
 
 _OF_BOND = ("mode", "miimon", "arp_interval", "xmit_hash_policy")
 
 
 def link_files(text: str) -> Iterator[tuple[str, str]]:
-    """Files of /sys/class/net of which ``ip -d`` prints the text."""
+    """Yield files of /sys/class/net whose text ``ip -d`` prints."""
     for name, _, words, body in _links(text):
         bond = _word(r"^[ \t]+bond (mode .*)$", body).split()
         values = dict(zip(bond[::2], bond[1::2], strict=False))
-        found = {
+        texts = {
             "tx_queue_len": _word(r"\bqlen (\d{1,9})\b", words),
             "mode": _word(r"^[ \t]+ipoib .*\bmode (datagram|connected)\b", body),
             "bonding_slave/mii_status": _word(
@@ -250,11 +254,11 @@ def link_files(text: str) -> Iterator[tuple[str, str]]:
             ).lower(),
             **{f"bonding/{key}": values.get(key, "") for key in _OF_BOND},
         }
-        yield from ((f"/sys/class/net/{name}/{file}", said) for file, said in found.items() if said)
+        yield from ((f"/sys/class/net/{name}/{file}", word) for file, word in texts.items() if word)
 
 
 def _nic(name: str, parent: str, words: str, body: str) -> Nic:
-    """``words``: behind the flags of its first line; ``body``: its further lines."""
+    """``words``: after the flags of the first line; ``body``: further lines."""
     hardware, mac = _matched(_LINK, body, 2)
     (word,) = _matched(_KIND, body, 1)
     (pci,) = _matched(_PARENT, body, 1)
@@ -274,7 +278,7 @@ def _nic(name: str, parent: str, words: str, body: str) -> Nic:
 
 
 def _matched(pattern: re.Pattern[str], text: str, groups: int) -> tuple[str, ...]:
-    """The groups of the first match; "" for each without one."""
+    """Return the groups of the first match; "" for groups without one."""
     found = pattern.search(text)
     return found.groups(default="") if found else ("",) * groups
 

@@ -1,5 +1,5 @@
-"""Where the interrupts of an interface's queues go, as one short fact an interface: a host has
-thousands of them. Pure. The texts are hostile: what is not understood is left out.
+"""Condense the interrupts of an interface's queues into a short fact per interface, because a host
+has thousands of them. Pure. The texts are hostile: what cannot be parsed is left out.
 """
 
 import re
@@ -14,26 +14,26 @@ from wireproof.model.quantity import whole
 from wireproof.model.record import FactFrame
 
 INTERRUPTS = "irq/"
-"""Where the facts of interfaces stand: ``irq/NIC``."""
+"""Prefix of the facts: ``irq/NIC``."""
 AFFINITIES = ("grep", "-rHs", "--include=*affinity_list", "", "/proc/irq")
-"""All interrupts of a host with their cores, one a line."""
+"""Lists all interrupts of a host with their cores, one per line."""
 _AFFINITY = re.compile(
     r"^/proc/irq/(\d{1,6})/(effective|smp)_affinity_list:([\d,-]+)$", re.MULTILINE
 )
 _SERVICE = ("systemctl", "is-active", "irqbalance.service")
 _LEAST = 4
-"""Interrupts, below which there is nothing to spread."""
+"""Fewest interrupts that can be spread."""
 _SHOWN = 4
 
 
 def vectors_of(nic: str) -> tuple[str, ...]:
-    """The command that lists the interrupts of an interface's device."""
+    """Return the command that lists the interrupts of an interface's device."""
     return ("ls", "-1", f"/sys/class/net/{nic}/device/msi_irqs")
 
 
 def vectors_in(interrupts: str, names: Iterable[str]) -> str:
-    """The numbers of the lines of /proc/interrupts that name the interface or its PCI device
-    (``names``), as ``vectors_of`` prints them.
+    """Return the numbers of the lines of /proc/interrupts that mention any of ``names`` (the
+    interface, its PCI device), in the format of ``vectors_of``.
     """
     named = "|".join(re.escape(name) for name in names if name)
     line = rf"^[ \t]*(\d{{1,6}}):.*(?<![\w.])(?:{named})(?![\w.])"
@@ -41,24 +41,26 @@ def vectors_in(interrupts: str, names: Iterable[str]) -> str:
 
 
 def folded(frames: Iterable[FactFrame], nics: Sequence[str]) -> tuple[FactFrame, ...]:
-    """The frames of a host, with a fact for each interface in place of what it is made of."""
+    """Return the frames of a host with a fact per interface instead of the frames that it
+    summarizes.
+    """
     frames = tuple(frames)
     facts = HostFacts.of("", frames)
     used = {AFFINITIES, *map(vectors_of, nics)}
-    kept = (one for one in frames if one.kind != "command" or tuple(one.argv) not in used)
+    kept = (frame for frame in frames if frame.kind != "command" or tuple(frame.argv) not in used)
     cores = _cores(facts.command(AFFINITIES).text or "")
     return (*kept, *(_fact(nic, cores, facts) for nic in nics))
 
 
 def _cores(text: str) -> dict[int, list[int]]:
-    """By interrupt, the cores that it goes to; where the kernel does not say, those it may go
-    to.
+    """Map each interrupt to the cores that receive it; if the kernel does not tell, to the cores
+    that may receive it.
     """
-    found: dict[str, dict[int, list[int]]] = {"smp": {}, "effective": {}}
+    by_kind: dict[str, dict[int, list[int]]] = {"smp": {}, "effective": {}}
     for number, kind, cores in _AFFINITY.findall(text):
         if isinstance(listed := cpu_list(cores), list) and listed:
-            found[kind][int(number)] = listed
-    return found["smp"] | found["effective"]
+            by_kind[kind][int(number)] = listed
+    return by_kind["smp"] | by_kind["effective"]
 
 
 def _fact(nic: str, cores: Mapping[int, list[int]], facts: HostFacts) -> FactFrame:
@@ -78,8 +80,8 @@ def _fact(nic: str, cores: Mapping[int, list[int]], facts: HostFacts) -> FactFra
 
 
 def _lines(nic: str, mine: Mapping[int, list[int]], facts: HostFacts) -> Iterator[str]:
-    """The worst of both: how many of a device's interrupts share a core, and how many go to no core
-    near it.
+    """Yield how many of a device's interrupts share a core, and how many reach no core near the
+    device.
     """
     yield f"interrupts: {len(mine)}\n"
     if len(mine) < _LEAST:

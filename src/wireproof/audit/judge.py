@@ -1,6 +1,7 @@
-"""One machine held against the catalogue: a result for every setting. Pure.
+"""Judge a machine by the catalogue: a result for every setting. Pure.
 
-Zero evidence never passes: what could not be read is ``unknown`` and says what was asked for.
+Zero evidence never passes: a value that could not be read is ``unknown``, with the places that were
+asked.
 """
 
 from __future__ import annotations
@@ -33,39 +34,39 @@ __all__ = [
 ]
 
 _FIXED = "[fixed]"
-"""How ethtool marks what the driver does not let be changed."""
+"""How ethtool marks features that the driver does not let anyone change."""
 
 
 def judge_machine(
     machine: Machine, catalogue: Catalogue, profile: Profile, only: Iterable[str] = ()
 ) -> list[AuditResult]:
-    """A result for each entry and instance, in the catalogue's order."""
+    """Return a result for each entry and instance, in the order of the catalogue."""
     return judge_machines([machine], catalogue, profile, only)
 
 
 def judge_machines(
     machines: Iterable[Machine], catalogue: Catalogue, profile: Profile, only: Iterable[str] = ()
 ) -> list[AuditResult]:
-    """As `judge_machine` for each of them. Most hosts of a cluster are alike: of a host that is
-    like one before, only what depends on the differences is judged again.
+    """Judge several machines. Most hosts of a cluster are alike: for a host similar to an earlier
+    one, only results that depend on the differences are judged again.
     """
     wanted = set(only)
     entries = [entry for name, entry in catalogue.entries.items() if not wanted or name in wanted]
     before = LikeHosts(catalogue)
-    found: list[AuditResult] = []
+    results: list[AuditResult] = []
     for machine in machines:
-        found += _Judge(machine, catalogue, profile).beside(before, entries)
-    return found
+        results += _Judge(machine, catalogue, profile).beside(before, entries)
+    return results
 
 
 class _Judge:
-    """One machine before the catalogue."""
-
     def __init__(self, machine: Machine, catalogue: Catalogue, profile: Profile) -> None:
         self.machine, self.catalogue, self.profile = machine, catalogue, profile
 
     def beside(self, before: LikeHosts, entries: Sequence[ParsedSetting]) -> list[AuditResult]:
-        """All results; those of a host like this if they do not depend on what differs."""
+        """Return all results, reusing those of a similar host that do not depend on a
+        difference.
+        """
         found = before.of(self.machine)
         if found is None:
             slots, results = zip(*self.all(entries), strict=True) if entries else ((), ())
@@ -83,7 +84,7 @@ class _Judge:
         return like
 
     def all(self, entries: Iterable[ParsedSetting]) -> Iterator[tuple[Slot, AuditResult]]:
-        """Each result with what it is of."""
+        """Yield each result with its slot."""
         for entry in entries:
             instances = instances_of(self.machine, entry)
             if not instances:
@@ -94,7 +95,7 @@ class _Judge:
                 yield (entry, None), one
 
     def _cut(self, entry: ParsedSetting) -> Iterable[AuditResult]:
-        """Of an entry with an instance for each file, those files that were too many to list."""
+        """Yield a result for each pattern with more files than could be listed."""
         facts = self.machine.facts
         for read in entry.setting.reads if entry.setting.scope == "each" else ():
             if facts.is_cut(read.file):
@@ -102,7 +103,7 @@ class _Judge:
                 yield self._made(entry, WHOLE, "unknown", why)
 
     def _none(self, entry: ParsedSetting) -> AuditResult:
-        """There is no such interface, port or file."""
+        """Return the result of a setting without any interface, port or file."""
         lacking = {"nic": "fabric interface", "rdma": "RDMA port"}.get(entry.setting.scope, "")
         listed = all(self.machine.facts.was_listed(read.file) for read in entry.setting.reads)
         hidden = {
@@ -182,15 +183,15 @@ class _Judge:
 
     def _fix(self, entry: ParsedSetting, instance: Instance, reading: SettingReading) -> str:
         lookup = self._lookup(instance, reading.value)
-        found = remedy_of(entry, instance, reading.place, self.profile, lookup)
-        if found is None:
+        remedy = remedy_of(entry, instance, reading.place, self.profile, lookup)
+        if remedy is None:
             return ""
-        command, text = tuned_by(entry.setting, found, self.profile), fix_text(found)
+        command, text = tuned_by(entry.setting, remedy, self.profile), fix_text(remedy)
         return f"`{command}`: {text}" if command else text
 
 
 def instances_of(machine: Machine, entry: ParsedSetting) -> list[Instance]:
-    """What has the setting on this machine, by its scope."""
+    """Return the instances that have the setting on this machine, by its scope."""
     match entry.setting.scope:
         case "nic":
             return list(machine.nics)
@@ -202,13 +203,15 @@ def instances_of(machine: Machine, entry: ParsedSetting) -> list[Instance]:
 
 
 def _whose(reading: SettingReading | None) -> str:
-    """Of which process a limit is."""
+    """Return the process that a limit belongs to, as text."""
     _, of, who = (reading.place if reading else "").partition(" of ")
     return f", of {who}" if of and reading and reading.place.startswith("/proc/self/") else ""
 
 
 def _why_not(entry: ParsedSetting, instance: Instance) -> str:
-    """Why a condition is not met: for people where it asks for an adapter, else as it stands."""
+    """Return why a setting does not apply: in words if it needs an adapter, else as its
+    condition.
+    """
     names = instance.names
     if names.get("nic.device", True) or "nic.device" not in entry.applies.names:
         return f"it counts where {entry.applies.text}"
@@ -227,7 +230,7 @@ def _verdict(setting: Setting, holds: bool | None, profile: Profile) -> tuple[St
 
 
 class Names:
-    """The names of one condition: of the instance, the host, other settings and files."""
+    """Look up the names of a condition: of the instance, the host, other settings and files."""
 
     def __init__(
         self, machine: Machine, catalogue: Catalogue, instance: Instance, value: Value
@@ -251,8 +254,8 @@ class Names:
         return self.instance.names.get(name, self.machine.names.get(name, UNKNOWN))
 
     def _other(self, name: str) -> Value:
-        """Another setting's value, of the same instance where it has the same scope; none where
-        this system does not have it.
+        """Return the value of another setting, for the same instance if the scope is the same; None
+        if this system lacks the setting.
         """
         entry = self.catalogue.entries.get(name)
         instance = self._same_instance(entry) if entry is not None else None
@@ -262,7 +265,9 @@ class Names:
         return None if isinstance(reading.value, Unknown) and reading.absent else reading.value
 
     def _same_instance(self, entry: ParsedSetting) -> Instance | None:
-        """The one of ours; of another file's pattern that whose open parts are the same."""
+        """Return the matching instance of the other setting; for scope each, the file with the same
+        label.
+        """
         if entry.setting.scope != "each":
             return WHOLE if entry.setting.scope == "host" else self.instance
         files = _each(self.machine, entry.setting)
@@ -270,20 +275,22 @@ class Names:
 
 
 def _each(machine: Machine, setting: Setting) -> list[Instance]:
-    """An instance for each file that the first pattern with a match has; where the worst counts,
-    for each name of the pattern's last open part.
+    """Return an instance for each file of the first pattern that matches. If the worst value
+    counts, group files by the last open part of the pattern.
     """
     for read in setting.reads:
         if paths := machine.facts.matching(read.file):
             if read.worst:
                 labels = dict.fromkeys(_varying(path, read.file).split()[-1] for path in paths)
-                return [Instance(one, {"pattern": alike(read.file, one)}, {}) for one in labels]
+                return [
+                    Instance(label, {"pattern": alike(read.file, label)}, {}) for label in labels
+                ]
             return [Instance(_varying(path, read.file), {"file": path}, {}) for path in paths]
     return []
 
 
 def _varying(path: str, pattern: str) -> str:
-    """The parts of ``path`` that the pattern leaves open."""
+    """Return the parts of ``path`` that the pattern leaves open."""
     pairs = zip(path.split("/"), pattern.split("/"), strict=True)
     return " ".join(part for part, known in pairs if "*" in known)
 
@@ -293,25 +300,28 @@ _LIKE_RHEL = {"rhel", "centos", "rocky", "almalinux", "ol"}
 
 
 def gone(setting: Setting, names: Lookup) -> str:
-    """Why the host's release does not have it any more; "" where it has, or nothing is known."""
-    found = _compared(setting.until, names)
-    if found is None or found[0] < found[1]:
+    """Return why the host's release no longer has the setting; "" if it has, or if that
+    is unknown.
+    """
+    compared = _compared(setting.until, names)
+    if compared is None or compared[0] < compared[1]:
         return ""
-    return f"it is gone since {setting.until}; {found[2]}"
+    return f"it is gone since {setting.until}; {compared[2]}"
 
 
 def not_yet(setting: Setting, names: Lookup) -> str:
-    """Why the host's release does not have it yet; "" where it has, or nothing is known. Systems
-    take new things into old kernels: only what is not there is told so.
+    """Return why the host's release does not have the setting yet; "" if it has, or if that is
+    unknown. Distributions backport features into old kernels, so this is used only for settings
+    that are absent.
     """
-    found = _compared(setting.since, names)
-    if found is None or found[0] >= found[1]:
+    compared = _compared(setting.since, names)
+    if compared is None or compared[0] >= compared[1]:
         return ""
-    return f"it is there since {setting.since}; {found[2]}"
+    return f"it is there since {setting.since}; {compared[2]}"
 
 
 def _compared(release: str, names: Lookup) -> tuple[list[int], list[int], str] | None:
-    """The host's release, the setting's, and the host's for people."""
+    """Return (the host's release, the setting's release, the host's release in words)."""
     wanted = _RELEASE.fullmatch(release)
     if wanted is None:
         return None

@@ -1,4 +1,4 @@
-"""What kind of machine the facts describe: the names that a setting's conditions may use. Pure.
+"""Derive a machine from facts: the names that conditions of settings may use. Pure.
 
 ``host.*`` of the machine, ``nic.*`` of a fabric interface, ``rdma.*`` of an RDMA port. A name whose
 source could not be read is UNKNOWN.
@@ -44,7 +44,7 @@ from wireproof.model.record import Nic
 FILES = (*HOST_FILES, INTERFACES, PCI, *ROUTES, *DISCLOSED_FILES)
 _GPUS = "/sys/bus/pci/drivers/nvidia/*/numa_node"
 ADAPTERS = "/sys/class/net/*/device/uevent"
-"""Where an interface of an adapter has its driver."""
+"""The file that names the driver of an adapter's interface."""
 RDMA_PORTS = "/sys/class/infiniband/*/ports/*/link_layer"
 GLOBS = (
     ADAPTERS,
@@ -115,7 +115,7 @@ NAMES = {
 
 @dataclass(frozen=True)
 class Instance:
-    """One of the machine's interfaces or RDMA ports with its names; ``label`` for people."""
+    """An interface or RDMA port of the machine, with its names; ``label`` is for display."""
 
     label: str
     places: dict[str, str]
@@ -128,7 +128,7 @@ WHOLE = Instance("", {}, {})
 
 @dataclass(frozen=True)
 class Machine:
-    """The machine of one host. ``names``: of the host; those of instances come on top."""
+    """The machine of a host. ``names``: of the host; instances add their own."""
 
     facts: HostFacts
     names: dict[str, Value] = field(default_factory=dict)
@@ -137,7 +137,7 @@ class Machine:
 
 
 def machine_of(facts: HostFacts) -> Machine:
-    """What the facts say of the machine; what they do not say is UNKNOWN."""
+    """Derive the machine from its facts; missing information is UNKNOWN."""
     printed = printed_files(facts)
     facts = dataclasses.replace(facts, derived=printed)
     firmware = dict(mlxconfig_files(facts, adapters_of(facts)))
@@ -154,40 +154,40 @@ def _driver(facts: HostFacts, uevent: str) -> Value:
 
 
 def _nics(facts: HostFacts) -> list[Instance]:
-    """The interfaces to audit with their names."""
+    """Return the interfaces to audit with their names."""
     with_rdma = {
         path.split("/")[7] for path in facts.matching("/sys/class/infiniband/*/device/net/*/mtu")
     }
     ports = facts.matching(RDMA_PORTS)
     elsewhere: Value = bool(ports) or (UNKNOWN if _may_have_rdma(facts) else False)
     nics = audited(facts)
-    rates = {one.name: _speed(one.name, facts) for one in nics if is_real(one)}
-    named = {one.name: one for one in nics}
-    found = [
+    rates = {nic.name: _speed(nic.name, facts) for nic in nics if is_real(nic)}
+    named = {nic.name: nic for nic in nics}
+    instances = [
         Instance(
-            one.name,
-            {"nic": one.name},
+            nic.name,
+            {"nic": nic.name},
             {
-                **names_of(one, facts, nics),
-                **_of_adapter(one, facts),
-                **modes_of(facts, one.name),
-                "nic.driver": _driver_of(one, named, facts),
-                "nic.rate": rate_of(one, rates, named),
-                "nic.rdma": (rdma := _over_ethernet(one, with_rdma, facts)),
-                "nic.manages": manages(facts, one.name, rdma, elsewhere),
+                **names_of(nic, facts, nics),
+                **_of_adapter(nic, facts),
+                **modes_of(facts, nic.name),
+                "nic.driver": _driver_of(nic, named, facts),
+                "nic.rate": rate_of(nic, rates, named),
+                "nic.rdma": (rdma := _over_ethernet(nic, with_rdma, facts)),
+                "nic.manages": manages(facts, nic.name, rdma, elsewhere),
             },
         )
-        for one in nics
+        for nic in nics
     ]
-    add_sisters([one.names for one in found], "nic", ("nic.driver", "nic.most", "nic.device"))
-    return found
+    add_sisters([nic.names for nic in instances], "nic", ("nic.driver", "nic.most", "nic.device"))
+    return instances
 
 
-def _over_ethernet(one: Nic, with_rdma: Collection[str], facts: HostFacts) -> Value:
-    """Whether RDMA runs over its Ethernet."""
-    if interface_kind(one, facts) == "ipoib":
+def _over_ethernet(nic: Nic, with_rdma: Collection[str], facts: HostFacts) -> Value:
+    """Return whether RDMA runs over the interface's Ethernet."""
+    if interface_kind(nic, facts) == "ipoib":
         return False
-    return one.name in with_rdma or (UNKNOWN if _may_have_rdma(facts) else False)
+    return nic.name in with_rdma or (UNKNOWN if _may_have_rdma(facts) else False)
 
 
 _RDMA_MODULES = frozenset({
@@ -195,19 +195,19 @@ _RDMA_MODULES = frozenset({
     "iw_cxgb4", "mana_ib", "mlx4_core", "mlx5_core", "ocrdma", "qedr", "qib", "rdma_rxe", "siw",
     "usnic_verbs", "vmw_pvrdma",
 })  # fmt: skip
-"""The kernel's RDMA, and drivers that bring it: ib_core may be built in."""
+"""The kernel's RDMA core, and drivers that need it: ib_core may be built in."""
 _GPU_MODULES = frozenset({"nvidia", "amdgpu", "habanalabs", "xe"})
 
 
 def _may_have_rdma(facts: HostFacts) -> bool:
-    """Whether there may be ports that are not shown; ibstat prints all."""
+    """Return whether ports may exist that are not visible; ibstat prints all ports."""
     if facts.command(IBSTAT).text:
         return False
     return facts.may_hide(RDMA_PORTS) and not _lacks(_RDMA_MODULES, facts)
 
 
 def _lacks(modules: Collection[str], facts: HostFacts) -> bool:
-    """Whether none of the modules is loaded, as the list of them says."""
+    """Return whether the list of modules shows that none of ``modules`` is loaded."""
     listed = modules_in(facts.file("/proc/modules"))
     return isinstance(listed, list) and bool(listed) and not set(modules).intersection(listed)
 
@@ -224,13 +224,13 @@ def _speed(name: str, facts: HostFacts) -> Value:
     return int(speed) / 1000 if re.fullmatch(r"\d{1,9}", speed, re.ASCII) else UNKNOWN
 
 
-def _of_adapter(one: Nic, facts: HostFacts) -> dict[str, Value]:
-    """What an adapter's own files say of its interface."""
-    folder = f"/sys/class/net/{one.name}"
+def _of_adapter(nic: Nic, facts: HostFacts) -> dict[str, Value]:
+    """Return the names from the files of an interface's adapter."""
+    folder = f"/sys/class/net/{nic.name}"
     numa = facts.line(f"{folder}/device/numa_node")
     cpus = facts.line(f"{folder}/device/local_cpulist")
     return {
-        "nic.ipoib": interface_kind(one, facts) == "ipoib",
+        "nic.ipoib": interface_kind(nic, facts) == "ipoib",
         "nic.cpus": cpu_list(cpus) if cpus else UNKNOWN,
         "nic.numa": int(numa) if re.fullmatch(r"-?\d{1,4}", numa) else UNKNOWN,
     }
@@ -240,28 +240,30 @@ _MOST_LEVELS = 8
 
 
 def _driver_of(
-    one: Nic, named: Mapping[str, Nic], facts: HostFacts, levels: int = _MOST_LEVELS
+    nic: Nic, named: Mapping[str, Nic], facts: HostFacts, levels: int = _MOST_LEVELS
 ) -> Value:
-    """Of an adapter's interface its driver; of a virtual one that of all below it, "" for none."""
-    driver = _driver(facts, f"/sys/class/net/{one.name}/device/uevent")
+    """Return the driver of an adapter's interface; for a virtual interface, the common driver of
+    all below it, else "".
+    """
+    driver = _driver(facts, f"/sys/class/net/{nic.name}/device/uevent")
     if not isinstance(driver, Unknown):
         return driver
-    if is_real(one):
-        return one.driver or _printed_driver(facts, one.name)
-    below = [named[name] for name in one.lower if name in named]
-    found = {_driver_of(each, named, facts, levels - 1) for each in below} if levels else set()
-    return found.pop() if len(found) == 1 else ""
+    if is_real(nic):
+        return nic.driver or _printed_driver(facts, nic.name)
+    below = [named[name] for name in nic.lower if name in named]
+    drivers = {_driver_of(lower, named, facts, levels - 1) for lower in below} if levels else set()
+    return drivers.pop() if len(drivers) == 1 else ""
 
 
 def _printed_driver(facts: HostFacts, name: str) -> Value:
-    """As an archive keeps what ``ethtool -i`` printed."""
+    """Return the driver from an archive's output of ``ethtool -i``."""
     text = facts.command(("ethtool", "-i", name)).text or ""
     found = re.search(r"^driver: (\S+)$", text, re.MULTILINE)
     return found.group(1) if found else UNKNOWN
 
 
 def _rdma_ports(facts: HostFacts) -> list[Instance]:
-    found = []
+    ports = []
     interfaces = {
         path.split("/")[4]: path.split("/")[7]
         for path in facts.matching("/sys/class/infiniband/*/device/net/*/mtu")
@@ -281,14 +283,16 @@ def _rdma_ports(facts: HostFacts) -> list[Instance]:
             "rdma.board": facts.line(f"{folder}/board_id") or device,
             "rdma.most": signalled(facts, device, port),
         }
-        found.append(Instance(f"{device}:{port}", {"device": device, "port": port}, names))
+        ports.append(Instance(f"{device}:{port}", {"device": device, "port": port}, names))
     like = ("rdma.board", "rdma.layer", "rdma.active")
-    add_sisters([one.names for one in found], "rdma", like)
-    return found
+    add_sisters([one.names for one in ports], "rdma", like)
+    return ports
 
 
 def _rdma_driver(facts: HostFacts, device: str) -> Value:
-    """Where the device does not say: the loaded module that devices are named by (hfi1_0)."""
+    """Return the driver of an RDMA device; if no file names it, the loaded module that devices are
+    named after (hfi1_0).
+    """
     driver = _driver(facts, f"/sys/class/infiniband/{device}/device/uevent")
     name = re.sub(r"_?\d{1,4}$", "", device)
     module = facts.matching(f"/sys/module/{name}/parameters/*")
@@ -298,10 +302,10 @@ def _rdma_driver(facts: HostFacts, device: str) -> Value:
 def _fabric(
     nics: tuple[Instance, ...], rdma: tuple[Instance, ...], facts: HostFacts
 ) -> dict[str, Value]:
-    own = [one for one in nics if one.names["nic.device"]]
-    drivers = [*_texts(rdma, "rdma.driver"), *_texts(own, "nic.driver")]
-    rates = [*_numbers(rdma, "rdma.rate"), *_numbers(own, "nic.rate")]
-    ethernet = [one for one in nics if one.names["nic.kind"] != "ipoib"]
+    real = [nic for nic in nics if nic.names["nic.device"]]
+    drivers = [*_texts(rdma, "rdma.driver"), *_texts(real, "nic.driver")]
+    rates = [*_numbers(rdma, "rdma.rate"), *_numbers(real, "nic.rate")]
+    ethernet = [nic for nic in nics if nic.names["nic.kind"] != "ipoib"]
     hidden = not rdma and _may_have_rdma(facts)
     return {
         "host.fabrics": UNKNOWN if hidden and not drivers else sorted(set(drivers)),
@@ -315,9 +319,9 @@ def _fabric(
 
 
 def _texts(of: Iterable[Instance], name: str) -> list[str]:
-    """The values that could be read."""
-    return [text for one in of if isinstance(text := one.names[name], str)]
+    """Return the values that could be read."""
+    return [text for instance in of if isinstance(text := instance.names[name], str)]
 
 
 def _numbers(of: Iterable[Instance], name: str) -> list[float]:
-    return [number for one in of if isinstance(number := one.names[name], (int, float))]
+    return [number for instance in of if isinstance(number := instance.names[name], (int, float))]

@@ -1,8 +1,8 @@
-"""PCI Express on the way of each adapter: its own registers, the bridges above it, the nearest GPU.
-Pure.
+"""Describe the PCI Express path of each adapter: its registers, the bridges above it, the nearest
+GPU. Pure.
 
-From the engine's list of devices, or from what ``lspci`` printed. A value that the kernel shows to
-root alone is denied, not missing.
+The source is the engine's list of devices, or the output of ``lspci``. A value that the kernel
+shows only to root is denied, not missing.
 """
 
 import functools
@@ -20,15 +20,17 @@ from wireproof.model.record import FactFrame
 PCI = "pci"
 """The fact that lists a host's PCI devices, as the engine reads them."""
 HOST = "pci-host/"
-"""Where what is said of all devices stands."""
+"""Prefix of facts about all devices."""
 LSPCI = ("lspci", "-nnvv")
-"""What an archive keeps instead."""
+"""The command whose output an archive keeps instead."""
 _ACCELERATORS = {"nvidia", "amdgpu", "habanalabs", "xe"}
 _GIGATRANSFERS = {1: 2.5, 2: 5.0, 3: 8.0, 4: 16.0, 5: 32.0, 6: 64.0}
 _GIGABITS = {1: 2.0, 2: 4.0, 3: 7.877, 4: 15.754, 5: 31.508, 6: 60.5}
-"""Of a lane after its line code (8b/10b; 128b/130b; flits of 242 in 256 bytes), by generation."""
+"""Gb/s of a lane after its line code (8b/10b; 128b/130b; flits of 242 in 256 bytes), by
+generation.
+"""
 _REDIRECTS = {2: "ReqRedir", 3: "CmpltRedir", 4: "UpstreamFwd"}
-"""Bits of the ACS control register that send traffic between devices up to the root."""
+"""Bits of the ACS control register that redirect traffic between devices up to the root."""
 _REDIRECTING = 0b1100
 _UNREAD = {
     "root": "is shown to root alone: run the audit as root",
@@ -39,16 +41,15 @@ _NO_EXPRESS = "its configuration space has no such PCI Express register"
 _NO_GPU = "no GPU is behind the same PCIe switch"
 
 Texts = dict[str, tuple[str, str]]
-"""Name of a value to its text, or to "" and why there is none (or a key of `_UNREAD`)."""
+"""Map the name of a value to (text, ""), or to ("", reason) with a reason or a key of `_UNREAD`."""
 
 
 class PciDevice(msgspec.Struct, frozen=True, kw_only=True):
-    """``address``: ``0000:c1:00.0``; ``device_class``: six hexadecimal digits; ``numa``: its node
-    where the firmware says it. ``secondary``: the bus below a bridge. ``type``: of the PCI Express
-    device or port (0 endpoint, 4 root port, 5 and 6 a switch's upstream and downstream port).
+    """``address``: ``0000:c1:00.0``. ``device_class``: six hexadecimal digits. ``numa``: NUMA node
+    if the firmware reports it. ``secondary``: the bus below a bridge. ``type``: of the PCI Express
+    device or port (0 endpoint, 4 root port, 5 and 6 upstream and downstream port of a switch).
     Payloads and read request in bytes, ``speed`` as generation, ``acs``: control bits of access
-    control services. None: no such register, or, where ``closed``, the kernel shows it to root
-    alone.
+    control services. None: no such register, or, if ``closed``, visible only to root.
     """
 
     address: str
@@ -74,7 +75,7 @@ class PciDevice(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def bus(self) -> int:
-        """-1 when the address is none."""
+        """The bus number; -1 if the address is invalid."""
         parts = self.address.split(":")
         try:
             return int(parts[1], 16) if len(parts) == 3 else -1
@@ -83,7 +84,7 @@ class PciDevice(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _PciTable:
-    """The devices of one text, and what is asked of them: like hosts share it."""
+    """The devices of one text with cached answers, because similar hosts share the text."""
 
     def __init__(self, devices: Iterable[PciDevice]) -> None:
         self.devices = tuple(devices)
@@ -91,29 +92,29 @@ class _PciTable:
         self._known: dict[tuple[str, str], dict[str, FactFrame]] = {}
 
     def frames(self, name: str, address: str) -> dict[str, FactFrame]:
-        """Files ``pci/NAME/VALUE`` of the adapter at ``address``."""
-        found = self._known.get((name, address))
-        if found is None:
-            found = self._known[name, address] = {
+        """Return the files ``pci/NAME/VALUE`` of the adapter at ``address``."""
+        cached = self._known.get((name, address))
+        if cached is None:
+            cached = self._known[name, address] = {
                 path: _frame(path, text, why)
                 for value, (text, why) in _values(address, self.devices).items()
                 if (path := f"pci/{name}/{value}")
             }
-        return found
+        return cached
 
 
 def pci_devices(facts: HostFacts) -> tuple[PciDevice, ...]:
-    """All that are known; () when nothing was read."""
+    """Return all known devices; () if nothing was read."""
     return _table(facts).devices
 
 
 def _table(facts: HostFacts) -> _PciTable:
-    """The engine's list, unless it shows headers alone and ``lspci`` printed more."""
-    found = _of_engine(facts.file(PCI).text or "[]")
+    """Return the engine's list, unless it has only headers and ``lspci`` printed more."""
+    engine = _of_engine(facts.file(PCI).text or "[]")
     printed = facts.command(LSPCI).text
-    if printed and all(one.closed for one in found.devices):
+    if printed and all(device.closed for device in engine.devices):
         return _of_lspci(printed)
-    return found
+    return engine
 
 
 @functools.lru_cache(maxsize=256)
@@ -130,31 +131,33 @@ def _of_lspci(text: str) -> _PciTable:
 
 
 def accelerators(devices: Sequence[PciDevice]) -> list[PciDevice]:
-    """GPUs and their like; the display of a management controller is none."""
+    """Return GPUs and similar devices, without the display of a management controller."""
     return [
-        one
-        for one in devices
-        if one.driver in _ACCELERATORS or one.device_class.startswith(("0302", "12"))
+        device
+        for device in devices
+        if device.driver in _ACCELERATORS or device.device_class.startswith(("0302", "12"))
     ]
 
 
 def pci_facts(facts: HostFacts) -> dict[str, FactFrame]:
-    """Files ``pci/NAME/VALUE`` for each interface and RDMA device NAME with an adapter."""
+    """Return files ``pci/NAME/VALUE`` for each interface and RDMA device NAME with an adapter."""
     table = _table(facts)
-    found = dict(table.of_host)
+    frames = dict(table.of_host)
     for name, address in adapters_of(facts):
-        found |= table.frames(name, address)
-    return found
+        frames |= table.frames(name, address)
+    return frames
 
 
 def _host_frames(devices: Sequence[PciDevice]) -> dict[str, FactFrame]:
-    """Files ``pci-host/VALUE``: how many network adapters there are, and which have no driver."""
+    """Return files ``pci-host/VALUE``: the number of network adapters, and those without
+    a driver.
+    """
     if not devices:
         return {f"{HOST}{name}": _frame(f"{HOST}{name}", "", "list") for name in _OF_HOST}
-    adapters = [one for one in devices if one.device_class.startswith(_NETWORK)]
-    drivers = Counter(one.driver or "no driver" for one in adapters)
+    adapters = [device for device in devices if device.device_class.startswith(_NETWORK)]
+    drivers = Counter(device.driver or "no driver" for device in adapters)
     counted = ", ".join(f"{number} {driver}" for driver, number in sorted(drivers.items()))
-    idle = " ".join(one.address for one in adapters if not one.driver)
+    idle = " ".join(device.address for device in adapters if not device.driver)
     texts = dict(zip(_OF_HOST, (counted or "none", idle or "none"), strict=True))
     return {
         path: _frame(path, text, "") for name, text in texts.items() if (path := f"{HOST}{name}")
@@ -176,30 +179,30 @@ def _frame(path: str, text: str, why: str) -> FactFrame:
 
 
 def adapters_of(facts: HostFacts) -> Iterator[tuple[str, str]]:
-    """Each interface and RDMA device with its PCI address, "" where it has none."""
+    """Yield each interface and RDMA device with its PCI address, "" if it has none."""
     named = set[str]()
     for kind in ("net", "infiniband"):
         for path in facts.matching(f"/sys/class/{kind}/*/device/uevent"):
             slot = re.search(r"^PCI_SLOT_NAME=(\S+)$", facts.file(path).text or "", re.MULTILINE)
             if slot is None and path in facts.derived:
-                continue  # printed of the device, but not where it is
+                continue  # derived from output about the device that does not give its address
             named.add(path.split("/")[4])
             yield path.split("/")[4], slot.group(1) if slot else ""
-    for one in listed_nics(facts):
-        if one.pci and one.name not in named:
-            yield one.name, one.pci
+    for nic in listed_nics(facts):
+        if nic.pci and nic.name not in named:
+            yield nic.name, nic.pci
 
 
 def _values(address: str, devices: Sequence[PciDevice]) -> Texts:
-    by_address = {one.address: one for one in devices}
-    own = by_address.get(address)
+    by_address = {device.address: device for device in devices}
+    adapter = by_address.get(address)
     if not devices:
         return dict.fromkeys(_NAMES, ("", "list"))
-    if own is None:
+    if adapter is None:
         return dict.fromkeys(_NAMES, ("", _NOT_LISTED))
-    path = _path(own, devices)
-    found = {**_own_values(own), **_path_values(path), **_gpu_values(path, devices)}
-    return {name: found.get(name, ("", _missing(own))) for name in _NAMES}
+    path = _path(adapter, devices)
+    texts = {**_own_values(adapter), **_path_values(path), **_gpu_values(path, devices)}
+    return {name: texts.get(name, ("", _missing(adapter))) for name in _NAMES}
 
 
 _NAMES = (
@@ -208,32 +211,32 @@ _NAMES = (
 )
 
 
-def _missing(one: PciDevice) -> str:
-    return "root" if one.closed else _NO_EXPRESS
+def _missing(device: PciDevice) -> str:
+    return "root" if device.closed else _NO_EXPRESS
 
 
-def _own_values(one: PciDevice) -> Texts:
+def _own_values(device: PciDevice) -> Texts:
     known: dict[str, object] = {
-        "address": one.address,
-        "payload": one.payload,
-        "read-request": one.read_request,
-        "width": one.width,
-        "width-most": one.width_most,
-        "speed": _GIGATRANSFERS.get(one.speed or 0),
-        "speed-most": _GIGATRANSFERS.get(one.speed_most or 0),
+        "address": device.address,
+        "payload": device.payload,
+        "read-request": device.read_request,
+        "width": device.width,
+        "width-most": device.width_most,
+        "speed": _GIGATRANSFERS.get(device.speed or 0),
+        "speed-most": _GIGATRANSFERS.get(device.speed_most or 0),
     }
-    if one.relaxed is not None:
-        known["relaxed-ordering"] = "on" if one.relaxed else "off"
+    if device.relaxed is not None:
+        known["relaxed-ordering"] = "on" if device.relaxed else "off"
     return {name: (f"{value:g}" if isinstance(value, float) else str(value), "")
             for name, value in known.items() if value}  # fmt: skip
 
 
-def _path(one: PciDevice, devices: Sequence[PciDevice]) -> list[PciDevice]:
-    """The device and the bridges above it, up to the root port."""
+def _path(device: PciDevice, devices: Sequence[PciDevice]) -> list[PciDevice]:
+    """Return the device and the bridges above it, up to the root port."""
     above = {
         (other.domain, other.secondary): other for other in devices if other.secondary is not None
     }
-    path = [one]
+    path = [device]
     while (bridge := above.get((path[-1].domain, path[-1].bus))) is not None:
         if bridge in path or len(path) > _DEEPEST:
             break
@@ -245,27 +248,30 @@ _DEEPEST = 32
 
 
 def _path_values(path: Sequence[PciDevice]) -> Texts:
-    """The largest payload that all take, and the Gb/s of the narrowest link that is known."""
-    found: Texts = {}
-    most = [one.payload_most for one in path]
+    """Return the largest payload that all devices on the path accept, and Gb/s of the narrowest
+    known link.
+    """
+    texts: Texts = {}
+    most = [device.payload_most for device in path]
     if all(most):
-        found["path-payload"] = (str(min(size for size in most if size)), "")
+        texts["path-payload"] = (str(min(size for size in most if size)), "")
     rates = [
-        ((one.width or 0) * _GIGABITS.get(one.speed or 0, 0.0), one)
-        for one in path
-        if one.type is not None
+        ((device.width or 0) * _GIGABITS.get(device.speed or 0, 0.0), device)
+        for device in path
+        if device.type is not None
     ]
-    known = [(rate, one) for rate, one in rates if rate]
-    if known and not any(one.closed for one in path):
+    known = [(rate, device) for rate, device in rates if rate]
+    if known and not any(device.closed for device in path):
         rate, narrowest = min(known, key=lambda pair: pair[0])
         lanes = f"{narrowest.width} lanes of {_GIGATRANSFERS[narrowest.speed or 0]:g} GT/s"
-        found["path-rate"] = (f"{rate:.0f} ({lanes} at {narrowest.address})", "")
-    return found
+        texts["path-rate"] = (f"{rate:.0f} ({lanes} at {narrowest.address})", "")
+    return texts
 
 
 def _gpu_values(path: Sequence[PciDevice], devices: Sequence[PciDevice]) -> Texts:
-    """How the nearest GPU is reached, in the words of ``nvidia-smi topo``: PIX by one switch, PXB
-    by several bridges, PHB by the host's bridge, NODE by two of one NUMA node, SYS over more.
+    """Describe the path to the nearest GPU in the words of ``nvidia-smi topo``: PIX (a single
+    switch), PXB (several bridges), PHB (the host bridge), NODE (two host bridges of a NUMA node),
+    SYS (across NUMA nodes).
     """
     ways = [_between(path, _path(gpu, devices)) for gpu in accelerators(devices)]
     if not ways:
@@ -273,31 +279,31 @@ def _gpu_values(path: Sequence[PciDevice], devices: Sequence[PciDevice]) -> Text
     word, bridges = min(ways, key=lambda way: _ORDER.index(way[0]))
     if word not in ("PIX", "PXB"):
         return {"gpu-path": (word, ""), "gpu-acs": ("", _NO_GPU)}
-    if any(one.closed for one in bridges):
+    if any(bridge.closed for bridge in bridges):
         return {"gpu-path": (word, ""), "gpu-acs": ("", "root")}
-    redirecting = [_redirects(one) for one in bridges if (one.acs or 0) & _REDIRECTING]
+    redirecting = [_redirects(bridge) for bridge in bridges if (bridge.acs or 0) & _REDIRECTING]
     return {"gpu-path": (word, ""), "gpu-acs": ("; ".join(redirecting) or "none", "")}
 
 
 _ORDER = ("PIX", "PXB", "PHB", "NODE", "SYS")
 
 
-def _redirects(one: PciDevice) -> str:
-    bits = [word for bit, word in _REDIRECTS.items() if (one.acs or 0) >> bit & 1]
-    return f"{one.address} {' '.join(bits)}"
+def _redirects(device: PciDevice) -> str:
+    bits = [word for bit, word in _REDIRECTS.items() if (device.acs or 0) >> bit & 1]
+    return f"{device.address} {' '.join(bits)}"
 
 
 def _between(
-    one: Sequence[PciDevice], other: Sequence[PciDevice]
+    first: Sequence[PciDevice], second: Sequence[PciDevice]
 ) -> tuple[str, Sequence[PciDevice]]:
-    """The word for the way between the ends of two paths, and the bridges on it."""
-    common = next((bridge for bridge in one[1:] if bridge in other[1:]), None)
+    """Return the word for the path between the ends of two paths, and the bridges on it."""
+    common = next((bridge for bridge in first[1:] if bridge in second[1:]), None)
     if common is None:
-        if one[-1].domain == other[-1].domain and one[-1].bus == other[-1].bus:
+        if first[-1].domain == second[-1].domain and first[-1].bus == second[-1].bus:
             return "PHB", ()
-        near = one[0].numa is not None and one[0].numa == other[0].numa
+        near = first[0].numa is not None and first[0].numa == second[0].numa
         return ("NODE" if near else "SYS"), ()
-    up, down = one[1 : one.index(common)], other[1 : other.index(common)]
+    up, down = first[1 : first.index(common)], second[1 : second.index(common)]
     return ("PIX" if len(up) + len(down) <= 2 else "PXB"), [*up, *down, common]
 
 
@@ -317,10 +323,10 @@ _LINK = r":\s.*?Speed (\d+(?:\.\d)?)GT/s[^,]*, Width x(\d{1,2})"
 
 
 def devices_of_lspci(text: str) -> Iterator[PciDevice]:
-    """A device for each paragraph that begins with an address, of domain 0000 where none stands."""
+    """Yield a device for each paragraph that starts with an address; the default domain is 0000."""
     heads = list(_HEAD.finditer(text))
     ends = [*(head.start() for head in heads[1:]), len(text)]
-    for head, end in zip(heads, ends, strict=False):  # without a device there is one end more
+    for head, end in zip(heads, ends, strict=False):  # without devices there is still one end
         body = text[head.end() : end]
         address = head.group(1)
         kind = _CLASS.search(head.group(2))
@@ -336,7 +342,7 @@ def devices_of_lspci(text: str) -> Iterator[PciDevice]:
 
 
 def _express(body: str) -> dict[str, object]:
-    """The registers that are printed."""
+    """Return the registers that are printed."""
     control = _first(r"^[ \t]*DevCtl:(.*?)(?=^[ \t]*DevSta:|^[ \t]*Capabilities:|\Z)", body) or ""
     relaxed = _first(r"RlxdOrd([+-])", control)
     kind = _first(r"\bExpress (?:\(v\d\) )?([A-Z][\w -]*?)(?: \(|,|$)", body)
@@ -357,7 +363,7 @@ def _express(body: str) -> dict[str, object]:
 
 
 def _link(register: str, body: str) -> tuple[int | None, int | None]:
-    """Lanes and generation."""
+    """Return (lanes, generation)."""
     found = re.search(rf"^[ \t]*{register}{_LINK}", body, re.MULTILINE)
     if found is None:
         return None, None

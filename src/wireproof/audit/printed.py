@@ -1,6 +1,6 @@
-"""Files of /sys from what programs printed, as archives keep it (ethtool, ibstat, dmidecode, ip),
-and what a program would have printed, from what another did (systemctl, df). Pure. The texts are
-hostile: what is not understood is left out.
+"""Derive files of /sys from the output of programs that archives keep (ethtool, ibstat, dmidecode,
+ip), and the output of a program from that of another (systemctl, df). Pure. The texts are hostile:
+what cannot be parsed is left out.
 """
 
 import functools
@@ -23,12 +23,14 @@ _DMI = {
 
 
 def printed_of(nic: str) -> tuple[tuple[str, ...], ...]:
-    """What an archive is asked for of an interface; on a live host /sys has it."""
+    """Return the commands whose output an archive may have for an interface; a live host
+    has /sys.
+    """
     return (("ethtool", nic), ("ethtool", "-i", nic))
 
 
 def printed_files(facts: HostFacts) -> dict[str, FactFrame]:
-    """By path, what the host's files of /sys would say."""
+    """Return the derived files of /sys, by path."""
     texts = dict(
         [
             *_of_ip(facts),
@@ -47,10 +49,10 @@ def printed_files(facts: HostFacts) -> dict[str, FactFrame]:
 def _of_ip(facts: HostFacts) -> Iterator[tuple[str, str]]:
     if facts.command(IP_ADDRESS).text is None:
         return
-    for one in listed_nics(facts):
-        for name, text in (("mtu", str(one.mtu or "")), ("operstate", one.operstate)):
+    for nic in listed_nics(facts):
+        for name, text in (("mtu", str(nic.mtu or "")), ("operstate", nic.operstate)):
             if text:
-                yield f"/sys/class/net/{one.name}/{name}", text
+                yield f"/sys/class/net/{nic.name}/{name}", text
     yield from link_files(facts.command(IP_ADDRESS).text or "")
 
 
@@ -66,7 +68,7 @@ def _of_ethtool(facts: HostFacts) -> Iterator[tuple[str, str]]:
 
 
 def _of_dmidecode(facts: HostFacts) -> Iterator[tuple[str, str]]:
-    """The first structure of each kind."""
+    """Yield values of the first structure of each kind."""
     text = facts.command(DMIDECODE).text or ""
     seen: set[str] = set()
     for title, body in re.findall(r"^(\w[\w ]+)\n((?:\t.*\n?)+)", text, re.MULTILINE):
@@ -83,7 +85,9 @@ _ENFORCES = {"enforcing": "1", "permissive": "0"}
 
 
 def _of_sestatus(facts: HostFacts) -> Iterator[tuple[str, str]]:
-    """A kernel with SELinux disabled has no such file: nothing is told then."""
+    """Yield the mode of SELinux; a kernel with SELinux disabled has no such file, so nothing is
+    derived.
+    """
     text = facts.command(SESTATUS).text or ""
     mode = re.search(r"^Current mode:\s+(\w+)$", text, re.MULTILINE)
     if mode and mode[1] in _ENFORCES:
@@ -95,8 +99,8 @@ _ALL_UNITS = re.compile(r"^\d{1,6} (?:loaded units|unit files) listed\.", re.MUL
 
 
 def told_elsewhere(argv: Sequence[str], texts: Mapping[str, str]) -> str:
-    """What the command ``argv`` would have printed on the host of an archive; "" if none of the
-    archive's other commands (``texts``, by the name of their file) tells.
+    """Return what the command ``argv`` would have printed on the host of an archive; "" if none of
+    the archive's other outputs (``texts``, by file name) contains it.
     """
     match list(argv):
         case ["systemctl", "is-active", unit]:
@@ -106,9 +110,11 @@ def told_elsewhere(argv: Sequence[str], texts: Mapping[str, str]) -> str:
             return _column(_listed(texts, "list-unit-files"), template, 0, "not-found")
         case ["systemctl", "show", "-p", name, unit]:
             text = _listed(texts, "show") + "\n\n"
-            blocks = (one for one in text.split("\n\n") if f"\nId={unit}\n" in f"\n{one}\n")
-            found = (re.search(rf"^{re.escape(name)}=.*$", one, re.MULTILINE) for one in blocks)
-            return next((f"{one[0]}\n" for one in found if one), "")
+            blocks = (block for block in text.split("\n\n") if f"\nId={unit}\n" in f"\n{block}\n")
+            matches = (
+                re.search(rf"^{re.escape(name)}=.*$", block, re.MULTILINE) for block in blocks
+            )
+            return next((f"{block[0]}\n" for block in matches if block), "")
         case ["df", "-Pk", folder]:
             text = next((text for name, text in texts.items() if name.startswith("df_-al")), "")
             row = re.search(
@@ -119,13 +125,17 @@ def told_elsewhere(argv: Sequence[str], texts: Mapping[str, str]) -> str:
 
 
 def _listed(texts: Mapping[str, str], what: str) -> str:
-    """All that systemctl printed of services: not of the failed ones or of another type alone."""
+    """Return all that systemctl printed about services, without lists of failed units or of other
+    types.
+    """
     called = re.compile(rf"systemctl[\w.-]*_{what}(?:_service)?(?:_--all|_--no-pager|_--full)*")
     return "\n\n".join(text for name, text in sorted(texts.items()) if called.fullmatch(name))
 
 
 def _column(listing: str, unit: str, column: int, without: str) -> str:
-    """A word of the unit's row; ``without``: of a unit that a listing to its end does not have."""
+    """Return a word of the unit's row. ``without``: the result if a complete list lacks
+    the unit.
+    """
     rows: dict[str, str] = dict(_UNIT.findall(listing))
     words = rows.get(unit, "").split()
     if len(words) > column:
@@ -136,7 +146,7 @@ def _column(listing: str, unit: str, column: int, without: str) -> str:
 IBSTAT = ("ibstat",)
 DEVINFO = ("ibv_devinfo", "-v")
 OF_ARCHIVES = (DMIDECODE, SESTATUS, IBSTAT, DEVINFO)
-"""Commands of the whole host whose text tells what /sys would."""
+"""Commands about the whole host whose output replaces /sys."""
 _PORT_STATES = {"Down": 1, "Initializing": 2, "Armed": 3, "Active": 4}
 """Numbers of PortInfo.PortState (IBA, 14.2.5.6), as /sys prints them before the word."""
 _PHYSICAL = {"Sleep": 1, "Polling": 2, "Disabled": 3, "PortConfigurationTraining": 4,
@@ -153,7 +163,7 @@ _DRIVERS = {
     "irdma": "irdma",
     "bnxt_re": "bnxt_re",
 }
-"""Drivers whose devices have names of the kernel: NAME_NUMBER or NAMENUMBER."""
+"""Drivers whose devices have kernel names: NAME_NUMBER or NAMENUMBER."""
 _QUERIED = {
     "SymbolErrorCounter": "symbol_error",
     "LinkErrorRecoveryCounter": "link_error_recovery",
@@ -170,12 +180,14 @@ Files = Iterator[tuple[str, str]]
 
 
 def perfquery_of(device: str, port: str) -> tuple[str, ...]:
-    """What an archive keeps of a port's counters."""
+    """Return the command whose output an archive keeps for the counters of a port."""
     return ("perfquery", "-C", device, "-P", port)
 
 
 def files_of_ib(facts: HostFacts, nics: Iterable[Nic]) -> Files:
-    """By path, what the files would say. ``nics``: by whose addresses RoCE's ports are theirs."""
+    """Yield (path, text) of RDMA files. ``nics``: their addresses identify the interfaces of RoCE
+    ports.
+    """
     lanes = dict(_lanes(facts))
     owners = {_guid(one.mac): one for one in nics if len(one.mac) in (_MAC, _IPOIB_MAC)}
     for device, body in _CA.findall(f"{facts.command(IBSTAT).text or ''}\n"):
@@ -184,12 +196,12 @@ def files_of_ib(facts: HostFacts, nics: Iterable[Nic]) -> Files:
             (port, dict(re.findall(r"^[ \t]+([\w ]+): (.+)$", lines, re.MULTILINE)))
             for port, lines in _PORT.findall(body)
         ]
-        above = [owners.get(values.get("Port GUID", "")) for _, values in ports]
-        if text := _uevent(device, above):
+        interfaces = [owners.get(values.get("Port GUID", "")) for _, values in ports]
+        if text := _uevent(device, interfaces):
             yield f"{folder}/device/uevent", text
         if firmware := re.search(r"^[ \t]+Firmware version: (\S+)$", body, re.MULTILINE):
             yield f"{folder}/fw_ver", firmware[1]
-        for (port, values), owner in zip(ports, above, strict=True):
+        for (port, values), owner in zip(ports, interfaces, strict=True):
             for name, text in _of_port(values, lanes.get((device, port), "")):
                 yield f"{folder}/ports/{port}/{name}", text
             if owner:
@@ -198,10 +210,12 @@ def files_of_ib(facts: HostFacts, nics: Iterable[Nic]) -> Files:
     yield from _of_perfquery(facts)
 
 
-def _uevent(device: str, above: Iterable[Nic | None]) -> str:
-    """The driver by the device's name, and the address that the interfaces on its ports have."""
+def _uevent(device: str, interfaces: Iterable[Nic | None]) -> str:
+    """Return the driver (by the device's name) and the PCI address of the interfaces on
+    its ports.
+    """
     driver = _DRIVERS.get(re.sub(r"_?\d{1,4}$", "", device), "")
-    pci = next((one.pci for one in above if one and one.pci), "")
+    pci = next((one.pci for one in interfaces if one and one.pci), "")
     lines = (("DRIVER", driver), ("PCI_SLOT_NAME", pci))
     return "".join(f"{name}={text}\n" for name, text in lines if text)
 
@@ -212,7 +226,9 @@ _LOCAL = 0x02
 
 
 def _guid(mac: str) -> str:
-    """The GUID that drivers give RoCE's port of the interface; IPoIB's address ends in it."""
+    """Return the GUID that drivers give the RoCE port of the interface. An IPoIB address ends in
+    the GUID.
+    """
     if len(mac) == _IPOIB_MAC:
         return "0x" + mac[-23:].replace(":", "")
     first, *rest = (int(part, 16) for part in mac.split(":"))
@@ -238,7 +254,7 @@ def _devinfo(facts: HostFacts) -> Iterator[tuple[str, str]]:
 
 
 def _lanes(facts: HostFacts) -> Iterator[tuple[tuple[str, str], str]]:
-    """How many lanes each port uses, such as 4X."""
+    """Yield the lanes that each port uses, such as 4X."""
     for device, body in _devinfo(facts):
         for port, lines in _HCA_PORT.findall(body):
             if found := re.search(r"^[ \t]+active_width:\s+(\d{1,2}X)\b", lines, re.MULTILINE):
@@ -275,7 +291,9 @@ _LIVE = "is read from an archive: on a host mlxconfig has to be started by hand"
 
 
 def queries_of(address: str) -> tuple[tuple[str, ...], ...]:
-    """The commands whose text may tell of the adapter at a PCI address: sos asks function 0."""
+    """Return the commands that may describe the adapter at a PCI address; sos queries
+    function 0.
+    """
     first = f"{address.rpartition('.')[0]}.0"
     return tuple((tool, "-d", first, "-e", "q") for tool in _TOOLS)
 
@@ -283,19 +301,21 @@ def queries_of(address: str) -> tuple[tuple[str, ...], ...]:
 def mlxconfig_files(
     facts: HostFacts, adapters: Iterable[tuple[str, str]]
 ) -> Iterator[tuple[str, FactFrame]]:
-    """Files ``mlxconfig/NIC/NAME``. ``adapters``: interfaces with their PCI addresses."""
+    """Yield files ``mlxconfig/NIC/NAME``. ``adapters``: interfaces with their PCI addresses."""
     for nic, address in adapters:
-        said = [facts.at(argv) for argv in queries_of(address)] if address else []
-        text = next((one.text for one in said if one is not None and one.status == "ok"), "")
+        answers = [facts.at(argv) for argv in queries_of(address)] if address else []
+        text = next(
+            (answer.text for answer in answers if answer is not None and answer.status == "ok"), ""
+        )
         values = _values(text)
-        asked = any(one is not None for one in said)
+        asked = any(answer is not None for answer in answers)
         for name in (*_SHOWN, _PENDING):
             path = f"mlxconfig/{nic}/{name}"
             yield path, _frame(path, values.get(name, ""), UNKEPT if asked else _LIVE)
 
 
 def _values(text: str) -> dict[str, str]:
-    """What is in force, and which values another one waits for."""
+    """Return the values in force, and those that wait for a restart."""
     rows = _ROW.findall(text)
     if not rows:
         return {}
@@ -320,8 +340,8 @@ _SIGNALS = re.compile(r"^LinkSpeed(?:Ext)?Supported2?:\.*(.+)$", re.MULTILINE)
 
 
 def modes_of(facts: HostFacts, nic: str) -> dict[str, Value]:
-    """Gb/s of the fastest link mode that the interface supports, and of the fastest that both ends
-    offer, as ``ethtool NIC`` prints them.
+    """Return Gb/s of the fastest link mode that the interface supports, and of the fastest that
+    both ends offer, from the output of ``ethtool NIC``.
     """
     text = facts.command(("ethtool", nic)).text
     supported, offered = _modes(text) if text else (UNKNOWN, UNKNOWN)
@@ -336,19 +356,19 @@ def _modes(text: str) -> tuple[Value, Value]:
 
 
 def _rates(heading: re.Pattern[str], text: str) -> set[float]:
-    """Gb/s of the modes below a heading: 10000baseT/Full is 10."""
+    """Return Gb/s of the modes below a heading: 10000baseT/Full is 10."""
     found = heading.search(text)
     modes = re.findall(r"\s(\d{1,7})base", found[1]) if found else []
     return {int(mode) / 1000 for mode in modes}
 
 
 def port_info(device: str, port: str) -> tuple[str, ...]:
-    """What the port says of itself, from the port itself."""
+    """Return the command that queries a port for its own attributes."""
     return ("ibportstate", "-C", device, "-P", port, "-D", "0", port)
 
 
 def signalled(facts: HostFacts, device: str, port: str) -> Value:
-    """Gb/s that the InfiniBand port's lanes can signal, encoding included."""
+    """Return Gb/s that the lanes of the InfiniBand port can signal, including encoding."""
     text = facts.command(port_info(device, port)).text or ""
     lanes, signals = _LANES.search(text), " ".join(_SIGNALS.findall(text))
     widths = [int(width) for width in re.findall(r"\b(\d{1,2})X", lanes[1])] if lanes else []
@@ -357,8 +377,8 @@ def signalled(facts: HostFacts, device: str, port: str) -> Value:
 
 
 def add_sisters(all_names: Sequence[dict[str, Value]], scope: str, like: Sequence[str]) -> None:
-    """Add ``SCOPE.sisters`` to the names of each instance: the fastest rate of those whose values
-    of ``like`` are the same.
+    """Add ``SCOPE.sisters`` to the names of each instance: the fastest rate among instances with
+    the same values of ``like``.
     """
     fastest: dict[str, float] = {}
     for names in all_names:

@@ -1,4 +1,4 @@
-"""What the places of a setting say on one machine: the first that answers with a value. Pure."""
+"""Read the value of a setting on a machine, from the first of its places that answers. Pure."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -29,15 +29,15 @@ from wireproof.model.setting import Form, Read, Setting
 _LONGEST_SHOWN = 120
 _MISSING = "is not there"
 _HAS_NONE = "n/a"
-"""What ethtool prints for a value that the driver does not have."""
+"""What ethtool prints for a value that the driver does not support."""
 _INFERRED = "inferred from the operating system"
 
 
 @dataclass(frozen=True)
 class SettingReading:
-    """What one instance's places said. ``text``: as it stood there. ``absent``: all of them are
-    known not to be there. ``place``: the one that answered. ``notes``: what people must know of
-    the value. ``unread``: which of several places of it did not answer.
+    """The answer of an instance's places. ``text``: the original text. ``absent``: all places are
+    known not to exist. ``place``: the place that answered. ``notes``: what users must know about
+    the value. ``unread``: which of several files did not answer.
     """
 
     value: Value
@@ -52,19 +52,19 @@ class SettingReading:
 def reading_of(
     machine: Machine, entry: ParsedSetting, instance: Instance, lookup: Lookup | Mapping[str, Value]
 ) -> SettingReading:
-    """The first place of the entry that answers with a value; where the firmware was not asked,
-    what the operating system tells.
+    """Return the value from the first place of the entry that answers. If the firmware was not
+    asked, return what the operating system implies.
     """
     evidence: list[str] = []
     absent = True
     for read, when in zip(entry.setting.reads, entry.when, strict=True):
         if when.holds(lookup) is False:
             continue
-        found = _one_place(machine, entry.setting, read, instance)
-        evidence += found.evidence
-        if not isinstance(found.value, Unknown):
-            return replace(found, evidence=tuple(evidence))
-        absent = absent and found.absent
+        reading = _one_place(machine, entry.setting, read, instance)
+        evidence += reading.evidence
+        if not isinstance(reading.value, Unknown):
+            return replace(reading, evidence=tuple(evidence))
+        absent = absent and reading.absent
     if inferred := _inferred(machine, entry, lookup, evidence):
         return inferred
     return SettingReading(UNKNOWN, "", "", tuple(evidence), absent and bool(evidence))
@@ -78,11 +78,11 @@ def _inferred(
 ) -> SettingReading | None:
     if machine.facts.file(BIOS).text is not None:
         return None
-    for one, when in zip(entry.setting.inferred, entry.inferred, strict=True):
+    for hint, when in zip(entry.setting.inferred, entry.inferred, strict=True):
         if when.holds(lookup) is True:
-            note = f"{_INFERRED}: {one.sign}"
-            value = typed(one.value, entry.setting.form)
-            return SettingReading(value, one.value, "", (*evidence, note), notes=(note,))
+            note = f"{_INFERRED}: {hint.sign}"
+            value = typed(hint.value, entry.setting.form)
+            return SettingReading(value, hint.value, "", (*evidence, note), notes=(note,))
     return None
 
 
@@ -117,7 +117,7 @@ def _one_place(
 
 
 def _worst_name(text: str, read: Read, form: Form) -> Read:
-    """The read with that of its names alone whose value is worst; ``{p}`` is each priority."""
+    """Restrict the read to the name with the worst value; ``{p}`` stands for each priority."""
     names = dict.fromkeys(
         name.replace("{p}", str(priority)) for name in read.key.split("|") for priority in range(8)
     )
@@ -132,7 +132,9 @@ def _worst_name(text: str, read: Read, form: Form) -> Read:
 
 
 def _without_value(answer: PlaceAnswer, read: Read, form: Form) -> SettingReading | None:
-    """Why the place gives no value; "absent" is one for settings that are present or not."""
+    """Return why the place gives no value. "absent" is a value for settings that are present or
+    not.
+    """
     place = answer.place
     if answer.text is None:
         if form == "present" and answer.absent:
@@ -153,7 +155,7 @@ def _without_value(answer: PlaceAnswer, read: Read, form: Form) -> SettingReadin
 def _worst_of_all(
     machine: Machine, setting: Setting, read: Read, instance: Instance
 ) -> SettingReading:
-    """Of every core, policy or queue that which is worst, and which they are."""
+    """Return the worst value over all cores, policies or queues, and which have it."""
     pattern, form = path_of(read, instance), read.form or setting.form
     by_text = _by_text(machine.facts.each(pattern))
     values = {text: typed(text, form) for text in by_text}
@@ -181,7 +183,7 @@ def _worst_of_all(
 
 
 def _unread(paths: Sequence[str], total: int) -> str:
-    """How many of ``total`` did not answer, and the first; "" when all did."""
+    """Return how many of ``total`` did not answer, with the first of them; "" if all did."""
     first = min(paths, key=_natural, default="")
     return f"{first}{_and_more(paths)} of {total} could not be read" if paths else ""
 
@@ -191,23 +193,23 @@ def _and_more(paths: Sequence[str]) -> str:
 
 
 def _by_text(texts: Mapping[str, str]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+    by_text: dict[str, list[str]] = {}
     for path, text in texts.items():
-        found.setdefault(text.strip(), []).append(path)
-    return found
+        by_text.setdefault(text.strip(), []).append(path)
+    return by_text
 
 
 def _worst(found: list[tuple[Value, str]], rule: str) -> str:
-    """The text of the largest or smallest number, or of the first word of ``rule``."""
+    """Return the text of the largest or smallest number, or of the first word of ``rule``."""
     if rule in ("largest", "smallest"):
-        ordered = sorted(found, key=lambda one: _size(*one))
+        ordered = sorted(found, key=lambda pair: _size(*pair))
         return ordered[-1 if rule == "largest" else 0][1]
     order = {word: at for at, word in enumerate(rule.split("|"))}
-    return min(found, key=lambda one: order.get(str(one[0]), -1))[1]
+    return min(found, key=lambda pair: order.get(str(pair[0]), -1))[1]
 
 
 def _size(value: Value, text: str) -> tuple[float, str]:
-    """Numbers by their value; masks such as ``ff,00000000`` by their digits."""
+    """Sort key: numbers by value, masks such as ``ff,00000000`` by their digits."""
     if isinstance(value, (int, float)):
         return float(value), ""
     digits = text.replace(",", "").lstrip("0")
@@ -215,13 +217,15 @@ def _size(value: Value, text: str) -> tuple[float, str]:
 
 
 def _natural(path: str) -> list[tuple[int, str]]:
-    """policy2 before policy10."""
+    """Sort key that puts policy2 before policy10."""
     parts = re.findall(r"[0-9]{1,18}|[^0-9]+", path)
     return [(-1, part) if (number := whole(part)) is None else (number, "") for part in parts]
 
 
 def _attribute(machine: Machine, setting: Setting, read: Read) -> SettingReading:
-    """The firmware's attribute that one of the setting's names fits; several are none."""
+    """Return the firmware attribute that matches a name of the setting; several matches give no
+    value.
+    """
     answer = machine.facts.file(BIOS)
     if answer.text is None:
         return SettingReading(UNKNOWN, "", BIOS, (f"BIOS {answer.why}",), answer.absent)
@@ -242,13 +246,13 @@ def _attribute(machine: Machine, setting: Setting, read: Read) -> SettingReading
     names = " or ".join(dict.fromkeys(name for each in setting.names.values() for name in each))
     many = len(firmware.now)
     why = f"BIOS: none of its {many} attributes is called {shown(names)}"
-    # a maker whose names are known, and who lists all: then the machine does not have it
+    # names of this maker are known and the list is complete, so the machine lacks the attribute
     absent = firmware.listed and firmware.maker in setting.names
     return SettingReading(UNKNOWN, "", BIOS, (why,), absent)
 
 
 def attributes_of(machine: Machine, setting: Setting) -> list[Attribute]:
-    """Those that the setting's names fit, and the BMC gave."""
+    """Return the attributes from the BMC that match names of the setting."""
     firmware = firmware_on(machine)
     return [] if firmware is None else firmware.called(setting.names)
 
@@ -261,42 +265,48 @@ def _text(machine: Machine, place: str) -> str:
     return machine.facts.file(place).text or ""
 
 
-def _value_of(one: Attribute, certificate: str, form: Form) -> SettingReading:
-    raw = written(one.now)
-    raw = "" if one.shown(one.now) == raw else f", set as {shown(raw)}"
-    evidence = [f"BIOS: {shown(one.display)} ({shown(one.name)}{raw}): {shown(one.value)}"]
+def _value_of(attribute: Attribute, certificate: str, form: Form) -> SettingReading:
+    raw = written(attribute.now)
+    raw = "" if attribute.shown(attribute.now) == raw else f", set as {shown(raw)}"
+    evidence = [
+        f"BIOS: {shown(attribute.display)} ({shown(attribute.name)}{raw}): {shown(attribute.value)}"
+    ]
     notes = []
-    if one.later != one.now:
-        notes.append(f"{shown(one.shown(one.later))} is pending and counts after a reboot")
+    if attribute.later != attribute.now:
+        notes.append(
+            f"{shown(attribute.shown(attribute.later))} is pending and counts after a reboot"
+        )
     if certificate:
         notes.append(f"the BMC's certificate was {shown(certificate)}")
     return SettingReading(
-        typed(one.value, form), one.value, BIOS, (*evidence, *notes), notes=tuple(notes)
+        typed(attribute.value, form), attribute.value, BIOS, (*evidence, *notes), notes=tuple(notes)
     )
 
 
 def said(machine: Machine, setting: Setting) -> SettingReading:
-    """What the firmware says of the setting, to tell like machines by: not the whole list of its
-    attributes, of which serial numbers make every one another.
+    """Return the firmware's answer for the setting, to group similar machines. The whole list of
+    attributes cannot serve: serial numbers make every list unique.
     """
     return next(_attribute(machine, setting, read) for read in setting.reads if read.file == BIOS)
 
 
 def shown(text: str) -> str:
-    """A value for people: one line, bounded."""
+    """Format a value for display: one line of limited length."""
     line = " ".join(text.split())
     return line if len(line) <= _LONGEST_SHOWN else line[: _LONGEST_SHOWN - 3] + "..."
 
 
 def argv_of(read: Read, instance: Instance) -> tuple[str, ...]:
-    """The command with the instance's names in it."""
+    """Return the command with the instance's names filled in."""
     if not instance.places:
         return read.command
     return tuple(filled(word, instance) for word in read.command)
 
 
 def path_of(read: Read, instance: Instance) -> str:
-    """The file; of scope each those that the instance is."""
+    """Return the path with the instance's names filled in; for scope each, the files of the
+    instance.
+    """
     if not instance.places:
         return read.file
     places = instance.places
@@ -304,7 +314,7 @@ def path_of(read: Read, instance: Instance) -> str:
 
 
 def alike(pattern: str, label: str) -> str:
-    """``pattern`` with its last open parts as ``label`` names them."""
+    """Return ``pattern`` with its last open parts replaced by ``label``."""
     names = label.split(" ")
     parts = []
     for part in reversed(pattern.split("/")):
@@ -313,7 +323,7 @@ def alike(pattern: str, label: str) -> str:
 
 
 def part_read(read: Read, instance: Instance) -> Read:
-    """The read with the instance's names in its section."""
+    """Return the read with the instance's names filled into its section."""
     if "{" not in read.section:
         return read
     return msgspec.structs.replace(read, section=filled(read.section, instance))

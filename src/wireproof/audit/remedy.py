@@ -1,8 +1,8 @@
-"""How a setting is mended on one host: the value for the profile, where it is written, and the line
-that keeps it. Pure.
+"""Compute the fix of a setting on a host: the value for the profile, where to write it, and the
+line that persists it. Pure.
 
-Names of interfaces and files are the host's: what a drop-in's syntax could not carry as it stands
-gets no line.
+Names of interfaces and files come from the host: if the syntax of a drop-in file cannot carry them
+unchanged, it gets no line.
 """
 
 import re
@@ -14,9 +14,9 @@ from wireproof.audit.machine import Instance
 from wireproof.model.setting import PROFILES, Fix, Profile, Setting
 
 _PLAIN = re.compile(r"[A-Za-z0-9_./:*@+\- ]+", re.ASCII)
-"""What every drop-in's syntax carries as it stands."""
+"""Text that every drop-in syntax carries unchanged."""
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./:@+\- ]*", re.ASCII)
-"""Names of a host that are no pattern and no option."""
+"""Names of a host that are neither patterns nor options."""
 TAKES = {
     "link-down": "the link goes down for a moment",
     "reload": "when the driver is loaded again",
@@ -29,8 +29,8 @@ TAKES = {
 
 @dataclass(frozen=True)
 class Remedy:
-    """A fix for one instance. ``value``: "" where none is known. ``file``: written at once, a
-    pattern where it has ``*``. ``line``: for the drop-in ``fix.persist``, "" where none can be.
+    """A fix for one instance. ``value``: "" if unknown. ``file``: the file to write at once, a
+    pattern if it contains ``*``. ``line``: for the drop-in ``fix.persist``, "" if impossible.
     """
 
     fix: Fix
@@ -43,7 +43,7 @@ class Remedy:
 
 
 def filled(text: str, instance: Instance, value: str = "{value}") -> str:
-    """``text`` with the instance's names and the value in their places."""
+    """Return ``text`` with the instance's names and the value filled in."""
     names = {**instance.places, "label": instance.label, "value": value}
     return re.sub(r"\{(\w+)\}", lambda found: names.get(found[1], found[0]), text)
 
@@ -51,7 +51,9 @@ def filled(text: str, instance: Instance, value: str = "{value}") -> str:
 def remedy_of(
     entry: ParsedSetting, instance: Instance, place: str, profile: Profile, names: Lookup
 ) -> Remedy | None:
-    """``place``: the file or command that was read. None where nothing mends the setting."""
+    """Return the fix; None if nothing fixes the setting. ``place``: the file or command that was
+    read.
+    """
     fix = entry.setting.fix
     if fix is None:
         return None
@@ -60,7 +62,7 @@ def remedy_of(
 
 
 def remedy_with(fix: Fix, instance: Instance, place: str, value: str) -> Remedy:
-    """The fix with a value that is given."""
+    """Return the fix with a given value."""
     file = "" if fix.command else filled(fix.file, instance) or place
     argv = tuple(filled(word, instance) for word in fix.command)
     return Remedy(
@@ -82,15 +84,15 @@ def _value(entry: ParsedSetting, fix: Fix, profile: Profile, names: Lookup) -> s
 
 
 def _text(value: Value) -> str:
-    """A number or a word as it is written; "" for what is not known or neither."""
+    """Return a number or word as written; "" for other values."""
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
         return ""
     return f"{value:.0f}" if isinstance(value, float) else str(value)
 
 
 def is_plain(instance: Instance) -> bool:
-    """Whether the names of the instance can stand in commands and drop-ins as they are; a pattern
-    is the catalogue's with the label in it.
+    """Return whether the names of the instance are safe in commands and drop-ins. A pattern comes
+    from the catalogue, with the label filled in.
     """
     given = [name for kind, name in instance.places.items() if kind != "pattern"]
     names = [name.lstrip("/") for name in (instance.label, *given) if name]
@@ -98,7 +100,7 @@ def is_plain(instance: Instance) -> bool:
 
 
 def _line(fix: Fix, instance: Instance, file: str, value: str) -> str:
-    """The drop-in's line or lines; "" where there is no drop-in or no value for it."""
+    """Return the line or lines of the drop-in; "" if there is no drop-in or no value."""
     if not fix.persist or (fix.value and not value) or not is_plain(instance):
         return ""
     if fix.line:
@@ -108,8 +110,8 @@ def _line(fix: Fix, instance: Instance, file: str, value: str) -> str:
 
 
 def line_of(persist: str, file: str, command: tuple[str, ...], value: str) -> str:
-    """The line of a drop-in in the folder of ``persist`` that sets ``file`` to ``value`` or runs
-    ``command``; "" where that folder has no such line or a name is none that it can carry.
+    """Return the line that makes a drop-in in the folder of ``persist`` set ``file`` to ``value``
+    or run ``command``; "" if that folder has no such line or cannot carry a name.
     """
     folder = persist.split("/")[2]
     if not all(_PLAIN.fullmatch(text) for text in (file or "-", value, *command)):
@@ -131,24 +133,26 @@ def line_of(persist: str, file: str, command: tuple[str, ...], value: str) -> st
 
 
 def sysctl_name(file: str) -> str:
-    """A file below /proc/sys as sysctl.d names it: with slashes where a part has a dot."""
+    """Return the sysctl.d name of a file below /proc/sys: with slashes if a part contains a dot."""
     name = file.removeprefix("/proc/sys/")
     return name if "." in name else name.replace("/", ".")
 
 
 def _udev_match(nic: str) -> str:
-    """``move``: the interface has got its name."""
+    """Return the match part of a udev rule; ``move`` means that the interface was renamed."""
     return f'ACTION=="add|move", SUBSYSTEM=="net", KERNEL=="{nic}"'
 
 
 def _udev_command(command: tuple[str, ...]) -> str:
-    """ethtool names the interface behind its option; udev wants a whole path."""
+    """Return a udev rule that runs ethtool: the interface follows the option, and udev needs an
+    absolute path.
+    """
     return f'{_udev_match(command[2])}, RUN+="/sbin/{" ".join(command)}"'
 
 
 def by_hand_of(setting: Setting) -> str:
-    """What a person does where nothing of ours can write it; "" where a value or an argument of
-    the kernel mends it, which is not the value of the others.
+    """Return the manual steps if wireproof cannot write the setting; "" if a value or a kernel
+    argument fixes it, because that need not be the value of other hosts.
     """
     fix = setting.fix
     if fix is None or fix.value or fix.kernel or fix.line or "{" in fix.by_hand:
@@ -156,27 +160,27 @@ def by_hand_of(setting: Setting) -> str:
     return f"{fix.by_hand} ({TAKES[fix.takes]})" if fix.by_hand and fix.takes else fix.by_hand
 
 
-def tuned_by(setting: Setting, one: Remedy, profile: Profile) -> str:
-    """The command of ours that mends the setting; "" where a person has to."""
-    if not one.line and not (one.fix.at_once and one.value):
+def tuned_by(setting: Setting, remedy: Remedy, profile: Profile) -> str:
+    """Return the wireproof command that fixes the setting; "" if only a person can."""
+    if not remedy.line and not (remedy.fix.at_once and remedy.value):
         return ""
-    more = " --allow-link-down" if one.fix.takes == "link-down" else ""
-    if profile != PROFILES[0] and {*setting.good, *one.fix.value} - {"any"}:
+    more = " --allow-link-down" if remedy.fix.takes == "link-down" else ""
+    if profile != PROFILES[0] and {*setting.good, *remedy.fix.value} - {"any"}:
         more += f" --profile {profile}"
     return f"wireproof tune apply {setting.id}{more}"
 
 
-def fix_text(one: Remedy) -> str:
-    """For people: the command or the write that mends it, and what it takes."""
-    fix, steps = one.fix, []
-    if fix.at_once and one.value:
-        command = " ".join(one.command).replace("{value}", one.value)
-        steps.append(command or f"write {one.value} to {one.file}")
-    if one.line:
-        steps.append(f"for good: {'; '.join(one.line.splitlines())} in {fix.persist}")
+def fix_text(remedy: Remedy) -> str:
+    """Describe the fix: the command or write, and what it requires."""
+    fix, steps = remedy.fix, []
+    if fix.at_once and remedy.value:
+        command = " ".join(remedy.command).replace("{value}", remedy.value)
+        steps.append(command or f"write {remedy.value} to {remedy.file}")
+    if remedy.line:
+        steps.append(f"for good: {'; '.join(remedy.line.splitlines())} in {fix.persist}")
     if fix.kernel:
         steps.append(f"kernel argument {fix.kernel}")
-    if one.by_hand:
-        steps.append(one.by_hand)
+    if remedy.by_hand:
+        steps.append(remedy.by_hand)
     text = "; ".join(steps)
     return f"{text} ({TAKES[fix.takes]})" if text and fix.takes else text

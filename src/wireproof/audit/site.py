@@ -1,5 +1,5 @@
-"""What a site has decided: values of its own for groups of hosts, and settings that it leaves as
-they are for a time. Pure.
+"""Apply decisions of a site: its own values for groups of hosts, and settings that are waived for a
+time. Pure.
 """
 
 import datetime
@@ -23,7 +23,9 @@ HostsOf = Callable[[str], Iterable[str]]
 
 
 class Waiver(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """``hosts``: a set such as ``n[1-4]``, "" for all; ``until``: the last day that it counts."""
+    """``hosts``: a set such as ``n[1-4]``, "" for all. ``until``: the last day on which
+    it applies.
+    """
 
     setting: str
     reason: str
@@ -32,8 +34,8 @@ class Waiver(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 class HostRole(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """``values``: what its hosts should have in place of the catalogue's wish, by the setting's
-    name: a value, or a condition such as ``value >= 4096``. ``hosts``: "" for all.
+    """``values``: what its hosts should have instead of the catalogue's value, by setting: a value,
+    or a condition such as ``value >= 4096``. ``hosts``: "" for all.
     """
 
     name: str
@@ -48,7 +50,7 @@ class _SiteFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @dataclass(frozen=True)
 class Site:
-    """The contents of a site's file. ``conditions``: those of the roles' values that are one."""
+    """The contents of a site file. ``conditions``: the values of roles that are conditions."""
 
     waivers: Sequence[Waiver] = ()
     roles: Sequence[HostRole] = ()
@@ -56,41 +58,41 @@ class Site:
 
 
 NOTHING = Site()
-"""The site has decided nothing."""
+"""A site without decisions."""
 
 
 def site_of(text: str, source: str, known: Iterable[str]) -> Site:
-    """A site's TOML file. ``known``: the names of all settings. Raises ``BadInput`` that names what
-    is wrong; a waiver needs a reason and an end.
+    """Parse a site's TOML file. ``known``: names of all settings. Raise ``BadInput`` with the
+    mistake; a waiver needs a reason and an end.
     """
     try:
-        found = msgspec.convert(read_toml(text, source), _SiteFile)
+        file = msgspec.convert(read_toml(text, source), _SiteFile)
     except msgspec.ValidationError as error:
         raise BadInput(f"{source}: {error}.") from error
     names = set(known)
-    for one in found.waiver:
-        if one.setting not in names:
-            raise BadInput(f"{source}: there is no setting {one.setting!r} to waive.")
-        if not one.reason.strip():
-            raise BadInput(f"{source}: the waiver of {one.setting} gives no reason.")
+    for waiver in file.waiver:
+        if waiver.setting not in names:
+            raise BadInput(f"{source}: there is no setting {waiver.setting!r} to waive.")
+        if not waiver.reason.strip():
+            raise BadInput(f"{source}: the waiver of {waiver.setting} gives no reason.")
     conditions: dict[str, Expression] = {}
-    for role in found.role:
+    for role in file.role:
         for setting, value in role.values.items():
             if setting not in names:
                 raise BadInput(f"{source}: role {role.name}: there is no setting {setting!r}.")
             if re.search(r"\bvalue\b", str(value)):
                 conditions[str(value)] = _condition(str(value), f"{source}: role {role.name}")
-    return Site(found.waiver, found.role, conditions)
+    return Site(file.waiver, file.role, conditions)
 
 
 def _condition(text: str, place: str) -> Expression:
     try:
-        found = parse(text)
+        condition = parse(text)
     except BadInput as error:
         raise BadInput(f"{place}: {text!r}: {error}") from error
-    if found.names != {"value"}:
+    if condition.names != {"value"}:
         raise BadInput(f"{place}: {text!r} may ask for `value` alone.")
-    return found
+    return condition
 
 
 def decided(
@@ -100,29 +102,34 @@ def decided(
     hosts_of: HostsOf,
     entries: Mapping[str, ParsedSetting],
 ) -> list[AuditResult]:
-    """``results`` judged by the roles' values and with what is waived today; a waiver that has
-    ended is named and does not count. Raises ``BadInput`` if two roles of a host disagree.
+    """Judge ``results`` by the values of roles, then apply the waivers of today; expired waivers
+    are mentioned and do not apply. Raise ``BadInput`` if two roles of a host disagree.
     """
-    roles = [(one, frozenset(hosts_of(one.hosts)) if one.hosts else None) for one in site.roles]
+    roles = [(item, frozenset(hosts_of(item.hosts)) if item.hosts else None) for item in site.roles]
     by_role = [_by_role(result, roles, site, entries) for result in results]
-    waivers = [(one, frozenset(hosts_of(one.hosts)) if one.hosts else None) for one in site.waivers]
+    waivers = [
+        (item, frozenset(hosts_of(item.hosts)) if item.hosts else None) for item in site.waivers
+    ]
     return [_held(result, waivers, today) for result in by_role]
 
 
 def grave_enough(
     results: Sequence[AuditResult], least: Severity, entries: Mapping[str, ParsedSetting]
 ) -> list[AuditResult]:
-    """``results`` in which what fails is waived if its setting's effect is less grave than
-    ``least``. What could not be read stays unknown.
+    """Waive failing ``results`` whose setting has an effect less severe than ``least``. Unreadable
+    settings stay unknown.
     """
     below = SEVERITIES[: SEVERITIES.index(least)]
     return [
         msgspec.structs.replace(
-            one, status="waived", message=f"less than {least}: {one.message}", expected_effect=None
+            result,
+            status="waived",
+            message=f"less than {least}: {result.message}",
+            expected_effect=None,
         )
-        if one.status == "fail" and entries[one.id].setting.effect.severity in below
-        else one
-        for one in results
+        if result.status == "fail" and entries[result.id].setting.effect.severity in below
+        else result
+        for result in results
     ]
 
 
@@ -182,7 +189,7 @@ def _as_wished(
 
 
 def _text(wish: str | float | bool) -> str:
-    """As it is written into files of /proc and /sys: 1 and 0 for true and false."""
+    """Return the value as files of /proc and /sys have it: 1 and 0 for true and false."""
     return str(int(wish)) if isinstance(wish, bool) else str(wish)
 
 
@@ -193,12 +200,12 @@ def _held(
 ) -> AuditResult:
     if result.status != "fail":
         return result
-    for one, hosts in waivers:
-        if one.setting != result.id or (hosts is not None and result.host not in hosts):
+    for waiver, hosts in waivers:
+        if waiver.setting != result.id or (hosts is not None and result.host not in hosts):
             continue
-        if one.until < today:
-            ended = f"{result.message} (a waiver ended on {one.until})"
+        if waiver.until < today:
+            ended = f"{result.message} (a waiver ended on {waiver.until})"
             return msgspec.structs.replace(result, message=ended)
-        said = f"waived until {one.until}: {one.reason}"
-        return msgspec.structs.replace(result, status="waived", message=said)
+        message = f"waived until {waiver.until}: {waiver.reason}"
+        return msgspec.structs.replace(result, status="waived", message=message)
     return result

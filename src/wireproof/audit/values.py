@@ -1,4 +1,4 @@
-"""From the text of one place to a value. Pure. The text is hostile: what is not understood is
+"""Convert the text of a place to a value. Pure. The text is hostile: what cannot be parsed is
 UNKNOWN.
 """
 
@@ -19,7 +19,7 @@ _LONGEST = 4096
 
 
 def part_of(text: str, read: Read) -> str | None:
-    """What ``read`` asks for in ``text``; None where its section or key is not there."""
+    """Return the part of ``text`` that ``read`` selects; None if its section or key is missing."""
     if read.section:
         at = re.search(rf"^[ \t]*{re.escape(read.section)}(?!\w)", text, re.MULTILINE)
         if at is None:
@@ -29,8 +29,8 @@ def part_of(text: str, read: Read) -> str | None:
 
 
 def _indented(text: str, indent: int) -> str:
-    """The rest of a heading's line and the lines that stand deeper than it. If there are none: the
-    rest of its line alone, else all lines, as ethtool prints rings.
+    """Return the rest of a heading's line and the deeper indented lines below. Without such lines,
+    return the rest of the line, or all following lines if it is empty, as ethtool prints rings.
     """
     lines = text.split("\n")
     deeper = [len(line) - len(line.lstrip()) > indent for line in lines[1:] if line.strip()]
@@ -42,8 +42,9 @@ def _indented(text: str, indent: int) -> str:
 
 
 def _behind(text: str, key: str) -> str | None:
-    """The text behind ``key`` and a colon, an equals sign or a blank, to the end of its line. Of
-    names between ``|`` the first that is there. A line that begins with ``#`` is a comment.
+    """Return the text after ``key`` and a colon, an equals sign or a blank, up to the end of the
+    line. Of names separated by ``|`` the first that exists counts. Lines that start with ``#`` are
+    comments.
     """
     for name in map(re.escape, key.split("|")):
         for found in re.finditer(
@@ -56,7 +57,9 @@ def _behind(text: str, key: str) -> str | None:
 
 
 def typed(text: str, form: Form) -> Value:
-    """``text`` as the form says, or UNKNOWN. Longer texts than any setting's are cut."""
+    """Convert ``text`` to the given form, or UNKNOWN. Text longer than any setting's is
+    truncated.
+    """
     return _READERS[form](text.strip()[:_LONGEST])
 
 
@@ -100,8 +103,8 @@ def _size(text: str) -> Value:
 
 
 def cpu_list(text: str) -> Value:
-    """``0-3,8`` as [0, 1, 2, 3, 8]; "" is the empty list."""
-    found: list[int] = []
+    """Return ``0-3,8`` as [0, 1, 2, 3, 8]; "" is the empty list."""
+    cpus: list[int] = []
     for part in filter(None, re.split(r"[,\s]+", text.strip())):
         bounds = re.fullmatch(r"(\d{1,5})(?:-(\d{1,5}))?", part, re.ASCII)
         if bounds is None:
@@ -109,8 +112,8 @@ def cpu_list(text: str) -> Value:
         first, last = int(bounds.group(1)), int(bounds.group(2) or bounds.group(1))
         if last < first or last >= MOST_CPUS:
             return UNKNOWN
-        found += range(first, last + 1)
-    return found
+        cpus += range(first, last + 1)
+    return cpus
 
 
 _READERS: dict[Form, Callable[[str], Value]] = {

@@ -1,3 +1,3 @@
-"""Talks Redfish to management controllers. What they answer is hostile input: bounded in size,
-number and time, and never followed elsewhere.
+"""Talk Redfish to management controllers. Their answers are hostile input: bounded in size, number
+and time. Redirects to other addresses are never followed.
 """

@@ -1,4 +1,4 @@
-"""Finds the BIOS of a system by Redfish: its attributes, what is pending, and their registry."""
+"""Find the BIOS of a system by Redfish: its attributes, pending values, and their registry."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -16,8 +16,8 @@ _MARK = "attributeregistry"
 
 @dataclass(frozen=True)
 class Bios:
-    """Documents as the BMC gave them. ``settings``: what counts after the next reboot, with its
-    path and its version; {} and "" where the BMC has none. ``registry``: {} where there is none.
+    """Documents from the BMC. ``settings``: the values after the next reboot, with their path and
+    version; {} and "" if the BMC has none. ``registry``: {} if there is none.
     """
 
     system: dict[str, Any]
@@ -29,32 +29,32 @@ class Bios:
 
     @property
     def apply_times(self) -> list[str]:
-        """When the BMC can apply pending settings, as it offers; [] when it does not say."""
+        """When the BMC can apply pending settings, as it reports; [] if it does not."""
         for document in (self.bios.get("@Redfish.Settings"), self.settings):
             for key in ("SupportedApplyTimes", "@Redfish.SettingsApplyTime"):
-                found = document.get(key) if isinstance(document, dict) else None
-                if isinstance(found, dict):
-                    found = found.get("ApplyTime@Redfish.AllowableValues")
-                if isinstance(found, list):
-                    return [one for one in found if isinstance(one, str)]
+                times = document.get(key) if isinstance(document, dict) else None
+                if isinstance(times, dict):
+                    times = times.get("ApplyTime@Redfish.AllowableValues")
+                if isinstance(times, list):
+                    return [time for time in times if isinstance(time, str)]
         return []
 
 
 def find_bios(session: BmcSession, *, registry: bool = True) -> Bios:
-    """The BIOS of the BMC's system. Raises ``BmcFailed`` when it has none, or several and none is
-    chosen.
+    """Return the BIOS of the BMC's system. Raise ``BmcFailed`` if there is none, or if there are
+    several and none is chosen.
     """
     system, bios = _system(session)
     path = link_of(bios, "@Redfish.Settings", "SettingsObject")
     answer = session.maybe(path) if path else None
-    found = _registry(session, bios) if registry else {}
+    entries = _registry(session, bios) if registry else {}
     return Bios(
         system,
         bios,
         path if answer else "",
         answer.document if answer else {},
         _tag(answer) if answer else "",
-        found,
+        entries,
     )
 
 
@@ -64,29 +64,31 @@ def _tag(answer: Response) -> str:
 
 
 def _system(session: BmcSession) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The system and its BIOS."""
+    """Return (system, its BIOS)."""
     start = link_of(session.root, "Systems") or f"{ROOT}Systems"
     wanted = session.bmc.system
-    found = []
+    with_bios = []
     for link in _members(session, start):
         if wanted and link.rstrip("/").rpartition("/")[2] != wanted:
             continue
         system = session.get(link).document
         path = link_of(system, "Bios")
         if path:
-            found.append((link, system, path))
-        if len(found) > 1:
-            names = " and ".join(link.rstrip("/").rpartition("/")[2] for link, _, _ in found)
+            with_bios.append((link, system, path))
+        if len(with_bios) > 1:
+            names = " and ".join(link.rstrip("/").rpartition("/")[2] for link, _, _ in with_bios)
             raise session.talk.failed(f"has several systems ({names}, ...): give system = ...")
-    if not found:
+    if not with_bios:
         what = f"no system {wanted!r} with a BIOS" if wanted else "no system with a BIOS"
         raise session.talk.failed(f"shows {what}")
-    _, system, path = found[0]
+    _, system, path = with_bios[0]
     return system, session.get(path).document
 
 
 def _members(session: BmcSession, path: str) -> Iterator[str]:
-    """Links of a collection, page by page, each once; none where the BMC has no such thing."""
+    """Yield the links of a collection, page by page, each once; nothing if the BMC does not have
+    it.
+    """
     seen: set[str] = set()
     pages: set[str] = set()
     while path and path not in pages:
@@ -96,8 +98,8 @@ def _members(session: BmcSession, path: str) -> Iterator[str]:
         answer = session.maybe(path)
         document = answer.document if answer else {}
         members = document.get("Members")
-        for one in members if isinstance(members, list) else ():
-            link = link_of(one)
+        for member in members if isinstance(members, list) else ():
+            link = link_of(member)
             if link and link not in seen:
                 seen.add(link)
                 if len(seen) > _MOST_MEMBERS:
@@ -107,8 +109,8 @@ def _members(session: BmcSession, path: str) -> Iterator[str]:
 
 
 def _registry(session: BmcSession, bios: dict[str, Any]) -> dict[str, Any]:
-    """The attribute registry that the BIOS names: by the last part of its file's link, else the
-    first that lists attributes. {} where there is none.
+    """Return the attribute registry that the BIOS names, by the last part of its link, else the
+    first that lists attributes; {} if there is none.
     """
     named = bios.get("AttributeRegistry")
     wanted = named.casefold() if isinstance(named, str) else ""
@@ -118,8 +120,8 @@ def _registry(session: BmcSession, bios: dict[str, Any]) -> dict[str, Any]:
     others = [link for link in links if _MARK in link.casefold() and link not in exact]
     others.sort(key=lambda link: "bios" not in link.casefold())
     for link in (exact + others)[:_MOST_REGISTRIES]:
-        if found := _registry_of(session, link):
-            return found
+        if document := _registry_of(session, link):
+            return document
     return {}
 
 
@@ -127,11 +129,13 @@ def _registry_of(session: BmcSession, link: str) -> dict[str, Any]:
     file = session.maybe(link)
     locations = file.document.get("Location") if file else None
     places = (
-        [one for one in locations if isinstance(one, dict)] if isinstance(locations, list) else []
+        [location for location in locations if isinstance(location, dict)]
+        if isinstance(locations, list)
+        else []
     )
-    places.sort(key=lambda one: not str(one.get("Language", "")).startswith("en"))
-    for one in places[:1]:
-        path = link_of({"@odata.id": one.get("Uri")})
+    places.sort(key=lambda location: not str(location.get("Language", "")).startswith("en"))
+    for location in places[:1]:
+        path = link_of({"@odata.id": location.get("Uri")})
         answer = session.maybe(path) if path else None
         entries = answer.document.get("RegistryEntries") if answer else None
         if answer and isinstance(entries, dict) and isinstance(entries.get("Attributes"), list):
@@ -139,21 +143,23 @@ def _registry_of(session: BmcSession, link: str) -> dict[str, Any]:
     return {}
 
 
-# --- Sets attributes of the BIOS so that they count after the next reboot. Never starts one.
+# --- Set BIOS attributes that take effect after the next reboot. Never reboots.
 
 _AT_RESET = "OnReset"
 
 
 def now_and_pending(bios: Bios, attribute: str) -> tuple[Raw, Raw] | None:
-    """The value that counts, and the one after the next reboot; None where there is none."""
+    """Return (current value, value after the next reboot), or None if the attribute does
+    not exist.
+    """
     now = _plain(bios.bios, attribute)
     later = _plain(bios.settings, attribute)
     return None if now is None else (now, now if later is None else later)
 
 
 def set_pending(session: BmcSession, bios: Bios, values: Mapping[str, Raw]) -> None:
-    """Ask for ``values`` at the next reboot. Raises ``BmcFailed`` when the BMC refuses, has no
-    pending settings, applies them at once only, or has changed them since ``bios`` was read.
+    """Request ``values`` for the next reboot. Raise ``BmcFailed`` if the BMC refuses, has no
+    pending settings, can only apply them at once, or has changed them since ``bios`` was read.
     """
     if not bios.settings_path:
         raise session.talk.failed("shows no pending settings: its BIOS cannot be set by Redfish")
@@ -161,7 +167,7 @@ def set_pending(session: BmcSession, bios: Bios, values: Mapping[str, Raw]) -> N
     if times := bios.apply_times:
         if _AT_RESET not in times:
             raise session.talk.failed("applies settings at once only: nothing was changed")
-        if len(times) > 1:  # where there is no choice, not all BMCs know the property
+        if len(times) > 1:  # without a choice, some BMCs do not know the property
             body["@Redfish.SettingsApplyTime"] = {"ApplyTime": _AT_RESET}
     session.patch(bios.settings_path, body, bios.settings_tag)
 

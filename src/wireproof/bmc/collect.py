@@ -1,4 +1,4 @@
-"""Facts of the firmware of many hosts, each from its own BMC."""
+"""Collect facts about the firmware of many hosts, each from its own BMC."""
 
 import re
 from collections.abc import Sequence
@@ -14,41 +14,43 @@ from wireproof.model.bmc import Bmc, Secret
 from wireproof.model.record import FactFrame
 from wireproof.model.secrets import masked
 
-# --- What of the BMC's documents is kept: attributes and their registry, as canonical JSON texts.
+# --- The parts of the BMC's documents to keep: attributes and their registry, as canonical JSON.
 #
-# Kept is what is on a list, never what could be a secret: passwords, keys and hashes stay where
-# they are, and so does every text that holds the password of the BMC itself.
+# Only listed fields are kept, and nothing that may be a secret: passwords, keys and hashes are left
+# out, and so is every text that contains the password of the BMC.
 
 _MOST = 10_000
 _LONGEST = 1000
 _SECRET = re.compile(r"hash|salt|private|pin\b|key$")
-"""Beside what looks like a secret anywhere."""
+"""In addition to what looks like a secret anywhere."""
 _ENTRY = ("AttributeName", "DisplayName", "Type", "ReadOnly", "IsSystemUniqueProperty")
 _TYPES = (str, int, float, bool)
 
 
 def texts_of(bios: Bios, password: Secret) -> dict[str, str]:
-    """Texts by the place that facts give them: ``bios`` the attributes that count now,
-    ``bios/pending`` those after the next reboot, ``bios/registry`` names and values of each.
+    """Return texts by the place of their fact: ``bios`` (current attributes), ``bios/pending``
+    (attributes after the next reboot), ``bios/registry`` (names and allowed values).
     """
     entries = _entries(bios.registry, password)
-    hidden = {str(one["AttributeName"]) for one in entries if one.get("Type") == "Password"}
+    hidden = {str(entry["AttributeName"]) for entry in entries if entry.get("Type") == "Password"}
     now = {
         "maker": _plain(bios.system.get("Manufacturer"), password),
         "model": _plain(bios.system.get("Model"), password),
         "version": _plain(bios.system.get("BiosVersion"), password),
         "attributes": _attributes(bios.bios, hidden, password),
     }
-    found = {"bios": _json(now)}
+    texts = {"bios": _json(now)}
     if bios.settings:
-        found["bios/pending"] = _json({"attributes": _attributes(bios.settings, hidden, password)})
+        texts["bios/pending"] = _json({"attributes": _attributes(bios.settings, hidden, password)})
     if entries:
-        found["bios/registry"] = _json({"attributes": entries})
-    return found
+        texts["bios/registry"] = _json({"attributes": entries})
+    return texts
 
 
 def _is_open(part: dict[str, Any]) -> bool:
-    """Nothing in it looks like a secret: what is masked later is no JSON any more."""
+    """Return whether nothing in the document looks like a secret: masking it later would break the
+    JSON.
+    """
     text = _json(part)
     return masked(text) == text
 
@@ -58,7 +60,7 @@ def _json(document: Any) -> str:
 
 
 def _plain(value: Any, password: Secret) -> Any:
-    """A number, or a short text without the password; else None."""
+    """Return a number, or a short text without the password; else None."""
     if not isinstance(value, str):
         return value if isinstance(value, _TYPES) else None
     if len(value) > _LONGEST or password.is_in(value):
@@ -67,11 +69,11 @@ def _plain(value: Any, password: Secret) -> Any:
 
 
 def _attributes(document: dict[str, Any], hidden: set[str], password: Secret) -> dict[str, Any]:
-    found = document.get("Attributes")
-    if not isinstance(found, dict):
+    attributes = document.get("Attributes")
+    if not isinstance(attributes, dict):
         return {}
     kept: dict[str, Any] = {}
-    for name, value in list(found.items())[:_MOST]:
+    for name, value in list(attributes.items())[:_MOST]:
         plain = _plain(value, password)
         secret = name in hidden or _SECRET.search(name.casefold()) or _plain(name, password) is None
         if plain is not None and not secret and _is_open({name: plain}):
@@ -82,7 +84,7 @@ def _attributes(document: dict[str, Any], hidden: set[str], password: Secret) ->
 def _entries(registry: dict[str, Any], password: Secret) -> list[dict[str, Any]]:
     entries = registry.get("RegistryEntries")
     listed = entries.get("Attributes") if isinstance(entries, dict) else None
-    found = []
+    kept = []
     for raw in listed[:_MOST] if isinstance(listed, list) else ():
         if not isinstance(raw, dict) or not isinstance(raw.get("AttributeName"), str):
             continue
@@ -95,8 +97,8 @@ def _entries(registry: dict[str, Any], password: Secret) -> list[dict[str, Any]]
         ]
         entry = {key: value for key, value in entry.items() if value not in (None, [])}
         if "AttributeName" in entry and _is_open(entry):
-            found.append(entry)
-    return found
+            kept.append(entry)
+    return kept
 
 
 _FANOUT = 32
@@ -105,10 +107,10 @@ _FANOUT = 32
 def collect_firmware(
     bmcs: Sequence[Bmc], limits: BmcLimits | None = None
 ) -> dict[str, list[FactFrame]]:
-    """Facts by host. A BMC that fails is one fact that says why."""
+    """Return facts by host. A BMC that fails yields a single fact with the reason."""
     with ThreadPoolExecutor(min(_FANOUT, max(1, len(bmcs)))) as pool:
-        found = pool.map(lambda bmc: _facts(bmc, limits), bmcs)
-        return {bmc.host: facts for bmc, facts in zip(bmcs, found, strict=True)}
+        answers = pool.map(lambda bmc: _facts(bmc, limits), bmcs)
+        return {bmc.host: facts for bmc, facts in zip(bmcs, answers, strict=True)}
 
 
 def _facts(bmc: Bmc, limits: BmcLimits | None) -> list[FactFrame]:

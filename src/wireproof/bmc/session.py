@@ -1,4 +1,4 @@
-"""Logs in to a BMC, once: whatever it answers, the password is not offered a second time."""
+"""Log in to a BMC exactly once: whatever it answers, the password is not sent a second time."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ _LONGEST_TOKEN = 4096
 
 
 class BmcSession:
-    """A context: logged in inside, logged out after it. ``root``: the service's root document.
+    """Context manager that logs in on entry and logs out on exit. ``root``: the root document of
+    the service.
 
-    The root is asked for without the password. A session sends it in one request and then uses its
-    token; a BMC that offers no sessions gets the password with each request (HTTP Basic), and the
-    first that is refused is the last.
+    The root is requested without the password. A session sends the password in a single request and
+    then uses its token. A BMC without sessions gets the password with each request (HTTP Basic),
+    and the first refusal ends the session.
     """
 
     def __init__(self, bmc: Bmc, limits: BmcLimits | None = None) -> None:
@@ -52,7 +53,7 @@ class BmcSession:
         _trace: TracebackType | None,
     ) -> None:
         try:
-            if self._session:  # a BMC has room for a few sessions only
+            if self._session:  # a BMC allows only a few sessions
                 self.talk.clock.allow(_GOODBYE_S)
                 with contextlib.suppress(BmcFailed):
                     self.talk.request("DELETE", self._session)
@@ -60,18 +61,18 @@ class BmcSession:
             self.talk.close()
 
     def get(self, path: str) -> Response:
-        """What stands at ``path``. Raises ``BmcFailed`` for any status but 200."""
+        """Return the answer for ``path``. Raise ``BmcFailed`` for any status but 200."""
         return self._checked("GET", path, self.talk.request("GET", path))
 
     def maybe(self, path: str) -> Response | None:
-        """As ``get``; None where the BMC has no such thing."""
+        """Return the answer for ``path``, or None if the BMC does not have it."""
         answer = self.talk.request("GET", path)
         if answer.status in (404, 405, 500, 501) or (answer.status == 200 and not answer.document):
             return None
         return self._checked("GET", path, answer)
 
     def patch(self, path: str, body: dict[str, Any], tag: str = "") -> Response:
-        """Change what stands at ``path``, where it is still the version ``tag``."""
+        """Change the resource at ``path``, if it still has the version ``tag``."""
         more = {"If-Match": tag} if tag else {}
         return self._checked("PATCH", path, self.talk.request("PATCH", path, body, more))
 
@@ -115,15 +116,14 @@ class BmcSession:
         if answer.status == 401:
             raise self._refused(answer.status)
         if answer.status < 300:
-            raise self.talk.failed(f"answers {method} {path} with what is no Redfish")
-        said = _said(answer.document)
-        raise self.talk.failed(
-            f"answers {method} {path} with status {answer.status}{': ' + said if said else ''}"
-        )
+            raise self.talk.failed(f"answers {method} {path} with something other than Redfish")
+        message = _messages_of(answer.document)
+        more = f": {message}" if message else ""
+        raise self.talk.failed(f"answers {method} {path} with status {answer.status}{more}")
 
 
-def _said(document: dict[str, Any]) -> str:
-    """The BMC's own sentences, bounded; they are made safe where they are shown."""
+def _messages_of(document: dict[str, Any]) -> str:
+    """Return the BMC's error messages, shortened; the display code escapes them."""
     error = document.get("error")
     if not isinstance(error, dict):
         return ""

@@ -1,4 +1,6 @@
-"""Requests to one BMC and its answers: bounded in number, size and time, never elsewhere."""
+"""Send requests to a BMC and read its answers: bounded in number, size and time, and only to that
+address.
+"""
 
 import hashlib
 import http.client
@@ -16,19 +18,19 @@ import msgspec
 from wireproof.model.bmc import Bmc
 from wireproof.model.errors import CouldNotMeasure
 
-# --- One TLS connection to a BMC, on which no wait is without an end.
+# --- A TLS connection to a BMC, on which every wait is bounded.
 
-# --- What goes wrong with a BMC, in one sentence without its end.
+# --- Errors of a BMC, as a sentence without its end.
 
 
 class BmcFailed(CouldNotMeasure):
-    """The BMC did not answer, refused, or answered what is no Redfish. The text names its address
-    and never holds the password.
+    """The BMC did not answer, refused, or answered something other than Redfish. The text contains
+    its address and never the password.
     """
 
 
 class Deadline:
-    """Seconds that are left for all requests, and for the one under way."""
+    """Time limits for all requests together and for the current request."""
 
     def __init__(self, total_s: float, request_s: float) -> None:
         self._end = time.monotonic() + total_s
@@ -39,11 +41,11 @@ class Deadline:
         self._request_end = min(self._end, time.monotonic() + self._request_s)
 
     def allow(self, seconds: float) -> None:
-        """``seconds`` for what must be done at the end, however late it is."""
+        """Grant at least ``seconds`` for the final cleanup, however late it is."""
         self._end = max(self._end, time.monotonic() + seconds)
 
     def left(self) -> float:
-        """Seconds for the next wait. Raises ``TimeoutError`` when there are none."""
+        """Return the seconds left for the next wait. Raise ``TimeoutError`` if there are none."""
         left = self._request_end - time.monotonic()
         if left <= 0:
             raise TimeoutError("it did not answer in time")
@@ -51,7 +53,9 @@ class Deadline:
 
 
 class _Timed(socket.socket):
-    """Each wait gets what is left of the request's time: a byte now and then prolongs nothing."""
+    """Socket on which each wait gets only the rest of the request's time, so that single bytes do
+    not extend it.
+    """
 
     clock: Deadline | None = None
 
@@ -62,11 +66,11 @@ class _Timed(socket.socket):
 
 
 class _Secure(_Timed, ssl.SSLSocket):
-    """With TLS."""
+    """The same with TLS."""
 
 
 def open_connection(bmc: Bmc, clock: Deadline) -> http.client.HTTPConnection:
-    """A connection whose certificate was checked before anything was sent on it."""
+    """Open a connection and check the certificate before anything is sent."""
     if bmc.plain:
         return _plain_connection(bmc, clock)
     context = _context(bmc)
@@ -82,9 +86,9 @@ def open_connection(bmc: Bmc, clock: Deadline) -> http.client.HTTPConnection:
     except BaseException:
         secure.close()
         raise
-    secure.clock = clock  # type: ignore[attr-defined]  # the context makes a _Secure of it
+    secure.clock = clock  # type: ignore[attr-defined]  # the context creates a _Secure
     connection = http.client.HTTPSConnection(bmc.address, bmc.port, context=context)
-    connection.auto_open = 0  # a connection that was not checked is never opened behind our back
+    connection.auto_open = 0  # never reopen a connection without the check
     connection.sock = secure
     return connection
 
@@ -100,8 +104,8 @@ def _plain_connection(bmc: Bmc, clock: Deadline) -> http.client.HTTPConnection:
 
 
 def _context(bmc: Bmc) -> ssl.SSLContext:
-    """TLS 1.2 or later. Not `ssl.create_default_context`, which writes its keys to a file when a
-    variable of the environment says so.
+    """Return a context for TLS 1.2 or later. `ssl.create_default_context` is not used because it
+    writes its keys to a file if an environment variable says so.
     """
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
@@ -134,7 +138,9 @@ _CHUNK = 1 << 16
 
 @dataclass(frozen=True)
 class BmcLimits:
-    """Of one BMC: seconds of a request and in all, bytes of an answer and in all, requests."""
+    """Limits per BMC: seconds per request and in total, bytes per answer and in total, number of
+    requests.
+    """
 
     request_s: float = 20.0
     total_s: float = 90.0
@@ -145,7 +151,7 @@ class BmcLimits:
 
 @dataclass(frozen=True)
 class Response:
-    """``document``: the body as JSON, {} when there is none. ``headers`` with lower-case names."""
+    """``document``: the body as JSON, {} if there is none. ``headers`` have lower-case names."""
 
     status: int
     document: dict[str, Any] = field(default_factory=dict)
@@ -153,8 +159,8 @@ class Response:
 
 
 def link_of(document: Any, *keys: str) -> str:
-    """The path that ``document[key]...["@odata.id"]`` leads to; "" when it is none that is right
-    to follow: a path below /redfish/ on the same BMC.
+    """Return the path in ``document[key]...["@odata.id"]``; "" unless it is safe to follow: a path
+    below /redfish/ on the same BMC.
     """
     for key in (*keys, "@odata.id"):
         document = document.get(key) if isinstance(document, dict) else None
@@ -167,21 +173,21 @@ def _is_path(link: str) -> bool:
 
 
 class Talk:
-    """Requests and answers. Not for several threads."""
+    """Requests and answers; for a single thread."""
 
     def __init__(self, bmc: Bmc, limits: BmcLimits) -> None:
         self.bmc, self.limits = bmc, limits
         self.clock = Deadline(limits.total_s, limits.request_s)
         self.headers: dict[str, str] = {}
-        """Sent with every request: what the login gave."""
+        """Login headers, sent with every request."""
         self._connection: http.client.HTTPConnection | None = None
         self._requests = self._bytes = 0
 
     def request(
         self, method: str, path: str, body: Any = None, more: Mapping[str, str] | None = None
     ) -> Response:
-        """The answer, whatever its status; redirects of a GET are followed where they stay on this
-        BMC. Raises ``BmcFailed``.
+        """Return the answer, whatever its status. Redirects of a GET are followed if they stay on
+        this BMC. Raise ``BmcFailed`` if there is no answer.
         """
         for _ in range(4):
             answer = self._once(method, path, body, more or {})
@@ -191,7 +197,7 @@ class Talk:
         raise self.failed("redirects without an end")
 
     def failed(self, what: str) -> BmcFailed:
-        """The error with this text, made safe to show."""
+        """Return an error with this text, without the password."""
         bmc = self.bmc
         return BmcFailed(f"the BMC {bmc.place} of {bmc.host} {bmc.password.hide_in(what)}")
 
@@ -217,7 +223,9 @@ class Talk:
             raise
         except (OSError, ValueError, http.client.HTTPException) as error:
             self.close()
-            raise self.failed(_why(error, self.bmc)) from None  # a context may hold what was sent
+            raise self.failed(
+                _why(error, self.bmc)
+            ) from None  # the original error may quote what was sent
 
     def _carried_out(
         self, method: str, path: str, data: bytes | None, headers: dict[str, str]
@@ -229,12 +237,14 @@ class Talk:
             self.close()
             if not reused or method not in ("GET", "DELETE"):
                 raise
-            response = self._sent(method, path, data, headers)  # it had closed an idle connection
+            response = self._sent(
+                method, path, data, headers
+            )  # the BMC had closed the idle connection
         raw = self._body(response)
-        found = {name.lower(): text for name, text in response.getheaders()}
+        fields = {name.lower(): text for name, text in response.getheaders()}
         if response.will_close:
             self.close()
-        return Response(response.status, self._document(raw, found), found)
+        return Response(response.status, self._document(raw, fields), fields)
 
     def _sent(
         self, method: str, path: str, data: bytes | None, headers: dict[str, str]
@@ -248,33 +258,33 @@ class Talk:
 
     def _body(self, response: http.client.HTTPResponse) -> bytes:
         largest = min(self.limits.answer_bytes, self.limits.total_bytes - self._bytes)
-        found = bytearray()
-        while len(found) <= largest and (part := response.read(_CHUNK)):
-            found += part
-        self._bytes += len(found)
-        if len(found) > largest:
+        body = bytearray()
+        while len(body) <= largest and (part := response.read(_CHUNK)):
+            body += part
+        self._bytes += len(body)
+        if len(body) > largest:
             raise self.failed(f"sends more than {_size(self.limits)}")
-        return bytes(found)
+        return bytes(body)
 
     def _document(self, raw: bytes, headers: Mapping[str, str]) -> dict[str, Any]:
-        """Only an object is one; another body is of no use and is left."""
+        """Return the body if it is a JSON object; any other body is ignored."""
         if headers.get("content-encoding", "").strip().lower() == "gzip":
             raw = self._unpacked(raw)
         try:
-            found = msgspec.json.decode(raw) if raw.strip() else {}
+            document = msgspec.json.decode(raw) if raw.strip() else {}
         except (msgspec.DecodeError, RecursionError, UnicodeError):
-            found = None
-        return found if isinstance(found, dict) else {}
+            document = None
+        return document if isinstance(document, dict) else {}
 
     def _unpacked(self, raw: bytes) -> bytes:
         largest = self.limits.answer_bytes
         try:
-            found = zlib.decompressobj(16 + zlib.MAX_WBITS).decompress(raw, largest + 1)
+            body = zlib.decompressobj(16 + zlib.MAX_WBITS).decompress(raw, largest + 1)
         except zlib.error:
             return b""
-        if len(found) > largest:
+        if len(body) > largest:
             raise self.failed(f"sends more than {_size(self.limits)}")
-        return found
+        return body
 
     def _redirected(self, method: str, answer: Response) -> str:
         location = answer.headers.get("location", "")
@@ -285,7 +295,7 @@ class Talk:
 
 
 def _path_here(location: str, bmc: Bmc) -> str:
-    """The path of ``location`` where it is on this BMC; "" where it is not."""
+    """Return the path of ``location`` if it is on this BMC, else ""."""
     try:
         parts = urlsplit(location)
         port = parts.port
@@ -303,8 +313,8 @@ def _size(limits: BmcLimits) -> str:
 
 
 def _why(error: Exception, bmc: Bmc) -> str:
-    """What happened, for a sentence that begins "the BMC ADDRESS of HOST". Texts of libraries may
-    quote what was sent: only those of the operating system and of TLS are taken.
+    """Return what happened, to continue "the BMC ADDRESS of HOST". Messages of libraries may quote
+    what was sent, so only those of the operating system and of TLS are used.
     """
     if isinstance(error, ssl.SSLCertVerificationError):
         seen = error.verify_message if hasattr(error, "verify_message") else error.args[-1]
@@ -320,4 +330,4 @@ def _why(error: Exception, bmc: Bmc) -> str:
         return f"does not speak TLS 1.2 or later ({error.reason})"
     if isinstance(error, OSError):
         return f"cannot be reached ({error.strerror or type(error).__name__})"
-    return "answers what is no HTTP"
+    return "answers something other than HTTP"

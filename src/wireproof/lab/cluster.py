@@ -1,4 +1,4 @@
-"""Labs as objects: bring up, find again by name, enter, plant faults, take down."""
+"""Labs as objects: bring up, find by name, enter, inject faults, take down."""
 
 from __future__ import annotations
 
@@ -44,7 +44,9 @@ _LONGEST_SOCKET = 107
 
 @dataclasses.dataclass(frozen=True)
 class DownResult:
-    """What was removed. ``crashed``: the lab had died before and only leftovers were found."""
+    """The processes that were ended. ``crashed``: the lab had died before, and only leftovers were
+    removed.
+    """
 
     name: str
     processes: tuple[int, ...]
@@ -52,7 +54,7 @@ class DownResult:
 
 
 class Lab:
-    """One lab that is up. As a context manager it takes itself down."""
+    """A running lab. As a context manager, it is taken down on exit."""
 
     def __init__(
         self, folder: Path, state: LabState, program: Path, control: int | None = None
@@ -76,14 +78,15 @@ class Lab:
 
     @property
     def faults(self) -> tuple[Fault, ...]:
-        """Planted now, in the file or since."""
+        """The faults in force, from the file or injected since."""
         return self._state.faults
 
     @property
     def agent(self) -> Path:
-        """Called like ssh, runs a command in a node: for ``-launcher-exec`` and ``plm_rsh_agent``.
+        """Program that runs a command in a node and is called like ssh: for ``-launcher-exec`` and
+        ``plm_rsh_agent``.
 
-        It needs ``agent_environment()``, and works inside nodes too.
+        It needs ``agent_environment()`` and also works inside nodes.
         """
         return self.folder / AGENT
 
@@ -91,8 +94,8 @@ class Lab:
         return {STATE_VARIABLE: str(self.folder)}
 
     def exec_argv(self, node: str, argv: Sequence[str]) -> list[str]:
-        """argv that runs ``argv`` in the node with our folder and environment; its exit status is
-        the command's.
+        """Return the arguments that run ``argv`` in the node with the current folder and
+        environment; the exit status is the command's.
         """
         if node != commands.SWITCH and node not in self.nodes:
             raise BadInput(f"lab {self.name} has no node {node!r}: it has {', '.join(self.nodes)}.")
@@ -102,18 +105,18 @@ class Lab:
         return self.topology.address(node, network)
 
     def expected_link(self, network: str) -> LinkClaim:
-        """The link as the lab has built it."""
+        """Return the link as the lab built it."""
         return claimed_link(self.name, self.topology, network)
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What is not as the topology asked for it, a sentence each."""
+        """Sentences about what differs from the requested topology."""
         return self._state.notes
 
     @property
     def priority(self) -> str:
-        """Whether what runs in the nodes goes before the machine's other processes, in a
-        sentence.
+        """A sentence on whether processes in the nodes have priority over other processes of the
+        machine.
         """
         supervisor = self._state.supervisor
         nice = 0
@@ -125,17 +128,17 @@ class Lab:
 
     @property
     def wire_process(self) -> int | None:
-        """pid of the store-and-forward wire; None where token buckets keep the rates."""
+        """PID of the store-and-forward wire; None if token buckets shape the links."""
         return self._state.wire.pid if self._state.wire is not None else None
 
     def wire_status(self) -> WireStatus | None:
-        """What the store-and-forward wire has counted so far; None where token buckets keep the
-        rates.
+        """Return the counters of the store-and-forward wire; None if token buckets shape
+        the links.
         """
         return read_wire_status(self.folder) if self.topology.serialises else None
 
     def switch_counters(self, node: str, network: str) -> PortCount:
-        """The switch's own count at a node's port: a witness that is neither of the nodes."""
+        """Return the switch's count at a node's port: a witness independent of both nodes."""
         status = self.wire_status()
         places = [(where, one.name) for where, one in wire_ports(self.topology)]
         if status is None or (node, network) not in places:
@@ -146,8 +149,8 @@ class Lab:
         return status.ports[places.index((node, network))]
 
     def counters(self, node: str, device: str) -> dict[str, int]:
-        """``rx_bytes``, ``rx_packets``, ``tx_bytes``, ``tx_packets`` of a node's NIC, from the
-        node's /proc/net/dev.
+        """Return ``rx_bytes``, ``rx_packets``, ``tx_bytes``, ``tx_packets`` of a node's NIC, from
+        the node's /proc/net/dev.
         """
         process = self._state.nodes[node]
         if not is_alive(process):
@@ -167,14 +170,16 @@ class Lab:
         raise BadInput(f"node {node} has no device {device!r}.")
 
     def set_fault(self, fault: Fault) -> None:
-        """Plant a fault while the lab runs; one of the same kind in the same place is replaced."""
+        """Inject a fault while the lab runs; it replaces a fault of the same kind in the same
+        place.
+        """
         check_fault(fault, self.topology)
         self._change(
             fault, lambda faults: (*(one for one in faults if one.place != fault.place), fault)
         )
 
     def clear_fault(self, fault: Fault) -> None:
-        """Lift a fault (its value does not matter); ``BadInput`` when there is none."""
+        """Remove a fault (its value is ignored). Raise ``BadInput`` if there is none."""
 
         def without(faults: tuple[Fault, ...]) -> tuple[Fault, ...]:
             kept = tuple(one for one in faults if one.place != fault.place)
@@ -219,7 +224,7 @@ class Lab:
 
 @contextlib.contextmanager
 def _locked(folder: Path) -> Iterator[None]:
-    import fcntl  # not on Windows, where the modules of a stored result are imported
+    import fcntl  # missing on Windows, where modules for stored results are imported
 
     try:
         lock = os.open(folder / "lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
@@ -258,11 +263,11 @@ def _new_folder(name: str) -> Path:
 
 
 def up(topology: Topology, name: str, *, tied: bool = False) -> Lab:
-    """Build a lab. ``tied``: it goes when this process goes, however that ends; else it stays until
+    """Build a lab. ``tied``: it ends with this process, however that ends; else it stays until
     ``down``.
 
-    Raises ``BadInput`` when the name is taken or the topology cannot be, ``LabError`` when the
-    machine refuses. Nothing is left behind by a failure.
+    Raises ``BadInput`` if the name is taken or the topology is invalid, ``LabError`` if the machine
+    cannot build it. A failure leaves nothing behind.
     """
     check_topology(topology)
     if missing := missing_for_lab():
@@ -313,7 +318,7 @@ def _new_state(name: str, topology: Topology, tied: bool) -> LabState:
 
 
 def _write_files(folder: Path, program: Path, state: LabState) -> None:
-    """What the lab's processes find in its folder when they start."""
+    """Write the files that the lab's processes read when they start."""
     topology = state.topology
     (folder / "hosts").write_text(commands.hosts_text(topology), encoding="ascii")
     (folder / AGENT).symlink_to(program)
@@ -323,13 +328,13 @@ def _write_files(folder: Path, program: Path, state: LabState) -> None:
 
 
 def _remove(folder: Path) -> DownResult:
-    """End what is left of the lab, whoever died before, then its folder."""
+    """End the remaining processes of the lab, then remove its folder."""
     state = read_state(folder)
     crashed = state is None or not is_alive(state.supervisor)
     supervisor_only = [state.supervisor] if state and state.supervisor else []
     processes = terminate(folder, state.cookie if state else "", supervisor_only)
-    # Links were in the supervisor's namespaces and went with it; there is nothing of the lab
-    # outside of them.
+    # Links were in the supervisor's namespaces and ended with it; nothing of the lab exists
+    # outside them.
     shutil.rmtree(folder, ignore_errors=True)
     return DownResult(folder.name, tuple(processes), crashed)
 
@@ -340,7 +345,7 @@ def _no_lab(name: str) -> BadInput:
 
 
 def down(name: str) -> DownResult:
-    """Remove the lab of that name, or what a crash has left of it; ``BadInput`` when there is
+    """Remove the lab of that name, or what a crash left behind. Raise ``BadInput`` if there is
     nothing.
     """
     folder = _folder(name)
@@ -350,8 +355,8 @@ def down(name: str) -> DownResult:
 
 
 def open_lab(name: str) -> Lab:
-    """The lab of that name, to enter it; ``BadInput`` when there is none, ``LabError`` when it is
-    not up.
+    """Return the running lab of that name. Raise ``BadInput`` if there is none, ``LabError`` if it
+    is not up.
     """
     folder = _folder(name)
     if not folder.is_dir():

@@ -1,14 +1,15 @@
-"""Everything that a lab starts or writes, as values: argv lists, batch lines, the hosts file.
+"""Everything that a lab starts or writes, as values: argument lists, batch lines, the hosts file.
 Pure.
 
-A link's end is shaped by lines for ``tc -batch``. HTB with a bucket of 64 us of line rate is honest
-in a ping-pong; tbf is not, because its bucket refills while the answer travels back (measured:
-239 MB/s for 64 kB messages on "1 Gbit/s"). HTB counts whole frames without preamble and FCS.
+Each end of a link is shaped by lines for ``tc -batch``. HTB with a bucket of 64 us of line rate is
+accurate in a ping-pong. tbf is not, because its bucket refills while the answer travels back
+(measured: 239 MB/s for 64 kB messages at "1 Gbit/s"). HTB counts whole frames without preamble and
+FCS.
 
-A timer that comes late loses what exceeds the bucket. Measured on two busy cores at 1 Gbit/s
+If a timer fires late, whatever exceeds the bucket is lost. Measured on two busy cores at 1 Gbit/s
 (ceiling 119.5 MB/s), stream and 1 MiB ping-pong: bucket 2 kB on both ends 107 and 110 MB/s; 8 kB on
-both 117 and 119; 8 kB, 32 kB at the switch 118 and 119. The switch's end sees paced traffic unless
-several senders meet there, so its bucket is four times as deep and loses nothing more.
+both 117 and 119; 8 kB, and 32 kB at the switch, 118 and 119. The switch's end sees paced traffic
+unless several senders meet there, so its bucket is four times as deep and loses nothing more.
 """
 
 import dataclasses
@@ -26,7 +27,9 @@ from wireproof.model.topology import (
 )
 
 SLOW_RATE = 2_000_000_000
-"""Below this rate a 64 KiB segment is a ping-pong's whole message: smaller segments."""
+"""Below this rate, a 64 KiB segment would hold a whole ping-pong message, so segments are
+smaller.
+"""
 _SLOW_GSO = 16384
 _SMALLEST_BURST = 2000
 _SWITCH_DEPTH = 4
@@ -36,8 +39,8 @@ _ROOT, _CLASS, _NETEM = "1:", "1:1", "10:"
 
 @dataclasses.dataclass(frozen=True)
 class Shape:
-    """What happens to packets that leave one device. ``rate``: bits/s, None not shaped. ``burst``:
-    bucket, bytes.
+    """What happens to packets that leave a device. ``rate``: bits/s, None if not shaped. ``burst``:
+    bucket in bytes.
     """
 
     rate: int | None = None
@@ -51,21 +54,23 @@ class Shape:
 
 
 def burst_bytes(rate: int) -> int:
-    """64 us of line rate, at least one frame: 8000 B at 1 Gb/s."""
+    """Return 64 us of line rate, at least a frame: 8000 B at 1 Gb/s."""
     return max(rate * 64 // 8_000_000, _SMALLEST_BURST)
 
 
 def gso_bytes(network: Network) -> int | None:
-    """Largest segment that a device of this network may hand down; None: the kernel's default."""
+    """Return the largest segment that a device of this network may pass down; None for the kernel's
+    default.
+    """
     rate = network.rate_bits_per_s
     return _SLOW_GSO if rate is not None and rate < SLOW_RATE else None
 
 
 def shape_of(network: Network, faults: Iterable[Fault], node: str, direction: str) -> Shape:
-    """What the faults make of one direction of a node's link: ``tx`` leaves the node, ``rx`` the
-    switch.
+    """Return the shape of a direction of a node's link with its faults: ``tx`` leaves the node,
+    ``rx`` leaves the switch.
 
-    The lower rate of link and fault counts.
+    The lower rate of link and fault applies.
     """
     rate = network.rate_bits_per_s
     depth = _SWITCH_DEPTH if direction == "rx" else 1
@@ -84,7 +89,7 @@ def shape_of(network: Network, faults: Iterable[Fault], node: str, direction: st
 
 
 def _class(verb: str, device: str, shape: Shape) -> str:
-    # netem needs a class to hang below; an unshaped link gets one that is faster than the machine.
+    # netem needs a parent class; an unshaped link gets a class faster than the machine.
     rate = shape.rate or _UNLIMITED
     burst = shape.burst or burst_bytes(rate)
     return (
@@ -94,7 +99,7 @@ def _class(verb: str, device: str, shape: Shape) -> str:
 
 
 def _netem(verb: str, device: str, shape: Shape) -> str:
-    # The queue must hold what is on its way: 10000 packets are 60 ms of 1 Gb/s in the smallest
+    # The queue must hold all packets in flight: 10000 packets are 60 ms of 1 Gb/s in the smallest
     # segments.
     words = [f"qdisc {verb} dev {device} parent {_CLASS} handle {_NETEM} netem limit 10000"]
     if shape.delay_us is not None:
@@ -115,7 +120,7 @@ def _from_nothing(device: str, shape: Shape) -> list[str]:
 
 
 def transition(device: str, old: Shape, new: Shape) -> list[str]:
-    """Lines that lead from one shape to another without dropping what is queued, where that is
+    """Return lines that change one shape into another, without dropping queued packets if
     possible.
     """
     if old == new:
@@ -134,7 +139,7 @@ def transition(device: str, old: Shape, new: Shape) -> list[str]:
 
 
 SWITCH = "@switch"
-"""The supervisor's own namespaces, where the bridges are."""
+"""The supervisor's namespaces, which contain the bridges."""
 _LONGEST_DEVICE = 15
 _TAP_QUEUE = 4096
 
@@ -149,26 +154,27 @@ def hold_argv(
     descriptors: tuple[int, int],
     user: bool,
 ) -> list[str]:
-    """argv of the supervisor. ``descriptors``: report socket, control pipe. ``user``: in a user
-    namespace.
+    """Return the arguments of the supervisor. ``descriptors``: report socket, control pipe.
+    ``user``: run in a user namespace.
     """
     argv = [str(program), "hold", "--lab", name, "--cookie", cookie, "--state", str(state)]
     argv += ["--report-fd", str(descriptors[0]), "--control-fd", str(descriptors[1])]
     argv += ["--user-namespace"] if user else []
     argv += ["--wire"] if topology.serialises else []
-    own = ",".join(["net", *(kind for kind in KINDS if kind not in topology.share)])
-    return argv + [word for node in topology.nodes for word in ("--node", f"{node}={own}")]
+    kinds = ",".join(["net", *(kind for kind in KINDS if kind not in topology.share)])
+    return argv + [word for node in topology.nodes for word in ("--node", f"{node}={kinds}")]
 
 
 def enter_argv(program: Path, state: Path, node: str, argv: Sequence[str]) -> list[str]:
-    """argv that runs ``argv`` in a node (or on the switch)."""
+    """Return the arguments that run ``argv`` in a node (or on the switch)."""
     return [str(program), "enter", "--state", str(state), node, "--", *argv]
 
 
 def hosts_text(topology: Topology) -> str:
-    """/etc/hosts of every node: a node's name leads to its first network, NODE-NETWORK to that one.
+    """Return /etc/hosts of every node: a node's name resolves to its first network, NODE-NETWORK to
+    that network.
 
-    The remark names the node for the remote-shell agent, which takes any word of a line.
+    The comment names the node for the remote-shell agent, which accepts any word of a line.
     """
     lines = ["127.0.0.1 localhost"]
     for position, network in enumerate(topology.networks):
@@ -183,7 +189,7 @@ def bridge_device(network: Network) -> str:
 
 
 def port_device(topology: Topology, node: str, network: Network) -> str:
-    """The switch's end of a node's link: ``n1-hsn0``, or its position where that is too long for
+    """Return the switch's end of a node's link: ``n1-hsn0``, or its index if that is too long for
     the kernel.
     """
     readable = f"{node}-{network.device}"
@@ -198,9 +204,10 @@ def _segment(network: Network) -> str:
 
 
 def switch_link_lines(topology: Topology, pids: Mapping[str, int]) -> list[str]:
-    """``ip -batch`` on the switch: bridges, and each link with its far end in the node.
+    """Return lines for ``ip -batch`` on the switch: bridges, and each link with its far end in the
+    node.
 
-    ``pids``: the nodes' as the switch sees them.
+    ``pids``: of the nodes, as the switch sees them.
     """
     lines = []
     for bridge in dict.fromkeys(bridge_device(network) for network in topology.networks):
@@ -224,12 +231,14 @@ def _is_down(faults: Sequence[Fault], node: str, network: Network) -> bool:
 
 
 def node_link_lines(topology: Topology, node: str) -> list[str]:
-    """``ip -batch`` in the node: addresses, and each NIC up unless it is planted down."""
+    """Return lines for ``ip -batch`` in the node: addresses, and each NIC up unless a fault keeps
+    it down.
+    """
     lines = []
     for network in topology.networks:
         address = topology.address(node, network.name)
         if topology.serialises:
-            # The wire has made the device; what it cannot take at once waits here.
+            # The wire created the device; this queue holds what it cannot take at once.
             lines.append(f"link set dev {network.device} mtu {network.mtu} txqueuelen {_TAP_QUEUE}")
         lines.append(f"addr add {address}/{network.prefix_length} dev {network.device}")
         if not _is_down(topology.faults, node, network):
@@ -238,7 +247,7 @@ def node_link_lines(topology: Topology, node: str) -> list[str]:
 
 
 def node_shaping_lines(topology: Topology, node: str) -> list[str]:
-    """``tc -batch`` in the node: what leaves it."""
+    """Return lines for ``tc -batch`` in the node, for what leaves it."""
     lines = []
     for network in topology.networks:
         lines += transition(network.device, Shape(), shape_of(network, topology.faults, node, "tx"))
@@ -246,8 +255,8 @@ def node_shaping_lines(topology: Topology, node: str) -> list[str]:
 
 
 def switch_shaping_lines(topology: Topology) -> list[str]:
-    """``tc -batch`` on the switch: what reaches each node. Without it many senders would exceed one
-    receiver's link.
+    """Return lines for ``tc -batch`` on the switch, for what reaches each node. Without them, many
+    senders would exceed a receiver's link.
     """
     lines = []
     for network in topology.networks:
@@ -258,14 +267,14 @@ def switch_shaping_lines(topology: Topology) -> list[str]:
 
 
 def link_state_lines(network: Network, *, up: bool) -> list[str]:
-    """``ip -batch`` in a node: its NIC up or down; the address stays."""
+    """Return lines for ``ip -batch`` in a node that set its NIC up or down; the address stays."""
     return [f"link set dev {network.device} {'up' if up else 'down'}"]
 
 
 def fault_batches(
     topology: Topology, node: str, network: Network, old: Sequence[Fault], new: Sequence[Fault]
 ) -> list[tuple[str, str, list[str]]]:
-    """(where, ``ip`` or ``tc``, lines) that lead one node's link from the faults ``old`` to
+    """Return (where, ``ip`` or ``tc``, lines) that change a node's link from the faults ``old`` to
     ``new``.
     """
     batches = []

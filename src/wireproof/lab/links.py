@@ -1,4 +1,4 @@
-"""A lab's links: how they are made, what is planted in them, what is claimed of them."""
+"""Build a lab's links, inject faults into them, and describe them as claims."""
 
 import contextlib
 import signal
@@ -20,8 +20,8 @@ _PATIENCE_S = 5.0
 
 
 def buildable(topology: Topology) -> tuple[Topology, tuple[str, ...]]:
-    """The topology as this machine can have it, and what is not as it was asked for. Never silently
-    less.
+    """Return the topology that this machine can build, and notes on what differs from the request.
+    It never delivers less without a note.
     """
     obstacle = wire_obstacle() if topology.serialises else ""
     if not obstacle:
@@ -36,9 +36,9 @@ def buildable(topology: Topology) -> tuple[Topology, tuple[str, ...]]:
 
 
 def claimed_link(name: str, topology: Topology, network_name: str) -> LinkClaim:
-    """The link as the lab has built it; the NIC itself always claims 10 Gb/s.
+    """Return the link as the lab built it; the NIC itself always claims 10 Gb/s.
 
-    HTB counts no preamble and no frame check, and lets a burst pass; the wire does neither.
+    HTB counts no preamble and no frame check, and lets bursts pass; the wire does neither.
     """
     link = topology.network(network_name)
     how = (
@@ -59,8 +59,8 @@ def claimed_link(name: str, topology: Topology, network_name: str) -> LinkClaim:
 
 
 def connect(program: Path, folder: Path, state: LabState) -> None:
-    """Links, addresses, shaping. Two processes for the switch and two for each node; the wire has
-    made its own.
+    """Create links, addresses and shaping, with two processes for the switch and two per node; the
+    wire has created its own links.
     """
     topology = state.topology
     pids = {node: process.inner for node, process in state.nodes.items()}
@@ -77,7 +77,7 @@ def connect(program: Path, folder: Path, state: LabState) -> None:
 
 
 def write_wire(folder: Path, topology: Topology, faults: Sequence[Fault], revision: int) -> None:
-    """The wire's configuration, replaced in one step."""
+    """Replace the wire's configuration atomically."""
     fresh = folder / f"{CONFIG}.new"
     fresh.write_text(wire_text(topology, faults, revision), encoding="ascii")
     fresh.replace(folder / CONFIG)
@@ -86,7 +86,7 @@ def write_wire(folder: Path, topology: Topology, faults: Sequence[Fault], revisi
 def replant(
     program: Path, folder: Path, state: LabState, fault: Fault, faults: tuple[Fault, ...]
 ) -> None:
-    """Lead the place of ``fault`` from the planted faults to ``faults``."""
+    """Change the place of ``fault`` from the current faults to ``faults``."""
     topology, network = state.topology, state.topology.network(fault.network)
     if topology.serialises and fault.kind != "down":
         _change_wire(folder, state, faults)
@@ -97,7 +97,7 @@ def replant(
 
 
 def _change_wire(folder: Path, state: LabState, faults: tuple[Fault, ...]) -> None:
-    """Returns when the wire carries by the new file."""
+    """Change the faults of the wire, and return when it uses the new file."""
     now = read_wire_status(folder)
     if now is None or state.wire is None or not is_alive(state.wire):
         raise LabError(f"the wire of lab {state.name} has died: take the lab down and up again.")
@@ -117,7 +117,9 @@ def _change_wire(folder: Path, state: LabState, faults: tuple[Fault, ...]) -> No
 
 
 def chosen_network(name: str, topology: Topology, network: str | None) -> str:
-    """``network``, or the only one that the lab ``name`` has; ``BadInput`` when it has several."""
+    """Return ``network``, or the only network of the lab ``name``. Raise ``BadInput`` if it has
+    several.
+    """
     networks = [one.name for one in topology.networks]
     if network is None and len(networks) > 1:
         raise BadInput(
@@ -136,8 +138,8 @@ def fault_in(
     network: str | None = None,
     direction: Literal["tx", "rx"] | None = None,
 ) -> Fault:
-    """A fault of the lab ``name``; without a direction what the node sends. ``BadInput`` when the
-    network has to be named.
+    """Return a fault of the lab ``name``; the default direction is what the node sends. Raise
+    ``BadInput`` if the network must be named.
     """
     return Fault(
         node=node,

@@ -1,4 +1,4 @@
-"""What this machine lacks for a lab, each with the remedy."""
+"""List what this machine lacks for a lab, each with the remedy."""
 
 from pathlib import Path
 
@@ -17,8 +17,8 @@ def _capabilities(status: str) -> int:
 
 
 def needs_user_namespace(status: str | None = None) -> bool:
-    """False when this process may make namespaces by itself: root, and not a container's root
-    without rights.
+    """Return False if this process may create namespaces itself: root with its capabilities, unlike
+    root in most containers.
     """
     text = Path("/proc/self/status").read_text(encoding="utf-8") if status is None else status
     wanted = (1 << _SYS_ADMIN) | (1 << _NET_ADMIN)
@@ -33,8 +33,8 @@ def _setting(name: str, root: Path) -> int | None:
 
 
 def user_namespace_obstacles(root: Path = Path("/proc/sys")) -> list[str]:
-    """Kernel settings that forbid namespaces to ordinary users, each with the remedy."""
-    found = []
+    """Return kernel settings that forbid namespaces to ordinary users, each with the remedy."""
+    obstacles = []
     for name, bad, remedy in (
         ("user.max_user_namespaces", 0, "sysctl -w user.max_user_namespaces=10000"),
         ("user.max_net_namespaces", 0, "sysctl -w user.max_net_namespaces=10000"),
@@ -46,13 +46,15 @@ def user_namespace_obstacles(root: Path = Path("/proc/sys")) -> list[str]:
         ),
     ):
         if _setting(name, root) == bad:
-            found.append(f"{name} is {bad}: `{remedy}` as root allows it, or run the lab as root")
-    return found
+            obstacles.append(
+                f"{name} is {bad}: `{remedy}` as root allows it, or run the lab as root"
+            )
+    return obstacles
 
 
 def missing_for_lab() -> list[str]:
-    """Sentences that name what is missing and the remedy; empty when a lab can be tried."""
-    found = [
+    """Return sentences that name what is missing and the remedy; empty if a lab can be tried."""
+    missing = [
         f"the program {tool} is missing: install the package iproute2"
         for tool in ("ip", "tc")
         if find_tool(tool) is None
@@ -60,7 +62,7 @@ def missing_for_lab() -> list[str]:
     try:
         find_program("wireproof-node")
     except CouldNotMeasure as error:
-        found.append(str(error))
+        missing.append(str(error))
     if needs_user_namespace():
-        found += user_namespace_obstacles()
-    return found
+        missing += user_namespace_obstacles()
+    return missing

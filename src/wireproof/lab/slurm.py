@@ -1,7 +1,7 @@
-"""A real Slurm inside a lab: munged and slurmctld in the first node, one slurmd per node.
+"""Run a real Slurm inside a lab: munged and slurmctld in the first node, a slurmd per node.
 
-All daemons are processes of the lab's nodes: however the lab ends, the kernel ends them with it,
-and their folder is in the lab's folder.
+All daemons are processes of the lab's nodes: however the lab ends, the kernel ends them too. Their
+folder is in the lab's folder.
 """
 
 from __future__ import annotations
@@ -40,24 +40,24 @@ _LARGEST = 1 << 20
 
 
 def missing_for_slurm() -> list[str]:
-    """Sentences that name what is missing and the remedy; empty when it can be tried."""
+    """Return sentences that name what is missing and the remedy; empty if Slurm can be tried."""
     lost: dict[str, list[str]] = {}
     for program, package in _PROGRAMS:
         if find_tool(program) is None:
             lost.setdefault(package, []).append(program)
-    found = [
+    missing = [
         f"{', '.join(programs)} {'is' if len(programs) == 1 else 'are'} missing: install the Debian"
         f" package {package}"
         for package, programs in lost.items()
     ]
     if os.geteuid() != 0 or needs_user_namespace():
-        found.append("Slurm's daemons change users, which needs root: run it as root")
-    return found
+        missing.append("Slurm's daemons change users, which needs root: run it as root")
+    return missing
 
 
 class LabSlurm:
-    """A Slurm that runs in ``lab``. As a context manager it takes itself down and leaves the lab
-    up.
+    """A Slurm that runs in ``lab``. As a context manager, it is taken down on exit, and the lab
+    stays up.
     """
 
     def __init__(self, lab: Lab) -> None:
@@ -70,11 +70,11 @@ class LabSlurm:
 
     @property
     def head(self) -> str:
-        """The node with the controller: submit from there."""
+        """The node with the controller, from which to submit jobs."""
         return self.lab.nodes[0]
 
     def environment(self) -> dict[str, str]:
-        """What srun, sbatch and the others need to find this Slurm, and no other job's marks."""
+        """Return the environment that Slurm's commands need to find this Slurm."""
         return {"SLURM_CONF": str(self.conf), **self.lab.agent_environment()}
 
     def run(
@@ -86,8 +86,8 @@ class LabSlurm:
         cwd: Path | str = "/",
         extra: Mapping[str, str] | None = None,
     ) -> subprocess.CompletedProcess[str]:
-        """A command in a node (default: ``head``) with this Slurm in its environment; ``LabError``
-        after the time.
+        """Run a command in a node (default: ``head``) with this Slurm in its environment. Raise
+        ``LabError`` after ``timeout_s``.
         """
         kept = {
             name: value
@@ -114,21 +114,21 @@ class LabSlurm:
             ) from None
 
     def states(self) -> dict[str, str]:
-        """Slurm's word for each node (``idle``, ``drained``, ``down*``); empty while the controller
-        starts.
+        """Return Slurm's state of each node (``idle``, ``drained``, ``down*``); empty while the
+        controller starts.
         """
         done = self.run(["sinfo", "-h", "-N", "-o", "%N %T"])
         return dict(line.split(" ", 1) for line in done.stdout.splitlines() if " " in line.strip())
 
     def drain(self, node: str, reason: str = "planted") -> None:
-        """No more jobs start on ``node``."""
+        """Let no more jobs start on ``node``."""
         self._control("update", f"NodeName={node}", "State=DRAIN", f"Reason={reason}")
 
     def undrain(self, node: str) -> None:
         self._control("update", f"NodeName={node}", "State=RESUME")
 
     def end_job_in(self, job: str, seconds: int) -> None:
-        """Move a running job's limit to ``seconds`` from now. Slurm looks at limits every 30 s."""
+        """Set the end of a running job to ``seconds`` from now. Slurm checks limits every 30 s."""
         moment = time.strftime("%Y-%m-%dT%H:%M:%S", time.localtime(time.time() + seconds))
         self._control("update", f"JobId={job}", f"EndTime={moment}")
 
@@ -150,7 +150,7 @@ class LabSlurm:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def _end_daemon(self, file: Path) -> None:
-        """A pid file holds the pid that its own node sees."""
+        """End a daemon by its pid file, which holds the PID as its node sees it."""
         text = file.read_text(encoding="ascii", errors="replace")[:16].strip()
         parts = file.name.split(".")
         node = parts[1] if parts[0] == "slurmd" else self.head
@@ -158,8 +158,8 @@ class LabSlurm:
             self.run(["kill", text], node)
 
     def _end_rest(self) -> None:
-        """What is left of steps and daemons: processes of the lab's nodes that carry our SLURM_CONF
-        or our folder.
+        """End the remaining steps and daemons: processes of the lab's nodes that carry this
+        SLURM_CONF or folder.
         """
         mark, begin = str(self.folder).encode(), time.monotonic()
         while (pids := _processes_with(mark)) and time.monotonic() - begin < 10:
@@ -202,7 +202,9 @@ def _processes_with(mark: bytes) -> list[int]:
 
 
 def _kill(pid: int, mark: bytes) -> None:
-    """The identity is checked behind the pidfd: what is signalled is what was checked."""
+    """Kill the process after checking its identity through a pidfd, so that no other process is
+    hit.
+    """
     try:
         handle = os.pidfd_open(pid)
     except OSError:
@@ -244,10 +246,10 @@ def _munged_argv(program: str, folder: Path) -> list[str]:
 def _start(slurm: LabSlurm, name: str, argv: Sequence[str], node: str) -> None:
     done = slurm.run(argv, node)
     if done.returncode != 0:
-        said = (done.stderr.strip() or done.stdout.strip()).splitlines()
+        output = (done.stderr.strip() or done.stdout.strip()).splitlines()
         raise LabError(
             f"{name} did not start on {node}:"
-            f" {said[-1][:300] if said else f'status {done.returncode}'}."
+            f" {output[-1][:300] if output else f'status {done.returncode}'}."
         )
 
 
@@ -277,8 +279,8 @@ def slurm_up(
 ) -> LabSlurm:
     """Start Slurm in a lab and wait until all its nodes are idle (about 2 s).
 
-    ``cpus``: of each node (0: the machine's, at least 2). ``switches``: a topology.conf. Raises
-    ``LabError`` with what is missing or what Slurm has said; nothing is left behind then.
+    ``cpus``: of each node (0: those of the machine, at least 2). ``switches``: a topology.conf.
+    Raises ``LabError`` with what is missing or with Slurm's message; then nothing is left behind.
     """
     if missing := missing_for_slurm():
         raise LabError(f"no Slurm can run in a lab here: {'; '.join(missing)}.")
@@ -306,6 +308,6 @@ def slurm_up(
 
 
 def open_slurm(lab: Lab) -> LabSlurm | None:
-    """The Slurm that was started in ``lab``, None when there is none."""
+    """Return the Slurm that was started in ``lab``, or None."""
     slurm = LabSlurm(lab)
     return slurm if slurm.conf.is_file() else None

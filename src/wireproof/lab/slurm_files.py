@@ -1,4 +1,4 @@
-"""What a lab's Slurm reads: slurm.conf, topology.conf, cgroup.conf, mpi.conf, as texts. Pure."""
+"""Write the files of a lab's Slurm: slurm.conf, topology.conf, cgroup.conf, mpi.conf. Pure."""
 
 import dataclasses
 import re
@@ -9,12 +9,12 @@ from wireproof.model.errors import BadInput
 from wireproof.model.topology import Topology
 
 CGROUP_CONF = "CgroupPlugin=cgroup/v1\nCgroupAutomount=no\nConstrainCores=no\n"
-"""A node's own sysfs has no /sys/fs/cgroup: without this line slurmd 22.05 ends at once, though it
+"""A node's sysfs has no /sys/fs/cgroup: without this file slurmd 22.05 exits at once, although it
 uses no cgroups.
 """
 MPI_CONF = "PMIxCliTmpDirBase=/dev/shm\n"
-"""The nodes share /tmp, where the second node's PMIx folder would be there already; /dev/shm is a
-node's own.
+"""The nodes share /tmp, where the PMIx folder of another node would already exist; each node has
+its own /dev/shm.
 """
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,31}", re.ASCII)
 _FIXED = """\
@@ -43,9 +43,9 @@ PropagateResourceLimits=NONE
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Partition:
-    """``nodes`` empty: all of the lab. ``most_minutes``: its time limit. ``up`` False: jobs wait.
+    """Empty ``nodes``: all of the lab. ``most_minutes``: its time limit. ``up`` False: jobs wait.
 
-    ``whole``: jobs get whole nodes whether they ask or not, as in OpenHPC's own slurm.conf.
+    ``whole``: jobs always get whole nodes, as in OpenHPC's slurm.conf.
     """
 
     name: str
@@ -78,10 +78,10 @@ def slurm_conf(
     kill_wait_s: int = 5,
     tree: bool = False,
 ) -> str:
-    """slurm.conf for a lab whose first node has the controller. ``folder``: of its state, logs,
-    spools.
+    """Return slurm.conf for a lab whose first node runs the controller. ``folder``: for state, logs
+    and spools.
 
-    The first partition is the default one. Raises ``BadInput`` for one that cannot be.
+    The first partition is the default. Raises ``BadInput`` for an invalid partition.
     """
     _check(topology, partitions)
     first = topology.networks[0].name
@@ -120,9 +120,9 @@ def _partition_line(partition: Partition, topology: Topology, *, default: bool) 
 
 
 def topology_conf(switches: Mapping[str, Sequence[str]]) -> str:
-    """topology.conf: a value that is itself a key of ``switches`` is a switch, else a node."""
+    """Return topology.conf. Values that are keys of ``switches`` are switches, others are nodes."""
     lines = []
     for name, below in switches.items():
-        kind = "Switches" if all(one in switches for one in below) else "Nodes"
+        kind = "Switches" if all(item in switches for item in below) else "Nodes"
         lines.append(f"SwitchName={name} {kind}={','.join(below)}")
     return "\n".join(lines) + "\n" if lines else ""

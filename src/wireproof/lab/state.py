@@ -1,7 +1,8 @@
-"""The lab's state folder, who its processes are, which labs are there, and how each of them is.
+"""The state folder of a lab, the identity of its processes, and the labs that exist with their
+status.
 
-A process is known by pid and start time, and the supervisor also by the cookie on its command line:
-a pid alone may have been given to a stranger since.
+A process is identified by PID and start time, the supervisor also by the cookie on its command
+line: a PID alone may have been reused.
 """
 
 import contextlib
@@ -26,7 +27,7 @@ SCHEMA = 1
 
 
 class ProcessId(msgspec.Struct, frozen=True):
-    """``start``: start time in clock ticks since boot; ``inner``: the pid as the switch sees it."""
+    """``start``: start time in clock ticks since boot. ``inner``: the PID as the switch sees it."""
 
     pid: int
     start: int
@@ -34,8 +35,8 @@ class ProcessId(msgspec.Struct, frozen=True):
 
 
 class LabState(msgspec.Struct, frozen=True, kw_only=True):
-    """What ``lab.json`` holds. ``tied``: the lab goes with its creator. ``faults``: planted now.
-    ``notes``: what is not as the topology asked for it.
+    """The contents of ``lab.json``. ``tied``: the lab ends with its creator. ``faults``: currently
+    in force. ``notes``: what differs from the requested topology.
     """
 
     name: str
@@ -54,14 +55,14 @@ class LabState(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _private(folder: Path) -> bool:
-    """Ours alone: another user cannot have put files there."""
+    """Return whether only this user can write to the folder."""
     with contextlib.suppress(OSError):
         return not foreign(folder.lstat())
     return False
 
 
 def state_root(environment: Mapping[str, str] | None = None, *, create: bool = False) -> Path:
-    """Where this user's labs are: /run/wireproof/lab, $XDG_RUNTIME_DIR/wireproof/lab or
+    """Return the folder of this user's labs: /run/wireproof/lab, $XDG_RUNTIME_DIR/wireproof/lab or
     /tmp/wireproof-UID/lab.
     """
     values = os.environ if environment is None else environment
@@ -93,8 +94,8 @@ def state_root(environment: Mapping[str, str] | None = None, *, create: bool = F
 
 
 def read_state(folder: Path) -> LabState | None:
-    """What the folder says; None when there is no file or it is not one of ours (a creator that
-    died half-way).
+    """Return the state in the folder; None if the file is missing or invalid, because its creator
+    died early.
     """
     with contextlib.suppress(OSError, msgspec.DecodeError, msgspec.ValidationError):
         return msgspec.json.decode((folder / FILE).read_bytes(), type=LabState)
@@ -102,18 +103,18 @@ def read_state(folder: Path) -> LabState | None:
 
 
 def write_state(folder: Path, state: LabState) -> None:
-    """Replaces the file in one step: a reader sees the old or the new one."""
+    """Replace the file atomically: a reader sees the old or the new state."""
     fresh = folder / f"{FILE}.new"
     fresh.write_bytes(msgspec.json.encode(state))
     fresh.replace(folder / FILE)
 
 
 def _stat(pid: int) -> tuple[int, bool] | None:
-    """Start time in clock ticks, and whether the process is on its way out; None when it has gone
-    or is a zombie.
+    """Return (start time in clock ticks, whether the process is exiting); None if it is gone or a
+    zombie.
 
-    Fields 3, 9 and 22 of /proc/PID/stat. A killed pid 1 stays for a while: the kernel ends its
-    namespace first.
+    Uses fields 3, 9 and 22 of /proc/PID/stat. A killed PID 1 exists for a while, until the kernel
+    has ended its namespace.
     """
     with contextlib.suppress(OSError, ValueError, IndexError):
         fields = (
@@ -132,7 +133,7 @@ def _start_time(pid: int) -> int | None:
 
 
 def process_id(pid: int, inner: int = 0) -> ProcessId:
-    """``LabError`` when the process has gone already."""
+    """Return the identity of a process. Raise ``LabError`` if it has already ended."""
     start = _start_time(pid)
     if start is None:
         raise LabError(f"process {pid} of the lab ended at once: see `dmesg` for the reason.")
@@ -140,7 +141,7 @@ def process_id(pid: int, inner: int = 0) -> ProcessId:
 
 
 def is_alive(process: ProcessId | None) -> bool:
-    """True for this very process, not for one that got its pid later."""
+    """Return whether this very process lives, not another that got its PID later."""
     return process is not None and _start_time(process.pid) == process.start
 
 
@@ -155,8 +156,8 @@ def _option(words: list[str], name: str) -> str:
 
 
 def _is_of_lab(pid: int, folder: Path, cookie: str) -> bool:
-    """A supervisor or node of the lab in ``folder``: our program, that folder, that cookie (""
-    any), our user.
+    """Return whether the process is a supervisor or node of the lab in ``folder``: same program,
+    folder, cookie ("" for any) and user.
     """
     words = _words(pid)
     if len(words) < 2 or Path(words[0]).name != "wireproof-node" or words[1] != "hold":
@@ -172,8 +173,8 @@ def _is_of_lab(pid: int, folder: Path, cookie: str) -> bool:
 
 
 def find_holders(folder: Path, cookie: str = "") -> Iterator[int]:
-    """pids of all living processes that hold the lab in ``folder``, its nodes' too, whatever the
-    state file says.
+    """Yield the PIDs of all living processes of the lab in ``folder``, including its nodes,
+    whatever the state file says.
     """
     for entry in Path("/proc").iterdir():
         if (
@@ -185,7 +186,9 @@ def find_holders(folder: Path, cookie: str = "") -> Iterator[int]:
 
 
 def _signal(pid: int, folder: Path, cookie: str, number: int) -> None:
-    """The identity is checked behind the pidfd: what is signalled is what was checked."""
+    """Signal the process after checking its identity through a pidfd, so that no other process is
+    hit.
+    """
     with contextlib.suppress(ProcessLookupError, PermissionError):
         handle = os.pidfd_open(pid)
         try:
@@ -198,11 +201,11 @@ def _signal(pid: int, folder: Path, cookie: str, number: int) -> None:
 def terminate(
     folder: Path, cookie: str = "", known: Iterable[ProcessId] = (), patience_s: float = 5.0
 ) -> list[int]:
-    """End every process of the lab; the kernel ends what runs in its nodes. Returns the pids that
+    """End every process of the lab; the kernel ends what runs in its nodes. Return the PIDs that
     were found.
 
-    Returns when they have gone, ``known`` ones that were dying already too, and with them their
-    namespaces.
+    Returns when all have gone, including ``known`` processes that were already dying, and with them
+    their namespaces.
     """
     seen: dict[int, None] = {}
     waiting = list(known)
@@ -231,20 +234,20 @@ def terminate(
 
 
 def find_labs() -> list[LabStatus]:
-    """All labs of this user, crashed ones too, by name."""
+    """Return all labs of this user by name, including crashed ones."""
     root = state_root()
     folders = sorted(entry for entry in root.iterdir() if entry.is_dir()) if root.is_dir() else []
     return [status_of(folder) for folder in folders]
 
 
 def labs_called(name: str | None) -> list[LabStatus]:
-    """The lab of that name, or all without one. ``BadInput`` when there is none of it."""
+    """Return the lab of that name, or all without a name. Raise ``BadInput`` if there is none."""
     labs = find_labs()
-    found = [one for one in labs if name in (None, one.name)]
-    if name and not found:
-        known = ", ".join(one.name for one in labs) or "none is up"
+    matching = [lab for lab in labs if name in (None, lab.name)]
+    if name and not matching:
+        known = ", ".join(lab.name for lab in labs) or "none is up"
         raise BadInput(f"there is no lab {name!r}: {known}.")
-    return found
+    return matching
 
 
 def _phase(
@@ -259,7 +262,7 @@ def _phase(
 
 
 def status_of(folder: Path) -> LabStatus:
-    """What is there of the lab in ``folder``, whoever of it has died."""
+    """Return the status of the lab in ``folder``, whichever of its processes have died."""
     state = read_state(folder)
     if state is None:
         return LabStatus(folder.name, "crashed", folder)

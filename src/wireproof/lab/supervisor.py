@@ -1,4 +1,4 @@
-"""Starts the process that owns a lab, and runs ip and tc inside."""
+"""Start the process that owns a lab, and run ip and tc inside."""
 
 import contextlib
 import dataclasses
@@ -25,8 +25,8 @@ _PATIENCE_S = 30.0
 
 @dataclasses.dataclass
 class Started:
-    """A supervisor with its nodes and its wire. ``control``: our end of the pipe whose end of file
-    ends the lab.
+    """A supervisor with its nodes and its wire. ``control``: the creator's end of the pipe whose
+    end of file ends the lab.
     """
 
     supervisor: ProcessId
@@ -36,24 +36,26 @@ class Started:
 
 
 def _minimal_environment() -> dict[str, str]:
-    """The supervisor outlives its creator: nothing of a job's or a session's marks may reach it."""
+    """Return a minimal environment, because the supervisor outlives its creator and must not
+    inherit variables of a job or session.
+    """
     return {"PATH": os.environ.get("PATH", os.defpath)}
 
 
 def start(
     program: Path, *, name: str, folder: Path, cookie: str, topology: Topology, user: bool
 ) -> Started:
-    """Start the supervisor and wait until every node is furnished; ``LabError`` with the reason
-    that it gave.
+    """Start the supervisor and wait until every node is ready. Raise ``LabError`` with the
+    supervisor's reason.
 
-    On any failure the control pipe is closed, which ends whatever had been started.
+    On failure the control pipe is closed, which ends all processes started so far.
     """
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     read_end, control = os.pipe()
     try:
         with ours, theirs:
-            # The kernel then attaches each sender's pid as we see it: in its own pid namespace it
-            # cannot know it.
+            # The kernel attaches each sender's PID as seen here, which the sender cannot know in
+            # its own PID namespace.
             ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
             argv = hold_argv(
                 program,
@@ -78,7 +80,9 @@ def start(
 
 
 def _spawn(argv: list[str], descriptors: tuple[int, int]) -> None:
-    """The process started ends at once; its child, the supervisor, is nobody's and stays."""
+    """Start the supervisor. The started process exits at once; its child, the supervisor, is
+    detached and stays.
+    """
     done = subprocess.run(
         **by_path(argv, _minimal_environment()),
         pass_fds=descriptors,
@@ -90,14 +94,13 @@ def _spawn(argv: list[str], descriptors: tuple[int, int]) -> None:
         timeout=_PATIENCE_S,
         check=False,
     )
-    # 125 has sent its reason over the report socket; anything else is a program that cannot run at
-    # all.
+    # Status 125: the reason came over the report socket. Others: the program cannot run at all.
     if done.returncode not in (0, 125):
         raise LabError(f"{argv[0]} ended with status {done.returncode}: reinstall wireproof.")
 
 
 def _receive(report: socket.socket, deadline: float) -> tuple[str, int]:
-    """One report and the pid of its sender; ("", 0) at the end."""
+    """Return a report and the PID of its sender; ("", 0) at the end."""
     report.settimeout(max(deadline - time.monotonic(), 0.001))
     message, ancillary, _, _ = report.recvmsg(4096, socket.CMSG_SPACE(_CREDENTIALS.size))
     for level, kind, content in ancillary:
@@ -111,8 +114,8 @@ def _receive(report: socket.socket, deadline: float) -> tuple[str, int]:
 def _collect(
     report: socket.socket, nodes: int, user: bool, *, wire: bool
 ) -> tuple[dict[str, int], dict[str, int]]:
-    """pids of all nodes, the switch and the wire as we see them, and of the nodes as the switch
-    sees them.
+    """Return the PIDs of all nodes, the switch and the wire as this process sees them, and of the
+    nodes as the switch sees them.
     """
     outer: dict[str, int] = {}
     inner: dict[str, int] = {}
@@ -138,7 +141,7 @@ def _collect(
 
 
 def explain(reason: str, user: bool, obstacles: Sequence[str] | None = None) -> str:
-    """The supervisor's reason with what can be done about it."""
+    """Return the supervisor's reason with the remedy."""
     if user:
         known = list(user_namespace_obstacles() if obstacles is None else obstacles)
         if not known and "proc" in reason:
@@ -157,14 +160,14 @@ def explain(reason: str, user: bool, obstacles: Sequence[str] | None = None) -> 
 
 
 def release(control: int) -> None:
-    """The lab stays when we go."""
+    """Let the lab stay after this process ends."""
     with contextlib.suppress(BrokenPipeError):
         os.write(control, b"K")
     os.close(control)
 
 
 def send_signal(process: ProcessId, number: int) -> None:
-    """To this very process: its identity is checked behind the pidfd."""
+    """Signal exactly this process: its identity is checked through a pidfd."""
     with contextlib.suppress(ProcessLookupError):
         handle = os.pidfd_open(process.pid)
         try:
@@ -175,8 +178,8 @@ def send_signal(process: ProcessId, number: int) -> None:
 
 
 def run_batch(program: Path, folder: Path, where: str, tool: str, lines: Sequence[str]) -> None:
-    """Give ``lines`` to ``ip`` or ``tc`` in one process inside a node; ``LabError`` names the line
-    that was refused.
+    """Pass ``lines`` to ``ip`` or ``tc`` in a single process inside a node. Raise ``LabError`` with
+    the refused line.
     """
     if not lines:
         return
@@ -201,16 +204,16 @@ def run_batch(program: Path, folder: Path, where: str, tool: str, lines: Sequenc
 
 
 def refusal(tool: str, where: str, stderr: str, lines: Sequence[str]) -> str:
-    """One sentence out of what ip or tc wrote (``Command failed -:3`` names the line)."""
-    said = [
+    """Return a sentence from the errors of ip or tc (``Command failed -:3`` names the line)."""
+    messages = [
         line.removeprefix("Error: ").rstrip(".") for line in stderr.splitlines() if line.strip()
     ]
     number = next(
-        (line.rpartition(":")[2] for line in said if line.startswith("Command failed -:")), ""
+        (line.rpartition(":")[2] for line in messages if line.startswith("Command failed -:")), ""
     )
     line = lines[int(number) - 1] if number.isdigit() and 0 < int(number) <= len(lines) else ""
     cause = (
-        "; ".join(line for line in said if not line.startswith("Command failed"))
+        "; ".join(line for line in messages if not line.startswith("Command failed"))
         or "no reason was given"
     )
     if "qdisc kind is unknown" in cause or "No such file" in cause:

@@ -101,17 +101,17 @@ _PLAIN = ("wire", "latency", "loss", "seed")
 
 
 def _in_words(error: str) -> str:
-    """msgspec's sentence with the file's own keys: ``Expected `int`, got `str` - at
-    `$.networks[0].mtu```.
+    """Return msgspec's message with the keys of the file, for example for ``Expected `int`, got
+    `str` - at `$.networks[0].mtu```.
     """
     what, _, path = error.partition(" - at `$.")
-    found = re.fullmatch(
+    parts = re.fullmatch(
         r"(nodes|share|network|fault|wire|latency|loss|seed)s?(?:\[(\d+)\])?(?:\.(\w+))?",
         path.rstrip("`"),
     )
-    if found is None:
+    if parts is None:
         return what
-    table, index, key = found.groups()
+    table, index, key = parts.groups()
     place = table + (f" {int(index) + 1}" if index else "") + (f": {key}" if key else "")
     allowed = _ALLOWED.get(key or table, ())
     return f"{place}: {what}" + (
@@ -120,8 +120,8 @@ def _in_words(error: str) -> str:
 
 
 def parse_topology(text: str, source: str = "topology") -> Topology:
-    """The topology that ``text`` (TOML) describes; ``BadInput`` names ``source``, the key and the
-    fix.
+    """Parse the topology in ``text`` (TOML). Raise ``BadInput`` with ``source``, the key and the
+    remedy.
     """
     document = read_toml(text, source)
     _check_keys(document, ("nodes", "share", "network", "fault", *_PLAIN), source)
@@ -143,8 +143,8 @@ def parse_topology(text: str, source: str = "topology") -> Topology:
 
 
 def check_topology(topology: Topology, source: str = "topology") -> None:
-    """Raise ``BadInput`` for what cannot be built or would surprise; the sentence names ``source``
-    and the key.
+    """Raise ``BadInput`` for a topology that cannot be built or would surprise; the message names
+    ``source`` and the key.
     """
     if not topology.networks:
         raise BadInput(f"{source}: there is no network: add one under a line [[network]].")
@@ -279,7 +279,7 @@ def _try(where: str, key: str, parse: Any, value: str) -> None:
 
 
 def check_fault(fault: Fault, topology: Topology, where: str = "fault") -> None:
-    """Raise ``BadInput`` when the fault names what is not there or has no sense."""
+    """Raise ``BadInput`` if the fault names something that does not exist or makes no sense."""
     names = [network.name for network in topology.networks]
     for key, value, known in (
         ("node", fault.node, topology.nodes),
@@ -304,7 +304,7 @@ def check_fault(fault: Fault, topology: Topology, where: str = "fault") -> None:
 
 
 def load_topology(path: Path) -> Topology:
-    """The topology in ``path``; ``BadInput`` names the file, the key and the fix."""
+    """Return the topology in ``path``. Raise ``BadInput`` with the file, the key and the remedy."""
     try:
         content = read_bounded(path, LARGEST)
     except OSError as error:

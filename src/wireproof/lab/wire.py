@@ -1,6 +1,6 @@
-"""The store-and-forward wire: what it is asked for, and what it has counted.
+"""The store-and-forward wire: its configuration and its counters.
 
-``wireproof-node`` has the other side: engine/node/wire.
+The other side is in ``wireproof-node``: engine/node/wire.
 """
 
 import dataclasses
@@ -27,7 +27,7 @@ from wireproof.model.topology import (
 WIRE = "@wire"
 CONFIG, STATUS = "wire", "wire.status"
 QUEUE_BYTES = 8 << 20
-"""Of one switch port; more than one TCP connection ever has under way here."""
+"""Queue of a switch port; more than a TCP connection ever has in flight here."""
 LATE_NS = 1_000_000
 _HEADER = struct.Struct("=8s8Q")
 _PORT = struct.Struct("=8Q")
@@ -35,7 +35,7 @@ _PORT = struct.Struct("=8Q")
 
 @dataclasses.dataclass(frozen=True)
 class _Line:
-    """One direction of a node's link: bits/s, ns, share of the frames."""
+    """One direction of a node's link: bits/s, ns, share of lost frames."""
 
     rate: int
     delay_ns: int = 0
@@ -52,8 +52,8 @@ class _Line:
 def _line(
     topology: Topology, faults: Sequence[Fault], node: str, network: Network, direction: str
 ) -> _Line:
-    """The network's rate and, on the way to the switch, the whole lab's latency and loss; then the
-    faults.
+    """Return a direction of a link: the network's rate; towards the switch also the latency and
+    loss of the lab; then the faults.
     """
     line = _Line(network.rate_bits_per_s or 0)
     if direction == "tx":
@@ -76,12 +76,12 @@ def _line(
 
 
 def wire_ports(topology: Topology) -> list[tuple[str, Network]]:
-    """(node, network) of every port, in the order of the configuration and of the status."""
+    """Return (node, network) of every port, in the order of the configuration and the status."""
     return [(node, network) for network in topology.networks for node in topology.nodes]
 
 
 def wire_text(topology: Topology, faults: Sequence[Fault], revision: int) -> str:
-    """The file that the wire reads: one line for each port."""
+    """Return the file that the wire reads: a line per port."""
     lines = [f"revision {revision}", f"seed {topology.seed}", f"late_ns {LATE_NS}"]
     switches = list(dict.fromkeys(network.bridge for network in topology.networks))
     for node, network in wire_ports(topology):
@@ -95,7 +95,7 @@ def wire_text(topology: Topology, faults: Sequence[Fault], revision: int) -> str
 
 
 def wire_obstacle(device: Path = Path("/dev/net/tun")) -> str:
-    """Why no TAP device can be made here, with the remedy; "" when one can be tried."""
+    """Return why no TAP device can be created here, with the remedy; "" if it can be tried."""
     try:
         os.close(os.open(device, os.O_RDWR | os.O_CLOEXEC))
     except FileNotFoundError:
@@ -111,7 +111,7 @@ def wire_obstacle(device: Path = Path("/dev/net/tun")) -> str:
 
 
 def read_wire_status(folder: Path) -> WireStatus | None:
-    """The counters as they are now; None when there is no wire."""
+    """Return the current counters; None if there is no wire."""
     try:
         data = (folder / STATUS).read_bytes()
     except OSError:
@@ -133,14 +133,14 @@ def read_wire_status(folder: Path) -> WireStatus | None:
 
 
 class Wired(Protocol):
-    """A lab, as far as its wire goes."""
+    """A lab, reduced to the status of its wire."""
 
     def wire_status(self) -> WireStatus | None: ...
 
 
 def wire_observer(lab: Wired | None) -> Callable[[], Sequence[EngineError]]:
-    """Compares the wire's counters from now on; the result names what it lost when it fell
-    behind.
+    """Compare the wire's counters from now on. The returned function reports frames that were late
+    because the wire fell behind.
     """
     if lab is None or (before := lab.wire_status()) is None:
         return tuple

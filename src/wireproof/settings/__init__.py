@@ -1,3 +1,3 @@
-"""What the user asked for, typed; each value remembers where it came from (default, file,
+"""Options of the user, typed; each value remembers its origin (default, file,
 environment, option).
 """

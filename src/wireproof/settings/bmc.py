@@ -1,4 +1,4 @@
-"""Which BMC manages which host, and how it is reached: a TOML file, or a pattern for names."""
+"""Find which BMC manages which host, and how to reach it: from a TOML file or a name pattern."""
 
 import ipaddress
 import os
@@ -24,7 +24,7 @@ _FINGERPRINT = re.compile(r"(?:sha256:)?((?:[0-9a-f]{2}:?){31}[0-9a-f]{2})", re.
 
 
 class _Entry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One table ``[[bmc]]``. ``hosts`` left out: all."""
+    """A table ``[[bmc]]``. Without ``hosts`` it applies to all hosts."""
 
     address: str
     hosts: str = ""
@@ -42,9 +42,8 @@ class _BmcFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 @dataclass(frozen=True)
 class BmcOptions:
-    """``sources``: files that end in .toml, addresses, or patterns with ``{host}``. The others
-    count where a file does not say. ``ask``: asks the person for a password by a prompt; None:
-    there is nobody to ask.
+    """``sources``: names of .toml files, addresses, or patterns with ``{host}``. Other fields apply
+    if a file does not set them. ``ask``: prompts for a password; None if there is no terminal.
     """
 
     sources: Sequence[str] = ()
@@ -56,21 +55,21 @@ class BmcOptions:
 
 
 def bmcs_of(options: BmcOptions, hosts: Sequence[str]) -> list[Bmc]:
-    """The BMC of each of ``hosts`` that has one. ``BadInput`` when a source cannot be used, a host
-    has two, or none has any.
+    """Return the BMC of each of ``hosts`` that has one. Raise ``BadInput`` if a source cannot be
+    used, a host has two BMCs, or no host has any.
     """
     entries = [entry for source in options.sources for entry in _entries(source, hosts)]
     secrets = _Secrets(options)
-    found: dict[str, Bmc] = {}
+    bmcs: dict[str, Bmc] = {}
     for where, entry in entries:
         chosen = set(parse_hosts(entry.hosts)) if entry.hosts else set(hosts)
         for host in (host for host in hosts if host in chosen):
-            if host in found:
+            if host in bmcs:
                 raise BadInput(f"{where}: {host} has a BMC before this one: name each host once.")
-            found[host] = _bmc(where, entry, host, options, secrets)
-    if options.sources and not found:
+            bmcs[host] = _bmc(where, entry, host, options, secrets)
+    if options.sources and not bmcs:
         raise BadInput(f"{', '.join(options.sources)}: none of the hosts has a BMC there.")
-    return list(found.values())
+    return list(bmcs.values())
 
 
 def _entries(source: str, hosts: Sequence[str]) -> list[tuple[str, _Entry]]:
@@ -91,12 +90,13 @@ def _entries(source: str, hosts: Sequence[str]) -> list[tuple[str, _Entry]]:
         raise BadInput(f"{source}: {error}.") from error
     folder = Path(source).absolute().parent
     return [
-        (f"{source}, bmc {number}", _placed(one, folder)) for number, one in enumerate(entries, 1)
+        (f"{source}, bmc {number}", _placed(entry, folder))
+        for number, entry in enumerate(entries, 1)
     ]
 
 
 def _placed(entry: _Entry, folder: Path) -> _Entry:
-    """Files that an entry names stand relative to the file itself."""
+    """Resolve the files that an entry names relative to the BMC file."""
     places = {
         name: str(folder / os.path.expanduser(getattr(entry, name)))
         for name in ("password_file", "ca")
@@ -106,7 +106,7 @@ def _placed(entry: _Entry, folder: Path) -> _Entry:
 
 
 class _Secrets:
-    """Passwords, each read or asked for once."""
+    """Passwords, each read or prompted for only once."""
 
     def __init__(self, options: BmcOptions) -> None:
         self._options = options
@@ -153,7 +153,7 @@ def _bmc(where: str, entry: _Entry, host: str, options: BmcOptions, secrets: _Se
 
 
 def _address(where: str, text: str, options: BmcOptions) -> tuple[str, int, bool]:
-    """Name or IP address, port, and whether it is without TLS."""
+    """Return (name or IP address, port, whether it is without TLS)."""
     parts = _ADDRESS.fullmatch(text)
     if parts is None or not 0 < int(parts["port"] or 443) < 65536:
         raise BadInput(
@@ -173,7 +173,7 @@ def _address(where: str, text: str, options: BmcOptions) -> tuple[str, int, bool
 def _user(where: str, name: str) -> str:
     if not name:
         raise BadInput(f"{where}: no user: give --bmc-user.")
-    if not name.isprintable() or ":" in name:  # HTTP Basic ends the name there
+    if not name.isprintable() or ":" in name:  # HTTP Basic ends the name at a colon
         raise BadInput(f"{where}: the user {name!r} is no name.")
     return name
 
@@ -186,7 +186,7 @@ def _is_here(address: str) -> bool:
 
 
 def _fingerprint(where: str, text: str) -> str:
-    found = _FINGERPRINT.fullmatch(text.strip().lower())
-    if text and found is None:
+    digits = _FINGERPRINT.fullmatch(text.strip().lower())
+    if text and digits is None:
         raise BadInput(f"{where}: {text[:80]!r} is no SHA-256 fingerprint of a certificate.")
-    return found.group(1).replace(":", "") if found else ""
+    return digits.group(1).replace(":", "") if digits else ""

@@ -1,4 +1,4 @@
-"""Durations and dates as people write them."""
+"""Parse durations and dates as people write them."""
 
 import re
 from datetime import UTC, datetime
@@ -12,19 +12,19 @@ _FORM = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)\s*([a-z]*)", re.ASCII)
 
 
 def parse_duration(text: str) -> float:
-    """Seconds of ``"500ms"``, ``"2s"``, ``"1.5"``, ``"10min"``, ``"1h"``; above zero, at most a
-    week.
+    """Return seconds for ``"500ms"``, ``"2s"``, ``"1.5"``, ``"10min"``, ``"1h"``; above zero, at
+    most a week.
 
-    Raises ``BadInput`` that says what is allowed.
+    Raises ``BadInput`` with the allowed forms.
     """
-    found = _FORM.fullmatch(text.strip())
-    unit = UNITS.get(found.group(2)) if found else None
-    if found is None or unit is None:
+    parts = _FORM.fullmatch(text.strip())
+    unit = UNITS.get(parts.group(2)) if parts else None
+    if parts is None or unit is None:
         raise BadInput(
             f"duration {text[:40]!r} is not understood: give a number with ms, s, min, h or d,"
             " such as 500ms, 2s, 10min."
         )
-    seconds = float(found.group(1)) * unit
+    seconds = float(parts.group(1)) * unit
     if not 0 < seconds <= LONGEST_S:
         raise BadInput(
             f"duration {text.strip()} is out of range: give more than 0 and at most"
@@ -34,16 +34,16 @@ def parse_duration(text: str) -> float:
 
 
 def parse_days(text: str) -> float:
-    """Days of ``"90d"``, ``"36h"`` or ``"2.5"`` (days), up to a hundred years. Raises
-    ``BadInput``.
+    """Return days for ``"90d"``, ``"36h"`` or ``"2.5"`` (days), up to a hundred years. Raise
+    ``BadInput`` for other text.
     """
-    found = _FORM.fullmatch(text.strip())
-    unit = UNITS.get(found.group(2) or "d") if found else None
-    if found is None or unit is None:
+    parts = _FORM.fullmatch(text.strip())
+    unit = UNITS.get(parts.group(2) or "d") if parts else None
+    if parts is None or unit is None:
         raise BadInput(
             f"duration {text[:40]!r} is not understood: give days or hours, as 90d, 36h."
         )
-    days = float(found.group(1)) * unit / UNITS["d"]
+    days = float(parts.group(1)) * unit / UNITS["d"]
     if days > _CENTURY:
         raise BadInput(f"duration {text.strip()[:40]} is out of range: give {_CENTURY}d at most.")
     return days
@@ -53,16 +53,16 @@ _LIMIT = re.compile(r"(?:([0-9]{1,3})-)?([0-9]{1,6}(?::[0-9]{1,2}){0,2})", re.AS
 
 
 def time_limit_s(text: str) -> float:
-    """Seconds of a limit as schedulers write it: ``30`` (minutes), ``30:00``, ``1:00:00``,
+    """Return seconds for a limit in schedulers' notation: ``30`` (minutes), ``30:00``, ``1:00:00``,
     ``1-12:00:00``.
     """
-    found = _LIMIT.fullmatch(text.strip())
-    if found is None:
+    parts = _LIMIT.fullmatch(text.strip())
+    if parts is None:
         raise BadInput(
             f"--time {text[:40]!r} is no time limit: write 30 (minutes), 30:00, 1:00:00 or"
             " 1-12:00:00."
         )
-    days, rest = found.group(1), [int(part) for part in found.group(2).split(":")]
+    days, rest = parts.group(1), [int(part) for part in parts.group(2).split(":")]
     if days is not None:
         units = (3600, 60, 1)
         return int(days) * 86400.0 + sum(
@@ -73,12 +73,12 @@ def time_limit_s(text: str) -> float:
 
 
 def parse_moment(text: str) -> datetime:
-    """``2019-03-04``, ``2019-03-04T12:00`` or with a zone, ``2019-03-04T12:00+01:00``; without one
-    it is UTC. Raises ``BadInput``.
+    """Parse ``2019-03-04``, ``2019-03-04T12:00`` or, with a zone, ``2019-03-04T12:00+01:00``; the
+    default zone is UTC. Raise ``BadInput`` for other text.
     """
     try:
-        found = datetime.fromisoformat(text.strip())
-        return (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC)
+        moment = datetime.fromisoformat(text.strip())
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
     except (ValueError, OverflowError) as error:
         raise BadInput(
             f"date {text[:40]!r} is not understood: give it as 2019-03-04 or 2019-03-04T12:00"

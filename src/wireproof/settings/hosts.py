@@ -1,13 +1,13 @@
-"""Host lists in ClusterShell's syntax: ``n1,n2``, ``rack[1-2]n[01-36/2]``, ``@rack1!n3``, and
+"""Parse host lists in ClusterShell's syntax: ``n1,n2``, ``rack[1-2]n[01-36/2]``, ``@rack1!n3``, and
 ``file:PATH``.
 
-``,`` adds, ``!`` takes away, ``&`` keeps what is in both, ``^`` what is in one of both; from left
-to right. Names end in the argv of launchers and of ssh: only what a host name may hold is let
-through.
+``,`` adds hosts, ``!`` removes, ``&`` intersects, ``^`` is the symmetric difference; evaluated from
+left to right. Names end up in the arguments of launchers and ssh, so only characters of host names
+are accepted.
 
-``@rack1`` and ``@*`` are groups of the site's ClusterShell configuration, which is asked only when
-an ``@`` is used. A group is resolved to text here, and counted before it is expanded: what a site's
-script prints can be anything.
+``@rack1`` and ``@*`` are groups of the site's ClusterShell configuration, which is read only if an
+``@`` is used. A group is resolved to text and counted before it is expanded, because the output of
+a site's script is not trusted.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def _resolver() -> GroupResolver:
 
 
 def _known(resolver: GroupResolver, source: str | None) -> str:
-    """``: there are a, b and 30 more``, or what to configure when there is none."""
+    """Return ``there are @a, @b and 30 more``, or what to configure if there is no group."""
     from ClusterShell.NodeUtils import GroupResolverError, GroupSourceError
 
     try:
@@ -51,7 +51,7 @@ def _known(resolver: GroupResolver, source: str | None) -> str:
 
 
 def _asked(ask: Callable[..., Any], *arguments: str | None) -> list[str]:
-    """What the resolver says; nothing for a group or a way to ask that it has not."""
+    """Return the answer of the resolver; empty for a group or query that it does not support."""
     from ClusterShell.NodeUtils import GroupSourceError
 
     try:
@@ -61,7 +61,7 @@ def _asked(ask: Callable[..., Any], *arguments: str | None) -> list[str]:
 
 
 def _everything(resolver: GroupResolver, source: str | None) -> list[str]:
-    """All hosts; a site that configures no way to list them has those of all groups."""
+    """Return all hosts; if a site has no way to list them, the hosts of all groups."""
     whole = _asked(resolver.all_nodes, source)
     return whole or [
         part
@@ -71,9 +71,10 @@ def _everything(resolver: GroupResolver, source: str | None) -> list[str]:
 
 
 def group_text(word: str) -> str:
-    """The hosts of ``@GROUP``, ``@SOURCE:GROUP``, ``@*`` or ``@SOURCE:*`` as text, not expanded.
+    """Return the hosts of ``@GROUP``, ``@SOURCE:GROUP``, ``@*`` or ``@SOURCE:*`` as text, not
+    expanded.
 
-    Raises ``BadInput`` for a group that is not known, with those that are.
+    Raises ``BadInput`` for an unknown group, with the known groups.
     """
     from ClusterShell.NodeUtils import GroupResolverError
 
@@ -102,21 +103,21 @@ def group_text(word: str) -> str:
 
 MOST_HOSTS = 100_000
 MOST_RAILS = 32
-"""PSM3's and UCX's own limits are 32 and 16."""
+"""PSM3 allows 32 and UCX 16."""
 _LONGEST_TEXT = 1 << 20
 _LARGEST_FILE = 64 << 20
-"""A scheduler's node file has one line for each slot: 100,000 hosts with some dozens of slots."""
+"""A scheduler's node file has a line for each slot: 100,000 hosts with some dozens of slots."""
 _DEEPEST = 8
 _NUMBERED = re.compile(r"(.*?)([0-9]{1,9})", re.ASCII)
 _ALGEBRA = re.compile(r"[@!&^]")
 _OPERATORS = re.compile(r"([,!&^])(?![0-9,/-]*\])", re.ASCII)
-"""Operators outside of brackets: what follows a comma inside of them up to the bracket's end are
-digits only.
+"""Operators outside brackets: a comma inside brackets is followed only by digits, commas, dashes
+and slashes up to the closing bracket.
 """
 _SLOTS = re.compile(
     r"([A-Za-z0-9._-]+)(?::[0-9]{1,5}|(?:\s+(?:slots|max_slots|max-slots)=[0-9]{1,5})+)", re.ASCII
 )
-"""``n1:4`` (MPICH) and ``n1 slots=4`` (Open MPI): files of hosts for launchers."""
+"""``n1:4`` (MPICH) and ``n1 slots=4`` (Open MPI): host files of launchers."""
 _NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,251}[A-Za-z0-9])?", re.ASCII)
 _NIC = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,63}(:[0-9]{1,3})?", re.ASCII)
 _ITEM = re.compile(r"[A-Za-z0-9._-]*(\[[0-9,/-]+\][A-Za-z0-9._-]*)*", re.ASCII)
@@ -125,7 +126,7 @@ FORMS = "names such as n1,n2 or ranges such as n[1-4] or rack[1-2]n[01-36]"
 
 
 def _items(text: str) -> Iterator[str]:
-    """Split at commas that are outside brackets."""
+    """Split at commas outside brackets."""
     depth, item = 0, ""
     for letter in text:
         depth += (letter == "[") - (letter == "]")
@@ -138,9 +139,7 @@ def _items(text: str) -> Iterator[str]:
 
 
 def _count(item: str) -> int:
-    """How many names ``item`` stands for, counted before it is expanded: n[0-999999999] must cost
-    nothing.
-    """
+    """Count the names of ``item`` without expanding it: n[0-999999999] must cost nothing."""
     total = 1
     for group in re.findall(r"\[([0-9,/-]+)\]", item):
         inside = 0
@@ -176,11 +175,10 @@ def _expand(item: str) -> list[str]:
 
 
 def host_lines(path: str, origin: str) -> list[str]:
-    """The lines of a file of hosts, without comments (``#``) and empty ones; ``origin`` names it in
-    a sentence.
+    """Return the lines of a host file, without comments (``#``) and empty lines. ``origin`` names
+    the file in error messages.
 
-    Raises ``BadInput`` for what is no file, cannot be read, or is larger than a list of hosts can
-    be.
+    Raises ``BadInput`` if the file is missing, unreadable, or larger than a host list can be.
     """
     try:
         data = read_bounded(path, _LARGEST_FILE)
@@ -191,8 +189,8 @@ def host_lines(path: str, origin: str) -> list[str]:
 
 
 def _in_file(path: str, repeats: bool) -> tuple[str, ...]:
-    """One node set a line. A node file of a scheduler names a host once for each slot: that is no
-    mistake there.
+    """Read a file with a node set per line. A scheduler's node file repeats a host for each slot,
+    which is not an error.
     """
     origin = f"file:{path[:200]}"
     lines = host_lines(path, origin)
@@ -216,7 +214,7 @@ def _bounded(count: int) -> None:
 
 
 def _names_of(item: str, depth: int = 0) -> list[str]:
-    """The hosts of one name, range or group."""
+    """Return the hosts of a name, range or group."""
     if item.startswith("@"):
         if depth > _DEEPEST:
             raise BadInput(f"group {item[:60]} contains itself: correct the site's groups.")
@@ -232,8 +230,8 @@ def _names_of(item: str, depth: int = 0) -> list[str]:
 
 
 def _algebra(text: str, depth: int = 0) -> list[str]:
-    """``a,b!c&d^e`` from left to right, as ClusterShell reads it; each host once, in the order of
-    first mention.
+    """Evaluate ``a,b!c&d^e`` from left to right, as ClusterShell does; each host occurs once, in
+    the order of first mention.
     """
     words = _OPERATORS.split(text)
     chosen: dict[str, None] = {}
@@ -249,7 +247,9 @@ def _algebra(text: str, depth: int = 0) -> list[str]:
 
 
 def _combined(chosen: Mapping[str, None], operator: str, names: Mapping[str, None]) -> list[str]:
-    """``,`` both, ``!`` without, ``&`` in both, ``^`` in one of them."""
+    """Apply an operator: ``,`` union, ``!`` difference, ``&`` intersection, ``^`` symmetric
+    difference.
+    """
     rest = [name for name in chosen if name not in names]
     fresh = [name for name in names if name not in chosen]
     if operator == "!":
@@ -277,12 +277,12 @@ def _parsed(text: str, *, repeats: bool) -> list[str]:
 
 
 def parse_hosts(text: str, *, repeats: bool = False) -> tuple[str, ...]:
-    """Host names in the order given, one rank each.
+    """Return host names in the given order, one rank each.
 
-    ``repeats`` lets a name occur again (two ranks on one host, asked for on purpose); otherwise it
-    is an error, as are an empty list, an empty item, a name that cannot be a host name, and more
-    than ``MOST_HOSTS`` names. A list with groups or operators is a set: each host is in it once.
-    ``file:PATH`` is read, one node set a line.
+    With ``repeats`` a name may occur several times (several ranks on a host). Otherwise that is an
+    error, as are an empty list, an empty item, a name that is not a valid host name, and more than
+    ``MOST_HOSTS`` names. A list with groups or operators is a set: each host occurs once.
+    ``file:PATH`` reads a file with a node set per line.
     """
     text = text.strip()
     if not text:
@@ -295,8 +295,8 @@ def parse_hosts(text: str, *, repeats: bool = False) -> tuple[str, ...]:
 
 
 def check_nic(name: str) -> str:
-    """``name`` if it can be a network interface (``eth0``) or an RDMA device with its port
-    (``mlx5_0:1``).
+    """Return ``name`` if it is a valid name of a network interface (``eth0``) or an RDMA device
+    with port (``mlx5_0:1``).
     """
     if _NIC.fullmatch(name) is None:
         raise BadInput(
@@ -306,7 +306,7 @@ def check_nic(name: str) -> str:
 
 
 def check_nics(text: str) -> str:
-    """``text`` if it is one NIC, or several that carry the payload together: ``hsn0,hsn1``."""
+    """Return ``text`` if it is a NIC, or several that carry the payload together: ``hsn0,hsn1``."""
     names = tuple(check_nic(name.strip()) for name in text.split(",")[: MOST_RAILS + 1])
     twice = next((name for name in names if names.count(name) > 1), "")
     if twice:
@@ -317,9 +317,9 @@ def check_nics(text: str) -> str:
 
 
 def fold_hosts(hosts: Sequence[str]) -> str:
-    """``n[1-3],n7,n5`` for n1 n2 n3 n7 n5: rising runs are folded, the order stays.
+    """Return ``n[1-3],n7,n5`` for n1 n2 n3 n7 n5: consecutive numbers are folded, the order stays.
 
-    10,000 names written out would not fit into one argument of a program.
+    10,000 names written out would not fit into an argument of a program.
     """
     runs: list[tuple[str, str, int, int]] = []  # prefix, first number as written, its value, length
     for host in hosts:

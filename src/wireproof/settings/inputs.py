@@ -1,4 +1,4 @@
-"""What options name or write: the agreed criteria, constants of physics, and the model's world."""
+"""Read what options name or contain: agreed criteria, physical constants, and the model's world."""
 
 import difflib
 import hashlib
@@ -22,11 +22,11 @@ _BY_NAME = {one.name: one for one in KNOWN}
 
 
 def read_criteria(path: Path | None) -> Agreed | None:
-    """The default criteria with those that a TOML file sets, ``min_efficiency = 0.95``; None
+    """Return the default criteria with those that a TOML file sets, ``min_efficiency = 0.95``; None
     without a file.
 
-    Raises ``BadInput`` that names the file and the line's key: one that is unknown, and a value
-    that is no number or beyond what the criterion can be.
+    Raises ``BadInput`` with the file and the key if the key is unknown, or the value is not a
+    number or out of range.
     """
     if path is None:
         return None
@@ -38,10 +38,10 @@ def read_criteria(path: Path | None) -> Agreed | None:
         raise BadInput(f"{where} cannot be read: {error.strerror}.") from error
     except UnicodeDecodeError as error:
         raise BadInput(f"{where} is not UTF-8: {error}.") from error
-    found = read_toml(text, where)
-    if not found:
+    table = read_toml(text, where)
+    if not table:
         raise BadInput(f"{where} sets nothing: write lines such as min_efficiency = 0.95.")
-    values = {name: _value(name, value, where) for name, value in found.items()}
+    values = {name: _value(name, value, where) for name, value in table.items()}
     return Agreed(
         criteria=msgspec.structs.replace(Criteria(), **values),
         chosen=tuple(values),
@@ -74,12 +74,12 @@ def _within(known: Threshold, value: object, where: str) -> float:
     return int(number)
 
 
-# --- The table of physics, with the user's own constants over it.
+# --- The table of physical constants, with the user's overrides.
 
 
 def read_table(path: Path | None) -> Table | None:
-    """The built-in table overridden by a TOML file; None without a file. Errors name the file and
-    the key.
+    """Return the built-in table overridden by a TOML file; None without a file. Errors name the
+    file and the key.
     """
     if path is None:
         return None
@@ -95,11 +95,11 @@ def read_table(path: Path | None) -> Table | None:
         raise BadInput(f"{path}: {error}") from error
 
 
-# --- The model transport's world and its planted faults, from text.
+# --- The world of the model transport and its injected faults, from text.
 
 
 def model_of(text: str) -> ModelWorld:
-    """``latency_ns=1500,gap_ns_per_byte=0.08,...`` as the world of the model transport."""
+    """Parse ``latency_ns=1500,gap_ns_per_byte=0.08,...`` as the world of the model transport."""
     fields: dict[str, str] = {}
     for part in text.split(","):
         name, separator, value = part.partition("=")
@@ -120,8 +120,8 @@ def model_of(text: str) -> ModelWorld:
 
 
 def faults_of(texts: Sequence[str]) -> tuple[ModelFault, ...]:
-    """``rank=77,tx=0.8`` each: that rank sends at four fifths of the rate."""
-    found: list[ModelFault] = []
+    """Parse ``rank=77,tx=0.8`` and the like: that rank sends at four fifths of the rate."""
+    faults: list[ModelFault] = []
     for text in texts:
         fields = dict(part.strip().partition("=")[::2] for part in text.split(","))
         try:
@@ -140,5 +140,5 @@ def faults_of(texts: Sequence[str]) -> tuple[ModelFault, ...]:
             raise BadInput(
                 f"--model-fault {text[:60]!r}: give a rank from 0, and shares above 0 and up to 1."
             )
-        found.append(fault)
-    return tuple(found)
+        faults.append(fault)
+    return tuple(faults)

@@ -1,5 +1,5 @@
-"""What ``study`` and ``tune try`` are asked for, from text: knobs with their values, and where a
-number of a command's output stands.
+"""Parse the arguments of ``study`` and ``tune try``: knobs with their values, and where to find a
+number in a command's output.
 """
 
 import re
@@ -15,7 +15,7 @@ from wireproof.model.experiment import TriedKnob
 
 
 def names_of(text: str, option: str) -> tuple[str, ...]:
-    """``A,B``, each once; () of "". Raises ``BadInput``."""
+    """Return the names of ``A,B``, each once; () for "". Raise ``BadInput`` for an empty name."""
     names = tuple(part.strip() for part in text.split(",")) if text else ()
     if any(not name for name in names):
         raise BadInput(f"{option}: a name between two commas is empty.")
@@ -23,45 +23,46 @@ def names_of(text: str, option: str) -> tuple[str, ...]:
 
 
 def values_of(texts: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """Of ``NAME=A,B`` each; where a ``|`` stands in the values it parts them. Raises
-    ``BadInput``.
+    """Parse texts ``NAME=A,B``. A ``|`` in the values replaces the comma as separator. Raise
+    ``BadInput`` for other text.
     """
-    found: dict[str, tuple[str, ...]] = {}
+    values_of_name: dict[str, tuple[str, ...]] = {}
     for text in texts:
         name, equals, rest = text.partition("=")
         values = tuple(rest.split("|" if "|" in rest else ","))
         if not equals or not name or not all(values):
             raise BadInput(f"--values: {text[:60]!r} is not NAME=A,B: every value is a text.")
-        if name in found:
+        if name in values_of_name:
             raise BadInput(f"--values: {name[:60]} is given twice: give all its values at once.")
-        found[name] = values
-    return found
+        values_of_name[name] = values
+    return values_of_name
 
 
 # --- ``tune try``.
 
 FAMILIES = ("PSM3_", "PSM2_", "FI_", "UCX_", "I_MPI_", "OMPI_MCA_", "MPIR_CVAR_", "HFI_")
-"""Variables that an MPI or what stands below it reads."""
+"""Prefixes of variables that an MPI, or a library below it, reads."""
 MOST_VALUES = 8
 LONGEST_VALUE = 1024
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}", re.ASCII)
 _STEP = re.compile(r"([^.\[\]]+)|\[([0-9]{1,6})\]", re.ASCII)
 
 Reader = Callable[[str], float | None]
-"""The number in a command's output; None when it is not there."""
+"""Returns the number in a command's output; None if it is missing."""
 
 
 def is_of_a_fabric(name: str) -> bool:
-    """A variable that reaches the engine's own runs, because the MPI below them reads it."""
+    """Return whether a variable affects the engine's runs, because the MPI below them reads it."""
     return name.startswith(FAMILIES)
 
 
 def knob_of(text: str, settings: Collection[str], environment: Mapping[str, str]) -> TriedKnob:
-    """``VAR=A,B``, ``VAR=A`` (against what is set now), ``VAR=,A`` (against not set), ``ID=A,B`` or
-    ``ID``. Where a ``|`` stands in the values it parts them, so that they can hold commas.
+    """Parse ``VAR=A,B``, ``VAR=A`` (compared with the current value), ``VAR=,A`` (compared with
+    unset), ``ID=A,B`` or ``ID``. A ``|`` in the values replaces the comma as separator, so that
+    values can contain commas.
 
-    ``settings``: the catalogue's ids; behind one may stand ``/INSTANCE``. A name with a dot or a
-    slash is a sysctl's or a file's. Raises ``BadInput``.
+    ``settings``: the catalogue's ids, which may be followed by ``/INSTANCE``. A name with a dot or
+    slash is a sysctl or a file. Raises ``BadInput`` for other text.
     """
     name, equals, rest = text.partition("=")
     if name.partition("/")[0] in settings or _is_file(name):
@@ -100,7 +101,7 @@ def _values(name: str, text: str) -> tuple[str | None, ...]:
 
 def _checked(knob: TriedKnob, least: int = 2) -> TriedKnob:
     if len(set(knob.values)) != len(knob.values) or len(knob.values) < least:
-        same = next((one for one in knob.values if knob.values.count(one) > 1), None)
+        same = next((value for value in knob.values if knob.values.count(value) > 1), None)
         raise BadInput(
             f"{knob.name}: {same or 'nothing'!r} is given twice, or set already: give values that"
             " differ."
@@ -122,8 +123,8 @@ def _unknown(text: str, settings: Collection[str]) -> str:
 
 
 def metric_reader(text: str) -> Reader:
-    """``json:KEY.KEY[2].KEY`` or a regular expression, whose group (or whole match) is the number;
-    where it is found more than once, the last counts. Raises ``BadInput``.
+    """Parse ``json:KEY.KEY[2].KEY`` or a regular expression, whose group (or whole match) is the
+    number; the last match counts. Raise ``BadInput`` for other text.
     """
     if text.startswith("json:"):
         steps = _steps(text.removeprefix("json:"))
@@ -138,15 +139,15 @@ def metric_reader(text: str) -> Reader:
 
 
 def _last(pattern: re.Pattern[str], output: str) -> float | None:
-    found = pattern.findall(output)
-    return _number(found[-1]) if found else None
+    matches = pattern.findall(output)
+    return _number(matches[-1]) if matches else None
 
 
 def _steps(text: str) -> list[str | int]:
-    found = [(match[1] or int(match[2])) for match in _STEP.finditer(text)]
-    if not found:
+    steps = [(match[1] or int(match[2])) for match in _STEP.finditer(text)]
+    if not steps:
         raise BadInput("--metric json: names nothing: give a path as json:end.sum.seconds.")
-    return found
+    return steps
 
 
 def _in_json(output: str, steps: list[str | int]) -> float | None:

@@ -1,8 +1,9 @@
-"""The table of options: each is one row, and everything that names an option derives from it.
+"""The table of options: each option is a row, from which everything that names the option derives.
 
-The parameter of the command line, the variable ``WIREPROOF_NAME`` and the key of the file (of rows
-with a parser), the field that the program reads, the keyword in Python, the groups of ``--help``
-and the pages. To add an option, add a row here and read ``options.NAME`` where it is used.
+That is the parameter of the command line, the variable ``WIREPROOF_NAME`` and the key of the file
+(for rows with a parser), the field that the program reads, the keyword in Python, the groups of
+``--help``, and the documentation. To add an option, add a row here and read ``options.NAME`` where
+it is used.
 """
 
 from __future__ import annotations
@@ -43,9 +44,9 @@ LAUNCHER_NAMES = ("", "ssh")
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Options:
-    """Every option of the table, typed. ``None`` and empty: not given, the subcommand decides.
-    ``alone``: one host is enough, since nothing passes between hosts. ``given``: where the values
-    come from that are no defaults.
+    """All options of the table, typed. ``None`` and empty mean not given: the subcommand decides.
+    ``alone``: a single host is enough, because nothing passes between hosts. ``given``: origins of
+    values that are not defaults.
     """
 
     profile: Profile = row(
@@ -443,7 +444,7 @@ class Options:
         return self.given.get(name, Given()).source
 
     def origins(self) -> dict[str, str]:
-        """Options that are no defaults: name to ``origin source``, for the record."""
+        """Return the options that are not defaults, for the record: name to ``origin source``."""
         return {name: f"{one.origin} {one.source}".strip() for name, one in self.given.items()}
 
 

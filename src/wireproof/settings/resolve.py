@@ -1,5 +1,5 @@
-"""Options from the command line, the environment (``WIREPROOF_<NAME>``), ``wireproof.toml`` and
-default, in this order of strength.
+"""Resolve options from the command line, the environment (``WIREPROOF_<NAME>``), ``wireproof.toml``
+and the default, in this order of precedence.
 """
 
 import re
@@ -17,11 +17,11 @@ from wireproof.settings.row import Given
 FILE_NAME = "wireproof.toml"
 PREFIX = "WIREPROOF_"
 SETTINGS = {name: row for name, row in ROWS.items() if row.parse}
-"""The rows that variables and the file can give, too."""
+"""The rows that variables and the file can set too."""
 
 
 def _as_text(value: object, where: str) -> str:
-    """A TOML value as the text that the option would have been given."""
+    """Return a TOML value as the equivalent text of the option."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int | float | str):
@@ -32,7 +32,7 @@ def _as_text(value: object, where: str) -> str:
 
 
 def _line_of(text: str, key: str) -> int:
-    """Line of ``key`` in the file: the parser has none."""
+    """Return the line of ``key`` in the file, which the parser does not tell."""
     for number, line in enumerate(text.splitlines(), start=1):
         if re.match(rf"\s*[\"']?{re.escape(key)}[\"']?\s*=", line):
             return number
@@ -40,9 +40,9 @@ def _line_of(text: str, key: str) -> int:
 
 
 def read_file(path: Path) -> dict[str, tuple[str, str]]:
-    """Settings of a ``wireproof.toml``: name to (text, ``file:line``).
+    """Return the settings of a ``wireproof.toml``: name to (text, ``file:line``).
 
-    Raises ``BadInput`` that names file, line and the nearest known key.
+    Raises ``BadInput`` with file, line and the nearest known key.
     """
     try:
         text = read_bounded(path, LARGEST).decode("utf-8")
@@ -76,7 +76,9 @@ def _given(
     environment: Mapping[str, str],
     file: Mapping[str, tuple[str, str]],
 ) -> tuple[Any, Given] | None:
-    """The strongest text of an option with its origin; None if nobody gave it."""
+    """Return the text of an option with the highest precedence, and its origin; None if it was not
+    given.
+    """
     variable = PREFIX + name.upper()
     if options.get(name) is not None:
         return options[name], Given("option", ROWS[name].typed(name))
@@ -90,14 +92,14 @@ def _given(
 
 
 def misspelt(environment: Iterable[str]) -> list[str]:
-    """A sentence for each variable that is almost the name of a setting."""
+    """Return a sentence for each variable whose name is close to that of a setting."""
     known = [PREFIX + name.upper() for name in SETTINGS]
-    found = []
+    sentences = []
     for name in sorted(environment):
         near = get_close_matches(name, known, n=1, cutoff=0.9)
         if name.startswith(PREFIX) and near and name not in known:
-            found.append(f"the variable {name[:60]} is no setting; did you mean {near[0]}?")
-    return found
+            sentences.append(f"the variable {name[:60]} is no setting; did you mean {near[0]}?")
+    return sentences
 
 
 def resolve(
@@ -105,20 +107,21 @@ def resolve(
     environment: Mapping[str, str],
     file: Mapping[str, tuple[str, str]] | None = None,
 ) -> Options:
-    """Type every option. ``options`` holds texts as given, of rows without a parser the values
-    (``None``: not given; other names are left alone); ``file`` comes from ``read_file``.
+    """Convert every option to its type. ``options`` holds texts as given, and values for rows
+    without a parser (``None``: not given; unknown names are ignored). ``file`` comes from
+    ``read_file``.
 
-    Raises ``BadInput`` that names the option, variable or file and line; unknown ``WIREPROOF_*``
-    names are left alone.
+    Raises ``BadInput`` with the option, variable or file and line. Unknown ``WIREPROOF_*`` names
+    are ignored.
     """
     values: dict[str, Any] = {}
     given: dict[str, Given] = {}
     for name, row in ROWS.items():
-        if (found := _given(name, options, environment, file or {})) is not None:
+        if (text_and_origin := _given(name, options, environment, file or {})) is not None:
             try:
-                values[name] = row.read(found[0])
+                values[name] = row.read(text_and_origin[0])
             except BadInput as error:
-                raise BadInput(f"{found[1].source}: {error}") from error
+                raise BadInput(f"{text_and_origin[1].source}: {error}") from error
             if values[name] != row.default or row.parse:
-                given[name] = found[1]
+                given[name] = text_and_origin[1]
     return Options(**values, given=given)

@@ -1,4 +1,4 @@
-"""What an option is: a row of the table of options, and how its text is read."""
+"""Define an option as a row of the table of options, and how its text is read."""
 
 import dataclasses
 import re
@@ -14,8 +14,8 @@ Origin = Literal["default", "file", "environment", "option"]
 
 @dataclasses.dataclass(frozen=True)
 class Given:
-    """Where a value came from: ``source`` is ``--mpi``, ``WIREPROOF_MPI``, ``wireproof.toml:3`` or
-    empty.
+    """Origin of a value: ``source`` is ``--mpi``, ``WIREPROOF_MPI``, ``wireproof.toml:3``
+    or empty.
     """
 
     origin: Origin = "default"
@@ -24,17 +24,17 @@ class Given:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class OptionRow:
-    """What an option is, beside its name, type and default.
+    """An option, apart from its name, type and default.
 
-    ``group``: of the help, and by which subcommands take the row. ``parse``: reads the text; rows
-    that have it are settings: a variable and the file can give them, too. ``check``: refuses a text
-    by ``BadInput``. ``flags``: as typed, if not ``--name``; ``between`` and ``choices``: what is
-    allowed; ``path``: a file (``must exist`` or not); ``complete``: completer of the last word.
-    ``first``: shown by ``--help``, all others by ``--help-all``. ``stored``: ``resume`` may take it
-    from a stored run; nothing that could start a program may be stored.
-    ``names``: if the value can be the path of a program, the values that name none. A file chooses
-    among these and no others: whoever can put a file into the current folder, or made the folder of
-    a run, would else choose what is started.
+    ``group``: heading in the help; subcommands take rows by group. ``parse``: reads the text; rows
+    with it are settings, which a variable and the file can set too. ``check``: refuses a text by
+    ``BadInput``. ``flags``: spelling, if not ``--name``. ``between`` and ``choices``: allowed
+    values. ``path``: a file (``must exist`` or not). ``complete``: completer of the last word.
+    ``first``: shown by ``--help``; all others by ``--help-all``. ``stored``: ``resume`` may take it
+    from a stored run; nothing that could start a program may be stored. ``names``: if the value can
+    be the path of a program, the values that are not paths. A file may choose only among these.
+    Otherwise anyone who can put a file into the current folder, or made the folder of a run, could
+    choose a program to start.
     """
 
     group: str
@@ -56,11 +56,11 @@ class OptionRow:
         return self.names is not None and text not in self.names
 
     def typed(self, name: str) -> str:
-        """The option as it is typed, with its long name."""
+        """Return the option as the user types it, with its long name."""
         return (self.flags or f"--{name.replace('_', '-')}").split()[-1]
 
     def read(self, given: Any) -> Any:
-        """The typed value of what was given. Raises ``BadInput``."""
+        """Return the typed value of the given text. Raise ``BadInput`` if it is invalid."""
         if self.parse:
             return self.parse(given)
         if self.check:
@@ -123,12 +123,12 @@ def path(text: str) -> Path:
 
 
 def absolute(text: str) -> str:
-    """An absolute path of the hosts, or "". Raises ``BadInput``."""
+    """Return an absolute path on the hosts, or "". Raise ``BadInput`` for other text."""
     if text and (not text.startswith("/") or not text.isprintable() or "/../" in f"{text}/"):
         raise BadInput("give an absolute path, as it is on the hosts.")
     return text
 
 
 def as_path(given: Path | str | None) -> Path | None:
-    """A path as Python programs give it, or its text; None if none was given."""
+    """Return a path that a Python program passed, or its text, as Path; None if none was passed."""
     return None if given is None else Path(given)

@@ -1,4 +1,4 @@
-"""Message sizes as people write them. MB = 10^6, MiB = 2^20 (design section 7)."""
+"""Parse message sizes as people write them. MB = 10^6, MiB = 2^20."""
 
 import re
 from fractions import Fraction
@@ -6,8 +6,8 @@ from fractions import Fraction
 from wireproof.model.errors import BadInput
 
 LARGEST = 1 << 30
-"""MPI counts are 32 bit and the engine holds the buffers of both directions: 1 GiB is the largest
-message.
+"""Largest message: 1 GiB. MPI counts have 32 bits, and the engine holds the buffers of both
+directions.
 """
 
 UNITS = {
@@ -22,7 +22,7 @@ UNITS = {
     "GiB": 1 << 30,
 }
 _LARGER = {"TB": 10**12, "TiB": 1 << 40, "byte": 1, "bytes": 1}
-"""Units of memory and buffers beside those of messages."""
+"""Units of memory and buffers, in addition to those of messages."""
 ALLOWED = (
     "a whole number with one of B, kB, KiB, MB, MiB, GB, GiB or nothing (bytes), such as 8, 64KiB,"
     " 4MiB"
@@ -35,12 +35,12 @@ _MOST_SIZES = 1000
 
 
 def parse_bytes(text: str) -> int:
-    """Bytes of ``"18560"``, ``"18,560 bytes"``, ``"495GB"``, ``"1.5TB"``: of memory and buffers.
-    Raises ``BadInput`` that says what is allowed.
+    """Return bytes for ``"18560"``, ``"18,560 bytes"``, ``"495GB"``, ``"1.5TB"``, for memory and
+    buffers. Raise ``BadInput`` with the allowed forms.
     """
-    found = _WRITTEN.fullmatch(text.strip())
-    unit = (UNITS | _LARGER).get(found[2]) if found else None
-    size = Fraction(found[1].replace(",", "")) * unit if found and unit else Fraction(-1)
+    parts = _WRITTEN.fullmatch(text.strip())
+    unit = (UNITS | _LARGER).get(parts[2]) if parts else None
+    size = Fraction(parts[1].replace(",", "")) * unit if parts and unit else Fraction(-1)
     if size < 0 or size.denominator != 1:
         raise BadInput(
             f"size {text[:40]!r} is not understood: give whole bytes, or a number with one of"
@@ -50,12 +50,14 @@ def parse_bytes(text: str) -> int:
 
 
 def parse_size(text: str) -> int:
-    """Bytes of ``"8"``, ``"1KiB"``, ``"1MB"``. Raises ``BadInput`` that says what is allowed."""
-    found = _FORM.fullmatch(text.strip())
-    unit = UNITS.get(found.group(2)) if found else None
-    if found is None or unit is None:
+    """Return bytes for ``"8"``, ``"1KiB"``, ``"1MB"``. Raise ``BadInput`` with the
+    allowed forms.
+    """
+    parts = _FORM.fullmatch(text.strip())
+    unit = UNITS.get(parts.group(2)) if parts else None
+    if parts is None or unit is None:
         raise BadInput(f"message size {text[:40]!r} is not understood: give {ALLOWED}.")
-    size = int(found.group(1)) * unit
+    size = int(parts.group(1)) * unit
     if size > LARGEST:
         raise BadInput(
             f"message size {text.strip()[:40]} is above the largest, {format_size(LARGEST)}."
@@ -64,7 +66,7 @@ def parse_size(text: str) -> int:
 
 
 def _parse_range(text: str) -> list[int]:
-    """``"0:4MiB"`` doubles from the first to the last: 0, 1, 2, 4, ... 4MiB."""
+    """Return sizes for ``"0:4MiB"``, doubling from the first to the last: 0, 1, 2, 4, ... 4MiB."""
     first_text, _, last_text = text.partition(":")
     first, last = parse_size(first_text), parse_size(last_text)
     if first > last:
@@ -77,7 +79,8 @@ def _parse_range(text: str) -> list[int]:
 
 
 def parse_sizes(text: str) -> tuple[int, ...]:
-    """Sizes in the order given, each once: ``"0,8,64KiB"``, ``"0:4MiB"`` (doubling), or both.
+    """Return sizes in the given order, each once: ``"0,8,64KiB"``, ``"0:4MiB"`` (doubling), or
+    both.
 
     Raises ``BadInput`` for an empty list, an empty item, or more than 1000 sizes.
     """
@@ -99,7 +102,7 @@ def parse_sizes(text: str) -> tuple[int, ...]:
 
 
 def format_size(size: int) -> str:
-    """``1048576`` as ``1MiB``; a size that is no whole multiple of a binary unit in bytes."""
+    """Return ``1048576`` as ``1MiB``; sizes that are not a multiple of a binary unit in bytes."""
     for name in ("GiB", "MiB", "KiB"):
         if size >= UNITS[name] and size % UNITS[name] == 0:
             return f"{size // UNITS[name]}{name}"
@@ -107,7 +110,7 @@ def format_size(size: int) -> str:
 
 
 def parse_counts(text: str) -> tuple[int, ...]:
-    """``2,4,8`` as numbers of nodes; "" as none. Raises ``BadInput``."""
+    """Return ``2,4,8`` as node counts; () for "". Raise ``BadInput`` for other text."""
     words = [word.strip() for word in text.split(",")] if text else []
     plain = all(word.isascii() and word.isdigit() and len(word) < 8 for word in words)
     if not plain or not all(map(int, words)):

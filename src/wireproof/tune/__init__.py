@@ -1,1 +1,1 @@
-"""From settings that are wrong to the changes that mend them. Pure."""
+"""Turn wrong settings into the changes that fix them. Pure."""

@@ -1,4 +1,4 @@
-"""Which attributes of the firmware are to be changed, and to which of the values that the BMC
+"""Choose which firmware attributes to change, and to which of the values that the BMC
 lists. Pure.
 """
 
@@ -29,7 +29,9 @@ _UNDO = "wireproof tune revert, which asks for the old value at the next reboot"
 
 @dataclass(frozen=True)
 class FirmwareWish:
-    """``change`` None: ``why_not`` says why the attribute stays as it is."""
+    """A wanted change of a firmware setting. If ``change`` is None, ``why_not`` gives the
+    reason.
+    """
 
     id: str
     change: PlannedAttribute | None = None
@@ -39,12 +41,12 @@ class FirmwareWish:
 def firmware_wishes(
     machine: Machine, known: Catalogue, profile: Profile, asked: Sequence[Named] = ()
 ) -> list[FirmwareWish]:
-    """Of the firmware's settings that are asked for, or of all that fail. None where no BMC gave
-    the attributes.
+    """Return wishes for the requested firmware settings, or for all that fail. Empty if no BMC
+    supplied the attributes.
     """
     if machine.facts.file(BIOS).text is None:
         return []
-    given = {one.name: one.value for one in asked}
+    given = {request.name: request.value for request in asked}
     entries = [
         entry
         for name, entry in known.entries.items()
@@ -58,52 +60,52 @@ def firmware_wishes(
 
 
 def with_attributes(plan: HostPlan, wishes: Sequence[FirmwareWish]) -> HostPlan:
-    """The plan with what the BMC is asked for; what a person was to do about it is left out."""
-    settled = {one.id for one in wishes}
+    """Add to the plan what the BMC is asked for, and drop the manual steps that this replaces."""
+    settled = {item.id for item in wishes}
     return msgspec.structs.replace(
         plan,
-        firmware=[one.change for one in wishes if one.change is not None],
-        by_hand=[one for one in plan.by_hand if one.id not in settled],
-        notes=[*plan.notes, *(f"{one.id}: {one.why_not}" for one in wishes if one.why_not)],
+        firmware=[item.change for item in wishes if item.change is not None],
+        by_hand=[item for item in plan.by_hand if item.id not in settled],
+        notes=[*plan.notes, *(f"{item.id}: {item.why_not}" for item in wishes if item.why_not)],
     )
 
 
 def _of(
     machine: Machine, known: Catalogue, profile: Profile, entry: ParsedSetting, value: str
 ) -> Iterator[FirmwareWish]:
-    found = attributes_of(machine, entry.setting)
+    attributes = attributes_of(machine, entry.setting)
     names = Names(machine, known, WHOLE, UNKNOWN)
-    if len(found) != 1 or entry.applies.holds(names) is not True:
+    if len(attributes) != 1 or entry.applies.holds(names) is not True:
         if value:
             yield FirmwareWish(entry.setting.id, why_not="it cannot be told which attribute it is")
         return
 
     def good(text: str) -> bool | None:
-        """Whether a value, as the menu has it, is good here."""
         return entry.good[profile].holds(Names(machine, known, WHOLE, word(text)))
 
-    if value or good(found[0].shown(found[0].later)) is False:
-        yield _wish(entry, found[0], good, value)
+    if value or good(attributes[0].shown(attributes[0].later)) is False:
+        yield _wish(entry, attributes[0], good, value)
 
 
-def _wish(entry: ParsedSetting, one: Attribute, good: _Good, value: str) -> FirmwareWish:
+def _wish(entry: ParsedSetting, attribute: Attribute, good: _Good, value: str) -> FirmwareWish:
     setting = entry.setting
-    wanted = _given(one, value) if value else _best(one, good)
-    if one.read_only:
-        return FirmwareWish(setting.id, why_not=f"{one.display} can only be read")
+    wanted = _given(attribute, value) if value else _best(attribute, good)
+    if attribute.read_only:
+        return FirmwareWish(setting.id, why_not=f"{attribute.display} can only be read")
     if wanted is None:
-        listed = ", ".join(menu for _, menu in one.values[:_MOST_LISTED]) or "none"
+        listed = ", ".join(menu for _, menu in attribute.values[:_MOST_LISTED]) or "none"
         what = f"{value!r} is none of the values" if value else "none is right by itself"
-        why = f"{what} that the BMC lists for {one.display} ({listed}): give {setting.id}=VALUE"
+        why = f"{what} that the BMC lists for {attribute.display} ({listed})"
+        why = f"{why}: give {setting.id}=VALUE"
         return FirmwareWish(setting.id, why_not=why)
-    if wanted == one.later:
-        return FirmwareWish(setting.id, why_not=f"{one.display} has that value already")
+    if wanted == attribute.later:
+        return FirmwareWish(setting.id, why_not=f"{attribute.display} has that value already")
     change = PlannedAttribute(
         id=setting.id,
-        attribute=one.name,
-        display=one.display,
-        was=one.now,
-        pending=one.later,
+        attribute=attribute.name,
+        display=attribute.display,
+        was=attribute.now,
+        pending=attribute.later,
         wanted=wanted,
         why=setting.why,
         undo=_UNDO,
@@ -112,38 +114,40 @@ def _wish(entry: ParsedSetting, one: Attribute, good: _Good, value: str) -> Firm
     return FirmwareWish(setting.id, change)
 
 
-def _best(one: Attribute, good: _Good) -> Raw | None:
-    """The one listed value that is good; of several on or off. None: a person has to choose."""
-    right = [name for name, menu in one.values if good(menu) is True]
-    switch = [name for name, menu in one.values if name in right and word(menu) in _SWITCH]
+def _best(attribute: Attribute, good: _Good) -> Raw | None:
+    """Return the only good value of the list, or the only good value among on and off. None if a
+    person has to choose.
+    """
+    right = [name for name, menu in attribute.values if good(menu) is True]
+    switch = [name for name, menu in attribute.values if name in right and word(menu) in _SWITCH]
     if len(right) == 1:
         return right[0]
     if len(switch) == 1:
         return switch[0]
-    if one.values or word(one.shown(one.later)) not in _SWITCH:
+    if attribute.values or word(attribute.shown(attribute.later)) not in _SWITCH:
         return None
-    wanted = [each for each in _SWITCH if good(each) is True]
-    return _given(one, wanted[0]) if len(wanted) == 1 else None
+    wanted = [state for state in _SWITCH if good(state) is True]
+    return _given(attribute, wanted[0]) if len(wanted) == 1 else None
 
 
-def _given(one: Attribute, text: str) -> Raw | None:
-    """The value that ``text`` means: as it is written, as the menu has it, or on and off in this
-    BMC's own words; None where the BMC lists others.
+def _given(attribute: Attribute, text: str) -> Raw | None:
+    """Return the value that ``text`` means: as written, as in the menu, or on and off in the BMC's
+    words. None if the BMC lists other values.
     """
-    for name, menu in one.values:
+    for name, menu in attribute.values:
         if text in (name, menu) or plain_name(text) == plain_name(menu) or word(menu) == text:
             return name
-    if one.values:
+    if attribute.values:
         return None
-    if isinstance(one.later, bool):
+    if isinstance(attribute.later, bool):
         return {"Enabled": True, "Disabled": False}.get(word(text))
-    if isinstance(one.later, (int, float)):
+    if isinstance(attribute.later, (int, float)):
         return whole(text) if len(text) < _LONGEST_NUMBER else None
-    return _in_its_words(one.later, word(text)) or text
+    return _in_its_words(attribute.later, word(text)) or text
 
 
 def _in_its_words(now: str, wanted: str) -> str:
-    """``Enable`` where the BMC writes ``Disable``; "" where it writes neither."""
+    """Return ``Enable`` if the BMC writes ``Disable``, and so on; "" if it uses other words."""
     for off, on in _PAIRS:
         if now.casefold() in (off.casefold(), on.casefold()) and wanted in _SWITCH:
             return on if wanted == "Enabled" else off

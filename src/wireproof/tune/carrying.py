@@ -1,4 +1,4 @@
-"""Which interfaces of a host carry connections to it that must not break. Pure."""
+"""Find the interfaces of a host that carry connections which must not break. Pure."""
 
 import ipaddress
 import re
@@ -17,16 +17,16 @@ _ESTABLISHED_SSH = re.compile(r"^[ \t]*\d+: ([0-9A-F]{8}|[0-9A-F]{32}):0016 \S+ 
 
 
 def ssh_addresses(facts: HostFacts) -> set[str]:
-    """Our end of each connection to the host's port 22 that is open."""
-    found: set[str] = set()
+    """Return the local address of each open connection to the host's port 22."""
+    addresses: set[str] = set()
     for table in _TABLES:
         for digits in _ESTABLISHED_SSH.findall(facts.file(table).text or ""):
-            found.add(_address(digits))
-    return found
+            addresses.add(_address(digits))
+    return addresses
 
 
 def _address(digits: str) -> str:
-    """Of the kernel's words of four bytes, the least first."""
+    """Decode an address in the kernel's notation: words of four bytes in little-endian order."""
     raw = bytes.fromhex(digits)
     data = b"".join(raw[at : at + 4][::-1] for at in range(0, len(raw), 4))
     address = ipaddress.ip_address(data)
@@ -35,12 +35,12 @@ def _address(digits: str) -> str:
 
 
 def having(facts: HostFacts, addresses: Iterable[str]) -> set[str]:
-    """The interfaces with one of the addresses."""
+    """Return the interfaces that have any of the addresses."""
     wanted = set(addresses)
     return {
-        one.name
-        for one in listed_nics(facts)
-        if {each.split("/")[0] for each in one.address} & wanted
+        nic.name
+        for nic in listed_nics(facts)
+        if {address.split("/")[0] for address in nic.address} & wanted
     }
 
 
@@ -66,8 +66,8 @@ _LEAST_MTU = 1280
 
 
 def lossy(path: str, value: str) -> str:
-    """Why an undo of ``value`` in ``path`` would not bring everything back; "" if it would. The
-    node's own guard is the last word: engine/node/tune/allowed.cpp.
+    """Return why undoing ``value`` in ``path`` would not restore everything; "" if it would. The
+    node's guard decides in the end: engine/node/tune/allowed.cpp.
     """
     if path in _OF_ALL:
         return "it changes every interface, and their own values cannot all be restored"
@@ -80,7 +80,7 @@ def lossy(path: str, value: str) -> str:
 
 
 def coupled_with(path: str) -> tuple[str, ...]:
-    """The files whose values a write to ``path`` may change."""
+    """Return the files whose values a write to ``path`` may change."""
     for group in _GROUPS:
         if path in group:
             return tuple(other for other in group if other != path)

@@ -1,6 +1,6 @@
-"""A plan as a file of other tools. Pure.
+"""Write a plan as a file for other tools. Pure.
 
-Each form takes hosts with the same plan. What a form cannot say stands in it as a comment.
+Each form covers hosts with the same plan. Settings that a form cannot express become comments.
 """
 
 import hashlib
@@ -17,7 +17,7 @@ from wireproof.model.tuning import Change, HostPlan, Keep
 
 
 def comment(text: str) -> str:
-    """One line that no reader takes for more."""
+    """Return a comment on a single line; characters that could break the line are replaced."""
     return "# " + "".join(letter if letter.isprintable() else "?" for letter in text)
 
 
@@ -27,77 +27,77 @@ def head(hosts: Sequence[str], profile: str) -> str:
 
 
 def left_out(plan: HostPlan, changes: Iterable[Change] = ()) -> list[str]:
-    """What the form cannot say, and what is done by hand."""
-    lines = [comment(f"not in this form: {one.id} = {one.value}") for one in changes]
+    """Return comments for what the form cannot express and for manual steps."""
+    lines = [comment(f"not in this form: {item.id} = {item.value}") for item in changes]
     lines += [
-        comment(f"not in this form: {one.id}: {one.display} = {one.wanted}, by its BMC")
-        for one in plan.firmware
+        comment(f"not in this form: {item.id}: {item.display} = {item.wanted}, by its BMC")
+        for item in plan.firmware
     ]
-    return lines + [comment(f"by hand: {one.id}: {one.how}") for one in plan.by_hand]
+    return lines + [comment(f"by hand: {item.id}: {item.how}") for item in plan.by_hand]
 
 
 _OPTIONS = {"-K": "features", "-C": "coalesce", "-A": "pause", "-G": "ring", "-L": "channels"}
-"""ethtool's option to that of the plugin net."""
+"""Map ethtool's options to those of tuned's plugin net."""
 
 
 def tuned(plan: HostPlan, hosts: Sequence[str], profile: str) -> str:
-    """The text for /etc/tuned/profiles/wireproof/tuned.conf."""
-    changes = [one.change for one in plan.changes]
-    others = [one for one in changes if _is_other(one)]
+    """Return the text for /etc/tuned/profiles/wireproof/tuned.conf."""
+    changes = [change.change for change in plan.changes]
+    others = [change for change in changes if _is_other(change)]
     lines = [head(hosts, profile), *left_out(plan, others)]
     lines += ["", "[main]", f"summary=Settings for {profile} by wireproof"]
-    mine = [one for one in changes if one not in others]
+    mine = [change for change in changes if change not in others]
     return "\n".join([*lines, *_sections(mine), ""])
 
 
-def _is_other(one: Change) -> bool:
-    """``${`` in a value: tuned would take it for a variable or a function, which can run
-    commands.
+def _is_other(change: Change) -> bool:
+    """Return whether tuned cannot express the change. It would expand ``${`` in a value as a
+    variable or a function, which can run commands.
     """
-    return "${" in one.value or (one.kind != "file" and _net(one) is None)
+    return "${" in change.value or (change.kind != "file" and _net(change) is None)
 
 
 def _sections(changes: Sequence[Change]) -> Iterator[str]:
-    files = [one for one in changes if one.kind == "file"]
+    files = [change for change in changes if change.kind == "file"]
     for name, prefix in (("sysctl", "/proc/sys/"), ("sysfs", "/sys/")):
-        mine = [one for one in files if one.path.startswith(prefix)]
+        mine = [change for change in files if change.path.startswith(prefix)]
         if mine:
             yield from ("", f"[{name}]")
-        for one in mine:
-            key = sysctl_name(one.path) if name == "sysctl" else one.path
-            yield f"{key}={one.value}"
+        for change in mine:
+            key = sysctl_name(change.path) if name == "sysctl" else change.path
+            yield f"{key}={change.value}"
     yield from _nets(changes)
 
 
 def _nets(changes: Sequence[Change]) -> Iterator[str]:
-    found: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
-    for one in changes:
-        net = _net(one)
+    nets: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    for change in changes:
+        net = _net(change)
         if net is not None:
             nic, option, words = net
-            found[nic][option].append(words)
-    for nic, options in found.items():
+            nets[nic][option].append(words)
+    for nic, options in nets.items():
         yield from ("", f"[net_{nic}]", "type=net", f"devices={nic}")
         for option, parts in options.items():
             yield f"{option}={' '.join(parts)}"
 
 
-def _net(one: Change) -> tuple[str, str, str] | None:
-    """Interface, option of the plugin, its words."""
-    if one.kind == "file" or one.write[:1] != ("ethtool",) or one.write[1] not in _OPTIONS:
+def _net(change: Change) -> tuple[str, str, str] | None:
+    """Return (interface, option of the plugin, its words), or None."""
+    if change.kind == "file" or change.write[:1] != ("ethtool",) or change.write[1] not in _OPTIONS:
         return None
-    words = " ".join(word.replace("{value}", one.value) for word in one.write[3:])
-    return one.write[2], _OPTIONS[one.write[1]], words
+    words = " ".join(word.replace("{value}", change.value) for word in change.write[3:])
+    return change.write[2], _OPTIONS[change.write[1]], words
 
 
 def tmpfiles(plan: HostPlan, hosts: Sequence[str], profile: str) -> str:
-    """``w PATH - - - - VALUE``; a percent sign is doubled."""
-    changes = [one.change for one in plan.changes]
+    """Return lines ``w PATH - - - - VALUE``; percent signs are doubled."""
+    changes = [change.change for change in plan.changes]
     lines = [head(hosts, profile)]
-    for one in changes:
-        if one.kind == "file":
-            lines.append(f"w {_escaped(one.path)} - - - - {_escaped(one.value)}")
-    others = [one for one in changes if one.kind != "file"]
+    for change in changes:
+        if change.kind == "file":
+            lines.append(f"w {_escaped(change.path)} - - - - {_escaped(change.value)}")
+    others = [change for change in changes if change.kind != "file"]
     return "\n".join([*lines, *left_out(plan, others), ""])
 
 
@@ -148,7 +148,7 @@ exit $failed"""
 
 
 def shell(plan: HostPlan, hosts: Sequence[str], profile: str) -> str:
-    """POSIX sh. Every word of the plan is quoted by shlex."""
+    """Return a POSIX shell script. Every word of the plan is quoted by shlex."""
     steps = list(_steps(plan))
     begin = _BEGIN.replace("@", _name_of(steps), 1)
     lines = ["#!/bin/sh", head(hosts, profile), *left_out(plan), begin]
@@ -159,46 +159,47 @@ def shell(plan: HostPlan, hosts: Sequence[str], profile: str) -> str:
 
 
 def _name_of(steps: Sequence[tuple[list[str], list[str]]]) -> str:
-    """Of the folder with the old values: another script's must not be taken for them."""
+    """Name the folder for old values, so that scripts do not mix them up."""
     return hashlib.sha256(repr(steps).encode()).hexdigest()[:12]
 
 
 def _steps(plan: HostPlan) -> Iterator[tuple[list[str], list[str]]]:
-    """The lines that apply each change, and those that undo it."""
+    """Yield (lines that apply a change, lines that undo it)."""
     number = 0
-    for each in plan.changes:
-        one = each.change
-        for path in one.coupled:
+    for planned in plan.changes:
+        change = planned.change
+        for path in change.coupled:
             yield _coupled(number, path)
             number += 1
-        yield _file_step(number, one) if one.kind == "file" else _command_step(number, one)
+        yield _file_step(number, change) if change.kind == "file" else _command_step(number, change)
         number += 1
     for keep in plan.keeps:
         yield _drop_in(number, keep.keep.path, keep.keep.text)
         number += 1
 
 
-def _file_step(number: int, one: Change) -> tuple[list[str], list[str]]:
-    path, old = shlex.quote(one.path), f'"$OLD/{number}"'
-    back = f"chosen {old}" if one.form == "choice" else f"cat {old}"
-    do = [f"keep_file {number} {path} && write {path} {shlex.quote(one.value)}"]
+def _file_step(number: int, change: Change) -> tuple[list[str], list[str]]:
+    path, old = shlex.quote(change.path), f'"$OLD/{number}"'
+    back = f"chosen {old}" if change.form == "choice" else f"cat {old}"
+    do = [f"keep_file {number} {path} && write {path} {shlex.quote(change.value)}"]
     return do, [f"[ ! -e {old} ] || {{ {back} > {path} && rm {old}; }} || failed=1"]
 
 
 def _coupled(number: int, path: str) -> tuple[list[str], list[str]]:
-    """Kept before its partner is written. Undone after it, where it is still another; a refusal is
-    no failure: the kernel takes no 0 for what the partner's write has brought back.
+    """Keep a coupled file before its partner is written. Restore it after the partner if it still
+    differs. A refusal is not a failure: the kernel rejects a 0 for a value that the partner's write
+    has restored.
     """
     name, old = shlex.quote(path), f'"$OLD/{number}"'
     undo = f"[ ! -e {old} ] || cmp -s {old} {name} || cat {old} > {name}"
     return [f"keep_file {number} {name}"], [f"{{ {undo}; }} 2> /dev/null; rm -f {old}"]
 
 
-def _command_step(number: int, one: Change) -> tuple[list[str], list[str]]:
-    read = shlex.join([one.section, one.key, *one.read])
-    write = shlex.join(word.replace("{value}", one.value) for word in one.write)
+def _command_step(number: int, change: Change) -> tuple[list[str], list[str]]:
+    read = shlex.join([change.section, change.key, *change.read])
+    write = shlex.join(word.replace("{value}", change.value) for word in change.write)
     old = f'"$OLD/{number}"'
-    words = [f'"$(cat {old})"' if word == "{value}" else shlex.quote(word) for word in one.write]
+    words = [f'"$(cat {old})"' if word == "{value}" else shlex.quote(word) for word in change.write]
     do = [f"keep_value {number} {read} && run {write}"]
     return do, [f"[ ! -e {old} ] || {{ {' '.join(words)} && rm {old}; }} || failed=1"]
 
@@ -215,12 +216,12 @@ def _drop_in(number: int, path: str, text: str) -> tuple[list[str], list[str]]:
 
 
 _HOST = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,252}", re.ASCII)
-"""What an inventory's pattern takes for one host."""
+"""What an inventory pattern takes as a single host."""
 
 
 def ansible(groups: Sequence[tuple[HostPlan, Sequence[str]]], profile: str) -> str:
-    """A play for each group of hosts with the same plan. Raises ``BadInput`` for a value that
-    Ansible would take for a template, or a host's name that it would take for a pattern.
+    """Return a play for each group of hosts with the same plan. Raise ``BadInput`` for a value that
+    Ansible would take as a template, or a host name that it would take as a pattern.
     """
     lines = ["---"]
     for plan, hosts in groups:
@@ -240,62 +241,64 @@ def ansible(groups: Sequence[tuple[HostPlan, Sequence[str]]], profile: str) -> s
 
 
 def _changes(plan: HostPlan) -> Iterator[dict[str, Any]]:
-    for number, each in enumerate(plan.changes):
-        one = each.change
+    for number, planned in enumerate(plan.changes):
+        change = planned.change
         name = f"before_{number}"
-        yield from _file(one, name) if one.kind == "file" else _command(one, name)
+        yield from _file(change, name) if change.kind == "file" else _command(change, name)
 
 
-def _file(one: Change, name: str) -> Iterator[dict[str, Any]]:
+def _file(change: Change, name: str) -> Iterator[dict[str, Any]]:
     yield {
-        "name": f"read {one.id}",
-        "ansible.builtin.slurp": {"src": one.path},
+        "name": f"read {change.id}",
+        "ansible.builtin.slurp": {"src": change.path},
         "register": name,
     }
     text = f"({name}.content | b64decode)"
-    wanted = json.dumps(one.value)
+    wanted = json.dumps(change.value)
     same = (
         f"('[' ~ {wanted} ~ ']') not in {text}"
-        if one.form == "choice"
+        if change.form == "choice"
         else f"({text}.split() | join(' ')) != {wanted}"
     )
     yield {
-        "name": f"set {one.id}",
-        "ansible.builtin.command": {"argv": ["tee", one.path], "stdin": one.value},
+        "name": f"set {change.id}",
+        "ansible.builtin.command": {"argv": ["tee", change.path], "stdin": change.value},
         "when": same,
     }
 
 
-def _command(one: Change, name: str) -> Iterator[dict[str, Any]]:
-    """The value is the first word behind its key, as `tune apply` reads it."""
+def _command(change: Change, name: str) -> Iterator[dict[str, Any]]:
+    """Yield tasks that read and set a value. The value is the first word after its key, as `tune
+    apply` reads it.
+    """
     yield {
-        "name": f"read {one.id}",
-        "ansible.builtin.command": {"argv": list(one.read)},
+        "name": f"read {change.id}",
+        "ansible.builtin.command": {"argv": list(change.read)},
         "register": name,
         "changed_when": False,
         "check_mode": False,
     }
-    argv = [word.replace("{value}", one.value) for word in one.write]
+    argv = [word.replace("{value}", change.value) for word in change.write]
     first = json.dumps("\\1")
-    found = f"{name}.stdout | regex_search({json.dumps(_pattern(one))}, {first})"
+    match = f"{name}.stdout | regex_search({json.dumps(_pattern(change))}, {first})"
     yield {
-        "name": f"set {one.id}",
+        "name": f"set {change.id}",
         "ansible.builtin.command": {"argv": argv},
-        "when": f"(({found}) or []) != [{json.dumps(one.value)}]",
+        "when": f"(({match}) or []) != [{json.dumps(change.value)}]",
     }
 
 
-def _pattern(one: Change) -> str:
-    """What `audit.values.part_of` looks for, in a single expression."""
-    section = rf"^\s*{re.escape(one.section)}.*?" if one.section else ""
-    names = "|".join(re.escape(name) for name in one.key.split("|"))
+def _pattern(change: Change) -> str:
+    """Return what `audit.values.part_of` searches for as a single regular expression."""
+    section = rf"^\s*{re.escape(change.section)}.*?" if change.section else ""
+    names = "|".join(re.escape(name) for name in change.key.split("|"))
     return rf"(?ms){section}(?:^|(?<=[\s,]))(?:{names})(?:[ \t]*[:=][ \t]*|[ \t]+)(\S+)"
 
 
-def _keep(one: Keep) -> dict[str, Any]:
+def _keep(drop_in: Keep) -> dict[str, Any]:
     return {
-        "name": f"keep {one.path}",
-        "ansible.builtin.copy": {"dest": one.path, "content": one.text, "mode": "0644"},
+        "name": f"keep {drop_in.path}",
+        "ansible.builtin.copy": {"dest": drop_in.path, "content": drop_in.text, "mode": "0644"},
     }
 
 
@@ -313,7 +316,7 @@ def _check(tasks: Sequence[dict[str, Any]]) -> None:
 
 
 def _yaml(value: Any, depth: int) -> Iterator[str]:
-    """Lists and mappings in block form, everything else as JSON."""
+    """Yield YAML: lists and mappings in block form, everything else as JSON."""
     indent = "  " * depth
     items = value if isinstance(value, list) else None
     for key in value if items is None else range(len(items)):
@@ -337,4 +340,4 @@ FORMS: dict[str, Callable[[HostPlan, Sequence[str], str], str]] = {
     "tmpfiles": tmpfiles,
     "tuned": tuned,
 }
-"""Each takes one host's plan, the names of all that share it, and the profile."""
+"""Each takes the plan of a host, the names of all hosts that share it, and the profile."""

@@ -1,5 +1,5 @@
-"""What a person asks to change: ``SETTING``, ``SETTING/INSTANCE``, each with ``=VALUE``, a sysctl
-by its name (``vm.dirty_bytes=0``), or a file below /proc/sys or /sys. Pure.
+"""Parse what a user asks to change: ``SETTING`` or ``SETTING/INSTANCE``, each with optional
+``=VALUE``, a sysctl by name (``vm.dirty_bytes=0``), or a file below /proc/sys or /sys. Pure.
 """
 
 import difflib
@@ -22,7 +22,9 @@ _LONGEST = 1000
 
 @dataclass(frozen=True)
 class Named:
-    """``name``: of the catalogue, "" for a file alone. ``value``: "" for the catalogue's own."""
+    """``name``: of a catalogue setting, "" for a plain file. ``value``: "" for the catalogue's
+    value.
+    """
 
     name: str
     instance: str = ""
@@ -34,22 +36,24 @@ class Named:
         return self.path or (f"{self.name}/{self.instance}" if self.instance else self.name)
 
     def is_of(self, name: str, label: str) -> bool:
-        """Whether it asks for the instance ``label`` of the setting ``name``."""
+        """Return whether the request covers the instance ``label`` of the setting ``name``."""
         return self.name == name and self.instance in ("", "/".join(label.split()))
 
 
 def named_all(texts: Iterable[str], known: Catalogue) -> list[Named]:
-    """Each of ``texts``. Raises ``BadInput`` for one that is none, or comes twice."""
-    found = [named(text, known) for text in texts]
-    titles = [one.title for one in found]
+    """Parse each of ``texts``. Raise ``BadInput`` if a text is invalid or a setting
+    occurs twice.
+    """
+    requests = [named(text, known) for text in texts]
+    titles = [request.title for request in requests]
     twice = next((title for title in titles if titles.count(title) > 1), "")
     if twice:
         raise BadInput(f"{twice} is given twice: give one value for it.")
-    return found
+    return requests
 
 
 def named(text: str, known: Catalogue) -> Named:
-    """``BadInput`` names the nearest setting where there is no such one."""
+    """Parse a text. Raise ``BadInput`` with the nearest setting if there is none of that name."""
     name, given, value = text.partition("=")
     if given and not _is_value(value):
         raise BadInput(
@@ -67,7 +71,7 @@ def named(text: str, known: Catalogue) -> Named:
 
 
 def _check_number(setting: Setting, value: str) -> None:
-    """What a kernel reads as a number; firmware and limits have words for some, too."""
+    """Refuse words for numbers that the kernel reads; firmware and limits accept words for some."""
     at_once = setting.fix is not None and setting.fix.at_once
     if value and at_once and setting.form == "number" and not _NUMBER.fullmatch(value):
         raise BadInput(f"{setting.id} is a number, which {value[:100]!r} is not.")
@@ -89,30 +93,31 @@ _SHOWN = 8
 
 
 def nowhere(machines: Sequence[Machine], known: Catalogue, asked: Sequence[Named]) -> str:
-    """A sentence for the first file or instance that every host is known not to have; "" when there
-    is none. What some of the hosts have is no mistake.
+    """Return a sentence for the first file or instance that is known to be missing on every host;
+    "" if there is none. It is fine if only some hosts have it.
     """
-    for one in asked:
-        if one.path and all(machine.facts.file(one.path).absent for machine in machines):
-            return f"no host has the file {one.path}."
-        if one.instance and (wrong := _no_instance(machines, known, one)):
+    for request in asked:
+        if request.path and all(machine.facts.file(request.path).absent for machine in machines):
+            return f"no host has the file {request.path}."
+        if request.instance and (wrong := _no_instance(machines, known, request)):
             return wrong
     return ""
 
 
-def _no_instance(machines: Sequence[Machine], known: Catalogue, one: Named) -> str:
-    entry = known.get(one.name)
+def _no_instance(machines: Sequence[Machine], known: Catalogue, request: Named) -> str:
+    entry = known.get(request.name)
     labels = {
         "/".join(instance.label.split()): instance.label
         for machine in machines
         for instance in instances_of(machine, entry)
     }
-    if any(one.is_of(one.name, label) for label in labels.values()):
+    if any(request.is_of(request.name, label) for label in labels.values()):
         return ""
     there = sorted(filter(None, labels))
-    near = difflib.get_close_matches(one.instance, there, n=3) or there[:_SHOWN]
+    near = difflib.get_close_matches(request.instance, there, n=3) or there[:_SHOWN]
     if near:
-        return f"no host has {one.title}; there is {', '.join(f'{one.name}/{x}' for x in near)}."
+        listed = ", ".join(f"{request.name}/{label}" for label in near)
+        return f"no host has {request.title}; there is {listed}."
     if labels:
-        return f"no host has {one.title}: {one.name} is of the host as a whole."
-    return f"no host has {one.title}, nor another {one.name}."
+        return f"no host has {request.title}: {request.name} is of the host as a whole."
+    return f"no host has {request.title}, nor another {request.name}."

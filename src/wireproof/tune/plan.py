@@ -1,6 +1,4 @@
-"""The plan of one host: its changes with what stands there, its drop-ins, what is left to people.
-Pure.
-"""
+"""Build the plan of a host: changes with current values, drop-ins, and manual steps. Pure."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -27,7 +25,9 @@ _GRUB_D = "/etc/default/grub.d/90-wireproof.cfg"
 
 
 def added(argument: str, system: object, *, image: bool) -> str:
-    """What to run on ``system`` (ID of os-release). ``image``: the system is an image (ostree)."""
+    """Return how to add a kernel argument on ``system`` (ID of os-release). ``image``: the system
+    is an image (ostree).
+    """
     if image:
         return (
             f"rpm-ostree kargs --append-if-missing={argument}, or with bootc"
@@ -46,13 +46,13 @@ def added(argument: str, system: object, *, image: bool) -> str:
 
 
 MOST_CHANGES = 4096
-"""What the node program takes at once."""
+"""Most changes that the node program accepts at once."""
 
 
 @dataclass(frozen=True)
 class Allowed:
-    """``link_down``: interfaces may stop carrying for a moment. ``carrying``: those that carry the
-    connection to the host; None: not known, so that none may go down.
+    """``link_down``: interfaces may go down for a moment. ``carrying``: interfaces that carry the
+    connection to the host; None if unknown, so that no interface may go down.
     """
 
     link_down: bool = False
@@ -62,16 +62,16 @@ class Allowed:
 def host_plan(
     machine: Machine, wishes: Sequence[Wish], asked: Sequence[Named], allowed: Allowed
 ) -> HostPlan:
-    """What the wishes and the files in ``asked`` come to on this host."""
+    """Build the plan for this host from the wishes and the files in ``asked``."""
     plan = _Plan(machine, allowed)
     for wish in wishes:
         plan.add(wish)
-    for one in asked:
-        if one.path:
-            plan.add_file(one)
-        elif not any(one.is_of(wish.entry.setting.id, wish.instance.label) for wish in wishes):
-            what = "cannot be set here" if one.value else "needs no change here"
-            plan.notes.append(f"{one.title} {what}")
+    for request in asked:
+        if request.path:
+            plan.add_file(request)
+        elif not any(request.is_of(wish.entry.setting.id, wish.instance.label) for wish in wishes):
+            what = "cannot be set here" if request.value else "needs no change here"
+            plan.notes.append(f"{request.title} {what}")
     return plan.whole()
 
 
@@ -79,14 +79,19 @@ _OF_A_NODE = ("/proc/sys/net/", "/sys/class/net/")
 
 
 def of_lab(plan: HostPlan) -> HostPlan:
-    """The part that a lab's node has for itself; the rest is the machine's, its files too."""
-    own: list[PlannedChange] = []
+    """Return the part that a lab's node has for itself. All other changes, and files, belong to the
+    whole machine and are left out.
+    """
+    private: list[PlannedChange] = []
     shared: list[PlannedChange] = []
-    for one in plan.changes:
-        mine = one.change.kind == "command" or one.change.path.startswith(_OF_A_NODE)
-        (own if mine else shared).append(one)
-    notes = [f"{one.change.id} is the whole machine's: a lab does not change it" for one in shared]
-    return msgspec.structs.replace(plan, changes=own, keeps=[], notes=[*plan.notes, *notes])
+    for planned in plan.changes:
+        mine = planned.change.kind == "command" or planned.change.path.startswith(_OF_A_NODE)
+        (private if mine else shared).append(planned)
+    notes = [
+        f"{planned.change.id} is the whole machine's: a lab does not change it"
+        for planned in shared
+    ]
+    return msgspec.structs.replace(plan, changes=private, keeps=[], notes=[*plan.notes, *notes])
 
 
 class _Plan:
@@ -105,15 +110,17 @@ class _Plan:
             how = wish.remedy.by_hand or "nothing is changed"
             self._left(wish, f"{why}: {how}")
             return
-        made = list(self._changes(wish)) if fix.at_once else []
-        for one in made:
-            self.changes.setdefault(one.change.path or one.change.id, one)
-        self._for_good(wish, changed=bool(made))
-        if fix.kernel or wish.remedy.by_hand or not (made or wish.remedy.line):
+        planned_changes = list(self._changes(wish)) if fix.at_once else []
+        for planned in planned_changes:
+            self.changes.setdefault(planned.change.path or planned.change.id, planned)
+        self._for_good(wish, changed=bool(planned_changes))
+        if fix.kernel or wish.remedy.by_hand or not (planned_changes or wish.remedy.line):
             self._left(wish, self._how(wish))
 
     def _for_good(self, wish: Wish, *, changed: bool) -> None:
-        """The line of the drop-in; what is not changed at once says when the line counts."""
+        """Add the line of the drop-in. If nothing is changed at once, note when the line takes
+        effect.
+        """
         fix, line = wish.remedy.fix, wish.remedy.line
         if fix.at_once and not changed:
             if line:
@@ -149,7 +156,7 @@ class _Plan:
         return "" if is_plain(instance) else "its name cannot be used in a command or a file"
 
     def _stays_up(self, wish: Wish) -> str:
-        """Why the interface may not go down; "" when it may, or need not."""
+        """Return why the interface may not go down; "" if it may, or need not."""
         if wish.remedy.fix.takes != "link-down" or not wish.remedy.fix.at_once:
             return ""
         if not self.allowed.link_down:
@@ -161,7 +168,7 @@ class _Plan:
         return ""
 
     def _changes(self, wish: Wish) -> Iterator[PlannedChange]:
-        """One for each file that has another value; none where all have it."""
+        """Yield a change for each file with another value."""
         setting = wish.entry.setting
         for change in self._wanted(wish):
             was = standing(self.facts, change)
@@ -199,47 +206,51 @@ class _Plan:
             )
 
     def _files(self, wish: Wish) -> list[str]:
-        """Of a pattern all that match; a snapshot may know only the one that was read."""
+        """Return the files that match the pattern; a snapshot may know only the file that
+        was read.
+        """
         if "*" not in wish.remedy.file:
             return [wish.remedy.file]
         return self.facts.matching(wish.remedy.file) or [wish.reading.place]
 
     def _coupled(self, path: str, named: Sequence[str] = ()) -> tuple[str, ...]:
-        """Those that are there."""
+        """Return the coupled files that exist."""
         found = dict.fromkeys([*named, *coupled_with(path)])
         return tuple(one for one in found if self.facts.file(one).text is not None)
 
-    def add_file(self, one: Named) -> None:
-        """A file that is no setting of the catalogue. Raises ``BadInput`` for one that is."""
-        if twice := self.changes.get(one.path):
+    def add_file(self, request: Named) -> None:
+        """Add a file that is not a setting of the catalogue. Raise ``BadInput`` if a setting
+        changes it too.
+        """
+        if same := self.changes.get(request.path):
             raise BadInput(
-                f"{twice.change.id} and {one.path} are the same file: give one value for it."
+                f"{same.change.id} and {request.path} are the same file: give one value for it."
             )
-        if why := lossy(one.path, one.value):
-            raise BadInput(f"{one.path} = {one.value}: {why}. Change it by hand.")
-        text = self.facts.file(one.path).text
+        if why := lossy(request.path, request.value):
+            raise BadInput(f"{request.path} = {request.value}: {why}. Change it by hand.")
+        text = self.facts.file(request.path).text
         choice = text is not None and "[" in text
         change = Change(
-            id=one.path,
-            value=one.value,
-            path=one.path,
+            id=request.path,
+            value=request.value,
+            path=request.path,
             form="choice" if choice else "plain",
-            coupled=self._coupled(one.path),
+            coupled=self._coupled(request.path),
         )
         if text is None:
-            self.notes.append(f"{one.path} {self.facts.file(one.path).why}")
+            self.notes.append(f"{request.path} {self.facts.file(request.path).why}")
             return
         if has_value(change, text.strip()):
-            self.notes.append(f"{one.path} has the value {one.value} already")
+            self.notes.append(f"{request.path} has the value {request.value} already")
             return
         why = "It was requested by name."
         undo = "the old value, written back"
         self.changes.setdefault(
-            one.path, PlannedChange(change=change, was=text.strip(), why=why, undo=undo)
+            request.path, PlannedChange(change=change, was=text.strip(), why=why, undo=undo)
         )
-        folder = "sysctl.d" if one.path.startswith("/proc/sys/") else "tmpfiles.d"
+        folder = "sysctl.d" if request.path.startswith("/proc/sys/") else "tmpfiles.d"
         persist = f"/etc/{folder}/90-wireproof.conf"
-        if line := line_of(persist, one.path, (), one.value):
+        if line := line_of(persist, request.path, (), request.value):
             self.lines[persist].append(line)
 
     def whole(self) -> HostPlan:
@@ -275,7 +286,7 @@ class _Plan:
 
 
 def _read_by(wish: Wish) -> Read:
-    """The place that answered, with the instance's names filled in."""
+    """Return the place that answered, with the instance's names filled in."""
     nic = wish.instance.places.get("nic", "")
     for read in wish.entry.setting.reads:
         argv = tuple(word.replace("{nic}", nic) for word in read.command)
@@ -285,7 +296,7 @@ def _read_by(wish: Wish) -> Read:
 
 
 def _varying(path: str, pattern: str) -> str:
-    """``/cpu7``: the parts of ``path`` that the pattern leaves open."""
+    """Return the parts of ``path`` that the pattern leaves open, such as ``/cpu7``."""
     if "*" not in pattern:
         return ""
     pairs = zip(path.split("/"), pattern.split("/"), strict=False)

@@ -1,4 +1,4 @@
-"""A plan as a file: written by ``tune plan -o``, believed by nobody who reads it. Pure."""
+"""Read a plan file that ``tune plan -o`` wrote; its contents are not trusted. Pure."""
 
 import re
 
@@ -22,43 +22,45 @@ _PROGRAMS = ("ethtool", "ip", "tc")
 
 
 def wrong_in(host: HostPlan) -> str:
-    """One sentence for the first thing that no plan of ours has; "" when there is none."""
-    for one in host.changes:
-        if wrong := _wrong_change(one.change):
-            return f"{one.change.id[:100]!r} of {host.host!r} {wrong}"
-    for each in host.keeps:
-        if wrong := _wrong_keep(each.keep):
-            return f"{each.keep.path[:100]!r} of {host.host!r} {wrong}"
+    """Return a sentence for the first thing that wireproof's plans never contain; "" if there is
+    none.
+    """
+    for planned in host.changes:
+        if wrong := _wrong_change(planned.change):
+            return f"{planned.change.id[:100]!r} of {host.host!r} {wrong}"
+    for kept in host.keeps:
+        if wrong := _wrong_keep(kept.keep):
+            return f"{kept.keep.path[:100]!r} of {host.host!r} {wrong}"
     return ""
 
 
-def _wrong_change(one: Change) -> str:
-    if not _ID.fullmatch(one.id):
+def _wrong_change(change: Change) -> str:
+    if not _ID.fullmatch(change.id):
         return "has an id with blanks or control characters"
-    if not _VALUE.fullmatch(one.value):
+    if not _VALUE.fullmatch(change.value):
         return "has a value that is not 1 to 4096 printable characters"
-    return _wrong_file(one) if one.kind == "file" else _wrong_command(one)
+    return _wrong_file(change) if change.kind == "file" else _wrong_command(change)
 
 
-def _wrong_file(one: Change) -> str:
-    good = all(_FILE.fullmatch(path) for path in (one.path, *one.coupled))
-    return "" if good else "is no file of a setting"
+def _wrong_file(change: Change) -> str:
+    are_settings = all(_FILE.fullmatch(path) for path in (change.path, *change.coupled))
+    return "" if are_settings else "is no file of a setting"
 
 
-def _wrong_command(one: Change) -> str:
-    if not (one.read and one.write and one.key):
+def _wrong_command(change: Change) -> str:
+    if not (change.read and change.write and change.key):
         return "has no whole command"
-    known = one.read[0] in _PROGRAMS and one.write[0] in _PROGRAMS
-    words = (*one.read, *one.write, one.value)
+    known = change.read[0] in _PROGRAMS and change.write[0] in _PROGRAMS
+    words = (*change.read, *change.write, change.value)
     if not known or not all(map(_WORD.fullmatch, words)):
         return "is no command of ethtool, ip or tc"
-    return "" if one.value[0] != "-" else "has a value that could be an option"
+    return "" if change.value[0] != "-" else "has a value that could be an option"
 
 
-def _wrong_keep(one: Keep) -> str:
-    if not _DROP_IN.fullmatch(one.path):
+def _wrong_keep(drop_in: Keep) -> str:
+    if not _DROP_IN.fullmatch(drop_in.path):
         return "is no drop-in file of our own name"
-    return "" if is_text(one.text) else "has a text with control characters, or a long one"
+    return "" if is_text(drop_in.text) else "has a text with control characters, or a long one"
 
 
 _SCHEMA = TunePlan().schema
@@ -66,22 +68,22 @@ _VERSION = TunePlan().version
 
 
 def read_plan(data: bytes, name: str) -> TunePlan:
-    """Raises ``BadInput`` with what is wrong. What a host may be asked for is decided there,
-    too.
+    """Parse a plan. Raise ``BadInput`` with the mistake. The host checks again what it may be asked
+    for.
     """
     try:
-        found = decode_json(data, TunePlan)
+        plan = decode_json(data, TunePlan)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise BadInput(f"{name} is no plan of `wireproof tune plan -o`: {error}.") from error
-    if found.schema != _SCHEMA or found.version != _VERSION:
+    if plan.schema != _SCHEMA or plan.version != _VERSION:
         raise BadInput(
-            f"{name} is {found.schema[:60]} version {found.version}; {_SCHEMA} version"
+            f"{name} is {plan.schema[:60]} version {plan.version}; {_SCHEMA} version"
             f" {_VERSION} is wanted: make the plan again."
         )
-    names = [host.host for host in found.hosts]
+    names = [host.host for host in plan.hosts]
     if len(set(names)) < len(names):
         raise BadInput(f"{name} has a host twice: make the plan again.")
-    for host in found.hosts:
+    for host in plan.hosts:
         if wrong := wrong_in(host):
             raise BadInput(f"{name}: {wrong}: make the plan again.")
-    return found
+    return plan

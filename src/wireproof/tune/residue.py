@@ -1,4 +1,4 @@
-"""What earlier changes have left on a host. Pure; nothing is changed."""
+"""Find what earlier changes left on a host. Pure; nothing is changed."""
 
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
@@ -22,7 +22,7 @@ TOOLS = {
     "*tuned*": "tuned",
     "*cpupower*": "cpupower",
 }
-"""Names of files by the tool that writes them."""
+"""Map file name patterns to the tools that write such files."""
 _OURS = "wireproof"
 _HALF = {
     "applying": "was interrupted while it was applied: `wireproof tune revert` undoes it",
@@ -31,18 +31,20 @@ _HALF = {
 
 
 def values_asked(facts: HostFacts, known: Catalogue) -> tuple[FactRequest, ...]:
-    """The places whose values at run time are held against the files."""
-    places = {one.place for one in _of_interest(facts, known)}
+    """Return requests for the current values, to compare with the files."""
+    places = {setting.place for setting in _of_interest(facts, known)}
     return tuple(
         FactRequest(kind="glob" if "*" in place else "file", path=place) for place in sorted(places)
     )
 
 
 def residue_of(facts: HostFacts, status: HostTuned, known: Catalogue) -> list[ResidueFound]:
-    """All that is found on one host. ``facts``: of both requests above."""
-    found = [*_drop_ins(facts, status), *_sets(facts.host, status)]
-    found += [*_differs(facts, known), *_others(facts, known)]
-    return found
+    """Return everything found on a host. ``facts``: answers to the requests of this module and of
+    ``settings_files``.
+    """
+    residue = [*_drop_ins(facts, status), *_sets(facts.host, status)]
+    residue += [*_differs(facts, known), *_others(facts, known)]
+    return residue
 
 
 def _name(path: str) -> str:
@@ -50,9 +52,9 @@ def _name(path: str) -> str:
 
 
 def _drop_ins(facts: HostFacts, status: HostTuned) -> Iterator[ResidueFound]:
-    """Files of our names that no confirmed set has written."""
-    confirmed = {one.id for one in status.sets if one.state == "confirmed"}
-    kept = {one.id for one in status.changes if one.of in confirmed and one.state != "removed"}
+    """Yield files with wireproof's names that no confirmed change set wrote."""
+    confirmed = {item.id for item in status.sets if item.state == "confirmed"}
+    kept = {item.id for item in status.changes if item.of in confirmed and item.state != "removed"}
     for path, text in files_of(facts).items():
         if _OURS in _name(path) and path not in kept:
             count = len(set_lines(text))
@@ -65,46 +67,50 @@ def _sets(host: str, status: HostTuned) -> Iterator[ResidueFound]:
         yield ResidueFound(
             host=host, kind="unread", place="journals", message=f"not read: {status.problem}"
         )
-    for one in status.sets:
-        message = _HALF.get(one.state, "")
-        if one.state == "armed" and one.timer == "gone":
+    for change_set in status.sets:
+        message = _HALF.get(change_set.state, "")
+        if change_set.state == "armed" and change_set.timer == "gone":
             message = (
                 "its timer no longer runs and its values are still set: `wireproof tune"
                 " revert` undoes it"
             )
         if message:
             yield ResidueFound(
-                host=host, kind="half-undone", place=f"set {one.id}", message=message
+                host=host, kind="half-undone", place=f"set {change_set.id}", message=message
             )
 
 
 def _of_interest(facts: HostFacts, known: Catalogue) -> list[FileSetting]:
-    """What files set of the catalogue's settings, and all that files of ours set."""
+    """Return the catalogue's settings that files set, and everything that wireproof's files set."""
     places = {read.file for entry in known.entries.values() for read in entry.setting.reads}
-    written = [one for path, text in files_of(facts).items() for one in written_in(path, text)]
-    of_kernel = (one for one in written if one.place.startswith("/"))
+    written = [
+        setting for path, text in files_of(facts).items() for setting in written_in(path, text)
+    ]
+    of_kernel = (setting for setting in written if setting.place.startswith("/"))
     return [
-        one
-        for one in of_kernel
-        if one.place in places or _OURS in _name(one.file) or _is_mtu(one.place)
+        setting
+        for setting in of_kernel
+        if setting.place in places or _OURS in _name(setting.file) or _is_mtu(setting.place)
     ]
 
 
 def _is_mtu(place: str) -> bool:
-    """Of an interface that is named: a file for any interface may be for another one."""
+    """Return whether the place is the MTU of a named interface: a pattern may mean other
+    interfaces.
+    """
     return place.endswith("/mtu") and "*" not in place
 
 
 def _differs(facts: HostFacts, known: Catalogue) -> Iterator[ResidueFound]:
-    """Values at run time that are not those of the file that counts."""
-    for place, one in sorted(winning(_of_interest(facts, known)).items()):
+    """Yield current values that differ from the file that takes effect."""
+    for place, setting in sorted(winning(_of_interest(facts, known)).items()):
         paths = facts.matching(place) if "*" in place else [place]
         for path in paths:
             text = facts.file(path).text
             now = None if text is None else " ".join(text.split())
-            if now is None or _same(now, one.value):
+            if now is None or _same(now, setting.value):
                 continue
-            message = f"is {now[:80]!r}; {one.file} says {one.value[:80]!r}"
+            message = f"is {now[:80]!r}; {setting.file} says {setting.value[:80]!r}"
             yield ResidueFound(host=facts.host, kind="differs", place=path, message=message)
 
 
@@ -112,7 +118,7 @@ _FLAGS = {"y": "1", "on": "1", "n": "0", "off": "0"}
 
 
 def _same(now: str, value: str) -> bool:
-    """The kernel writes flags as Y and N, and brackets the word that is chosen."""
+    """Compare values: the kernel writes flags as Y and N, and brackets the chosen word."""
     return (
         now == value
         or f"[{value}]" in now.split()
@@ -121,22 +127,24 @@ def _same(now: str, value: str) -> bool:
 
 
 def _others(facts: HostFacts, known: Catalogue) -> Iterator[ResidueFound]:
-    """Settings of the catalogue in files that known tools write, or that overrule ours."""
+    """Yield settings of the catalogue in files that known tools write, or that override wireproof's
+    files.
+    """
     written = _of_interest(facts, known)
     counting = winning(written)
-    ours = {one.place for one in written if _OURS in _name(one.file)}
-    for one in written:
-        if _OURS in _name(one.file):
+    ours = {setting.place for setting in written if _OURS in _name(setting.file)}
+    for setting in written:
+        if _OURS in _name(setting.file):
             continue
-        patterns = (tool for name, tool in TOOLS.items() if fnmatchcase(_name(one.file), name))
+        patterns = (tool for name, tool in TOOLS.items() if fnmatchcase(_name(setting.file), name))
         tool = next(patterns, "")
-        overrules = one.place in ours and counting[one.place] == one
+        overrules = setting.place in ours and counting[setting.place] == setting
         if tool or overrules:
             by = f"a file of {tool} sets" if tool else "sets"
             more = ", which overrules ours" if overrules else ""
             yield ResidueFound(
                 host=facts.host,
                 kind="other-tool",
-                place=one.file,
-                message=f"{by} {one.place} = {one.value[:80]}{more}",
+                place=setting.file,
+                message=f"{by} {setting.place} = {setting.value[:80]}{more}",
             )

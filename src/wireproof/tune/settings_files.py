@@ -1,8 +1,8 @@
-"""What the configuration files of a host set: sysctl.d, modprobe.d, tmpfiles.d, the rules of udev,
-limits.d, the network's files, and the kernel's command line. Pure.
+"""Parse what the configuration files of a host set: sysctl.d, modprobe.d, tmpfiles.d, udev rules,
+limits.d, network files, and the kernel command line. Pure.
 
-Of the network's files only lines that name an interface or a size are looked at: keyfiles of
-NetworkManager hold passwords, which `instrument.facts` leaves out.
+Of network files, only lines that name an interface or a size are read: keyfiles of NetworkManager
+hold passwords, which `instrument.facts` leaves out.
 """
 
 import dataclasses
@@ -27,7 +27,7 @@ _SIZE = re.compile(r"0*([1-9]\d{0,8})(K?)", re.IGNORECASE)
 
 
 class BootFiles(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One kind of file; ``boot_mtu.toml`` says what each field is."""
+    """A kind of configuration file; ``boot_mtu.toml`` explains each field."""
 
     paths: tuple[str, ...]
     form: Literal["sections", "words", "indented", "stanzas"]
@@ -40,20 +40,22 @@ class BootFiles(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @functools.cache
 def boot_files() -> tuple[BootFiles, ...]:
-    """All kinds that are known."""
+    """Return all known kinds."""
     name = "boot_mtu.toml"
     rows = read_toml(packaged("wireproof.tune", name), name)["files"]
     return msgspec.convert(rows, tuple[BootFiles, ...])
 
 
 def boot_files_of(path: str) -> BootFiles | None:
-    """The kind that the file at ``path`` is."""
-    kinds = (kind for kind in boot_files() if any(fnmatchcase(path, one) for one in kind.paths))
+    """Return the kind of the file at ``path``, or None."""
+    kinds = (
+        kind for kind in boot_files() if any(fnmatchcase(path, pattern) for pattern in kind.paths)
+    )
     return next(kinds, None)
 
 
 def mtus_in(path: str, text: str, kind: BootFiles) -> Iterator[tuple[str, str]]:
-    """Interface, also a pattern, and MTU."""
+    """Yield (interface or pattern, MTU)."""
     for heading, values in _values(text, kind).items():
         size = next((found for key in kind.mtu if (found := _bytes(values.get(key, "")))), "")
         lines = {f"{key}={value}" for key, value in values.items()}
@@ -67,7 +69,9 @@ def mtus_in(path: str, text: str, kind: BootFiles) -> Iterator[tuple[str, str]]:
 
 
 def _of_name(path: str, kind: BootFiles) -> str:
-    """A file that names no interface is for every interface of its kind."""
+    """Return the interface in the file's name, or "*": a file that names no interface applies to
+    every interface of its kind.
+    """
     return path.rpartition("/")[2].partition("-")[2] if kind.form == "words" else "*"
 
 
@@ -77,12 +81,12 @@ def _bytes(text: str) -> str:
 
 
 def _values(text: str, kind: BootFiles) -> dict[str, dict[str, str]]:
-    """Keys and values in small letters' keys, by the interface's heading where there is one."""
-    found: dict[str, dict[str, str]] = defaultdict(dict)
+    """Return lower-case keys with their values, by the heading of the interface if there is one."""
+    values: dict[str, dict[str, str]] = defaultdict(dict)
     reader = {"indented": _indented, "stanzas": _stanzas}.get(kind.form, _assigned)
     for heading, key, value in reader(text):
-        found[heading][key.lower()] = value.strip().strip("\"'")
-    return found
+        values[heading][key.lower()] = value.strip().strip("\"'")
+    return values
 
 
 def _assigned(text: str) -> Iterator[tuple[str, str, str]]:
@@ -106,7 +110,9 @@ def _stanzas(text: str) -> Iterator[tuple[str, str, str]]:
 
 
 def _indented(text: str) -> Iterator[tuple[str, str, str]]:
-    """Values below ``network``, a kind and an interface; of YAML the form that people write."""
+    """Yield values below ``network``, a kind and an interface, from the subset of YAML that people
+    write.
+    """
     above: list[tuple[int, str]] = []
     for line in text.splitlines():
         found = _INDENTED.fullmatch(line.partition(" #")[0].rstrip())
@@ -140,7 +146,7 @@ FOLDERS = (
     "/etc/security/limits.d/*.conf",
     *(path for kind in boot_files() for path in kind.paths),
 )
-"""Of the rules of distributions only those that may come after ours."""
+"""Of the distributions' udev rules, only those that may run after wireproof's."""
 _OPTION = re.compile(r"(\w+)=(\S+)")
 _ARGUMENT = re.compile(r"(?:^|\s)(?!sysctl\.)([\w-]+)\.(\w+)=(\S+)")
 _RULE = re.compile(r'([A-Z]+(?:\{[^}]*\})?)\s*([-+:=!]?=)\s*"((?:[^"\\]|\\.)*)"')
@@ -151,9 +157,9 @@ _NO_CONDITIONS = (*_NIC_OF_RULE, "ACTION", "SUBSYSTEM")
 
 @dataclass(frozen=True)
 class FileSetting:
-    """``place``: the file of the kernel that gets ``value``, also a pattern; the command and key of
-    ethtool; the limit. ``file``: the one that says so, ``whom``: for whom alone, or under which
-    conditions. Of a larger ``rank`` it counts before all others.
+    """``place``: the kernel file that receives ``value`` (or a pattern), the command and key of
+    ethtool, or the limit. ``file``: the file that sets it. ``whom``: for whom, or under which
+    conditions. A larger ``rank`` takes precedence.
     """
 
     place: str
@@ -164,31 +170,33 @@ class FileSetting:
 
     @property
     def says(self) -> str:
-        """What it says, for people."""
+        """Describe the value for display."""
         more = f" for {self.whom[:80]}" if self.whom else ""
         return f"{self.value[:80]!r}{more}"
 
 
 def sysctl_path(name: str) -> str:
-    """As sysctl(8) reads names: the first of ``.`` and ``/`` separates."""
+    """Return the path of a sysctl. As in sysctl(8), the first of ``.`` and ``/`` is the
+    separator.
+    """
     first = next((letter for letter in name if letter in "./"), "/")
     return "/proc/sys/" + (name if first == "/" else name.translate(str.maketrans("./", "/.")))
 
 
 def written_in(file: str, text: str) -> list[FileSetting]:
-    """What ``file`` sets, in its order; lines of other kinds are passed over."""
+    """Return what ``file`` sets, in order; lines of other kinds are skipped."""
     if kind := boot_files_of(file):
-        found = mtus_in(file, text, kind)
+        mtus = mtus_in(file, text, kind)
         return [
             FileSetting(f"/sys/class/net/{nic}/mtu", size, file, rank=kind.rank)
-            for nic, size in found
+            for nic, size in mtus
         ]
     reader = _READERS.get(file) or _READERS.get(_kind(file))
     if reader is None:
         return []
     lines = (line.strip() for line in text.replace("\\\n", " ").splitlines())
     kept = (line for line in lines if line and line[0] not in "#;")
-    return [replace(one, file=file) for one in reader(kept)]
+    return [replace(setting, file=file) for setting in reader(kept)]
 
 
 def _sysctl(lines: Iterable[str]) -> Iterator[FileSetting]:
@@ -208,7 +216,7 @@ def _modprobe(lines: Iterable[str]) -> Iterator[FileSetting]:
 
 
 def _arguments(lines: Iterable[str]) -> Iterator[FileSetting]:
-    """Parameters of modules: modprobe reads them after its own files."""
+    """Yield parameters of modules: modprobe reads them after its own files."""
     for line in lines:
         for module, name, value in _ARGUMENT.findall(line):
             yield _parameter(module, name, value)
@@ -227,8 +235,8 @@ def _tmpfiles(lines: Iterable[str]) -> Iterator[FileSetting]:
 
 
 def _limits(lines: Iterable[str]) -> Iterator[FileSetting]:
-    """A user's line counts before a group's, and that before those of all (pam_limits(8)); those of
-    all do not hold for root.
+    """Yield limits. A line for a user takes precedence over a group, and a group over everyone
+    (pam_limits(8)). Lines for everyone do not apply to root.
     """
     for line in lines:
         words = line.split()
@@ -237,18 +245,18 @@ def _limits(lines: Iterable[str]) -> Iterator[FileSetting]:
         whom, kind, item, value = words
         value = "unlimited" if value in ("-1", "infinity") else value
         rank = 0 if whom == "*" else 1 if whom.startswith("@") else 2
-        for each in ("soft", "hard") if kind == "-" else (kind,):
-            yield FileSetting(f"limit {each} {item}", value, "", "" if whom == "*" else whom, rank)
+        for limit in ("soft", "hard") if kind == "-" else (kind,):
+            yield FileSetting(f"limit {limit} {item}", value, "", "" if whom == "*" else whom, rank)
 
 
 def _rules(lines: Iterable[str]) -> Iterator[FileSetting]:
-    """What rules of udev write to interfaces, themselves or by ethtool."""
+    """Yield what udev rules write to interfaces, directly or by ethtool."""
     for line in lines:
         words = _RULE.findall(line)
-        asked = {name: value for name, sign, value in words if sign == "=="}
-        if not _fits(asked.get("SUBSYSTEM", "net"), "net") or asked.get("ACTION") == "remove":
+        matched = {name: value for name, sign, value in words if sign == "=="}
+        if not _fits(matched.get("SUBSYSTEM", "net"), "net") or matched.get("ACTION") == "remove":
             continue
-        nics = next((asked[name] for name in _NIC_OF_RULE if name in asked), "*").split("|")
+        nics = next((matched[name] for name in _NIC_OF_RULE if name in matched), "*").split("|")
         conditions = [
             f"{name}{sign}{value}"
             for name, sign, value in words
@@ -271,7 +279,7 @@ def _of_rule(name: str, value: str, nic: str) -> Iterator[tuple[str, str]]:
 
 
 def _fits(patterns: str, name: str) -> bool:
-    """Whether one of udev's patterns, between ``|``, fits."""
+    """Return whether any of udev's patterns, separated by ``|``, matches."""
     return any(fnmatchcase(name, pattern) for pattern in patterns.split("|"))
 
 
@@ -291,23 +299,27 @@ _ORDER = {"/etc/security/limits.conf": -1, "/etc/sysctl.conf": 1, "/proc/cmdline
 
 
 def counted(written: Iterable[FileSetting]) -> list[FileSetting]:
-    """Without files that are not read: of two with one name that of /etc is read alone."""
+    """Drop files that are not read: of two files with the same name, only that in /etc is."""
     kept = list(written)
     read: dict[tuple[str, str], str] = {}
-    for file in sorted({one.file for one in kept}, key=_folder):
+    for file in sorted({setting.file for setting in kept}, key=_folder):
         read[_kind(file), _name(file)] = file
-    return [one for one in kept if read[_kind(one.file), _name(one.file)] == one.file]
+    return [
+        setting
+        for setting in kept
+        if read[_kind(setting.file), _name(setting.file)] == setting.file
+    ]
 
 
 def winning(written: Iterable[FileSetting]) -> dict[str, FileSetting]:
-    """What counts at the next boot, by place: the last by name, sysctl.conf and the kernel's
-    command line at the end; of tmpfiles.d and systemd-networkd the first by name.
+    """Return what takes effect at the next boot, by place: the last by name, with sysctl.conf and
+    the kernel command line at the end; for tmpfiles.d and systemd-networkd the first by name.
     """
-    by_name = sorted(counted(written), key=lambda one: _name(one.file))
-    early = [one for one in reversed(by_name) if _counts_first(one.file)]
-    late = [one for one in by_name if not _counts_first(one.file)]
-    last = sorted([*early, *late], key=lambda one: (one.rank, _ORDER.get(one.file, 0)))
-    return {one.place: one for one in last}
+    by_name = sorted(counted(written), key=lambda setting: _name(setting.file))
+    early = [setting for setting in reversed(by_name) if _counts_first(setting.file)]
+    late = [setting for setting in by_name if not _counts_first(setting.file)]
+    last = sorted([*early, *late], key=lambda setting: (setting.rank, _ORDER.get(setting.file, 0)))
+    return {setting.place: setting for setting in last}
 
 
 def _counts_first(file: str) -> bool:
@@ -332,26 +344,28 @@ _LIMIT = re.compile(r"(\S+\s+(?:-|soft|hard)\s+\w+)\s.*")
 
 
 _NO_TEXT = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ufffd]")
-"""Control characters, and what stands for bytes that are no UTF-8."""
+"""Control characters, and the replacement for bytes that are not UTF-8."""
 
 
 def is_text(text: str) -> bool:
-    """Whether a host takes it, whole, for a drop-in."""
+    """Return whether a host accepts the whole text as a drop-in."""
     return len(text.encode("utf-8", "replace")) <= 65536 and not _NO_TEXT.search(text)
 
 
 def key_of(path: str, line: str) -> str:
-    """What a line sets; two lines with the same key set the same thing, however they are spaced."""
+    """Return what a line sets; lines with the same key set the same thing, however they
+    are spaced.
+    """
     written = written_in(path, line)
     if len(written) == 1 and not written[0].whom:
         return written[0].place
-    found = _LIMIT.fullmatch(line) if "/limits.d/" in path else None
-    return " ".join(found[1].split()) if found else line
+    limit = _LIMIT.fullmatch(line) if "/limits.d/" in path else None
+    return " ".join(limit[1].split()) if limit else line
 
 
 def merged(path: str, now: str | None, lines: Iterable[str]) -> str:
-    """The text of the drop-in with ``lines``: in the place of those that set the same, else at its
-    end. Lines of others stay as they are.
+    """Return the text of the drop-in with ``lines``: they replace lines that set the same, others
+    are appended. All other lines stay unchanged.
     """
     wanted = {key_of(path, line): line for line in lines}
     out: list[str] = []
@@ -366,7 +380,7 @@ def merged(path: str, now: str | None, lines: Iterable[str]) -> str:
 
 
 def set_lines(text: str) -> list[str]:
-    """The lines of a drop-in that set something."""
+    """Return the lines of a drop-in that set something."""
     stripped = (line.strip() for line in text.splitlines())
     return [line for line in stripped if line and line[0] not in "#;"]
 
@@ -375,48 +389,54 @@ _PATTERN = frozenset("*?[")
 
 
 def settings_files() -> tuple[FactRequest, ...]:
-    """The files that set something at boot."""
+    """Return requests for the files that set something at boot."""
     files = [FactRequest(kind="file", path=path) for path in FILES]
     globs = [FactRequest(kind="glob", path=path, limit_bytes=65536) for path in FOLDERS]
     return (*files, *globs)
 
 
 def files_of(facts: HostFacts) -> Mapping[str, str]:
-    """The texts of those that are there, by path."""
+    """Return the texts of the files that exist, by path."""
     paths = [path for pattern in FOLDERS for path in facts.matching(pattern)]
     texts = {path: facts.file(path).text for path in [*FILES, *paths]}
     return {path: text for path, text in texts.items() if text is not None}
 
 
 def unread(facts: HostFacts, ours: Mapping[str, str]) -> list[str]:
-    """The network's files that could not be read, if ``ours`` set an MTU: they may overrule it."""
-    places = [one.place for path, text in ours.items() for one in written_in(path, text)]
+    """Return the network files that could not be read, if ``ours`` sets an MTU: they may override
+    it.
+    """
+    places = [item.place for path, text in ours.items() for item in written_in(path, text)]
     if not any(place.endswith("/mtu") for place in places):
         return []
-    paths = [path for kind in boot_files() for one in kind.paths for path in facts.matching(one)]
+    paths = [path for kind in boot_files() for item in kind.paths for path in facts.matching(item)]
     answers = {path: facts.file(path) for path in paths}
     return [
-        f"{path} {one.why}: whether it overrules the MTU at the next boot is not known"
-        for path, one in answers.items()
-        if one.text is None and not one.absent
+        f"{path} {item.why}: whether it overrules the MTU at the next boot is not known"
+        for path, item in answers.items()
+        if item.text is None and not item.absent
     ]
 
 
 def overruled(files: Mapping[str, str], ours: Mapping[str, str]) -> dict[str, FileSetting]:
-    """By place: the line that gives it another value than ``ours`` at the next boot. ``ours``: the
-    texts of our drop-ins by path, in place of what ``files`` has there.
+    """Return, by place, the line that gives it another value than ``ours`` at the next boot.
+    ``ours``: texts of wireproof's drop-ins by path, which replace those in ``files``.
     """
     texts = {**files, **ours}
-    written = counted(one for path, text in texts.items() for one in written_in(path, text))
+    written = counted(setting for path, text in texts.items() for setting in written_in(path, text))
     at_place: defaultdict[str, list[FileSetting]] = defaultdict(list)
     patterns: list[FileSetting] = []
-    for one in written:
-        (patterns if _PATTERN.intersection(one.place) else at_place[one.place]).append(one)
-    found = {}
-    for place, mine in sorted(winning(one for one in written if one.file in ours).items()):
-        fitting = (one for one in patterns if fnmatchcase(place, one.place))
-        others = [dataclasses.replace(one, place=place) for one in fitting]
+    for setting in written:
+        (patterns if _PATTERN.intersection(setting.place) else at_place[setting.place]).append(
+            setting
+        )
+    overruling = {}
+    for place, mine in sorted(
+        winning(setting for setting in written if setting.file in ours).items()
+    ):
+        fitting = (setting for setting in patterns if fnmatchcase(place, setting.place))
+        others = [dataclasses.replace(setting, place=place) for setting in fitting]
         counting = winning([*at_place[place], *others])[place]
         if counting.file not in ours and counting.value != mine.value:
-            found[place] = counting
-    return found
+            overruling[place] = counting
+    return overruling

@@ -1,4 +1,4 @@
-"""Compares the current value of a setting with a plan, from the facts of its host. Pure."""
+"""Compare the current values of a host with a plan, from its facts. Pure."""
 
 import re
 from collections import defaultdict
@@ -24,7 +24,7 @@ from wireproof.model.tuning import (
 
 
 def standing(facts: HostFacts, change: Change) -> str | None:
-    """The text of the file or behind the command's key, stripped; None: not read."""
+    """Return the stripped text of the file or after the command's key; None if not read."""
     if change.kind == "file":
         text = facts.file(change.path).text
         return None if text is None else text.strip()
@@ -36,7 +36,7 @@ def standing(facts: HostFacts, change: Change) -> str | None:
 
 
 def shown_value(change: Change, text: str | None) -> str:
-    """The value within ``text``: the chosen word, the first word of a command's line."""
+    """Return the value within ``text``: the chosen word, or the first word of a command's line."""
     if text is None:
         return "not read"
     if change.form == "choice" and (found := re.search(r"\[(\S+)\]", text)):
@@ -46,13 +46,13 @@ def shown_value(change: Change, text: str | None) -> str:
 
 
 def has_value(change: Change, text: str | None) -> bool:
-    """Whether the value that is wanted stands there, as the kernel writes it."""
+    """Return whether the wanted value is in force, as the kernel writes it."""
     return text is not None and shown_value(change, text) == " ".join(change.value.split())
 
 
 def text_of_file(facts: HostFacts, path: str) -> str | None:
-    """The whole text; None where the file is not there. Raises ``ValueError`` when it is and could
-    not be read.
+    """Return the whole text; None if the file does not exist. Raise ``ValueError`` if it exists but
+    could not be read.
     """
     answer = facts.file(path)
     if answer.text is None and not answer.absent:
@@ -61,11 +61,11 @@ def text_of_file(facts: HostFacts, path: str) -> str | None:
 
 
 def places_of(changes: Iterable[Change], keeps: Iterable[Keep]) -> tuple[FactRequest, ...]:
-    """What to ask of a host to know what stands in all these places."""
+    """Return requests for the current state of all these places."""
     files = dict.fromkeys(
-        [*(one.path for one in changes if one.path), *(one.path for one in keeps)]
+        [*(item.path for item in changes if item.path), *(item.path for item in keeps)]
     )
-    commands = dict.fromkeys(one.read for one in changes if one.read)
+    commands = dict.fromkeys(item.read for item in changes if item.read)
     return (
         *(FactRequest(kind="file", path=path) for path in files),
         *(FactRequest(kind="command", argv=argv, limit_bytes=1 << 18) for argv in commands),
@@ -73,19 +73,21 @@ def places_of(changes: Iterable[Change], keeps: Iterable[Keep]) -> tuple[FactReq
 
 
 def moved(plan: HostPlan, facts: HostFacts) -> str:
-    """One sentence for the first value or drop-in that is another now; "" when none is."""
-    for one in plan.changes:
-        now = standing(facts, one.change)
-        if one.was is not None and now != one.was:
-            was, is_ = shown_value(one.change, one.was), shown_value(one.change, now)
-            return f"{one.change.id} was {was!r} when the plan was made and is {is_!r} now"
-    for each in plan.keeps:
+    """Return a sentence for the first value or drop-in that changed since the plan; "" if
+    none did.
+    """
+    for planned in plan.changes:
+        now = standing(facts, planned.change)
+        if planned.was is not None and now != planned.was:
+            was, is_ = shown_value(planned.change, planned.was), shown_value(planned.change, now)
+            return f"{planned.change.id} was {was!r} when the plan was made and is {is_!r} now"
+    for kept in plan.keeps:
         try:
-            text = text_of_file(facts, each.keep.path)
+            text = text_of_file(facts, kept.keep.path)
         except ValueError as error:
-            return f"{each.keep.path} {error}"
-        if text != each.was:
-            return f"{each.keep.path} is another than when the plan was made"
+            return f"{kept.keep.path} {error}"
+        if text != kept.was:
+            return f"{kept.keep.path} is another than when the plan was made"
     return ""
 
 
@@ -93,22 +95,29 @@ _ORDER = ("applying", "armed", "partly", "pending", "confirmed", "reverted")
 
 
 def in_force_first(host: HostTuned) -> HostTuned:
-    """The host with its sets in another order: what waits, what is kept, what is over; the newest
-    first among those.
+    """Sort the sets of the host by state: waiting, kept, then reverted; within a state the newest
+    first.
     """
-    newest = sorted(host.sets, key=lambda one: (one.since, one.id), reverse=True)
+    newest = sorted(
+        host.sets, key=lambda change_set: (change_set.since, change_set.id), reverse=True
+    )
     return msgspec.structs.replace(host, sets=sorted(newest, key=_rank))
 
 
-def _rank(one: SetAnswer) -> int:
-    return _ORDER.index(one.state)
+def _rank(change_set: SetAnswer) -> int:
+    return _ORDER.index(change_set.state)
 
 
 def waiting(answers: Sequence[HostTuned]) -> tuple[str, tuple[str, ...]]:
-    """The id of the single set that waits to be confirmed, and its hosts, with those that could
-    not be asked. Raises ``BadInput`` when none or several wait.
+    """Return the id of the only set that waits for confirmation, and its hosts, including hosts
+    that did not answer. Raise ``BadInput`` if no set or several sets wait.
     """
-    armed = [(one.id, host.host) for host in answers for one in host.sets if one.state == "armed"]
+    armed = [
+        (change_set.id, host.host)
+        for host in answers
+        for change_set in host.sets
+        if change_set.state == "armed"
+    ]
     names = sorted({name for name, _ in armed})
     if not names:
         problem = next((f": {host.host}: {host.problem}" for host in answers if host.problem), "")
@@ -123,47 +132,51 @@ def waiting(answers: Sequence[HostTuned]) -> tuple[str, tuple[str, ...]]:
 
 
 _STANDS = ("applied", "rewritten", "kept", "left", "unreadable")
-"""``left`` is neither the old value nor ours: nobody can say that nothing was changed."""
+"""``left`` is neither the old value nor wireproof's: something may have been changed."""
 _BROKEN_OFF = ("applying", "partly")
 
 
 def standing_of(answers: Sequence[HostTuned]) -> Standing:
-    """The sets of which something stands, each with all its hosts."""
+    """Return the sets that are at least partly in force, each with all its hosts."""
     unread: defaultdict[str, list[str]] = defaultdict(list)
     groups: defaultdict[str, list[tuple[str, SetAnswer, list[str]]]] = defaultdict(list)
     for host in answers:
         if host.problem:
             unread[host.problem].append(host.host)
-        for one, changed in _sets(host):
-            groups[one.id].append((host.host, one, changed))
+        for item, changed in _sets(host):
+            groups[item.id].append((host.host, item, changed))
     return Standing(
-        hosts=[one.host for one in answers],
-        sets=[_joined(each) for each in groups.values()],
+        hosts=[item.host for item in answers],
+        sets=[_joined(group) for group in groups.values()],
         unread=dict(unread),
     )
 
 
 def _sets(host: HostTuned) -> Iterator[tuple[SetAnswer, list[str]]]:
-    for one in host.sets:
-        mine = [each for each in host.changes if each.of == one.id and each.state in _STANDS]
-        if one.state != "reverted" and (mine or one.state in _BROKEN_OFF):
-            yield one, [_said(each) for each in mine]
+    for change_set in host.sets:
+        standing_changes = [
+            change
+            for change in host.changes
+            if change.of == change_set.id and change.state in _STANDS
+        ]
+        if change_set.state != "reverted" and (standing_changes or change_set.state in _BROKEN_OFF):
+            yield change_set, [_line_of(change) for change in standing_changes]
 
 
-def _said(change: ChangeAnswer) -> str:
+def _line_of(change: ChangeAnswer) -> str:
     if change.state == "kept":
         return f"{change.id} is written"
     seen = change.seen if change.state == "left" else change.wanted
     return f"{change.id}: {change.old} -> {seen}"
 
 
-def _joined(each: Sequence[tuple[str, SetAnswer, list[str]]]) -> StandingSet:
-    first = each[0][1]
+def _joined(group: Sequence[tuple[str, SetAnswer, list[str]]]) -> StandingSet:
+    first = group[0][1]
     return StandingSet(
         id=first.id,
         state=first.state,
-        hosts=[host for host, _, _ in each],
+        hosts=[host for host, _, _ in group],
         by=first.by,
         since=first.since,
-        changes=list(dict.fromkeys(line for _, _, changed in each for line in changed)),
+        changes=list(dict.fromkeys(line for _, _, changed in group for line in changed)),
     )

@@ -1,4 +1,4 @@
-"""Which settings of one host are to be changed, and to which value. Pure."""
+"""Choose the settings of a host to change, and their values. Pure."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -20,12 +20,12 @@ DROP_INS = (
     "/etc/tmpfiles.d/90-wireproof.conf",
     "/etc/udev/rules.d/90-wireproof.rules",
 )
-"""The only files that are written for good."""
+"""The only files that wireproof writes for good."""
 
 
 @dataclass(frozen=True)
 class Wish:
-    """One setting of one instance. ``why_not``: the sentence for which it stays as it is."""
+    """A setting of an instance. ``why_not``: the reason why it stays unchanged."""
 
     entry: ParsedSetting
     instance: Instance
@@ -35,7 +35,7 @@ class Wish:
 
     @property
     def id(self) -> str:
-        """Without blanks: ``mtu/eth1``."""
+        """The id without blanks: ``mtu/eth1``."""
         label = "/".join(self.instance.label.split())
         return f"{self.entry.setting.id}/{label}" if label else self.entry.setting.id
 
@@ -43,11 +43,11 @@ class Wish:
 def wishes_of(
     machine: Machine, known: Catalogue, profile: Profile, asked: Sequence[Named]
 ) -> list[Wish]:
-    """Of the settings in ``asked``, or of all where none is, those that fail; those with a value of
-    their own wherever they are.
+    """Return wishes for the settings in ``asked``, or for all if it is empty: settings that fail,
+    and settings with a requested value.
     """
-    named = [one for one in asked if one.name]
-    names = dict.fromkeys(one.name for one in named) if asked else known.entries
+    named = [request for request in asked if request.name]
+    names = dict.fromkeys(request.name for request in named) if asked else known.entries
     entries = [known.get(name) for name in names]
     host = _HostWishes(machine, known, profile, asked)
     return [wish for entry in entries for wish in host.of(entry)]
@@ -62,16 +62,18 @@ class _HostWishes:
     def of(self, entry: ParsedSetting) -> Iterator[Wish]:
         for instance in instances_of(self.machine, entry):
             asked = self._asked(entry.setting.id, instance.label)
-            found = None if asked is None else self._one(entry, instance, asked.value)
-            if found is not None:
-                yield found
+            wish = None if asked is None else self._one(entry, instance, asked.value)
+            if wish is not None:
+                yield wish
 
     def _asked(self, name: str, label: str) -> Named | None:
-        """What was asked of this instance, by its own name before the setting's."""
+        """Return the request for this instance; a request that names the instance takes
+        precedence.
+        """
         if not self.asked:
             return Named(name)
-        mine = [one for one in self.asked if one.is_of(name, label)]
-        return max(mine, key=lambda one: one.instance, default=None)
+        mine = [request for request in self.asked if request.is_of(name, label)]
+        return max(mine, key=lambda request: request.instance, default=None)
 
     def _one(self, entry: ParsedSetting, instance: Instance, value: str) -> Wish | None:
         lookup = Names(self.machine, self.known, instance, UNKNOWN)
@@ -105,7 +107,7 @@ class _HostWishes:
         reading: SettingReading,
         applies: bool | None,
     ) -> Wish | None:
-        """A value was asked for by name, and cannot be set here."""
+        """Return a wish for a value that was requested and cannot be set here."""
         fix = entry.setting.fix
         if fix is None:
             return None
@@ -127,7 +129,7 @@ def _why_not(remedy: Remedy, reading: SettingReading) -> str:
 
 
 def requests_of(wishes: Sequence[Wish]) -> tuple[FactRequest, ...]:
-    """What has to be known besides: other files of a fix, coupled ones, drop-ins as they are."""
+    """Return requests for other files of a fix, coupled files, and existing drop-ins."""
     paths = dict.fromkeys(DROP_INS)
     for wish in wishes:
         remedy = wish.remedy

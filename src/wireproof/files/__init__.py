@@ -1,3 +1,3 @@
-"""Files, folders and standard streams that somebody else may have prepared: the one place where
-they are opened and made. Programs, which PATH may lead to in such a folder, are searched here too.
+"""The only place that opens and creates files, folders and standard streams which others may have
+prepared. Programs are searched here too, because PATH may lead to such a folder.
 """

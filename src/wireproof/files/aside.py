@@ -1,8 +1,8 @@
-"""Work that may block for ever, as reading from a file system whose server is gone does: it is done
-aside, with a bound on time that holds.
+"""Run work that may block forever, such as reading from a file system whose server is gone, in a
+separate process with a firm time limit.
 
-A thread does not do: a process ends only when the last of its threads does, and one that waits in
-the kernel for such a file system cannot even be killed.
+A thread does not help: a process ends only with its last thread, and a thread that waits in the
+kernel for such a file system cannot be killed.
 """
 
 import contextlib
@@ -16,23 +16,25 @@ from collections.abc import Callable
 from typing import NoReturn
 
 _HEAD = 8
-"""Bytes of the answer's length, which goes ahead of it: half an answer is none."""
+"""Bytes of the length that precedes the answer, so that a partial answer is detected."""
 _ENDING_S = 0.2
 _MOST_DESCRIPTORS = 65536
 
 
 def answer_aside(work: Callable[[], bytes], within_s: float) -> bytes:
-    """What ``work`` returns, from a process of its own that has none of our streams.
+    """Return what ``work`` returns, from a child process without the parent's streams.
 
-    Raises ``TimeoutError`` after ``within_s``: the process is killed, and left to the system where
-    the kernel does not let it go. Raises ``ChildProcessError`` when it ended without an answer.
+    Raises ``TimeoutError`` after ``within_s``; the process is killed, or abandoned if the kernel
+    does not release it. Raises ``ChildProcessError`` if it ended without an answer.
     """
     if not hasattr(os, "fork"):
         return _by_thread(work, within_s)
     until = time.monotonic() + within_s
     ours, theirs = os.pipe()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # other threads: the bound holds anyway
+        warnings.simplefilter(
+            "ignore", DeprecationWarning
+        )  # warns about threads, which the time limit covers
         child = os.fork()
     if child == 0:
         _answer(work, theirs)
@@ -45,7 +47,9 @@ def answer_aside(work: Callable[[], bytes], within_s: float) -> bytes:
 
 
 def ends_within(work: Callable[[], object], within_s: float) -> bool:
-    """Whether ``work``, done aside, ends within ``within_s``, by an error or not."""
+    """Return whether ``work``, in a child process, ends within ``within_s``, with or without an
+    error.
+    """
 
     def tried() -> bytes:
         work()
@@ -60,8 +64,8 @@ def ends_within(work: Callable[[], object], within_s: float) -> bool:
 
 
 def _answer(work: Callable[[], bytes], out: int) -> NoReturn:
-    """In the child. It keeps nothing that our caller waits for: a pipe that stays open would hold
-    up whoever reads what we print.
+    """Run in the child. Close everything that the caller may wait for: an open pipe would block
+    whoever reads the caller's output.
     """
     try:
         nowhere = os.open(os.devnull, os.O_RDWR)
@@ -101,7 +105,7 @@ def _end(child: int) -> None:
 
 
 def _by_thread(work: Callable[[], bytes], within_s: float) -> bytes:
-    """Where processes cannot fork (Windows)."""
+    """Fallback for systems that cannot fork (Windows)."""
     answers: list[bytes] = []
     thread = threading.Thread(target=lambda: answers.append(work()), daemon=True)
     thread.start()

@@ -1,5 +1,5 @@
-"""Copies of folders that somebody else may have made: regular files alone, bounded, read once
-without following a link, for us alone whatever their modes were.
+"""Copy folders that others may have made: only regular files, bounded, read once without following
+links, readable only by this user whatever their modes were.
 """
 
 import contextlib
@@ -13,7 +13,7 @@ from wireproof.files.held import held_folder
 from wireproof.files.hostile import kind_of, open_regular
 
 LARGEST = 4 << 30
-"""Bytes of all files together: the largest result that a check writes has a tenth."""
+"""Bytes of all files together: ten times the largest result that a check writes."""
 MOST = 200_000
 DEPTH = 16
 _BLOCK = 1 << 20
@@ -21,7 +21,7 @@ _BY_DESCRIPTOR = os.open in os.supports_dir_fd
 
 
 class _Budget:
-    """What may still be copied. Each refusal is an ``OSError`` with a sentence's end."""
+    """What may still be copied. Each refusal is an ``OSError`` whose text ends a sentence."""
 
     def __init__(self) -> None:
         self.bytes, self.files = LARGEST, MOST
@@ -35,9 +35,9 @@ class _Budget:
 
 
 def copy_folder(source: Path, target: Path) -> None:
-    """Copy ``source`` to the new folder ``target``: folders get the mode 0700, files 0600.
+    """Copy ``source`` to the new folder ``target``: folders get mode 0700, files 0600.
 
-    Raises ``OSError`` for anything but folders and regular files (a link, too), for more than
+    Raises ``OSError`` for anything but folders and regular files (including links), for more than
     ``LARGEST`` bytes or ``MOST`` files, and for folders deeper than ``DEPTH``.
     """
     with held_folder(target.parent) as into:
@@ -47,7 +47,7 @@ def copy_folder(source: Path, target: Path) -> None:
 def _copy(
     source: Path, target: Path, above: tuple[int | None, int | None], budget: _Budget, depth: int
 ) -> None:
-    """``above``: descriptors of the folders that the two are in, where a folder has one."""
+    """``above``: descriptors of the parent folders, None if unsupported."""
     if depth < 0:
         raise OSError(errno.ELOOP, f"it holds folders deeper than {DEPTH}", str(source))
     from_above, into_above = above
@@ -71,7 +71,7 @@ def _copy(
 
 @contextlib.contextmanager
 def _opened(source: Path, above: int | None) -> Iterator[int | None]:
-    """The folder's descriptor; None on a system without such."""
+    """Provide the descriptor of the folder; None on systems without support."""
     if not _BY_DESCRIPTOR:
         if kind := kind_of(source.lstat().st_mode).replace("a folder", ""):
             raise OSError(errno.ENOTDIR, f"{source} is {kind} and not a folder", str(source))
@@ -87,8 +87,8 @@ def _opened(source: Path, above: int | None) -> Iterator[int | None]:
 
 
 def _copy_file(file: BinaryIO, target: Path, path: Path, budget: _Budget, into: int | None) -> None:
-    """A file that grows while it is copied has the same bound; one that states more is refused
-    before it takes room.
+    """Copy a file. A file that grows while it is copied has the same limit; a file whose stated
+    size is too large is refused before it takes space.
     """
     stated = os.fstat(file.fileno()).st_size
     budget.take(path, size=stated)

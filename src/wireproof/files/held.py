@@ -1,9 +1,9 @@
-"""A folder that is written to, held by its descriptor: what is written goes there, whatever is put
-in its place meanwhile.
+"""Hold a folder by its descriptor while writing, so that files go there even if something else
+takes its name.
 
-On the way to it no link is followed but those of root and of our own: another user's leads where
-that user wants. A folder of another user is not written to, because whoever owns it may put
-another one in its place; one with the sticky bit (/tmp) is.
+On the path, only links of root and of this user are followed: another user could point a link
+anywhere. A folder of another user is not written to, because its owner could replace it, unless it
+has the sticky bit (/tmp).
 """
 
 import contextlib
@@ -19,15 +19,15 @@ from wireproof.files.private import trusted_owners
 CAN_HOLD = os.open in os.supports_dir_fd and all(
     hasattr(os, name) for name in ("O_PATH", "O_DIRECTORY", "O_NOFOLLOW")
 )
-"""Linux; elsewhere a name is taken at its word."""
+"""True on Linux; elsewhere folders are used by name."""
 _MOST_LINKS = 40
 _PATH = getattr(os, "O_PATH", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
 @contextlib.contextmanager
 def held_folder(path: Path, *, make: int | None = None) -> Iterator[int | None]:
-    """The descriptor of ``path`` (as by ``O_PATH``), made with the mode ``make`` where it is
-    missing; None where a folder cannot be held.
+    """Provide the descriptor of ``path`` (opened with ``O_PATH``), created with mode ``make`` if
+    missing; None if folders cannot be held.
 
     Raises ``OSError`` whose ``strerror`` continues "... cannot be written: ".
     """
@@ -38,11 +38,11 @@ def held_folder(path: Path, *, make: int | None = None) -> Iterator[int | None]:
         return
     folder = _walked(path, make)
     try:
-        found = os.fstat(folder)
-        if found.st_uid not in trusted_owners() and not found.st_mode & stat.S_ISVTX:
+        status = os.fstat(folder)
+        if status.st_uid not in trusted_owners() and not status.st_mode & stat.S_ISVTX:
             raise OSError(
                 errno.EPERM,
-                f"its folder belongs to the user with the number {found.st_uid}",
+                f"its folder belongs to the user with the number {status.st_uid}",
                 str(path),
             )
         yield folder
@@ -51,14 +51,14 @@ def held_folder(path: Path, *, make: int | None = None) -> Iterator[int | None]:
 
 
 def within(folder: int | None, path: Path) -> str | Path:
-    """What to call ``path`` beside ``dir_fd=folder``, the descriptor of its folder."""
+    """Return the name of ``path`` to use with ``dir_fd=folder``, the descriptor of its folder."""
     return path if folder is None else path.name
 
 
 def make_folder(path: Path, mode: int = 0o777) -> None:
-    """Make ``path`` and what is missing above it; one that is there stays. It may be below a folder
-    of another user: what is made is ours. Raises ``OSError`` as ``Path.mkdir`` does, and for a link
-    of another user on the way.
+    """Create ``path`` and missing parents; an existing folder stays. It may be below a folder of
+    another user, because the new folders belong to this user. Raise ``OSError`` like
+    ``Path.mkdir``, and for another user's link on the path.
     """
     if CAN_HOLD:
         try:
@@ -72,7 +72,9 @@ def make_folder(path: Path, mode: int = 0o777) -> None:
 
 
 def _walked(path: Path, make: int | None) -> int:
-    """Each part is opened in the folder before it, so that nothing can be exchanged in between."""
+    """Open each part of the path relative to its parent, so that nothing can be exchanged in
+    between.
+    """
     left = deque(path.absolute().parts[1:])
     folder = os.open("/", _PATH | os.O_DIRECTORY)
     links = 0
@@ -94,8 +96,10 @@ def _walked(path: Path, make: int | None) -> int:
 
 
 def _folder_in(above: int, name: str, make: int | None) -> int | None:
-    """Descriptor of a folder, made if need be; None for a link. ``name`` may be the root."""
-    # With O_DIRECTORY first: that is what mounts a home that is mounted when it is used.
+    """Return the descriptor of a folder, created if needed; None for a link. ``name`` may be the
+    root.
+    """
+    # O_DIRECTORY first: that triggers automounts, such as of home folders.
     try:
         return os.open(name, _PATH | os.O_DIRECTORY, dir_fd=above)
     except FileNotFoundError:
@@ -111,7 +115,7 @@ def _folder_in(above: int, name: str, make: int | None) -> int | None:
 
 
 def _read_link(above: int, name: str, path: Path, links: int) -> str:
-    """Where a link leads, if it is root's or ours."""
+    """Return the target of a link that belongs to root or this user."""
     link = os.open(name, _PATH, dir_fd=above)
     try:
         owner = os.fstat(link).st_uid

@@ -1,8 +1,8 @@
-"""Opens files in folders that are not trusted: regular files only, bounded, never waiting, never
-through a link.
+"""Open files in untrusted folders: only regular files, bounded, without waiting, never through a
+link.
 
-Every refusal is an ``OSError`` whose ``strerror`` continues "... cannot be read: ", so that each
-caller keeps the sentence that fits what it was looking for.
+Every refusal is an ``OSError`` whose ``strerror`` continues "... cannot be read: ", so that callers
+can start the sentence.
 """
 
 import contextlib
@@ -26,34 +26,34 @@ _KINDS = (
 
 _BLOCK = 1 << 20
 _READ = os.O_RDONLY
-"""What a file is opened with to be read. A stored file is judged on any system: Windows has none of
-the first three, and opens as text without the last.
+"""Flags to open a file for reading. Stored files are judged on any system: Windows lacks the first
+three flags and opens files as text without the last.
 """
 for _name in ("O_CLOEXEC", "O_NONBLOCK", "O_NOCTTY", "O_BINARY"):
     _READ |= getattr(os, _name, 0)
 
 
 def kind_of(mode: int) -> str:
-    """What a file is, for a sentence; "" for a regular one."""
+    """Return what a file is, for a sentence; "" for a regular file."""
     return next(
         (name for test, name in _KINDS if test(mode)),
         "" if stat.S_ISREG(mode) else "no regular file",
     )
 
 
-def refuse_other_than_regular(found: os.stat_result, path: object) -> None:
-    """Raise ``OSError`` that says what the file is instead."""
-    if kind := kind_of(found.st_mode):
-        number = errno.EISDIR if stat.S_ISDIR(found.st_mode) else errno.EINVAL
+def refuse_other_than_regular(status: os.stat_result, path: object) -> None:
+    """Raise ``OSError`` with the kind of the file unless it is regular."""
+    if kind := kind_of(status.st_mode):
+        number = errno.EISDIR if stat.S_ISDIR(status.st_mode) else errno.EINVAL
         raise OSError(number, f"it is {kind} and not a file", str(path))
 
 
 def open_regular(path: Path | str, *, follow: bool = True, folder: int | None = None) -> BinaryIO:
-    """A regular file, open for reading.
+    """Open a regular file for reading.
 
-    ``follow`` False for a file inside a folder that others may have made: a symbolic link is then
-    refused. ``folder``: descriptor of the folder that a relative ``path`` is in. A pipe or a device
-    is refused before it is opened: to open one can wait for ever, or do something.
+    Use ``follow`` False for a file in a folder that others may have made: symbolic links are then
+    refused. ``folder``: descriptor of the folder of a relative ``path``. Pipes and devices are
+    refused before they are opened, because opening them can wait forever or have effects.
     """
     try:
         refuse_other_than_regular(os.stat(path, dir_fd=folder, follow_symlinks=follow), path)
@@ -62,7 +62,7 @@ def open_regular(path: Path | str, *, follow: bool = True, folder: int | None = 
     except ValueError as error:  # a null byte in the name
         raise OSError(errno.EINVAL, str(error), repr(path)) from error
     try:
-        refuse_other_than_regular(os.fstat(descriptor), path)  # it may have been exchanged since
+        refuse_other_than_regular(os.fstat(descriptor), path)  # the file may have been exchanged
         return os.fdopen(descriptor, "rb")
     except BaseException:
         os.close(descriptor)
@@ -72,23 +72,23 @@ def open_regular(path: Path | str, *, follow: bool = True, folder: int | None = 
 def read_bounded(
     path: Path | str, largest: int, *, follow: bool = True, folder: int | None = None
 ) -> bytes:
-    """The bytes of a regular file; ``OSError`` when it is none, or has more than ``largest``
-    bytes.
+    """Return the bytes of a regular file. Raise ``OSError`` if it is not one, or has more than
+    ``largest`` bytes.
     """
     with open_regular(path, follow=follow, folder=folder) as file:
         stated_size = os.fstat(file.fileno()).st_size
         data = _read(file, stated_size, largest) if stated_size <= largest else b""
     if (
         max(stated_size, len(data)) > largest
-    ):  # /proc states 0, a sparse file more than a disk holds
+    ):  # /proc states 0; a sparse file may state more than a disk holds
         size = f"{largest >> 20} MiB" if largest >= 1 << 20 else f"{largest} bytes"
         raise OSError(errno.EFBIG, f"it is larger than {size}", str(path))
     return data
 
 
 def _read(file: BinaryIO, stated: int, largest: int) -> bytes:
-    """At most ``largest`` + 1 bytes. Python takes the memory for as many as it is asked for, and a
-    file may have more than it states: it grows, or is one of /proc.
+    """Return at most ``largest`` + 1 bytes. Python allocates the requested size, and a file may
+    hold more than it states, because it grows or is in /proc.
     """
     data = file.read(stated + 1)
     if len(data) <= stated:
@@ -102,10 +102,10 @@ def _read(file: BinaryIO, stated: int, largest: int) -> bytes:
 
 
 def append_to(name: str, folder: int) -> int:
-    """Descriptor for appending to the file ``name`` in ``folder``, made when it is not there, for
-    us alone.
+    """Return a descriptor to append to the file ``name`` in ``folder``, created if missing,
+    readable only by this user.
 
-    Refuses a link of either kind: what is written goes into this folder and nowhere else.
+    Symbolic and hard links are refused, so that the data goes into this folder and nowhere else.
     """
     flags = (
         os.O_WRONLY
@@ -124,9 +124,9 @@ def append_to(name: str, folder: int) -> int:
             raise OSError(errno.EINVAL, f"{name} is {kind} and not a file", name) from error
         raise
     try:
-        found = os.fstat(descriptor)
-        refuse_other_than_regular(found, name)
-        if found.st_nlink > 1:
+        status = os.fstat(descriptor)
+        refuse_other_than_regular(status, name)
+        if status.st_nlink > 1:
             raise OSError(
                 errno.EMLINK,
                 f"{name} has a second name (a hard link), which may be another's file",
@@ -139,10 +139,8 @@ def append_to(name: str, folder: int) -> int:
 
 
 def create(name: str | Path, folder: int | None) -> int:
-    """Descriptor of the fresh, empty file ``name`` in ``folder``, for us alone; what had the name
-    before is removed.
-
-    A link is removed, never followed.
+    """Return a descriptor of the new, empty file ``name`` in ``folder``, readable only by this
+    user. An existing file or link of that name is removed, never followed.
     """
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
     flags |= getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
@@ -156,10 +154,11 @@ def create(name: str | Path, folder: int | None) -> int:
 def replace_in(
     name: str, folder: int, data: bytes, mode: int = 0o600, owner: tuple[int, int] | None = None
 ) -> None:
-    """Replace the file ``name`` as a whole, for us alone unless ``mode`` says otherwise; OSError
-    leaves the old one, or none, and no leftover. A device or pipe is refused, also behind a link:
-    it would be one no more. Of several writers at once each writes a file of its own, and the last
-    counts. ``owner``: user and group, which root alone can give.
+    """Replace the file ``name`` atomically, readable only by this user unless ``mode`` differs. On
+    ``OSError`` the old file is unchanged and no temporary file stays. Devices and pipes are
+    refused, also behind a link, because replacing would destroy them. Concurrent writers use
+    separate temporary files, and the last one wins. ``owner``: user and group, which only root can
+    set.
     """
     with contextlib.suppress(FileNotFoundError):
         refuse_other_than_regular(os.stat(name, dir_fd=folder), name)
@@ -185,8 +184,8 @@ def _fresh_name(name: str) -> str:
 
 
 def replace_file(path: Path, data: bytes, mode: int = 0o600) -> None:
-    """``replace_in`` by path, in a folder that is held (``held_folder`` says which is refused).
-    Where a folder is no handle (Windows) its name is taken twice.
+    """Replace a file by path, in a held folder (see ``held_folder`` for refusals). If folders
+    cannot be held (Windows), the name is resolved twice.
     """
     with held_folder(path.parent) as folder:
         if folder is None:
@@ -196,23 +195,26 @@ def replace_file(path: Path, data: bytes, mode: int = 0o600) -> None:
 
 
 def rewrite_file(path: Path, before: bytes, after: bytes) -> None:
-    """Replace a user's file that holds ``before``, and keep its owner and permissions. ``OSError``
-    for a link, for a file that has changed, and for a folder that `held_folder` refuses.
+    """Replace a user's file that contains ``before``, keeping its owner and permissions. Raise
+    ``OSError`` for a link, for a file that has changed, and for a folder that `held_folder`
+    refuses.
     """
     with held_folder(path.parent) as folder:
         with open_regular(within(folder, path), follow=False, folder=folder) as file:
-            found = os.fstat(file.fileno())
+            status = os.fstat(file.fileno())
             if file.read(len(before) + 1) != before:
                 raise OSError(errno.EBUSY, "it has changed since it was read", str(path))
         if folder is None:
             _replace_by_name(path, after)
         else:
-            owner = (found.st_uid, found.st_gid)
-            replace_in(path.name, folder, after, found.st_mode & 0o777, owner)
+            owner = (status.st_uid, status.st_gid)
+            replace_in(path.name, folder, after, status.st_mode & 0o777, owner)
 
 
 def remove_file(path: Path) -> None:
-    """Remove a regular file from a folder that may be written to; ``OSError`` for what is none."""
+    """Remove a regular file from a folder that may be written to. Raise ``OSError`` for other
+    files.
+    """
     with held_folder(path.parent) as folder:
         name = within(folder, path)
         refuse_other_than_regular(os.stat(name, dir_fd=folder, follow_symlinks=False), path)
@@ -238,17 +240,17 @@ _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 
 def read_secret(path: Path) -> str:
-    """The first line of the file, without its end. ``OSError`` whose ``strerror`` says what is
-    wrong: others can read the file, it belongs to somebody else, it is empty, or it is no text.
+    """Return the first line of the file, without its end. Raise ``OSError`` with the reason if
+    others can read the file, it belongs to another user, is empty, or is not text.
     """
     with open_regular(path) as file:
-        found = os.fstat(file.fileno())
-        if found.st_uid not in (0, os.geteuid()):
+        status = os.fstat(file.fileno())
+        if status.st_uid not in (0, os.geteuid()):
             raise OSError(
-                errno.EPERM, f"it belongs to the user with the number {found.st_uid}", str(path)
+                errno.EPERM, f"it belongs to the user with the number {status.st_uid}", str(path)
             )
-        if found.st_mode & _OTHERS:
-            mode = stat.S_IMODE(found.st_mode)
+        if status.st_mode & _OTHERS:
+            mode = stat.S_IMODE(status.st_mode)
             raise OSError(
                 errno.EPERM,
                 f"its mode is {mode:04o}, so that others may read it (chmod 600 {path.name})",

@@ -1,4 +1,4 @@
-"""A folder of our own: nobody else can have made it, owns it, or can put something into it."""
+"""Private folders: nobody else can have made the folder, own it, or put files into it."""
 
 import contextlib
 import errno
@@ -12,24 +12,25 @@ _WRITE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
 _WHOLE_MAP = ("0", "0", "4294967295")
 
 
-def foreign(found: os.stat_result) -> str:
-    """Why a folder with this ``stat`` is not ours alone to write to; "" when it is."""
-    if not stat.S_ISDIR(found.st_mode):
+def foreign(status: os.stat_result) -> str:
+    """Return why others may write to a folder with this ``stat``; "" if only this user can."""
+    if not stat.S_ISDIR(status.st_mode):
         return "is not a folder"
-    if found.st_uid != os.geteuid():
-        return f"belongs to the user with the number {found.st_uid}"
-    if found.st_mode & _WRITE_BY_OTHERS:
-        return f"can be written by others (mode {stat.S_IMODE(found.st_mode):04o})"
+    if status.st_uid != os.geteuid():
+        return f"belongs to the user with the number {status.st_uid}"
+    if status.st_mode & _WRITE_BY_OTHERS:
+        return f"can be written by others (mode {stat.S_IMODE(status.st_mode):04o})"
     return ""
 
 
 def own_folder(path: Path, *, below: Path | None = None) -> Path:
-    """``path``, made with mode 0700 where it is missing, and checked: a folder that is ours alone.
+    """Return ``path``, created with mode 0700 if missing, after checking that it is private.
 
-    All folders from ``below`` (default: ``path`` itself) down to ``path`` must be ours; those above
-    must belong to us or to root and be writable by nobody else, except a sticky one such as /tmp:
-    whoever can rename a folder above can put another in its place. Returned is ``path`` without
-    links, for the same reason. Raises ``OSError`` whose ``strerror`` says what was seen.
+    All folders from ``below`` (default: ``path`` itself) down to ``path`` must belong to this user.
+    Folders above must belong to this user or root, and others must not be able to write to them,
+    except to sticky ones such as /tmp: whoever can rename a folder above can replace it. For the
+    same reason the returned path contains no links. Raises ``OSError`` whose ``strerror`` gives the
+    reason.
     """
     path = path.absolute()
     first = path if below is None else below.absolute()
@@ -47,14 +48,14 @@ def own_folder(path: Path, *, below: Path | None = None) -> Path:
     for folder in inner:
         with contextlib.suppress(FileExistsError):
             folder.mkdir(mode=_MODE)
-        # a link is no folder: it may lead to another one tomorrow
+        # links are refused: they may lead elsewhere later
         if why := foreign(folder.lstat()):
             raise OSError(errno.EPERM, f"{folder} {why}", str(path))
     return path
 
 
 def private_file(prefix: str, name: str, data: bytes) -> Path:
-    """A file with ``data`` in a fresh folder that only we can read."""
+    """Write ``data`` to a file in a new folder that only this user can read."""
     path = Path(tempfile.mkdtemp(prefix=prefix)) / name
     with open(path, "xb", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
         file.write(data)
@@ -62,25 +63,25 @@ def private_file(prefix: str, name: str, data: bytes) -> Path:
 
 
 def _loose(folder: Path) -> str:
-    """Why somebody else could exchange what is in ``folder``; "" when nobody but root can."""
+    """Return why others could replace the contents of ``folder``; "" if only root can."""
     return written_by_others(folder.stat())
 
 
-def written_by_others(found: os.stat_result) -> str:
-    """Why others than we and root can change a file or folder with this ``stat``; "" if they
-    cannot. In a sticky folder they can make files only.
+def written_by_others(status: os.stat_result) -> str:
+    """Return why others than this user and root can change a file or folder with this ``stat``; ""
+    if they cannot. In a sticky folder others can only create files.
     """
-    if found.st_uid not in trusted_owners():
-        return f"belongs to the user with the number {found.st_uid}"
-    if found.st_mode & _WRITE_BY_OTHERS and not found.st_mode & stat.S_ISVTX:
-        who = "everybody" if found.st_mode & stat.S_IWOTH else "its group"
-        return f"can be written by {who} (mode {stat.S_IMODE(found.st_mode):04o})"
+    if status.st_uid not in trusted_owners():
+        return f"belongs to the user with the number {status.st_uid}"
+    if status.st_mode & _WRITE_BY_OTHERS and not status.st_mode & stat.S_ISVTX:
+        who = "everybody" if status.st_mode & stat.S_IWOTH else "its group"
+        return f"can be written by {who} (mode {stat.S_IMODE(status.st_mode):04o})"
     return ""
 
 
 def trusted_owners() -> set[int]:
-    """Owners of folders that we may rely on: we and root; in a user namespace root outside is the
-    overflow user.
+    """Return the owners of folders to trust: this user and root. In a user namespace, root of the
+    outside appears as the overflow user.
     """
     trusted = {0, os.geteuid()}
     try:

@@ -1,9 +1,8 @@
-"""Programs of this machine: searched in the absolute folders of PATH alone, and started by the path
-that was found.
+"""Find programs of this machine, only in absolute folders of PATH, and start them by the path
+found.
 
-A relative or empty entry of PATH means the current folder, and whoever has made that folder would
-choose the program. This is the one place that searches: ``by_path`` stands in every call that
-starts a process.
+A relative or empty entry of PATH means the current folder, whose owner would then choose the
+program. Only this module searches: every call that starts a process uses ``by_path``.
 """
 
 import errno
@@ -24,8 +23,8 @@ class ProcessArguments(TypedDict):
 
 
 def search_path(path: str | None) -> str:
-    """``path``, as PATH has it, without its relative and empty entries; the system's default when
-    nothing is left, because an empty PATH means the current folder too.
+    """Return ``path`` without its relative and empty entries; the system default if nothing is
+    left, because an empty PATH means the current folder too.
     """
     return _absolute_entries(path) or os.defpath
 
@@ -38,9 +37,9 @@ def _absolute_entries(path: str | None) -> str:
 def find_program(
     name: str, environment: Mapping[str, str] | None = None, *, system: bool = False
 ) -> str | None:
-    """The absolute path of the program ``name``, by PATH of ``environment`` (default: ours); with
-    ``system`` also where administrators' tools are, which are not on every user's PATH. A name with
-    a slash is a path that somebody has typed, from the current folder.
+    """Return the absolute path of the program ``name``, by PATH of ``environment`` (default: the
+    current). With ``system``, also search the folders of administrators' tools, which are not on
+    every user's PATH. A name with a slash is a path relative to the current folder.
     """
     if os.path.dirname(name):
         typed = os.path.join(os.getcwd(), name)
@@ -53,8 +52,9 @@ def find_program(
 
 
 def by_path(argv: Sequence[str], environment: Mapping[str, str] | None = None) -> ProcessArguments:
-    """What starts ``argv`` in ``environment`` (default: ours), whose PATH leads nowhere relative:
-    ``subprocess.run(**by_path(argv), ...)``. Raises ``FileNotFoundError`` as that would.
+    """Return arguments that start ``argv`` in ``environment`` (default: the current), with a PATH
+    without relative entries: ``subprocess.run(**by_path(argv), ...)``. Raise ``FileNotFoundError``
+    as that would.
     """
     given = os.environ if environment is None else environment
     around = {**given, "PATH": search_path(given.get("PATH"))}
@@ -77,8 +77,8 @@ def printed(
     errors: bool = False,
     any_status: bool = False,
 ) -> str:
-    """What ``argv`` writes to standard output (with ``errors`` to standard error too), bounded; ""
-    when it does not start, does not answer in time, or fails (unless ``any_status``).
+    """Return what ``argv`` writes to standard output (with ``errors``, also to standard error),
+    bounded; "" if it does not start, does not answer in time, or fails (unless ``any_status``).
     """
     try:
         done = subprocess.run(
@@ -97,5 +97,7 @@ def printed(
 
 
 def find_tool(name: str) -> str | None:
-    """``ip`` and ``tc`` are in /usr/sbin, which is not on every user's PATH."""
+    """Return the path of a tool such as ``ip`` or ``tc``, whose folder /usr/sbin is not on every
+    user's PATH.
+    """
     return find_program(name, system=True)

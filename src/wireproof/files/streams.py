@@ -1,6 +1,4 @@
-"""Standard output and error that may be closed, full or without a reader: no verdict is lost or
-changed by that.
-"""
+"""Keep verdicts intact if standard output or error is closed, full or without a reader."""
 
 import contextlib
 import errno
@@ -13,7 +11,7 @@ from typing import TextIO
 
 
 class _Lenient(io.RawIOBase):
-    """Writes to a descriptor. The first error is kept and what follows is dropped: whoever writes
+    """Write to a descriptor. The first error is kept and later data is dropped, so that the writer
     goes on.
     """
 
@@ -44,7 +42,7 @@ class _Lenient(io.RawIOBase):
 
 
 class Streams:
-    """Our standard output: did it take the result?"""
+    """Track whether standard output accepted the result."""
 
     def __init__(self) -> None:
         self._out: _Lenient | None = None
@@ -53,11 +51,11 @@ class Streams:
         self._out = out
 
     def result_lost(self) -> str:
-        """Why not all of standard output could be written; "" when it could or no one reads it."""
+        """Return why standard output was not fully written; "" if it was, or if the reader left."""
         with contextlib.suppress(OSError, ValueError):
             sys.stdout.flush()
         trouble = self._out.trouble if self._out is not None else None
-        # A reader that has seen enough (| head) is no loss.
+        # A reader that stops early (| head) is not an error.
         if trouble is None or trouble.errno == errno.EPIPE:
             return ""
         return trouble.strerror or str(trouble)
@@ -65,10 +63,11 @@ class Streams:
 
 @contextlib.contextmanager
 def own_streams() -> Iterator[Streams]:
-    """In the block standard output and error are ours, where nobody else has replaced them already.
+    """Replace standard output and error within the block, unless someone else has already replaced
+    them.
 
-    A closed descriptor is opened to nowhere first: else the next file that is opened would get its
-    number, and what is printed would be written into it.
+    Closed descriptors are first opened to /dev/null: otherwise the next opened file would get the
+    number, and output would be written into it.
     """
     for descriptor in (0, 1, 2):
         _open_if_closed(descriptor)
@@ -116,7 +115,7 @@ def _wrapped(
 
 
 def descriptor(stream: object) -> int | None:
-    """The number behind ``sys.stdout`` or ``sys.stderr``; None when there is none."""
+    """Return the number behind ``sys.stdout`` or ``sys.stderr``; None if there is none."""
     try:
         return int(stream.fileno())  # type: ignore[attr-defined]
     except (OSError, ValueError, AttributeError):

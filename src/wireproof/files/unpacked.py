@@ -1,5 +1,5 @@
-"""A compressed file as a stream of what it unpacks to, never more of it than a bound: a few kB can
-unpack to any number of GB.
+"""Read a compressed file as a stream with a limit on the unpacked size: a few kB can unpack to any
+number of GB.
 """
 
 import bz2
@@ -12,13 +12,13 @@ from typing import BinaryIO
 
 _BLOCK = 1 << 18
 _LARGEST_READ = 1 << 20
-"""Bytes of one read: tarfile takes a header of any size into memory."""
+"""Bytes of a single read: tarfile loads a header of any size into memory."""
 _FREE = 256 << 20
 _RATIO = 200
-"""Bytes that a byte may become once ``_FREE`` is passed: texts become 40, a disk of zeros 1000."""
+"""Most bytes per packed byte beyond ``_FREE``: text reaches 40, a disk of zeros 1000."""
 _XZ_MEMORY = 256 << 20
 _KEPT = 512
-"""tarfile goes one byte back to see whether a member was whole."""
+"""tarfile goes back by a byte to check whether a member was complete."""
 
 
 def _plain(file: BinaryIO) -> Iterator[bytes]:
@@ -39,7 +39,7 @@ def _bzip2(file: BinaryIO) -> Iterator[bytes]:
 
 
 def _xz(file: BinaryIO) -> Iterator[bytes]:
-    """Not by LZMAFile: its memory has no bound but what the file asks for."""
+    """Unpack without LZMAFile, whose memory is only limited by what the file requests."""
     rest = file.read(_BLOCK)
     while rest:
         decoder = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_XZ_MEMORY)
@@ -59,9 +59,9 @@ _FORMS: tuple[tuple[bytes, Callable[[BinaryIO], Iterator[bytes]]], ...] = (
 
 
 class Unpacked:
-    """What ``file`` unpacks to, by how it begins, to be read once from the front. ``largest``:
-    bytes of it, those that are passed over included. Errors are ``OSError`` with a sentence's end,
-    and those of the form (``EOFError``, ``zlib.error``, ``lzma.LZMAError``).
+    """The unpacked contents of ``file``, by its magic number, readable once from the front.
+    ``largest``: limit in bytes, including skipped ones. Errors are ``OSError`` whose text ends a
+    sentence, and those of the format (``EOFError``, ``zlib.error``, ``lzma.LZMAError``).
     """
 
     def __init__(self, file: BinaryIO, largest: int) -> None:
@@ -93,7 +93,7 @@ class Unpacked:
         if whence != os.SEEK_SET or position < self._start:
             raise OSError(errno.ESPIPE, "it goes back")
         while self._end() < position:
-            self._position = self._end()  # what is passed over is not kept
+            self._position = self._end()  # skipped data is not kept
             if not self._more():
                 return self._position
         self._position = position
@@ -103,7 +103,7 @@ class Unpacked:
         return self._start + len(self._data)
 
     def _more(self) -> bool:
-        """Append a chunk, of what was read keep a little; False at the end."""
+        """Append a chunk and drop most of what was read; return False at the end."""
         chunk = next(self._chunks, None)
         if chunk is None:
             return False

@@ -1,1 +1,1 @@
-"""Run folders: sealed into Parquet, read back years later. No server, no lock."""
+"""Run folders: sealed into Parquet, readable years later. No server, no lock."""

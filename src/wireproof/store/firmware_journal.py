@@ -1,6 +1,6 @@
-"""The journal of firmware changes: one file for each change set and host, in a folder of our own.
+"""The journal of firmware changes: a file per change set and host, in a private folder.
 
-It is written and on the disk before a BMC is asked for anything, and holds no password.
+It is written to disk before a BMC is asked for anything, and contains no password.
 """
 
 import os
@@ -20,15 +20,15 @@ _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}", re.ASCII)
 _HOST = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,251}[A-Za-z0-9])?", re.ASCII)
 
 
-def write_set(folder: Path, one: FirmwareSet) -> None:
-    """Keep the set as ``folder/ID/HOST.json``, whole and on the disk. ``CouldNotMeasure`` when that
-    cannot be done: then nothing may be changed.
+def write_set(folder: Path, change: FirmwareSet) -> None:
+    """Write the set to ``folder/ID/HOST.json``, atomically and flushed to disk. Raise
+    ``CouldNotMeasure`` if that fails; then nothing may be changed.
     """
-    if not _ID.fullmatch(one.id) or not _HOST.fullmatch(one.host):
-        raise BadInput(f"{one.id!r} of {one.host!r} cannot be the name of a journal.")
+    if not _ID.fullmatch(change.id) or not _HOST.fullmatch(change.host):
+        raise BadInput(f"{change.id!r} of {change.host!r} cannot be the name of a journal.")
     try:
-        place = own_folder(folder / one.id, below=folder)
-        replace_file(place / f"{one.host}.json", msgspec.json.encode(one) + b"\n")
+        place = own_folder(folder / change.id, below=folder)
+        replace_file(place / f"{change.host}.json", msgspec.json.encode(change) + b"\n")
         for each in (place, folder, folder.parent):
             _on_disk(each)
     except OSError as error:
@@ -46,20 +46,20 @@ def _on_disk(folder: Path) -> None:
 
 
 def sets_of(folder: Path, host: str, name: str = "") -> list[FirmwareSet]:
-    """The sets of a host, newest first; with ``name`` that one. ``BadInput`` names a file that is
-    none of ours.
+    """Return the sets of a host, newest first; with ``name`` only that set. Raise ``BadInput`` for
+    a file that is not a valid journal.
     """
     if not _HOST.fullmatch(host) or not folder.is_dir():
         return []
     places = [folder / name] if _ID.fullmatch(name) else [] if name else list(folder.iterdir())
-    found = [_read(place / f"{host}.json") for place in places if (place / f"{host}.json").exists()]
-    return sorted(found, key=lambda one: (one.since, one.id), reverse=True)
+    sets = [_read(place / f"{host}.json") for place in places if (place / f"{host}.json").exists()]
+    return sorted(sets, key=lambda change_set: (change_set.since, change_set.id), reverse=True)
 
 
 def newest_set(folder: Path, host: str, name: str = "") -> FirmwareSet | None:
-    """The newest set that is not reverted, or the one of that name."""
-    found = sets_of(folder, host, name)
-    return next((one for one in found if name or one.state != "reverted"), None)
+    """Return the newest set that is not reverted, or the set of that name."""
+    sets = sets_of(folder, host, name)
+    return next((change_set for change_set in sets if name or change_set.state != "reverted"), None)
 
 
 def _read(path: Path) -> FirmwareSet:

@@ -1,9 +1,9 @@
 """A history: a folder of results with an index, which many hosts may share and write at once.
 
-There is no lock and no server: each result and each loose entry of the index is a file of its own
-name, whole or not there. Loose entries are put together into one Parquet file from time to time;
-whoever does it twice, or at once, writes the same rows again, and rows are counted once by their
-id.
+It needs no lock and no server. Each result and each loose entry of the index is a file with a
+unique name, written atomically. Loose entries are merged into a Parquet file from time to time.
+Merging twice, or on two hosts at once, writes the same rows again, and rows are counted once by
+their id.
 """
 
 import contextlib
@@ -26,13 +26,13 @@ from wireproof.store.seal import first_line, place_of
 
 INDEX, RESULTS = "index", "results"
 LOG = "log"
-"""In the folder of an imported log: its copy."""
+"""The copy of an imported log, in its folder."""
 _LARGEST_ENTRY = 16 << 20
 _LARGEST_TABLE = 1 << 30
 _LOOSE = 200
-"""Loose entries that are read one by one; more are put together."""
+"""Most loose entries that are read one by one; more are merged."""
 _ROWS_AT_ONCE = 2048
-"""A reader has the entries of one group of rows in memory; DuckDB makes no smaller groups."""
+"""A reader holds the entries of a row group in memory; DuckDB makes no smaller groups."""
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}", re.ASCII)
 _VERSION = 1
 _FETCHED = 64
@@ -40,7 +40,7 @@ _MEMORY = "768MB"
 _LONGEST = "SELECT coalesce(max(strlen(entry)), 0) + 1 FROM read_parquet(?)"
 _TRIES = 10
 _LEAST = 1e-6
-"""Of a number of ours, in ns or bytes/s: less, or none, has no ratio."""
+"""Smallest valid number, in ns or bytes/s: smaller numbers have no ratio."""
 _GO_ON = "Remove it to go on without it."
 
 
@@ -49,8 +49,8 @@ class _IndexHead(msgspec.Struct):
 
 
 def add_entry(root: Path, entry: Entry) -> None:
-    """Raises ``BadInput`` for an id that is no file name, ``CouldNotMeasure`` when it cannot be
-    written.
+    """Add an entry. Raise ``BadInput`` if its id is not a file name, ``CouldNotMeasure`` if it
+    cannot be written.
     """
     if not _ID.fullmatch(entry.id):
         raise BadInput(f"{entry.id[:60]!r} cannot be the name of a result.")
@@ -63,7 +63,7 @@ def add_entry(root: Path, entry: Entry) -> None:
 
 
 def refuse_other_than_history(root: Path) -> None:
-    """Raises ``BadInput`` for a folder that is no history."""
+    """Raise ``BadInput`` if the folder is not a history."""
     if not (root / INDEX).is_dir():
         raise BadInput(
             f"{root} is no history: it has no folder {INDEX}. `wireproof check --history {root}`"
@@ -72,27 +72,27 @@ def refuse_other_than_history(root: Path) -> None:
 
 
 def entries(root: Path) -> list[Entry]:
-    """All entries, oldest first. Raises ``BadInput`` for a folder that is no history, or holds a
-    damaged or newer entry, naming the file.
+    """Return all entries, oldest first. Raise ``BadInput`` if the folder is not a history, or for a
+    damaged or newer entry, with its file.
     """
     refuse_other_than_history(root)
-    found, files = _settled(root)
+    by_id, files = _settled(root)
     if len(files) > _LOOSE:
         with contextlib.suppress(OSError, CouldNotMeasure):  # a reader may be allowed to read only
-            _replace(root, found, files)
-    return sorted(found.values(), key=lambda one: (one.measured, one.id))
+            _replace(root, by_id, files)
+    return sorted(by_id.values(), key=lambda entry: (entry.measured, entry.id))
 
 
 def remove_entries(root: Path, ids: Sequence[str]) -> None:
-    """Forget these; the folders of the results are the caller's."""
-    found, files = _settled(root)
+    """Remove these entries; the caller removes the folders of the results."""
+    by_id, files = _settled(root)
     gone = set(ids)
-    _replace(root, {name: one for name, one in found.items() if name not in gone}, files)
+    _replace(root, {name: entry for name, entry in by_id.items() if name not in gone}, files)
 
 
 def _settled(root: Path) -> tuple[dict[str, Entry], list[Path]]:
-    """The entries, and the files that they were read from; again where another host has put them
-    together meanwhile.
+    """Return the entries and the files that contain them; read again if another host merged files
+    meanwhile.
     """
     for _ in range(_TRIES - 1):
         with contextlib.suppress(FileNotFoundError):
@@ -104,15 +104,15 @@ def _settled(root: Path) -> tuple[dict[str, Entry], list[Path]]:
 
 
 def each_entry(root: Path, trouble: Callable[[str], None]) -> Iterator[Entry]:
-    """Each entry once, in no order and never all in memory. What cannot be read is told to
-    ``trouble``, one sentence each, and left out; nothing is written.
+    """Yield each entry once, unordered, without holding all in memory. For unreadable entries, pass
+    a sentence to ``trouble`` and go on; nothing is written.
     """
     loose, tables = _files(root)
     known: set[str] = set()
     for path in [*loose, *reversed(tables)]:  # the order in which an entry replaces another
         try:
             for data in _texts(path):
-                with _told(trouble):
+                with _reported(trouble):
                     entry = _entry(data, path)
                     if entry.id not in known:
                         known.add(entry.id)
@@ -124,7 +124,7 @@ def each_entry(root: Path, trouble: Callable[[str], None]) -> Iterator[Entry]:
 
 
 @contextlib.contextmanager
-def _told(trouble: Callable[[str], None]) -> Iterator[None]:
+def _reported(trouble: Callable[[str], None]) -> Iterator[None]:
     try:
         yield
     except BadInput as error:
@@ -136,14 +136,14 @@ def _texts(path: Path) -> Iterable[bytes]:
 
 
 def _files(root: Path) -> tuple[list[Path], list[Path]]:
-    """Loose entries, and tables of many."""
-    # Loose entries are listed first: those that move into a Parquet file then are found there.
+    """Return (loose entries, tables of many entries)."""
+    # List loose entries first: if they are merged meanwhile, they are found in the Parquet file.
     loose = sorted((root / INDEX).glob("*.json"))
     return loose, sorted((root / INDEX).glob("*.parquet"))
 
 
 def _read(root: Path) -> tuple[dict[str, Entry], list[Path]]:
-    found: dict[str, Entry] = {}
+    by_id: dict[str, Entry] = {}
     loose, tables = _files(root)
     taken = 0
     for path in [*tables, *loose]:
@@ -156,8 +156,8 @@ def _read(root: Path) -> tuple[dict[str, Entry], list[Path]]:
                     " or remove the file."
                 )
             entry = _entry(data, path)
-            found[entry.id] = entry
-    return found, [*tables, *loose]
+            by_id[entry.id] = entry
+    return by_id, [*tables, *loose]
 
 
 def _bytes(path: Path) -> bytes:
@@ -171,16 +171,16 @@ def _bytes(path: Path) -> bytes:
 
 def _entry(data: bytes, path: Path) -> Entry:
     try:
-        found = _decoded(data, path)
+        entry = _decoded(data, path)
     except msgspec.DecodeError as error:
         raise BadInput(f"{path} is damaged: {error}. {_GO_ON}") from error
-    if not _ID.fullmatch(found.id):
-        raise BadInput(f"{path} names {found.id[:60]!r}, which is no result.")
-    claimed = found.imported.numbers if found.imported else []
-    values = [one.value for one in found.numbers] + [one.value for one in claimed]
-    if any(not _LEAST <= one <= LARGEST for one in values) or unsound([found.numbers, claimed]):
+    if not _ID.fullmatch(entry.id):
+        raise BadInput(f"{path} names {entry.id[:60]!r}, which is no result.")
+    claimed = entry.imported.numbers if entry.imported else []
+    values = [one.value for one in entry.numbers] + [one.value for one in claimed]
+    if any(not _LEAST <= one <= LARGEST for one in values) or unsound([entry.numbers, claimed]):
         raise BadInput(f"{path} has a number that cannot be. {_GO_ON}")
-    return found
+    return entry
 
 
 def _decoded(data: bytes, path: Path) -> Entry:
@@ -197,8 +197,8 @@ def _decoded(data: bytes, path: Path) -> Entry:
 
 
 def _rows(path: Path) -> Iterator[bytes]:
-    """The entries of a table, some at a time: a few bytes of Parquet can be any number of long
-    texts.
+    """Yield the entries of a table in small batches: a few bytes of Parquet can expand to any
+    number of long texts.
     """
     import duckdb
 
@@ -231,29 +231,29 @@ def _rows(path: Path) -> Iterator[bytes]:
         raise BadInput(f"{path} cannot be read: {first_line(error)}.") from error
 
 
-def _name_of(found: dict[str, Entry]) -> str:
-    """The same for the same entries, whoever puts them together."""
-    digest = hashlib.sha256("\n".join(sorted(found)).encode()).hexdigest()
+def _name_of(by_id: dict[str, Entry]) -> str:
+    """Return the same name for the same entries, whoever merges them."""
+    digest = hashlib.sha256("\n".join(sorted(by_id)).encode()).hexdigest()
     return f"entries-{digest[:32]}.parquet"
 
 
-def _replace(root: Path, found: dict[str, Entry], files: Sequence[Path]) -> None:
-    """One file in place of those that the entries were read from, and of no others: what another
-    host has written meanwhile stays.
+def _replace(root: Path, by_id: dict[str, Entry], files: Sequence[Path]) -> None:
+    """Write a single file, and remove exactly those files that the entries were read from: what
+    other hosts wrote meanwhile stays.
     """
-    _write_parquet(root, list(found.values()))
+    _write_parquet(root, list(by_id.values()))
     with held_folder(root / INDEX) as folder:
         for path in files:
-            if path.name != _name_of(found):
+            if path.name != _name_of(by_id):
                 with contextlib.suppress(FileNotFoundError):
                     os.unlink(within(folder, path), dir_fd=folder)
 
 
 def _write_parquet(root: Path, all_entries: Sequence[Entry]) -> None:
-    """One row for each entry: its id, time, fingerprint and verdict, and the whole as JSON."""
+    """Write a row per entry: its id, time, fingerprint and verdict, and the whole entry as JSON."""
     import duckdb
 
-    name = _name_of({one.id: one for one in all_entries})
+    name = _name_of({entry.id: entry for entry in all_entries})
     try:
         with (
             tempfile.TemporaryDirectory(prefix="wireproof-index-") as scratch,
@@ -265,11 +265,11 @@ def _write_parquet(root: Path, all_entries: Sequence[Entry]) -> None:
                 " verdict VARCHAR, entry VARCHAR)"
             )
             columns: list[list[str]] = [
-                [one.id for one in all_entries],
-                [one.measured for one in all_entries],
-                [one.fingerprint for one in all_entries],
-                [one.verdict for one in all_entries],
-                [msgspec.json.encode(one).decode() for one in all_entries],
+                [entry.id for entry in all_entries],
+                [entry.measured for entry in all_entries],
+                [entry.fingerprint for entry in all_entries],
+                [entry.verdict for entry in all_entries],
+                [msgspec.json.encode(entry).decode() for entry in all_entries],
             ]
             database.execute(
                 "INSERT INTO entries SELECT unnest(?), unnest(?), unnest(?), unnest(?), unnest(?)",

@@ -1,4 +1,4 @@
-"""Reads a run folder back, sealed or not: frames and run.json are enough."""
+"""Read a run folder, sealed or not: frames and run.json are enough."""
 
 import contextlib
 import errno
@@ -38,7 +38,7 @@ _NOT_REACHED = "not reached: "
 
 
 def _coded(sentence: str, ended: object) -> dict[str, Any]:
-    """A sentence of schema 1 as code and text, read as the judge of those days read it."""
+    """Convert a sentence of schema 1 to code and text, by the rules of the judge at that time."""
     reached = not sentence.startswith(_NOT_REACHED)
     if sentence == _NO_RESULT:
         code: object = "no-result"
@@ -52,7 +52,7 @@ def _coded(sentence: str, ended: object) -> dict[str, Any]:
 
 
 def _missing_has_codes(document: dict[str, Any]) -> dict[str, Any]:
-    """Schema 1 had one sentence for each missing point."""
+    """Migrate from schema 1, which had a sentence for each missing point."""
     missing = document.get("missing")
     if not isinstance(missing, dict):
         return document
@@ -64,17 +64,18 @@ def _missing_has_codes(document: dict[str, Any]) -> dict[str, Any]:
 
 
 MIGRATIONS: dict[int, Step] = {1: _missing_has_codes}
-"""From schema N to N + 1, under key N. A step never changes its argument and is tested on a stored
-old file.
+"""Key N migrates from schema N to N + 1. A step never changes its argument, and is tested with an
+old stored file.
 """
 
 
 def migrate(
     document: object, name: str, *, steps: Mapping[int, Step] = MIGRATIONS, target: int = SCHEMA
 ) -> dict[str, Any]:
-    """``document`` (decoded JSON of ``name``) in schema ``target``.
+    """Return ``document`` (decoded JSON of ``name``) in schema ``target``.
 
-    Raises ``BadInput`` when it is not ours, is newer than we are, or has no known migration.
+    Raises ``BadInput`` if wireproof did not write it, if its schema is newer, or if there is no
+    migration.
     """
     if not isinstance(document, dict) or document.get("kind") != KIND:
         raise BadInput(
@@ -99,14 +100,14 @@ FRAMES = "frames.jsonl"
 DOCUMENT = "run.json"
 _CHUNK = 1 << 16
 _MOST_BLANK = 1000
-"""Lines without a letter: the recorder writes none, and each costs as much time as a frame."""
+"""Most empty lines: the recorder writes none, and each costs as much time as a frame."""
 _LARGEST_DOCUMENT = 256 << 20
 CUT_OFF = "the recording was cut off before it could say why"
 
 
 def load_document(folder: Path) -> RunDocument:
-    """run.json of ``folder``, migrated. Raises ``BadInput`` that says why it is not a run of
-    ours.
+    """Return run.json of ``folder``, migrated. Raise ``BadInput`` with the reason if the folder is
+    not a run.
     """
     path = folder / DOCUMENT
     if not folder.is_dir():
@@ -114,10 +115,10 @@ def load_document(folder: Path) -> RunDocument:
     if not path.is_file() and not path.is_symlink():
         raise BadInput(f"{folder} is not a run of wireproof: it has no {DOCUMENT}.")
     try:
-        found = _document(read_bounded(path, _LARGEST_DOCUMENT, follow=False), path)
-        if why := unsound(found):
+        document = _document(read_bounded(path, _LARGEST_DOCUMENT, follow=False), path)
+        if why := unsound(document):
             raise BadInput(f"{path} has a number that cannot be: {why}.")
-        return found
+        return document
     except OSError as error:
         raise BadInput(f"{path} cannot be read: {error.strerror}.") from error
     except msgspec.DecodeError as error:
@@ -133,9 +134,7 @@ _OURS = (msgspec.json.encode(KIND), msgspec.json.encode(SCHEMA))
 
 
 def head_of(data: bytes) -> tuple[bytes, bytes]:
-    """``kind`` and ``schema`` of a stored document as they stand there; empty if it is no
-    object.
-    """
+    """Return the raw ``kind`` and ``schema`` of a stored document; empty if it is not an object."""
     head = _Head()
     with contextlib.suppress(msgspec.ValidationError, UnicodeDecodeError, RecursionError):
         head = msgspec.json.decode(data, type=_Head)
@@ -143,7 +142,7 @@ def head_of(data: bytes) -> tuple[bytes, bytes]:
 
 
 def _document(data: bytes, path: Path) -> RunDocument:
-    """Of the present schema at once; another is migrated, and twice in memory meanwhile."""
+    """Decode a document. An older schema is migrated, which needs the memory twice."""
     if head_of(data) == _OURS:
         return decode_json(data, RunDocument)
     document = migrate(decode_json(data, object, times=2), str(path))
@@ -151,14 +150,16 @@ def _document(data: bytes, path: Path) -> RunDocument:
 
 
 def load_frames(folder: Path) -> list[Frame]:
-    """Frames of ``folder`` in order; a torn tail is left out. Raises ``BadInput`` for a damaged
-    line, naming it.
+    """Return the frames of ``folder`` in order; a torn last line is left out. Raise ``BadInput``
+    for a damaged line, with its number.
     """
     return list(each_frame(folder))
 
 
 def each_frame(folder: Path) -> Iterator[Frame]:
-    """As ``load_frames``, one after another: those of ten thousand nodes fill much memory."""
+    """Yield frames like ``load_frames``, one at a time: those of ten thousand nodes need much
+    memory.
+    """
     path = folder / FRAMES
     reader = FrameReader()
     try:
@@ -189,9 +190,9 @@ def _refuse_huge(size: int) -> None:
 
 
 def load_run(folder: Path) -> Run:
-    """The run that ``folder`` holds, with the reason for each planned point that is not there.
+    """Return the run in ``folder``, with the reason for each planned point that is missing.
 
-    Raises ``BadInput`` when the folder is not a run of ours or is damaged.
+    Raises ``BadInput`` if the folder is not a run of wireproof, or is damaged.
     """
     document = load_document(folder)
     frames = load_frames(folder)

@@ -1,7 +1,7 @@
-"""``SHA256SUMS``: the files of a folder and what they hold, as ``sha256sum -c`` checks it.
+"""``SHA256SUMS``: the digests of all files in a folder, in the format of ``sha256sum -c``.
 
-It names every file of the folder but itself and the signatures of it, so that one that is added
-shows, too. Names stay those of our own files: nothing has to be quoted.
+It lists every file of the folder except itself and its signatures, so that added files show too.
+Only names that wireproof uses are allowed, so nothing needs quoting.
 """
 
 import errno
@@ -30,7 +30,7 @@ Kind = Literal["changed", "missing", "added", "renamed", "not a file"]
 
 
 class Tampering(NamedTuple):
-    """What is otherwise than when the folder was sealed. ``said``: one clause that names it."""
+    """A difference from the sealed state. ``said``: a clause that describes it."""
 
     name: str
     kind: Kind
@@ -38,13 +38,13 @@ class Tampering(NamedTuple):
 
 
 def is_sealed(folder: Path) -> bool:
-    """Whether there is a manifest, of whatever kind."""
+    """Return whether there is a manifest of any kind."""
     return os.path.lexists(folder / MANIFEST)
 
 
 def digest_of(path: Path) -> str:
-    """SHA-256 of a regular file, in hexadecimal. Raises ``OSError``, also for a link and for more
-    bytes than a result has.
+    """Return the SHA-256 of a regular file in hexadecimal. Raise ``OSError``, also for a link and
+    for a file larger than any result.
     """
     digest, left = hashlib.sha256(), LARGEST
     with open_regular(path, follow=False) as file:
@@ -57,8 +57,8 @@ def digest_of(path: Path) -> str:
 
 
 def write_manifest(folder: Path) -> int:
-    """Seal what is in ``folder``; returns the number of files. Raises ``OSError``, and ``BadInput``
-    for what is no file, or has a name that is none of ours.
+    """Seal the files in ``folder`` and return their number. Raise ``OSError``; raise ``BadInput``
+    for anything that is not a regular file, or has an unexpected name.
     """
     lines = []
     for name, found in sorted(_tree(folder)):
@@ -72,7 +72,7 @@ def write_manifest(folder: Path) -> int:
 
 
 def manifest_bytes(folder: Path) -> bytes:
-    """The manifest as it stands: what is signed. Raises ``BadInput`` when it cannot be read."""
+    """Return the raw manifest, which signatures cover. Raise ``BadInput`` if it cannot be read."""
     path = folder / MANIFEST
     try:
         return read_bounded(path, _LARGEST, follow=False)
@@ -86,33 +86,33 @@ def manifest_bytes(folder: Path) -> bytes:
 
 
 def listed(folder: Path) -> dict[str, str]:
-    """The digest of each file that the manifest names. Raises ``BadInput`` for a manifest that is
-    damaged, naming the line.
+    """Return the digest of each listed file. Raise ``BadInput`` with the line if the manifest is
+    damaged.
     """
     path = folder / MANIFEST
     data = manifest_bytes(folder)
     if not data.endswith(b"\n"):
         raise BadInput(f"{path} is cut off: its last line has no end.")
-    found: dict[str, str] = {}
+    digests: dict[str, str] = {}
     for number, line in enumerate(data.decode("utf-8", "replace").splitlines(), start=1):
         parts = _LINE.fullmatch(line)
         if parts is None or not _NAME.fullmatch(parts[2]) or _is_own(parts[2]):
             raise BadInput(f"{path}, line {number} is damaged: {line[:60]!r} is no file's digest.")
-        if parts[2] in found:
+        if parts[2] in digests:
             raise BadInput(f"{path}, line {number} is damaged: {parts[2]} is named twice.")
-        found[parts[2]] = parts[1]
-    return found
+        digests[parts[2]] = parts[1]
+    return digests
 
 
 def signatures_of(folder: Path) -> list[Path]:
-    """The detached signatures of the manifest, by name."""
+    """Return the detached signatures of the manifest, by name."""
     return sorted(path for path in folder.iterdir() if _SIGNATURE.fullmatch(path.name))
 
 
 def differences(folder: Path) -> list[Tampering]:
-    """What in ``folder`` is otherwise than its manifest says, by name; none for one that is as it
-    was sealed. Raises ``BadInput`` when there is no manifest, or a damaged one, and for more files
-    or bytes than a result has.
+    """Return what in ``folder`` differs from its manifest, by name; empty if it is as sealed. Raise
+    ``BadInput`` if the manifest is missing or damaged, and for more files or bytes than a result
+    has.
     """
     wanted = listed(folder)
     try:
@@ -123,34 +123,32 @@ def differences(folder: Path) -> list[Tampering]:
         raise BadInput(
             f"{folder} holds more than {MOST} files or {LARGEST >> 30} GiB: no dossier does."
         )
-    found = []
+    changes = []
     for name, status in there.items():
         if kind := kind_of(status.st_mode):
-            found.append(Tampering(name, "not a file", f"{_shown(name)} is {kind}"))
+            changes.append(Tampering(name, "not a file", f"{_shown(name)} is {kind}"))
         elif name in wanted and _digest(folder, name) != wanted[name]:
-            found.append(Tampering(name, "changed", f"{name} was changed"))
+            changes.append(Tampering(name, "changed", f"{name} was changed"))
         elif name not in wanted:
-            found.append(Tampering(name, "added", f"{_shown(name)} was added"))
+            changes.append(Tampering(name, "added", f"{_shown(name)} was added"))
     gone = {name: digest for name, digest in wanted.items() if name not in there}
-    return sorted(_with_renamed(folder, found, gone))
+    return sorted(_with_renamed(folder, changes, gone))
 
 
-def _with_renamed(folder: Path, found: list[Tampering], gone: dict[str, str]) -> list[Tampering]:
-    """With the files that are missing; an added one that holds what one of them held was
-    renamed.
-    """
+def _with_renamed(folder: Path, changes: list[Tampering], gone: dict[str, str]) -> list[Tampering]:
+    """Add missing files; an added file with the contents of a missing file counts as renamed."""
     by_digest = {digest: name for name, digest in gone.items()}
-    told = []
-    for one in found:
+    described = []
+    for change in changes:
         before = None
-        if one.kind == "added" and gone:
-            before = by_digest.pop(_digest(folder, one.name), None)
+        if change.kind == "added" and gone:
+            before = by_digest.pop(_digest(folder, change.name), None)
         if before is not None:
             del gone[before]
-            said = f"{before} was renamed to {_shown(one.name)}"
-            one = Tampering(one.name, "renamed", said)
-        told.append(one)
-    return told + [Tampering(name, "missing", f"{name} is missing") for name in gone]
+            clause = f"{before} was renamed to {_shown(change.name)}"
+            change = Tampering(change.name, "renamed", clause)
+        described.append(change)
+    return described + [Tampering(name, "missing", f"{name} is missing") for name in gone]
 
 
 def _digest(folder: Path, name: str) -> str:
@@ -171,14 +169,14 @@ def _is_own(name: str) -> bool:
 def _tree(
     folder: Path, inside: PurePosixPath | None = None
 ) -> Iterator[tuple[str, os.stat_result]]:
-    """Everything in ``folder`` but folders, the manifest and its signatures, by its name with
+    """Yield everything in ``folder`` except folders, the manifest and its signatures, by name with
     slashes; links are not followed.
     """
     place = folder / inside if inside else folder
     for path in sorted(place.iterdir()):
         name = inside / path.name if inside else PurePosixPath(path.name)
-        found = path.lstat()
-        if stat.S_ISDIR(found.st_mode) and len(name.parts) < _DEEPEST:
+        status = path.lstat()
+        if stat.S_ISDIR(status.st_mode) and len(name.parts) < _DEEPEST:
             yield from _tree(folder, name)
-        elif not _is_own(str(name)) or not stat.S_ISREG(found.st_mode):
-            yield str(name), found
+        elif not _is_own(str(name)) or not stat.S_ISREG(status.st_mode):
+            yield str(name), status

@@ -1,4 +1,4 @@
-"""The newest of many stored results."""
+"""Find the newest of many stored results."""
 
 import contextlib
 import math
@@ -21,36 +21,36 @@ from wireproof.store.load import DOCUMENT
 from wireproof.store.result import RESULT, read_result
 
 SKEW_S = 300.0
-"""Clocks of one cluster differ by less."""
+"""Clocks of a cluster differ by less than this."""
 QUIET_S = 600.0
-"""A check that has written nothing for so long has broken off."""
+"""A check that wrote nothing for this long has broken off."""
 _MOST_UNFINISHED = 20
 _LARGEST_DOCUMENT = 16 << 20
 _MOST_RESULTS = 1000
-"""Results of a folder that are looked at, newest first."""
+"""Most results of a folder to examine, newest first."""
 
 
 def newest_result(source: Path, wanted: Collection[str]) -> tuple[Path, StoredResult] | None:
-    """The result in ``source``, or the newest of a folder of results (a history is one) that has
-    one of the nodes; with its folder. ``wanted`` empty: of any node.
+    """Return (folder, result) for the result in ``source``, or for the newest in a folder of
+    results (such as a history) that includes one of the ``wanted`` nodes; empty means any node.
 
-    Raises ``BadInput`` or ``OSError`` for what cannot be read: it may be the newest.
+    Raises ``BadInput`` or ``OSError`` for an unreadable result, because it may be the newest.
     """
-    own = read_result(source)
-    if own is not None:
-        return source, own
+    direct = read_result(source)
+    if direct is not None:
+        return source, direct
     newest, best = -math.inf, None
     for written, folder in _places(source)[:_MOST_RESULTS]:
-        # A file is written after what it tells was measured, and may be copied later: the rest of
-        # them, written before the best was measured, are older.
+        # A file is written after its measurement, and may be copied later. So files written before
+        # the best measurement are older, and so are all further files.
         if written + SKEW_S < newest:
             break
-        found = read_result(folder)
-        if found is None or (wanted and not _has(found, wanted)):
+        result = read_result(folder)
+        if result is None or (wanted and not _has(result, wanted)):
             continue
-        when = seconds_of(measured(part.run for part in found.parts))
+        when = seconds_of(measured(part.run for part in result.parts))
         if (when if when is not None else written) > newest:
-            newest, best = when if when is not None else written, (folder, found)
+            newest, best = when if when is not None else written, (folder, result)
     return best
 
 
@@ -67,8 +67,8 @@ class _Begun(msgspec.Struct):
 
 
 def unfinished_after(source: Path, result: Path, wanted: Collection[str]) -> Path | None:
-    """The folder of a check in ``source`` that was begun after ``result`` was written, of one of
-    the nodes (``wanted`` empty: of any), and that has broken off; None if there is none.
+    """Return the folder of a check in ``source`` that started after ``result`` was written, covers
+    one of the ``wanted`` nodes (empty: any), and has broken off; None if there is none.
     """
     written = os.lstat(result / RESULT).st_mtime
     begun = [
@@ -86,30 +86,34 @@ def unfinished_after(source: Path, result: Path, wanted: Collection[str]) -> Pat
 
 
 def _last_written(folder: Path) -> float:
-    """When a file of its records was last written; 0 for a folder that is no check's."""
+    """Return when the records in a folder were last written; 0 if it is not a check."""
     times = [0.0]
     with contextlib.suppress(OSError):
         for launch in _folders(folder):
             if os.path.lexists(launch / DOCUMENT):
-                times += [one.stat(follow_symlinks=False).st_mtime for one in os.scandir(launch)]
+                times += [
+                    entry.stat(follow_symlinks=False).st_mtime for entry in os.scandir(launch)
+                ]
     return max(times)
 
 
 def _hosts_of(folder: Path) -> set[str] | None:
-    """The nodes that the check is of; None if its records do not tell."""
-    found: set[str] = set()
+    """Return the nodes of a check; None if its records do not tell."""
+    hosts: set[str] = set()
     try:
         for launch in _folders(folder):
             if os.path.lexists(launch / DOCUMENT):
                 data = read_bounded(launch / DOCUMENT, _LARGEST_DOCUMENT, follow=False)
-                found |= {one.host for one in decode_json(data, _Begun).claim.hosts}
+                hosts |= {host.host for host in decode_json(data, _Begun).claim.hosts}
     except (OSError, ValueError, RecursionError):
         return None
-    return found or None
+    return hosts or None
 
 
 def measured(runs: Iterable[Run]) -> str:
-    """When the first of them was started, or what has no date: evidence is as old as its oldest."""
+    """Return when the first run started; a run without date comes first, because evidence is as old
+    as its oldest part.
+    """
     return min(
         (run.provenance.started for run in runs),
         key=lambda text: (seconds_of(text) is not None, seconds_of(text) or 0.0),
@@ -118,31 +122,31 @@ def measured(runs: Iterable[Run]) -> str:
 
 
 def _has(result: StoredResult, wanted: Collection[str]) -> bool:
-    return any(one.node in wanted for part in result.parts for one in part.nodes)
+    return any(node.node in wanted for part in result.parts for node in part.nodes)
 
 
 def _places(source: Path) -> list[tuple[float, Path]]:
-    """The folders of results, those that were written last first. What goes meanwhile is gone, what
-    leads nowhere is none; a folder that cannot be entered is told.
+    """Return the folders of results, most recently written first. Folders that vanish meanwhile and
+    dangling links are skipped; a folder that cannot be entered raises ``BadInput``.
     """
-    found = []
+    places = []
     for folder in (*_folders(source), *_folders(source / RESULTS)):
         try:
-            found.append((os.lstat(folder / RESULT).st_mtime, folder))
+            places.append((os.lstat(folder / RESULT).st_mtime, folder))
         except (FileNotFoundError, NotADirectoryError):
             continue
         except OSError as error:
             raise BadInput(f"{folder} cannot be read: {error.strerror}.") from error
-    return sorted(found, reverse=True)
+    return sorted(places, reverse=True)
 
 
 def _folders(place: Path) -> Iterator[Path]:
-    """The folders in ``place``, links to folders included, without hidden ones."""
+    """Yield the folders in ``place``, including links to folders, without hidden ones."""
     try:
         names = sorted(name for name in os.listdir(place) if not name.startswith("."))
     except (FileNotFoundError, NotADirectoryError):
         return
     for name in names:
-        with contextlib.suppress(FileNotFoundError):  # a link that leads nowhere, or what has gone
+        with contextlib.suppress(FileNotFoundError):  # a dangling link, or a folder that vanished
             if stat.S_ISDIR(os.stat(place / name).st_mode):
                 yield place / name

@@ -1,9 +1,8 @@
-"""A table of pairs in a Parquet or CSV file, however large: read by DuckDB in a bounded memory,
-never as a whole.
+"""Read a table of pairs from a Parquet or CSV file of any size, by DuckDB in bounded memory.
 
-A matrix of 10,000 nodes has 100 million directed pairs. What `locate` needs of it is a sample of
-every node's pairs (20 to 60 partners are enough for a node), the medians of all nodes, of groups
-of nodes, and the few worst pairs.
+A matrix of 10,000 nodes has 100 million directed pairs. `locate` needs only a sample of every
+node's pairs (20 to 60 partners per node are enough), the medians of all nodes and of groups of
+nodes, and the few worst pairs.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
 MEMORY_LIMIT = "2500MB"
 MOST_NODES = 200_000
 BINS = 1000
-"""Logarithmic bins per factor e."""
+"""Logarithmic bins per factor of e."""
 _ORIGIN = ("origin", "from", "src", "source", "sender", "node1", "host1", "node_a", "client")
 _TARGET = (
     "target",
@@ -62,14 +61,14 @@ _VALUES: dict[str, tuple[Metric, float]] = {
     "latency_us": ("hrt", 1e3),
     "usec": ("hrt", 1e3),
 }
-"""Column name (without case; other characters than letters and digits count as _) to metric and
+"""Map a column name (lower case; other characters than letters and digits become _) to metric and
 factor.
 """
 
 
 @dataclasses.dataclass(frozen=True)
 class PairColumns:
-    """Indices into the table's nodes, and values in the metric's unit; one length."""
+    """Columns of equal length: indices into the table's nodes, and values in the metric's unit."""
 
     origin: NDArray[np.int32]
     target: NDArray[np.int32]
@@ -90,7 +89,7 @@ def _column(names: Mapping[str, str], wanted: Sequence[str]) -> str | None:
 
 
 class PairTable:
-    """An open table. ``nodes`` in natural order; ``metric`` as the value column's name says.
+    """An open table. ``nodes`` in natural order. ``metric``: from the name of the value column.
     ``left_out``: rows between two nodes without a positive, finite number.
     """
 
@@ -109,10 +108,10 @@ class PairTable:
         self.left_out = left_out
 
     def _columns(self, query: str) -> PairColumns:
-        found = self._database.execute(query).fetchnumpy()
+        columns = self._database.execute(query).fetchnumpy()
 
         def column(name: str, kind: Any) -> NDArray[Any]:
-            return np.ascontiguousarray(np.ma.filled(found[name], 0), dtype=kind)
+            return np.ascontiguousarray(np.ma.filled(columns[name], 0), dtype=kind)
 
         return PairColumns(
             column("o", np.int32),
@@ -122,21 +121,21 @@ class PairTable:
         )
 
     def everything(self) -> PairColumns:
-        """Every row."""
+        """Return every row."""
         return self._columns("SELECT o, t, r, v FROM pairs ORDER BY ALL")
 
     def sample(self, partners: int) -> PairColumns:
-        """About ``partners`` pairs of each node in each direction, chosen by a hash: the same ones
-        every time.
+        """Return about ``partners`` pairs of each node in each direction, selected by a hash, so
+        that the sample is the same every time.
         """
         share = min(1.0, partners * len(self.nodes) / max(1, self.rows))
         bound = int(share * (1 << 20))
-        # A hash of our own arithmetic: DuckDB's may change with its version.
+        # Explicit arithmetic, because DuckDB's hash may change between versions.
         chosen = f"((o::BIGINT * 2654435761 + t::BIGINT * 40503 + 12345) % 1048573) <= {bound}"
         return self._columns(f"SELECT o, t, r, v FROM pairs WHERE {chosen}")  # noqa: S608  numbers only
 
     def medians(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Median of all of each node's pairs, as origin and as target (NaN: none), to 0.1 %."""
+        """Return the median of each node's pairs, as origin and as target (NaN: none), to 0.1 %."""
         sides = []
         for side in ("o", "t"):
             values = np.full(len(self.nodes), np.nan)
@@ -146,8 +145,8 @@ class PairTable:
         return sides[0], sides[1]
 
     def between(self, group: Sequence[int], groups: int) -> NDArray[np.float64]:
-        """groups x groups medians to 0.1 % (NaN: no pair); ``group`` has the group of each node, -1
-        for none.
+        """Return groups x groups medians to 0.1 % (NaN: no pair); ``group``: the group of each
+        node, -1 for none.
         """
         matrix = np.full((groups, groups), np.nan)
         with self._numbers("places", {"g": np.asarray(group, dtype=np.int32)}):
@@ -159,17 +158,17 @@ class PairTable:
         return matrix
 
     def _binned(self, keys: str, rest: str = "") -> tuple[list[NDArray[Any]], NDArray[np.float64]]:
-        """Median of each group of rows, by counting in logarithmic bins of 0.1 %: no group has to
-        be held or sorted.
+        """Return the median of each group of rows by counting in logarithmic bins of 0.1 %, so that
+        no group is held or sorted.
         """
-        found = self._database.execute(
+        table = self._database.execute(
             f"SELECT {keys}, round(ln(v) * {BINS})::INTEGER AS bin, count(*) AS n FROM pairs {rest}"  # noqa: S608
             " GROUP BY ALL ORDER BY ALL"
         ).fetchnumpy()
-        columns = [np.asarray(np.ma.filled(column, -1)) for column in found.values()]
+        columns = [np.asarray(np.ma.filled(column, -1)) for column in table.values()]
         *index, bins, counts = columns
         edges = np.ones(len(bins), dtype=bool)
-        edges[1:] = np.logical_or.reduce([one[1:] != one[:-1] for one in index])
+        edges[1:] = np.logical_or.reduce([key[1:] != key[:-1] for key in index])
         starts = np.flatnonzero(edges)
         total = np.add.reduceat(counts, starts)
         running = np.cumsum(counts) - np.repeat(
@@ -177,12 +176,12 @@ class PairTable:
         )
         over = running >= np.repeat(total, np.diff([*starts, len(bins)])) / 2
         first = np.minimum.reduceat(np.where(over, np.arange(len(bins)), len(bins)), starts)
-        return [one[starts] for one in index], np.exp(bins[first] / BINS)
+        return [key[starts] for key in index], np.exp(bins[first] / BINS)
 
     def worst(
         self, expected_tx: NDArray[np.float64], expected_rx: NDArray[np.float64], limit: int
     ) -> list[Any]:
-        """The pairs farthest on the bad side of what both their nodes do elsewhere: (origin,
+        """Return the pairs that are farthest below what both their nodes reach elsewhere: (origin,
         target, value, ratio).
         """
         bad = "v / least(a.tx, b.rx)" if self.metric == "goodput" else "greatest(a.tx, b.rx) / v"
@@ -195,7 +194,7 @@ class PairTable:
 
     @contextlib.contextmanager
     def _numbers(self, name: str, columns: Mapping[str, NDArray[Any]]) -> Iterator[None]:
-        """Columns of numbers by node index as a table of that name."""
+        """Provide columns of numbers by node index as a temporary table."""
         arrays = {"i": np.arange(len(self.nodes), dtype=np.int32), **columns}
         given = ", ".join(f"unnest($c{index}) AS {key}" for index, key in enumerate(arrays))
         values = {f"c{index}": array.tolist() for index, array in enumerate(arrays.values())}
@@ -210,8 +209,8 @@ _PACKED = {".gz": "gzip", ".zst": "zstd"}
 
 
 def _reader(path: Path, descriptor: int) -> str:
-    """By descriptor: in a path DuckDB takes ``*`` and ``[`` for patterns, and ``s3:`` for another
-    machine.
+    """Return the SQL function that reads the open file. By path, DuckDB would expand ``*`` and
+    ``[``, and take ``s3:`` as another machine.
     """
     source = f"'/proc/self/fd/{descriptor}'"
     if path.suffix.lower() in (".parquet", ".pq"):
@@ -254,7 +253,7 @@ def _create(
     )
     database.execute("CREATE TYPE node AS ENUM (SELECT name FROM names ORDER BY i)")
     rounds = f"coalesce(try_cast({_quoted(number)} AS INTEGER), 0)" if number else "0"
-    between_two = f"{o}::VARCHAR <> {t}::VARCHAR"  # as they are named: 1.0 and '1.0' are one node
+    between_two = f"{o}::VARCHAR <> {t}::VARCHAR"  # as text: 1.0 and '1.0' are the same node
     goodness = f"try_cast({v} AS DOUBLE)"
     database.execute(
         f"CREATE TEMP TABLE pairs AS SELECT enum_code({o}::VARCHAR::node)::INTEGER AS o,"  # noqa: S608  quoted names
@@ -273,18 +272,18 @@ def _count(database: duckdb.DuckDBPyConnection, query: str) -> int:
 
 
 def _natural(name: str) -> list[tuple[int, int, str]]:
-    """n2 before n10."""
+    """Sort key that puts n2 before n10."""
     parts = re.findall(r"[0-9]{1,18}|[^0-9]+", name)
     return [(1, 0, part) if (number := whole(part)) is None else (0, number, "") for part in parts]
 
 
 @contextlib.contextmanager
 def open_pairs(path: Path) -> Iterator[PairTable]:
-    """The pairs of ``path``. Rows without a positive, finite number, or of a node with itself, are
-    left out.
+    """Open the pairs of ``path``. Rows without a positive, finite number, or of a node with itself,
+    are left out.
 
-    Raises ``BadInput`` for what is no table of pairs and ``CouldNotMeasure`` when there is no room
-    to read it.
+    Raises ``BadInput`` if the file is not a table of pairs, ``CouldNotMeasure`` if there is not
+    enough space to read it.
     """
     import duckdb
 

@@ -1,5 +1,5 @@
-"""Writes and reads ``result.json``, which names the records of a result, and ``dossier.json``: by
-which version, rules and criteria a dossier was judged.
+"""Write and read ``result.json``, which names the records of a result, and ``dossier.json``, which
+states the version, rules and criteria by which a dossier was judged.
 """
 
 import hashlib
@@ -25,16 +25,16 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}", re.ASCII)
 
 
 def write_result(folder: Path, result: StoredResult) -> None:
-    """Raises ``OSError``; the file is whole or not there."""
+    """Write the result atomically. Raise ``OSError``."""
     replace_file(folder / RESULT, msgspec.json.encode(result) + b"\n")
 
 
 def read_result(folder: Path, sealed: str = "") -> StoredResult | None:
-    """What ``folder`` says of its parts; None when there is no such file. ``sealed``: the SHA-256
-    that the bytes read here must have.
+    """Return the result in ``folder``; None if there is no such file. ``sealed``: SHA-256 that the
+    file must have.
 
-    Raises ``BadInput`` when it is damaged, of a newer version, names what is not inside, or is not
-    what was sealed.
+    Raises ``BadInput`` if it is damaged, has a newer schema, names invalid folders, or differs from
+    the sealed file.
     """
     path = folder / RESULT
     try:
@@ -47,18 +47,18 @@ def read_result(folder: Path, sealed: str = "") -> StoredResult | None:
         raise BadInput(f"{folder} is a dossier, and its {RESULT} is not what was sealed.")
     try:
         _check_head(data, path)
-        found = decode_json(data, StoredResult)
+        result = decode_json(data, StoredResult)
     except msgspec.DecodeError as error:
         raise BadInput(f"{path} is damaged: {error}.") from error
-    if why := unsound(found):
+    if why := unsound(result):
         raise BadInput(f"{path} has a number that cannot be: {why}.")
-    if why := next(filter(None, (beyond(part.criteria) for part in found.parts)), ""):
+    if why := next(filter(None, (beyond(part.criteria) for part in result.parts)), ""):
         raise BadInput(f"{path} has a criterion that no check takes: {why}.")
-    names = [name for part in found.parts for name in part.records]
-    for name in [*names, *filter(None, [found.settings])]:
+    names = [name for part in result.parts for name in part.records]
+    for name in [*names, *filter(None, [result.settings])]:
         if not _NAME.fullmatch(name):
             raise BadInput(f"{path} names {name[:60]!r}, which is no folder of a launch.")
-    return found
+    return result
 
 
 class _FabricPart(msgspec.Struct, frozen=True):
@@ -70,17 +70,17 @@ class _Fabrics(msgspec.Struct, frozen=True):
 
 
 def read_fabrics(folder: Path) -> list[Fabric]:
-    """The topologies that the result in ``folder`` knows, and nothing else of it. Raises
-    ``BadInput`` when it cannot be read.
+    """Return only the topologies of the result in ``folder``. Raise ``BadInput`` if it cannot be
+    read.
     """
     path = folder / RESULT
     try:
-        found = decode_json(read_bounded(path, _LARGEST, follow=False), _Fabrics)
+        result = decode_json(read_bounded(path, _LARGEST, follow=False), _Fabrics)
     except OSError as error:
         raise BadInput(f"{path} cannot be read: {error.strerror}.") from error
     except msgspec.DecodeError as error:
         raise BadInput(f"{path} is damaged: {error}.") from error
-    return [one.fabric for one in found.parts if one.fabric is not None]
+    return [part.fabric for part in result.parts if part.fabric is not None]
 
 
 def _check_head(data: bytes, path: Path) -> None:
@@ -100,13 +100,13 @@ class _DossierHead(msgspec.Struct):
 
 
 def write_dossier(folder: Path, dossier: Dossier) -> None:
-    """Raises ``OSError``; the file is whole or not there."""
+    """Write the dossier atomically. Raise ``OSError``."""
     data = msgspec.json.format(msgspec.json.encode(dossier), indent=1)
     replace_file(folder / DOSSIER, data + b"\n")
 
 
 def read_dossier(folder: Path) -> Dossier:
-    """Raises ``BadInput`` when it is not there, is damaged, or of a newer version."""
+    """Return the dossier. Raise ``BadInput`` if it is missing, damaged, or has a newer schema."""
     path = folder / DOSSIER
     try:
         data = read_bounded(path, _LARGEST_DOSSIER, follow=False)

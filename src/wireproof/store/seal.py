@@ -1,6 +1,4 @@
-"""Seals a run folder: points and raw batches as Parquet, written once, each file whole or not at
-all.
-"""
+"""Seal a run folder: write points and raw batches as Parquet files, each atomically."""
 
 from __future__ import annotations
 
@@ -28,11 +26,11 @@ _CONFIG: dict[str, str | bool | int | float | list[str]] = {
     "threads": "1",
     "autoinstall_known_extensions": "false",
     "memory_limit": "4GB",
-    "temp_directory": "",  # never into the current folder
+    "temp_directory": "",  # do not spill into the current folder
 }
-"""A check of 10,000 hosts takes 0.7 GB; records that another has made may ask for any amount."""
+"""A check of 10,000 hosts takes 0.7 GB; records from others may need any amount."""
 SCHEMA = 1
-"""Version of the tables' columns, kept in the files' own metadata."""
+"""Version of the tables' columns, stored in the metadata of the files."""
 
 _PAIR = """STRUCT(
     origin INTEGER, target INTEGER, status VARCHAR, stop VARCHAR, operations_per_batch BIGINT,
@@ -87,17 +85,17 @@ _BATCHES = f"""WITH pairs AS ({_PAIRS}),
 
 
 def _quoted(text: str) -> str:
-    """A text as an SQL literal: DuckDB takes no parameters for file names in COPY."""
+    """Return a text as an SQL literal: DuckDB takes no parameters for file names in COPY."""
     return "'" + text.replace("'", "''") + "'"
 
 
 def seal(folder: Path) -> list[Path]:
-    """Write ``points.parquet`` (a row for each pair of a point) and ``batches.parquet`` (a row for
-    each timed batch).
+    """Write ``points.parquet`` (a row per pair of a point) and ``batches.parquet`` (a row per timed
+    batch).
 
-    Returns the files. A run without a single point gives none. Raises ``BadInput`` when ``folder``
-    is not a run of ours or is damaged, and ``CouldNotMeasure`` when the files cannot be written:
-    nothing half-written stays.
+    Returns the files; none for a run without points. Raises ``BadInput`` if ``folder`` is not a run
+    of wireproof or is damaged, and ``CouldNotMeasure`` if the files cannot be written; then no
+    partial file stays.
     """
     run_id = load_document(folder).plan.run_id
     wanted = _wanted(folder)
@@ -123,11 +121,11 @@ def seal(folder: Path) -> list[Path]:
 
 @contextlib.contextmanager
 def _drafts(place: Path) -> Iterator[dict[str, Path]]:
-    """The files that are written first, none of which is there before or after."""
+    """Provide temporary files, which are removed before and after."""
     fresh = {name: place / f".{name}.new" for name in (POINTS, BATCHES)}
     try:
         for path in fresh.values():
-            path.unlink(missing_ok=True)  # a link there would be written through
+            path.unlink(missing_ok=True)  # DuckDB would write through a link there
         yield fresh
     finally:
         for path in fresh.values():
@@ -136,20 +134,20 @@ def _drafts(place: Path) -> Iterator[dict[str, Path]]:
 
 
 def is_tabled(folder: Path) -> bool:
-    """Whether a run has both of its tables."""
+    """Return whether a run has both of its tables."""
     return all((folder / name).is_file() for name in (POINTS, BATCHES))
 
 
 def table_differences(folder: Path) -> list[str]:
-    """A clause for each table of a run that has not what its frames have; one that was never sealed
-    has none. Raises ``BadInput`` for what is no table.
+    """Return a clause for each table of a run that differs from its frames; empty if it was never
+    sealed. Raise ``BadInput`` for a file that is not a table.
     """
     there = [name for name in (POINTS, BATCHES) if (folder / name).is_file()]
     if not there:
         return []
     import duckdb
 
-    found = []
+    clauses = []
     try:
         with (
             open_regular(folder / FRAMES, follow=False) as frames,
@@ -159,16 +157,16 @@ def table_differences(folder: Path) -> list[str]:
             for name in there:
                 with open_regular(folder / name, follow=False) as file:
                     place = _quoted(place_of(file, folder / name))
-                    own = _POINTS if name == POINTS else _BATCHES
-                    if not _alike(database, f"SELECT * FROM read_parquet({place})", own):  # noqa: S608
-                        found.append(f"{name} has other rows than {FRAMES}")
+                    query = _POINTS if name == POINTS else _BATCHES
+                    if not _alike(database, f"SELECT * FROM read_parquet({place})", query):  # noqa: S608
+                        clauses.append(f"{name} has other rows than {FRAMES}")
     except (duckdb.Error, UnicodeDecodeError, OSError) as error:
         raise BadInput(f"{folder}: {first_line(error)}.") from error
-    return found
+    return clauses
 
 
 def _alike(database: duckdb.DuckDBPyConnection, one: str, other: str) -> bool:
-    """Whether two queries give the same rows, in whatever order."""
+    """Return whether two queries give the same rows, in any order."""
     return not any(
         database.execute(f"({a}) EXCEPT ALL ({b}) LIMIT 1").fetchall()
         for a, b in ((one, other), (other, one))
@@ -176,8 +174,8 @@ def _alike(database: duckdb.DuckDBPyConnection, one: str, other: str) -> bool:
 
 
 def place_of(file: BinaryIO, path: Path) -> str:
-    """What DuckDB opens to read ``file`` itself, whatever ``path`` leads to by now. Where no folder
-    can be held, ``path``, in which ``*``, ``?`` and ``[`` are no patterns.
+    """Return what DuckDB must open to read exactly ``file``, wherever ``path`` leads by now. If
+    folders cannot be held, return ``path`` with ``*``, ``?`` and ``[`` escaped.
     """
     if CAN_HOLD:
         return f"/proc/self/fd/{file.fileno()}"
@@ -185,16 +183,17 @@ def place_of(file: BinaryIO, path: Path) -> str:
 
 
 def _is_torn(frames: BinaryIO) -> bool:
-    """The last line has no end: the recorder was killed while it wrote."""
+    """Return whether the last line has no end, because the recorder was killed while writing."""
     frames.seek(-1, os.SEEK_END)
     return frames.read(1) != b"\n"
 
 
 def _view(place: str, frames: BinaryIO) -> str:
-    """The point frames as a table; ``frames``: the same file. DuckDB is told its longest line: it
-    takes memory for several, and 0.5 GB for the longest that are believed.
+    """Return SQL for the point frames as a table; ``frames`` is the same file. DuckDB needs the
+    length of the longest line: it allocates several times that, and 0.5 GB for the largest allowed
+    line.
 
-    Only a torn last line is a reason to pass over errors: DuckDB then turns whatever does not fit
+    Errors are ignored only if the last line is torn, because DuckDB then turns everything invalid
     into NULL.
     """
     columns = ", ".join(f"{_quoted(name)}: {_quoted(kind)}" for name, kind in _COLUMNS.items())
@@ -215,7 +214,7 @@ def _copy(query: str, path: Path, run_id: str) -> str:
 
 
 class _Sums(NamedTuple):
-    """What the sealed files must hold."""
+    """What the sealed files must contain."""
 
     points: int
     pairs: int
@@ -223,7 +222,7 @@ class _Sums(NamedTuple):
 
 
 def _wanted(folder: Path) -> _Sums:
-    """By the frames; of a point that was measured again the last one counts."""
+    """Count by the frames; of a point measured twice, the last counts."""
     sizes: dict[int, tuple[int, int]] = {}
     for frame in each_frame(folder):
         if isinstance(frame, PointRecord):
@@ -235,23 +234,23 @@ def _wanted(folder: Path) -> _Sums:
 
 
 def _check_complete(database: duckdb.DuckDBPyConnection, wanted: _Sums) -> None:
-    """A torn last line is passed over on purpose; anything else that is passed over would be a
-    silent loss.
+    """Raise ``CouldNotMeasure`` if DuckDB read fewer points, pairs or batches: only a torn last
+    line may be skipped.
     """
     sums = "count(pattern), coalesce(sum(len(pairs)), 0)"
     batches = "coalesce(sum(list_sum([len(pair.batch_ns) for pair in pairs])), 0)"
-    found = database.execute(
+    counts = database.execute(
         f"SELECT {sums}, {batches}, count(*) FROM frames WHERE frame = 'point'"  # noqa: S608
     ).fetchone()
-    if found is None or tuple(map(int, found)) != (*wanted, wanted.points):
+    if counts is None or tuple(map(int, counts)) != (*wanted, wanted.points):
         raise CouldNotMeasure(
-            f"sealing found {found} points, pairs and batches, not {tuple(wanted)}: the frames are"
+            f"sealing found {counts} points, pairs and batches, not {tuple(wanted)}: the frames are"
             " kept."
         )
 
 
 def _publish(fresh: Path) -> Path:
-    """Give a complete file its name."""
+    """Give a complete file its final name."""
     descriptor = os.open(fresh, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
     try:
         os.fchmod(descriptor, 0o600)
@@ -262,7 +261,7 @@ def _publish(fresh: Path) -> Path:
 
 
 def first_line(error: Exception) -> str:
-    """What DuckDB says of a file, or Python of DuckDB's words that are no UTF-8."""
+    """Return DuckDB's message, or a sentence for names that are not UTF-8."""
     if isinstance(error, UnicodeDecodeError):
         return "a text in it is no UTF-8"
     return str(error).splitlines()[0][:200] if str(error) else type(error).__name__

@@ -1,7 +1,7 @@
-"""Facts of many hosts in one compressed file: raw texts, each stored once.
+"""Facts of many hosts in a compressed file: raw texts, each stored once.
 
-The texts are what the places said; nothing is judged, so that a snapshot can be judged again by a
-newer catalogue. MessagePack in gzip.
+The texts are unjudged, so that a newer catalogue can judge a snapshot again. The format is
+MessagePack in gzip.
 """
 
 import contextlib
@@ -21,22 +21,24 @@ from wireproof.model.record import FactFrame
 from wireproof.model.secrets import masked
 
 SETTINGS = "settings.snapshot"
-"""The snapshot in a result's folder: what was read of the hosts' settings."""
+"""The snapshot of the hosts' settings, in a result's folder."""
 _VERSION = 2
-"""2 added the exit status of commands and whether a text was cut; 1 is read."""
+"""Version 2 added the exit status of commands and whether a text was cut; version 1 is
+still read.
+"""
 _OWN_LISTS = ("interfaces", "pci", "bios", "bios/pending", "bios/registry")
-"""Made by us: what could be a secret was left out when they were."""
+"""Lists that wireproof made, already without secrets."""
 _MAGIC = b"\x1f\x8b"
 _LARGEST = 1 << 30
-"""Bytes that a snapshot may unpack to."""
+"""Most bytes that a snapshot may unpack to."""
 _BLOCK = 1 << 20
 _MOST = {"texts": 1_000_000, "places": 100_000, "hosts": 100_000}
 _MOST_FACTS = 100_000
-"""Of a host. A byte can be a text or a fact, each of which takes a hundred in memory; ten thousand
-hosts have 20,000 texts and 1,200 places.
+"""Per host. A byte can be a text or a fact, each of which takes a hundred bytes in memory. Ten
+thousand hosts have 20,000 texts and 1,200 places.
 """
 _MOST_FRAMES = 2_000_000
-"""Facts that differ, of all hosts together."""
+"""Most distinct facts of all hosts together."""
 
 
 class _Place(msgspec.Struct, frozen=True, array_like=True):
@@ -46,7 +48,7 @@ class _Place(msgspec.Struct, frozen=True, array_like=True):
 
 
 class _Fact(msgspec.Struct, frozen=True, array_like=True):
-    """Numbers of the place, the status, the text and the reason; the command's exit status, and
+    """Indices of the place, the text and the reason; the status; the command's exit status, and
     whether the text was cut.
     """
 
@@ -66,7 +68,7 @@ class _Snapshot(msgspec.Struct, frozen=True, tag_field="schema", tag="wireproof.
 
 
 class _ValueTable:
-    """Each value once, by the number of its place in ``values``."""
+    """Store each value once; its number is its index in ``values``."""
 
     def __init__(self) -> None:
         self.values: list[str] = []
@@ -80,22 +82,22 @@ class _ValueTable:
 
 
 def write_snapshot(path: Path, facts: Mapping[str, Sequence[FactFrame]]) -> None:
-    """Write the facts of each host to ``path``, whole or not at all. ``BadInput`` when it cannot be
-    written or is there.
+    """Write the facts of each host to ``path`` atomically. Raise ``BadInput`` if it cannot be
+    written or already exists.
     """
     texts = _ValueTable()
     places: dict[tuple[str, str, tuple[str, ...]], int] = {}
     hosts = {
         host: [
             _Fact(
-                places.setdefault((one.kind, one.path, tuple(one.argv)), len(places)),
-                one.status,
-                texts.number(one.text),
-                texts.number(one.reason),
-                one.exit_status,
-                one.truncated,
+                places.setdefault((frame.kind, frame.path, tuple(frame.argv)), len(places)),
+                frame.status,
+                texts.number(frame.text),
+                texts.number(frame.reason),
+                frame.exit_status,
+                frame.truncated,
             )
-            for one in frames
+            for frame in frames
         ]
         for host, frames in facts.items()
     }
@@ -109,7 +111,7 @@ def write_snapshot(path: Path, facts: Mapping[str, Sequence[FactFrame]]) -> None
             try:
                 with os.fdopen(create(draft, folder), "wb") as file:
                     file.write(data)
-                # never over a file that is there
+                # fails if the file exists
                 os.link(draft, within(folder, path), src_dir_fd=folder, dst_dir_fd=folder)
             finally:
                 with contextlib.suppress(FileNotFoundError):
@@ -119,7 +121,7 @@ def write_snapshot(path: Path, facts: Mapping[str, Sequence[FactFrame]]) -> None
 
 
 def is_snapshot(path: Path) -> bool:
-    """Whether the file begins as one does."""
+    """Return whether the file looks like a snapshot."""
     if not path.is_file():
         return False
     with open_regular(path) as file:
@@ -131,8 +133,8 @@ def is_snapshot(path: Path) -> bool:
 
 
 def read_snapshot(path: Path) -> dict[str, Sequence[FactFrame]]:
-    """Facts by host. ``BadInput`` when the file is no snapshot, is damaged, or unpacks to more than
-    1 GiB.
+    """Return facts by host. Raise ``BadInput`` if the file is not a snapshot, is damaged, or
+    unpacks to more than 1 GiB.
     """
     try:
         with open_regular(path) as file, gzip.GzipFile(fileobj=file) as packed:
@@ -151,7 +153,9 @@ def read_snapshot(path: Path) -> dict[str, Sequence[FactFrame]]:
 
 
 class _Packed(msgspec.Struct, frozen=True, tag_field="schema", tag="wireproof.snapshot"):
-    """As `_Snapshot`, with the facts of each host still packed: all at once would not fit."""
+    """Like `_Snapshot`, but with the facts of each host still packed, because all at once would not
+    fit.
+    """
 
     version: int
     texts: list[str]
@@ -160,14 +164,14 @@ class _Packed(msgspec.Struct, frozen=True, tag_field="schema", tag="wireproof.sn
 
 
 class _Like(Sequence[FactFrame]):
-    """The frames of a host that differ in few from those of another: ten thousand whole lists take
-    100 MB.
+    """Frames of a host that differ in few from another host's: ten thousand complete lists take 100
+    MB.
     """
 
     __slots__ = ("_model", "_own")
 
-    def __init__(self, model: Sequence[FactFrame], own: dict[int, FactFrame]) -> None:
-        self._model, self._own = model, own
+    def __init__(self, model: Sequence[FactFrame], differing: dict[int, FactFrame]) -> None:
+        self._model, self._own = model, differing
 
     def __len__(self) -> int:
         return len(self._model)
@@ -190,31 +194,31 @@ _FEW = 32
 
 
 def _beside(model: Sequence[FactFrame], frames: list[FactFrame]) -> Sequence[FactFrame]:
-    """``frames``, as what differs from ``model`` if that is little."""
+    """Return ``frames``, stored as differences from ``model`` if these are few."""
     if len(model) != len(frames):
         return frames
     pairs = enumerate(zip(frames, model, strict=True))
-    own = {number: frame for number, (frame, other) in pairs if frame is not other}
-    return _Like(model, own) if len(own) <= min(_FEW, len(frames) // 2) else frames
+    differing = {number: frame for number, (frame, other) in pairs if frame is not other}
+    return _Like(model, differing) if len(differing) <= min(_FEW, len(frames) // 2) else frames
 
 
-def _hosts(found: _Packed) -> dict[str, Sequence[FactFrame]]:
-    """The frames of each host; like hosts share theirs. Secrets are masked, for a snapshot of
-    before, in what is not the engine's own.
+def _hosts(snapshot: _Packed) -> dict[str, Sequence[FactFrame]]:
+    """Return the frames of each host; similar hosts share them. Secrets that an older version left
+    in are masked, except in wireproof's own lists.
     """
     frames: dict[_Fact, FactFrame] = {}
     masks: dict[int, str] = {}
     decoder = msgspec.msgpack.Decoder(list[_Fact])
     hosts: dict[str, Sequence[FactFrame]] = {}
     model: Sequence[FactFrame] = ()
-    for host, packed in found.hosts.items():
+    for host, packed in snapshot.hosts.items():
         if _count(packed) > _MOST_FACTS or len(frames) > _MOST_FRAMES:
             raise IndexError(f"{host[:60]!r} has more facts than any host")
         facts = decoder.decode(packed)
-        for one in facts:
-            if one not in frames:
-                frames[one] = _frame(one, found, masks)
-        whole = [frames[one] for one in facts]
+        for fact in facts:
+            if fact not in frames:
+                frames[fact] = _frame(fact, snapshot, masks)
+        whole = [frames[fact] for fact in facts]
         hosts[host] = _beside(model, whole)
         model = whole if hosts[host] is whole else model
     return hosts
@@ -239,7 +243,7 @@ def _check_head(data: bytearray, path: Path) -> None:
 
 
 def _count(packed: msgspec.Raw) -> int:
-    """How many members a packed list or map says it has; 0 for what is neither."""
+    """Return the number of members that a packed list or map declares; 0 for other values."""
     head = bytes(memoryview(packed)[:5])
     if head[:1] in (b"\xdc", b"\xde"):
         return int.from_bytes(head[1:3], "big")
@@ -248,13 +252,13 @@ def _count(packed: msgspec.Raw) -> int:
     return head[0] & 15 if head and head[0] >> 4 in (8, 9) else 0
 
 
-def _frame(one: _Fact, found: _Packed, masks: dict[int, str]) -> FactFrame:
-    if min(one.place, one.text, one.reason) < 0:
+def _frame(fact: _Fact, snapshot: _Packed, masks: dict[int, str]) -> FactFrame:
+    if min(fact.place, fact.text, fact.reason) < 0:
         raise IndexError("a number below 0")
-    place = found.places[one.place]
-    text, reason = found.texts[one.text], _masked(one.reason, found, masks)
+    place = snapshot.places[fact.place]
+    text, reason = snapshot.texts[fact.text], _masked(fact.reason, snapshot, masks)
     if place.path not in _OWN_LISTS:
-        text = _masked(one.text, found, masks)
+        text = _masked(fact.text, snapshot, masks)
     return msgspec.convert(
         {
             "frame": "fact",
@@ -262,18 +266,18 @@ def _frame(one: _Fact, found: _Packed, masks: dict[int, str]) -> FactFrame:
             "kind": place.kind,
             "path": place.path,
             "argv": place.argv,
-            "status": one.status,
+            "status": fact.status,
             "text": text,
             "reason": reason,
-            "exit_status": one.exit_status,
-            "truncated": one.truncated,
+            "exit_status": fact.exit_status,
+            "truncated": fact.truncated,
         },
         FactFrame,
     )
 
 
-def _masked(number: int, found: _Packed, masks: dict[int, str]) -> str:
+def _masked(number: int, snapshot: _Packed, masks: dict[int, str]) -> str:
     text = masks.get(number)
     if text is None:
-        text = masks[number] = masked(found.texts[number])
+        text = masks[number] = masked(snapshot.texts[number])
     return text

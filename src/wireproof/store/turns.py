@@ -1,6 +1,8 @@
-"""When each node last had its turn in a job over a history: whoever is down leaves no result.
+"""Record when each node last had its turn in a job over a history, because a node that is down
+leaves no result.
 
-A file for each node, named by a digest (a host's name may be no file name), holds the time.
+A file per node contains the time. Its name is a digest, because a host's name may not be a valid
+file name.
 """
 
 import hashlib
@@ -16,7 +18,7 @@ _LARGEST = 64
 
 
 def take_turns(root: Path, nodes: Iterable[str], when: str) -> None:
-    """Raises ``CouldNotMeasure`` when the history cannot be written."""
+    """Record ``when`` for the nodes. Raise ``CouldNotMeasure`` if the history cannot be written."""
     try:
         with held_folder(root, make=0o777):
             make_folder(root / TURNS)
@@ -27,7 +29,7 @@ def take_turns(root: Path, nodes: Iterable[str], when: str) -> None:
 
 
 def last_turn(root: Path, node: str) -> str:
-    """The time as it was written; "" when there is none that can be read."""
+    """Return the recorded time; "" if there is none or it cannot be read."""
     try:
         return read_bounded(_file(root, node), _LARGEST, follow=False).decode("ascii", "replace")
     except OSError:

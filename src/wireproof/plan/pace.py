@@ -33,27 +33,29 @@ def _message_ms(size: int, rate_bits_per_s: float) -> float:
     return size * 8e3 / rate_bits_per_s
 
 
-def affordable(sizes: Sequence[int], rate_bits_per_s: float | None) -> tuple[int, ...]:
-    """The sizes that can be measured well in a point's budget; at least the smallest one that fills
-    a link.
+def affordable(
+    sizes: Sequence[int], rate_bits_per_s: float | None, largest_ms: float = _LARGEST_MS
+) -> tuple[int, ...]:
+    """Return the sizes whose messages take at most ``largest_ms`` on the link, so that a point can
+    be measured well in its budget; at least the smallest size that fills a link.
     """
     if not rate_bits_per_s:
         return tuple(sizes)
     enough = min((size for size in sizes if size >= _FILLING), default=max(sizes, default=0))
     return tuple(
-        size
-        for size in sizes
-        if size <= enough or _message_ms(size, rate_bits_per_s) <= _LARGEST_MS
+        size for size in sizes if size <= enough or _message_ms(size, rate_bits_per_s) <= largest_ms
     )
 
 
-def paced(policy: Policy, rate_bits_per_s: float | None) -> Policy:
-    """No more bytes under way than some ms of the link's time: a window that lasts seconds gives no
-    second one.
+def paced(
+    policy: Policy, rate_bits_per_s: float | None, in_flight_ms: float = _IN_FLIGHT_MS
+) -> Policy:
+    """Limit the bytes under way to ``in_flight_ms`` of the link's time: a window that lasts seconds
+    gives no second window.
     """
     if not rate_bits_per_s:
         return policy
-    most = max(_LEAST_IN_FLIGHT, round(rate_bits_per_s / 8e3 * _IN_FLIGHT_MS))
+    most = max(_LEAST_IN_FLIGHT, round(rate_bits_per_s / 8e3 * in_flight_ms))
     return msgspec.structs.replace(policy, in_flight_bytes=min(policy.in_flight_bytes, most))
 
 

@@ -47,6 +47,10 @@ QUICK_LATENCY, QUICK_BANDWIDTH = 0.04, 0.02
 """Relative half-widths at which a point of a quick check of two hosts, or of a lab, ends: narrow
 enough to decide on a difference of 10 %. A point that does not reach them uses its whole budget.
 """
+QUICK_LARGEST_MS, QUICK_IN_FLIGHT_MS = 25.0, 12.0
+"""Longest message and window of a quick check at the claimed rate: longer messages show no other
+plateau.
+"""
 LAUNCHES: dict[Profile, int] = {"quick": 1, "standard": 3, "acceptance": 10}
 """Independent launches vary among themselves (Hunold and Carpen-Amarie 2016); repetitions within a
 launch do not show that variation.
@@ -226,8 +230,12 @@ def _sweeps(profile: Profile, target: Target, *, back: bool) -> list[Point]:
 
     ``back`` adds the stream in the other direction.
     """
-    chosen = (QUICK_PINGPONG, QUICK_STREAM) if profile == "quick" else (SIZES, SIZES)
-    pingpongs, streams = (affordable(sizes, target.claimed_rate) for sizes in chosen)
+    rate = target.claimed_rate
+    if profile == "quick":
+        pingpongs = affordable(QUICK_PINGPONG, rate, QUICK_LARGEST_MS)
+        streams = affordable(QUICK_STREAM, rate, QUICK_LARGEST_MS)
+    else:
+        pingpongs = streams = affordable(SIZES, rate)
     points = sweep("pingpong", pingpongs, [(0, 1)]) + sweep("stream", streams, [(0, 1)])
     return points + (sweep("stream", streams, [(1, 0)]) if back else [])
 
@@ -259,7 +267,11 @@ def _policy(specification: CheckSpecification, target: Target) -> Policy:
             warmup_min_operations=10,
             point_deadline_ms=MODEL_DEADLINE_MS,
         )
-    policy = paced(target.pinned(policy), target.claimed_rate)
+    pinned = target.pinned(policy)
+    if specification.profile != "quick":
+        policy = paced(pinned, target.claimed_rate)
+    else:
+        policy = paced(pinned, target.claimed_rate, QUICK_IN_FLIGHT_MS)
     if specification.profile == "quick" and (target.size <= 2 or crowded(target)):
         policy = msgspec.structs.replace(
             policy, latency_half_width=QUICK_LATENCY, bandwidth_half_width=QUICK_BANDWIDTH

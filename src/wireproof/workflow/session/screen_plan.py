@@ -49,7 +49,7 @@ BRIEF_ABOVE = 64
 """Above so many nodes the raw batches of each pair are left out of the records: they would be
 gigabytes.
 """
-IN_FLIGHT_NS = 32e6
+IN_FLIGHT_NS = 12e6
 """What is under way at line rate: enough that the link stays full while a process waits for a time
 slice, and little enough that even a slow link gives many batches in its time.
 """

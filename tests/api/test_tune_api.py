@@ -36,5 +36,5 @@ def test_a_misspelt_option_and_a_wrong_name_are_said(tmp_path: Path) -> None:
         wireproof.tune_status(host="n1")  # type: ignore[call-arg]
     with pytest.raises(wireproof.BadInput, match="did you mean swappiness"):
         wireproof.tune_plan("swapiness", root=tmp_path)
-    with pytest.raises(wireproof.BadInput, match="no change set's id"):
+    with pytest.raises(wireproof.BadInput, match="not the ID of a change set"):
         wireproof.tune_confirm("../x", root=tmp_path)

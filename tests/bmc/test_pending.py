@@ -113,10 +113,10 @@ def test_the_emulator_s_attribute_is_pending_until_a_reboot_and_can_be_taken_bac
         assert bmc.pending["ProcTurboMode"] == "Disabled"
         at.apply(planned("ProcTurboMode", "Disabled", "Enabled"), name="set-2")
         bmc.reboot()
-        assert at.status().changes[0].reason == "it counts"
+        assert at.status().changes[0].reason == "it is in force"
         done = at.revert()
         assert states(done) == ["reverted"]
-        assert "Enabled counts until the next reboot" in done.changes[0].reason
+        assert "Enabled is in force until the next reboot" in done.changes[0].reason
         assert {method for method, _, _ in bmc.requests} == {"GET", "PATCH"}, "no reset"
 
 
@@ -184,7 +184,7 @@ def test_a_bmc_that_makes_a_job_and_does_not_show_it_is_not_called_unchanged(
     board.replies["PATCH", SETTINGS] = lambda handler: handler.answer(*next(answers))  # type: ignore[attr-defined]
     done = at.apply(planned("Turbo", "Disabled", "Enabled"))
     assert "a job is pending" in done.problem
-    assert "look at its jobs" in done.problem
+    assert "check its jobs" in done.problem
     assert [one.state for one in sets_of(at.folder, "n1")] == ["writing"]
 
 
@@ -232,7 +232,7 @@ def test_a_bmc_that_refuses_says_why(
 def test_a_plan_that_is_too_old_changes_nothing(board: Board, at: At) -> None:
     board.pending = {"Turbo": "Auto"}
     done = at.apply(planned("Turbo", "Disabled", "Enabled"))
-    assert "another than when the plan was made: Disabled and Auto" in done.problem
+    assert "has changed since the plan was made: Disabled and Auto" in done.problem
     assert not board.patches
     assert not at.folder.exists()
 
@@ -240,7 +240,9 @@ def test_a_plan_that_is_too_old_changes_nothing(board: Board, at: At) -> None:
 def test_only_attributes_of_settings_are_asked_for(board: Board, at: At) -> None:
     """A plan may be a file of somebody else's."""
     for name in ("BootMode", "Gone", "SysPassword"):
-        assert "not the one attribute of a setting" in at.apply(planned(name, "Uefi", "b")).problem
+        assert (
+            "not the only attribute of the setting" in at.apply(planned(name, "Uefi", "b")).problem
+        )
     assert not board.patches
     assert not at.folder.exists()
 

@@ -94,7 +94,7 @@ def test_a_plan_of_a_file_is_carried_out_and_an_old_one_is_not(
     emulator.now["ProcTurboMode"] = "Enabled"
     done = site.tune("apply", plan, "--yes")
     assert done.returncode == 1
-    assert "another than when the plan was made" in " ".join(done.stdout.split())
+    assert "has changed since the plan was made" in " ".join(done.stdout.split())
 
 
 def test_without_the_bmc_it_is_said_what_is_pending(site: Site, emulator: Emulator) -> None:

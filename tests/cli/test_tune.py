@@ -186,7 +186,7 @@ def test_nothing_to_change_is_no_failure(root: Path) -> None:
         (("apply", "swapiness", "--yes"), "did you mean swappiness"),
         (("apply", "none.json", "--yes"), "cannot be read"),
         (("apply", "swappiness", "--from", "."), "--from is for tune plan"),
-        (("confirm", "../x"), "no change set's id"),
+        (("confirm", "../x"), "not the ID of a change set"),
         (("plan", "/etc/passwd=1"), "no file below"),
         (("plan", "vm.none_such=1"), "no host has the file /proc/sys/vm/none_such"),
         (("apply", "swappiness/eth0=1", "--yes"), "swappiness is of the host as a whole"),

@@ -94,7 +94,7 @@ def test_a_plan_for_other_hosts_is_refused():
     change = Change(id="a", value="1", path="/sys/x")
     planned = PlannedChange(change=change, was="0", why="w", undo="u")
     plan = TunePlan(hosts=[HostPlan(host="elsewhere", changes=[planned])])
-    with pytest.raises(BadInput, match="none of the hosts"):
+    with pytest.raises(BadInput, match="not among the given hosts"):
         may_be_touched(plan, this_machine(), {"PATH": "/nowhere"})
 
 

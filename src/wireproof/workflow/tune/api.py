@@ -1,6 +1,6 @@
 """``wireproof.tune_plan``, ``tune_apply``, ``tune_confirm``, ``tune_revert`` and ``tune_status``.
 
-Options are written as on the command line. Nobody is asked: what is called is done.
+Options are written as on the command line. These functions do not ask for confirmation.
 """
 
 from pathlib import Path
@@ -27,11 +27,12 @@ def tune_plan(
     reporter: Reporter | None = None,
     **options: Unpack[CommonOptions],
 ) -> TunePlan:
-    """The changes that mend what fails on some hosts, on this machine alone, or in ``source``.
+    """Return the changes that correct failing settings on the hosts, on this machine alone, or in
+    ``source``.
 
-    ``asked``: settings by name, ``SETTING=VALUE``, or a sysctl with its value; none: all that fail.
-    ``root``: files of this machine below that folder. Nothing is changed. Raises ``BadInput`` for a
-    name that is no setting and ``CouldNotMeasure`` when no host answers.
+    ``asked``: settings by name, ``SETTING=VALUE``, or a sysctl with its value; without them all
+    settings that fail. ``root``: files of this machine below that folder. Nothing is changed.
+    Raises ``BadInput`` for an unknown setting and ``CouldNotMeasure`` if no host responds.
     """
     check_names(options, CommonOptions.__annotations__)
     specification = PlanSpecification(
@@ -53,11 +54,13 @@ def tune_apply(
     state: str = "",
     **options: Unpack[CommonOptions],
 ) -> Tuned:
-    """Carry a plan out on the hosts that it was made for, all or nothing on each; it reverts by
-    itself after ``timeout_s`` unless `tune_confirm` comes first.
+    """Carry out a plan on the hosts that it was made for, all or nothing on each.
 
-    Hosts that may not be touched, or whose values have moved, are left alone and named in the
-    result. The running systems only: the BIOS is the command line's.
+    It reverts by itself after ``timeout_s`` unless `tune_confirm` is called first.
+
+    Hosts that may not be changed, or whose values have changed since the plan, are left alone and
+    named in the result. This changes the running systems only; only the command line changes the
+    BIOS.
     """
     place = _place(root, state)
     target = _target(options, root)
@@ -68,7 +71,7 @@ def tune_apply(
 def tune_confirm(
     name: str, *, root: Path | str | None = None, state: str = "", **options: Unpack[CommonOptions]
 ) -> Tuned:
-    """Keep the change set ``name``: its drop-in files are written, its timer ends."""
+    """Keep the change set ``name``: its drop-in files are written and its timer is cancelled."""
     return confirm(_target(options, root), name, _place(root, state))
 
 
@@ -80,8 +83,10 @@ def tune_revert(
     state: str = "",
     **options: Unpack[CommonOptions],
 ) -> Tuned:
-    """Bring the old values back, byte for byte. ``name`` "": of each host's newest set. ``force``:
-    also values that were changed by others since.
+    """Restore the old values, byte for byte.
+
+    ``name`` "": those of each host's newest set. ``force``: also values that others have changed
+    since.
     """
     return revert(_target(options, root), name, _place(root, state), force=force)
 
@@ -93,7 +98,7 @@ def tune_status(
     state: str = "",
     **options: Unpack[CommonOptions],
 ) -> Tuned:
-    """What is applied where, until when, and what has moved since; nothing is changed."""
+    """Return what is applied where, until when, and what has changed since; nothing is changed."""
     return status(_target(options, root), name, _place(root, state))
 
 

@@ -30,7 +30,7 @@ from wireproof.workflow.tune.verify import with_overruled
 def refusals(
     target: Target, hosts: Sequence[str], environment: Mapping[str, str]
 ) -> dict[str, str]:
-    """Why a host may not be changed, one sentence each; hosts that may be are not in it."""
+    """Return the reason for each host that may not be changed."""
     if not hosts:
         return {}
     slurm = slurm_of(environment, target.through())
@@ -38,21 +38,27 @@ def refusals(
 
 
 def _configured(target: Target, hosts: Sequence[str]) -> dict[str, str]:
-    """No Slurm answers here: hosts that have its configuration are refused."""
+    """Refuse hosts that are configured for Slurm, because no Slurm responds on this machine."""
     if target.lab is not None:
         return {}
     argv_of = reader_argv(target)
     wanted = [FactRequest(kind="file", path=path) for path in CONFIGURATION]
     answers = collect({host: argv_of[host] for host in hosts}, wanted)
-    why = "it is configured for Slurm, which does not answer here and say who has it"
-    return {one.host: why for one in answers if any(each.status == "ok" for each in one.frames)}
+    why = "it is configured for Slurm, which does not respond here to tell whose job has it"
+    return {
+        answer.host: why
+        for answer in answers
+        if any(frame.status == "ok" for frame in answer.frames)
+    }
 
 
 DEFAULT_TIMEOUT_S = 600
 
 
 def new_id() -> str:
-    """Of a change set: the date and time in UTC, and what keeps two of one second apart."""
+    """Return an ID for a change set: date and time in UTC, and a suffix that separates two in the
+    same second.
+    """
     return f"{datetime.datetime.now(datetime.UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
 
 
@@ -62,22 +68,23 @@ def may_be_touched(
     environment: Mapping[str, str],
     place: JournalPlace | None = None,
 ) -> TunePlan:
-    """The plan with the reason on each host that a scheduler gives to others. Raises ``BadInput``
-    when the plan is for hosts that are not the target's.
+    """Return the plan with the reason on each host that a scheduler has given to others.
+
+    Raises ``BadInput`` if the plan is for hosts that are not in the target.
     """
     known = set(hosts_of(target))
-    strangers = [one.host for one in plan.hosts if one.host not in known]
+    strangers = [host.host for host in plan.hosts if host.host not in known]
     if strangers:
         raise BadInput(
-            f"the plan is for {strangers[0]!r}, which is none of the hosts that are given: name the"
-            " same hosts as for the plan."
+            f"the plan is for {strangers[0]!r}, which is not among the given hosts: give the same"
+            " hosts as for the plan."
         )
-    wanted = [one.host for one in plan.hosts if one.changes or one.keeps or one.firmware]
+    wanted = [host.host for host in plan.hosts if host.changes or host.keeps or host.firmware]
     machine = place is None or not place.root
     why = refusals(target, wanted, environment) if machine else {}
     hosts = [
-        msgspec.structs.replace(one, refused=one.refused or why.get(one.host, ""))
-        for one in plan.hosts
+        msgspec.structs.replace(host, refused=host.refused or why.get(host.host, ""))
+        for host in plan.hosts
     ]
     return msgspec.structs.replace(plan, hosts=hosts)
 
@@ -90,22 +97,23 @@ def apply(
     timeout_s: int = DEFAULT_TIMEOUT_S,
     place: JournalPlace | None = None,
 ) -> Tuned:
-    """Carry the plan out on every host that may be touched and whose values are still those of the
-    plan. ``name``: of the set; "" makes one. The set reverts by itself after ``timeout_s``.
+    """Carry out the plan on every host that may be changed and still has the plan's values.
+
+    ``name``: ID of the set, "" for a new ID. The set reverts by itself after ``timeout_s``.
     """
     name = name or new_id()
-    wanted = {one.host: one for one in plan.hosts if one.changes or one.keeps or one.refused}
+    wanted = {row.host: row for row in plan.hosts if row.changes or row.keeps or row.refused}
     problems = _problems(target, wanted, place)
     sets = {
-        host: _set(one, name, timeout_s) for host, one in wanted.items() if host not in problems
+        host: _set(row, name, timeout_s) for host, row in wanted.items() if host not in problems
     }
     until = datetime.datetime.now().astimezone() + datetime.timedelta(seconds=timeout_s)
-    answered = {one.host: one for one in apply_sets(target, sets, place)} if sets else {}
+    answered = {answer.host: answer for answer in apply_sets(target, sets, place)} if sets else {}
     hosts = [
         answered.get(host) or HostTuned(host=host, problem=problems[host], status=1)
         for host in wanted
     ]
-    armed = any(one.status == 0 for one in answered.values())
+    armed = any(answer.status == 0 for answer in answered.values())
     shown = f"{until:%Y-%m-%d %H:%M:%S %Z}" if armed else ""
     return Tuned(action="apply", id=name, until=shown, hosts=hosts)
 
@@ -113,24 +121,24 @@ def apply(
 def _problems(
     target: Target, wanted: Mapping[str, HostPlan], place: JournalPlace | None
 ) -> dict[str, str]:
-    """Why a host is left alone: refused by the plan, or its values have moved."""
-    refused = {host: one.refused for host, one in wanted.items() if one.refused}
-    others = {host: one for host, one in wanted.items() if host not in refused}
+    """Return why a host is left alone: the plan refuses it, or its values have changed."""
+    refused = {host: row.refused for host, row in wanted.items() if row.refused}
+    others = {host: row for host, row in wanted.items() if host not in refused}
     return refused | _moved(target, others, place)
 
 
-def _set(one: HostPlan, name: str, timeout_s: int) -> ChangeSet:
+def _set(host: HostPlan, name: str, timeout_s: int) -> ChangeSet:
     return ChangeSet(
         id=name,
         by=who(),
         timeout_s=timeout_s,
-        changes=tuple(each.change for each in one.changes),
-        keeps=tuple(each.keep for each in one.keeps),
+        changes=tuple(planned.change for planned in host.changes),
+        keeps=tuple(planned.keep for planned in host.keeps),
     )
 
 
 def who() -> str:
-    """For the journal: who asked, from where."""
+    """Return who asked, from where, for the journal."""
     try:
         user = getpass.getuser()
     except (KeyError, OSError):
@@ -142,32 +150,36 @@ def who() -> str:
 def _moved(
     target: Target, wanted: Mapping[str, HostPlan], place: JournalPlace | None
 ) -> dict[str, str]:
-    """Hosts whose values are not those that the plan was made from, with the sentence."""
+    """Return the reason for each host whose values differ from those that the plan was made
+    from.
+    """
     if not wanted:
         return {}
-    found: dict[str, str] = {}
-    for one in _read_again(target, wanted, place):
-        facts = HostFacts.of(one.host, one.frames)
-        why = one.problem if not one.frames else moved(wanted[one.host], facts)
+    reasons: dict[str, str] = {}
+    for answer in _read_again(target, wanted, place):
+        facts = HostFacts.of(answer.host, answer.frames)
+        why = answer.problem if not answer.frames else moved(wanted[answer.host], facts)
         if why:
-            found[one.host] = why
-    return found
+            reasons[answer.host] = why
+    return reasons
 
 
 def _read_again(
     target: Target, wanted: Mapping[str, HostPlan], place: JournalPlace | None
 ) -> list[Collected]:
-    """The places of each host's plan; hosts with the same places together."""
+    """Read the places of each host's plan; hosts with the same places are read together."""
     asked = {
-        host: places_of([each.change for each in one.changes], [each.keep for each in one.keeps])
-        for host, one in wanted.items()
+        host: places_of([row.change for row in plan.changes], [row.keep for row in plan.keeps])
+        for host, plan in wanted.items()
     }
     return list(read_files(target, asked, place).values())
 
 
 def confirm(target: Target, name: str = "", place: JournalPlace | None = None) -> Tuned:
-    """Keep the set: its drop-ins are written and its timer ends. ``name`` "": of the single set
-    that waits, on the hosts where it does. Raises ``BadInput`` when none or several wait.
+    """Keep the set: its drop-ins are written and its timer is cancelled.
+
+    ``name`` "": the only waiting set, on the hosts that have it. Raises ``BadInput`` if none or
+    several wait.
     """
     hosts = hosts_of(target)
     if not name:
@@ -179,13 +191,13 @@ def confirm(target: Target, name: str = "", place: JournalPlace | None = None) -
 def revert(
     target: Target, name: str = "", place: JournalPlace | None = None, *, force: bool = False
 ) -> Tuned:
-    """Bring the old values back, byte for byte. ``name`` "": of the newest set of each host."""
+    """Restore the old values, byte for byte. ``name`` "": those of the newest set of each host."""
     more = ("--force",) if force else ()
     hosts = ask_nodes(target, "revert", hosts_of(target), name, place, *more)
     return Tuned(action="revert", id=name, hosts=hosts)
 
 
 def status(target: Target, name: str = "", place: JournalPlace | None = None) -> Tuned:
-    """What is applied where, until when, and what has moved since; nothing is changed."""
+    """Return what is applied where, until when, and what has changed since; nothing is changed."""
     answers = ask_nodes(target, "status", hosts_of(target), name, place)
-    return Tuned(action="status", id=name, hosts=[in_force_first(one) for one in answers])
+    return Tuned(action="status", id=name, hosts=[in_force_first(answer) for answer in answers])

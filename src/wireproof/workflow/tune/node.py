@@ -1,4 +1,4 @@
-"""``wireproof-node tune`` on the hosts of a target: the one place that starts it."""
+"""Runs ``wireproof-node tune`` on the hosts of a target; no other module starts it."""
 
 import re
 from collections.abc import Mapping
@@ -27,8 +27,9 @@ __all__ = [
 
 @dataclass(frozen=True)
 class JournalPlace:
-    """``state``: the folder of journals on the hosts, "": the default. ``root``: the folder below
-    which files are changed, "": the machine itself.
+    """``state``: the folder of journals on the hosts, "" for the default.
+
+    ``root``: the folder below which files are changed, "" for the machine itself.
     """
 
     state: str = ""
@@ -38,8 +39,8 @@ class JournalPlace:
 def apply_sets(
     target: Target, sets: Mapping[str, ChangeSet], place: JournalPlace | None = None
 ) -> list[HostTuned]:
-    """Each host's change set, all or nothing there."""
-    texts = {host: write_change_set(one) for host, one in sets.items()}
+    """Apply each host's change set, all or nothing."""
+    texts = {host: write_change_set(changes) for host, changes in sets.items()}
     return ask_hosts(_argv(target, "apply", tuple(sets), place), texts)
 
 
@@ -51,8 +52,10 @@ def ask_nodes(
     place: JournalPlace | None = None,
     *more: str,
 ) -> list[HostTuned]:
-    """What each host answers. ``name``: of a set; "": of all sets, and of the newest that is open
-    or confirmed to ``revert``. ``more``: further options of the node program.
+    """Return the answer of each host.
+
+    ``name``: of a set; "" for all sets, or, to ``revert``, for the newest that is open or
+    confirmed. ``more``: further options of the node program.
     """
     return ask_hosts(_argv(target, what, hosts, place, *_named(name), *more))
 
@@ -63,7 +66,7 @@ _NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}", re.ASCII)
 def _named(name: str) -> tuple[str, ...]:
     if name and not _NAME.fullmatch(name):
         raise BadInput(
-            f"{name[:80]!r} is no change set's id: `wireproof tune status` names those that are."
+            f"{name[:80]!r} is not the ID of a change set: `wireproof tune status` lists them."
         )
     return ("--id", name) if name else ()
 
@@ -71,7 +74,7 @@ def _named(name: str) -> tuple[str, ...]:
 def _argv(
     target: Target, what: str, hosts: tuple[str, ...], place: JournalPlace | None, *more: str
 ) -> dict[str, list[str]]:
-    """``--prefix`` of the target goes ahead: a site's ``sudo -n``."""
+    """Return each host's command, behind the target's ``--prefix`` (a site's ``sudo -n``)."""
     where = place or JournalPlace()
     program = [*target.prefix, str(find_program("wireproof-node")), "tune", what]
     root = ["--root", where.root] if where.root else []
@@ -85,7 +88,9 @@ def _argv(
 
 
 def _state(target: Target, where: JournalPlace, host: str) -> str:
-    """The nodes of a lab share this machine's files: each has a folder of its own."""
+    """Return the folder of journals; nodes of a lab share this machine's files, so each has its own
+    folder.
+    """
     if target.lab is None:
         return where.state
     return f"{where.state or target.lab.folder / 'tune'}/{host}"
@@ -94,7 +99,7 @@ def _state(target: Target, where: JournalPlace, host: str) -> str:
 def read_files(
     target: Target, wanted: Mapping[str, tuple[FactRequest, ...]], place: JournalPlace | None = None
 ) -> dict[str, Collected]:
-    """What each host answers to its requests. A host that is asked for nothing is left out."""
+    """Return each host's answer to its requests. Hosts without requests are left out."""
     groups: dict[tuple[FactRequest, ...], list[str]] = {}
     for host, asked in wanted.items():
         if asked:

@@ -1,5 +1,5 @@
-"""The work of ``wireproof tune plan``: audit, and the changes that mend what fails; and of ``tune
-export``: a plan as files of other tools.
+"""The work of ``wireproof tune plan``: an audit, and the changes that correct what fails; and of
+``tune export``, which writes a plan as files of other tools.
 """
 
 from __future__ import annotations
@@ -54,18 +54,20 @@ from wireproof.workflow.tune.node import JournalPlace, hosts_of, read_files
 def carrying(
     target: Target, host: str, facts: HostFacts, environment: Mapping[str, str]
 ) -> frozenset[str] | None:
-    """Names of the interfaces, with all that they stand on; None where they are not known.
+    """Return the interfaces that carry the connection to the host, and all interfaces below them;
+    None if they are unknown.
 
-    A lab's node is reached without any of its interfaces. Of this machine it is those of open ssh
-    connections and of the default route: sudo forgets by which of them somebody is logged in.
+    No interface of a lab's node carries the connection. On this machine they are those of open ssh
+    connections and of the default route, because sudo does not tell through which one the user is
+    logged in.
     """
     if target.lab is not None:
         return frozenset()
     sessions = ssh_addresses(facts)
     if not target.hosts or is_here(host):
         words = environment.get("SSH_CONNECTION", "").split()
-        found = having(facts, sessions | set(words[2:3])) | default_interfaces(facts)
-        return with_lower(facts, found)
+        names = having(facts, sessions | set(words[2:3])) | default_interfaces(facts)
+        return with_lower(facts, names)
     reached = having(facts, _addresses(host))
     if not reached:
         return None
@@ -74,7 +76,7 @@ def carrying(
 
 def _addresses(host: str) -> list[str]:
     with contextlib.suppress(OSError, UnicodeError):
-        return [str(one[4][0]) for one in socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)]
+        return [str(row[4][0]) for row in socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)]
     return []
 
 
@@ -84,9 +86,11 @@ _OSTREE = FactRequest(kind="file", path="/run/ostree-booted")
 
 @dataclass(frozen=True)
 class PlanSpecification:
-    """``asked``: settings by name, some with a value; none: all that fail. ``source``: a snapshot,
-    a folder with a host's files, or a sosreport, in place of the target's hosts. ``root``: files of
-    this machine are read and changed below this folder. ``skip``: settings that are left out.
+    """``asked``: settings by name, some with a value; without them all that fail.
+
+    ``source``: a snapshot, a folder with a host's files, or a sosreport, instead of the target's
+    hosts. ``root``: files of this machine are read and changed below this folder. ``skip``:
+    settings to leave out.
     """
 
     target: Options = field(default_factory=lambda: Options(alone=True))
@@ -100,7 +104,7 @@ class PlanSpecification:
 
 
 def target_of(specification: PlanSpecification, environment: Mapping[str, str]) -> Target:
-    """The hosts; with ``root`` this machine alone."""
+    """Return the hosts; with ``root`` this machine alone."""
     if specification.root is not None:
         return this_machine()
     return resolve_target(specification.target, environment)
@@ -109,32 +113,33 @@ def target_of(specification: PlanSpecification, environment: Mapping[str, str]) 
 def plan(
     specification: PlanSpecification, reporter: Reporter, environment: Mapping[str, str]
 ) -> TunePlan:
-    """The changes of every host. Raises ``BadInput`` for a name that is no setting, and
-    ``CouldNotMeasure`` when no host answers.
+    """Return the changes of every host.
+
+    Raises ``BadInput`` for an unknown setting, and ``CouldNotMeasure`` if no host responds.
     """
     known = catalogue()
     asked = named_all(specification.asked, known)
     skipped = {known.get(name).setting.id for name in specification.skip}
 
     def wishes_on(machine: Machine) -> list[Wish]:
-        found = wishes_of(machine, known, specification.profile, asked)
-        return [wish for wish in found if wish.entry.setting.id not in skipped]
+        wishes = wishes_of(machine, known, specification.profile, asked)
+        return [wish for wish in wishes if wish.entry.setting.id not in skipped]
 
     hosts = _Hosts(specification, known, reporter, environment)
     answers = hosts.read()
-    if not any(one.frames for one in answers):
+    if not any(answer.frames for answer in answers):
         raise CouldNotMeasure(f"no host gave its settings: {answers[0].problem}.")
-    machines = {one.host: _machine(one) for one in answers}
+    machines = {answer.host: _machine(answer) for answer in answers}
     wishes = {host: wishes_on(machine) for host, machine in machines.items()}
     answers = hosts.read_more(answers, wishes, asked)
-    made = [_host(one, wishes[one.host], asked, hosts) for one in answers]
-    if wrong := nowhere([_machine(one) for one in answers if one.frames], known, asked):
+    made = [_host(answer, wishes[answer.host], asked, hosts) for answer in answers]
+    if wrong := nowhere([_machine(answer) for answer in answers if answer.frames], known, asked):
         raise BadInput(wrong)
     return TunePlan(profile=specification.profile, made=_now(), hosts=made)
 
 
 def load_plan(path: Path) -> TunePlan:
-    """A plan that ``tune plan -o`` has written. ``BadInput`` when it is none."""
+    """Load a plan that ``tune plan -o`` has written. Raises ``BadInput`` if it is not a plan."""
     try:
         with open_regular(path) as file:
             data = file.read(_LARGEST_PLAN)
@@ -161,7 +166,7 @@ def _host(
     if hosts.target is not None and hosts.target.lab is not None:
         return of_lab(made)
     made = _with_overruled(made, machine.facts)
-    named = [one for one in asked if one.name]
+    named = [setting for setting in asked if setting.name]
     if asked and not named:
         return made
     profile = hosts.specification.profile
@@ -169,17 +174,17 @@ def _host(
 
 
 def _with_overruled(made: HostPlan, facts: HostFacts) -> HostPlan:
-    """With a note for each value of its drop-ins that another file overrules."""
-    ours = {one.keep.path: one.keep.text for one in made.keeps}
+    """Add a note for each value of our drop-ins that another file overrules."""
+    ours = {planned.keep.path: planned.keep.text for planned in made.keeps}
     notes = [
-        f"{one.place}: {one.file} says {one.says} and overrules ours at the next boot"
-        for one in overruled(files_of(facts), ours).values()
+        f"{line.place}: {line.file} says {line.says} and overrules ours at the next boot"
+        for line in overruled(files_of(facts), ours).values()
     ]
     return msgspec.structs.replace(made, notes=[*made.notes, *notes, *unread(facts, ours)])
 
 
 class _Hosts:
-    """Where the facts come from: the target's hosts, or a source."""
+    """The source of the facts: the target's hosts, or a snapshot or folder."""
 
     def __init__(
         self,
@@ -194,20 +199,26 @@ class _Hosts:
         self.target = target_of(specification, environment) if self.source is None else None
 
     def read(self) -> list[Collected]:
-        """With what the BMCs say of the firmware, where they are given."""
-        found, bmc = self._read(), self.specification.bmc
+        """Read the facts, with the firmware's settings from the BMCs if any are given."""
+        answers, bmc = self._read(), self.specification.bmc
         if not bmc.sources:
-            return found
+            return answers
         if self.specification.source is not None:
-            raise BadInput("--from has the firmware's settings of its time: leave out --bmc.")
-        return with_firmware(found, bmcs_of(bmc, [one.host for one in found]), self.reporter)
+            raise BadInput(
+                "--from already holds the firmware's settings of its time: leave out --bmc."
+            )
+        return with_firmware(
+            answers, bmcs_of(bmc, [answer.host for answer in answers]), self.reporter
+        )
 
     def _read(self) -> list[Collected]:
         if self.target is None:
             assert self.source is not None  # noqa: S101 - one of the two
-            found = facts_of_source(self.source, self.known)
+            facts = facts_of_source(self.source, self.known)
             here = self.specification.root is not None
-            return [dataclasses.replace(one, host=_here()) for one in found] if here else found
+            return (
+                [dataclasses.replace(answer, host=_here()) for answer in facts] if here else facts
+            )
         return facts_of_target(self.target, self.known, self.reporter, self.environment)
 
     def read_more(
@@ -216,11 +227,13 @@ class _Hosts:
         wishes: Mapping[str, Sequence[Wish]],
         asked: Sequence[Named],
     ) -> list[Collected]:
-        """What the wishes need besides."""
+        """Read what the wishes need in addition."""
         more_asked = CONNECTIONS if self.specification.allow_link_down else ()
         rest = (*self._files(asked), _OSTREE, *settings_files(), *more_asked)
         wanted = {
-            one.host: (*requests_of(wishes[one.host]), *rest) for one in answers if one.frames
+            answer.host: (*requests_of(wishes[answer.host]), *rest)
+            for answer in answers
+            if answer.frames
         }
         if self.source is not None and is_snapshot(self.source):
             more = {host: Collected(host, _not_there()) for host in wanted}
@@ -228,15 +241,17 @@ class _Hosts:
             place = JournalPlace(root=str(self.source or ""))
             more = read_files(self.target or this_machine(), wanted, place)
         return [
-            dataclasses.replace(one, frames=(*one.frames, *more[one.host].frames))
-            if one.host in more
-            else one
-            for one in answers
+            dataclasses.replace(answer, frames=(*answer.frames, *more[answer.host].frames))
+            if answer.host in more
+            else answer
+            for answer in answers
         ]
 
     def _files(self, asked: Sequence[Named]) -> Iterator[FactRequest]:
-        """What names are planned for, and what the kernel changes with it."""
-        for path in (each.path for each in asked if each.path):
+        """Yield the files that are planned by name, and the files that the kernel changes with
+        them.
+        """
+        for path in (setting.path for setting in asked if setting.path):
             yield FactRequest(kind="file", path=path)
             yield from (FactRequest(kind="file", path=other) for other in coupled_with(path))
 
@@ -254,8 +269,8 @@ def _here() -> str:
 
 
 def _not_there() -> Sequence[FactFrame]:
-    """A snapshot says nothing of our drop-ins: it is planned as if none were there, and `tune
-    apply` finds out.
+    """Return our drop-ins as missing: a snapshot does not hold them, so the plan assumes that there
+    are none, and `tune apply` finds out.
     """
     return tuple(
         FactFrame(rank=0, kind="file", status="missing", path=path, text="") for path in DROP_INS
@@ -263,7 +278,10 @@ def _not_there() -> Sequence[FactFrame]:
 
 
 def save_plan(made: TunePlan, path: Path) -> None:
-    """The plan as a file, whole or not at all. Raises ``BadInput`` when it cannot be written."""
+    """Write the plan to a file, completely or not at all.
+
+    Raises ``BadInput`` if it cannot be written.
+    """
     data = msgspec.json.format(msgspec.json.encode(made), indent=1) + b"\n"
     try:
         replace_file(path, data)
@@ -272,31 +290,33 @@ def save_plan(made: TunePlan, path: Path) -> None:
 
 
 def export(plan: TunePlan, form: str) -> dict[str, str]:
-    """Host set to text; all hosts in one text for ``ansible``. Raises ``BadInput`` where there is
-    nothing to write, or several kinds of hosts in a form for one.
+    """Return the text for each set of hosts; one text for all hosts for ``ansible``.
+
+    Raises ``BadInput`` if there is nothing to write, or if the hosts have different plans but the
+    form takes one.
     """
     groups = _groups(plan.hosts)
     if not groups:
-        raise BadInput("nothing is to be changed: there is nothing to export.")
+        raise BadInput("the plan changes nothing: there is nothing to export.")
     if form == "ansible":
         hosts = fold_hosts([host for _, names in groups for host in names])
         return {hosts: ansible(groups, plan.profile)}
     if len(groups) > 1:
         sets = "; ".join(fold_hosts(names) for _, names in groups[:4])
         raise BadInput(
-            f"the hosts have {len(groups)} different plans ({sets}): export those of one with"
-            " --hosts, or all as ansible."
+            f"the hosts have {len(groups)} different plans ({sets}): export one of them with"
+            " --hosts, or all of them as ansible."
         )
-    (one, names) = groups[0]
-    return {fold_hosts(names): FORMS[form](one, names, plan.profile)}
+    (first, names) = groups[0]
+    return {fold_hosts(names): FORMS[form](first, names, plan.profile)}
 
 
 def _groups(hosts: Sequence[HostPlan]) -> list[tuple[HostPlan, list[str]]]:
-    """Hosts with the same changes together; old values may differ."""
-    found: dict[str, list[HostPlan]] = defaultdict(list)
-    for one in hosts:
-        if one.changes or one.keeps:
-            changes = [each.change for each in one.changes]
-            keeps = [each.keep for each in one.keeps]
-            found[repr((changes, keeps, one.by_hand))].append(one)
-    return [(group[0], [one.host for one in group]) for group in found.values()]
+    """Group hosts with the same changes; their old values may differ."""
+    groups: dict[str, list[HostPlan]] = defaultdict(list)
+    for host in hosts:
+        if host.changes or host.keeps:
+            changes = [planned.change for planned in host.changes]
+            keeps = [planned.keep for planned in host.keeps]
+            groups[repr((changes, keeps, host.by_hand))].append(host)
+    return [(group[0], [host.host for host in group]) for group in groups.values()]

@@ -1,5 +1,5 @@
-"""The work of ``wireproof tune verify``: what of the sets that were kept stands, after a boot too;
-and which file overrules them.
+"""The work of ``wireproof tune verify``: which confirmed changes are still in force, also after a
+reboot, and which file overrules them.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -24,66 +24,80 @@ _STANDS = ("applied", "already", "rewritten", "kept")
 
 
 def verify(target: Target, name: str = "", place: JournalPlace | None = None) -> Tuned:
-    """The sets that are confirmed, on each host, with what overrules them; nothing is changed. The
-    status of a host is 1 when one of their values or files does not stand.
+    """Return the confirmed sets on each host, with what overrules them; nothing is changed.
+
+    The status of a host is 1 if one of its values or files is no longer in force.
     """
-    answers = [_kept(one) for one in ask_nodes(target, "status", hosts_of(target), name, place)]
-    hosts = [_verified(one) for one in with_overruled(answers, target, place)]
+    answers = [
+        _kept(answer) for answer in ask_nodes(target, "status", hosts_of(target), name, place)
+    ]
+    hosts = [_verified(answer) for answer in with_overruled(answers, target, place)]
     return Tuned(action="verify", id=name, hosts=hosts)
 
 
-def _kept(one: HostTuned) -> HostTuned:
-    sets = [each for each in one.sets if each.state == "confirmed"]
-    names = {each.id for each in sets}
-    changes = [each for each in one.changes if each.of in names]
-    return msgspec.structs.replace(one, sets=sets, changes=changes)
+def _kept(host: HostTuned) -> HostTuned:
+    sets = [change_set for change_set in host.sets if change_set.state == "confirmed"]
+    names = {change_set.id for change_set in sets}
+    changes = [change for change in host.changes if change.of in names]
+    return msgspec.structs.replace(host, sets=sets, changes=changes)
 
 
-def _verified(one: HostTuned) -> HostTuned:
-    stands = all(each.state in _STANDS for each in one.changes)
-    return one if stands or one.status else msgspec.structs.replace(one, status=1)
+def _verified(host: HostTuned) -> HostTuned:
+    stands = all(change.state in _STANDS for change in host.changes)
+    return host if stands or host.status else msgspec.structs.replace(host, status=1)
 
 
 def with_overruled(
     answers: Sequence[HostTuned], target: Target, place: JournalPlace | None = None
 ) -> list[HostTuned]:
-    """The answers with the file that overrules at the next boot, at each drop-in that was kept."""
-    wanted = [one.host for one in answers if any(each.state == "kept" for each in one.changes)]
+    """Return the answers with the file that overrules each kept drop-in at the next boot."""
+    wanted = [
+        answer.host
+        for answer in answers
+        if any(change.state == "kept" for change in answer.changes)
+    ]
     read = read_files(target, {host: settings_files() for host in wanted}, place)
     found = {
-        one.host: _overruled(one.changes, HostFacts.of(one.host, read[one.host].frames))
-        for one in answers
-        if one.host in read
+        answer.host: _overruled(answer.changes, HostFacts.of(answer.host, read[answer.host].frames))
+        for answer in answers
+        if answer.host in read
     }
     return [
-        msgspec.structs.replace(one, changes=[_with(each, found[one.host]) for each in one.changes])
-        if found.get(one.host)
-        else one
-        for one in answers
+        msgspec.structs.replace(
+            answer, changes=[_with(change, found[answer.host]) for change in answer.changes]
+        )
+        if found.get(answer.host)
+        else answer
+        for answer in answers
     ]
 
 
 def _overruled(changes: Iterable[ChangeAnswer], facts: HostFacts) -> Mapping[str, str]:
-    """By the drop-in of ours: which lines of others count in place of its lines, or may."""
+    """Return, for each of our drop-ins, the lines of other files that override it, or may."""
     files = files_of(facts)
-    kept = {each.id: files[each.id] for each in changes if each.id in files}
+    kept = {change.id: files[change.id] for change in changes if change.id in files}
     return {path: why for path, text in kept.items() if (why := _why(files, facts, {path: text}))}
 
 
 def _why(files: Mapping[str, str], facts: HostFacts, ours: Mapping[str, str]) -> str:
-    found = overruled(files, ours).values()
-    lines = [f"{one.file} overrules {one.place} with {one.says}" for one in found]
+    lines = [
+        f"{line.file} overrules {line.place} with {line.says}"
+        for line in overruled(files, ours).values()
+    ]
     return "; ".join([*lines, *(["at the next boot"] if lines else []), *unread(facts, ours)])
 
 
-def _with(each: ChangeAnswer, found: Mapping[str, str]) -> ChangeAnswer:
-    if each.state != "kept" or each.id not in found:
-        return each
-    return msgspec.structs.replace(each, reason=found[each.id])
+def _with(change: ChangeAnswer, reasons: Mapping[str, str]) -> ChangeAnswer:
+    if change.state != "kept" or change.id not in reasons:
+        return change
+    return msgspec.structs.replace(change, reason=reasons[change.id])
 
 
 def residue(target: Target, reporter: Reporter, place: JournalPlace | None = None) -> Residue:
-    """Read-only. A host that does not answer is found as ``unread``."""
+    """Return what earlier changes have left on the hosts; nothing is changed.
+
+    A host that does not respond is listed as ``unread``.
+    """
     hosts = hosts_of(target)
     known = catalogue()
     where = place or JournalPlace()
@@ -91,10 +105,11 @@ def residue(target: Target, reporter: Reporter, place: JournalPlace | None = Non
         reporter.say(f"reading the settings' files of {counted(len(hosts), 'host')}")
     first = read_files(target, {host: settings_files() for host in hosts}, where)
     asked = {
-        host: values_asked(HostFacts.of(host, one.frames), known) for host, one in first.items()
+        host: values_asked(HostFacts.of(host, answer.frames), known)
+        for host, answer in first.items()
     }
     second = read_files(target, asked, where)
-    states = {one.host: one for one in ask_nodes(target, "status", hosts, "", where)}
+    states = {answer.host: answer for answer in ask_nodes(target, "status", hosts, "", where)}
     found: list[ResidueFound] = []
     for host in hosts:
         more = second[host].frames if host in second else ()
@@ -102,19 +117,22 @@ def residue(target: Target, reporter: Reporter, place: JournalPlace | None = Non
     return Residue(hosts=list(hosts), found=found)
 
 
-def _of_host(one: Collected, more: Sequence[FactFrame], state: HostTuned) -> list[ResidueFound]:
-    if not one.frames:
-        return [ResidueFound(host=one.host, kind="unread", place="the host", message=one.problem)]
-    return residue_of(HostFacts.of(one.host, (*one.frames, *more)), state, catalogue())
+def _of_host(answer: Collected, more: Sequence[FactFrame], state: HostTuned) -> list[ResidueFound]:
+    if not answer.frames:
+        return [
+            ResidueFound(host=answer.host, kind="unread", place="the host", message=answer.problem)
+        ]
+    return residue_of(HostFacts.of(answer.host, (*answer.frames, *more)), state, catalogue())
 
 
 _MOST_HOSTS = 256
-"""Each host is asked by a program of its own, as for its settings."""
+"""Above this number of hosts no journals are read, because each host needs a separate process."""
 
 
 def standing_on(target: Target) -> Standing | None:
-    """What the journals of the target's hosts say now; None where nobody asked: of more than 256
-    hosts, and of a machine that is files only. What cannot be read is told, and costs no result.
+    """Return what the journals of the target's hosts say now; None for more than 256 hosts, and for
+    a machine that consists of files only. Errors are stored in the result, so that no measurement
+    is lost.
     """
     hosts = hosts_of(target)
     if len(hosts) > _MOST_HOSTS or target.sysfs_root:

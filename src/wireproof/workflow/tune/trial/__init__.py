@@ -1,5 +1,5 @@
-"""``tune try``: does a setting help here? Warm-up, blocks of runs in random order, looks at the
-intervals, the answer.
+"""``tune try``: measures whether a setting helps here, with a warm-up, blocks of runs in random
+order and looks at the intervals.
 """
 
 import dataclasses
@@ -34,7 +34,7 @@ __all__ = ["TrialSpecification", "run_trial"]
 
 
 class InEnvironment(AppliedKnob):
-    """A variable of the runs: nothing outside them is changed."""
+    """A variable of the runs; nothing outside of them is changed."""
 
     def __init__(self, knob: TriedKnob) -> None:
         self._knob = knob
@@ -45,7 +45,7 @@ class InEnvironment(AppliedKnob):
     def keep(self, value: int) -> str:
         text = self._knob.values[value]
         do = f"unset {self._knob.name}" if text is None else f"export {self._knob.shown(value)}"
-        return f"a variable lasts as long as its process: put `{do}` into the job script"
+        return f"a variable is lost when its process ends: put `{do}` into the job script"
 
 
 _SPARE_S = 60.0
@@ -55,11 +55,11 @@ _LONGEST_TIMER_S = 86400
 def run_trial(
     wanted: TrialSpecification, reporter: Reporter, environment: Mapping[str, str]
 ) -> TryResult:
-    """Measure with each value in turn until the answer is known or the time is over.
+    """Measure with each value in turn until the answer is known or the budget is used up.
 
-    ``environment``: what commands inherit, and where an allocation is looked for. The old value is
-    back at the end, however that comes, unless ``keep`` asks for another. Raises ``BadInput``
-    before anything is started, ``CouldNotMeasure`` when a run fails.
+    ``environment``: inherited by commands, and searched for an allocation. At the end, and after
+    any error, the old value is restored unless ``keep`` is set. Raises ``BadInput`` before anything
+    is started, ``CouldNotMeasure`` if a run fails.
     """
     workload = _workload(wanted, reporter, environment)
     for line in workload.notes:
@@ -68,11 +68,11 @@ def run_trial(
     with ExitStack() as stack:
         applied = stack.enter_context(knob)
         stack.enter_context(workload)
-        found = _Trial(wanted, workload, applied, reporter).measure()
-        if wanted.keep and found.best is not None:
-            reporter.say(applied.keep(found.best.value))
-            found = msgspec.structs.replace(found, kept=found.best.value)
-    return found
+        result = _Trial(wanted, workload, applied, reporter).measure()
+        if wanted.keep and result.best is not None:
+            reporter.say(applied.keep(result.best.value))
+            result = msgspec.structs.replace(result, kept=result.best.value)
+    return result
 
 
 def _workload(
@@ -89,7 +89,7 @@ def _applied(
     reporter: Reporter,
     environment: Mapping[str, str],
 ) -> tuple[TrialSpecification, AppliedKnob]:
-    """How the knob is turned, and the specification with all its values named."""
+    """Return how the knob is applied, and the specification with all its values named."""
     if wanted.knob.kind == "variable":
         workload.check(wanted.knob)
         return wanted, InEnvironment(wanted.knob)
@@ -108,12 +108,14 @@ def _applied(
 
 
 def _each_once(target: Target) -> Target:
-    """A host is changed once, however many ranks it has."""
+    """Return the target with each host once, because a host is changed once however many ranks it
+    has.
+    """
     return dataclasses.replace(target, hosts=tuple(dict.fromkeys(target.hosts)))
 
 
 def _again(target: Target) -> Options:
-    """The same hosts, asked for by name."""
+    """Return options that name the same hosts."""
     lab = target.lab.name if target.lab is not None else None
     return Options(
         hosts=target.hosts,
@@ -127,7 +129,7 @@ def _again(target: Target) -> Options:
 
 
 class _Trial(Bench[TrialRun]):
-    """The values of one knob; an arm is a value's index."""
+    """The trial of one knob; an arm is the index of a value."""
 
     def __init__(
         self,
@@ -154,7 +156,9 @@ class _Trial(Bench[TrialRun]):
         )
 
     def measure(self) -> TryResult:
-        """A warm-up of each value, then blocks until the answer is known or the time is over."""
+        """Warm up each value, then run blocks until the answer is known or the budget is used
+        up.
+        """
         begun = time.monotonic()
         warm = [self.run(TrialPlace(WARM_UP, WARM_UP, arm)) for arm in self._design.arms]
         experiment = Experiment(design=self._design, trials=warm, seconds=time.monotonic() - begun)

@@ -1,5 +1,7 @@
-"""A setting of the hosts under trial: each value is a change set of the node program, which has the
-old value in its journal and a timer that brings it back when the trial does not.
+"""A setting of the hosts under trial.
+
+Each value is a change set of the node program, which keeps the old value in its journal and
+restores it by a timer if the trial does not.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -17,19 +19,20 @@ from wireproof.workflow.tune.node import JournalPlace, ask_nodes
 from wireproof.workflow.tune.trial.specification import Variables
 
 KEPT_S = 600
-"""A value that is kept reverts after this, unless it is confirmed."""
+"""Seconds after which a kept value reverts unless it is confirmed."""
 
 Planner = Callable[[str], TunePlan]
-"""The plan for ``SETTING`` or ``SETTING=VALUE``."""
+"""Returns the plan for ``SETTING`` or ``SETTING=VALUE``."""
 
 
 def planned(
     knob: TriedKnob, plan: Planner, target: Target, environment: Mapping[str, str]
 ) -> tuple[TriedKnob, list[TunePlan]]:
-    """The plan of each value, from the values that stand now, and the knob with all values named. A
-    value that stands already has an empty plan.
+    """Return the knob with all values named, and the plan of each value from the current values.
 
-    Raises ``BadInput`` for what cannot be changed at once, or has one value only.
+    A current value has an empty plan.
+
+    Raises ``BadInput`` if the setting cannot be changed at once, or has only one value.
     """
     asked = [knob.name if value is None else f"{knob.name}={value}" for value in knob.values]
     bare = knob.values == (None,)
@@ -37,9 +40,9 @@ def planned(
     if bare:
         plans = [_nothing(plans[0]), plans[0]]
         knob = msgspec.structs.replace(knob, values=(None, _wanted(knob, plans[1])))
-    for one in plans:
-        _check(knob, may_be_touched(one, target, environment))
-    if sum(not _changes(one) for one in plans) > 1:
+    for value_plan in plans:
+        _check(knob, may_be_touched(value_plan, target, environment))
+    if sum(not _changes(value_plan) for value_plan in plans) > 1:
         raise BadInput(f"{knob.name}: the values do not differ from the current ones.")
     return knob, plans
 
@@ -53,50 +56,54 @@ def _nothing(of: TunePlan) -> TunePlan:
 
 
 def _changes(plan: TunePlan) -> bool:
-    return any(one.changes for one in plan.hosts)
+    return any(host.changes for host in plan.hosts)
 
 
 def _wanted(knob: TriedKnob, plan: TunePlan) -> str:
-    """The recommended value, as people read it."""
-    values = {each.change.value for one in plan.hosts for each in one.changes}
+    """Return the recommended value as shown to users."""
+    values = {planned.change.value for host in plan.hosts for planned in host.changes}
     if not values:
-        by_hand = next((each.how for one in plan.hosts for each in one.by_hand), "")
+        by_hand = next((step.how for host in plan.hosts for step in host.by_hand), "")
         why = f" ({by_hand})" if by_hand else ": give values to compare, ID=A,B"
-        raise BadInput(f"{knob.name} has nothing that could be changed here{why}.")
+        raise BadInput(f"{knob.name} has no value to change here{why}.")
     return "/".join(sorted(values))
 
 
 def _check(knob: TriedKnob, plan: TunePlan) -> None:
-    for one in plan.hosts:
-        if one.refused:
-            raise BadInput(f"{one.host} is left alone: {one.refused}.")
-        if one.by_hand:
+    for host in plan.hosts:
+        if host.refused:
+            raise BadInput(f"{host.host} is left alone: {host.refused}.")
+        if host.by_hand:
             raise BadInput(
-                f"{knob.name} on {one.host} is not changed while it is measured:"
-                f" {one.by_hand[0].how}."
+                f"{knob.name} on {host.host} cannot be changed during a trial:"
+                f" {host.by_hand[0].how}."
             )
 
 
 class AppliedKnob(AbstractContextManager["AppliedKnob"]):
-    """Leaving it brings the old value back, unless ``keep`` was called."""
+    """A knob during the trial; leaving the context restores the old value unless ``keep`` was
+    called.
+    """
 
     def __exit__(self, *_: object) -> None:
-        """Where nothing was changed there is nothing to take away."""
+        """Restore nothing, because nothing was changed."""
 
     def put(self, value: int) -> Variables:
-        """Value number ``value`` is in force now, in runs with these variables. Raises
-        ``CouldNotMeasure`` when that cannot be.
+        """Put value number ``value`` in force for runs with the returned variables.
+
+        Raises ``CouldNotMeasure`` if that fails.
         """
         raise NotImplementedError
 
     def keep(self, value: int) -> str:
-        """The value stays; what the user has to do, in a sentence."""
+        """Keep the value; return what the user has to do, in a sentence."""
         raise NotImplementedError
 
 
 class OnHosts(AppliedKnob):
-    """The knob on all hosts of ``target`` at once. ``timeout_s``: of the timer, longer than the
-    runs that one value has in a row.
+    """The knob on all hosts of ``target`` at once.
+
+    ``timeout_s``: of the timer, longer than the consecutive runs of one value.
     """
 
     def __init__(
@@ -108,7 +115,7 @@ class OnHosts(AppliedKnob):
         place: JournalPlace | None,
         reporter: Reporter,
     ) -> None:
-        self._plans = [_without_drop_ins(one) for one in plans]
+        self._plans = [_without_drop_ins(plan) for plan in plans]
         self._whole = list(plans)
         self._target, self._place = target, place
         self._timeout_s, self._reporter = timeout_s, reporter
@@ -134,27 +141,28 @@ class OnHosts(AppliedKnob):
     def keep(self, value: int) -> str:
         self._take_away()
         if not _changes(self._whole[value]):
-            return "the value that helps is the one that stood there before: nothing is changed"
+            return "the best value is the one that was set before: nothing is changed"
         self._apply(self._whole[value], KEPT_S)
         name, self._name = self._name, ""
         return (
             f"it is applied and reverts by itself in {KEPT_S // 60} min unless"
-            f" `wireproof tune confirm {name}` with the same hosts comes before"
+            f" `wireproof tune confirm {name}` with the same hosts is run first"
         )
 
     def _apply(self, plan: TunePlan, timeout_s: int) -> None:
         if not _changes(plan):
             return
-        # Known before anything is written: what an interruption leaves is taken away, too.
-        self._name, self._hosts = new_id(), tuple(one.host for one in plan.hosts)
+        # Set before anything is written, so that an interrupted change is reverted as well.
+        self._name, self._hosts = new_id(), tuple(host.host for host in plan.hosts)
         done = apply(plan, self._target, name=self._name, timeout_s=timeout_s, place=self._place)
-        self._hosts = tuple(one.host for one in done.hosts if _may_be_changed(one))
+        self._hosts = tuple(host.host for host in done.hosts if _may_be_changed(host))
         if why := _failure(done.hosts):
             raise CouldNotMeasure(f"the value could not be put in place: {why}.")
 
     def _take_away(self) -> None:
-        """The old value, byte for byte; ``CouldNotMeasure`` when it is not back, or was
-        back too early.
+        """Restore the old value, byte for byte.
+
+        Raises ``CouldNotMeasure`` if it is not restored, or was restored too early.
         """
         self._value = -1
         if not self._name or not self._hosts:
@@ -162,41 +170,45 @@ class OnHosts(AppliedKnob):
         done = ask_nodes(self._target, "revert", self._hosts, self._name, self._place)
         if why := _failure(done):
             raise CouldNotMeasure(
-                f"the old value is not restored ({why}): `wireproof tune status` says what stands"
-                f" there, `wireproof tune revert {self._name}` tries again."
+                f"the old value is not restored ({why}): `wireproof tune status` shows the"
+                f" current values, `wireproof tune revert {self._name}` tries again."
             )
         self._name = ""
-        early = next((one.host for one in done if _was_back(one)), "")
+        early = next((host.host for host in done if _was_back(host)), "")
         if early:
             raise CouldNotMeasure(
-                f"the value on {early} was taken back before its runs had ended: by its timer, by"
-                " the command, or by another user."
+                f"the value on {early} was reverted before its runs had ended: by its timer, by the"
+                " command, or by another user."
             )
 
 
 def _without_drop_ins(plan: TunePlan) -> TunePlan:
-    """Drop-ins are for what stays."""
-    hosts = [msgspec.structs.replace(one, keeps=[]) for one in plan.hosts if one.changes]
+    """Drop the drop-in files from the plan: they are for values that stay."""
+    hosts = [msgspec.structs.replace(host, keeps=[]) for host in plan.hosts if host.changes]
     return msgspec.structs.replace(plan, hosts=hosts)
 
 
-def _may_be_changed(one: HostTuned) -> bool:
-    """Its program took the set and has not undone it already, or did not answer to the end."""
-    if one.sets:
-        return any(each.state != "reverted" for each in one.sets)
-    return one.status not in (0, 1, 2)
+def _may_be_changed(host: HostTuned) -> bool:
+    """Return whether the host may still have the set: its program accepted it and has not reverted
+    it, or did not answer to the end.
+    """
+    if host.sets:
+        return any(change_set.state != "reverted" for change_set in host.sets)
+    return host.status not in (0, 1, 2)
 
 
-def _was_back(one: HostTuned) -> bool:
-    """The old value stood there before it was written back: the runs were not with the new one."""
-    return all(each.state == "already" for each in one.changes)
+def _was_back(host: HostTuned) -> bool:
+    """Return whether the old value was in place before it was restored: the runs did not use the
+    new value.
+    """
+    return all(change.state == "already" for change in host.changes)
 
 
 def _failure(hosts: Sequence[HostTuned]) -> str:
-    """What the first host says that did not do it; "" when all did."""
-    for one in hosts:
-        if one.problem or one.status != 0:
-            said = next((each for each in one.changes if each.reason), None)
-            reason = f"{said.id}: {said.reason}" if said is not None else ""
-            return f"{one.host}: {one.problem or reason or f'status {one.status}'}"
+    """Return the reason of the first host that failed, or ""."""
+    for host in hosts:
+        if host.problem or host.status != 0:
+            explained = next((change for change in host.changes if change.reason), None)
+            reason = f"{explained.id}: {explained.reason}" if explained is not None else ""
+            return f"{host.host}: {host.problem or reason or f'status {host.status}'}"
     return ""

@@ -1,4 +1,6 @@
-"""One of our own patterns as the workload of a trial: each run is a launch of its own."""
+"""The workloads of a trial: a pattern of wireproof, each run with its own launch, or a command of
+the user.
+"""
 
 import dataclasses
 import resource
@@ -31,13 +33,11 @@ from wireproof.workflow.target.reach import launcher_environment
 from wireproof.workflow.tune.trial.specification import OwnCommand, RunNumbers, Variables, Workload
 
 RUN_S = 0.2
-"""What one run measures, when nothing else is asked for: launches differ more than what is in
-one.
-"""
+"""Default length of a run; short, because launches differ more than repetitions within a launch."""
 
 
 class PatternWorkload(Workload):
-    """Launches of the engine with one point. ``environment``: where an allocation is looked for."""
+    """Launches of the engine with one point. ``environment`` is searched for an allocation."""
 
     def __init__(
         self, wanted: MeasureSpecification, reporter: Reporter, environment: Mapping[str, str]
@@ -73,9 +73,9 @@ class PatternWorkload(Workload):
             command = command_of(self._with({name: value}), self.target)
             if value is not None and (given := overridden(command, name, value)):
                 raise BadInput(
-                    f"{name}={value} does not get through: the launch itself sets it to"
-                    f" {given[:80]!r}, for the claimed NIC or fabric; --nic-selection none and no"
-                    " --fabric leave it alone."
+                    f"{name}={value} has no effect: the launch itself sets it to {given[:80]!r}"
+                    " for the claimed NIC or fabric; with --nic-selection none and without"
+                    " --fabric it does not."
                 )
 
     def run(self, variables: Variables, shown: str) -> RunNumbers:
@@ -97,7 +97,7 @@ class PatternWorkload(Workload):
     def _with(self, variables: Variables) -> Session:
         for name, value in variables.items():
             if value is None and name in self._environment:
-                raise BadInput(f"{name} is set here: unset it, so that a run without it can be.")
+                raise BadInput(f"{name} is set in this shell: unset it to allow a run without it.")
         chosen = {name: value for name, value in variables.items() if value is not None}
         extra = tuple({**self._variables, **chosen}.items())
         return dataclasses.replace(self._session, extra=extra)
@@ -112,21 +112,21 @@ class PatternWorkload(Workload):
 
 
 def processor_s() -> float:
-    """Processor time of all that we have started and that has ended, here; seconds."""
+    """Return the processor time in seconds of all child processes of ours that have ended."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
 
-# --- Whether a variable under trial gets to what reads it: one that is overridden, or that nothing
-# reads, would have no effect for a reason that says nothing about it.
+# --- Whether a variable under trial reaches its reader. A variable that is overridden, or that
+# nothing reads, would have no effect for a reason that is not its value.
 
 _OF_LIBFABRIC = ("FI_", "PSM3_", "PSM2_", "HFI_")
 _MCA = "OMPI_MCA_"
 
 
 def unread(name: str, transport: TransportKind, install: MpiInstall | None) -> str:
-    """Why nothing in a launch over ``transport`` reads the variable; "" when something may, and
-    where no messages are sent at all.
+    """Return why nothing in a launch over ``transport`` reads the variable, or "" if something may
+    or if no messages are sent.
     """
     if transport == "tcp":
         return "the transport tcp has no MPI that reads it"
@@ -140,7 +140,7 @@ def unread(name: str, transport: TransportKind, install: MpiInstall | None) -> s
 
 
 def overridden(command: LaunchCommand, name: str, value: str) -> str:
-    """The value that the launch itself gives the variable in place of ``value``; "" when none."""
+    """Return the value that the launch itself gives the variable instead of ``value``, or ""."""
     given = [command.environment.get(name, value)]
     argv = ("", *command.argv, "")
     for before, word, after in zip(argv, argv[1:], argv[2:], strict=False):
@@ -150,17 +150,20 @@ def overridden(command: LaunchCommand, name: str, value: str) -> str:
             given.append(word.partition("=")[2])
         elif before == "--mca" and f"{_MCA}{word}" == name:
             given.append(after)
-    return next((one for one in given if one != value), "")
+    return next((other for other in given if other != value), "")
 
 
-# --- A command of the user's as the workload of a trial, between two readings of its hosts' ports.
+# --- A command of the user as the workload of a trial, between two readings of its hosts' ports.
 
 READ_EVERY_S = 10.0
-"""Ports are read before and after a run; between, only to keep the connection."""
+"""Ports are read before and after a run; readings in between only keep the connection open."""
 
 
 class CommandWorkload(Workload):
-    """Runs of one command. Its output is kept for its number and shown when it fails."""
+    """Runs of one command.
+
+    Its output is searched for the number, and its last lines are shown if it fails.
+    """
 
     def __init__(
         self, wanted: OwnCommand, reporter: Reporter, environment: Mapping[str, str]
@@ -196,8 +199,8 @@ class CommandWorkload(Workload):
             self._watch.mark()
             self._reads = True
         except CouldNotMeasure as error:
-            self._reporter.warn(f"no retransmits and drops are seen: {error}")
-            self.notes.append(f"no retransmits and drops are seen: {error}")
+            self._reporter.warn(f"retransmits and drops cannot be seen: {error}")
+            self.notes.append(f"retransmits and drops cannot be seen: {error}")
 
     def __exit__(self, *_: object) -> None:
         self._watch.__exit__()
@@ -215,7 +218,10 @@ class CommandWorkload(Workload):
         return RunNumbers(metric=self._number(output, seconds, shown), guards=guards)
 
     def _output(self, environment: Mapping[str, str], shown: str) -> tuple[str, float]:
-        """Its output, and the seconds that it took; ``CouldNotMeasure`` when it failed."""
+        """Return the command's output and its duration in s.
+
+        Raises ``CouldNotMeasure`` if it failed.
+        """
         begun = time.monotonic()
         command = WatchedCommand(
             self._argv, environment, self._watch.node, NOWHERE, self._watch.hearing
@@ -248,22 +254,22 @@ class CommandWorkload(Workload):
             )
         if not 0.0 < value < float("inf"):
             raise CouldNotMeasure(
-                f"{shown}: --metric {self._wanted.text[:60]!r} found {value:g}: ratios need"
+                f"{shown}: --metric {self._wanted.text[:60]!r} found {value:g}, but ratios need"
                 " positive numbers."
             )
         return value
 
     def _losses(self) -> dict[str, float]:
-        """Of all hosts; empty when one of them cannot be read."""
+        """Return the losses of all hosts; empty if one of them cannot be read."""
         if not self._reads:
             return {}
         self._watch.mark()
-        found: dict[str, float] = {}
+        total: dict[str, float] = {}
         for host in self._watch.watched():
             if host.error or host.before is None or host.after is None:
                 return {}
             before = host.before.counters
             rose = {name: n - before.get(name, n) for name, n in host.after.counters.items()}
             for name, count in losses(rose).items():
-                found[name] = found.get(name, 0.0) + count
-        return found
+                total[name] = total.get(name, 0.0) + count
+        return total

@@ -1,4 +1,4 @@
-"""What a trial is asked for, and what runs in it."""
+"""What a trial is asked to measure, and the workloads that run in it."""
 
 import dataclasses
 from collections.abc import Mapping
@@ -13,13 +13,13 @@ from wireproof.workflow.target.target import Target
 from wireproof.workflow.tune.node import JournalPlace
 
 Variables = Mapping[str, str | None]
-"""Variables of a run's environment; None: not set."""
+"""Variables of a run's environment; None: the variable is unset."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class RunNumbers:
-    """What one run gave. ``guards``: by name; ``proof``: of its path, "" where none is looked
-    for.
+    """The numbers of one run. ``guards``: by name; ``proof``: of its path, "" if it is not
+    checked.
     """
 
     metric: float
@@ -28,7 +28,7 @@ class RunNumbers:
 
 
 class Workload(AbstractContextManager["Workload"]):
-    """What is run again and again. Leaving it leaves no process."""
+    """What is run repeatedly. Leaving the context ends all its processes."""
 
     metric: Metric
     title: str
@@ -36,24 +36,28 @@ class Workload(AbstractContextManager["Workload"]):
     target: Target
 
     def __exit__(self, *_: object) -> None:
-        """A launch leaves nothing behind."""
+        """End nothing, because a launch leaves no process behind."""
 
     def check(self, knob: TriedKnob) -> None:
-        """Raise ``BadInput`` for a variable that cannot have an effect in the runs; what a command
-        reads is its own business.
+        """Raise ``BadInput`` for a variable that cannot have an effect in the runs.
+
+        What a command reads is not checked.
         """
 
     def run(self, variables: Variables, shown: str) -> RunNumbers:
-        """One run with ``variables``; ``shown``: the value under trial, for messages. Raises
-        ``CouldNotMeasure`` when it fails, ``KeyboardInterrupt`` when the user ends it.
+        """Run once with ``variables``; ``shown``: the value under trial, for messages.
+
+        Raises ``CouldNotMeasure`` if the run fails, ``KeyboardInterrupt`` if the user stops it.
         """
         raise NotImplementedError
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class OwnCommand:
-    """A command of the user's. ``reader`` None: its wall time is the metric. ``text``: of
-    ``--metric``. ``longest_s``: a run that takes longer is ended.
+    """A command of the user.
+
+    ``reader`` None: its wall time is the metric. ``text``: of ``--metric``. ``longest_s``: a run
+    that takes longer is stopped.
     """
 
     proof: ProofSpecification
@@ -65,10 +69,12 @@ class OwnCommand:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class TrialSpecification:
-    """``workload``: a pattern of our own or a command. ``smallest``: share below which an effect
-    counts as none. ``budget_s``: no new block is begun that would end later. ``keep``: the best
-    value is left applied, to be confirmed. Of settings: ``place``: where the journals are on the
-    hosts; ``allow_link_down``: links may go down for a moment.
+    """``workload``: a pattern of wireproof or a command.
+
+    ``smallest``: fraction below which an effect counts as none. ``budget_s``: no block is started
+    that would end later. ``keep``: leave the best value applied, to be confirmed. For settings,
+    ``place``: where the journals are on the hosts; ``allow_link_down``: links may go down for a
+    moment.
     """
 
     knob: TriedKnob

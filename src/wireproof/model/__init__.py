@@ -1,3 +1,3 @@
-"""The vocabulary: Record (measured), Fact (observed), Finding (concluded). Standard library and
-msgspec only.
+"""The shared types: Record (measured), Fact (observed), Finding (concluded). Only the standard
+library and msgspec.
 """

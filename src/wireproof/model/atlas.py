@@ -1,6 +1,6 @@
-"""Published numbers: what others have measured and printed, with where it can be read again.
+"""Published numbers: measurements that others have printed, with the place where they can be read.
 
-Values stand in the unit in which the source prints them; ``Place`` has SI base units.
+A ``Published`` value keeps the unit that its source prints; a ``Place`` uses SI base units.
 """
 
 from typing import Annotated, Literal
@@ -8,12 +8,12 @@ from typing import Annotated, Literal
 import msgspec
 
 Trust = Literal["log", "table", "paper", "vendor"]
-"""``log``: the program's output; ``table``: numbers in a page, a README or a test's reference;
-``paper``: reviewed; ``vendor``: the maker's own statement.
+"""``log``: output of a program; ``table``: numbers in a page, a README or a test's reference;
+``paper``: reviewed publication; ``vendor``: statement of the manufacturer.
 """
 Pattern = Literal["pingpong", "stream", "exchange", "put", "get", "rate", "ring"]
-"""As ``Series.traffic``. A ring has one rank on each node, else some of it is memory; collectives
-are no rows.
+"""As ``Series.traffic``. A ``ring`` has one rank per node: with more, part of its traffic stays in
+memory. There are no rows for collectives.
 """
 Quantity = Literal["time", "goodput"]
 
@@ -54,14 +54,15 @@ Count = Annotated[int, msgspec.Meta(ge=1, le=1_000_000)]
 
 
 class Published(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Rows of one table. ``rows``: (size in bytes, value in ``unit``); size 0 of a rate: the most
-    that was reached, whose size the source does not print.
+    """Rows of one table.
 
-    ``formula``: what the value is, as the program or the source defines it. ``path``: what carried
-    the bytes (``tcp``, ``verbs``, ``ucx``, ``cxi`` ...), as for ``judge --path`` where it is one of
-    those. ``directions``: how many a rate sums, 0: two of an exchange, else one. ``launches``: runs
-    of which each value is the median. ``fault``: the source itself reports it as a fault, so that
-    it is shown and has no vote.
+    ``rows``: (message size in bytes, value in ``unit``); for a rate, size 0 marks the highest value
+    reached if the source does not print its message size. ``formula``: what the value is, as the
+    program or the source defines it. ``path``: what carried the bytes (``tcp``, ``verbs``, ``ucx``,
+    ``cxi`` ...), with the names of ``judge --path`` if they apply. ``directions``: number of
+    directions that a rate sums; 0: two for an exchange, otherwise one. ``launches``: number of runs
+    of which each value is the median. ``fault``: the source itself reports the result as faulty, so
+    it is shown but not counted.
     """
 
     link: Annotated[str, msgspec.Meta(min_length=1, max_length=40)]
@@ -84,7 +85,9 @@ class Published(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
 
 class Publication(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One publication: a log folder, a page, a paper. It has one vote, whatever its rows."""
+    """One publication: a log folder, a page or a paper. It counts once, however many rows it
+    has.
+    """
 
     id: Annotated[str, msgspec.Meta(pattern=r"^[a-z0-9][a-z0-9._-]{1,79}$")]
     title: Annotated[str, msgspec.Meta(min_length=3, max_length=300)]
@@ -95,8 +98,8 @@ class Publication(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
 
 class Near(msgspec.Struct, frozen=True, kw_only=True):
-    """A published number near the measured one. ``value`` in ns or bytes/s; ``file``: the site's
-    own file that it is from, "" for wireproof's own.
+    """A published number close to the measured one. ``value`` is in ns or bytes/s; ``file``: the
+    site's file that it comes from, "" if it is part of wireproof.
     """
 
     source: str
@@ -108,13 +111,13 @@ class Near(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Place(msgspec.Struct, frozen=True, kw_only=True):
-    """Where one number lies among published ones.
+    """Where one number lies among published numbers.
 
-    ``value`` and ``values`` (the median of each source, the fastest first) are in ns of ``time``
-    and bytes/s of ``goodput`` (one direction). ``faster_than``: share of the sources that are
-    slower; None below five sources, of which nothing follows. ``as_slow``: sources that have a
-    number as slow, or slower; ``usual``: of enough sources half are as slow. ``files``: a
-    site's own files among the sources.
+    ``value`` and ``values`` (the median of each source, fastest first) are in ns if ``quantity`` is
+    ``time`` and in bytes/s for one direction if it is ``goodput``. ``faster_than``: share of the
+    sources that are slower, null if there are fewer than five sources. ``as_slow``: number of
+    sources with a value as slow or slower. ``usual``: there are enough sources, and half of them
+    are as slow. ``files``: the site's files among the sources.
     """
 
     link: str
@@ -134,8 +137,8 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Spread(msgspec.Struct, frozen=True, kw_only=True):
-    """One published table, for ``wireproof atlas``. ``si``: its rows in ns or bytes/s of one
-    direction; ``judged``: what our limits say of them.
+    """One published table, as ``wireproof atlas`` prints it. ``si``: its rows in ns, or in bytes/s
+    for one direction; ``judged``: how these rows compare with wireproof's limits.
     """
 
     source: str
@@ -164,7 +167,7 @@ class Spread(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AtlasView(msgspec.Struct, frozen=True, kw_only=True):
-    """What ``wireproof atlas`` found: ``links`` counts sources by link; ``files``: a site's own
+    """What ``wireproof atlas`` prints. ``links``: number of sources by link; ``files``: the site's
     files.
     """
 

@@ -1,5 +1,7 @@
-"""Access to the management controller (BMC) of a host, and changes of firmware attributes: planned,
-pending until the next reboot, and in the journal of the machine that asked for them.
+"""Access to the management controller (BMC) of a host, and changes of firmware attributes.
+
+A change is planned, stays pending until the next reboot, and is recorded in the journal of the
+machine that requested it.
 """
 
 from dataclasses import dataclass, field
@@ -13,8 +15,8 @@ Login = Literal["", "session", "basic"]
 
 
 class Secret:
-    """A password. It shows itself to nobody but the caller of ``reveal``: no representation, no
-    format, no pickle.
+    """A password. Only ``reveal`` returns it: it is in no representation and no formatted text, and
+    it cannot be pickled.
     """
 
     __slots__ = ("_text",)
@@ -26,7 +28,7 @@ class Secret:
         return self._text
 
     def hide_in(self, text: str) -> str:
-        """``text`` without the password."""
+        """Return ``text`` with the password replaced."""
         return text.replace(self._text, "(hidden)") if self._text else text
 
     def is_in(self, text: str) -> bool:
@@ -41,13 +43,14 @@ class Secret:
 
 @dataclass(frozen=True)
 class Bmc:
-    """One BMC. ``host``: the host that it manages; ``address``: a name or an IP address.
+    """One BMC.
 
-    ``authority``: file of certificates (PEM) to trust in place of the system's; ``fingerprint``:
-    SHA-256 of the one certificate that is right, 64 hexadecimal digits; ``insecure``: any
-    certificate will do. ``system``: identifier of the system where the BMC has several. ``login``
-    "": a session where the BMC offers them, else HTTP Basic. ``plain``: without TLS, which only
-    this machine itself may do.
+    ``host``: the host that it manages; ``address``: a name or an IP address. ``authority``: file of
+    certificates (PEM) to trust instead of the system's; ``fingerprint``: SHA-256 of the only
+    accepted certificate, 64 hexadecimal digits; ``insecure``: accept any certificate. ``system``:
+    identifier of the system, needed if the BMC manages several. ``login``: "" opens a session if
+    the BMC offers sessions and otherwise uses HTTP Basic. ``plain``: no TLS, allowed only on the
+    local machine.
     """
 
     host: str
@@ -64,22 +67,24 @@ class Bmc:
 
     @property
     def place(self) -> str:
-        """The address for people."""
+        """Address as text; the port is added unless it is 443."""
         name = f"[{self.address}]" if ":" in self.address else self.address
         return name if self.port == 443 else f"{name}:{self.port}"
 
 
 Raw = str | int | float | bool
-"""A value as the BMC writes it."""
+"""An attribute's value, with the type that the BMC reports."""
 
 FirmwareState = Literal["writing", "pending", "reverting", "reverted"]
-"""``writing``, ``reverting``: under way, or broken off there."""
+"""``writing``, ``reverting``: in progress, or interrupted at that step."""
 
 
 class PlannedAttribute(msgspec.Struct, frozen=True, kw_only=True):
-    """One attribute that is to be changed. ``id``: of the setting; ``attribute``: the BMC's name,
-    ``display``: the set-up menu's. ``was``: the value that counts now, ``pending``: the one after
-    the next reboot as it is; ``wanted``: the one after it as it is to be.
+    """One firmware attribute to change.
+
+    ``id``: the setting; ``attribute``: the name that the BMC uses; ``display``: the name in the
+    setup menu. ``was``: the value in effect now; ``pending``: the value that the next reboot would
+    bring without this change; ``wanted``: the value that it brings with it.
     """
 
     id: str
@@ -94,8 +99,8 @@ class PlannedAttribute(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AttributeChange(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What the journal keeps of one attribute: the pending value of before, ours, and the value
-    that counted then.
+    """What the journal keeps of one attribute. ``was``: value in effect at the time of the change;
+    ``old``: value that was pending before it; ``wanted``: value that was written.
     """
 
     id: str
@@ -106,7 +111,7 @@ class AttributeChange(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
 
 
 class FirmwareSet(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The journal of one change set on one host's BMC. ``since``: UTC."""
+    """The journal of one change set on the BMC of one host. ``since``: UTC."""
 
     schema: str = "wireproof.firmware-set"
     version: int = 1

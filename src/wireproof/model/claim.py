@@ -1,5 +1,6 @@
-"""Claims: what the user says about the path, against which the evidence is held. Several NICs that
-carry the payload together (rails) are written as one claim: ``hsn0,hsn1``.
+"""Claims: what the user states about the path, against which the evidence is compared.
+
+Several NICs that carry the payload together (rails) are written as one claim: ``hsn0,hsn1``.
 """
 
 from collections.abc import Sequence
@@ -11,22 +12,24 @@ _BETWEEN = ","
 
 
 def rails_of(nic: str) -> tuple[str, ...]:
-    """The NICs of a claim in their order; none of "" (nothing is claimed)."""
+    """Return the NICs of a claim in their order; none for "" (nothing is claimed)."""
     return tuple(nic.split(_BETWEEN)) if nic else ()
 
 
 def is_several(nic: str) -> bool:
-    """Whether the claim names rails, and not one NIC or none."""
+    """Return True if the claim names several rails."""
     return _BETWEEN in nic
 
 
 def joined(names: Sequence[str]) -> str:
-    """The claim of these NICs together."""
+    """Return the claim that these NICs make together."""
     return _BETWEEN.join(names)
 
 
 def first_rail(nic: str) -> str:
-    """The NIC that speaks for a host where only one can; "" of no claim."""
+    """Return the first NIC of a claim, for uses that can name only one; "" if nothing is
+    claimed.
+    """
     return nic.partition(_BETWEEN)[0]
 
 
@@ -47,14 +50,15 @@ Protocol = Literal[
 
 
 class LinkClaim(msgspec.Struct, frozen=True, kw_only=True):
-    """The link that is claimed. ``rate_bits_per_s`` is the line rate of one rail after encoding;
-    ``source`` says who stated it. ``rails``: how many such links carry the bytes together;
-    ``rates``, ``kinds``: the line rate and the kind of each, where they differ (``kind`` and
-    ``rate_bits_per_s`` are then the fastest's).
-    ``stripes``: how many of them one flow fills: ``all`` (they are NICs that were named), ``any``
-    number, or "" as the protocol does by itself.
-    ``at_most``: the rate is an upper limit only (a virtual function, which may be held to less), so
-    that a shortfall is a doubt and no failure.
+    """The claimed link.
+
+    ``rate_bits_per_s``: line rate of one rail after encoding; ``source``: where that rate comes
+    from. ``rails``: number of such links that carry the bytes together; ``rates``, ``kinds``: line
+    rate and kind of each rail if they differ (``kind`` and ``rate_bits_per_s`` are then those of
+    the fastest). ``stripes``: how many rails one flow fills: ``all`` (the user named the NICs),
+    ``any`` number, or "" if the protocol decides. ``at_most``: the rate is only an upper limit, as
+    for a virtual function that may be throttled; a shortfall is then inconclusive instead of a
+    failure.
     """
 
     kind: str
@@ -72,21 +76,23 @@ class LinkClaim(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def name(self) -> str:
-        """``edr``; ``2 x edr`` of two rails; ``10gbe + 1gbe`` of two that differ."""
+        """Name of the link: ``edr``; ``2 x edr`` for two equal rails; ``10gbe + 1gbe`` for
+        different ones.
+        """
         if self.kinds:
             return " + ".join(self.kinds)
         return f"{self.rails} x {self.kind}" if self.rails > 1 else self.kind
 
     @property
     def line_rate(self) -> float | None:
-        """Bits/s of all rails together."""
+        """Line rate of all rails together in bits/s; None if unknown."""
         if self.rate_bits_per_s is None:
             return None
         return sum(self.rates) if self.rates else self.rate_bits_per_s * self.rails
 
     @property
     def shares(self) -> tuple[float, ...]:
-        """The line rate of each rail, as a share of the fastest's."""
+        """Line rate of each rail as a share of the fastest rail's."""
         if not self.rates or not self.rate_bits_per_s:
             return (1.0,) * self.rails
         return tuple(rate / self.rate_bits_per_s for rate in self.rates)
@@ -99,11 +105,12 @@ class HostClaim(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Claim(msgspec.Struct, frozen=True, kw_only=True):
-    """``wire`` False: the user asked for shared memory or loopback on one machine; nothing is
-    claimed about a wire.
+    """What the user claims about hosts, NICs and link.
 
-    ``played``: the counters are those of a recorded or made-up world that the model moves; no
-    number is a real one. ``provider``: libfabric's, that was asked for ("" = any).
+    ``wire`` False: the user asked for shared memory or loopback on one machine, so nothing is
+    claimed about a wire. ``played``: the counters belong to a recorded or simulated world, so no
+    number is a real measurement. ``provider``: the libfabric provider that was requested, "" for
+    any.
     """
 
     hosts: list[HostClaim]
@@ -115,10 +122,11 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
-    """What physics allows. ``derivation`` are the lines of arithmetic that a person can follow.
+    """The physical limits of the claimed link. ``derivation``: the arithmetic, line by line.
 
-    Of a shaped link, which lets bursts pass: ``credit_bytes`` of a message after an idle moment
-    cost no time, and messages of fewer than ``judged_from_bytes`` are not held against the ceiling.
+    For a shaped link that allows bursts, ``credit_bytes``: bytes of a message after an idle period
+    that cost no time; messages smaller than ``judged_from_bytes`` are not compared with the
+    ceiling.
     """
 
     attainable_bytes_per_s: float | None
@@ -130,7 +138,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Criteria(msgspec.Struct, frozen=True, kw_only=True):
-    """Practical thresholds; every one is printed with the verdict that used it."""
+    """Practical thresholds. Each threshold is printed with the verdict that uses it."""
 
     min_efficiency: float = 0.90
     ceiling_tolerance: float = 0.02

@@ -1,4 +1,4 @@
-"""Results held against each other: what ``wireproof compare`` prints."""
+"""Comparisons of results: what ``wireproof compare`` prints."""
 
 from typing import Literal
 
@@ -7,14 +7,15 @@ import msgspec
 from wireproof.model.finding import Verdict
 
 LAUNCHES = 3
-"""So many on each side show how launches differ."""
+"""Launches needed on each side to show how much results vary from launch to launch."""
 
 Conclusion = Literal["better", "worse", "no-difference", "undecided", "not-compared"]
-"""Of B against A. ``no-difference``: the interval is within the practical threshold."""
+"""Result for B relative to A. ``no-difference``: the interval lies within the practical threshold.
+"""
 
 
 class Source(msgspec.Struct, frozen=True, kw_only=True):
-    """A result as it was judged today. ``hosts`` folded, such as ``n[1-4]``."""
+    """A result, judged by the current version. ``hosts`` is folded, such as ``n[1-4]``."""
 
     name: str
     hosts: str
@@ -23,7 +24,7 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Difference(msgspec.Struct, frozen=True, kw_only=True):
-    """A condition that differs: what A and what B had."""
+    """A condition that differs, with its value in A and in B."""
 
     name: str
     a: str
@@ -31,18 +32,19 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Side(msgspec.Struct, frozen=True, kw_only=True):
-    """The geometric mean of ``results`` results, in the unit of the row."""
+    """Geometric mean of ``results`` results, in the unit of the row."""
 
     value: float
     results: int
 
 
 class Ratio(msgspec.Struct, frozen=True, kw_only=True):
-    """One number of both. ``ratio`` is the performance of B over that of A (1.1: B is a tenth
-    better, whatever the unit), with its 95 % interval; None where it is not compared, which
-    ``reason`` explains. ``unit``: ``ns`` or ``bytes_per_s``. ``routes``: how many both have;
-    ``launches``: how many of each side the interval is made of (1: what differs from launch to
-    launch is not in it).
+    """One number of both results.
+
+    ``ratio``: performance of B divided by that of A (1.1: B is 10 % better, whatever the unit),
+    with its 95 % interval; null if they are not compared, for the ``reason`` given. ``routes``:
+    number of routes that both have; ``launches``: launches per side that the interval is based on
+    (1: it does not cover variation between launches).
     """
 
     name: str
@@ -62,9 +64,12 @@ class Ratio(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Comparison(msgspec.Struct, frozen=True, kw_only=True):
-    """``same``: conditions that both have; ``differ``: those that explain, or spoil, what is
-    compared; ``settings``: differences in the hosts' settings. ``practical``: a relative difference
-    that matters. ``claimed``: both are logs of other programs, and nothing is decided by them.
+    """Two results compared.
+
+    ``same``: conditions that are equal; ``differ``: conditions that explain the difference or make
+    the comparison unfair; ``settings``: differences in the hosts' settings. ``practical``: the
+    smallest relative difference that matters. ``claimed``: both are logs of other programs, so
+    nothing is decided.
     """
 
     a: Source
@@ -79,8 +84,9 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def verdict(self) -> Verdict:
-        """``fail``: some number of B is worse; ``pass``: none is and none is undecided. Fewer than
-        three launches decide nothing, not even that there is no difference.
+        """``fail`` if some number of B is worse; ``pass`` if none is worse or undecided.
+
+        With fewer than three launches nothing is decided, not even that there is no difference.
         """
         rows = [row for row in self.rows if row.conclusion != "not-compared"]
         if any(row.conclusion == "worse" and row.launches >= LAUNCHES for row in rows):
@@ -90,8 +96,8 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ScalingPoint(msgspec.Struct, frozen=True, kw_only=True):
-    """A number at ``count`` nodes or ranks: the geometric mean of ``results`` results, with its
-    95 % interval (None for a log, which states none). ``source``: index into ``Scaling.sources``.
+    """A number at ``count`` nodes or ranks: the geometric mean of ``results`` results, with its 95
+    % interval (null for a log, which gives none). ``source``: index into ``Scaling.sources``.
     """
 
     count: int
@@ -103,9 +109,7 @@ class ScalingPoint(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ScalingCurve(msgspec.Struct, frozen=True, kw_only=True):
-    """One number at two counts or more, in the order of the counts. ``unit``: ``ns`` or
-    ``bytes_per_s``.
-    """
+    """One number at two or more counts, in the order of the counts."""
 
     name: str
     message_bytes: int
@@ -114,8 +118,8 @@ class ScalingCurve(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Scaling(msgspec.Struct, frozen=True, kw_only=True):
-    """Numbers of several results against the count of nodes or ranks (``against``). ``claimed``:
-    some of the sources are logs of other programs, whose path nothing proves.
+    """Numbers of several results against the number of nodes or ranks (``against``). ``claimed``:
+    some sources are logs of other programs, whose path is not proven.
     """
 
     against: Literal["nodes", "ranks"]
@@ -126,5 +130,5 @@ class Scaling(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def verdict(self) -> Verdict:
-        """``pass``: there is a curve to look at; whether it is a good curve is not judged."""
+        """``pass`` if there is a curve; its shape is not judged."""
         return "pass" if self.curves else "inconclusive"

@@ -1,11 +1,11 @@
-"""A rate or a time in every unit, as ``wireproof explain`` gives it."""
+"""A rate or a time converted to every unit, as ``wireproof explain`` prints it."""
 
 import msgspec
 
 
 class ConvertedRow(msgspec.Struct, frozen=True, kw_only=True):
-    """One line of a conversion: ``39.88888 Gb/s`` and its arithmetic. ``exact`` False: the last
-    digit was rounded.
+    """One line of a conversion: ``39.88888 Gb/s`` with its arithmetic. ``exact`` False: the last
+    digit is rounded.
     """
 
     label: str
@@ -16,7 +16,7 @@ class ConvertedRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LinkShares(msgspec.Struct, frozen=True, kw_only=True):
-    """A value held against a link; rates and shares only where the value gives a rate."""
+    """A value compared with a link. Rates and shares are present only if the value gives a rate."""
 
     kind: str
     derivation: list[str]

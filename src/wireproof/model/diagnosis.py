@@ -1,4 +1,4 @@
-"""What works on this machine, as ``wireproof doctor`` finds it, and its libfabric providers."""
+"""What works on this machine: the results of ``wireproof doctor``, with libfabric providers."""
 
 from typing import Literal
 
@@ -6,8 +6,8 @@ import msgspec
 
 
 class Capability(msgspec.Struct, frozen=True, kw_only=True):
-    """``works`` None: not known. ``detail`` is what was seen; ``advice`` what to do when it
-    does not work.
+    """Something that the machine can or cannot do. ``works``: null if unknown; ``detail``: what was
+    observed; ``advice``: what to do if it does not work.
     """
 
     name: str
@@ -17,7 +17,7 @@ class Capability(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ThisMachine(msgspec.Struct, frozen=True, kw_only=True):
-    """Kernel, processor and clock of this machine, and what it can do."""
+    """Kernel, processor and clock of this machine, and its capabilities."""
 
     kernel: str
     architecture: str
@@ -28,8 +28,8 @@ class ThisMachine(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TransportTried(msgspec.Struct, frozen=True, kw_only=True):
-    """One MPI (or transport) tried. ``library`` is what really answered; ``problem`` is empty when
-    it works.
+    """One MPI or other transport that was tried. ``library``: the library that actually answered;
+    ``problem``: "" if it works.
     """
 
     name: str
@@ -46,20 +46,22 @@ class TransportTried(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
-    """What ``wireproof doctor --json`` prints. ``transports`` is empty when nothing was started."""
+    """What ``wireproof doctor --json`` prints. ``transports`` is empty if no transport was
+    started.
+    """
 
     machine: ThisMachine
     transports: list[TransportTried]
 
     @property
     def works(self) -> bool:
-        """At least one transport answered."""
+        """True if at least one transport answered."""
         return any(answer.works for answer in self.transports)
 
 
 class Offer(msgspec.Struct, frozen=True, kw_only=True):
-    """One endpoint that a provider offers, as libfabric names it. ``bits_per_s``: of the NIC, 0 or
-    None where the provider does not know.
+    """One endpoint that a provider offers, with libfabric's names. ``bits_per_s``: rate of the NIC,
+    0 or null if the provider does not know it.
     """
 
     provider: str
@@ -74,7 +76,9 @@ class Offer(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def measurable(self) -> bool:
-        """What the transport ``ofi``, and MPIs, need: tagged messages, reliable datagrams."""
+        """True for reliable datagrams with tagged messages, which MPIs and the ``ofi`` transport
+        need.
+        """
         return self.endpoint == "rdm" and "tagged" in self.capabilities
 
 
@@ -84,7 +88,9 @@ class Registered(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Listing(msgspec.Struct, frozen=True, kw_only=True):
-    """What ``wireproof-engine providers`` prints; ``offers`` in libfabric's order, best first."""
+    """What ``wireproof-engine providers`` prints. ``offers`` are in libfabric's order, best
+    first.
+    """
 
     version: str
     path: str
@@ -93,10 +99,12 @@ class Listing(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Provider(msgspec.Struct, frozen=True, kw_only=True):
-    """``state``: ``usable`` by MPIs and the transport ``ofi``; ``other-endpoints`` only (no tagged
-    reliable datagrams); ``missing``: in the library and offering nothing here, or not in it.
-    ``names``: as offered, with layers. ``reason``: of what is missing. ``warnings``: what it
-    said while it was asked.
+    """One libfabric provider.
+
+    ``state``: ``usable`` by MPIs and the ``ofi`` transport; ``other-endpoints`` if it offers no
+    tagged reliable datagrams; ``missing`` if it is not in the library or offers nothing on this
+    machine. ``names``: the names that it is offered under, with layers. ``reason``: why it is
+    missing. ``warnings``: what it printed while it was queried.
     """
 
     name: str
@@ -109,8 +117,8 @@ class Provider(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LibfabricFound(msgspec.Struct, frozen=True, kw_only=True):
-    """One library. ``origin``: why it was looked at. ``problem``: one sentence when it cannot be
-    used. ``warnings``: what libfabric itself said.
+    """One libfabric library. ``origin``: why it was examined; ``problem``: one sentence if it
+    cannot be used; ``warnings``: what libfabric printed.
     """
 
     path: str
@@ -122,8 +130,8 @@ class LibfabricFound(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ProviderChoice(msgspec.Struct, frozen=True, kw_only=True):
-    """Which provider an MPI would take here, between hosts. ``provider`` "": none; ``why`` says
-    step by step how it comes to that.
+    """The provider that an MPI would choose on this machine for traffic between hosts.
+    ``provider``: "" if none; ``why``: the steps that lead to the choice.
     """
 
     mpi: str
@@ -140,5 +148,5 @@ class ProviderReport(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def works(self) -> bool:
-        """Some provider of some library can be measured."""
+        """True if at least one provider can be measured."""
         return any(one.state == "usable" for it in self.libfabrics for one in it.providers)

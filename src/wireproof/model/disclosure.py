@@ -1,4 +1,6 @@
-"""The configuration that a result was measured with, as vendors print it beside a benchmark."""
+"""The configuration that a result was measured with, in the form that vendors print with a
+benchmark.
+"""
 
 from typing import Literal
 
@@ -17,8 +19,9 @@ GROUPS: tuple[Group, ...] = (
 
 
 class Disclosed(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """``value`` "" is not known, and ``why`` says so. ``hosts``: where it is so, by name; none: on
-    all, or it is the run's as a whole.
+    """One item of the configuration. ``value``: "" if unknown, for the reason in ``why``.
+    ``hosts``: the hosts that have this value; empty if all have it or the item belongs to the
+    run as a whole.
     """
 
     group: Group
@@ -29,7 +32,9 @@ class Disclosed(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Disclosure(msgspec.Struct, frozen=True, kw_only=True):
-    """Every item once for each value that hosts have of it, in the order of ``GROUPS``."""
+    """The items of a configuration, once for each value that hosts have, in the order of
+    ``GROUPS``.
+    """
 
     schema: Literal["wireproof.disclosure"] = "wireproof.disclosure"
     version: int = 1

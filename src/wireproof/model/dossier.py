@@ -1,5 +1,5 @@
-"""The acceptance dossier: the criteria that two parties agree on, ``dossier.json``, and the results
-of its verification.
+"""The acceptance dossier: the criteria that two parties agree on, ``dossier.json``, and the result
+of verifying it.
 """
 
 from typing import Literal
@@ -14,8 +14,8 @@ DEFAULT_SOURCE = "default of wireproof"
 
 
 class Threshold(msgspec.Struct, frozen=True):
-    """A field of ``Criteria``: the values that it can have, from ``least`` to ``most``, its unit
-    ("1" is a share), and what it decides.
+    """Bounds of a field of ``Criteria``: its value lies between ``least`` and ``most``. ``unit``:
+    "1" for a share; ``about``: what the field decides.
     """
 
     name: str
@@ -44,12 +44,13 @@ KNOWN: tuple[Threshold, ...] = (
         "min_payload_bytes", 1, 1 << 30, "B", "least payload that stands out from other traffic"
     ),
 )
-"""In the order in which people read them."""
+"""In the order in which reports list them."""
 
 
 def beyond(criteria: Criteria) -> str:
-    """The first criterion that is not within its bounds, with these; "" if all are. A least
-    efficiency of 0 or a tolerance of 1000 would let everything pass.
+    """Return the first criterion outside its bounds, with these bounds; "" if there is none.
+
+    Without bounds, a least efficiency of 0 or a tolerance of 1000 would let everything pass.
     """
     for one in KNOWN:
         value = getattr(criteria, one.name)
@@ -59,7 +60,9 @@ def beyond(criteria: Criteria) -> str:
 
 
 class Criterion(msgspec.Struct, frozen=True, kw_only=True):
-    """One criterion of a result. ``chosen``: somebody has set it, and ``source`` says who."""
+    """One criterion of a result. ``chosen``: a file of criteria sets it, and ``source`` names that
+    file.
+    """
 
     name: str
     value: float | str
@@ -70,8 +73,8 @@ class Criterion(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Agreed(msgspec.Struct, frozen=True, kw_only=True):
-    """Criteria that were given. ``chosen``: the names that the file sets; ``source``: its name;
-    ``sha256``: of its bytes.
+    """The criteria of a given file. ``chosen``: the criteria that the file sets; ``source``: its
+    name; ``sha256``: of its bytes.
     """
 
     criteria: Criteria
@@ -81,7 +84,7 @@ class Agreed(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def threshold_criteria(criteria: Criteria, agreed: Agreed | None) -> list[Criterion]:
-    """Every threshold with its value and where that comes from."""
+    """Return every threshold with its value and the source of that value."""
     return [
         Criterion(
             name=one.name,
@@ -102,16 +105,19 @@ DOSSIER_SCHEMA = 1
 
 
 class AgreedFile(msgspec.Struct, frozen=True):
-    """The file of criteria that was given: its name, and the SHA-256 of its bytes."""
+    """The file of criteria that was given, with the SHA-256 of its bytes."""
 
     name: str
     sha256: str
 
 
 class Dossier(msgspec.Struct, frozen=True, kw_only=True):
-    """``dossier.json``. ``wireproof``: the version that judged; ``rules``: SHA-256 of the modules
-    that judge; ``program``: of all modules; ``platform``: by which numbers are computed and shown.
-    ``sealed``: when, UTC, by the clock of that machine. ``verdict``: that of the day.
+    """``dossier.json``.
+
+    ``wireproof``: the version that judged; ``rules``: SHA-256 of the modules that judge;
+    ``program``: SHA-256 of all modules; ``platform``: what numbers are computed and printed with.
+    ``sealed``: UTC, by the clock of the machine that sealed it. ``verdict``: the verdict at that
+    time.
     """
 
     wireproof: str
@@ -128,9 +134,9 @@ class Dossier(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Signature(msgspec.Struct, frozen=True, kw_only=True):
-    """A detached signature of the manifest. ``vouched``: by somebody whom the file of signers
-    names; ``valid``: it is of this manifest, by the key that ``said`` names; ``unchecked``: it
-    was not looked at, and ``said`` says why.
+    """A detached signature of the manifest. ``vouched``: made by a signer in the file of signers;
+    ``valid``: it matches this manifest and the key that ``said`` names; ``unchecked``: it was
+    not checked, for the reason in ``said``.
     """
 
     file: str
@@ -139,9 +145,9 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Rejudgement(msgspec.Struct, frozen=True, kw_only=True):
-    """What today's rules say of the records. ``same_rules``: they are those of the day, so that
-    nothing may differ. ``page``: whether the page is the one that follows from the records; None
-    where another version or platform would write it otherwise.
+    """What the current rules conclude from the records. ``same_rules``: the rules are those of the
+    dossier, so nothing may differ. ``page``: whether the page matches the records; null if
+    another version or platform would write it differently.
     """
 
     verdict: Verdict
@@ -153,8 +159,8 @@ class Rejudgement(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Verification(msgspec.Struct, frozen=True, kw_only=True):
-    """A dossier that is as it was sealed, and judged again. ``verdict``: by today's rules, of the
-    raw records. ``manifest``: SHA-256 of its manifest, which stands for the whole.
+    """A dossier that is unchanged since it was sealed, judged again. ``verdict``: by the current
+    rules, from the raw records. ``manifest``: SHA-256 of its manifest, which covers all files.
     """
 
     folder: str

@@ -1,36 +1,35 @@
-"""Errors that a person reads: one sentence that names what was seen and what to do.
+"""Errors that the user sees: one sentence that says what was observed and what to do.
 
-``cli`` is the one place that maps them to exit statuses (design section 6): 2 usage, 4 could not
-measure.
+Only ``cli`` maps them to exit statuses (design section 6): 2 usage, 4 could not measure.
 """
 
 import msgspec
 
 
 class WireproofError(Exception):
-    """Base of all errors that the user sees as one sentence, without a traceback."""
+    """Base of all errors that are shown to the user as one sentence, without a traceback."""
 
     exit_status = 4
 
 
 class BadInput(WireproofError):
-    """What the user gave cannot be used: unknown NIC, host, size, link kind, file, option."""
+    """Input that cannot be used: an unknown NIC, host, size, link kind, file or option."""
 
     exit_status = 2
 
 
 class NoResult(BadInput):
-    """A file that was read and holds nothing of what was looked for."""
+    """The file was read, but it contains no result of the kind that was looked for."""
 
 
 class CouldNotMeasure(WireproofError):
-    """The measurement did not happen: no MPI, no start, deadline, full disk."""
+    """The measurement could not be made: no MPI, failed start, deadline reached, disk full."""
 
     exit_status = 4
 
 
 def made_by_newer(name: object, found: object, known: int) -> BadInput:
-    """A stored file of a format that only later releases know."""
+    """Return the error for a stored file whose format only later releases know."""
     return BadInput(
         f"{name} was made by a newer wireproof (format {found}, and this one reads up to {known}):"
         " update wireproof."
@@ -38,12 +37,12 @@ def made_by_newer(name: object, found: object, known: int) -> BadInput:
 
 
 class LabError(WireproofError):
-    """The machine refused, or the lab is not what it should be."""
+    """The machine refuses to build the lab, or the lab is not in the expected state."""
 
 
 class Problem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One entry of ``errors``: something that went wrong, as standard error says it, and what it is
-    about. ``rank`` and ``point``: of a measurement. What is not known is left out.
+    """One entry of ``errors``: a problem, worded as on standard error, and what it concerns.
+    ``rank`` and ``point`` belong to a measurement. Unknown members are left out.
     """
 
     message: str
@@ -55,7 +54,7 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Failure(msgspec.Struct, frozen=True, kw_only=True):
-    """The document of ``--json`` where a command ends before it has one. ``verdict`` is always
+    """The document of ``--json`` if a command ends before it has a result. ``verdict`` is always
     null: nothing was judged, which is never a pass.
     """
 

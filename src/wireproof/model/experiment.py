@@ -1,7 +1,7 @@
-"""What experiments measure and answer: tries of a setting, studies, ladders, gains of rails.
+"""Results of experiments: ``tune try``, ``study``, ``ladder`` and gains of rails.
 
-Ratios are value / base of the metric as it was measured; shares are parts of one (0.1: 10 %).
-Goodput is in bytes/s, times in ns. ``None`` means unknown, never zero.
+Ratios are value / base of the metric as measured; shares are fractions (0.1: 10 %). Goodput is in
+bytes/s, times in ns. ``None`` means unknown, never zero.
 """
 
 from typing import Literal
@@ -15,8 +15,8 @@ Answer = Literal["helps", "no-effect", "hurts", "undecided"]
 
 
 class Interval(msgspec.Struct, frozen=True, kw_only=True):
-    """A value with its interval over the launches or rounds; ``low``, ``high`` None: too few of
-    them for an interval.
+    """A value with its interval over launches or rounds. ``low``, ``high``: null if there are too
+    few of them for an interval.
     """
 
     value: float
@@ -25,7 +25,7 @@ class Interval(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Metric(msgspec.Struct, frozen=True, kw_only=True):
-    """The number that decides. ``source``: where a run's number comes from."""
+    """The number that decides. ``source``: where its value for a run comes from."""
 
     name: str
     unit: str
@@ -34,8 +34,8 @@ class Metric(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class InterimLook(msgspec.Struct, frozen=True, kw_only=True):
-    """The intervals were looked at after ``blocks``; they missed the truth with probability
-    ``alpha`` at most.
+    """An interim analysis after ``blocks`` blocks. ``alpha``: upper bound on the probability that
+    the intervals miss the true values.
     """
 
     blocks: int
@@ -43,8 +43,8 @@ class InterimLook(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TriedKnob(msgspec.Struct, frozen=True, kw_only=True):
-    """What is tried. ``values``: the first is the base that the others are held against; None: not
-    set (variable), as it was found (setting).
+    """The setting or variable that is tried. ``values``: the first is the base for the comparisons;
+    null: not set (variable) or left as found (setting).
     """
 
     name: str
@@ -52,7 +52,7 @@ class TriedKnob(msgspec.Struct, frozen=True, kw_only=True):
     values: tuple[str | None, ...]
 
     def shown(self, index: int) -> str:
-        """One value with the knob's name, as people write it."""
+        """Return the value at ``index`` with the knob's name, such as ``MTU=9000``."""
         value = self.values[index]
         if value is None:
             return f"{self.name} {'not set' if self.kind == 'variable' else 'as it is'}"
@@ -60,10 +60,11 @@ class TriedKnob(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TrialRun(msgspec.Struct, frozen=True, kw_only=True):
-    """One run, in the order of measurement. ``block`` -1: a warm-up, which does not count.
-    ``value``: index of the knob's. ``guards``: by name, of this run; what is not there was not
-    measured.
-    ``proof``: of the path, "" where none is looked for.
+    """One run, in the order of measurement.
+
+    ``block``: -1 for a warm-up, which does not count. ``value``: index into the knob's values.
+    ``guards``: the guards' numbers of this run, by name; a guard that is missing was not measured.
+    ``proof``: proof of the path, "" if none was requested.
     """
 
     block: int
@@ -75,8 +76,9 @@ class TrialRun(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Guard(msgspec.Struct, frozen=True, kw_only=True):
-    """A number that must not become worse. ``kind`` ratio: ``change`` is the ratio less one; count:
-    the difference per run. ``low``, ``high``: its interval, None with too few blocks.
+    """A number that must not get worse. ``change``: ratio - 1 if ``kind`` is ``ratio``, difference
+    per run if it is ``count``. ``low``, ``high``: interval of the change, null with too few
+    blocks.
     """
 
     name: str
@@ -90,9 +92,11 @@ class Guard(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ValueEffect(msgspec.Struct, frozen=True, kw_only=True):
-    """One value against the base. ``ratio`` with ``low`` and ``high``, None with too few blocks;
-    ``base`` and ``other``: medians of the metric. ``more_runs``: about how many would decide it.
-    ``paths``: of most runs of base and value, "" where it is not known.
+    """One value compared with the base.
+
+    ``ratio`` has the interval ``low`` to ``high``, null with too few blocks; ``base`` and
+    ``other``: medians of the metric. ``more_runs``: estimated number of further runs that would
+    decide. ``paths``: the path of most runs with the base and with the value, "" if unknown.
     """
 
     value: int
@@ -110,17 +114,21 @@ class ValueEffect(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def beside_the_wire(self) -> bool:
-        """Runs of base or value did not use the claimed wire: nothing is concluded of them."""
+        """True if runs with the base or the value did not use the claimed wire; nothing is then
+        concluded.
+        """
         return any(path not in ("", "on-wire") for path in self.paths)
 
     @property
     def worse(self) -> tuple[str, ...]:
-        """Names of the guards that became worse."""
+        """Names of the guards that got worse."""
         return tuple(guard.name for guard in self.guards if guard.worse)
 
 
 class Stopping(msgspec.Struct, frozen=True, kw_only=True):
-    """``reason``: why no further run was made. ``alpha``: of all looks and comparisons together."""
+    """Why and by which rule the trial stopped. ``alpha``: error probability over all looks and
+    comparisons together.
+    """
 
     rule: str
     alpha: float
@@ -130,9 +138,8 @@ class Stopping(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TryResult(msgspec.Struct, frozen=True, kw_only=True):
-    """What ``wireproof tune try --json`` prints. ``smallest``: effects below it count as none.
-
-    ``kept``: index of the value that is left applied, None: everything is as it was before.
+    """What ``wireproof tune try --json`` prints. ``smallest``: smaller effects count as none.
+    ``kept``: index of the value that stays applied; null: the original state is restored.
     """
 
     schema: str = "wireproof.trial"
@@ -151,13 +158,13 @@ class TryResult(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def best(self) -> ValueEffect | None:
-        """The value that helps most and makes no guard worse; None when there is none."""
+        """The value that helps most and makes no guard worse; None if there is none."""
         good = [one for one in self.comparisons if one.answer == "helps" and not one.worse]
         return max(good, key=lambda one: abs(one.ratio - 1.0), default=None)
 
     @property
     def verdict(self) -> Verdict:
-        """``pass``: a value helps; ``fail``: none does; ``inconclusive``: that is not known."""
+        """``pass`` if a value helps, ``fail`` if none does, ``inconclusive`` if that is unknown."""
         if self.best is not None:
             return "pass"
         undecided = any(one.answer == "undecided" for one in self.comparisons)
@@ -173,8 +180,8 @@ class BoundedInterval(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RailNumber(msgspec.Struct, frozen=True, kw_only=True):
-    """Goodput over one rail alone, or over all (``rail`` "": together), in bytes/s. ``limit``: what
-    its link can carry; ``proof``: of its path.
+    """Goodput in bytes/s over one rail alone, or over all together (``rail`` is ""). ``limit``:
+    what the link of the rail can carry.
     """
 
     rail: str
@@ -184,11 +191,12 @@ class RailNumber(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class GainRow(msgspec.Struct, frozen=True, kw_only=True):
-    """One pattern at one size from one host to another. ``gain``: all rails against the best alone;
-    ``of_sum``: against the sum of all alone; ``of_limits``: against the sum of the limits.
+    """One pattern at one message size from one host to another.
 
-    ``expected``: its messages are to be shared: large, and one way. What waits for an answer is one
-    message at a time, and gains nothing where each message goes over one rail.
+    ``gain``: goodput over all rails / goodput over the best rail alone; ``of_sum``: / sum over the
+    rails alone; ``of_limits``: / sum of the limits. ``expected``: a gain is expected because the
+    messages are large and go one way. A pattern that waits for each answer has one message in
+    flight, and gains nothing if each message uses one rail.
     """
 
     pattern: str
@@ -206,8 +214,9 @@ class GainRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RailGain(msgspec.Struct, frozen=True, kw_only=True):
-    """``answer``: the gain in one sentence. ``told``: the variables that the launch with all rails
-    has set. ``settings`` differ between the launches in nothing but the rails.
+    """What ``wireproof measure --gain --json`` prints. ``answer``: the gain in one sentence.
+    ``told``: the variables that the launch over all rails sets. The launches differ only in the
+    rails that they use.
     """
 
     schema: Literal["wireproof.rails"] = "wireproof.rails"

@@ -1,13 +1,13 @@
-"""The fabric as somebody describes it: which switch each node connects to, and how the switches are
-joined.
+"""The fabric as its description gives it: the switch that each node connects to, and the links
+between switches.
 """
 
 import msgspec
 
 
 class Attachment(msgspec.Struct, frozen=True, kw_only=True):
-    """One NIC of one node on one port of a switch. ``nic`` and ``port`` are "" where the source
-    does not say.
+    """A NIC of a node and the switch port that it connects to. ``nic`` and ``port``: "" if the
+    source does not give them.
     """
 
     node: str
@@ -17,7 +17,7 @@ class Attachment(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Cable(msgspec.Struct, frozen=True, kw_only=True):
-    """``count`` parallel links between two switches; ``rate_bits_per_s`` of one of them, None when
+    """``count`` parallel links between two switches. ``rate_bits_per_s``: rate of one link, None if
     unknown.
     """
 
@@ -28,11 +28,11 @@ class Cable(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Fabric(msgspec.Struct, frozen=True, kw_only=True):
-    """``levels``: switch to its level, 1 for a leaf (a switch with nodes), 2 and up for what joins
-    leaves.
+    """Switches, nodes and links.
 
-    ``source`` names the file or command; ``notes`` are what its reader had to assume, one sentence
-    each.
+    ``levels``: level of each switch: 1 for a leaf (a switch with nodes), 2 and higher for switches
+    that connect leaves. ``source``: the file or command; ``notes``: what its reader had to assume,
+    one sentence each.
     """
 
     attachments: tuple[Attachment, ...]
@@ -42,10 +42,9 @@ class Fabric(msgspec.Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
 
     def leaf_of(self, node: str, nic: str = "") -> str:
-        """The switch that ``node`` (by ``nic``, if given) hangs on; "" when the fabric does not
-        know the node.
+        """Return the switch that ``node`` connects to (through ``nic``, if given); "" if the fabric
+        does not have the node.
         """
-        own = [one for one in self.attachments if one.node == node]
-        return next(
-            (one.switch for one in own if nic and one.nic == nic), own[0].switch if own else ""
-        )
+        attached = [link for link in self.attachments if link.node == node]
+        by_nic = [link for link in attached if nic and link.nic == nic]
+        return next((link.switch for link in [*by_nic, *attached]), "")

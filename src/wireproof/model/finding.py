@@ -1,7 +1,7 @@
-"""Findings: what is concluded, how severe it is, which node, port or link it names, its evidence
+"""Findings: a conclusion with its severity, the node, port or link that it concerns, its evidence
 and the next action.
 
-``str()`` of a subject is the text that people read and that stands as ``subject`` in JSON.
+``str()`` of a subject is the text that people read and the value of ``subject`` in JSON.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import msgspec
 from wireproof.model.atlas import Place
 
 Direction = Literal["", "tx", "rx"]
-"""As the node sees it: ``tx`` leaves it, ``rx`` reaches it; "" for both."""
+"""As the node sees it: ``tx`` leaves the node, ``rx`` reaches it, "" means both."""
 
 
 class _Subject(msgspec.Struct, frozen=True, tag_field="kind"):
@@ -22,7 +22,7 @@ class _Subject(msgspec.Struct, frozen=True, tag_field="kind"):
 
 
 class Whole(_Subject, frozen=True, tag="run"):
-    """The run, the log or the section as a whole; ``name`` is how it is called."""
+    """The run, the log or the section as a whole; ``name`` is its name."""
 
     name: str = "run"
 
@@ -38,7 +38,7 @@ class Node(_Subject, frozen=True, tag="node"):
 
 
 class Port(_Subject, frozen=True, tag="port"):
-    """A port of a node, in one direction or in both; ``nic`` where it has more than one."""
+    """A port of a node, in one direction or both. ``nic``: set if the node has several."""
 
     node: str
     direction: Direction = ""
@@ -49,7 +49,7 @@ class Port(_Subject, frozen=True, tag="port"):
 
 
 class Route(_Subject, frozen=True, tag="route"):
-    """From one node to another."""
+    """The route from one node to another."""
 
     origin: str
     target: str
@@ -73,8 +73,8 @@ class Both(_Subject, frozen=True, tag="pair"):
 
 
 class Link(_Subject, frozen=True, tag="link"):
-    """A cable between a switch and a node or another switch; the direction is as the nodes see it
-    that reach the rest through it.
+    """A cable between a switch and a node or another switch. ``direction`` is as seen by the nodes
+    that reach the rest of the fabric through it.
     """
 
     near: str
@@ -86,7 +86,7 @@ class Link(_Subject, frozen=True, tag="link"):
 
 
 class Switch(_Subject, frozen=True, tag="switch"):
-    """The direction is as its nodes see it: ``tx`` leaves them through it."""
+    """A switch. ``direction`` is as seen by its nodes: ``tx`` is traffic that leaves them."""
 
     name: str
     direction: Direction = ""
@@ -106,9 +106,9 @@ Evidence = dict[str, str | float | int | bool | list[str] | None]
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
-    """One coded conclusion. ``code`` is in the closed catalogue that ``wireproof explain``
-    prints. ``about``: what it concerns, for programs, and ``subject`` the same as text; documents
-    of before have no ``about``.
+    """One coded conclusion. ``code`` is in the catalogue that ``wireproof explain`` prints.
+    ``about``: what the finding concerns, for programs; ``subject``: the same as text. Older
+    documents have no ``about``.
     """
 
     code: str
@@ -121,8 +121,9 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RailShare(msgspec.Struct, frozen=True, kw_only=True):
-    """What one rail carried at one end in one direction: bytes due by its share of the line rates,
-    and bytes that its counters saw. ``share``: of what all rails carried; None: not known.
+    """What one rail carried at one end in one direction. ``due_bytes``: bytes due by its share of
+    the line rates; ``seen_bytes``: bytes that its counters show; ``share``: its share of what
+    all rails carried, null if unknown.
     """
 
     host: str
@@ -135,13 +136,14 @@ class RailShare(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PairVerdict(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """One point of one pair, judged.
+    """The verdict on one point of one pair.
 
-    ``value`` is half round trip in ns (unit ``ns``) or goodput in bytes/s (unit ``bytes_per_s``),
-    with its interval. ``efficiency`` is goodput / attainable, never / nominal. ``level``,
-    ``quality``: of the path's evidence, the weakest end, in the ledger's terms; "" without any.
-    ``striping``: how the rails shared the bytes, "" where no rails are claimed. ``settled``: this
-    sample was too wide or moved too few bytes, and a repeat of the same measurement passes.
+    ``value`` is the half round trip in ns (unit ``ns``) or goodput in bytes/s (unit
+    ``bytes_per_s``), with its interval. ``efficiency`` is goodput / attainable, never / nominal.
+    ``level``, ``quality``: of the evidence for the path, at the weaker end, in the ledger's terms;
+    "" without evidence. ``striping``: how the rails shared the bytes, "" if no rails are claimed.
+    ``settled``: this sample varied too much or moved too few bytes, and a repeat of the same
+    measurement passes.
     """
 
     point: int
@@ -175,12 +177,12 @@ class PairVerdict(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class GroupVerdict(msgspec.Struct, frozen=True, kw_only=True):
-    """One point that a group of ranks measured together, judged.
+    """The verdict on one point that a group of ranks measured together.
 
-    ``value``: time of one operation of the slowest rank, ns, with its interval. ``limit``: the
-    shortest time that the wire allows for the bytes that must cross, ns; ``efficiency`` = limit /
-    value, only where those bytes are known exactly and fill the link. ``expected_bytes`` and
-    ``seen_bytes`` of the node and direction that must carry most.
+    ``value``: time of one operation of the slowest rank in ns, with its interval. ``limit``: the
+    shortest time in ns that the wire allows for the bytes that must cross it; ``efficiency`` =
+    limit / value, only if those bytes are known exactly and fill the link. ``expected_bytes`` and
+    ``seen_bytes`` belong to the node and direction that must carry most.
     """
 
     point: int
@@ -218,17 +220,17 @@ class Judgement(msgspec.Struct, frozen=True, kw_only=True):
 
 
 SEVERITIES: tuple[Severity, ...] = ("fail", "inconclusive", "warning", "note")
-"""The worst first."""
+"""Worst first."""
 _PROOFS: tuple[Proof, ...] = ("off-wire", "wrong-path", "mixed", "unproven", "on-wire")
 
 
 def rank(severity: Severity) -> int:
-    """Sorts the worst first."""
+    """Return a sort key that puts the worst severity first."""
     return SEVERITIES.index(severity)
 
 
 def verdict_of(severities: Iterable[Severity]) -> Verdict:
-    """The verdict that remarks of these severities leave; without any it is a pass."""
+    """Return the verdict that findings of these severities lead to; ``pass`` without any."""
     found = set(severities)
     if "fail" in found:
         return "fail"
@@ -236,8 +238,8 @@ def verdict_of(severities: Iterable[Severity]) -> Verdict:
 
 
 def worst(verdicts: Iterable[Verdict]) -> Verdict:
-    """The verdict of several: any fail fails; zero verdicts, or any inconclusive one, is never a
-    pass.
+    """Return the verdict of several: ``fail`` if any fails, ``pass`` only if there is at least one
+    and all pass.
     """
     found = set(verdicts)
     if "fail" in found:
@@ -246,6 +248,6 @@ def worst(verdicts: Iterable[Verdict]) -> Verdict:
 
 
 def worst_proof(proofs: Iterable[Proof]) -> Proof:
-    """The proof of several; of none it is unproven."""
+    """Return the weakest of several proofs; ``unproven`` if there are none."""
     found = set(proofs)
     return next((one for one in _PROOFS if one in found), "unproven")

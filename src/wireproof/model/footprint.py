@@ -1,4 +1,4 @@
-"""Queue pairs and memory of a job, as ``wireproof plan footprint`` gives them."""
+"""Queue pairs and memory of a job, as ``wireproof plan footprint`` prints them."""
 
 from typing import Literal
 
@@ -7,17 +7,19 @@ import msgspec
 from wireproof.model.planning import Bounds
 
 Unit = Literal["rank", "peer rank", "peer node"]
-"""What a part is there once for: each rank, each remote rank that a rank talks to, or each remote
-node that a node talks to.
+"""What a part exists for: each rank, each remote rank that a rank talks to, or each remote node
+that a node talks to.
 """
 Basis = Literal["source", "assumed"]
-"""``source``: sizes and counts that the library's source gives. ``assumed``: between sizes that
-adapters in use have (a work queue entry of 64 to 128 B); measure to replace it.
+"""``source``: sizes and counts come from the library's source code. ``assumed``: bounds taken from
+adapters in use (a work queue entry of 64 to 128 B); a measurement can replace them.
 """
 
 
 class FormulaSetting(msgspec.Struct, frozen=True, kw_only=True):
-    """A variable that the formulas use; ``given``: by the user, else it is the default."""
+    """A variable that the formulas use. ``given``: the user set it; otherwise it has its
+    default.
+    """
 
     name: str
     value: int
@@ -26,9 +28,11 @@ class FormulaSetting(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Peers(msgspec.Struct, frozen=True, kw_only=True):
-    """Who talks to whom across nodes. ``node_pairs``: unordered pairs of nodes; ``most_pairs``: all
-    that there are. ``rank``, ``node_ranks``: remote ranks of one rank, and summed over a node's
-    ranks; ``job_ranks``: summed over all ranks. ``node``: remote nodes of one node.
+    """Who talks to whom between nodes.
+
+    ``node_pairs``: unordered pairs of nodes that talk; ``most_pairs``: all possible pairs.
+    ``rank``: remote ranks of one rank; ``node_ranks``, ``job_ranks``: the same summed over the
+    ranks of a node and over all ranks. ``node``: remote nodes of one node.
     """
 
     rank: Bounds
@@ -41,7 +45,9 @@ class Peers(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Sums(msgspec.Struct, frozen=True, kw_only=True):
-    """One quantity for one rank, one node and the whole job. A kernel's share is in ``node``."""
+    """One quantity per rank, per node and for the whole job. ``node`` includes what the kernel
+    allocates.
+    """
 
     rank: Bounds
     node: Bounds
@@ -49,7 +55,7 @@ class Sums(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class FootprintPart(msgspec.Struct, frozen=True, kw_only=True):
-    """One kind of thing that is there ``per`` unit: so many QPs, so many bytes."""
+    """One part of the footprint, which exists once for each ``per``, with its QPs and bytes."""
 
     name: str
     per: Unit
@@ -61,8 +67,8 @@ class FootprintPart(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LimitCheck(msgspec.Struct, frozen=True, kw_only=True):
-    """An adapter's limit of QPs against what one node needs. ``fits`` None: it depends on who
-    talks to whom.
+    """The QP limit of an adapter compared with what one node needs. ``fits``: null if it depends on
+    who talks to whom.
     """
 
     adapter: str
@@ -73,8 +79,8 @@ class LimitCheck(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class QpReading(msgspec.Struct, frozen=True, kw_only=True):
-    """One assumption under which a number that was seen is what the formula gives: ``connection``
-    QPs per pair that talks, and so many pairs.
+    """One assumption that makes the formula match the observed number: ``connection`` QPs for each
+    pair that talks, and ``pairs`` such pairs.
     """
 
     connection: int
@@ -85,7 +91,7 @@ class QpReading(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Observed(msgspec.Struct, frozen=True, kw_only=True):
-    """What was seen in a real run beside the formula; None: it was not seen."""
+    """What a real run used, compared with the formula; null: not observed."""
 
     what: str
     qps: int
@@ -99,8 +105,8 @@ class Observed(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Footprint(msgspec.Struct, frozen=True, kw_only=True):
-    """What ``wireproof plan footprint --json`` prints. Bytes are resident memory for messages, of
-    the transport alone: neither the application's nor what it registers.
+    """What ``wireproof plan footprint --json`` prints. ``bytes``: resident memory that the
+    transport uses for messages, without the application's memory and what it registers.
     """
 
     mode: str

@@ -1,8 +1,8 @@
-"""Frames as text: one JSON object per line, and how a stream of them becomes a ``Run``. Pure.
+"""Frames as text: one JSON object per line, and how a sequence of them becomes a ``Run``. Pure.
 
-The border is described in docs/reference/engine-interface.md. It lives in the vocabulary because
-both the instrument (which listens) and the store (which reads old folders) must decode frames in
-exactly the same way.
+docs/reference/engine-interface.md describes the interface. The module is in ``model`` because two
+packages must decode frames in exactly the same way: the instrument, which receives them, and the
+store, which reads old folders.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -30,12 +30,12 @@ from wireproof.model.sound import unsound
 
 SCHEMA = 1
 MAX_LINE_BYTES = 64 << 20
-MAX_FRAMES_BYTES = 2 << 30
-"""Largest frames.jsonl that is read: more does not fit into memory as a run; no check of 10,000
-hosts has as much.
+"""Longest frame that is accepted. 2000 batches of 500 pairs take 25 MB; a longer line comes from a
+broken writer.
 """
-"""Longest frame that is believed: 2000 batches of 500 pairs are 25 MB; more is a broken writer, not
-a measurement.
+MAX_FRAMES_BYTES = 2 << 30
+"""Largest frames.jsonl that is read. A larger one does not fit into memory as a run, and no check
+of 10,000 hosts produces as much.
 """
 
 _DECODER = msgspec.json.Decoder(Frame)
@@ -48,7 +48,7 @@ class BadFrame(CouldNotMeasure):
 
 
 class OtherInterface(BadFrame):
-    """The engine's frames are of another interface version, ``schema``."""
+    """The engine's frames have another interface version, ``schema``."""
 
     def __init__(self, schema: int) -> None:
         self.schema = schema
@@ -59,7 +59,7 @@ class OtherInterface(BadFrame):
 
 
 def decode_frame(line: bytes) -> Frame:
-    """Decode one line. Unknown keys are tolerated, unknown frames and wrong types are not.
+    """Decode one line. Unknown keys are ignored; unknown frames and wrong types are refused.
 
     Raises ``BadFrame`` with the decoder's reason.
     """
@@ -83,11 +83,11 @@ def _looks_like_frame(line: bytes) -> bool:
 
 
 class FrameReader:
-    """Cuts a byte stream into frames. Lines that are no frames (MPI libraries print on stdout too)
-    become ``talk``.
+    """Splits a byte stream into frames. Other lines, such as an MPI library's output on stdout, go
+    to ``talk``.
 
-    ``lines`` were completed so far, of which ``blank`` had no letter. ``torn`` is what followed the
-    last newline: after a crash, the frame under way. It is never decoded.
+    ``lines``: number of complete lines so far, of which ``blank`` were empty. ``torn``: what
+    followed the last newline: after a crash, the unfinished frame. It is never decoded.
     """
 
     def __init__(self, max_line_bytes: int = MAX_LINE_BYTES) -> None:
@@ -99,8 +99,7 @@ class FrameReader:
     def feed(self, data: bytes) -> Iterator[tuple[bytes, Frame]]:
         """Yield (line without newline, frame) for each line that ``data`` completes.
 
-        Raises ``BadFrame`` for an unreadable or an endless line; frames before it have been
-        yielded.
+        Raises ``BadFrame`` for an unreadable or too long line, after the frames before it.
         """
         start = 0
         while (end := data.find(b"\n", start)) >= 0:
@@ -123,7 +122,7 @@ class FrameReader:
             raise BadFrame(f"the engine wrote a line of more than {self._max} bytes: not a frame.")
 
     def take_talk(self) -> list[bytes]:
-        """The foreign lines since the last call."""
+        """Return the foreign lines since the last call."""
         talk, self.talk = self.talk, []
         return talk
 
@@ -133,7 +132,7 @@ class FrameReader:
 
 
 def sealed_points(frames: Iterable[Frame]) -> set[int]:
-    """Ids of the points that have a complete frame."""
+    """Return the ids of the points that have a complete frame."""
     return {frame.id for frame in frames if isinstance(frame, PointRecord)}
 
 
@@ -144,8 +143,9 @@ def assemble(
     provenance: Provenance,
     missing: Mapping[int, Missing] | None = None,
 ) -> Run:
-    """Sort ``frames`` into a ``Run``. A repeated point id or host rank (a resumed run) keeps the
-    last frame.
+    """Combine ``frames`` into a ``Run``.
+
+    If a point id or host rank repeats, as in a resumed run, the last frame counts.
     """
     kinds: dict[type, dict[object, Frame]] = {}
     errors: list[EngineError] = []
@@ -176,7 +176,7 @@ def assemble(
 
 
 def _identity(frame: Frame) -> object:
-    """What makes a second frame of the same kind a replacement of the first."""
+    """Return what a later frame of the same kind must have in common to replace the first."""
     match frame:
         case Host() | Idle() | Total():
             return frame.rank

@@ -1,4 +1,4 @@
-"""One verdict for programs that let a node in or keep it out: schedulers, monitors, CI."""
+"""A verdict for programs that admit or exclude nodes: schedulers, monitors, CI."""
 
 from datetime import datetime
 
@@ -8,8 +8,8 @@ from wireproof.model.finding import Proof, Verdict
 
 
 class NodeVerdict(msgspec.Struct, frozen=True, kw_only=True):
-    """What a result says of one node. ``passing``: results with this node that pass; ``reason`` is
-    one sentence.
+    """What a result says about one node. ``passing``: number of results with this node that pass;
+    ``reason``: one sentence.
     """
 
     node: str
@@ -20,10 +20,12 @@ class NodeVerdict(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Gate(msgspec.Struct, frozen=True, kw_only=True):
-    """``subject``: the node that was asked for, else all nodes in short. ``measured``: when, UTC,
-    "" when no result counts; ``age_s`` likewise, below 0 in the
-    future. ``max_age_s``: how old it may be. ``source``: the result's folder. ``by``: the
-    version that judged.
+    """The verdict on a node or on all nodes.
+
+    ``subject``: the node in question, or all nodes folded. ``measured``: time of the measurement,
+    UTC, "" if no result counts; ``age_s``: its age, negative if it lies in the future.
+    ``max_age_s``: the highest age that is accepted. ``source``: the folder of the result. ``by``:
+    the version that judged.
     """
 
     verdict: Verdict
@@ -39,7 +41,9 @@ class Gate(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def seconds_of(text: str) -> float | None:
-    """Seconds since 1970 of a time as a result states it; None for what is none, or has no zone."""
+    """Return a result's time in seconds since 1970; None if it is not a time or has no time
+    zone.
+    """
     try:
         found = datetime.fromisoformat(text)
         return found.timestamp() if found.tzinfo is not None else None

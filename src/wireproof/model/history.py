@@ -1,4 +1,4 @@
-"""What a history keeps of each result, what is read out of it, and what its pages show."""
+"""What a history keeps of each result, what is derived from it, and what its pages show."""
 
 from typing import Literal
 
@@ -7,13 +7,12 @@ import msgspec
 from wireproof.model.finding import Verdict
 
 GOOD = 3
-"""Good results that the newest can be held against."""
+"""Good results needed before the newest result can be compared with them."""
 
 
 class Number(msgspec.Struct, frozen=True, kw_only=True):
-    """The geometric mean over a result's routes, with its 95 % interval. ``unit``: ``ns`` or
-    ``bytes_per_s``; ``window``: messages under way, 0 where that says nothing. Only results whose
-    path is proven are in it.
+    """The geometric mean over the routes of a result, with its 95 % interval. ``window``: messages
+    in flight, 0 if that is not relevant. It covers only results whose path is proven.
     """
 
     name: str
@@ -27,8 +26,8 @@ class Number(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Claimed(msgspec.Struct, frozen=True, kw_only=True):
-    """What the log of another program prints: the median of its ``tables`` of the same name, size
-    and window. There is no interval: the log does not say how its value varies.
+    """A number from the log of another program: the median of its ``tables`` with the same name,
+    size and window. It has no interval, because the log does not show how the value varies.
     """
 
     name: str
@@ -40,10 +39,11 @@ class Claimed(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Imported(msgspec.Struct, frozen=True, kw_only=True):
-    """A log of another program, whose numbers are claims: no node is proven by them. ``dated``:
-    whether the time is the user's, stands in the log, or is that of the file's last change.
-    ``link`` to ``pcie``: what the log is judged by, as the user gave it. ``numbers``: of tables
-    whose numbers the link does not exclude.
+    """The log of another program. Its numbers are claims, so they prove nothing about a node.
+
+    ``dated``: the time of the log was ``given`` by the user, stands in the ``log``, or is the last
+    change of the ``file``. ``link``, ``path``, ``mtu``, ``pcie``: what the log is judged by, as the
+    user gave it. ``numbers``: from tables that the link does not rule out.
     """
 
     file: str
@@ -59,12 +59,13 @@ class Imported(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True):
-    """One result. ``id``: the name of its folder. ``fingerprint``: equal for results that may be
-    compared over time (hosts, link, transport, MPI, NICs). ``conditions``: what may change between
-    them. ``nodes``: the verdict on each; ``reasons``: what keeps nodes from passing, as a sentence
-    with these nodes. ``fabric``: the result knows which switch each node is connected to.
-    ``imported``: it is no result of ours but a log; ``nodes`` and ``numbers``, which earlier
-    versions read, are empty then.
+    """One result.
+
+    ``id``: name of its folder. ``fingerprint``: equal for results that may be compared over time
+    (hosts, link, transport, MPI, NICs). ``conditions``: what may change between them. ``nodes``:
+    verdict on each node; ``reasons``: for each sentence that says why nodes do not pass, these
+    nodes. ``fabric``: the result knows the switch of each node. ``imported``: the entry is a log of
+    another program; ``nodes`` and ``numbers``, which earlier versions read, are then empty.
     """
 
     id: str
@@ -86,10 +87,12 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NumberChange(msgspec.Struct, frozen=True, kw_only=True):
-    """A number is another from ``since`` on (the first result after it). ``ratio``: performance
-    after over before. ``p``: how often a series without any change shows one like it. ``changed``:
-    conditions that differ across it; ``nodes``: those that passed right before it and not right
-    after. ``few``: fewer than sixteen results, by a test that takes normal noise for granted.
+    """A change of a number after the result ``since``.
+
+    ``ratio``: performance after / before. ``p``: probability that a series without a change looks
+    like this. ``changed``: conditions that differ before and after; ``nodes``: nodes that passed
+    just before the change and not just after. ``few``: there are fewer than sixteen results, and
+    the test used assumes normal noise.
     """
 
     since: str
@@ -102,8 +105,8 @@ class NumberChange(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Trend(msgspec.Struct, frozen=True, kw_only=True):
-    """One number of one fingerprint over time, oldest first; ``low`` and ``high`` are the ends of
-    each value's 95 % interval. ``imported``: values that logs claim, which have no interval.
+    """One number of one fingerprint over time, oldest first. ``low``, ``high``: ends of the 95 %
+    interval of each value. ``imported``: the values come from logs and have no interval.
     """
 
     name: str
@@ -121,9 +124,11 @@ class Trend(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Regression(msgspec.Struct, frozen=True, kw_only=True):
-    """The newest result against the last good ones of its fingerprint. ``ratio``: performance over
-    theirs, with the 95 % interval of one more good result around 1 (``low`` to ``high``);
-    ``worse``: it lies below, by more than the practical threshold.
+    """The newest result compared with the last good results of its fingerprint.
+
+    ``ratio``: its performance / theirs. A further good result lies between ``low`` and ``high``
+    (around 1) with 95 % probability; ``worse``: the ratio is below ``low`` and by more than the
+    practical threshold below 1.
     """
 
     name: str
@@ -136,8 +141,9 @@ class Regression(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NodeAge(msgspec.Struct, frozen=True, kw_only=True):
-    """When a node was last proven to pass; ``measured`` and ``age_s`` are empty when never.
-    ``nic``, ``link``: over these alone; "" for over any. Several NICs were measured together.
+    """When a node last passed; ``measured`` and ``age_s`` are empty if it never did. ``nic``,
+    ``link``: the NIC or link that this holds for, "" for any. Several NICs in ``nic`` were
+    measured together.
     """
 
     node: str
@@ -149,13 +155,14 @@ class NodeAge(msgspec.Struct, frozen=True, kw_only=True):
 
 
 State = Verdict | Literal["never"]
-"""``never``: the topology has the node, and no result does."""
+"""``never``: the topology has the node, but no result does."""
 
 
 class NodeNow(msgspec.Struct, frozen=True, kw_only=True):
-    """A node by the last result that it took part in (``result``, "" for none). ``proven``: when it
-    last passed, "" for never, with ``age_s`` since then. ``reason``: what kept it from passing.
-    ``group``: the group of the map that it is in.
+    """The state of a node by the last result that includes it (``result``, "" for none).
+
+    ``proven``: when the node last passed, "" if never; ``age_s``: time since then. ``reason``: why
+    it does not pass. ``group``: index of its group in the map.
     """
 
     node: str
@@ -169,16 +176,18 @@ class NodeNow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Group(msgspec.Struct, frozen=True, kw_only=True):
-    """Nodes that are drawn together: below one switch, or neighbours by name."""
+    """Nodes that are drawn together: behind the same switch, or neighbours by name."""
 
     name: str
     nodes: list[NodeNow]
 
 
 class Overview(msgspec.Struct, frozen=True, kw_only=True):
-    """The first page. ``by_switch``: the groups are those of a topology. ``newest``: the last
-    results, the newest first. ``regressions``: of the newest one. ``troubles``: what could not be
-    read, of ``troubled`` places.
+    """The first page.
+
+    ``by_switch``: the groups follow a topology. ``newest``: the last results, newest first.
+    ``regressions``: those of the newest result. ``troubles``: what could not be read, in
+    ``troubled`` places.
     """
 
     root: str
@@ -192,15 +201,15 @@ class Overview(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class HostSet(msgspec.Struct, frozen=True, kw_only=True):
-    """Results that may be compared over time: how many, and the newest."""
+    """Results that may be compared over time: the newest, and how many there are."""
 
     newest: Entry
     results: int
 
 
 class SeriesLine(msgspec.Struct, frozen=True, kw_only=True):
-    """One number of one fingerprint: how many results it has, and the last. ``number`` as in the
-    newest of these results.
+    """One number of one fingerprint: how many results it has, and the newest. ``number`` is taken
+    from the newest.
     """
 
     newest: Entry
@@ -209,8 +218,8 @@ class SeriesLine(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SeriesTrend(msgspec.Struct, frozen=True, kw_only=True):
-    """The newest of ``total`` results of a series, oldest first. ``changes`` are looked for among
-    these.
+    """The newest of ``total`` results of a series, oldest first. ``changes`` are searched for in
+    these results only.
     """
 
     line: SeriesLine

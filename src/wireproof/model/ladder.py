@@ -1,7 +1,8 @@
-"""The same two hosts, layer by layer: where are time and rate lost between the wire and the job?
+"""The same two hosts measured layer by layer: where time and rate are lost between the wire and the
+job.
 
-Times are nanoseconds, rates bytes per second; ``None`` means unknown, never zero. A layer's line
-is t(s) = start + s / rate.
+Times are in nanoseconds, rates in bytes per second; ``None`` means unknown, never zero. The line of
+a layer is t(s) = start + s / rate.
 """
 
 from typing import Literal, get_args
@@ -16,32 +17,33 @@ LAYERS: tuple[LayerName, ...] = get_args(LayerName)
 """From the wire up."""
 Collective = Literal["allreduce", "alltoall", "broadcast"]
 COLLECTIVES: tuple[Collective, ...] = get_args(Collective)
-"""Between two ranks each is one step of s bytes, so that its closed form is o + s/R, as that of a
-message (Thakur, Rabenseifner and Gropp 2005, sections 4 to 6, with p = 2).
+"""Between two ranks, each of these is one step of s bytes, so its closed form is o + s/R, like that
+of a message (Thakur, Rabenseifner and Gropp 2005, sections 4 to 6, with p = 2).
 """
 APPLICATIONS = ("exchange", "put", "get", "ring", "incast", "all_to_all", "allgather")
-"""Patterns of our own that may stand for the application."""
+"""wireproof's patterns that can stand for the application."""
 Quantity = Literal["start", "rate", "windowed"]
-"""What a step may lose: time before the first byte (o), bytes per second of one message under way
-(R), or of many (W), as bandwidth benchmarks print it.
+"""What a step may lose: time before the first byte (o), bytes per second with one message in flight
+(R), or with many (W), as bandwidth benchmarks print it.
 """
 StepAnswer = Literal["loses", "no-loss", "undecided"]
 
 
 class SizeTime(msgspec.Struct, frozen=True, kw_only=True):
-    """Median over the rounds of the time of one message, ns."""
+    """Median time of one message over the rounds, in ns."""
 
     message_bytes: int
     time_ns: float
 
 
 class LayerLine(msgspec.Struct, frozen=True, kw_only=True):
-    """What was fitted. ``start`` (ns) is of the small messages' line, ``rate`` (bytes/s) of the
-    large ones', ``windowed`` (bytes/s) of many of the largest under way; None: not measured, or
-    the sizes do not give it.
+    """The line fitted to a layer.
 
-    ``switch_bytes``: the largest size before the line breaks (eager to rendezvous), None: no break.
-    ``residual``: relative, root mean square, of the medians.
+    ``start``: ns, from the line through the small messages; ``rate``: bytes/s, from that through
+    the large ones; ``windowed``: bytes/s with many of the largest messages in flight. Null: not
+    measured, or the sizes do not determine it. ``switch_bytes``: the largest size before the line
+    breaks (eager to rendezvous), null without a break. ``residual``: relative root mean square of
+    the medians' deviations.
     """
 
     start: Interval | None
@@ -52,10 +54,12 @@ class LayerLine(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Layer(msgspec.Struct, frozen=True, kw_only=True):
-    """``how``: what was measured. ``proof``: of the path; "" where a model plays the wire.
-    ``apart``: why it takes no part in a claim, "" when it does. ``form``: the closed form that the
-    line stands for. ``waited``: share of the time that the poorer end's process waited for a
-    processor, median over the points; None: not known.
+    """One layer as measured.
+
+    ``how``: what was measured. ``proof``: proof of the path; "" if a model simulates the wire.
+    ``apart``: why the layer is left out of all claims, "" if it is not. ``form``: the closed form
+    that the line represents. ``waited``: share of the time that the process of the worse end waited
+    for a processor, median over the points; null: unknown.
     """
 
     name: LayerName
@@ -71,7 +75,7 @@ class Layer(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class MissingLayer(msgspec.Struct, frozen=True, kw_only=True):
-    """A layer that could not be measured here, and why."""
+    """A layer that could not be measured on these hosts, with the reason."""
 
     name: LayerName
     title: str
@@ -79,12 +83,13 @@ class MissingLayer(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LayerStep(msgspec.Struct, frozen=True, kw_only=True):
-    """From one layer to the next one above that takes part, in one quantity.
+    """The step from one layer to the next higher one that takes part, in one quantity.
 
-    ``ratio``: how many times longer the start, or lower the rate, of ``upper`` is (1: the same).
-    ``difference``: start: ns more; rate: bytes/s less. The intervals of all steps hold together.
-    ``p``: of no loss above the threshold, adjusted for all steps (Holm).
-    ``regained``: a layer above that is as good as ``lower``, so that it does not pay this loss.
+    ``ratio``: how many times longer the start, or lower the rate, of ``upper`` is (1: equal).
+    ``difference``: ns more for ``start``, bytes/s less for rates. The intervals of all steps hold
+    simultaneously. ``p``: p-value of the hypothesis that the loss is not above the threshold,
+    adjusted for all steps (Holm). ``regained``: a higher layer that is as good as ``lower``, so it
+    does not have this loss.
     """
 
     lower: LayerName
@@ -101,7 +106,9 @@ class LayerStep(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Hint(msgspec.Struct, frozen=True, kw_only=True):
-    """A knob of a layer: what it does, and the command that says whether it helps here."""
+    """A setting of a layer: what it does, and the command that tests whether it helps on these
+    hosts.
+    """
 
     layer: LayerName
     name: str
@@ -110,7 +117,7 @@ class Hint(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PlannedLayer(msgspec.Struct, frozen=True, kw_only=True):
-    """What would be run for a layer in a round, as lines for a shell."""
+    """What a round would run for a layer, as shell commands."""
 
     name: LayerName
     title: str
@@ -128,9 +135,8 @@ class LadderPlan(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Ladder(msgspec.Struct, frozen=True, kw_only=True):
-    """What ``wireproof ladder --json`` prints. ``smallest``: share below which a loss is none.
-
-    ``attainable_bytes_per_s``: what the claimed link can carry, None: no link is known.
+    """What ``wireproof ladder --json`` prints. ``smallest``: smaller losses, as a share, count as
+    none. ``attainable_bytes_per_s``: what the claimed link can carry, null if no link is known.
     """
 
     schema: str = "wireproof.ladder"

@@ -1,7 +1,8 @@
-"""The byte ledger: what crossed each port of each host in an interval, by what carried it, and how
-sure that is.
+"""The byte ledger: what crossed each port of each host in an interval, by carrier, with the quality
+of each number.
 
-It is built from the counters alone, whatever was claimed. ``None`` means unknown, never zero.
+It is built from the counters alone and does not depend on claims. ``None`` means unknown, never
+zero.
 """
 
 from typing import Literal
@@ -13,15 +14,16 @@ from wireproof.model.record import Nic
 Direction = Literal["tx", "rx"]
 DIRECTIONS: tuple[Direction, Direction] = ("tx", "rx")
 Carrier = Literal["kernel", "rdma", "psm", "any"]
-"""What carried the bytes: the kernel's TCP/UDP, RDMA, PSM, or everything that the counter cannot
-tell apart.
+"""What carried the bytes: the kernel's TCP/UDP, RDMA, PSM, or ``any`` if the counter does not
+distinguish.
 """
 Level = Literal["wire", "function", "stack"]
-"""``wire``: counted at the physical port. ``function``: a virtual port of the adapter, where
-traffic that the adapter's own switch turned round counts too. ``stack``: the kernel's interface.
+"""``wire``: counted at the physical port. ``function``: counted at a virtual port of the adapter,
+which also counts traffic that the adapter's internal switch returns. ``stack``: counted at the
+kernel's interface.
 """
 LEVELS: tuple[Level, ...] = ("wire", "function", "stack")
-"""The strongest first."""
+"""Strongest first."""
 Quality = Literal["exact", "lower-bound", "double", "pegged", "wrapped", "stale", "unreadable"]
 QUALITIES: tuple[Quality, ...] = (
     "exact",
@@ -32,16 +34,17 @@ QUALITIES: tuple[Quality, ...] = (
     "pegged",
     "unreadable",
 )
-"""The best first."""
+"""Best first."""
 
 
 class LedgerEntry(msgspec.Struct, frozen=True, kw_only=True):
-    """Bytes and packets of one carrier in one direction, less the ``background`` bytes that are not
-    the payload's.
+    """Bytes and packets of one carrier in one direction. ``background`` bytes, which do not belong
+    to the payload, are already subtracted.
 
-    ``counters``: what was read. ``remark``: why the quality is what it is. ``peak_bytes_per_s``:
-    the highest rate between two readings. ``refresh_ms``: how late the counter may be (0: at once).
-    ``wrap_bytes``: what a counter of 32 bits loses each time that it passes its end.
+    ``counters``: the counters that were read. ``remark``: why the quality is not better.
+    ``peak_bytes_per_s``: the highest rate between two readings. ``refresh_ms``: how late the
+    counter may be (0: never late). ``wrap_bytes``: bytes that a 32-bit counter loses each time it
+    wraps.
     """
 
     carrier: Carrier
@@ -58,8 +61,8 @@ class LedgerEntry(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PortLedger(msgspec.Struct, frozen=True, kw_only=True):
-    """One port: its entries by direction; several carriers are parts of the whole unless one is
-    ``any``.
+    """One port: its entries by direction. Several carriers are parts of the total, unless one of
+    them is ``any``.
     """
 
     nic: Nic
@@ -68,7 +71,7 @@ class PortLedger(msgspec.Struct, frozen=True, kw_only=True):
     known: bool = True
 
     def entries(self, direction: Direction) -> list[LedgerEntry]:
-        """The entries of one direction."""
+        """Return the entries of one direction."""
         return self.tx if direction == "tx" else self.rx
 
 

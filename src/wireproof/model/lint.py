@@ -1,4 +1,4 @@
-"""What is wrong in a recipe: one finding per place, with the corrected line."""
+"""Mistakes in a recipe: one finding per place, with the corrected line."""
 
 from typing import Literal
 
@@ -9,12 +9,14 @@ from wireproof.model.finding import Verdict
 
 
 class LintFinding(msgspec.Struct, frozen=True, kw_only=True):
-    """``line`` and ``column`` count from 1 (columns in characters). ``fix`` is the corrected line,
-    "" when a person must decide; several lines are joined by newlines; it replaces the lines
-    ``line`` to ``last``. ``safe``: ``--fix`` may write it. ``right``: the rule's right form.
-    ``whole``: these lines after the fixes of all their faults, "" where that is ``fix``.
-    ``setting``: the entry of the catalogue of settings that it is about, "" for none, what that
-    ``wanted`` is, and until which release the setting counts.
+    """One mistake.
+
+    ``line`` and ``column`` count from 1 (columns in characters). ``fix``: the corrected line or
+    lines, joined by newlines, that replace the lines ``line`` to ``last``; "" if a person must
+    decide. ``safe``: ``--fix`` may write it. ``right``: the correct form according to the rule.
+    ``whole``: these lines with the fixes of all their mistakes, "" if that equals ``fix``.
+    ``setting``: the catalogue entry of the setting concerned, "" for none; ``wanted``: its good
+    value; ``setting_until``: the last release that has the setting.
     """
 
     code: str
@@ -36,14 +38,16 @@ class LintFinding(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LintReport(msgspec.Struct, frozen=True, kw_only=True):
-    """The document that ``wireproof lint --json`` prints. ``errors``: files that cannot be read."""
+    """What ``wireproof lint --json`` prints. ``errors``: files that could not be read."""
 
     findings: list[LintFinding]
     errors: list[Problem] = msgspec.field(default_factory=list)
 
     @property
     def verdict(self) -> Verdict:
-        """``fail`` with a finding, ``inconclusive`` where a file was not looked at."""
+        """``fail`` with a finding, ``inconclusive`` if a file could not be checked, otherwise
+        ``pass``.
+        """
         if self.findings:
             return "fail"
         return "inconclusive" if self.errors else "pass"

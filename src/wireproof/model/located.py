@@ -1,5 +1,5 @@
-"""What `locate` concludes: which node, port, link or switch is slow, how sure that is, and what it
-is not.
+"""What `locate` concludes: which node, port, link or switch is slow, how certain that is, and which
+suspects were cleared.
 """
 
 from typing import Literal
@@ -25,27 +25,27 @@ __all__ = [
 ]
 
 ABOUT = 1.1
-"""What is detectable is an estimate itself: up to so many times the practical threshold it is
-called enough.
+"""What is detectable is only an estimate, so up to this many times the practical threshold counts
+as good enough.
 """
 
 Metric = Literal["goodput", "hrt"]
-"""``goodput``: bytes/s, one direction; ``hrt``: half round trip in ns (no direction)."""
+"""``goodput``: bytes/s in one direction; ``hrt``: half round trip in ns (no direction)."""
 BlameKind = Literal["node", "port", "link", "switch", "pair"]
 Stage = Literal["screened", "confirmed"]
-"""``screened``: seen among others; ``confirmed``: measured again alone."""
+"""``screened``: found among the others; ``confirmed``: measured again alone."""
 
 
 LIKELY = 0.9
-"""Below this confidence another cause may explain it as well."""
+"""Below this confidence, another cause is as likely."""
 
 
 class Cause(msgspec.Struct, frozen=True, kw_only=True):
-    """Why, as far as counters, Facts and settings show. ``confidence`` 0 to 1; ``evidence`` says
-    what was seen, in sentences.
+    """A cause, as far as counters, facts and settings show it.
 
-    ``setting``: its entry in the catalogue of settings, "" where the cause is none; ``expected``:
-    what a wrong value of it costs. ``explains`` False: that is not enough for what was measured.
+    ``confidence``: 0 to 1; ``evidence``: what was observed, in sentences. ``setting``: its entry in
+    the catalogue of settings, "" if the cause is not a setting; ``expected``: what a wrong value
+    costs. ``explains`` False: the cause is too small to explain what was measured.
     """
 
     code: str
@@ -60,15 +60,15 @@ class Cause(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Blame(msgspec.Struct, frozen=True, kw_only=True):
-    """One culprit. ``slowdown`` is relative (0.20: a fifth less goodput, or a fifth more time),
-    with its 95 % interval.
+    """One culprit.
 
-    ``about``: the culprit itself, and ``subject`` its name: of a node, of the node that a port
-    belongs to, of a switch, ``leaf1 - spine2`` for a link (``leaf1 - ?`` where the far end is not
-    known), ``n1 -> n2`` or ``n1 <-> n2`` for a pair. ``direction``: of a port as its node sees it,
-    of a link or switch as its nodes see it (``tx`` leaves them). ``value`` and ``expected`` are in
-    the metric's unit. ``stage`` ``confirmed``: measured again alone against known-good partners.
-    Older documents have no ``about``: it is then made of the other fields.
+    ``slowdown``: relative (0.20: 20 % less goodput, or 20 % more time), with its 95 % interval.
+    ``about``: the culprit; ``subject``: its name: a node, the node that a port belongs to, a
+    switch, ``leaf1 - spine2`` for a link (``leaf1 - ?`` if the far end is unknown), ``n1 -> n2`` or
+    ``n1 <-> n2`` for a pair. ``direction``: for a port as its node sees it; for a link or switch as
+    its nodes see it (``tx`` leaves them). ``value`` and ``expected``: in the metric's unit.
+    ``stage``: ``confirmed`` after it was measured again alone against known-good partners. Older
+    documents have no ``about``; it is then derived from the other fields.
     """
 
     kind: BlameKind
@@ -94,8 +94,8 @@ class Blame(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Contention(msgspec.Struct, frozen=True, kw_only=True):
-    """Slow together and fast alone: no fault. ``loaded`` and ``alone`` in the metric's unit.
-    ``subject`` is the name of what it is ``about``, which older documents do not have.
+    """Slow together but fast alone: not a fault. ``loaded`` and ``alone``: in the metric's unit.
+    ``subject``: the name of ``about``, which older documents do not have.
     """
 
     subject: str
@@ -110,10 +110,11 @@ class Contention(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Tier(msgspec.Struct, frozen=True, kw_only=True):
-    """Pairs that take the same kind of path, such as ``one switch`` or ``across leaves``;
-    ``median`` in the metric's unit. ``oversubscription``: how many times slower than the best tier
-    (1.0: not at all); expected, never a fault. ``spread``: relative sigma of its samples, for flows
-    that share a link do not share it evenly.
+    """Pairs whose paths are of the same kind, such as ``one switch`` or ``across leaves``.
+
+    ``median``: in the metric's unit. ``oversubscription``: how many times slower than the best tier
+    (1.0: not slower); this is expected and never a fault. ``spread``: relative standard deviation
+    of its samples, since flows do not share a link evenly.
     """
 
     name: str
@@ -124,12 +125,13 @@ class Tier(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Located(msgspec.Struct, frozen=True, kw_only=True):
-    """``noise``: robust relative sigma of one sample; ``alpha``: family-wise error of the sweep;
-    ``practical``: the least slowdown that is called one; ``detectable``: the slowdown found with 95
-    % power at this size and noise.
+    """The result for one metric.
 
-    ``cleared``: names of the suspects that the confirm stage acquitted, ``acquitted`` these
-    themselves, which older documents do not have. ``missing``: node to why it has no samples.
+    ``noise``: robust relative standard deviation of one sample; ``alpha``: family-wise error rate
+    of the sweep; ``practical``: the smallest slowdown that counts; ``detectable``: the slowdown
+    that is found with 95 % power at this size and noise. ``cleared``: names of the suspects that
+    the confirm stage cleared; ``acquitted``: these suspects, missing in older documents.
+    ``missing``: for each node without samples, the reason.
     """
 
     metric: Metric
@@ -156,12 +158,14 @@ class Located(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def name_of(about: Subject) -> str:
-    """The name of a culprit: a port goes by its node's, for its direction stands beside it."""
+    """Return the name of a culprit. A port has the name of its node, because reports print the
+    direction beside it.
+    """
     return about.node if isinstance(about, Port) else str(about)
 
 
 def _culprit(kind: BlameKind, name: str, direction: Direction) -> Subject:
-    """What a culprit of an old document is, of its kind and name."""
+    """Return the subject for the kind and name that an old document gives."""
     if kind == "node":
         return Node(name)
     if kind == "port":
@@ -176,7 +180,7 @@ def _culprit(kind: BlameKind, name: str, direction: Direction) -> Subject:
 
 
 def _suspect(name: str) -> Subject:
-    """What the name of a suspect in an old document means."""
+    """Return the subject for a suspect's name in an old document."""
     for arrow, pair in ((" -> ", Route), (" <-> ", Both)):
         one, found, other = name.partition(arrow)
         if found:

@@ -1,8 +1,8 @@
-"""The catalogue of patterns: one row each, and what follows from it.
+"""The catalogue of patterns, one row each, and the properties that follow from it.
 
-The engine's engine/plan/patterns.def holds the same rows; ``wireproof-engine.nompi --patterns``
-prints them and tests/contract/test_patterns.py holds the two against each other. A row says what
-one operation is and who sends what in it; docs/reference/engine-interface.md defines the patterns.
+The engine's engine/plan/patterns.def holds the same rows: ``wireproof-engine.nompi --patterns``
+prints them, and tests/contract/test_patterns.py compares the two. A row defines one operation and
+who sends what in it; docs/reference/engine-interface.md defines the patterns.
 """
 
 from collections.abc import Callable, Mapping
@@ -38,19 +38,20 @@ GroupPattern = Literal[
 Pattern = PairPattern | GroupPattern
 
 Access = Literal["messages", "memory", "sum", "word"]
-"""How an operation reaches the other side: messages that it receives, or its exposed memory:
-whole messages, sums of 64-bit integers, or one word whose old value comes back.
+"""How an operation reaches the other side: ``messages`` that it receives, or its exposed
+``memory``: whole messages, a ``sum`` of 64-bit integers, or one ``word`` whose old value is
+returned.
 """
 Partners = Literal["", "neighbours", "halves", "first", "everyone", "twos"]
-"""With whom a member of a group exchanges payload, in equal parts: the next and the previous
-member; the one half the members away; member 0 with each other; all; member 2 i with 2 i + 1.
-"" where the library chooses.
+"""The members with which a member of a group exchanges payload, in equal parts: the next and the
+previous member; the member half the group away; member 0 with each other; all; member 2 i with 2
+i + 1. "" if the library chooses.
 """
 
 
 class FormRole(NamedTuple):
-    """One form of a pattern: its heading in reports, and the messages that one operation of a pair
-    takes from the origin and from the target.
+    """One form of a pattern: its heading in reports, and the messages that the origin and the
+    target send in one operation of a pair.
     """
 
     title: str
@@ -62,12 +63,12 @@ class FormRole(NamedTuple):
 class Traits:
     """One row of the catalogue.
 
-    ``forms``: those that the pattern has, the default first.
-    ``sent``: of a group of so many members, the messages that all of them send in one operation; of
-    a collective the least that any algorithm must send; None where the members' parts differ.
-    ``unit_bytes``: every message is a multiple of it; ``least`` and ``most`` bound the sizes of a
-    sweep. ``waits``: an operation of the group cannot end before something from another node came.
-    ``room_for_all``: every member keeps a block for each other.
+    ``forms``: the forms that the pattern has, default first. ``sent``: takes the number of members
+    and returns the messages that all of them send in one operation; for a collective, the least
+    that any algorithm must send; None if the members' parts differ. ``unit_bytes``: every message
+    is a multiple of it; ``least`` and ``most`` bound the sizes of a sweep. ``waits``: an operation
+    of the group cannot end before something from another node arrives. ``room_for_all``: every
+    member keeps a block for each other member.
     """
 
     kind: Literal["pair", "group", "collective"]
@@ -95,7 +96,7 @@ def _pair(
 def _remote(
     access: Access, *, latency: FormRole | None = None, stream: FormRole | None = None
 ) -> Traits:
-    """Of what is not ``memory`` the sizes are bound to the words that it works on."""
+    """Except for ``memory``, sizes are multiples of the word that the operation works on."""
     unit = 1 if access == "memory" else _WORD_BYTES
     return Traits(
         kind="pair",
@@ -213,15 +214,15 @@ CATALOGUE: Mapping[Pattern, Traits] = {
     "allgather": _collective("Allgather", lambda members: members, room_for_all=True),
     "alltoall": _collective("Alltoall", lambda members: members * (members - 1), room_for_all=True),
 }
-"""In the order of reports, of help and of the engine's own list."""
+"""In the order of reports, of help and of the engine's list."""
 
 PAIR_PATTERNS: tuple[PairPattern, ...] = get_args(PairPattern)
 GROUP_PATTERNS: tuple[GroupPattern, ...] = get_args(GroupPattern)
 COLLECTIVES = tuple(name for name, row in CATALOGUE.items() if row.kind == "collective")
 FORMS: dict[str, tuple[Form, ...]] = {name: tuple(CATALOGUE[name].forms) for name in PAIR_PATTERNS}
-"""The forms that each pair pattern has; the first is the default."""
+"""The forms of each pair pattern, default first."""
 TWO_FORMS = tuple(name for name, forms in FORMS.items() if len(forms) > 1)
-"""The patterns of which ``form`` chooses one; all others imply theirs."""
+"""The patterns for which ``form`` selects one of two forms; all others have only one."""
 
 
 def _row(pattern: str) -> Traits | None:
@@ -229,8 +230,8 @@ def _row(pattern: str) -> Traits | None:
 
 
 def _in_form(pattern: str, form: str) -> tuple[Traits | None, str]:
-    """The row of a pair pattern (None for any other), and its form: the only one where it has only
-    one.
+    """Return the row of a pair pattern (None for others) and the form that applies: the requested
+    form if the pattern has it, otherwise its first.
     """
     row = _row(pattern)
     if row is None or row.kind != "pair":
@@ -239,27 +240,29 @@ def _in_form(pattern: str, form: str) -> tuple[Traits | None, str]:
 
 
 def is_remote(pattern: str) -> bool:
-    """The origin works in the target's exposed memory."""
+    """Return True if the origin works in the target's exposed memory."""
     row = _row(pattern)
     return row is not None and row.access != "messages"
 
 
 def is_word_atomic(pattern: str) -> bool:
-    """A word goes there and the old one comes back: no operation is shorter than a whole round
-    trip.
+    """Return True if a word goes there and the old word comes back: no operation is shorter than a
+    round trip.
     """
     row = _row(pattern)
     return row is not None and row.access == "word"
 
 
 def is_round_trip(pattern: str, form: str) -> bool:
-    """One operation is a message there and one back, and the number is half of that."""
+    """Return True if an operation is a message in each direction and the number is half of that
+    time.
+    """
     row, form = _in_form(pattern, form)
     return row is not None and row.access == "messages" and form == "latency"
 
 
 def waits_for_each(pattern: str, form: str) -> bool:
-    """True when the origin waits for the answer to each operation, so that latency bounds the time
+    """Return True if the origin waits for the answer to each operation, so latency bounds the time
     from below.
     """
     row, form = _in_form(pattern, form)
@@ -267,29 +270,31 @@ def waits_for_each(pattern: str, form: str) -> bool:
 
 
 def crossings(pattern: str, form: str) -> int:
-    """How often the link is crossed, one after the other, before an operation is done; 0 where none
-    waits.
+    """Return how often an operation crosses the link, one crossing after the other, before it is
+    complete; 0 if operations do not wait.
     """
     return 0 if not waits_for_each(pattern, form) else 2 if is_word_atomic(pattern) else 1
 
 
 def answers(pattern: str, form: str) -> bool:
-    """Every message is answered by another before the next, so that no two of them share a
-    packet.
+    """Return True if each message is answered by another before the next, so no two messages share
+    a packet.
     """
     row, form = _in_form(pattern, form)
     return row is not None and form == "latency" and row.forms["latency"][1:] == (1, 1)
 
 
 def is_rate(pattern: str, form: str) -> bool:
-    """Judged as goodput: several operations are under way at a time."""
+    """Return True if the pattern is judged as goodput: several operations are in flight at a
+    time.
+    """
     row, form = _in_form(pattern, form)
     return row is not None and form == "stream"
 
 
 def one_way(pattern: str, form: str) -> bool:
-    """A rate of one direction of the link. Not ``accumulate``: its pace may be that of the adding
-    processor.
+    """Return True for a rate in one direction of the link. ``accumulate`` is not included: the
+    processor that adds may limit its rate.
     """
     row, form = _in_form(pattern, form)
     if row is None or form != "stream" or row.access == "sum":
@@ -298,14 +303,14 @@ def one_way(pattern: str, form: str) -> bool:
 
 
 def fits(pattern: Pattern, message_bytes: int) -> bool:
-    """Whether a sweep measures messages of this size."""
+    """Return True if a sweep measures messages of this size."""
     row = CATALOGUE[pattern]
     most = message_bytes if row.most is None else row.most
     return row.least <= message_bytes <= most and message_bytes % row.unit_bytes == 0
 
 
 def title_of(pattern: str, form: str) -> str:
-    """The heading of a pattern's results; of a group ``form`` is not looked at."""
+    """Return the heading for a pattern's results; ``form`` is ignored for a group."""
     row = _row(pattern)
     if row is None:
         return pattern
@@ -316,8 +321,8 @@ def title_of(pattern: str, form: str) -> str:
 
 
 def place_of(pattern: str, form: str = "") -> int:
-    """Where its results stand among those of others: by the catalogue, a pattern's default form
-    first; what is not known comes last.
+    """Return the position of a pattern's results in reports: catalogue order, default form first,
+    unknown patterns last.
     """
     rows = [(name, one) for name, row in CATALOGUE.items() for one in row.forms]
     places = [at for at, (name, one) in enumerate(rows) if name == pattern and form in ("", one)]

@@ -1,9 +1,8 @@
-"""Priority flow control as the counters of hosts show it: the readings that are judged, and what
-``wireproof pfc`` says of them.
+"""Priority flow control as the counters of hosts show it: the readings, and what ``wireproof pfc``
+concludes from them.
 
-Directions are the host's: ``tx`` pauses are those that the host sends to its switch port (it asks
-to be sent nothing), ``rx`` pauses those that its switch port sends to it. ``None`` means unknown,
-never zero.
+Directions are the host's: a host sends ``tx`` pauses to its switch port (to stop traffic to itself)
+and receives ``rx`` pauses from it. ``None`` means unknown, never zero.
 """
 
 from typing import Literal
@@ -15,7 +14,7 @@ from wireproof.model.ledger import Direction
 from wireproof.model.traffic import Watched
 
 Answer = Literal["pass", "fail", "unproven", "quiet"]
-"""``quiet``: the counters are there and nothing moved: this port had no pressure to show it by."""
+"""``quiet``: the counters exist but did not move, because this port saw no pressure."""
 CONDITIONS: dict[str, str] = {
     "no-drops": "no packet was dropped, sent or received",
     "xon-xoff": "Xoff and Xon both moved where there was pressure",
@@ -25,8 +24,9 @@ CONDITIONS: dict[str, str] = {
 
 
 class Count(msgspec.Struct, frozen=True, kw_only=True):
-    """How much one counter (or the sum of several) rose. ``least``: ``value`` is a lower bound
-    (it began anew within the interval). ``remark``: why it is not known, or not exactly.
+    """The increase of one counter, or of the sum of several. ``least``: ``value`` is a lower bound,
+    because the counter restarted within the interval. ``remark``: why the value is unknown or
+    inexact.
     """
 
     value: int | None
@@ -36,16 +36,17 @@ class Count(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def moved(self) -> bool | None:
-        """None: not known."""
+        """True if the counter moved; None if unknown."""
         if self.value is None:
             return None
         return True if self.value > 0 else None if self.least else False
 
 
 class Pauses(msgspec.Struct, frozen=True, kw_only=True):
-    """One direction of one priority; None: the driver has no such counter, or this host does not
-    show it. ``frames``: pause frames, Xoff and Xon together. ``resumes``: how often a pause ended.
-    ``paused_us``: microseconds of pause. ``load``: bytes or packets of this priority's traffic.
+    """One direction of one priority. A field is null if the driver has no such counter or the host
+    does not show it. ``frames``: pause frames, Xoff and Xon together. ``resumes``: how often a
+    pause ended. ``paused_us``: duration of pauses in microseconds. ``load``: bytes or packets of
+    this priority.
     """
 
     xoff: Count | None = None
@@ -57,7 +58,7 @@ class Pauses(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def stopped(self) -> bool | None:
-        """Whether a pause was asked for; None: not known."""
+        """True if a pause was requested; None if unknown."""
         for one in (self.xoff, self.frames, self.paused_us):
             if one is not None and one.moved is not None:
                 return one.moved
@@ -65,7 +66,7 @@ class Pauses(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def resumed(self) -> bool | None:
-        """Whether a pause was taken back by a frame; None: nothing counts that."""
+        """True if a frame ended a pause; None if nothing counts that."""
         for one in (self.xon, self.resumes):
             if one is not None and one.moved is not None:
                 return one.moved
@@ -73,7 +74,7 @@ class Pauses(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def sent(self) -> Count | None:
-        """The best count of pause frames."""
+        """The best available count of pause frames."""
         return self.xoff if self.xoff is not None else self.frames
 
 
@@ -84,13 +85,13 @@ class PriorityReading(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def paused(self) -> bool:
-        """A pause is known to have been sent or received."""
+        """True if a pause is known to have been sent or received."""
         return bool(self.tx.stopped or self.rx.stopped)
 
 
 class Drop(msgspec.Struct, frozen=True, kw_only=True):
-    """Packets that a port lost. ``priority``: of these alone; None: of all of them together.
-    ``proves``: at 0 it shows that nothing was lost for want of buffers in this direction.
+    """Packets that a port dropped. ``priority``: null for all priorities together. ``proves``: a
+    value of 0 shows that no packet in this direction was dropped for lack of buffers.
     """
 
     direction: Direction
@@ -100,15 +101,17 @@ class Drop(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PfcReading(msgspec.Struct, frozen=True, kw_only=True):
-    """One port over one interval. ``seconds``: 0 where it is not known. ``lost``: packets of RDMA
-    that were sent again or missed; ``resent``: segments of TCP, of the whole host. ``by_kernel``:
-    the kernel's sockets carried a part of the traffic that counts; None: not known. ``link``: pause
-    frames of link-level flow control. ``storms``: the adapter's own alarms. ``marks``:
-    congestion notifications and marked packets (ECN). ``total``: PFC frames of all priorities
-    together, where no counter tells them apart. ``before``: pauses moved in the
-    quiet second before the load, too. ``unison``: priorities of one traffic class count together.
-    ``shown_when_on``: the driver lists pauses of a priority only where its PFC is on. ``late``:
-    refreshed less often than the interval allows.
+    """One port over one interval.
+
+    ``seconds``: 0 if unknown. ``lost``: RDMA packets that were resent or missed; ``resent``: TCP
+    segments resent by the whole host. ``by_kernel``: the kernel's sockets carried part of the
+    counted traffic; null: unknown. ``link``: pause frames of link-level flow control. ``storms``:
+    the adapter's alarms. ``marks``: congestion notifications and marked packets (ECN). ``total``:
+    PFC frames of all priorities together, if no counter separates them. ``before``: pauses also
+    moved in the quiet second before the load. ``unison``: priorities of one traffic class are
+    counted together. ``shown_when_on``: the driver lists the pauses of a priority only if PFC is on
+    for it. ``late``: a sentence if counters are refreshed less often than
+    the interval requires, otherwise "".
     """
 
     host: str
@@ -140,8 +143,8 @@ class PfcReading(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PfcSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """What is configured on one port, as it was read; None: not read. ``lossless``: priorities that
-    PFC is on for. ``willing``: whether the port takes what the switch says (DCBX).
+    """Configuration of one port as it was read; null: not read. ``lossless``: priorities with PFC
+    on. ``willing``: the port adopts what the switch advertises (DCBX).
     """
 
     host: str
@@ -156,11 +159,12 @@ class PfcSettings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PfcLoad(msgspec.Struct, frozen=True, kw_only=True):
-    """What made the traffic. ``kind``: ``incast`` is our own, ``command`` the user's, ``none`` a
-    job that was watched, ``stored`` a pair of stored readings. ``receivers``: hosts of our own load
-    that all others sent to, each in its turn; ``senders``: how many at once.
-    ``proof``: whether its payload crossed the claimed port, by its own evidence; "" unknown.
-    ``trouble``: why it did not run to its end; "" where it did.
+    """What produced the traffic.
+
+    ``kind``: ``incast``: generated by wireproof; ``command``: the user's command; ``none``: a
+    running job was watched; ``stored``: two stored readings. ``receivers``: hosts that all others
+    sent to in turn; ``senders``: how many at once. ``proof``: whether its payload crossed the
+    claimed port, "" if unknown. ``trouble``: why it did not finish, "" if it did.
     """
 
     kind: Literal["incast", "command", "none", "stored"]
@@ -174,9 +178,9 @@ class PfcLoad(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PfcRecord(msgspec.Struct, frozen=True, kw_only=True, tag_field="schema", tag="wireproof.pfc"):
-    """All that is judged; ``--snapshot`` keeps it and ``--from`` judges it again. ``nics``: the
-    interface that was named, by host. ``rate_bits_per_s``: the claimed line rate, in place of what
-    interfaces say of themselves.
+    """Everything that is judged: ``--snapshot`` stores it and ``--from`` judges it again. ``nics``:
+    the interface named for each host. ``rate_bits_per_s``: the claimed line rate, which replaces
+    the rate that the interfaces report.
     """
 
     version: int = 1
@@ -188,8 +192,9 @@ class PfcRecord(msgspec.Struct, frozen=True, kw_only=True, tag_field="schema", t
 
 
 class Headroom(msgspec.Struct, frozen=True, kw_only=True):
-    """What a port of this speed and MTU needs per lossless priority, by ``wireproof plan pfc``:
-    bytes with fast interfaces, and with the slowest that the standard allows.
+    """Buffer that a port of this speed and MTU needs per lossless priority, by ``wireproof plan
+    pfc``, in bytes: ``least_bytes`` with fast interfaces, ``most_bytes`` with the slowest that
+    the standard allows.
     """
 
     speed_gbps: float
@@ -200,8 +205,8 @@ class Headroom(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Condition(msgspec.Struct, frozen=True, kw_only=True):
-    """One of ``CONDITIONS`` on one port: ``because`` is one sentence, ``code`` the finding's where
-    it does not hold or is not proven.
+    """One of ``CONDITIONS`` on one port. ``because``: one sentence; ``code``: the finding's code if
+    the condition does not hold or is not proven.
     """
 
     name: str
@@ -212,8 +217,8 @@ class Condition(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PauseRate(msgspec.Struct, frozen=True, kw_only=True):
-    """Pauses of one direction: how many frames (``least``: or more), per second, and the share of
-    the time that was paused, where the driver has it.
+    """Pauses in one direction. ``frames``: number of frames (with ``least``, at least that many);
+    ``paused_share``: share of the time that was paused, if the driver reports it.
     """
 
     frames: int | None = None
@@ -239,8 +244,9 @@ class PfcPort(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PfcReport(msgspec.Struct, frozen=True, kw_only=True):
-    """What ``wireproof pfc --json`` prints. ``pressure``: whether the load made any, with what
-    shows it; None: that is not known. ``idle``: ports that sent or got pauses before the load.
+    """What ``wireproof pfc --json`` prints. ``pressure``: whether the load put the ports under
+    pressure, shown by ``pressure_evidence``; null: unknown. ``limits``: what the counters cannot
+    show.
     """
 
     verdict: Verdict

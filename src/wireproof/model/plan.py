@@ -14,7 +14,7 @@ Formula = Literal["robust", "osu", "imb-mpi1", "imb-p2p", "hpcc"]
 
 
 class RankPlace(msgspec.Struct, frozen=True, kw_only=True):
-    """Where rank ``index`` is claimed to run, and through which NIC it is claimed to talk."""
+    """Where rank ``index`` is claimed to run, and the NIC that it is claimed to use."""
 
     index: int
     host: str
@@ -23,13 +23,13 @@ class RankPlace(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Libfabric(msgspec.Struct, frozen=True, kw_only=True):
-    """What the transport ``ofi`` asks of libfabric; "" leaves it to libfabric.
+    """What the ``ofi`` transport requests from libfabric; "" leaves the choice to libfabric.
 
     ``library``: path of the library on the nodes. ``messages``: the calls that carry payload ("":
-    tagged). ``completion``: what the completion of a send
-    promises, that the message has left (``transmit``) or is in the peer's memory (``delivery``).
-    ``exchange``: how ranks say their addresses, over sockets (``meeting``) or through the MPI that
-    starts them (``mpi``; "": ``mpi`` where one was named).
+    tagged). ``completion``: what the completion of a send guarantees: the message has left
+    (``transmit``) or is in the peer's memory (``delivery``). ``exchange``: how ranks exchange
+    addresses: over sockets (``meeting``) or through the MPI that starts them (``mpi``); "" is
+    ``mpi`` if an MPI was named.
     """
 
     provider: str = ""
@@ -49,9 +49,9 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     """Stop rule and bounds. Half-widths are relative to the median (validation: 1 % bandwidth, 2 %
     latency).
 
-    ``pin`` ``nic``: each rank is bound to a core of the claimed NIC's socket, where several were
-    left to it. ``teardown`` ``point``: connections between pairs are given up after each point
-    (many partners, flat memory).
+    ``pin`` ``nic``: bind each rank to a core of the claimed NIC's socket if several are available
+    to it. ``teardown`` ``point``: close the connections between pairs after each point, so that
+    memory does not grow with the number of partners.
     """
 
     latency_half_width: float = 0.02
@@ -71,12 +71,14 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class WitnessPolicy(msgspec.Struct, frozen=True, kw_only=True):
-    """``root``: the folder whose files are read in place of the machine's own; ``{host}`` and
-    ``{rank}`` in it stand for the rank's. ``settle_ms``: how late the slowest counter may be
-    refreshed: waited for once before the first point and once after the last; ``None``: unknown, so
-    the engine watches once after a point that should have shown. ``late``: drivers, each with how
-    long its slowest port is waited for, in ms; the engine waits once after the last point for ports
-    that are up, if counters that are not late do not show all payload.
+    """How counters are read.
+
+    ``root``: folder whose files replace the machine's; ``{host}`` and ``{rank}`` in it stand for
+    the rank's. ``settle_ms``: refresh delay of the slowest counter, waited for once before the
+    first point and once after the last; None: unknown, so the engine waits and reads again after a
+    point whose payload the counters should have shown. ``late``: for each driver, how long to wait
+    for its slowest port, in ms; the engine waits once after the last point for ports that are up,
+    unless other counters show all payload.
     """
 
     idle_ms: int = 200
@@ -86,7 +88,7 @@ class WitnessPolicy(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ModelWorld(msgspec.Struct, frozen=True, kw_only=True):
-    """The known truth of the model transport (LogGP with one protocol switch)."""
+    """The known parameters of the model transport (LogGP with one protocol switch)."""
 
     latency_ns: float
     gap_ns_per_byte: float
@@ -99,8 +101,8 @@ class ModelWorld(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ModelFault(msgspec.Struct, frozen=True, kw_only=True):
-    """A planted fault of the model: ``rank`` sends (``tx``) and receives (``rx``) at that share of
-    the rate; ``latency_ns`` is added to each of its messages.
+    """A planted fault of the model. ``tx``, ``rx``: the share of the rate at which ``rank`` sends
+    and receives; ``latency_ns``: added to each of its messages.
     """
 
     rank: int
@@ -110,14 +112,14 @@ class ModelFault(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ModelCounter(msgspec.Struct, frozen=True, kw_only=True):
-    """A counter file of ``rank``'s tree that the model moves as an adapter would.
+    """A counter file in the tree of ``rank`` that the model updates as an adapter would.
 
     ``path``: an existing regular file below ``WitnessPolicy.root``, or one driver statistic,
-    ``ethtool/hsn0#tx_bytes_phy``. It holds ``start``, and so many counts for each payload byte and
-    message that the rank sends (``tx_``) and receives (``rx_``); ``per_second``: other traffic,
-    from ``from_ms`` to ``to_ms`` of the run (0: to its end). It wraps at ``width`` bits, or stops
-    at the largest value (``pegs`` 1). ``refresh_ms``: it is shown anew at multiples of that of real
-    time only; 0: before each reading.
+    ``ethtool/hsn0#tx_bytes_phy``. It begins at ``start`` and counts per payload byte and per
+    message that the rank sends (``tx_``) or receives (``rx_``). ``per_second``: other traffic, from
+    ``from_ms`` to ``to_ms`` of the run (0: until its end). The counter wraps at ``width`` bits, or
+    stops at its largest value (``pegs`` 1). ``refresh_ms``: it is updated only at multiples of this
+    real time; 0: before each reading.
     """
 
     rank: int
@@ -144,16 +146,16 @@ class FactRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Point(msgspec.Struct, frozen=True, kw_only=True):
-    """One measurement: a pattern at one size between disjoint pairs of ranks (origin, target), or
-    by a group.
+    """One measurement: a pattern at one size, between disjoint pairs of ranks (origin, target) or
+    in a group.
 
-    A group pattern has ``members`` (ranks, in the order that the pattern numbers them) and no
-    ``pairs``; congestion has ``pairs`` (the ping-pongs that are watched) and ``load`` (the streams
-    that disturb them, by messages of ``load_bytes``). ``order``: of a ring, ``random`` by the
-    plan's seed. ``blocking`` False: the collective's non-blocking form, with its overlap.
-    ``least_operations``: with fewer the precision does not end the point; the budget does.
-    ``detail`` ``brief``: raw batches and quiet counters are left out of the record (screens of many
-    nodes).
+    A group pattern has ``members`` (ranks, in the order in which the pattern numbers them) and no
+    ``pairs``; congestion has ``pairs`` (the ping-pongs that are observed) and ``load`` (the streams
+    that disturb them, with messages of ``load_bytes``). ``order``: for a ring; ``random`` uses the
+    plan's seed. ``blocking`` False: the non-blocking form of the collective, with its overlap.
+    ``least_operations``: below this number only the budget ends the point, not its precision.
+    ``detail`` ``brief``: the record omits raw batches and quiet counters, for screens of many
+    nodes.
     """
 
     id: int

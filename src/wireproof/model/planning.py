@@ -1,4 +1,4 @@
-"""What ``wireproof plan`` prints of headroom, scale and validation, with bounds of numbers."""
+"""What ``wireproof plan`` prints about headroom, scale and validation, with bounds of numbers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import msgspec
 
 
 class Bounds(msgspec.Struct, frozen=True):
-    """``low`` <= the true number <= ``high``; the unit is that of the field that holds it."""
+    """``low`` <= true value <= ``high``, in the unit of the field that holds the bounds."""
 
     low: float
     high: float
@@ -17,25 +17,25 @@ class Bounds(msgspec.Struct, frozen=True):
         return Bounds(self.low + other.low, self.high + other.high)
 
     def times(self, other: Bounds | float) -> Bounds:
-        """The product of two numbers that are 0 or more."""
+        """Return the product of two numbers that are 0 or more."""
         if isinstance(other, Bounds):
             return Bounds(self.low * other.low, self.high * other.high)
         return Bounds(self.low * other, self.high * other)
 
     @property
     def known(self) -> bool:
-        """True where both bounds agree."""
+        """True if both bounds are equal."""
         return self.low == self.high
 
 
 def exactly(value: float) -> Bounds:
-    """A number that is known."""
+    """Return bounds for a value that is known exactly."""
     return Bounds(value, value)
 
 
 class Delay(msgspec.Struct, frozen=True, kw_only=True):
-    """One term of the round trip, in bit times (bits that arrive meanwhile); ``low``: as fast as
-    real ports are, ``high``: what the standard allows.
+    """One term of the round trip, in bit times. ``low``: as fast as real ports are; ``high``: the
+    maximum that the standard allows.
     """
 
     name: str
@@ -45,9 +45,10 @@ class Delay(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CableFit(msgspec.Struct, frozen=True, kw_only=True):
-    """A speed and an MTU that a configured headroom is held against. ``longest_m``: the cable that
-    it covers, None: not even one of no length. ``worst_m`` counts the interface delays of the
-    standard too. A cable of exactly that length gives the configured number.
+    """A speed and an MTU for which a configured headroom is checked. ``longest_m``: the longest
+    cable that it covers, null if it covers none. ``worst_m``: the same with the interface delays
+    that the standard allows. With a cable of exactly that length the calculation gives the
+    configured headroom.
     """
 
     speed_gbps: float
@@ -58,7 +59,7 @@ class CableFit(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Configured(msgspec.Struct, frozen=True, kw_only=True):
-    """A headroom that a switch has, or had, against the need."""
+    """A configured headroom compared with the required headroom."""
 
     headroom_bytes: int
     enough: bool | None
@@ -69,10 +70,11 @@ class Configured(msgspec.Struct, frozen=True, kw_only=True):
 class Pfc(msgspec.Struct, frozen=True, kw_only=True):
     """What ``wireproof plan pfc --json`` prints; bytes are counted at the receiving port.
 
-    ``headroom_bytes``: of one priority of one port. ``xon_bytes``, ``xoff_bytes``: fill of that
-    priority's buffer below which traffic goes on, and above which it is stopped; ``buffer_bytes``:
-    XOFF and headroom. ``total_*``: of all ports and priorities. ``refill_bytes``: what leaves the
-    buffer before new data can arrive after XON; with less below XON the link idles.
+    ``headroom_bytes``: for one priority of one port. ``xon_bytes``, ``xoff_bytes``: fill level of
+    that priority's buffer below which traffic resumes, and above which it is paused;
+    ``buffer_bytes``: XOFF plus headroom. ``total_*``: for all ports and priorities.
+    ``refill_bytes``: what leaves the buffer before new data can arrive after XON; with less below
+    XON, the link idles.
     """
 
     speed_gbps: float
@@ -104,7 +106,7 @@ PATTERNS: tuple[ScalePattern, ...] = ("ring", "barrier", "allreduce", "alltoall"
 
 
 class Parameter(msgspec.Struct, frozen=True, kw_only=True):
-    """A number that the simulation uses, and where it comes from."""
+    """A number that the simulation uses, with its source."""
 
     name: str
     value: float
@@ -113,10 +115,12 @@ class Parameter(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Prediction(msgspec.Struct, frozen=True, kw_only=True):
-    """One pattern at one scale. ``time_ns``: of one operation of all ranks (of a sweep: of all
-    rounds); ``latency_ns``: per message, as HPCC defines it for rings, else the same.
-    ``spread_ns``: of ``time_ns``; what it is stands in ``method``. ``simulated`` of ``total``:
-    rings, or phases.
+    """One pattern at one scale.
+
+    ``time_ns``: one operation of all ranks (for a sweep, all rounds); ``latency_ns``: per message,
+    as HPCC defines it for rings, otherwise equal to ``time_ns``. ``spread_ns``: bounds of
+    ``time_ns``, as ``method`` explains. ``simulated``: how many of ``total`` rings or phases were
+    simulated.
     """
 
     pattern: ScalePattern
@@ -145,9 +149,9 @@ class Scale(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ScreenDesign(msgspec.Struct, frozen=True, kw_only=True):
-    """A screen of so many ``rounds`` of disjoint pairs. ``least_slowdown``: that it finds with the
-    power that is asked for; ``found``: probability that one slow port becomes a suspect;
-    ``seconds``: from the least that gives intervals to the whole budget.
+    """A screen with ``rounds`` rounds of disjoint pairs. ``least_slowdown``: the smallest slowdown
+    that it finds with the requested power; ``found``: probability that one slow port becomes a
+    suspect; ``seconds``: from the least time that gives intervals to the whole budget.
     """
 
     rounds: int
@@ -160,9 +164,10 @@ class ScreenDesign(msgspec.Struct, frozen=True, kw_only=True):
 class Validation(msgspec.Struct, frozen=True, kw_only=True):
     """What ``wireproof plan validate --json`` prints.
 
-    ``least``: the fewest rounds that do; None: no number of rounds does. ``check``: what
-    ``wireproof check`` does by itself, which is ``enough`` or not. ``false_suspects``: expected in
-    one sweep of healthy nodes, before they are measured again; ``confirm_s``: for each suspect.
+    ``least``: the design with the fewest rounds that suffices; null if no number of rounds does.
+    ``check``: what ``wireproof check`` does by default, and ``enough``: whether that suffices.
+    ``false_suspects``: expected number in one sweep of healthy nodes, before suspects are measured
+    again; ``confirm_s``: time per suspect.
     """
 
     nodes: int

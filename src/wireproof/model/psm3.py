@@ -1,7 +1,7 @@
-"""What PSM3 (and PSM2) says of itself: who it is, which settings it took, what it counted.
+"""What PSM3 (and PSM2) reports: its identity, the settings that it uses, and its counters.
 
 Counts and bytes are as the library prints them, totals since the process began. ``line`` numbers
-count from 1 in the text that was read. ``None`` means that the text does not say it, never zero.
+count from 1 in the text that was read. ``None`` means that the text does not state it, never zero.
 """
 
 from typing import Literal
@@ -11,16 +11,17 @@ import msgspec
 from wireproof.model.finding import Finding, Proof, Verdict
 
 NOT_SAID = "not said"
-"""The value of a setting that the output does not speak of."""
+"""The value of a setting that the output does not mention."""
 Kind = Literal["observed", "taken", "given", "not said"]
-"""How sure a value is. ``observed``: what the library did. ``taken``: the value that it says to
-have parsed. ``given``: the text of the variable, repeated; it may have been read as another number.
+"""How certain a value is. ``observed``: what the library did. ``taken``: the value that the library
+reports it has parsed. ``given``: the text of the variable, repeated; the library may have parsed
+another value.
 """
 
 
 class Seen(msgspec.Struct, frozen=True, kw_only=True):
-    """One setting as the output shows it. ``line`` is the line that says it, "" when none does;
-    ``source`` the text (``identify``, or the name of a statistics file); ``who`` the process.
+    """One setting as the output shows it. ``line``: the line that states it, "" if none does;
+    ``source``: the text (``identify``, or the name of a statistics file); ``who``: the process.
     """
 
     setting: str
@@ -33,9 +34,9 @@ class Seen(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LibrarySetting(msgspec.Struct, frozen=True, kw_only=True):
-    """A variable in the library's own words. ``kind`` is ``taken`` or ``given``. ``default`` is
-    what stands behind ``default was``; ``forced`` is True where a layer above has set it (``*``);
-    ``refused``: the value that was asked for and is none.
+    """A variable as the library prints it. ``kind``: ``taken`` or ``given``. ``default``: the text
+    after ``default was``; ``forced``: a higher layer set it (``*``); ``refused``: the requested
+    value if it is invalid.
     """
 
     name: str
@@ -49,9 +50,9 @@ class LibrarySetting(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Rail(msgspec.Struct, frozen=True, kw_only=True):
-    """One NIC that an endpoint uses. ``ports`` are the numbers behind ``TCP=``, ``UDP=``, ``QP=``.
-
-    ``mbps`` is the speed that the library believes; ``numa_node`` -1 is unknown to it.
+    """One NIC that an endpoint uses. ``ports``: the numbers after ``TCP=``, ``UDP=``, ``QP=``.
+    ``mbps``: the speed that the library assumes; ``numa_node``: -1 if the library does not know
+    it.
     """
 
     unit: int
@@ -67,10 +68,11 @@ class Rail(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Identity(msgspec.Struct, frozen=True, kw_only=True):
-    """One process by its identify lines. ``label`` is what they begin with (``n1:rank0``).
+    """One process according to its identify lines.
 
-    ``hal``: ``sockets`` or ``verbs``; ``flavour``: the text in parentheses behind it. ``path``:
-    ``shm`` or ``self`` for an endpoint without a NIC. ``lines``: which line says what.
+    ``label``: how these lines begin (``n1:rank0``). ``hal``: ``sockets`` or ``verbs``; ``flavour``:
+    the text in parentheses after it. ``path``: ``shm`` or ``self`` for an endpoint without a NIC.
+    ``lines``: the line number for each item.
     """
 
     label: str
@@ -92,9 +94,8 @@ class Identity(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CounterSection(msgspec.Struct, frozen=True, kw_only=True):
-    """The counters of one group: ``endpoint`` is the id behind ``id``, ``nic`` what follows it.
-
-    A counter that stands at zero is left out by the library unless it was asked for zeros.
+    """The counters of one group. ``endpoint``: the text after ``id``; ``nic``: what follows it. The
+    library omits counters that are zero unless it was asked to print them.
     """
 
     heading: str
@@ -106,11 +107,12 @@ class CounterSection(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Statistics(msgspec.Struct, frozen=True, kw_only=True):
-    """One process by its statistics file: the last value of every counter.
+    """One process according to its statistics file: the last value of every counter.
 
-    ``blocks``: how many times it was printed, ``seconds`` at the last one. ``library``: ``psm3`` or
-    ``psm2``; ``checked`` False: a layout of which no real file was seen. ``doubts``: what does not
-    fit within the file, one sentence each. ``complete`` False: it may be cut off.
+    ``blocks``: number of times that counters were printed; ``seconds``: time of the last.
+    ``library``: ``psm3`` or ``psm2``; ``checked`` False: no real file of this layout has been seen.
+    ``doubts``: contradictions within the file, one sentence each. ``complete`` False: the file may
+    be cut off.
     """
 
     source: str
@@ -139,12 +141,12 @@ class Statistics(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NicCounted(msgspec.Struct, frozen=True, kw_only=True):
-    """What the library counted at one NIC: payload bytes of its own messages, without any header.
+    """What the library counted at one NIC: payload bytes of its messages, without headers.
 
-    ``packets``: at least so many were sent. ``again``: sent once more. ``losses``: replies that
-    name a gap. ``late``: questions after an answer that did not come in time. ``stalls``: sends
-    that waited for credits. ``rdma_bytes`` and ``long_bytes``: of rendezvous messages, by RDMA and
-    by packets.
+    ``packets``: at least this many were sent. ``again``: packets sent again. ``losses``: replies
+    that report a gap. ``late``: queries sent because an answer did not come in time. ``stalls``:
+    sends that waited for credits. ``rdma_bytes`` and ``long_bytes``: bytes of rendezvous messages,
+    by RDMA and by packets.
     """
 
     name: str
@@ -161,8 +163,8 @@ class NicCounted(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Counted(msgspec.Struct, frozen=True, kw_only=True):
-    """One process: messages and payload bytes by path. The bytes of a path are None where the
-    layout does not tell them.
+    """One process: messages and payload bytes by path. The bytes of a path are null if the layout
+    does not contain them.
     """
 
     who: str
@@ -186,7 +188,9 @@ class Counted(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CountedHost(msgspec.Struct, frozen=True, kw_only=True):
-    """The processes of one host together. ``nics``: by name, in the order that they came."""
+    """The processes of one host together. ``nics``: one entry per name, in the order of their
+    appearance.
+    """
 
     host: str
     processes: int
@@ -201,7 +205,7 @@ class CountedHost(msgspec.Struct, frozen=True, kw_only=True):
 
 class JudgedStatistics(msgspec.Struct, frozen=True, kw_only=True):
     """The statistics files of one job, judged. ``proof`` is never better than ``unproven`` unless
-    ports were read too and agree: these are the library's own counters, and not those of a port.
+    ports were read too and agree: the library's counters are not those of a port.
     """
 
     sources: list[str]

@@ -1,5 +1,5 @@
-"""Quantities as words: fixed units, three significant digits, MB = 10^6, MiB = 2^20, bits only for
-rates of a line.
+"""Quantities as text: fixed units, three significant digits, MB = 10^6, MiB = 2^20, bits only for
+line rates.
 """
 
 import math
@@ -10,7 +10,7 @@ UNKNOWN = "-"
 
 
 def significant(value: float | None, digits: int = 3) -> str:
-    """``value`` with ``digits`` significant digits and never an exponent; numbers >= 1000 keep all
+    """Return ``value`` with ``digits`` significant digits and no exponent; numbers >= 1000 keep all
     their digits.
 
     >>> significant(117.44), significant(9.401), significant(0.28571), significant(4986.2)
@@ -36,8 +36,8 @@ def counted(number: int, noun: str, plural: str = "") -> str:
 
 
 def size(message_bytes: int) -> str:
-    """A message size in binary units when it divides evenly: ``8 B``, ``64 KiB``, ``4 MiB``, ``1500
-    B``.
+    """Return a message size, in binary units if it divides evenly: ``8 B``, ``64 KiB``, ``4 MiB``,
+    ``1500 B``.
     """
     for unit, word in _BINARY:
         if message_bytes >= unit and message_bytes % unit == 0:
@@ -46,26 +46,26 @@ def size(message_bytes: int) -> str:
 
 
 def microseconds(ns: float | None) -> str:
-    """Nanoseconds shown in us, four digits from 10 us on so that a 1 % interval stays visible."""
+    """Return nanoseconds in us, with four digits from 10 us on so that a 1 % interval stays
+    visible.
+    """
     return significant(None if ns is None else ns / 1e3, 4 if ns and ns >= 1e4 else 3)
 
 
 def megabytes(bytes_per_s: float | None) -> str:
-    """Bytes per second shown in MB/s (10^6), four digits from 10 MB/s on."""
+    """Return bytes per second in MB/s (10^6), with four digits from 10 MB/s on."""
     if bytes_per_s is None:
         return UNKNOWN
     return significant(bytes_per_s / 1e6, 4 if bytes_per_s >= 1e7 else 3)
 
 
 def gigabits(bytes_per_s: float | None) -> str:
-    """Bytes per second shown in Gb/s (10^9 bits)."""
+    """Return bytes per second in Gb/s (10^9 bits)."""
     return significant(None if bytes_per_s is None else bytes_per_s * 8 / 1e9, 3)
 
 
 def line_rate(bits_per_s: float | None) -> str:
-    """Bits per second with the unit that a person would say: ``297 Mb/s``, ``10 Gb/s``, ``94.1
-    Gb/s``.
-    """
+    """Return bits per second in the usual unit: ``297 Mb/s``, ``10 Gb/s``, ``94.1 Gb/s``."""
     if bits_per_s is None or not math.isfinite(bits_per_s):
         return UNKNOWN
     scale, unit = (1e9, "Gb/s") if bits_per_s >= 0.9995e9 else (1e6, "Mb/s")
@@ -74,7 +74,7 @@ def line_rate(bits_per_s: float | None) -> str:
 
 
 def percent(share: float | None, digits: int = 0) -> str:
-    """A share (1.0 = all) in per cent; a small share that is not zero is never shown as 0."""
+    """Return a share (1.0 = all) in per cent; a small share above zero is never shown as 0."""
     if share is None or not math.isfinite(share):
         return UNKNOWN
     least = 10.0**-digits
@@ -82,7 +82,7 @@ def percent(share: float | None, digits: int = 0) -> str:
 
 
 def change(ratio: float | None, low: float | None = None, high: float | None = None) -> str:
-    """A ratio, with its interval if that is known, as a change in per cent.
+    """Return a ratio as a change in per cent, with its interval if that is known.
 
     >>> change(1.982, 1.951, 2.02), change(0.97)
     ('+98.2 % [+95.1, +102]', '-3.0 %')
@@ -99,8 +99,8 @@ def _signed(ratio: float) -> str:
 
 
 def plus_minus(share: float | None, sign: str = "±") -> str:
-    """A relative half-width as ``±0.4 %``; below 0.05 % it says ``±<0.1 %``; infinite or unknown is
-    ``±?``.
+    """Return a relative half-width as ``±0.4 %``; ``±<0.1 %`` below 0.05 %, ``±?`` if infinite or
+    unknown.
     """
     if share is None or not math.isfinite(share):
         return f"{sign}?"
@@ -111,7 +111,7 @@ def plus_minus(share: float | None, sign: str = "±") -> str:
 
 
 def volume(count: float | None) -> str:
-    """An amount of bytes in decimal units: ``412 MB``, ``176 B``."""
+    """Return a number of bytes in decimal units: ``412 MB``, ``176 B``."""
     if count is None or not math.isfinite(count):
         return UNKNOWN
     for unit, word in _DECIMAL:
@@ -134,7 +134,7 @@ def duration(seconds: float) -> str:
 
 
 def goodput(bytes_per_s: float) -> str:
-    """Goodput as engineers of links say it, in both units: ``297 Mb/s (37.1 MB/s)``."""
+    """Return goodput in bits and bytes: ``297 Mb/s (37.1 MB/s)``."""
     bits = bytes_per_s * 8
     value, unit = (bits / 1e9, "Gb/s") if bits >= 1e10 else (bits / 1e6, "Mb/s")
     shown = f"{value:.0f}" if value >= 100 else f"{value:.3g}"
@@ -142,12 +142,14 @@ def goodput(bytes_per_s: float) -> str:
 
 
 def rate(bytes_per_s: float) -> str:
-    """Bytes per second as a line of arithmetic has them, with one decimal: ``119.5 MB/s``."""
+    """Return bytes per second for a line of arithmetic, with one decimal: ``119.5 MB/s``."""
     return f"{bytes_per_s / 1e6:.1f} MB/s"
 
 
 def in_every_unit(bytes_per_s: float) -> str:
-    """A rate in each unit that programs print: ``119.50 MB/s = 113.96 MiB/s = 0.956 Gb/s``."""
+    """Return a rate in each unit that programs print: ``119.50 MB/s = 113.96 MiB/s = 0.956
+    Gb/s``.
+    """
     return (
         f"{bytes_per_s / 1e6:.2f} MB/s = {bytes_per_s / 2**20:.2f} MiB/s"
         f" = {bytes_per_s * 8 / 1e9:.4g} Gb/s"
@@ -155,7 +157,7 @@ def in_every_unit(bytes_per_s: float) -> str:
 
 
 def messages(per_s: float) -> str:
-    """Messages per second with a prefix: ``1.23 M``."""
+    """Return messages per second with a prefix: ``1.23 M``."""
     for least, prefix in ((1e9, " G"), (1e6, " M"), (1e3, " k")):
         if per_s >= least:
             return significant(per_s / least) + prefix
@@ -163,7 +165,7 @@ def messages(per_s: float) -> str:
 
 
 def throughput(bytes_per_s: float) -> str:
-    """Goodput as benchmarks print it, with the four digits that they have: ``1.177 GB/s``."""
+    """Return goodput as benchmarks print it, with four digits: ``1.177 GB/s``."""
     for scale, unit in _DECIMAL[1:]:
         if bytes_per_s >= scale:
             return f"{bytes_per_s / scale:.4g} {unit}/s"
@@ -171,7 +173,7 @@ def throughput(bytes_per_s: float) -> str:
 
 
 def short_time(ns: float) -> str:
-    """Nanoseconds in the unit that suits them: ``0.95 us``, ``1.204 ms``, ``2 s``."""
+    """Return nanoseconds in a suitable unit: ``0.95 us``, ``1.204 ms``, ``2 s``."""
     for scale, unit in ((1e9, "s"), (1e6, "ms")):
         if ns >= scale:
             return f"{ns / scale:.4g} {unit}"
@@ -179,7 +181,7 @@ def short_time(ns: float) -> str:
 
 
 def amount(value: float, unit: str) -> str:
-    """A value of a metric as people write it."""
+    """Return the value of a metric in the usual form for its unit."""
     if unit == "ns":
         return f"{microseconds(value)} us"
     if unit == "bytes_per_s":
@@ -191,7 +193,8 @@ def amount(value: float, unit: str) -> str:
 
 
 def whole(text: str) -> int | None:
-    """The number that 1 to 18 digits are; None for any other text, such as ``²``, which
-    ``str.isdigit`` takes for a digit and ``int`` does not.
+    """Return the number that 1 to 18 ASCII digits make; None for any other text.
+
+    ``str.isdigit`` also accepts digits such as ``²``, which ``int`` refuses.
     """
     return int(text) if text.isascii() and text.isdigit() and len(text) <= 18 else None

@@ -1,7 +1,7 @@
 """Records: the frames that the engine writes, one JSON object per line.
 
-Times are nanoseconds, sizes bytes. ``None`` means unknown, never zero.
-The border is described in docs/reference/engine-interface.md.
+Times are in nanoseconds, sizes in bytes. ``None`` means unknown, never zero.
+docs/reference/engine-interface.md describes the interface.
 """
 
 from typing import Literal
@@ -32,8 +32,8 @@ class Open(msgspec.Struct, frozen=True, kw_only=True, tag_field="frame", tag="op
 
 
 class Rdma(msgspec.Struct, frozen=True, kw_only=True):
-    """An RDMA port. ``driver``: of the device (``device/driver`` in sysfs), which may differ from
-    its interface's.
+    """An RDMA port. ``driver``: driver of the device (``device/driver`` in sysfs), which may differ
+    from that of its interface.
     """
 
     device: str
@@ -45,22 +45,21 @@ class Rdma(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def in_software(self) -> bool:
-        """Made by the kernel of an interface (soft-RoCE, soft-iWARP): ``rate`` is a guess from the
-        interface's speed.
+        """True if the kernel emulates the port on an interface (soft-RoCE, soft-iWARP).
 
-        Seen with linux 6.1 rdma_rxe: an unknown speed is taken for 1 Gb/s, and 2.5 Gb/s is printed
-        for that.
+        ``rate`` is then derived from the interface's speed. Seen with linux 6.1 rdma_rxe: it
+        assumes 1 Gb/s if the speed is unknown, and prints 2.5 Gb/s for that.
         """
         return self.driver in ("rdma_rxe", "rxe", "siw")
 
 
 class AdapterIdentity(msgspec.Struct, frozen=True, kw_only=True):
-    """The hardware behind a port; "" = not said. Ports with an equal, non-empty identity are
+    """The hardware behind a port; "" means unknown. Ports with an equal, non-empty identity are
     functions of one adapter.
 
     ``system_guid`` and ``node_guid``: of the RDMA device. ``switch_id``, ``port_id``: of the
     interface (``phys_switch_id``, ``phys_port_id``). ``serial``: PCI device serial number.
-    ``physical``: PCI address of a virtual function's adapter.
+    ``physical``: PCI address of the adapter that a virtual function belongs to.
     """
 
     system_guid: str = ""
@@ -72,14 +71,14 @@ class AdapterIdentity(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Nic(msgspec.Struct, frozen=True, kw_only=True):
-    """One network interface, or an RDMA port without one (``name`` is then ``device:port``), as the
-    engine found it.
+    """One network interface as the engine found it, or an RDMA port without an interface (``name``
+    is then ``device:port``).
 
-    ``lower``: interfaces that it stands on (members of a bond or bridge, parent of a VLAN, macvlan
-    or ipvlan). ``master``: the interface that it is a member of. ``link_kind``: the kernel's word
-    for a virtual one (``vlan``, ``bond``, ``macvlan``, ``veth`` ...). ``function``: of an SR-IOV or
-    scalable-function adapter. ``pcie``: the slot as negotiated (``gen4x16``). ``hidden``: why a
-    part of its sysfs could not be read, "" when all could.
+    ``lower``: the interfaces below it (members of a bond or bridge, parent of a VLAN, macvlan or
+    ipvlan). ``master``: the interface that it is a member of. ``link_kind``: the kernel's name for
+    the kind of virtual interface (``vlan``, ``bond``, ``macvlan``, ``veth`` ...). ``function``:
+    kind of function of an SR-IOV or scalable-function adapter. ``pcie``: the slot as negotiated
+    (``gen4x16``). ``hidden``: why a part of its sysfs could not be read, "" if all could be read.
     """
 
     name: str
@@ -104,14 +103,14 @@ class Nic(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LibfabricUsed(msgspec.Struct, frozen=True, kw_only=True):
-    """What libfabric chose, in its own names ("" = it does not say).
+    """What libfabric selected, with its names ("": libfabric does not report it).
 
-    ``completion``: what a send's completion promises, ``inject``, ``transmit`` or ``delivery`` ("":
-    the provider's own). ``inject_bytes``: up to that size a message is sent without a completion.
-    ``protocol``: libfabric's number of the protocol on the wire. ``remote``: what makes a remote
-    write complete, its delivery, a ``read-back`` behind it, or nothing beyond this end (``local``;
-    "": there was none). ``exchange``: how addresses were exchanged; ``exchange_library``: the MPI
-    that did it.
+    ``completion``: what the completion of a send guarantees: ``inject``, ``transmit`` or
+    ``delivery`` ("": the provider's default). ``inject_bytes``: messages up to this size are sent
+    without a completion. ``protocol``: libfabric's number for the protocol on the wire. ``remote``:
+    what completes a remote write: its delivery, a ``read-back`` after it, or only the local end
+    (``local``); "" if there was none. ``exchange``: how addresses were exchanged;
+    ``exchange_library``: the MPI that exchanged them.
     """
 
     provider: str
@@ -132,7 +131,7 @@ class LibfabricUsed(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Host(msgspec.Struct, frozen=True, kw_only=True, tag_field="frame", tag="host"):
-    """Where a rank really ran, and which MPI library answered there."""
+    """The host that a rank actually ran on, and the MPI library that answered there."""
 
     rank: int
     host: str
@@ -169,7 +168,7 @@ class FactFrame(msgspec.Struct, frozen=True, kw_only=True, tag_field="frame", ta
 
 
 class Floor(msgspec.Struct, frozen=True, kw_only=True, tag_field="frame", tag="floor"):
-    """Harness floor: the same loop on the null transport, per operation."""
+    """Harness floor: time per operation of the same loop on the null transport."""
 
     pattern: Pattern
     form: Form
@@ -179,8 +178,8 @@ class Floor(msgspec.Struct, frozen=True, kw_only=True, tag_field="frame", tag="f
 class Idle(msgspec.Struct, frozen=True, kw_only=True, tag_field="frame", tag="idle"):
     """Counter changes on one host while wireproof sent nothing.
 
-    ``standing``: byte counters that can be read there, with their values before the run; None: an
-    older engine.
+    ``standing``: values before the run of the byte counters that can be read; None for an older
+    engine.
     """
 
     rank: int
@@ -216,7 +215,7 @@ class Warmup(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Sentinel(msgspec.Struct, frozen=True, kw_only=True):
-    """What else happened to the host while one block was timed."""
+    """Disturbances of the host while one block was timed."""
 
     clock_read_ns: float
     involuntary_switches: int
@@ -225,8 +224,8 @@ class Sentinel(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PairResult(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """``origin_waited_ns``, ``target_waited_ns``: how long that end's process waited for a
-    processor while timed.
+    """What one pair measured in one point. ``origin_waited_ns``, ``target_waited_ns``: how long the
+    process of that end waited for a processor while timed.
     """
 
     origin: int
@@ -254,7 +253,7 @@ class PairResult(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Quantiles(msgspec.Struct, frozen=True, kw_only=True):
-    """Of single half round trips, in ns."""
+    """Quantiles of single half round trips, in ns."""
 
     samples: int
     p50_ns: float
@@ -264,9 +263,9 @@ class Quantiles(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Overlap(msgspec.Struct, frozen=True, kw_only=True):
-    """Non-blocking collectives: ``pure_ns`` without computation, ``compute_ns`` of the computation
-    alone, ``total_ns`` of both begun together. ``share`` = (pure + compute - total) / min(pure,
-    compute), from 0 to 1.
+    """Overlap of a non-blocking collective with computation. ``pure_ns``: the collective alone;
+    ``compute_ns``: the computation alone; ``total_ns``: both started together. ``share`` = (pure
+    + compute - total) / min(pure, compute), from 0 to 1.
     """
 
     pure_ns: float
@@ -276,14 +275,13 @@ class Overlap(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class GroupResult(msgspec.Struct, frozen=True, kw_only=True):
-    """A point that all ``members`` (ranks) measured together. A batch's time is that of its slowest
-    member.
+    """A point that all ``members`` (ranks) measured together. The time of a batch is that of its
+    slowest member.
 
-    ``member_ns``: by member, its own mean time per operation. ``sent_bytes``, ``received_bytes``:
-    payload by member over the whole point, warm-up included; with ``exact`` False they are the
-    least that any algorithm must move (a library's collective is free to move more).
-    ``messages_per_operation``: over all members. For ``congestion`` the estimate is that of the
-    loaded half round trip.
+    ``member_ns``: mean time per operation of each member. ``sent_bytes``, ``received_bytes``:
+    payload per member over the whole point, warm-up included; with ``exact`` False, the least that
+    any algorithm must move (a library's collective may move more). ``messages_per_operation``: over
+    all members. For ``congestion``, the estimate is the loaded half round trip.
     """
 
     members: list[int]
@@ -308,7 +306,7 @@ class GroupResult(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class QuietWindows(msgspec.Struct, frozen=True, kw_only=True):
-    """Byte counters' changes in the quiet windows right before and after a point, both together:
+    """Changes of byte counters in the quiet windows just before and just after a point, added:
     other traffic.
     """
 
@@ -317,10 +315,9 @@ class QuietWindows(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class WitnessReading(msgspec.Struct, frozen=True, kw_only=True):
-    """Counters of one network namespace before and after a point, raw units.
+    """Counters of one network namespace before and after a point, in raw units.
 
-    ``foreign_sysfs``: /sys showed another namespace, so nothing was read from it (no InfiniBand
-    counters).
+    ``foreign_sysfs``: /sys showed another namespace, so it was not read (no InfiniBand counters).
     """
 
     rank: int
@@ -334,10 +331,10 @@ class WitnessReading(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Total(msgspec.Struct, frozen=True, kw_only=True, tag_field="frame", tag="total"):
-    """Counters of one network namespace before the first point and after the last one, when every
+    """Counters of one network namespace before the first point and after the last one, once every
     counter had settled.
 
-    ``settled_ns``: how long was waited for counters that are refreshed late. For these the whole
+    ``settled_ns``: how long the engine waited for counters with late refresh. For these, the whole
     run is the evidence.
     """
 
@@ -380,7 +377,7 @@ class EngineError(msgspec.Struct, frozen=True, kw_only=True, tag_field="frame", 
 
 
 class PlanRead(msgspec.Struct, frozen=True, kw_only=True, tag_field="frame", tag="plan"):
-    """How many bytes of a paced plan rank 0 has read. Nothing that was measured: it is not kept."""
+    """How many bytes of a paced plan rank 0 has read. It is not a measurement and is not stored."""
 
     read_bytes: int
 

@@ -1,7 +1,7 @@
 """A run: everything that was measured and claimed, and nothing that was concluded.
 
-``run.json`` holds what is not a frame. It is written when the run begins, and
-completed when it ends.
+``run.json`` holds what is not a frame. It is written when the run begins, and completed when it
+ends.
 """
 
 from typing import Literal
@@ -34,14 +34,14 @@ MissingCode = Literal[
     "no-result",
     "cut-short",
 ]
-"""Why a planned point has no result. ``no-result``: the engine ended well and sent none;
-``cut-short``: the recorder was killed; the others are endings of the run or of the point.
+"""Why a planned point has no result. ``no-result``: the engine ended normally without sending it;
+``cut-short``: the recorder was killed; the other codes are endings of the run or of the point.
 """
 
 
 class Missing(msgspec.Struct, frozen=True):
-    """Why a planned point has no result. ``reached``: the point was under way; the other points
-    are missing because of what happened to that one.
+    """Why a planned point has no result. ``reached``: the point was in progress; otherwise it is
+    missing because of what happened to another point.
     """
 
     code: MissingCode
@@ -53,9 +53,7 @@ class Missing(msgspec.Struct, frozen=True):
 
 
 class Provenance(msgspec.Struct, frozen=True, kw_only=True):
-    """How the run was started: which MPI, which engine, the exact argv and the environment that we
-    set.
-    """
+    """How the run was started: MPI, engine, exact argv, and the environment that wireproof set."""
 
     wireproof: str
     mpi: str
@@ -68,7 +66,9 @@ class Provenance(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Run(msgspec.Struct, frozen=True, kw_only=True):
-    """``missing`` names the points that were planned and not sealed, each with the reason seen."""
+    """All measurements and claims of a run. ``missing``: the planned points without a result, each
+    with the reason.
+    """
 
     claim: Claim
     provenance: Provenance
@@ -85,7 +85,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def played(self) -> bool:
-        """Whether its numbers are a model's: they say nothing of a machine."""
+        """True if the numbers come from a model, so they say nothing about a real machine."""
         made_up = self.open is not None and self.open.transport in ("model", "null")
         return made_up or self.claim.played
 
@@ -105,20 +105,22 @@ Ended = Literal[
     "not-started",
     "bad-frame",
 ]
-"""How a run ended. ``running``: the recorder was killed before it could say (the frames that it
-wrote are good).
+"""How a run ended. ``running``: the recorder was killed before it could record an ending (the
+frames that it wrote are good).
 """
 
 
 def missing_code(ended: Ended) -> MissingCode:
-    """Why the points are missing that a run which ended so has not sealed."""
+    """Return the reason why the points of a run that ended this way are missing."""
     if ended == "running":
         return "cut-short"
     return "no-result" if ended == "done" else ended
 
 
 class RunDocument(msgspec.Struct, frozen=True, kw_only=True):
-    """``missing`` names the points that were planned and not sealed, each with the reason seen."""
+    """The content of ``run.json``. ``missing``: the planned points without a result, each with the
+    reason.
+    """
 
     claim: Claim
     provenance: Provenance

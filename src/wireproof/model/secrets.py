@@ -1,4 +1,6 @@
-"""Secrets in texts of hosts: found by their form and masked before anything is kept. Pure."""
+"""Secrets in texts of hosts: recognised by their form and masked before anything is stored.
+Pure.
+"""
 
 import re
 
@@ -13,8 +15,8 @@ _ASSIGNED = re.compile(
     rf"(?i)({_START}(?:{_NAMES})(?![^\W_])[\w.-]{{0,64}}[\"']?"
     rf"[ \t]{{0,8}}[=:][ \t]{{0,8}})({_VALUE})"
 )
-"""``password=``, ``DB_TOKEN: ``, ``"secret": ``, ``StoragePass=``: the name is a word of its own.
-All is bounded, so that no text takes long.
+"""``password=``, ``DB_TOKEN: ``, ``"secret": ``, ``StoragePass=``: the name is a separate word. All
+repetitions are bounded, so that no text takes long.
 """
 _OPTION = re.compile(rf"(?i)((?<![\w-])--?(?:[\w-]{{0,64}}-)?(?:{_NAMES})[ \t]{{1,8}})({_VALUE})")
 _LOGIN = re.compile(
@@ -28,12 +30,14 @@ _KNOWN = re.compile(
     r"\b(?:(?:AKIA|ASIA)[0-9A-Z]{16}|gh[pousr]_[A-Za-z0-9]{20,}|glpat-[\w-]{15,}"
     r"|xox[abprs]-[\w-]{10,}|eyJ[\w-]{8,512}\.[\w-]{8,512}\.[\w-]{4,512})"
 )
-"""Tokens that their makers begin with letters of their own."""
+"""Tokens with a prefix that their issuer defines."""
 
 
 def masked(text: str) -> str:
-    """``text`` with ``***`` for what looks like a password, a token or a key. What cannot be told
-    by its form is not found: no place that holds secrets is to be read at all.
+    """Return ``text`` with ``***`` for everything that looks like a password, a token or a key.
+
+    Secrets without a recognisable form are not found, so places that hold secrets must not be read
+    at all.
     """
     text = _KEY.sub(rf"\1 {MASK} \2", text)
     text = _LOGIN.sub(rf"\1{MASK}", text)

@@ -1,8 +1,8 @@
-"""What is asked of another benchmark program, before it becomes that program's own options; and
-series: what it has measured and printed, read back with its units and its formula.
+"""Requests to other benchmark programs, independent of their options; and series: what such a
+program measured and printed, with units and formula.
 
-Times are nanoseconds, sizes bytes, rates bytes per second. ``None`` means that the program did not
-print it.
+Times are in nanoseconds, sizes in bytes, rates in bytes per second. ``None`` means that the program
+did not print it.
 """
 
 from collections.abc import Iterable
@@ -17,11 +17,11 @@ Role = Literal["rank", "server", "client"]
 
 
 class ToolRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """One process of one program. What is None or empty is left to the program's own default.
+    """One process of one program. The program's default applies to what is None or empty.
 
-    ``benchmark`` is the program's name for the test (``PingPong``, ``tcp_bw``); ``server`` the
-    address that a client talks to; ``device`` an RDMA device or a netdev; ``cpu`` the core to run
-    on; times in seconds, sizes in bytes.
+    ``benchmark``: the program's name for the test (``PingPong``, ``tcp_bw``); ``server``: the
+    address that a client connects to; ``device``: an RDMA device or a netdev; ``cpu``: the core to
+    run on. Times are in seconds, sizes in bytes.
     """
 
     program: str
@@ -43,23 +43,23 @@ class ToolRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 SOFTWARE = "software: "
-"""How a note begins that names the MPI, the system or its kernel."""
+"""Prefix of a note that names the MPI, the system or its kernel."""
 
 Traffic = Literal[
     "pingpong", "stream", "exchange", "put", "get", "rate", "ring", "collective", "atomic", "other"
 ]
-"""``rate``: several pairs stream at once. ``exchange``: both directions at once. ``other``: not
-judged by a link.
+"""``rate``: several pairs stream at the same time. ``exchange``: both directions at the same time.
+``other``: not compared with a link.
 """
 
 
 class SeriesPoint(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One printed row. In JSON what was not printed is left out.
+    """One printed row. JSON omits what was not printed.
 
     ``hrt_ns`` is half a round trip; any other time of one operation is ``time_ns``.
-    ``goodput_bytes_per_s`` is as the program defines it (``Series.directions`` says how many
-    directions it sums, ``Series.pairs`` over how many pairs). ``*_step`` is the value of one unit
-    in the last printed digit: what rounding may hide.
+    ``goodput_bytes_per_s`` is as the program defines it (``Series.directions`` is the number of
+    directions that it sums, ``Series.pairs`` the number of pairs). ``*_step`` is the value of one
+    unit in the last printed digit: the most that rounding may hide.
     """
 
     message_bytes: int
@@ -81,12 +81,12 @@ class SeriesPoint(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
 class Series(msgspec.Struct, frozen=True, kw_only=True):
     """One table of one program. ``line`` numbers count from 1 in ``source``.
 
-    ``tool`` and ``benchmark`` are as the program calls itself (``osu``, ``osu_put_bw``). ``metric``
-    names the number that the table is about: ``half_round_trip``, ``latency``, ``bandwidth``,
+    ``tool`` and ``benchmark`` are the program's names (``osu``, ``osu_put_bw``). ``metric``: the
+    quantity in the table: ``half_round_trip``, ``latency``, ``bandwidth``,
     ``bidirectional_bandwidth``, ``message_rate``, ``time`` (of a collective), ``overlap``.
-    ``protocol``: what carries the bytes as far as the program itself decides it (``rdma`` for
-    perftest, ``tcp`` for iperf3), "" when it does not. ``waits``: each operation is answered before
-    the next starts. ``complete`` False: the table was cut; ``incomplete`` says where.
+    ``protocol``: what carries the bytes if the program determines it (``rdma`` for perftest,
+    ``tcp`` for iperf3), otherwise "". ``waits``: each operation is answered before the next starts.
+    ``complete`` False: the table was cut off; ``incomplete`` tells where.
     """
 
     tool: str
@@ -114,7 +114,7 @@ class Series(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Reason(msgspec.Struct, frozen=True, kw_only=True):
-    """Why a series got its verdict. ``code`` is in the catalogue that ``wireproof explain``
+    """A reason for the verdict on a series. ``code`` is in the catalogue that ``wireproof explain``
     prints.
     """
 
@@ -125,11 +125,12 @@ class Reason(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SeriesVerdict(msgspec.Struct, frozen=True, kw_only=True):
-    """A series, judged. ``efficiency`` is best goodput per direction / attainable, never / nominal.
+    """The verdict on a series.
 
-    ``proof`` is ``off-wire`` when the numbers themselves exclude the claimed wire; a log without
-    port counters is never better than ``unproven``. ``explained_by``: links whose limits fit the
-    curve. ``places``: where its numbers lie among published ones.
+    ``efficiency`` is best goodput per direction / attainable, never / nominal. ``proof`` is
+    ``off-wire`` if the numbers themselves rule out the claimed wire; a log without port counters is
+    never better than ``unproven``. ``explained_by``: links whose limits fit the curve. ``places``:
+    where its numbers lie among published numbers.
     """
 
     proof: Proof
@@ -145,5 +146,5 @@ class SeriesVerdict(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def software_of(notes: Iterable[str]) -> str:
-    """The MPI, system and kernel that the notes of a series name, "" without."""
+    """Return the MPI, system and kernel that the notes of a series name; "" if there are none."""
     return ", ".join(note.removeprefix(SOFTWARE) for note in notes if note.startswith(SOFTWARE))

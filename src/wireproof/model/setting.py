@@ -1,7 +1,7 @@
-"""Settings that a fabric depends on, and what an audit says of them.
+"""Settings that a fabric depends on, and the result of an audit of them.
 
 One setting is one entry of the catalogue: `audit` judges a machine by it, `tune` changes it, `lint`
-and `locate` refer to it, `explain` prints it.
+and `locate` refer to it, and `explain` prints it.
 """
 
 from typing import Literal
@@ -12,13 +12,13 @@ from wireproof.model.finding import Direction, Verdict
 
 Profile = Literal["throughput", "latency", "repeatability", "power"]
 PROFILES: tuple[Profile, ...] = ("throughput", "latency", "repeatability", "power")
-"""What a machine is set up for; where authorities disagree, the profile decides."""
+"""What a machine is configured for. If authorities disagree on a value, the profile decides."""
 
 Form = Literal["text", "word", "number", "flag", "choice", "list", "cpus", "size", "present"]
-"""How a text becomes a value. ``word``: the first one; ``flag``: Y/N, 1/0, on/off; ``choice``: the
-one in brackets of sysfs; ``list``: numbers or words between commas and blanks;
-``cpus``: ``0-3,8`` as the list of numbers; ``size``: bytes, with kB, K, M, G; ``present``: whether
-the file is there.
+"""How a text becomes a value. ``word``: its first word; ``flag``: Y/N, 1/0, on/off; ``choice``: the
+word in brackets, as in sysfs; ``list``: numbers or words separated by commas and blanks;
+``cpus``: ``0-3,8`` as a list of numbers; ``size``: bytes, with kB, K, M, G; ``present``: whether
+the file exists.
 """
 Scope = Literal["host", "nic", "rdma", "each"]
 """What has the setting: the host, each fabric interface, each RDMA port, or each file that a
@@ -35,17 +35,17 @@ class _SettingData(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 
 
 class Read(_SettingData, frozen=True):
-    """A place where the value stands; the first that answers counts.
+    """A place to read the value from; the first place that answers counts.
 
-    ``file`` and ``command`` may hold ``*`` and, by scope, ``{nic}``, ``{device}``, ``{port}``.
-    ``section``: only what follows the line that begins so. ``key``: the text behind ``KEY:``,
-    ``KEY=`` or ``KEY`` and a blank. ``when``: a condition for this place. ``statuses``: exit
-    statuses of the command with which its text is an answer, too. ``own``: the command comes with
-    what it tells of, so that a host without it does not have the setting; where another is missing,
-    the setting is unknown. ``worst``: of several files that ``file`` matches (every core, policy,
-    queue) the ``largest`` or ``smallest`` value counts, or the first of the words between ``|``; of
-    scope each for every name of the last ``*``. Of a command, of all names of ``key``, in which
-    ``{p}`` is each priority.
+    ``file`` and ``command`` may contain ``*`` and, depending on the scope, ``{nic}``, ``{device}``,
+    ``{port}``. ``section``: only what follows the line that begins with it. ``key``: the text after
+    ``KEY:``, ``KEY=`` or ``KEY`` and a blank. ``when``: condition for using this place.
+    ``statuses``: further exit statuses of the command with which its output is valid. ``own``: the
+    command belongs to what it reports on, so a host without the command does not have the setting;
+    if another command is missing, the setting is unknown. ``worst``: if ``file`` matches several
+    files (every core, policy, queue), the ``largest`` or ``smallest`` value counts, or the first of
+    the words between ``|``; with scope ``each``, separately for every name that the last ``*``
+    matches. For a command: over all names of ``key``, in which ``{p}`` stands for each priority.
     """
 
     file: str = ""
@@ -60,8 +60,8 @@ class Read(_SettingData, frozen=True):
 
 
 class Inferred(_SettingData, frozen=True):
-    """What the operating system tells of a setting that it does not show: ``value`` where the
-    condition ``when`` holds; ``sign`` says for people what was seen.
+    """What the operating system reveals about a setting that it does not show: the setting has
+    ``value`` if the condition ``when`` holds; ``sign``: what was observed, as text.
     """
 
     when: str
@@ -70,13 +70,13 @@ class Inferred(_SettingData, frozen=True):
 
 
 class SettingEffect(_SettingData, frozen=True):
-    """What a wrong value costs: a share of ``on`` (0.1: a tenth) from ``low`` to ``high``.
+    """What a wrong value costs: a share of ``on`` from ``low`` to ``high`` (0.1: 10 %).
 
     ``sure``: how that is known. ``correctness``: numbers or jobs are wrong, not slow.
-    ``direction``: what the host that has the setting sends or receives, "" for both. ``over``:
-    ``ip`` touches the kernel's sockets alone, ``rdma`` the adapter's own transport alone, ``gpu``
-    what leaves the memory of GPUs, ``shm`` what stays within a host. ``pauses``: only traffic that
-    pauses feels it, and a benchmark's does not.
+    ``direction``: what the host with the setting sends or receives, "" for both. ``over``: ``ip``
+    affects only the kernel's sockets, ``rdma`` only the adapter's transport, ``gpu`` only data that
+    leaves GPU memory, ``shm`` only traffic within a host. ``pauses``: it affects only traffic with
+    pauses, which a benchmark does not have.
     """
 
     on: Literal[
@@ -91,8 +91,8 @@ class SettingEffect(_SettingData, frozen=True):
 
     @property
     def severity(self) -> Severity:
-        """``critical``: numbers or jobs are wrong or do not run; ``major``: a fifth or more may be
-        lost.
+        """``critical``: numbers or jobs are wrong or do not run; ``major``: 20 % or more may be
+        lost; otherwise ``minor``.
         """
         if self.on in ("correctness", "availability"):
             return "critical"
@@ -100,15 +100,16 @@ class SettingEffect(_SettingData, frozen=True):
 
 
 class Fix(_SettingData, frozen=True):
-    """How the setting is changed. ``value``: what to write, for each profile, ``any`` for those not
-    named; behind ``=`` an expression of the conditions' language.
+    """How the setting is changed.
 
-    At once it is written to the file that was read, or to ``file`` (a pattern: each that matches),
-    or set by ``command``. ``coupled``: files whose values the write may change. For good by
-    ``line`` in the drop-in ``persist``; without ``line`` it is made of value and place.
-    ``{value}``, ``{nic}``, ``{device}``, ``{port}`` and the instance's ``{label}`` are filled in.
-    ``takes``: what must happen before it counts; but for "" and ``link-down`` nothing is changed at
-    once. ``kernel``: an argument of the kernel; ``by_hand``: what a person does.
+    ``value``: what to write, for each profile; ``any``: for profiles that are not named; after
+    ``=``, an expression in the language of the conditions. For the running system, it is written to
+    the file that was read, to ``file`` (a pattern: each file that matches), or set by ``command``.
+    ``coupled``: files whose values the write may change. To make it permanent, ``line`` goes into
+    the drop-in ``persist``; without ``line``, it is built from value and place. ``{value}``,
+    ``{nic}``, ``{device}``, ``{port}`` and the instance's ``{label}`` are filled in. ``takes``:
+    what must happen before the value takes effect; the running system is changed only for "" and
+    ``link-down``. ``kernel``: a kernel argument; ``by_hand``: what a person does.
     """
 
     value: dict[str, str] = msgspec.field(default_factory=dict)
@@ -125,16 +126,19 @@ class Fix(_SettingData, frozen=True):
 
     @property
     def at_once(self) -> bool:
-        """Whether a value can be set on the running system."""
+        """True if the value can be set on the running system."""
         return bool(self.value) and self.takes in ("", "link-down")
 
 
 class Setting(_SettingData, frozen=True):
-    """One entry. ``good``: condition for each profile, ``any`` for those not named; ``wanted`` says
-    it for people. ``alike``: hosts of one kind should agree. ``ends``: both ends of a path must,
-    whichever is right. ``documents``: the tuning documents that name it. `audit.machine` lists the
-    names that conditions may use. ``names``: of the firmware's attribute in set-up menus, by maker
-    (``any``: of all). ``inferred`` counts where no place answers.
+    """One entry of the catalogue.
+
+    ``good``: condition for each profile; ``any``: for profiles that are not named; ``wanted``: the
+    same as text. ``alike``: hosts of the same kind should have the same value. ``ends``: both ends
+    of a path must have the same value, whichever is right. ``documents``: tuning documents that
+    name the setting. `audit.machine` lists the names that conditions may use. ``names``: names of
+    the firmware attribute in setup menus, by manufacturer (``any``: all). ``inferred``: used if no
+    place can be read.
     """
 
     id: str
@@ -165,20 +169,20 @@ class Setting(_SettingData, frozen=True):
     documents: tuple[str, ...] = ()
 
     def condition(self, profile: Profile) -> str:
-        """The condition of a good value; "" where the entry only informs."""
+        """Return the condition for a good value; "" if the entry is only informative."""
         return self.good.get(profile, self.good.get("any", ""))
 
     def wish(self, profile: Profile) -> str:
-        """The good value for people."""
+        """Return the good value as text."""
         return self.wanted.get(profile, self.wanted.get("any", "")) or self.condition(profile)
 
 
 class AuditResult(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """One setting on one host. ``instance``: which interface or file, "" for the host as a whole.
+    """One setting on one host.
 
-    ``seen`` is the value as it was read, ``message`` one sentence; ``evidence``: the places that
-    were read with what stood there. ``usual``: what hosts of its kind have, where this result says
-    that they differ.
+    ``instance``: the interface or file, "" for the host as a whole. ``seen``: the value as it was
+    read; ``message``: one sentence; ``evidence``: the places that were read, with their content.
+    ``usual``: the value of other hosts of the same kind, if this result reports a difference.
     """
 
     id: str
@@ -196,8 +200,8 @@ class AuditResult(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Audit(msgspec.Struct, frozen=True, kw_only=True):
-    """What ``wireproof audit --json`` prints. ``skipped``: entries that cannot be used, and why.
-    ``against``: the reference whose values are wanted in place of the catalogue's, "" for none.
+    """What ``wireproof audit --json`` prints. ``skipped``: entries that cannot be used, with the
+    reason. ``against``: the reference whose values replace those of the catalogue, "" for none.
     """
 
     schema: str = "wireproof.audit"
@@ -210,7 +214,9 @@ class Audit(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def verdict(self) -> Verdict:
-        """``fail`` when a setting fails, ``inconclusive`` when one could not be read."""
+        """``fail`` if a setting fails, ``inconclusive`` if a setting could not be read, otherwise
+        ``pass``.
+        """
         statuses = {result.status for result in self.results}
         if "fail" in statuses:
             return "fail"

@@ -1,7 +1,7 @@
-"""The texts of catalogues: files beside the code, and those that a site adds.
+"""The texts of catalogues: files beside the code, and files that a site adds.
 
-A site's texts are read and checked once (``workflow.catalogue``) and stand here for all readers
-of a catalogue, as the files beside the code do.
+``workflow.catalogue`` reads and checks a site's files once; this module then provides them to all
+readers of a catalogue, like the files beside the code.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ if TYPE_CHECKING:
 
 
 def packaged(package: str, name: str) -> str:
-    """The text of ``name`` beside the code of ``package``, such as ``wireproof.verdict``.
+    """Return the text of ``name`` beside the code of ``package``, such as ``wireproof.verdict``.
 
-    By the package's loader, as from a zip file too; importlib.resources costs 15 ms to import.
+    The package's loader reads it, so this also works from a zip file; importing importlib.resources
+    takes 15 ms.
     """
     module = import_module(package)
     loader = cast("ResourceLoader", module.__loader__)
@@ -32,18 +33,20 @@ HEADS = (
     *("family", "pauses", "cause", "words", "finding", "link", "source"),
     *("rule", "line", "variable", "command", "library", "module"),
 )
-"""What the rows of a site's file may be: each is read by its catalogue, which leaves the others."""
+"""The kinds of rows that a site's file may have. Each catalogue reads its kinds and ignores the
+others.
+"""
 
 
 class CatalogueFile(NamedTuple):
-    """A file of a catalogue, with the name that messages and results give it."""
+    """A file of a catalogue, with its name in messages and results."""
 
     text: str
     name: str
     by_site: bool = False
 
     def source(self, source: str) -> str:
-        """Where a row of this file is from: of a site's file, the file too."""
+        """Return the source of a row of this file; for a site's file, with the name of the file."""
         if not self.by_site:
             return source
         return f"{source} ({self.name.replace(chr(92), '/').rpartition('/')[2]})"
@@ -54,17 +57,17 @@ _studies: tuple[CatalogueFile, ...] = ()
 
 
 def site_texts() -> tuple[CatalogueFile, ...]:
-    """The site's files; none before ``use_site``."""
+    """Return the site's files; none before ``use_site``."""
     return _texts
 
 
 def site_studies() -> tuple[CatalogueFile, ...]:
-    """The site's files of knobs, each of which is a study."""
+    """Return the site's files with settings for studies, each of which is a library."""
     return _studies
 
 
 def use_site(texts: tuple[CatalogueFile, ...], studies: tuple[CatalogueFile, ...] = ()) -> None:
-    """From now on these files add to the catalogues."""
+    """Add these files to the catalogues from now on."""
     global _texts, _studies
     _texts, _studies = texts, studies
     for forget in _forget:
@@ -75,7 +78,7 @@ _forget: list[Callable[[], None]] = []
 
 
 def of_site(function: Callable[Given, Found]) -> Callable[Given, Found]:
-    """Remember what ``function`` returns until the site's files are others."""
+    """Cache what ``function`` returns until ``use_site`` changes the files."""
     cached = lru_cache(maxsize=1024)(function)
     _forget.append(cached.cache_clear)
     return cast("Callable[Given, Found]", cached)

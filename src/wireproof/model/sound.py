@@ -1,8 +1,8 @@
-"""Whether the numbers of a frame or a run.json can be what they are said to be. Pure.
+"""Check whether the numbers in a frame or a run.json are possible. Pure.
 
-A folder, and what a host answers, may be made by anybody: 5e-324 ns, -1 messages or 2^64 ranks have
-types that fit, and every formula behind would have to expect them. They are refused here, where the
-line is still known.
+A folder, or a host's answer, may come from anybody: 5e-324 ns, -1 messages or 2^64 ranks have the
+right types, and every formula would have to expect them. They are refused here, where the line is
+still known.
 """
 
 import math
@@ -16,15 +16,15 @@ from wireproof.model.record import Estimate, Idle, QuietWindows
 LARGEST_COUNTER = (1 << 64) - 1
 LARGEST_COUNT = (1 << 63) - 1
 LARGEST_MESSAGE = 1 << 50
-"""Larger sizes are not exact as floating point, and no memory holds them."""
+"""Floating point does not represent larger sizes exactly, and no memory holds them."""
 MOST_RANKS = 1 << 20
 LARGEST = 1e21
-"""Of any float: a rate of 10^15 bit/s and a time of 30,000 years are below it, and products of two
-stay finite.
+"""Upper bound for any float: a rate of 10^15 bit/s and a time of 30,000 years are below it, and
+products of two such numbers stay finite.
 """
 LEAST_NS = 1e-6
-"""A time is 0 (not measured) or at least this: no clock tells less, and to divide by less gives no
-number.
+"""A time is 0 (not measured) or at least this: no clock has a finer resolution, and dividing by
+less gives no usable number.
 """
 _SIGNED = {
     "exit_status",
@@ -39,20 +39,20 @@ _SIGNED = {
 _RANKS = {"rank", "origin", "target", "members", "shared_with", "ranks", "pairs", "load", "index"}
 _AT_LEAST_ONE = {"partitions", "threads", "rails"}
 MOST_RAILS = 1024
-"""Of one flow: every number of them is a limit of its own."""
+"""Limit for one flow, because every number of rails has separate limits."""
 _ABOVE_ZERO = {"rate_bits_per_s", "rates"}
-"""Less than 1 bit/s is no line: what takes time there is divided by it."""
+"""A line rate is above 0, because transfer times are divided by it."""
 _TEXT = {bool, str}
 _MAY_BE_NEGATIVE = {"autocorrelation", "share"}
 
 
 def unsound(value: object) -> str:
-    """What is wrong, such as ``pairs[0].batch_ns[3] is 5e-324``; "" when nothing is."""
+    """Return what is wrong, such as ``pairs[0].batch_ns[3] is 5e-324``; "" if nothing is."""
     return _of(value, "").removeprefix(".")
 
 
-# Each function answers with the rest of the path and what stands there. The path is made on the way
-# back: a check of ten thousand nodes has millions of numbers, and all of them are sound.
+# Each function returns the rest of the path and the value. The path is built on the way back,
+# because a check of ten thousand nodes has millions of numbers and nearly all are sound.
 def _of(value: object, name: str) -> str:
     if value is None or type(value) in _TEXT or (_common(value) and name != "rails"):
         return ""
@@ -71,7 +71,7 @@ def _of(value: object, name: str) -> str:
 
 
 def _common(value: object) -> bool:
-    """A number that may stand anywhere but as a number of rails, whatever it means."""
+    """Return True for a number that is valid for any field except a number of rails."""
     return (type(value) is int and 1 <= value <= MOST_RANKS) or (
         type(value) is float and 1.0 <= value <= LARGEST
     )
@@ -109,7 +109,7 @@ def _sequence(value: Sequence[Any], name: str) -> str:
     if value and all(type(one) is float for one in value):
         if name == "batch_ns" and not max(value):
             return ": all took 0 s"
-        # Raw batches are thousands: the extremes speak for all of them.
+        # Raw batches are thousands of numbers, so only the extremes are checked.
         extremes = (min(value), max(value), min((one for one in value if one > 0), default=0.0))
         return next((why for one in extremes if (why := _float(one, name))), "")
     for index, one in enumerate(value):

@@ -1,5 +1,5 @@
 """``result.json``: the parts of a job's result, so that it can be judged and rendered again from
-its records, on any machine. Written when the job ends.
+its records on any machine. It is written when the job ends.
 """
 
 import msgspec
@@ -17,7 +17,7 @@ SCHEMA = 1
 
 
 class Conclusion(msgspec.Struct, frozen=True, order=True):
-    """A finding in short: what is compared when a result is judged again."""
+    """A finding in short form, to be compared when a result is judged again."""
 
     severity: Severity
     code: str
@@ -25,14 +25,14 @@ class Conclusion(msgspec.Struct, frozen=True, order=True):
 
 
 class StoredPart(msgspec.Struct, frozen=True, kw_only=True):
-    """One section of the report. ``records``: the names of its launches' folders, in order.
+    """One section of the report.
 
-    ``run`` has everything of the merged run but its points and facts, which are in the records.
-    ``standing``: the changes of ours that stood on the hosts.
-    ``constants``: those of the limits that the user has set. ``screened``: nodes were located.
-    ``settled``: repeats count for the samples that they repeat. ``statistics``: PSM3's own
-    counters, None where they were not asked for. ``verdict``, ``nodes`` (the verdict on each) and
-    ``conclusions`` are those of the day.
+    ``records``: folder names of its launches, in order. ``run``: the merged run without its points
+    and facts, which are in the records. ``standing``: changes by wireproof in force on the hosts.
+    ``constants``: limits that the user set. ``screened``: slow nodes were searched for.
+    ``settled``: a repeat replaces the samples that it repeats. ``statistics``: PSM3's counters,
+    null if they were not requested. ``verdict``, ``nodes`` (the verdict on each) and
+    ``conclusions``: as judged at that time.
     """
 
     title: str
@@ -52,8 +52,9 @@ class StoredPart(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class StoredResult(msgspec.Struct, frozen=True, kw_only=True):
-    """``wireproof``: the version that judged. ``settings``: the name of the snapshot of the hosts'
-    settings, "" without one; it belongs to the first part. ``command``: what repeats it.
+    """The content of ``result.json``. ``wireproof``: the version that judged. ``settings``: name of
+    the snapshot of the hosts' settings, "" without one; it belongs to the first part.
+    ``command``: the command that repeats the job.
     """
 
     title: str

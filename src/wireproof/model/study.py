@@ -1,7 +1,7 @@
-"""A study of a library's settings: which values are obeyed, and what they change here.
+"""A study of a library's settings: which values take effect, and what they change on these hosts.
 
-Ratios are value / base of the metric as it was measured; shares are parts of one. ``None`` means
-unknown, never zero. Values that are compared are texts, as they stand in the environment.
+Ratios are value / base of the metric as measured; shares are fractions. ``None`` means unknown,
+never zero. Compared values are texts, as they stand in the environment.
 """
 
 from typing import Literal
@@ -14,20 +14,22 @@ from wireproof.model.finding import Finding, Verdict
 Seen = Literal[
     "honoured", "altered", "unsaid", "unread", "refused", "disagree", "by-effect", "default"
 ]
-"""What is known of a value that was asked for.
+"""What is known about a requested value.
 
-``honoured``: the library says it. ``altered``: it says another. ``unread``: it lists what it has
-read, and this is not in the list. ``unsaid``: it says nothing, and its list could not be had.
-``refused``: no run starts with it. ``disagree``: the ranks say different things. ``by-effect``: it
-says nothing, and the runs differ from the base. ``default``: the base itself.
+``honoured``: the library reports it. ``altered``: it reports another value. ``unread``: it lists
+the settings that it has read, and this setting is not in the list. ``unsaid``: it does not report
+the setting, and gives no list. ``refused``: no run starts with the value. ``disagree``: the ranks
+report different values. ``by-effect``: the library does not report it, but the runs differ from the
+base. ``default``: the base itself.
 """
 Reader = Literal["", "psm3"]
 Stopped = Literal["complete", "budget", "interrupted"]
 
 
 class Readback(msgspec.Struct, frozen=True, kw_only=True):
-    """What one rank's library says of one setting. ``asked`` None: nothing was; ``seen`` None: it
-    says nothing. ``agrees``: what was seen is what was asked for. ``source``: the line's kind.
+    """What the library of one rank reports about one setting. ``asked``: null if no value was
+    requested; ``seen``: null if the library does not report it. ``agrees``: the reported value
+    is the requested value. ``source``: the kind of the line.
     """
 
     setting: str
@@ -39,10 +41,12 @@ class Readback(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ReadRule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How a setting is read back. ``of``: a kind of line of the library (``says``, or of its
-    ``reader``). ``name``: what the line calls the setting, "" as the knob. ``expect``: for a value,
-    or * for any, the regular expression that what is said must match, {value} in it; a value
-    without one must be said itself (``itself`` False: nothing follows from it then).
+    """How a setting is read back.
+
+    ``of``: a kind of line that the library prints (in ``says`` or from its ``reader``). ``name``:
+    the name of the setting in that line, "" if it is the name of the knob. ``expect``: for a value,
+    or * for any, the regular expression that the reported value must match, with {value} in it;
+    otherwise the value itself must be reported (``itself`` False: no conclusion is drawn then).
     """
 
     of: str
@@ -52,9 +56,10 @@ class ReadRule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 
 class Control(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Another spelling that is tried when a value was refused. ``same``: it means the same as the
-    value; else it is what the value may have been taken for. ``spelling``: with {value}, {first},
-    {rest}, and {hex}, the value as a hexadecimal number. ``means``: for the sentence.
+    """Another spelling that is tried if a value is refused. ``same``: it means the same as the
+    value; otherwise it is what the value may have been mistaken for. ``spelling``: with {value},
+    {first}, {rest}, and {hex}, the value as a hexadecimal number. ``means``: wording for the
+    sentence.
     """
 
     spelling: str
@@ -63,13 +68,13 @@ class Control(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 class Knob(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One setting of the catalogue: data, no code.
+    """One setting of the catalogue: only data, no code.
 
-    ``values``: what is tried unless others are given; {nic}: each rail in turn, {nics}: all of them
-    with commas. ``valid``: regular expression of a value. ``alongside``: variables that a value
-    needs to count, {rails} a pattern for all rails. ``moves``: patterns that it can change.
-    ``rails``: so many are needed. ``versions``: of the library, for people. ``helps``: what it
-    means when a value (or *) helps. ``source``: of what is said here.
+    ``values``: what is tried by default; {nic}: each rail in turn, {nics}: all rails, separated by
+    commas. ``valid``: regular expression for values. ``alongside``: variables that a value needs to
+    take effect, with {rails} for a pattern for all rails. ``moves``: patterns that it can affect.
+    ``rails``: number of rails needed. ``versions``: versions of the library, as text. ``helps``:
+    for a value (or *), what it means if it helps. ``source``: reference for this entry.
     """
 
     name: str
@@ -87,14 +92,15 @@ class Knob(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
 
 class Library(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The knobs of one library. ``id``: what the command line calls it.
+    """The knobs of one library.
 
-    ``prefixes``: of its variables. ``base``: variables of every run. ``asks``: variables that make
-    it say what it does. ``says``: kinds of lines, each a regular expression with a group ``value``
-    and, where the line has them, ``rank``, ``owner`` and ``name`` (together ``owner/name``);
-    ``rank``: where any line names its rank. ``listing``: the kind that names every
-    setting that was read. ``complaints``: lines that say why it does not start. ``fabric``: of the
-    MPI; ``provider``: of libfabric, without an MPI. ``mpi``: families that have it.
+    ``id``: its name on the command line. ``prefixes``: how its variables begin. ``base``: variables
+    of every run. ``asks``: variables that make it report its settings. ``says``: kinds of lines,
+    each a regular expression with a group ``value`` and, if the line has them, ``rank``, ``owner``
+    and ``name`` (together ``owner/name``); ``rank``: where any line names its rank. ``listing``:
+    the kind of line that names every setting that was read. ``complaints``: lines that explain a
+    failed start. ``fabric``: fabric of the MPI; ``provider``: libfabric provider, without an MPI.
+    ``mpi``: the MPI families that use the library.
     """
 
     id: str
@@ -116,8 +122,8 @@ class Library(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 class Configuration(msgspec.Struct, frozen=True, kw_only=True):
-    """One column of the design: the base (``knob`` "") or one value of one knob. ``variables``: all
-    that its runs have beyond those of every run.
+    """One arm of the design: the base (``knob`` "") or one value of one knob. ``variables``: all
+    variables that its runs set in addition to those of every run.
     """
 
     knob: str = ""
@@ -130,15 +136,15 @@ class Configuration(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def whole(self) -> str:
-        """With all that its runs have: ``A=1 with B=2``."""
+        """The value with the variables set alongside it: ``A=1 with B=2``."""
         more = [f"{name}={value}" for name, value in self.variables.items() if name != self.knob]
         return f"{self.shown} with {' '.join(more)}" if more else self.shown
 
 
 class StudyRun(msgspec.Struct, frozen=True, kw_only=True):
-    """One launch, in the order of measurement. ``block``: its small block. ``numbers``: by pattern,
-    in the pattern's unit. ``shares``: of what left the hosts, by port. ``said``: findings about the
-    library's own counters, by code.
+    """One launch, in the order of measurement. ``block``: the small block that it belongs to.
+    ``numbers``: by pattern, in the pattern's unit. ``shares``: share of the bytes that left the
+    hosts, by port. ``said``: findings about the library's counters, by code.
     """
 
     block: int
@@ -151,7 +157,7 @@ class StudyRun(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class StudiedPattern(msgspec.Struct, frozen=True, kw_only=True):
-    """A pattern of the study: what is measured and in which unit."""
+    """A pattern of the study: what it measures, and in which unit."""
 
     name: str
     what: str
@@ -159,9 +165,9 @@ class StudiedPattern(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class StudyEffect(msgspec.Struct, frozen=True, kw_only=True):
-    """One value on one pattern against the base. ``low``, ``high``: the 95 % interval of ``ratio``,
-    None with too few blocks. ``p``: of no effect, adjusted for all comparisons of the study (Holm).
-    ``base``, ``other``: medians.
+    """The effect of one value on one pattern, compared with the base. ``low``, ``high``: 95 %
+    interval of ``ratio``, null with too few blocks. ``p``: p-value of no effect, adjusted for
+    all comparisons of the study (Holm). ``base``, ``other``: medians.
     """
 
     configuration: int
@@ -177,7 +183,7 @@ class StudyEffect(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Honoured(msgspec.Struct, frozen=True, kw_only=True):
-    """Whether a value was obeyed, with what shows it. ``text``: one sentence."""
+    """Whether a value took effect, with the evidence. ``text``: one sentence."""
 
     configuration: int
     seen: Seen
@@ -190,9 +196,9 @@ class Honoured(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Probe(msgspec.Struct, frozen=True, kw_only=True):
-    """One start with a value, to read back. ``failed``: why it did not start, "" when it did.
-    ``listed``: the names of all settings that the library says it has read; None: it gave no list.
-    ``controls``: other spellings of a refused value, and why each did not start.
+    """One start with a value, to read it back. ``failed``: why it did not start, "" if it did.
+    ``listed``: names of all settings that the library reports as read; null: it gave no list.
+    ``controls``: other spellings of a refused value, each with the reason why it did not start.
     """
 
     readbacks: list[Readback] = []
@@ -202,8 +208,8 @@ class Probe(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Begun(msgspec.Struct, frozen=True, kw_only=True):
-    """A study under way, as it is kept to go on with. ``asked``: what it was asked for, one text
-    for each part. ``probes``: by configuration.
+    """A study in progress, stored so that it can be resumed. ``asked``: what was requested, one
+    text per part. ``probes``: by configuration.
     """
 
     schema: str = "wireproof.study-begun"
@@ -220,7 +226,9 @@ class Begun(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Advice(msgspec.Struct, frozen=True, kw_only=True):
-    """``kind`` use: it helps and hurts nothing; trade: it helps here and hurts there."""
+    """A recommendation. ``kind``: ``use`` if the value helps and hurts nothing, ``trade`` if it
+    helps some patterns and hurts others.
+    """
 
     configuration: int
     kind: Literal["use", "trade"]
@@ -229,7 +237,7 @@ class Advice(msgspec.Struct, frozen=True, kw_only=True):
 
 class Study(msgspec.Struct, frozen=True, kw_only=True):
     """What ``wireproof study --json`` prints. ``configurations``: the first is the base.
-    ``precision``: the median half interval of the effects, by pattern.
+    ``precision``: median half-width of the effects' intervals, by pattern.
     """
 
     schema: str = "wireproof.study"
@@ -259,8 +267,8 @@ class Study(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def verdict(self) -> Verdict:
-        """``pass``: something was decided, of an effect or of a value that is not obeyed;
-        ``inconclusive``: nothing was.
+        """``pass`` if at least one effect is decided or a value does not take effect; otherwise
+        ``inconclusive``.
         """
         decided = any(one.answer != "undecided" for one in self.effects)
         return "pass" if decided or any(not one.obeyed for one in self.honoured) else "inconclusive"

@@ -1,8 +1,7 @@
-"""TOML that somebody else may have written: bounded in size and depth before the parser sees it.
-Pure.
+"""TOML from untrusted sources: its size and depth are checked before it is parsed. Pure.
 
-The parser of the standard library recurses into nested values and takes quadratic time for a long
-dotted key.
+The standard library's parser recurses into nested values and takes quadratic time for a long dotted
+key.
 """
 
 import re
@@ -17,7 +16,7 @@ from wireproof.model.errors import BadInput
 Row = TypeVar("Row")
 
 LARGEST = 1 << 20
-"""Characters; no settings, limits, lab or world are longer. A topology of a large fabric may be
+"""Characters. No settings, limits, lab or world are longer. The topology of a large fabric may be
 (``largest``).
 """
 DEEPEST = 32
@@ -36,19 +35,19 @@ _TOKEN = re.compile(
 
 
 def read_toml(text: str, source: str, *, largest: int = LARGEST) -> dict[str, Any]:
-    """The document that ``text`` holds. ``BadInput`` names ``source`` and says what is wrong.
+    """Return the document in ``text``. ``BadInput`` names ``source`` and says what is wrong.
 
-    Refused are what is no TOML, is longer than ``largest`` characters, or is nested more than
-    ``DEEPEST`` deep.
+    It refuses text that is not TOML, is longer than ``largest`` characters, or is nested deeper
+    than ``DEEPEST``.
     """
     if len(text) > largest:
         raise BadInput(
-            f"{source}: more than {largest / 1e6:.3g} million characters: that is too large for it."
+            f"{source}: more than {largest / 1e6:.3g} million characters, which is too large."
         )
     if line := _too_deep(text):
         raise BadInput(
-            f"{source}: line {line} is nested or dotted more than {DEEPEST} deep: nothing of ours "
-            "is."
+            f"{source}: line {line} is nested or dotted more than {DEEPEST} levels deep,"
+            " which wireproof's files never are."
         )
     try:
         return tomllib.loads(text)
@@ -66,9 +65,10 @@ def read_rows(
     beside: Collection[str] = (),
     check: Callable[[Row], object] = lambda _: None,
 ) -> list[Row]:
-    """The entries ``[[name]]`` of a file that may hold those called ``beside`` too. ``BadInput``
-    names ``source``, the line at which a wrong entry begins, and its field. ``check`` raises
-    ValueError for what the type alone does not show.
+    """Return the entries ``[[name]]`` of a file that may also have entries called ``beside``.
+
+    ``BadInput`` names ``source``, the first line of a wrong entry, and its field. ``check`` raises
+    ValueError for errors that the type alone does not show.
     """
     tree = read_toml(text, source)
     if others := sorted(tree.keys() - {name, *beside}):
@@ -82,9 +82,9 @@ def read_rows(
             check(row)
             rows.append(row)
         except ValueError as error:
-            said = str(error).replace("`", "'").replace("$.", "")[:400].removesuffix(".")
-            line = line_of_field(text, name, number, said)
-            raise BadInput(f"{source}, line {line}: {said[:1].lower()}{said[1:]}.") from error
+            reason = str(error).replace("`", "'").replace("$.", "")[:400].removesuffix(".")
+            line = line_of_field(text, name, number, reason)
+            raise BadInput(f"{source}, line {line}: {reason[:1].lower()}{reason[1:]}.") from error
     return rows
 
 
@@ -92,8 +92,8 @@ _CODE = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 
 
 def _refuse_blank(row: Any) -> None:
-    """Required texts have something in them, and a code is a name that can be typed. Raises
-    ValueError with the field.
+    """Raise ValueError, with the field, if a required text is blank or a code cannot be typed as a
+    name.
     """
     for field in msgspec.structs.fields(row):
         value = getattr(row, field.name)
@@ -105,15 +105,17 @@ def _refuse_blank(row: Any) -> None:
 
 
 def line_of(text: str, name: str, number: int) -> int:
-    """Where entry ``number`` of ``[[name]]`` begins."""
+    """Return the line at which entry ``number`` of ``[[name]]`` begins."""
     heads = re.finditer(rf"^[ \t]*\[\[\s*{re.escape(name)}\s*\]\]", text, re.MULTILINE)
     start = next((each.start() for at, each in enumerate(heads) if at == number), 0)
     return text.count("\n", 0, start) + 1
 
 
 def line_of_field(text: str, name: str, number: int, message: str) -> int:
-    """The line of the field that ``message`` quotes, or at which it ends with ``- at 'FIELD'``,
-    in entry ``number`` of ``[[name]]``; the entry's first line if the field is not there.
+    """Return the line of a field in entry ``number`` of ``[[name]]``; the entry's first line if the
+    field is absent.
+
+    ``message`` quotes the field, or ends with ``- at 'FIELD'``.
     """
     lines = text.split("\n")
     first = line_of(text, name, number) - 1
@@ -135,7 +137,9 @@ def line_of_field(text: str, name: str, number: int, message: str) -> int:
 
 
 def _too_deep(text: str) -> int:
-    """The first line that goes too deep; 0 when none does. Strings and comments do not count."""
+    """Return the first line that is nested too deeply; 0 if there is none. Strings and comments do
+    not count.
+    """
     depth = dots = 0
     for found in _TOKEN.finditer(text):
         match found.group():

@@ -1,5 +1,5 @@
 """The lab: its topology (nodes, networks, planted faults; ``lab.topology_file`` reads and checks
-it), how it is, and what its wire has counted.
+it), its state, and what its wire has counted.
 """
 
 import dataclasses
@@ -27,8 +27,8 @@ def _quantity(text: str, units: dict[str, float], what: str, example: str) -> fl
 
 
 def parse_rate(text: str) -> int:
-    """Bits/s of ``"1gbit"``, ``"2.5gbit"``, ``"300mbit"``, ``"64kbit"`` (10^3 steps, as tc has
-    them).
+    """Return bits/s for ``"1gbit"``, ``"2.5gbit"``, ``"300mbit"``, ``"64kbit"`` (steps of 10^3, as
+    in tc).
     """
     rate = _quantity(
         text, {"kbit": 1e3, "mbit": 1e6, "gbit": 1e9}, "rate", "one such as 300mbit, 1gbit, 2.5gbit"
@@ -39,7 +39,7 @@ def parse_rate(text: str) -> int:
 
 
 def parse_loss_percent(text: str) -> float:
-    """Percent of ``"1%"``, ``"0.01%"``."""
+    """Return the percentage in ``"1%"``, ``"0.01%"``."""
     loss = _quantity(text, {"%": 1.0}, "loss", "a percentage such as 1% or 0.01%")
     if not 0 < loss <= 100:
         raise BadInput(f"loss {text} is out of range: give more than 0% and at most 100%")
@@ -47,7 +47,7 @@ def parse_loss_percent(text: str) -> float:
 
 
 def parse_delay_us(text: str) -> float:
-    """Microseconds of ``"100us"``, ``"2ms"``."""
+    """Return microseconds for ``"100us"``, ``"2ms"``."""
     delay = _quantity(text, {"us": 1.0, "ms": 1e3, "s": 1e6}, "delay", "one such as 100us or 2ms")
     if not 1 <= delay <= 10e6:
         raise BadInput(f"delay {text} is out of range: give 1us to 10s")
@@ -59,13 +59,13 @@ Share = Literal["uts", "ipc", "mount", "pid", "shm"]
 Wire = Literal["token-bucket", "store-and-forward"]
 
 KINDS: tuple[Share, ...] = ("uts", "ipc", "mount", "pid", "shm")
-"""What nodes may share on purpose. "shm" is /dev/shm. A shared network namespace would have no NIC
-of its own.
+"""What nodes may share on purpose. "shm" is /dev/shm. A shared network namespace is excluded: its
+nodes would have no separate NICs.
 """
 
 
 class Network(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One network: each node has one NIC on it. ``rate`` "" means not shaped: as fast as the
+    """One network, on which each node has one NIC. ``rate``: "" means not shaped, as fast as the
     machine is.
     """
 
@@ -90,7 +90,7 @@ class Network(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 class Fault(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Something planted. ``direction`` is from the node's view: ``tx`` leaves it, ``rx`` reaches
+    """A planted fault. ``direction`` is as seen by the node: ``tx`` leaves it, ``rx`` reaches
     it.
     """
 
@@ -102,7 +102,7 @@ class Fault(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
     @property
     def place(self) -> tuple[str, str, str, str]:
-        """Two faults with one place exclude each other."""
+        """Where the fault acts. Two faults in the same place exclude each other."""
         return (self.node, self.network, self.direction, self.kind)
 
 
@@ -118,11 +118,13 @@ class Topology(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
     @property
     def serialises(self) -> bool:
-        """Every frame of every link takes its time; a token bucket lets bursts pass."""
+        """True if every frame takes its transmission time on each link; a token bucket lets bursts
+        pass.
+        """
         return self.wire == "store-and-forward"
 
     def network(self, name: str) -> Network:
-        """The network of that name; ``BadInput`` when there is none."""
+        """Return the network with this name; raise ``BadInput`` if there is none."""
         for network in self.networks:
             if network.name == name:
                 return network
@@ -131,7 +133,7 @@ class Topology(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         )
 
     def address(self, node: str, network: str) -> str:
-        """Numeric address of the node's NIC on the network."""
+        """Return the numeric address of the node's NIC on the network."""
         if node not in self.nodes:
             raise BadInput(f"there is no node {node!r}{nearest(node, self.nodes)}.")
         subnet = ipaddress.IPv4Network(self.network(network).subnet)
@@ -139,7 +141,7 @@ class Topology(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """What was meant, or what there is, for a sentence about a name that is not known."""
+    """Return a hint for a message about an unknown name: the closest known name, or all of them."""
     names = list(known)
     found = difflib.get_close_matches(name, names, n=1)
     return f" (did you mean {found[0]}?)" if found else f" (there is {', '.join(names) or 'none'})"
@@ -150,11 +152,10 @@ _LATE_SHARE = 0.001
 
 @dataclasses.dataclass(frozen=True)
 class PortCount:
-    """What the switch has counted at one port: an observer that is neither of the nodes. tx leaves
-    the node.
+    """What the switch counted at one port, independently of both nodes. ``tx`` leaves the node.
 
-    ``lost``: by the planted loss; ``dropped``: at the tail of the switch's queue; ``refused``: by a
-    NIC that is down.
+    Frames lost: ``lost`` by the planted loss, ``dropped`` at the tail of the switch's queue,
+    ``refused`` by a NIC that is down.
     """
 
     tx_frames: int
@@ -169,9 +170,10 @@ class PortCount:
 
 @dataclasses.dataclass(frozen=True)
 class WireStatus:
-    """What the wire says of itself. ``late``: frames handed over more than ``late_ns`` after they
-    were due; ``starved``: frames that waited in a node while their line stood idle for longer than
-    that; ``worst_ns``: the longest of both. ``first``: it runs before ordinary processes.
+    """What the wire reports about itself. ``late``: frames delivered more than ``late_ns`` after
+    they were due; ``starved``: frames that waited in a node for longer than that while their
+    line was idle; ``worst_ns``: the longest of both delays. ``first``: the wire's process has
+    priority over ordinary processes.
     """
 
     revision: int
@@ -194,8 +196,8 @@ class NodeStatus:
 
 @dataclasses.dataclass(frozen=True)
 class LabStatus:
-    """``state``: ``up``; ``degraded`` (a node or the wire has died); ``building``; ``crashed`` (its
-    folder is left).
+    """State of a lab: ``up``; ``degraded`` (a node or the wire has died); ``building``; ``crashed``
+    (only its folder is left).
     """
 
     name: str
@@ -211,8 +213,8 @@ class LabStatus:
 
 
 def fallen_behind(before: WireStatus | None, after: WireStatus | None) -> str:
-    """One sentence when the wire was late for more frames than chance explains in between, else
-    "".
+    """Return a sentence if the wire delayed more frames in this interval than chance explains,
+    otherwise "".
     """
     if after is None:
         return ""

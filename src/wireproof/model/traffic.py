@@ -1,4 +1,4 @@
-"""What crossed the ports of every host while some command ran, and whether it explains what the
+"""What crossed the ports of every host while a command ran, and whether it explains what the
 command printed.
 
 Bytes are payload and headers, as the ports count them. ``None`` means unknown, never zero.
@@ -13,7 +13,7 @@ from wireproof.model.series import Reason
 
 
 class WatchStart(msgspec.Struct, frozen=True, kw_only=True, tag_field="frame", tag="watch"):
-    """First line of the engine's ``watch``: whose counters these are."""
+    """First line of the engine's ``watch``: the host and namespace that the counters belong to."""
 
     schema: int
     hostname: str
@@ -26,8 +26,8 @@ class WatchStart(msgspec.Struct, frozen=True, kw_only=True, tag_field="frame", t
 
 
 class Reading(msgspec.Struct, frozen=True, kw_only=True, tag_field="frame", tag="reading"):
-    """Counters that changed since the reading before; ``asked`` counts the full readings that were
-    asked for.
+    """Counters that changed since the previous reading. ``asked``: number of full readings
+    requested so far.
     """
 
     t_ns: int
@@ -38,19 +38,19 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True, tag_field="frame", tag=
 
 
 class CounterMark(msgspec.Struct, frozen=True, kw_only=True):
-    """All counters of one host at one moment of its own clock, in the driver's units."""
+    """All counters of one host at one moment of its clock, in the driver's units."""
 
     t_ns: int
     counters: dict[str, int]
 
 
 class Watched(msgspec.Struct, frozen=True, kw_only=True):
-    """One host between the readings: ``start`` to ``before`` nothing of ours ran, ``before`` to
-    ``after`` the command.
+    """One host with its readings. From ``start`` to ``before`` wireproof ran nothing; from
+    ``before`` to ``after`` the command ran.
 
-    ``peaks``: highest rate of each counter between two readings, counts per second. ``gap_s``: the
-    longest time between two readings. ``settled_s``: how long was waited for late counters.
-    ``error``: why it was not watched.
+    ``peaks``: highest rate of each counter between two readings, in counts per second. ``gap_s``:
+    longest time between two readings. ``settled_s``: how long it waited for late counters.
+    ``error``: why the host was not watched.
     """
 
     host: str
@@ -65,8 +65,8 @@ class Watched(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DirectionTraffic(msgspec.Struct, frozen=True, kw_only=True):
-    """One direction of one port. ``bytes`` has the ``background`` subtracted, which is as uncertain
-    as it is large.
+    """One direction of one port. The ``background`` is already subtracted from ``bytes``; the
+    larger it is, the less certain ``bytes`` is.
     """
 
     bytes: float | None
@@ -77,7 +77,7 @@ class DirectionTraffic(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PortTraffic(msgspec.Struct, frozen=True, kw_only=True):
-    """``stacked``: a bond, bridge or VLAN, whose bytes another port counts too."""
+    """One port. ``stacked``: a bond, bridge or VLAN, whose bytes another port counts too."""
 
     nic: str
     kind: str
@@ -90,11 +90,12 @@ class PortTraffic(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class HostTraffic(msgspec.Struct, frozen=True, kw_only=True):
-    """One host. ``machine`` is its kernel and network namespace, "" unknown: two names may be one
-    machine.
+    """One host.
 
-    ``ledger``: what every counter says of every port; ``ports`` shows of it what a person looks at.
-    The troubles are counters that rose: name to how much.
+    ``machine``: its kernel and network namespace, "" if unknown; two host names may be the same
+    machine. ``ledger``: the content of every counter of every port; ``ports``: the part of it that
+    reports show. ``retransmits``, ``drops``, ``pauses``: counters that rose, each with its
+    increase.
     """
 
     host: str
@@ -111,9 +112,9 @@ class HostTraffic(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Traffic(msgspec.Struct, frozen=True, kw_only=True):
-    """``seconds``: of the command. ``idle_s``: how long the background was looked at before it.
-
-    ``unwatched``: hosts that the command's output names and whose ports nobody read.
+    """What crossed the ports of all hosts. ``seconds``: duration of the command. ``idle_s``: how
+    long the background was measured before it. ``unwatched``: hosts in the command's output
+    whose ports were not read.
     """
 
     hosts: list[HostTraffic]
@@ -124,16 +125,16 @@ class Traffic(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Printed(msgspec.Struct, frozen=True, kw_only=True):
-    """What the command's own numbers claim to have moved.
+    """What the command must have moved according to the numbers that it printed.
 
-    ``least_bytes``: in the busier direction, from one host, at least. ``counted``: from printed
-    iterations, not only one message per row. ``rate_bytes_per_s``: best printed goodput in one
-    direction; ``lasted_s``: how long the row that has it must have taken, None when unknown.
-    ``least_packets``: of messages that cannot be merged. ``bursts``: of each row whose iterations
-    are printed, its bytes and its seconds. ``most_bytes_per_s``: what any row can put on a port in
-    one direction, headers included, None if a row does not say. ``most_bytes``: of all rows of a
-    ping-pong in one direction, headers included, None without printed iterations. ``arithmetic``:
-    where the numbers come from.
+    ``least_bytes``: at least this much from one host, in the busier direction. ``counted``: derived
+    from printed iterations, not only from one message per row. ``rate_bytes_per_s``: best printed
+    goodput in one direction; ``lasted_s``: how long that row must have taken, null if unknown.
+    ``least_packets``: packets of messages that cannot be merged. ``bursts``: bytes and seconds of
+    each row whose iterations are printed. ``most_bytes_per_s``: the most that any row can put on a
+    port in one direction, headers included, null if a row does not determine it. ``most_bytes``:
+    bytes of all rows of a ping-pong in one direction, headers included, null without printed
+    iterations. ``arithmetic``: how the numbers are derived.
     """
 
     least_bytes: float
@@ -148,10 +149,9 @@ class Printed(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TrafficVerdict(msgspec.Struct, frozen=True, kw_only=True):
-    """``port``: the claimed one, or the one that carried most. ``crossed_bytes``: on it, in the
-    busier direction.
-
-    ``level``, ``quality``: of the evidence, in the ledger's words.
+    """The verdict on a command. ``port``: the claimed port, or the one that carried most.
+    ``crossed_bytes``: bytes on that port in the busier direction. ``level``, ``quality``: of the
+    evidence, in the ledger's terms.
     """
 
     proof: Proof

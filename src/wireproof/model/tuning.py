@@ -1,8 +1,8 @@
-"""Changes of settings: what a host is asked to change and answers, plans of changes, their results,
-and the changes in force during a measurement.
+"""Changes of settings: the request to a host and its answers, plans of changes, their results, and
+the changes in force during a measurement.
 
-The request goes to ``wireproof-node tune apply`` as text (`tune.request`), the answers come back as
-JSON lines. Nothing is written on a host before the journal there holds the old values.
+The request goes to ``wireproof-node tune apply`` as text (`tune.request`), and the answers come
+back as JSON lines. Nothing is written on a host before its journal holds the old values.
 """
 
 from typing import Literal
@@ -27,13 +27,15 @@ ChangeState = Literal[
     "kept",
     "removed",
 ]
-"""``already``: the value stood there before; ``rewritten``: it reads back in another form;
-``ignored``: the write was accepted and the value did not move; ``left``: changed by somebody else
-since; ``gone``: the file or interface is no more; ``kept``, ``removed``: drop-in files.
+"""``already``: the value was already there; ``rewritten``: it reads back in another form;
+``ignored``: the write was accepted but the value did not change; ``left``: somebody else changed
+it in the meantime; ``gone``: the file or interface no longer exists; ``kept``, ``removed``:
+drop-in files.
 """
 SetState = Literal["applying", "armed", "confirmed", "pending", "reverted", "partly"]
 """``armed``: applied, and the timer reverts it at the deadline unless it is confirmed; ``pending``:
-the firmware's, which count after a reboot; ``partly``: reverted but for what the changes say.
+firmware attributes, which take effect after a reboot; ``partly``: reverted except for the
+changes that report otherwise.
 """
 
 
@@ -42,12 +44,12 @@ class _ChangeData(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
 
 class Change(_ChangeData, frozen=True):
-    """One value of one host. ``id``: of the setting, and behind ``/`` of the interface or file.
+    """One value on one host.
 
-    ``file``: ``value`` is written to ``path``; ``form`` ``choice``: a file of sysfs that lists its
-    words and brackets the one that counts; ``coupled``: files whose values the write may change.
-    ``command``: ``read`` prints the value behind ``key`` of ``section``, ``write`` (with
-    ``{value}``) sets it.
+    ``id``: the setting, followed by ``/`` and the interface or file. ``file``: ``value`` is written
+    to ``path``; ``form`` ``choice``: a sysfs file that lists its words and puts the active word in
+    brackets; ``coupled``: files whose values the write may change. ``command``: ``read`` prints the
+    value after ``key`` in ``section``, ``write`` (with ``{value}``) sets it.
     """
 
     id: str
@@ -63,15 +65,15 @@ class Change(_ChangeData, frozen=True):
 
 
 class Keep(_ChangeData, frozen=True):
-    """A drop-in file of our own name with its whole text: written by ``confirm``."""
+    """A drop-in file that belongs to wireproof, with its whole text; ``confirm`` writes it."""
 
     path: str
     text: str
 
 
 class ChangeSet(_ChangeData, frozen=True):
-    """What one host is asked to change, all or nothing. ``timeout_s``: until it reverts by itself.
-    ``by``: who asked, for the journal.
+    """What one host is asked to change, all or nothing. ``timeout_s``: time until it reverts by
+    itself. ``by``: who requested it, for the journal.
     """
 
     id: str
@@ -82,8 +84,8 @@ class ChangeSet(_ChangeData, frozen=True):
 
 
 class ChangeAnswer(msgspec.Struct, frozen=True, kw_only=True, tag="change", tag_field="frame"):
-    """What became of one change or drop-in file. ``old``: before, ``seen``: what stands there.
-    ``of``: the set, where several are told of.
+    """The outcome of one change or drop-in file. ``old``: the value before; ``seen``: the value
+    now. ``of``: its change set, if the answer covers several.
     """
 
     id: str
@@ -96,8 +98,8 @@ class ChangeAnswer(msgspec.Struct, frozen=True, kw_only=True, tag="change", tag_
 
 
 class SetAnswer(msgspec.Struct, frozen=True, kw_only=True, tag="set", tag_field="frame"):
-    """One change set of one host. ``deadline_s``: seconds until it reverts by itself, None: it does
-    not. ``boot`` ``other``: the host was started anew since.
+    """One change set of one host. ``deadline_s``: seconds until it reverts by itself, null if it
+    does not. ``boot`` ``other``: the host has rebooted since.
     """
 
     id: str
@@ -115,15 +117,15 @@ _DECODER: msgspec.json.Decoder[Answer] = msgspec.json.Decoder(Answer)
 
 
 def decode_answer(line: bytes) -> Answer:
-    """One line of the node program. Raises ``msgspec.DecodeError`` or ``UnicodeDecodeError`` when
-    it is none.
+    """Decode one line of the node program. Raise ``msgspec.DecodeError`` or ``UnicodeDecodeError``
+    if it is not an answer.
     """
     return _DECODER.decode(line)
 
 
 class PlannedChange(msgspec.Struct, frozen=True, kw_only=True):
-    """One value that is to be changed. ``was``: what stood there when the plan was made, as it was
-    read; None: not read. ``link_down``: the interface stops carrying for a moment.
+    """One planned change of a value. ``was``: the value when the plan was made, as it was read;
+    null: not read. ``link_down``: the interface loses its carrier for a moment.
     """
 
     change: Change
@@ -135,14 +137,18 @@ class PlannedChange(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PlannedKeep(msgspec.Struct, frozen=True, kw_only=True):
-    """A drop-in file of ours, whole. ``was``: its text when the plan was made, None: not there."""
+    """A planned drop-in file that belongs to wireproof. ``was``: its text when the plan was made,
+    null if it did not exist.
+    """
 
     keep: Keep
     was: str | None
 
 
 class ByHand(msgspec.Struct, frozen=True, kw_only=True):
-    """What wireproof does not change. ``how``: what a person does, a command where there is one."""
+    """A change that wireproof does not make. ``how``: what a person does, as a command if there is
+    one.
+    """
 
     id: str
     how: str
@@ -152,8 +158,9 @@ class ByHand(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class HostPlan(msgspec.Struct, frozen=True, kw_only=True):
-    """What is to be changed on one host. ``firmware``: attributes of its BIOS, which its BMC is
-    asked for. ``refused``: why nothing may be, "" when it may."""
+    """The planned changes on one host. ``firmware``: BIOS attributes, which are requested from its
+    BMC. ``refused``: why nothing may be changed, "" if changes are allowed.
+    """
 
     host: str
     changes: list[PlannedChange] = msgspec.field(default_factory=list)
@@ -165,7 +172,7 @@ class HostPlan(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TunePlan(msgspec.Struct, frozen=True, kw_only=True):
-    """What ``wireproof tune plan`` makes and ``tune apply`` takes. ``made``: UTC."""
+    """What ``wireproof tune plan`` writes and ``tune apply`` reads. ``made``: UTC."""
 
     schema: str = "wireproof.tune-plan"
     version: int = 1
@@ -175,12 +182,12 @@ class TunePlan(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def errors(self) -> list[Problem]:
-        """Hosts that nothing may be changed on, each with the reason."""
+        """Hosts on which nothing may be changed, each with the reason."""
         return [Problem(message=one.refused, host=one.host) for one in self.hosts if one.refused]
 
 
 class HostTuned(msgspec.Struct, frozen=True, kw_only=True):
-    """What became of one host. ``problem``: why it did not do what was asked, "" when it did."""
+    """The outcome on one host. ``problem``: why it did not do what was requested, "" if it did."""
 
     host: str
     sets: list[SetAnswer] = msgspec.field(default_factory=list)
@@ -190,8 +197,8 @@ class HostTuned(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Tuned(msgspec.Struct, frozen=True, kw_only=True):
-    """What the commands on change sets give. ``id``: of the set, the same on all hosts; ``until``:
-    when it reverts by itself, local time with its zone.
+    """What the commands for change sets print. ``id``: id of the set, the same on all hosts;
+    ``until``: when it reverts by itself, local time with time zone.
     """
 
     action: Literal["apply", "confirm", "revert", "status", "verify"]
@@ -201,12 +208,12 @@ class Tuned(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def done(self) -> bool:
-        """Every host did what was asked."""
+        """True if every host did what was requested."""
         return all(not one.problem and one.status == 0 for one in self.hosts)
 
     @property
     def errors(self) -> list[Problem]:
-        """Hosts that did not do what was asked, each with the reason."""
+        """Hosts that did not do what was requested, each with the reason."""
         return [Problem(message=one.problem, host=one.host) for one in self.hosts if one.problem]
 
 
@@ -227,13 +234,13 @@ class Residue(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def verdict(self) -> Verdict:
-        """``pass``: nothing is left."""
+        """``pass`` if nothing is left, otherwise ``fail``."""
         return "fail" if self.found else "pass"
 
 
 class StandingSet(msgspec.Struct, frozen=True, kw_only=True):
-    """One change set that stood on ``hosts``. ``since``: as the hosts' clocks say it; ``changes``:
-    what was changed, as ``mtu/ib0: 2044 -> 65520``.
+    """One change set in force on ``hosts``. ``since``: by the hosts' clocks; ``changes``: what was
+    changed, such as ``mtu/ib0: 2044 -> 65520``.
     """
 
     id: str
@@ -245,9 +252,10 @@ class StandingSet(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Standing(msgspec.Struct, frozen=True, kw_only=True):
-    """What the journals of ``hosts`` say. ``unread``: the hosts whose journals could not be read,
-    by the reason: of these nothing is known. ``here``: no hosts were named, and the one is the
-    machine that measured. ``lab``: the lab whose nodes they are, "" for hosts.
+    """The change sets in force according to the journals of ``hosts``. ``unread``: hosts whose
+    journals could not be read, by reason; their state is unknown. ``here``: no hosts were named,
+    and the only host is the machine that measured. ``lab``: the lab that the nodes belong to, ""
+    for hosts.
     """
 
     hosts: list[str] = msgspec.field(default_factory=list)

@@ -1,8 +1,8 @@
-"""Judgement: proof of the path, plausibility, verdict, each with a code of the closed catalogue.
-Pure.
+"""Judge results: proof of the path, plausibility and verdict, each with a code of the closed
+catalogue. Pure.
 
-``judge`` needs numpy, the judgement of external results does not: each name is imported when it is
-first used.
+``judge`` needs numpy, but the judgement of external results does not: each name is imported when it
+is first used.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""Two judged results held against each other, number by number. Pure.
+"""Compare two judged results, number by number. Pure.
 
-Only results whose path is proven on both sides are compared, and only under one pattern, form,
-size, formula and window, and on the routes that both have. With three launches or more on each side
-a launch is the unit, and the interval is Welch's (Biometrika 34, 1947). With fewer it leaves out
-what differs from launch to launch, and says so: with six routes or more each route is its own
-control, by the signed-rank test (Hollander and Wolfe, Nonparametric Statistical Methods, 3.2 and
-3.3); else it is made of the results' own intervals.
+Numbers are compared only if the path is proven on both sides and pattern, form, size, formula and
+window are equal, and only on routes that both results have. With three or more launches on each
+side, the launch is the unit and the interval is Welch's (Biometrika 34, 1947). With fewer launches,
+the interval excludes the variation between launches, and the report states this: with six or more
+routes, each route is its own control, by the signed-rank test (Hollander and Wolfe, Nonparametric
+Statistical Methods, 3.2 and 3.3); otherwise it combines the intervals of the results.
 """
 
 import math
@@ -24,7 +24,7 @@ from wireproof.model.run import Run
 from wireproof.verdict.node import changed_apart
 
 PRACTICAL = 0.03
-"""Differences below 3 % are those of one machine with itself from day to day."""
+"""Differences below 3 % also occur on an unchanged machine from day to day."""
 _CONDITIONS = (
     ("form", "form"),
     ("formula", "formula"),
@@ -38,7 +38,7 @@ _ALPHA, _Z = 0.05, 1.96
 
 @dataclass(frozen=True, order=True)
 class Key:
-    """What a number is of; only equal ones are compared."""
+    """The conditions of a number; only numbers with equal keys are compared."""
 
     pattern: str
     form: str
@@ -53,8 +53,10 @@ class Key:
 
 @dataclass(frozen=True)
 class ComparedResult:
-    """One result: the route (or the group), its value and the relative standard error that its
-    interval says. ``why``: why it does not count, "" when it does.
+    """One result: its route (or the group), its value and the relative standard error from its
+    interval.
+
+    ``why``: why the result does not count, or "" if it counts.
     """
 
     route: tuple[str, ...]
@@ -65,18 +67,18 @@ class ComparedResult:
 
 
 def samples_of(judgement: Judgement, run: Run) -> dict[Key, list[ComparedResult]]:
-    """Every result by what it is of."""
+    """Group every result by its conditions."""
     windows = {point.id: point.window for point in run.points if point.pattern != "pingpong"}
-    found: dict[Key, list[ComparedResult]] = {}
+    samples: dict[Key, list[ComparedResult]] = {}
     for pair in judgement.pairs:
-        found.setdefault(_pair_key(pair, windows.get(pair.point, 0)), []).append(
+        samples.setdefault(_pair_key(pair, windows.get(pair.point, 0)), []).append(
             _sample((pair.origin_host, pair.target_host), pair)
         )
     for group in judgement.groups:
-        found.setdefault(_group_key(group, windows.get(group.point, 0)), []).append(
+        samples.setdefault(_group_key(group, windows.get(group.point, 0)), []).append(
             _sample(("all",), group)
         )
-    return found
+    return samples
 
 
 def _pair_key(pair: PairVerdict, window: int) -> Key:
@@ -99,17 +101,19 @@ def _group_key(group: GroupVerdict, window: int) -> Key:
     )
 
 
-def _sample(route: tuple[str, ...], one: PairVerdict | GroupVerdict) -> ComparedResult:
-    why = "" if one.proof == "on-wire" else f"its path is {one.proof}"
-    if not why and not (0 < one.low <= one.value <= one.high and math.isfinite(one.high)):
+def _sample(route: tuple[str, ...], result: PairVerdict | GroupVerdict) -> ComparedResult:
+    why = "" if result.proof == "on-wire" else f"its path is {result.proof}"
+    if not why and not (
+        0 < result.low <= result.value <= result.high and math.isfinite(result.high)
+    ):
         why = "it has no interval"
-    error = math.log(one.high / one.low) / (2 * _Z) if not why else 0.0
-    return ComparedResult(route, one.value, error, one.repeat, why)
+    error = math.log(result.high / result.low) / (2 * _Z) if not why else 0.0
+    return ComparedResult(route, result.value, error, result.repeat, why)
 
 
 def number_of(key: Key, samples: Sequence[ComparedResult]) -> Number | None:
-    """The mean of the samples that count, as a history keeps it; None without any."""
-    good = [one for one in samples if not one.why]
+    """Return the mean of the samples that count, as a history stores it; None if none counts."""
+    good = [sample for sample in samples if not sample.why]
     if not good:
         return None
     middle, half = _log(good), _Z * math.sqrt(_variance(good))
@@ -131,9 +135,11 @@ def compared(
     headlines: Iterable[tuple[str, int]] = (),
     launches: int = 1,
 ) -> list[Ratio]:
-    """A row for each number that either has, in order, and one for each node or pair that changed
-    apart from the others; ``headlines``: (pattern, size) of those that come first; ``launches``: of
-    the side that has fewer.
+    """Return a row for each number that either side has, and a row for each node or pair whose
+    change differs from the others'.
+
+    ``headlines``: (pattern, size) of the numbers that come first. ``launches``: launches of the
+    side that has fewer.
     """
     first = set(headlines)
     rows = [
@@ -157,8 +163,8 @@ def _rows(
     headline: bool,
     launches: int,
 ) -> list[Ratio]:
-    a, b = ([one for one in side if not one.why] for side in sides)
-    found = Ratio(
+    a, b = ([sample for sample in side if not sample.why] for side in sides)
+    row = Ratio(
         name=_name(key),
         pattern=key.pattern,
         message_bytes=key.message_bytes,
@@ -169,47 +175,52 @@ def _rows(
         reason=_missing("A", sides[0], a, otherwise[0]) or _missing("B", sides[1], b, otherwise[1]),
         headline=headline,
     )
-    if found.reason:
-        return [found]
+    if row.reason:
+        return [row]
     return [
-        _with_ratio(msgspec.structs.replace(found, name=name), key, (one, other), launches)
-        for name, one, other in _split(found.name, key, a, b)
+        _with_ratio(msgspec.structs.replace(row, name=name), key, (before, after), launches)
+        for name, before, after in _split(row.name, key, a, b)
     ]
 
 
 def _split(
     name: str, key: Key, a: Sequence[ComparedResult], b: Sequence[ComparedResult]
 ) -> list[tuple[str, Sequence[ComparedResult], Sequence[ComparedResult]]]:
-    """A name with both sides: of each node or pair that changed apart, and of the others before."""
+    """Return a name and both sides for each node or pair that changed differently, after the
+    rest.
+    """
     apart = changed_apart(_ratios(a, b), "hrt" if key.unit == "ns" else "goodput")
-    routes = {route for _, own in apart for route in own}
-    rest = [[one for one in side if one.route not in routes] for side in (a, b)]
-    rows = [(f"{name}, {words}", _of(set(own), a), _of(set(own), b)) for words, own in apart]
+    routes = {route for _, apart_routes in apart for route in apart_routes}
+    rest = [[sample for sample in side if sample.route not in routes] for side in (a, b)]
+    rows = [
+        (f"{name}, {words}", _of(set(apart_routes), a), _of(set(apart_routes), b))
+        for words, apart_routes in apart
+    ]
     if not (rest[0] and rest[1]):
         return [*rows]
     return [(f"{name}, the others" if apart else name, rest[0], rest[1]), *rows]
 
 
 def _of(routes: set[tuple[str, ...]], side: Sequence[ComparedResult]) -> list[ComparedResult]:
-    return [one for one in side if one.route in routes]
+    return [sample for sample in side if sample.route in routes]
 
 
 def _by_route_of(side: Sequence[ComparedResult]) -> dict[tuple[str, ...], list[ComparedResult]]:
-    found: dict[tuple[str, ...], list[ComparedResult]] = {}
-    for one in side:
-        found.setdefault(one.route, []).append(one)
-    return found
+    by_route: dict[tuple[str, ...], list[ComparedResult]] = {}
+    for sample in side:
+        by_route.setdefault(sample.route, []).append(sample)
+    return by_route
 
 
 def _ratios(
     a: Sequence[ComparedResult], b: Sequence[ComparedResult]
 ) -> dict[tuple[str, ...], float]:
-    """B's value over A's of each route that both have."""
-    one, other = _by_route_of(a), _by_route_of(b)
+    """Return B's value divided by A's for each route that both have."""
+    a_routes, b_routes = _by_route_of(a), _by_route_of(b)
     return {
-        route: math.exp(_log(other[route]) - _log(samples))
-        for route, samples in one.items()
-        if route in other
+        route: math.exp(_log(b_routes[route]) - _log(samples))
+        for route, samples in a_routes.items()
+        if route in b_routes
     }
 
 
@@ -227,7 +238,7 @@ def _name(key: Key) -> str:
 def _side(samples: Sequence[ComparedResult]) -> Side | None:
     if not samples:
         return None
-    mean = fmean(_log(one) for one in _by_route_of(samples).values())
+    mean = fmean(_log(samples_of_route) for samples_of_route in _by_route_of(samples).values())
     return Side(value=math.exp(mean), results=len(samples))
 
 
@@ -239,17 +250,17 @@ def _missing(
     return f"{name}: {side[0].why}" if side else otherwise
 
 
-def _otherwise(name: str, key: Key, found: Iterable[Key]) -> str:
-    """Why a side has nothing of this: it was not measured, or under other conditions."""
+def _otherwise(name: str, key: Key, keys: Iterable[Key]) -> str:
+    """Say why a side lacks this number: not measured, or measured under other conditions."""
     same = (key.pattern, key.message_bytes, key.order)
     near = [
         [
-            f"{word} {getattr(one, field)} and not {getattr(key, field)}"
+            f"{word} {getattr(other, field)} and not {getattr(key, field)}"
             for field, word in _CONDITIONS
-            if getattr(one, field) != getattr(key, field)
+            if getattr(other, field) != getattr(key, field)
         ]
-        for one in found
-        if one != key and (one.pattern, one.message_bytes, one.order) == same
+        for other in keys
+        if other != key and (other.pattern, other.message_bytes, other.order) == same
     ]
     if not near:
         return f"{name} has no such result"
@@ -258,26 +269,26 @@ def _otherwise(name: str, key: Key, found: Iterable[Key]) -> str:
 
 
 def _with_ratio(
-    found: Ratio,
+    row: Ratio,
     key: Key,
     sides: tuple[Sequence[ComparedResult], Sequence[ComparedResult]],
     launches: int,
 ) -> Ratio:
-    sign = -1.0 if key.unit == "ns" else 1.0  # a shorter time is a better one
-    routes = {one.route for one in sides[0]} & {one.route for one in sides[1]}
+    sign = -1.0 if key.unit == "ns" else 1.0  # a shorter time is better
+    routes = {sample.route for sample in sides[0]} & {sample.route for sample in sides[1]}
     alike = bool(routes)
-    a, b = ([one for one in side if one.route in routes or not alike] for side in sides)
+    a, b = ([sample for sample in side if sample.route in routes or not alike] for side in sides)
     by_launch = [_launch_means(side, launches) for side in (a, b)]
     if all(by_launch):
         low, middle, high = _student(*by_launch)
     elif len(routes) > 1:
         low, middle, high = _by_route(_ratios(a, b))
     else:
-        low, middle, high = _by_own_intervals(a, b)
+        low, middle, high = _by_result_intervals(a, b)
     low, high = sorted((sign * low, sign * high))
     ratio, lower, upper = math.exp(sign * middle), math.exp(low), math.exp(high)
     return msgspec.structs.replace(
-        found,
+        row,
         a=_side(a),
         b=_side(b),
         conclusion=_conclusion(lower, upper),
@@ -290,16 +301,17 @@ def _with_ratio(
 
 
 Interval = tuple[float, float, float]
-"""Low end, centre and high end of a difference of logs."""
+"""Lower end, centre and upper end of a difference of logarithms."""
 
 
 def _log(samples: Sequence[ComparedResult]) -> float:
-    return fmean(math.log(one.value) for one in samples)
+    return fmean(math.log(sample.value) for sample in samples)
 
 
 def _launch_means(side: Sequence[ComparedResult], launches: int) -> list[float]:
-    """The mean of the logs of each launch; none where launches are too few, or a route was not
-    measured in each.
+    """Return the mean logarithm of each launch.
+
+    The list is empty if there are too few launches or if a launch did not measure every route.
     """
     if launches < LAUNCHES:
         return []
@@ -307,14 +319,14 @@ def _launch_means(side: Sequence[ComparedResult], launches: int) -> list[float]:
     for samples in _by_route_of(side).values():
         if len(samples) % launches:
             return []
-        each = len(samples) // launches
-        for number, one in enumerate(sorted(samples, key=lambda one: one.repeat)):
-            means[number // each].append(math.log(one.value))
-    return [fmean(one) for one in means]
+        per_launch = len(samples) // launches
+        for number, sample in enumerate(sorted(samples, key=lambda sample: sample.repeat)):
+            means[number // per_launch].append(math.log(sample.value))
+    return [fmean(logs) for logs in means]
 
 
 def _student(a: Sequence[float], b: Sequence[float]) -> Interval:
-    """Welch's interval: a launch is the unit."""
+    """Return Welch's interval, with the launch as the unit."""
     parts = [variance(side) / len(side) for side in (a, b)]
     total = sum(parts)
     if total <= 0:
@@ -328,32 +340,34 @@ def _student(a: Sequence[float], b: Sequence[float]) -> Interval:
 
 
 def _by_route(ratios: Mapping[tuple[str, ...], float]) -> Interval:
-    """Each route is its own control. The centre is the mean, whose values are shown; the interval
-    of the signed-rank test is that of the median, and is widened to it.
+    """Return an interval in which each route is its own control.
+
+    The centre is the mean, because the values shown are means. The signed-rank test gives the
+    interval of the median, so it is widened to include the mean.
     """
-    logs = [math.log(one) for one in ratios.values()]
+    logs = [math.log(ratio) for ratio in ratios.values()]
     middle = fmean(logs)
     if len(logs) < least_size(_ALPHA):
         half = as_student(_Z, len(logs) - 1) * math.sqrt(variance(logs) / len(logs))
         return middle - half, middle, middle + half
-    found = shift(logs, _ALPHA)
-    assert found.low is not None and found.high is not None  # noqa: S101, PT018  enough routes
-    return min(found.low, middle), middle, max(found.high, middle)
+    interval = shift(logs, _ALPHA)
+    assert interval.low is not None and interval.high is not None  # noqa: S101, PT018  enough routes
+    return min(interval.low, middle), middle, max(interval.high, middle)
 
 
-def _by_own_intervals(a: Sequence[ComparedResult], b: Sequence[ComparedResult]) -> Interval:
-    """By what the results' own intervals say, or by how they scatter where that is more."""
+def _by_result_intervals(a: Sequence[ComparedResult], b: Sequence[ComparedResult]) -> Interval:
+    """Combine the results' intervals, or use the scatter of the results if that is larger."""
     middle = _log(b) - _log(a)
     half = _Z * math.sqrt(_variance(a) + _variance(b))
     return middle - half, middle, middle + half
 
 
 def _variance(side: Sequence[ComparedResult]) -> float:
-    """Of the mean of the logs."""
-    own = sum(one.error**2 for one in side) / len(side) ** 2
+    """Return the variance of the mean logarithm."""
+    from_intervals = sum(sample.error**2 for sample in side) / len(side) ** 2
     if len(side) == 1:
-        return own
-    return max(own, variance([math.log(one.value) for one in side]) / len(side))
+        return from_intervals
+    return max(from_intervals, variance([math.log(sample.value) for sample in side]) / len(side))
 
 
 def _conclusion(low: float, high: float) -> Conclusion:

@@ -1,6 +1,4 @@
-"""What every step of the judgement looks up: who ran where, which NIC was claimed, which limits
-hold.
-"""
+"""The lookups that every step of the judgement needs: who ran where, claimed NICs and limits."""
 
 import dataclasses
 from collections.abc import Mapping
@@ -24,9 +22,11 @@ from wireproof.verdict.path.questions import adapters_of
 
 @dataclass(frozen=True)
 class Context:
-    """One run seen by rank. ``link``: what numbers are held against: as claimed (``claimed_link``),
-    with its MTU filled from the claimed NICs when the claim left it open, and with what was
-    observed to carry the bytes.
+    """A run, indexed by rank.
+
+    ``link``: the link that numbers are judged against: the claim (``claimed_link``), completed with
+    the MTU of the claimed NICs if the claim leaves it open, and with the path that was observed to
+    carry the bytes.
     """
 
     run: Run
@@ -43,7 +43,7 @@ class Context:
     nics: Mapping[int, Nic] = field(default_factory=dict, repr=False)
 
     def name(self, rank: int) -> str:
-        """The host's name as the user gave it."""
+        """Return the host's name as the user gave it."""
         claim = self.claims.get(rank)
         host = self.hosts.get(rank)
         return (
@@ -53,85 +53,84 @@ class Context:
         )
 
     def route(self, pair: PairResult) -> Route:
-        """The subject of findings about one pair."""
+        """Return the subject of findings about one pair."""
         return Route(self.name(pair.origin), self.name(pair.target))
 
     def node(self, rank: int) -> Node:
-        """The subject of findings about one host."""
+        """Return the subject of findings about one host."""
         return Node(self.name(rank))
 
     def claimed_nic(self, rank: int) -> Nic | None:
-        """The NIC that the rank is claimed to use; None when not found. Without a claim: the only
-        one there is.
+        """Return the NIC that the rank is claimed to use, or None if it is not found.
+
+        Without a claim, return the host's only NIC.
         """
         return self.nics.get(rank)
 
     def claims_a_nic(self, rank: int) -> bool:
-        """True when the user named the NIC of this rank."""
+        """Return whether the user named the NIC of this rank."""
         claim = self.claims.get(rank)
         return claim is not None and bool(claim.nic)
 
     @property
     def moves_nothing(self) -> bool:
-        """The null transport, and a model that moves no counters: no byte crosses anything."""
+        """True for the null transport and for a model without counters: no byte moves."""
         opened = self.run.open
         if opened is None or opened.transport not in ("null", "model"):
             return False
         return opened.transport == "null" or not self.run.claim.played
 
     def idle_of(self, reader_of: Mapping[int, int]) -> dict[int, Idle]:
-        """The idle reading of each reader: its own, else that of a rank which shares its
-        namespace.
-        """
-        found = {
+        """Return the idle reading of each reader, or that of a rank which shares its namespace."""
+        readings = {
             reader: self.idle[rank]
             for rank, reader in sorted(reader_of.items(), reverse=True)
             if rank in self.idle
         }
-        found.update(
+        readings.update(
             {rank: self.idle[rank] for rank in set(reader_of.values()) if rank in self.idle}
         )
-        return found
+        return readings
 
     def adapter_of(self, rank: int, name: str) -> set[tuple[str, str]]:
-        """Every identity that the adapters behind a port and below it state; empty when none is
+        """Return all identities reported by the adapters behind and below a port; empty if none is
         known.
         """
         host = self.hosts.get(rank)
         return set() if host is None else adapters_of(host.nics, name)
 
     def hostnames_differ(self, a: int, b: int) -> bool:
-        """Both hosts state a name, and not the same."""
-        one, two = self.hosts.get(a), self.hosts.get(b)
+        """Return whether both hosts report a name and the names differ."""
+        first, second = self.hosts.get(a), self.hosts.get(b)
         return (
-            one is not None
-            and two is not None
-            and bool(one.hostname and two.hostname)
-            and (one.hostname != two.hostname)
+            first is not None
+            and second is not None
+            and bool(first.hostname and second.hostname)
+            and (first.hostname != second.hostname)
         )
 
     def same_machine(self, a: int, b: int) -> bool | None:
-        """By boot id, never by name alone. Two network namespaces of one kernel are two hosts in a
-        virtual lab; anywhere else only the counters can tell (None), as where nothing identifies
-        them.
+        """Compare two hosts by boot id, never by name alone.
+
+        Two network namespaces of one kernel are two hosts in a virtual lab. Anywhere else only the
+        counters can tell, so the answer is None, as it is if nothing identifies the hosts.
         """
-        one, two = self.hosts.get(a), self.hosts.get(b)
-        if one is None or two is None:
+        first, second = self.hosts.get(a), self.hosts.get(b)
+        if first is None or second is None:
             return None
-        if one.boot_id and two.boot_id:
-            if one.boot_id != two.boot_id:
+        if first.boot_id and second.boot_id:
+            if first.boot_id != second.boot_id:
                 return False
-            apart = bool(one.netns and two.netns and one.netns != two.netns)
+            apart = bool(first.netns and second.netns and first.netns != second.netns)
             return (False if self.virtual else None) if apart else True
-        if one.machine_id and two.machine_id and one.machine_id != two.machine_id:
+        if first.machine_id and second.machine_id and first.machine_id != second.machine_id:
             return False
         return None
 
 
 def _claimed_nics(hosts: Mapping[int, Host], claims: Mapping[int, HostClaim]) -> dict[int, Nic]:
-    """Of each rank whose host has it."""
-    found = {rank: _claimed_nic(host, claims.get(rank)) for rank, host in hosts.items()}
-    return {rank: nic for rank, nic in found.items() if nic is not None}
+    nics = {rank: _claimed_nic(host, claims.get(rank)) for rank, host in hosts.items()}
+    return {rank: nic for rank, nic in nics.items() if nic is not None}
 
 
 def _claimed_nic(host: Host, claim: HostClaim | None) -> Nic | None:
@@ -152,14 +151,14 @@ def context(
     table: Table | None,
     atlas: Atlas | None = None,
 ) -> Context:
-    """Index a run. ``link`` overrides the claim's."""
+    """Index a run. ``link`` overrides the link of the claim."""
     claims = {claim.rank: claim for claim in run.claim.hosts}
     hosts = {host.rank: with_rails(host, _nic_of(claims, host.rank)) for host in run.hosts}
     link = link or run.claim.link
     virtual = run.claim.virtual or (link is not None and is_shaped(link))
     readings = [reading for point in run.points for reading in point.witness]
     hidden = {reading.rank: True for reading in readings if reading.foreign_sysfs}
-    found = Context(
+    ctx = Context(
         run=run,
         criteria=criteria,
         table=table or default_table(),
@@ -173,21 +172,22 @@ def context(
         ports=ports_of(hosts, hidden, moved_in(run)),
         nics=_claimed_nics(hosts, claims),
     )
-    return with_link(found, link)
+    return with_link(ctx, link)
 
 
 def with_link(ctx: Context, link: LinkClaim | None) -> Context:
-    """The context with the link to judge by."""
+    """Return the context with ``link`` as the link to judge against."""
     return dataclasses.replace(ctx, link=None if link is None else _with_mtu(ctx, link))
 
 
-def _with_mtu(found: Context, link: LinkClaim) -> LinkClaim:
-    """Fill an unclaimed MTU from the NICs: the smallest binds. Only Ethernet's MTU tells the size
-    of packets.
+def _with_mtu(ctx: Context, link: LinkClaim) -> LinkClaim:
+    """Fill an unclaimed MTU with the smallest of the NICs.
+
+    Only Ethernet's MTU gives the packet size.
     """
     if link.mtu is not None or link.protocol not in ("tcp", "rocev2"):
         return link
-    nics = [found.claimed_nic(rank) for rank in found.claims]
+    nics = [ctx.claimed_nic(rank) for rank in ctx.claims]
     sizes = [nic.mtu for nic in nics if nic is not None and nic.mtu and possible_mtu(nic.mtu)]
     return (
         msgspec.structs.replace(link, mtu=min(sizes)) if sizes and len(sizes) == len(nics) else link

@@ -1,8 +1,8 @@
-"""What a curve of sizes says against the bounds of its link: one set of rules for our own runs and
-for the tables of other programs (docs/adr/0007). Pure.
+"""Check a curve of sizes against the bounds of its link (docs/adr/0007). Pure.
 
-How sure a number is comes with it: the end of a run's interval, or of what the last printed digit
-hides. How grave a broken rule is, and what excuses it, is said by the record that has the evidence.
+The rules are the same for our runs and for tables of other programs. Callers pass the uncertainty:
+the end of a run's interval, or the rounding of the last printed digit. How severe a violation is,
+and what excuses it, is decided by the caller that holds the evidence.
 """
 
 from collections.abc import Mapping
@@ -10,14 +10,16 @@ from collections.abc import Mapping
 from wireproof.physics.bounds import CurveBounds
 
 FALL = 0.15
-"""Share of the largest goodput by which a cache's curve falls."""
+"""Share of the peak goodput by which a cache-shaped curve falls."""
 _FIRST, _LAST = 16 << 10, 1 << 20
 
 
 def cache_fall(goodputs: Mapping[int, float]) -> tuple[int, int] | None:
-    """(size of the maximum, size of the end) if the goodput by size peaks between 16 KiB and 1 MiB
-    and is over 15 % lower at the end, as a cache's is. The fall must last to the end of the curve,
-    or one noisy point would make a cache of a wire.
+    """Return (size of the peak, last size) if goodput peaks between 16 KiB and 1 MiB and ends over
+    15 % lower.
+
+    Copies through a cache have this shape. The fall must last to the end of the curve, or one noisy
+    point would make a wire look like a cache.
     """
     if len(goodputs) < 3:
         return None
@@ -27,21 +29,25 @@ def cache_fall(goodputs: Mapping[int, float]) -> tuple[int, int] | None:
 
 
 def held_goodput(goodput: float, run: int, credit: int) -> float:
-    """``goodput`` less the ``credit`` bytes that a lab's shaper lets pass for nothing in each
-    ``run`` of bytes; on a real link all of it.
+    """Return ``goodput`` without the ``credit`` bytes that a lab's shaper passes free in each
+    ``run`` bytes.
+
+    A real link has no credit, and its goodput is returned unchanged.
     """
     return goodput * max(run - credit, run / 2) / run if credit and run else goodput
 
 
 def exceeds(bounds: CurveBounds, goodput: float, tolerance: float) -> bool:
-    """Faster than the link can carry; bytes/s."""
+    """Return whether ``goodput`` (bytes/s) is more than the link can carry."""
     ceiling = bounds.ceiling(tolerance)
     return ceiling is not None and goodput > ceiling
 
 
 def late_start(bounds: CurveBounds, size: int, taken_ns: float, times: float = 1.0) -> float | None:
-    """The time that a small message usually takes at most, if ``taken_ns`` is more; ``times`` that
-    of half a round trip.
+    """Return the usual upper limit (ns) of a small message's time if ``taken_ns`` exceeds it, else
+    None.
+
+    ``times``: the factor on half a round trip.
     """
     usual_ns = times * bounds.slow_at(size)
     return usual_ns if taken_ns > usual_ns else None

@@ -20,13 +20,13 @@ from wireproof.verdict.catalogue import CATALOGUE
 __all__ = ["SLOW", "Evidence", "Issue", "merge", "overall"]
 
 SLOW = ("below-expectation", "direction-slow", "node-direction-slow")
-"""Codes of issues about missing goodput."""
+"""Codes of issues about low goodput."""
 
 
 @dataclass(frozen=True, slots=True)
 class Issue:
-    """``weight`` picks the sentence that speaks for all the points of one subject: the most telling
-    one.
+    """``weight`` selects the message that represents all points of a subject: the largest
+    weight.
     """
 
     code: str
@@ -43,8 +43,9 @@ class Issue:
 
 
 def merge(issues: list[Issue]) -> list[Finding]:
-    """One finding per code, severity and subject; the worst first, then by code and subject: order
-    of input is no matter.
+    """Return one finding per code, severity and subject.
+
+    The worst come first, then by code and subject; the order of the input does not matter.
     """
     order = {code: place for place, code in enumerate(CATALOGUE)}
     groups: dict[tuple[int, int, str, str], list[Issue]] = {}
@@ -79,6 +80,8 @@ def _finding(group: list[Issue]) -> Finding:
 def overall(
     findings: Iterable[Finding], pairs: Iterable[PairVerdict], groups: Iterable[GroupVerdict] = ()
 ) -> Verdict:
-    """Any fail fails; else anything inconclusive, or nothing at all, is inconclusive; else pass."""
-    judged = worst([*(one.verdict for one in pairs), *(one.verdict for one in groups)])
+    """Return fail if anything fails, inconclusive if anything is inconclusive or nothing is judged,
+    else pass.
+    """
+    judged = worst([*(pair.verdict for pair in pairs), *(group.verdict for group in groups)])
     return worst([judged, verdict_of(finding.severity for finding in findings)])

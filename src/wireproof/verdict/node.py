@@ -1,7 +1,7 @@
-"""What a judged run says of each node: healthy is only who took part and passed. Pure.
+"""Judge each node of a judged run: healthy is only a node that took part and passed. Pure.
 
-A node fails by what is found of itself. What is found of a pair whose ends are not told apart, or
-of the run as a whole, leaves both ends, or every node, undecided.
+A node fails by findings about itself. A finding about a pair whose ends cannot be distinguished, or
+about the whole run, leaves both ends, or every node, undecided.
 """
 
 import math
@@ -38,10 +38,11 @@ from wireproof.model.run import Run
 def node_verdicts(
     run: Run, judgement: Judgement, located: Sequence[Located] = ()
 ) -> list[NodeVerdict]:
-    """One verdict for each claimed node, in rank order. Without a claim about a wire there is no
-    evidence of one, and numbers of a model are no evidence either.
+    """Return one verdict for each claimed node, in rank order.
+
+    Without a claim about a wire, or with numbers from a model, there is no evidence about a wire.
     """
-    names = list(dict.fromkeys(one.host for one in run.claim.hosts))
+    names = list(dict.fromkeys(claim.host for claim in run.claim.hosts))
     why = _no_evidence(run)
     if why:
         return [NodeVerdict(node=name, verdict="inconclusive", reason=why) for name in names]
@@ -51,8 +52,8 @@ def node_verdicts(
 
 @dataclass
 class _Evidence:
-    """What concerns one node: findings that keep it from passing, its results, and those of its
-    pairs and groups that do not pass.
+    """What concerns one node: findings that keep it from passing, its results, and open results of
+    its pairs and groups.
     """
 
     findings: list[Finding] = field(default_factory=list)
@@ -61,25 +62,25 @@ class _Evidence:
 
 
 def joined_nodes(parts: Sequence[Sequence[NodeVerdict]]) -> list[NodeVerdict]:
-    """One verdict for each node of several parts; a part that a node took no part in says nothing
-    of it.
+    """Merge the verdicts of several parts into one per node; a part without the node says nothing
+    about it.
     """
-    found: dict[str, list[NodeVerdict]] = {}
+    by_node: dict[str, list[NodeVerdict]] = {}
     for part in parts:
-        for one in part:
-            found.setdefault(one.node, []).append(one)
-    return [_joined(each) for each in found.values()]
+        for verdict in part:
+            by_node.setdefault(verdict.node, []).append(verdict)
+    return [_joined(parts) for parts in by_node.values()]
 
 
-def _joined(each: Sequence[NodeVerdict]) -> NodeVerdict:
-    verdict = worst(one.verdict for one in each)
-    telling = next(one for one in each if one.verdict == verdict)
+def _joined(parts: Sequence[NodeVerdict]) -> NodeVerdict:
+    verdict = worst(part.verdict for part in parts)
+    telling = next(part for part in parts if part.verdict == verdict)
     return NodeVerdict(
         node=telling.node,
         verdict=verdict,
         reason=telling.reason,
-        proof=worst_proof(one.proof for one in each),
-        passing=sum(one.passing for one in each),
+        proof=worst_proof(part.proof for part in parts),
+        passing=sum(part.passing for part in parts),
     )
 
 
@@ -94,42 +95,48 @@ def _no_evidence(run: Run) -> str:
 def _by_node(
     run: Run, judgement: Judgement, located: Sequence[Located], names: Sequence[str]
 ) -> Mapping[str, _Evidence]:
-    grave = [one for one in judgement.findings if one.severity in ("fail", "inconclusive")]
-    named = _named(grave)
-    below = {blame.about: blame.nodes for one in located for blame in one.blames}
-    # who is named and took no part gets evidence too, which is not looked at
-    found: defaultdict[str, _Evidence] = defaultdict(_Evidence, {one: _Evidence() for one in names})
-    for finding in sorted(grave, key=_telling):
+    serious = [
+        finding for finding in judgement.findings if finding.severity in ("fail", "inconclusive")
+    ]
+    named = _named(serious)
+    below = {blame.about: blame.nodes for sweep in located for blame in sweep.blames}
+    # nodes that took no part may get evidence too; it is ignored
+    evidence: defaultdict[str, _Evidence] = defaultdict(
+        _Evidence, {name: _Evidence() for name in names}
+    )
+    for finding in sorted(serious, key=_telling):
         for name in _concerned(finding, named, below, names):
-            found[name].findings.append(finding)
+            evidence[name].findings.append(finding)
     for name, result in _results(run, judgement):
-        found[name].results.append(result)
+        evidence[name].results.append(result)
     for result, ends in _open(run, judgement, named):
         for name in ends:
-            found[name].open.append(result)
-    return found
+            evidence[name].open.append(result)
+    return evidence
 
 
 def _named(findings: Sequence[Finding]) -> set[str]:
-    """The nodes that have findings of their own."""
+    """Return the nodes that have findings of their own."""
     return {
-        one.about.node if isinstance(one.about, Port) else one.about.name
-        for one in findings
-        if isinstance(one.about, Node | Port)
+        finding.about.node if isinstance(finding.about, Port) else finding.about.name
+        for finding in findings
+        if isinstance(finding.about, Node | Port)
     }
 
 
 def _open(
     run: Run, judgement: Judgement, named: Collection[str]
 ) -> Iterator[tuple[PairVerdict | GroupVerdict, Collection[str]]]:
-    """Results that do not pass and that nothing explains, with the nodes that they leave open."""
+    """Yield results that do not pass and that nothing explains, with the nodes they leave
+    undecided.
+    """
     for pair in _open_pairs(judgement):
         yield pair, _undecided_ends(pair.origin_host, pair.target_host, named)
     yield from _open_groups(run, judgement, named)
 
 
 def _telling(finding: Finding) -> tuple[bool, int]:
-    """What is found of a node itself comes first, then the gravest."""
+    """Sort findings about a node itself first, then by severity."""
     own_fail = isinstance(finding.about, Node | Port) and finding.severity == "fail"
     return not own_fail, rank(finding.severity)
 
@@ -140,22 +147,24 @@ def _concerned(
     below: Mapping[Subject | None, Sequence[str]],
     names: Sequence[str],
 ) -> Sequence[str]:
-    """The nodes that the finding keeps from passing. ``named``: those with findings of their own,
-    which explain their pairs; ``below``: the nodes behind a culprit.
+    """Return the nodes that the finding keeps from passing.
+
+    ``named``: nodes with findings of their own, which explain their pairs. ``below``: the nodes
+    behind a culprit.
     """
     match finding.about:
         case Node(name=node) | Port(node=node):
             return [node]
-        case Route(origin=one, target=other) | Both(one=one, other=other):
-            return _undecided_ends(one, other, named)
+        case Route(origin=a, target=b) | Both(one=a, other=b):
+            return _undecided_ends(a, b, named)
         case Link() | Switch():
             return below.get(finding.about, names)
     return names
 
 
-def _undecided_ends(one: str, other: str, named: Collection[str]) -> list[str]:
-    """The ends of a pair that does not pass, without those that a fault of the other explains."""
-    return [end for end, far in ((one, other), (other, one)) if far not in named]
+def _undecided_ends(a: str, b: str, named: Collection[str]) -> list[str]:
+    """Return the ends of a pair that does not pass, unless a fault of the other end explains it."""
+    return [end for end, far in ((a, b), (b, a)) if far not in named]
 
 
 def _results(run: Run, judgement: Judgement) -> Iterator[tuple[str, PairVerdict | GroupVerdict]]:
@@ -169,8 +178,8 @@ def _results(run: Run, judgement: Judgement) -> Iterator[tuple[str, PairVerdict 
 
 
 def _members(run: Run) -> Mapping[int, Collection[str]]:
-    """The hosts of each group, by its point."""
-    hosts = {one.rank: one.host for one in run.claim.hosts}
+    """Return the hosts of each group, by its point."""
+    hosts = {claim.rank: claim.host for claim in run.claim.hosts}
     return {
         point.id: {hosts.get(member, "") for member in point.group.members}
         for point in run.points
@@ -181,7 +190,7 @@ def _members(run: Run) -> Mapping[int, Collection[str]]:
 def _open_groups(
     run: Run, judgement: Judgement, named: Collection[str]
 ) -> Iterator[tuple[GroupVerdict, Collection[str]]]:
-    """Groups that do not pass, with their nodes; a fault of one of these explains it."""
+    """Yield groups that do not pass, with their nodes, unless a fault of a member explains it."""
     members = _members(run)
     for group in judgement.groups:
         nodes = members.get(group.point, ())
@@ -190,14 +199,15 @@ def _open_groups(
 
 
 def _open_pairs(judgement: Judgement) -> list[PairVerdict]:
-    """Results that do not pass, and that no repeat of theirs settles. What a repeat settles is a
-    number, not a path that is not proven.
+    """Return results that do not pass and that no repeat settles.
+
+    A repeat settles a number, but not an unproven path.
     """
-    passing = {_measurement(one) for one in judgement.pairs if one.verdict == "pass"}
+    passing = {_measurement(pair) for pair in judgement.pairs if pair.verdict == "pass"}
     return [
-        one
-        for one in judgement.pairs
-        if one.verdict != "pass" and (one.proof != "on-wire" or _measurement(one) not in passing)
+        pair
+        for pair in judgement.pairs
+        if pair.verdict != "pass" and (pair.proof != "on-wire" or _measurement(pair) not in passing)
     ]
 
 
@@ -207,19 +217,23 @@ def _measurement(pair: PairVerdict) -> tuple[str, ...]:
 
 
 def _verdict(name: str, evidence: _Evidence) -> NodeVerdict:
-    passing = [one for one in evidence.results if one.verdict == "pass" and one.proof == "on-wire"]
+    passing = [
+        result
+        for result in evidence.results
+        if result.verdict == "pass" and result.proof == "on-wire"
+    ]
     verdict, reason = _concluded(evidence, len(passing))
     return NodeVerdict(
         node=name,
         verdict=verdict,
         reason=reason,
-        proof=worst_proof(one.proof for one in passing or evidence.results),
+        proof=worst_proof(result.proof for result in passing or evidence.results),
         passing=len(passing),
     )
 
 
 def _concluded(evidence: _Evidence, passing: int) -> tuple[Verdict, str]:
-    """Verdict and reason; a pass needs a result that passes and nothing that is open."""
+    """Return verdict and reason; a pass needs a passing result and no open result."""
     if evidence.findings:
         telling = evidence.findings[0]
         if not isinstance(telling.about, Node | Port):
@@ -235,42 +249,43 @@ def _concluded(evidence: _Evidence, passing: int) -> tuple[Verdict, str]:
     return "inconclusive", measured or "it was not measured"
 
 
-def _what(one: PairVerdict | GroupVerdict) -> str:
+def _what(result: PairVerdict | GroupVerdict) -> str:
     between = (
-        f"from {one.origin_host} to {one.target_host}"
-        if isinstance(one, PairVerdict)
-        else f"of {one.members} ranks"
+        f"from {result.origin_host} to {result.target_host}"
+        if isinstance(result, PairVerdict)
+        else f"of {result.members} ranks"
     )
-    return f"{one.pattern} of {quantity.size(one.message_bytes)} {between}"
+    return f"{result.pattern} of {quantity.size(result.message_bytes)} {between}"
 
 
-# --- Which nodes or pairs changed apart from the others between two results. Pure. The ratios of
-# all routes are a table of pairs: what stands out among them by the rows alone
-# (``locate.screen.few``) has become slower, or, of the inverse ratios, faster than the rest has.
+# --- Which nodes or pairs changed differently from the others between two results. Pure. The ratios
+# of all routes form a table of pairs: a node or pair that stands out by its rows alone
+# (``locate.screen.few``) has become slower than the rest; with inverse ratios, faster.
 
 Ends = tuple[str, ...]
 
 
 def changed_apart(ratios: Mapping[Ends, float], metric: Metric) -> list[tuple[str, list[Ends]]]:
-    """Each node or pair that changed otherwise than the rest, in words, with its routes; no route
-    twice. ``ratios``: the value of the second result over that of the first, by route.
+    """Return each node or pair that changed differently from the rest, in words, with its routes.
+
+    Each route appears once. ``ratios``: value of the second result divided by the first, by route.
     """
     left = dict(ratios)
-    found: list[tuple[str, list[Ends]]] = []
-    # That one node is slower and that all others are faster are the same rows: what leaves the
-    # rest nearest to no change comes first.
+    changes: list[tuple[str, list[Ends]]] = []
+    # One slower node or all others faster give the same rows: try first the sign that leaves the
+    # rest nearest to no change.
     for sign in sorted((1.0, -1.0), key=lambda sign: _rest(ratios, metric, sign)):
         for about in _standing_out({ends: value**sign for ends, value in left.items()}, metric):
             routes = [ends for ends in left if _takes_part(about, ends)]
             if routes:
-                found.append((_words(about), routes))
+                changes.append((_words(about), routes))
             for ends in routes:
                 del left[ends]
-    return found
+    return changes
 
 
 def _rest(ratios: Mapping[Ends, float], metric: Metric, sign: float) -> float:
-    """How far the routes that do not stand out have changed."""
+    """Return how much the routes that do not stand out have changed."""
     apart = _standing_out({ends: value**sign for ends, value in ratios.items()}, metric)
     rest = [
         math.log(value)
@@ -281,7 +296,7 @@ def _rest(ratios: Mapping[Ends, float], metric: Metric, sign: float) -> float:
 
 
 def _standing_out(ratios: Mapping[Ends, float], metric: Metric) -> Sequence[Subject]:
-    # A run's verdicts need no screen: only a comparison loads it.
+    # Only a comparison needs the screen, so it is loaded here.
     from wireproof.locate.samples import Samples
     from wireproof.locate.screen.few import by_rows
     from wireproof.locate.screen.sweep import screen
@@ -315,8 +330,8 @@ def _takes_part(about: Subject, ends: Ends) -> bool:
             return ends[0 if direction == "tx" else 1] == node
         case Route(origin, target):
             return ends == (origin, target)
-        case Both(one, other):
-            return set(ends) == {one, other}
+        case Both(a, b):
+            return set(ends) == {a, b}
     return False
 
 

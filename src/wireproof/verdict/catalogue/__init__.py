@@ -17,8 +17,8 @@ __all__ = ["CATALOGUE", "ENGINE", "CatalogueEntry", "causes", "code_of", "entrie
 __all__ += ["findings", "severity_of"]
 
 
-# --- What each error code of a run means as a finding. A contract test holds the engine's and the
-# head node's codes together with this table.
+# --- Which finding each error code of a run becomes. A contract test compares this table with the
+# codes of the engine and of the head node.
 
 ENGINE: dict[str, str] = {
     "bad-plan": "engine-error",
@@ -60,7 +60,7 @@ ENGINE: dict[str, str] = {
     "tcp-twice": "engine-error",
     "tcp-unreachable": "engine-error",
     "unsupported": "engine-error",
-    # From the head node: what the launcher, the lab and a check of many nodes saw.
+    # From the head node: errors seen by the launcher, the lab and a check of many nodes.
     "broken-off": "engine-error",
     "large-messages-hang": "large-messages-hang",
     "placement-changed": "engine-error",
@@ -75,17 +75,17 @@ _SEVERITIES: dict[str, Severity] = {
 
 
 def code_of(error: str) -> str:
-    """Our code for an error's; ``engine-error`` for one that is not known here."""
+    """Return the finding code for an engine's error code; ``engine-error`` if it is unknown."""
     return ENGINE.get(error, "engine-error")
 
 
 def severity_of(code: str) -> Severity:
-    """How grave an error of that finding's code is."""
+    """Return the severity of an error that is reported under this finding code."""
     return _SEVERITIES.get(code, "inconclusive")
 
 
 class CatalogueEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One code. ``next_action`` is printed with every finding of this code."""
+    """One finding code. ``next_action`` is printed with every finding of this code."""
 
     code: str
     title: str
@@ -104,29 +104,33 @@ _ENTRY = re.compile(
 
 
 def entries_of(text: str) -> dict[str, CatalogueEntry]:
-    """The entries of findings.md by their codes. Raises ``ValueError`` with the line of a heading
-    below which a part is missing, or whose code was there before.
+    """Parse the entries of findings.md and return them by code.
+
+    Raise ``ValueError`` with the line of any heading whose parts are incomplete or whose code is
+    already defined.
     """
-    found: dict[str, CatalogueEntry] = {}
+    entries: dict[str, CatalogueEntry] = {}
     for start in re.finditer("^### ", text, re.MULTILINE):
         entry = _ENTRY.match(text, start.start())
-        if entry is None or entry["code"] in found:
+        if entry is None or entry["code"] in entries:
             line = text.count("\n", 0, start.start()) + 1
             raise ValueError(
                 f"{_FINDINGS}:{line}: give a new `code`, a title, what it means,"
                 " '*Detected by:*' and '*What to do:*'"
             )
         parts = {name: " ".join(part.split()) for name, part in entry.groupdict().items()}
-        found[entry["code"]] = CatalogueEntry(**parts)
-    return found
+        entries[entry["code"]] = CatalogueEntry(**parts)
+    return entries
 
 
 CATALOGUE: dict[str, CatalogueEntry] = entries_of(packaged(__name__, _FINDINGS))
 
 
 def findings() -> dict[str, CatalogueEntry]:
-    """Ours, and what the site explains of its checks, which names its file. Raises BadInput for a
-    code that is there twice.
+    """Return our catalogue and the findings that the site defines for its checks, each naming its
+    file.
+
+    Raise BadInput if a code is defined twice.
     """
     from wireproof.model.site import HEADS, site_texts
     from wireproof.model.toml import read_rows
@@ -147,8 +151,9 @@ def findings() -> dict[str, CatalogueEntry]:
 
 
 def causes() -> dict[str, CatalogueEntry]:
-    """The causes that a culprit may have, as entries; they are no findings and never stand
-    alone.
+    """Return the causes that can be assigned to a culprit, as catalogue entries.
+
+    Causes are not findings and never appear alone.
     """
     from wireproof.locate.causes.rules import rules
 
@@ -157,28 +162,28 @@ def causes() -> dict[str, CatalogueEntry]:
         rule.code: CatalogueEntry(
             code=rule.code,
             title=f"Cause: {rule.sentence.format(**names)}",
-            meaning=_said_of(rule),
-            detection=_seen_when(rule),
-            next_action=rule.fix.format(**names) or _of_setting(rule),
+            meaning=_meaning_of(rule),
+            detection=_detection_of(rule),
+            next_action=rule.fix.format(**names) or _fix_of_setting(rule),
         )
         for rule in rules()
     }
 
 
-def _of_setting(rule: CauseRule) -> str:
+def _fix_of_setting(rule: CauseRule) -> str:
     return (
         f"It is the setting `{rule.setting}`: `wireproof explain {rule.setting}` prints what it"
         " should be, its fix and its undo."
     )
 
 
-def _said_of(rule: CauseRule) -> str:
+def _meaning_of(rule: CauseRule) -> str:
     kinds = ", ".join(sorted(rule.kinds))
     best = f" (at best {rule.sure:g})" if rule.surer else ""
     return f"Said of a {kinds} that was found slow, with a confidence of {rule.confidence:g}{best}."
 
 
-def _seen_when(rule: CauseRule) -> str:
+def _detection_of(rule: CauseRule) -> str:
     surer = "; ".join(sign.means() for sign in rule.surer)
     more = f". Surer when {surer}" if surer else ""
     return f"{'; '.join(sign.means() for sign in rule.when)}{more}."

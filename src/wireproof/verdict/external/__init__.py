@@ -1,7 +1,9 @@
-"""Judgement of series that other programs have printed. Pure, and without numpy: ten thousand files
-in seconds.
+"""Judge series that other programs printed.
 
-``judge_log`` judges each series of one log, and then by what the others of the same log show.
+Pure and without numpy: ten thousand files take seconds.
+
+``judge_log`` judges each series of a log, and then revises the verdicts by the other series of the
+same log.
 """
 
 from collections.abc import Sequence
@@ -20,34 +22,39 @@ from wireproof.verdict.external.series import judge_series
 __all__ = ["judge_log", "judge_series"]
 
 
-# --- Rings and ping-pongs of one HPCC run, judged together: its ping-pongs tell whether the
-# processes are on hosts of their own, and then a ring is held against the link, too.
+# --- Rings and ping-pongs of one HPCC run, judged together: the ping-pongs show whether each
+# process has its own host; if so, rings are judged against the link too.
 
 _RING_STARTS = 2.0  # a ring waits for two neighbours at once
-_SLOW = 2.0  # times that: no ring of processes on hosts of their own is so slow
-_CRAWL = 0.1  # of attainable: less is no library's choice
+_SLOW = 2.0  # times that: no ring across separate hosts is so slow
+_CRAWL = 0.1  # of attainable: no library is slower by design
 _STRIPPED = "only-a-floor"
 
 
 def hosts_apart(series: Sequence[Series], bounds: CurveBounds) -> bool:
-    """The quickest pair of the run's ping-pongs takes as long as the link needs: no two of the
-    processes share a host.
+    """Return whether the quickest ping-pong pair of the run takes as long as the link needs.
+
+    If so, no two of the processes share a host.
     """
-    for one in series:
-        if one.tool == "hpcc" and one.benchmark == "PingPongLatency" and one.points:
-            point = one.points[0]
+    for candidate in series:
+        if (
+            candidate.tool == "hpcc"
+            and candidate.benchmark == "PingPongLatency"
+            and candidate.points
+        ):
+            point = candidate.points[0]
             quickest = min(point.hrt_ns or 0.0, point.time_min_ns or point.hrt_ns or 0.0)
             return quickest >= bounds.floor
     return False
 
 
 def judge_ring(
-    one: Series, judged: SeriesVerdict, bounds: CurveBounds, criteria: Criteria
+    series: Series, judged: SeriesVerdict, bounds: CurveBounds, criteria: Criteria
 ) -> SeriesVerdict:
-    """The ring of a run whose processes are on hosts of their own, in place of its floor alone."""
-    if one.traffic != "ring" or judged.proof != "unproven" or not one.points:
+    """Judge a ring whose processes are on separate hosts against the link, not only its floor."""
+    if series.traffic != "ring" or judged.proof != "unproven" or not series.points:
         return judged
-    point = one.points[0]
+    point = series.points[0]
     if point.time_ns is not None:
         reasons = _latency(point.time_ns, point.message_bytes, bounds)
         changes: dict[str, object] = {"start_ns": point.time_ns}
@@ -58,14 +65,14 @@ def judge_ring(
         changes = {"best_bytes_per_s": moved, "efficiency": moved / attainable}
     else:
         return judged
-    kept = [reason for reason in judged.reasons if reason.code != _STRIPPED]
-    found = sorted([*kept, *reasons], key=lambda reason: rank(reason.severity))
+    others = [reason for reason in judged.reasons if reason.code != _STRIPPED]
+    all_reasons = sorted([*others, *reasons], key=lambda reason: rank(reason.severity))
     off = any(reason.code == "above-ceiling" for reason in reasons)
     return msgspec.structs.replace(
         judged,
-        verdict=verdict_of(reason.severity for reason in found),
+        verdict=verdict_of(reason.severity for reason in all_reasons),
         proof="off-wire" if off else judged.proof,
-        reasons=found,
+        reasons=all_reasons,
         **changes,
     )
 
@@ -114,7 +121,7 @@ def _goodput(
 _TOO_QUICK = ("below-floor", "below-any-nic", "one-host")
 _RINGS = ("ring", "exchange")
 _STREAMS = ("stream", "rate", "exchange", "put", "get")
-_DUPLEX = 1.02  # of one direction: the two of a half-duplex link carry less together
+_DUPLEX = 1.02  # of one direction: both directions of a half-duplex link carry less together
 
 
 def judge_log(
@@ -127,72 +134,97 @@ def judge_log(
     atlas: Atlas | None = None,
     counted: bool = False,
 ) -> list[SeriesVerdict]:
-    """One verdict per series. A bandwidth table that fills the link acquits it: large ping-pongs of
-    the same log that are slow are then slow by their protocol, which is a doubt and no failure.
+    """Return one verdict per series.
+
+    If a bandwidth table fills the link, large ping-pongs of the same log that are slow are slow
+    because of their protocol: they become inconclusive instead of failing.
     """
     limits = criteria or Criteria()
     bounds = bounds_of(link, table) if link is not None else None
     apart = bounds is not None and bounds.wire and hosts_apart(series, bounds)
     if apart:
-        series = [_as_pair(one) for one in series]
-    found = [
+        series = [_as_pair(each_series) for each_series in series]
+    verdicts = [
         judge_series(
-            one, link, path=path, criteria=criteria, table=table, atlas=atlas, counted=counted
+            each_series,
+            link,
+            path=path,
+            criteria=criteria,
+            table=table,
+            atlas=atlas,
+            counted=counted,
         )
-        for one in series
+        for each_series in series
     ]
     if apart and bounds is not None:
-        found = [
-            judge_ring(one, judged, bounds, limits) if one.tool == "hpcc" else judged
-            for one, judged in zip(series, found, strict=True)
+        verdicts = [
+            judge_ring(each_series, judged, bounds, limits)
+            if each_series.tool == "hpcc"
+            else judged
+            for each_series, judged in zip(series, verdicts, strict=True)
         ]
-    return _with_others(series, found if counted else _doubted_by_start(series, found), limits)
+    return _with_others(
+        series, verdicts if counted else _doubted_by_start(series, verdicts), limits
+    )
 
 
 def _with_others(
     series: Sequence[Series], found: list[SeriesVerdict], limits: Criteria
 ) -> list[SeriesVerdict]:
-    """The verdicts, with what a table that fills the link says of the ping-pongs beside it, and of
-    both directions at once.
+    """Revise the verdicts by the tables that fill the link: of ping-pongs, and of both directions
+    at once.
     """
-    each = list(zip(series, found, strict=True))
-    filling = [one for one, judged in each if _fills(one, judged, limits.min_efficiency)]
-    full = [one for one, judged in each if _fills_one_way(one, judged, limits.min_efficiency)]
-    return [_acquitted(one, judged, filling, full) for one, judged in each]
+    judged_series = list(zip(series, found, strict=True))
+    filling = [
+        single for single, judged in judged_series if _fills(single, judged, limits.min_efficiency)
+    ]
+    full = [
+        single
+        for single, judged in judged_series
+        if _fills_one_way(single, judged, limits.min_efficiency)
+    ]
+    return [_acquitted(single, judged, filling, full) for single, judged in judged_series]
 
 
-def _as_pair(one: Series) -> Series:
-    """HPCC measures one pair at a time: if no two processes share a host, each is a pair of two
-    hosts.
-    """
-    if one.tool != "hpcc" or one.traffic != "pingpong":
-        return one
-    return msgspec.structs.replace(one, processes=2)
+def _as_pair(series: Series) -> Series:
+    """Treat HPCC's ping-pongs as two processes on two hosts: it measures one pair at a time."""
+    if series.tool != "hpcc" or series.traffic != "pingpong":
+        return series
+    return msgspec.structs.replace(series, processes=2)
 
 
-def _doubted_by_start(series: Sequence[Series], found: list[SeriesVerdict]) -> list[SeriesVerdict]:
-    """Of one tool between the same hosts: if a ping-pong is too quick for the link, no other result
-    of the log passes.
+def _doubted_by_start(
+    series: Sequence[Series], verdicts: list[SeriesVerdict]
+) -> list[SeriesVerdict]:
+    """Make passed series of a tool inconclusive if a ping-pong of the same hosts is too quick for
+    the link.
     """
     quick = [
-        one
-        for one, judged in zip(series, found, strict=True)
-        if (judged.proof == "off-wire" and one.traffic == "pingpong")
+        current
+        for current, judged in zip(series, verdicts, strict=True)
+        if (judged.proof == "off-wire" and current.traffic == "pingpong")
         or any(
             reason.code in _TOO_QUICK and reason.severity in ("fail", "inconclusive")
             for reason in judged.reasons
         )
     ]
     if not quick:
-        return found
+        return verdicts
     return [
-        _beside(one, judged, quick) if judged.verdict == "pass" else judged
-        for one, judged in zip(series, found, strict=True)
+        _beside(current, judged, quick) if judged.verdict == "pass" else judged
+        for current, judged in zip(series, verdicts, strict=True)
     ]
 
 
-def _beside(one: Series, judged: SeriesVerdict, quick: Sequence[Series]) -> SeriesVerdict:
-    other = next((each for each in quick if each.tool == one.tool and _same_run(one, each)), None)
+def _beside(series: Series, judged: SeriesVerdict, quick: Sequence[Series]) -> SeriesVerdict:
+    other = next(
+        (
+            candidate
+            for candidate in quick
+            if candidate.tool == series.tool and _same_run(series, candidate)
+        ),
+        None,
+    )
     if other is None:
         return judged
     text = (
@@ -205,27 +237,29 @@ def _beside(one: Series, judged: SeriesVerdict, quick: Sequence[Series]) -> Seri
     )
 
 
-def _same_run(one: Series, other: Series) -> bool:
-    """Of the same processes; a log of HPCC is one run, of which its ping-pongs are pairs."""
-    alike = one.processes == other.processes or one.tool == "hpcc"
-    return _same_hosts(one, other) and alike
+def _same_run(series: Series, other: Series) -> bool:
+    """Return whether both ran with the same processes; all series of an HPCC log are one run."""
+    alike = series.processes == other.processes or series.tool == "hpcc"
+    return _same_hosts(series, other) and alike
 
 
-def _waits(one: Series) -> bool:
-    return one.waits or one.traffic == "pingpong"
+def _waits(series: Series) -> bool:
+    return series.waits or series.traffic == "pingpong"
 
 
-def _fills(one: Series, judged: SeriesVerdict, share: float) -> bool:
-    """Whether the series shows that the link carries what is expected: a stream that passes, or a
-    ring or exchange of several processes, one of which alone moves that much.
+def _fills(series: Series, judged: SeriesVerdict, share: float) -> bool:
+    """Return whether the series shows that the link carries the expected goodput.
+
+    It does if it is a stream that passes, or a ring or exchange of several processes in which a
+    single process moves that much.
     """
-    if one.traffic in _RINGS and judged.proof == "unproven" and judged.verdict != "fail":
-        best = max((point.goodput_bytes_per_s or 0.0 for point in one.points), default=0.0)
+    if series.traffic in _RINGS and judged.proof == "unproven" and judged.verdict != "fail":
+        best = max((point.goodput_bytes_per_s or 0.0 for point in series.points), default=0.0)
         attainable = judged.attainable_bytes_per_s or 0.0
-        return 0 < share * attainable <= best / max(1, one.directions) <= attainable * 1.1
+        return 0 < share * attainable <= best / max(1, series.directions) <= attainable * 1.1
     return (
-        one.traffic in _STREAMS
-        and not _waits(one)
+        series.traffic in _STREAMS
+        and not _waits(series)
         and judged.proof == "unproven"
         and judged.verdict == "pass"
         and judged.efficiency is not None
@@ -233,37 +267,37 @@ def _fills(one: Series, judged: SeriesVerdict, share: float) -> bool:
     )
 
 
-def _fills_one_way(one: Series, judged: SeriesVerdict, share: float) -> bool:
-    """Whether one direction at a time carries what is expected."""
+def _fills_one_way(series: Series, judged: SeriesVerdict, share: float) -> bool:
+    """Return whether one direction alone carries the expected goodput."""
     return (
-        one.traffic in ("stream", "pingpong")
-        and one.directions == 1
+        series.traffic in ("stream", "pingpong")
+        and series.directions == 1
         and judged.proof == "unproven"
         and (judged.efficiency or 0.0) >= share
     )
 
 
 def _acquitted(
-    one: Series, judged: SeriesVerdict, filling: Sequence[Series], full: Sequence[Series]
+    series: Series, judged: SeriesVerdict, filling: Sequence[Series], full: Sequence[Series]
 ) -> SeriesVerdict:
     if judged.verdict != "fail" or judged.proof != "unproven":
         return judged
-    both = one.directions > 1 or one.traffic == "exchange"
-    # Together more than one direction carries: the link is not half duplex.
+    both = series.directions > 1 or series.traffic == "exchange"
+    # Both together exceed what one direction carries: the link is not half duplex.
     by_hosts = both and 2 * (judged.efficiency or 0.0) > _DUPLEX
     others, why = (
         (full, "both directions together carry more than one: what they share in the hosts is slow")
         if by_hosts
-        else (filling if _waits(one) else [], "the protocol of large messages is slow here")
+        else (filling if _waits(series) else [], "the protocol of large messages is slow here")
     )
-    other = next((fill for fill in others if _same_hosts(one, fill)), None)
+    other = next((fill for fill in others if _same_hosts(series, fill)), None)
     if other is None:
         return judged
-    said = (
+    explanation = (
         f"; {other.benchmark} of the same log (line {other.first_line}) fills the link: {why}, "
         "not the link"
     )
-    reasons = [_doubted(reason, said) for reason in judged.reasons]
+    reasons = [_doubted(reason, explanation) for reason in judged.reasons]
     failed = verdict_of(reason.severity for reason in reasons) == "fail"
     return msgspec.structs.replace(
         judged,
@@ -278,6 +312,6 @@ def _doubted(reason: Reason, why: str) -> Reason:
     return msgspec.structs.replace(reason, severity="inconclusive", message=reason.message + why)
 
 
-def _same_hosts(one: Series, other: Series) -> bool:
-    """False only where the log says that other hosts took part."""
-    return not one.hosts or not other.hosts or set(one.hosts) == set(other.hosts)
+def _same_hosts(series: Series, other: Series) -> bool:
+    """Return False only if the log names different hosts for the two series."""
+    return not series.hosts or not other.hosts or set(series.hosts) == set(other.hosts)

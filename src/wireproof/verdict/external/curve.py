@@ -1,6 +1,4 @@
-"""A series as one curve: time of one operation and goodput of one direction against size, with what
-rounding hides.
-"""
+"""A series as a curve: time per operation and one-way goodput by size, with the rounding error."""
 
 import math
 from dataclasses import dataclass, field
@@ -18,24 +16,25 @@ from wireproof.physics.table import Table, default_table
 from wireproof.verdict.curve import cache_fall, exceeds, held_goodput
 
 SMALL = 1024
-"""Messages up to this size tell the latency that larger ones start from; bytes."""
+"""Largest message that shows the start-up latency; bytes."""
 
-_POINTS = 20_000  # more rows than any sweep prints: what is above is not read
+_POINTS = 20_000  # more rows than any sweep prints: further rows are not read
 _SAME = 0.02
 _LARGEST = 1 << 50
-_SLOWEST = 1e-6  # bytes/s: less is no rate of anything
+_SLOWEST = 1e-6  # bytes/s: anything less is not a rate
 _WAITED = ("pingpong", "put", "get", "atomic", "exchange")
 OF_SEVERAL = ("collective", "ring", "other")
-"""Traffic whose numbers are of no pair of ranks."""
+"""Kinds of traffic whose numbers do not belong to one pair of ranks."""
 MEBI = 1.048576
-"""What MiB has more than MB, as a factor."""
+"""Factor between MiB and MB."""
 
 
 @dataclass(frozen=True, slots=True)
 class CurveRow:
-    """One size. ``wait_ns``: time of an operation that is answered before the next; ``goodput``:
-    bytes/s of one direction, over all pairs; 0: not known. ``doubt``: share of both that rounding
-    may hide.
+    """One size.
+
+    ``wait_ns``: time of an operation that is answered before the next starts. ``goodput``: bytes/s
+    in one direction, over all pairs; 0: not known. ``doubt``: share of both that rounding may hide.
     """
 
     size: int
@@ -64,19 +63,19 @@ class Curve:
 
     @property
     def fall(self) -> tuple[CurveRow, CurveRow] | None:
-        """The rows of the maximum and of the end, if the goodput falls as a cache's does."""
+        """The rows of the peak and of the end, if goodput falls as it does for a cache."""
         rows = {row.size: row for row in self.moved}
-        found = cache_fall({size: row.goodput for size, row in rows.items()})
-        return None if found is None else (rows[found[0]], rows[found[1]])
+        sizes = cache_fall({size: row.goodput for size, row in rows.items()})
+        return None if sizes is None else (rows[sizes[0]], rows[sizes[1]])
 
 
 def waits_for_answers(series: Series) -> bool:
-    """Each operation is answered before the next starts."""
+    """Return whether each operation is answered before the next starts."""
     return series.waits or series.traffic == "pingpong"
 
 
 def curve_of(series: Series) -> Curve:
-    """Rows by size; several rows of one size (intervals of one test) become their middle one."""
+    """Return rows by size; several rows of one size (intervals of a test) become their median."""
     curve = Curve()
     by_size: dict[int, list[CurveRow]] = {}
     waits = waits_for_answers(series)
@@ -87,7 +86,7 @@ def curve_of(series: Series) -> Curve:
         else:
             by_size.setdefault(point.message_bytes, []).append(_row(series, point, waits))
     curve.rows = [_middle(by_size[size]) for size in sorted(by_size)]
-    # Nothing is sent for a put or get of nothing; an empty message is one.
+    # An empty put or get sends nothing; an empty message is still sent.
     least = 0 if series.traffic == "pingpong" else 1
     small = [row for row in curve.waited if least <= row.size <= SMALL]
     curve.start = min(small, key=lambda row: row.wait_ns, default=None)
@@ -117,15 +116,16 @@ def _trouble(point: SeriesPoint) -> str:
             continue
         if not math.isfinite(value) or value < 0:
             return f"{quantity.size(point.message_bytes)}: {name} {value:g}"
-        # "0.00" is a number that rounding has hidden; a bare 0 with a size is none.
+        # "0.00" is a number that was rounded to zero; a plain 0 is not a measurement.
         if value == 0 and name in ("half round trip", "time") and point.time_step_ns <= 0:
             return f"{quantity.size(point.message_bytes)}: {name} 0"
     return ""
 
 
 def _row(series: Series, point: SeriesPoint, waits: bool) -> CurveRow:
-    """A ping-pong's goodput is size / half round trip, whatever the program prints (IMB-P2P, ucx:
-    both directions).
+    """A ping-pong's goodput is size / half round trip, whatever the program prints.
+
+    IMB-P2P and ucx print the sum of both directions.
     """
     time = point.hrt_ns if point.hrt_ns is not None else point.time_ns
     wait = doubt = 0.0
@@ -145,7 +145,7 @@ def _row(series: Series, point: SeriesPoint, waits: bool) -> CurveRow:
 
 
 def _wait_of(point: SeriesPoint) -> tuple[float, float]:
-    """(time, share that rounding hides) of a ping-pong that prints its goodput only."""
+    """Return (time, share hidden by rounding) of a ping-pong that prints only its goodput."""
     printed = point.goodput_bytes_per_s
     if not printed or printed < _SLOWEST or not point.message_bytes:
         return 0.0, 0.0
@@ -153,15 +153,19 @@ def _wait_of(point: SeriesPoint) -> tuple[float, float]:
 
 
 def _of_wait(point: SeriesPoint, wait_ns: float) -> float:
-    """The printed goodput has more digits; it is only taken where its definition is this one."""
+    """Return the printed goodput, which has more digits, if it agrees with size / time; else size /
+    time.
+    """
     goodput = point.message_bytes / wait_ns * 1e9
     printed = point.goodput_bytes_per_s
     return printed if printed and abs(printed / goodput - 1) < _SAME else goodput
 
 
 def _printed(series: Series, point: SeriesPoint, time: float | None) -> tuple[float, float | None]:
-    """(goodput of one direction, share that rounding hides where the column tells): of the first
-    column that tells it. ``time``: of a message, where nothing waits for an answer.
+    """Return (one-way goodput, share hidden by rounding if the column shows it) from the first
+    usable column.
+
+    ``time``: time per message if nothing waits for an answer.
     """
     printed, size, ways = point.goodput_bytes_per_s, point.message_bytes, max(1, series.directions)
     if printed:
@@ -173,19 +177,19 @@ def _printed(series: Series, point: SeriesPoint, time: float | None) -> tuple[fl
     return 0.0, None
 
 
-# --- One series under judgement: what is known, and the reasons found so far.
+# --- One series while it is judged: what is known about it, and the reasons found so far.
 
 
 @dataclass(slots=True)
 class Case:
-    """``places``: where its numbers lie among published ones. ``off``: the numbers exclude the
-    claimed wire. ``mixed``: they need more than one path.
-    ``held``: something of the series was held against a limit of the link. ``rate_known``: its
-    sizes are large enough for the rate. ``bucket``: up to this size a rate limiter passes messages
-    at once, whatever its rate. ``guessed``: that RDMA carries the bytes was concluded from the
-    numbers. ``unit_wrong``: the message rate contradicts the printed bandwidth, of which nothing
-    can be said then. ``counted``: counters have shown
-    the bytes on the wire.
+    """A series while it is judged.
+
+    ``places``: where its numbers lie among published ones. ``off``: the numbers exclude the claimed
+    wire. ``mixed``: the numbers need more than one path. ``held``: some number was checked against
+    a limit of the link. ``rate_known``: the sizes are large enough to show the rate. ``bucket``: a
+    rate limiter passes messages up to this size without delay. ``guessed``: RDMA was inferred from
+    the numbers. ``unit_wrong``: the message rate contradicts the printed bandwidth, which is then
+    not judged. ``counted``: counters have shown the bytes on the wire.
     """
 
     series: Series
@@ -209,7 +213,7 @@ class Case:
     def add(
         self, code: str, severity: Severity, message: str, evidence: Evidence | None = None
     ) -> None:
-        # Some of it is the log's own text: one line, whatever it held.
+        # The message may quote the log: keep it on one line of printable characters.
         line = "".join(c if c.isprintable() else " " for c in message)
         self.reasons.append(
             Reason(code=code, severity=severity, message=line, evidence=evidence or {})
@@ -221,7 +225,7 @@ class Case:
 
     @property
     def chain(self) -> bool:
-        """More processes than one pair, of which some may be neighbours on one node."""
+        """More processes than one pair, some of which may share a node."""
         series = self.series
         hosts = {name.rpartition(":")[0] or name for name in series.hosts}
         several = (
@@ -233,9 +237,7 @@ class Case:
 
     @property
     def limited(self) -> list[CurveRow]:
-        """Rows of sizes that the line's rate bounds: above the bucket of a limiter or of the lab's
-        shaper.
-        """
+        """Rows whose size is above the bucket of a limiter and of the lab's shaper."""
         least = self.bounds.least_size if self.bounds is not None else 0
         return [row for row in self.curve.moved if row.size > self.bucket and row.size >= least]
 
@@ -244,16 +246,17 @@ class Case:
         return max(self.limited, key=self.held_goodput, default=None)
 
     def held_goodput(self, row: CurveRow) -> float:
-        """Goodput less the bytes that the lab's shaper lets pass for nothing; on a real link all of
-        it.
+        """Return the goodput without the bytes that the lab's shaper passes free; on a real link,
+        all of it.
         """
         credit = self.bounds.credit if self.bounds is not None else 0
         return held_goodput(row.goodput, row.size * self.in_flight, credit)
 
     def crossing_ns(self, row: CurveRow) -> float | None:
-        """The time of ``row`` that must have crossed the wire, with what rounding hides.
+        """Return the time of ``row`` that must include the wire, with the rounding error added.
 
-        Of several pairs some may be neighbours: then only the slowest one's, where it is printed.
+        With several pairs, some may share a node: then only the time of the slowest pair counts, if
+        printed.
         """
         longest = row.point.time_max_ns
         if self.chain or self.series.pairs > 1:
@@ -262,21 +265,21 @@ class Case:
 
     @property
     def waits(self) -> bool:
-        """Each operation is answered before the next starts."""
+        """Whether each operation is answered before the next starts."""
         return waits_for_answers(self.series)
 
     @property
     def start_ns(self) -> float | None:
-        """The quickest time of a small message; None without any."""
+        """The shortest time of a small message in ns; None if there is none."""
         return self.curve.start.wait_ns if self.curve.start is not None else None
 
     def constant(self, key: str) -> float:
-        """A constant of the table, in its own unit."""
+        """Return a constant of the table, in the unit of its entry."""
         return (self.table or default_table())[key].value
 
     @property
     def in_flight(self) -> int:
-        """Messages that are under way at once; a TCP stream always has its buffers full."""
+        """Number of messages in flight; a TCP stream always has full buffers."""
         if self.waits:
             return 1
         if self.series.window:
@@ -284,9 +287,9 @@ class Case:
         return 1024 if self.series.protocol else 1
 
 
-# --- Which links, or memory, would explain a printed curve.
+# --- Which links would explain a printed curve, or whether memory would.
 
-_REACHED = 0.6  # share of attainable that a link must have been used for to be an explanation
+_REACHED = 0.6  # a link explains a curve only if at least this share of it was used
 _CANDIDATES = (
     "1gbe",
     "10gbe",
@@ -327,23 +330,23 @@ def _candidates(verbs: bool) -> tuple[tuple[str, CurveBounds], ...]:
 
 
 def explanations(curve: Curve, *, verbs: bool, way: str, fills: int) -> list[str]:
-    """Names of the links whose limits the curve fits: floor, usual start, ceiling, and enough of it
-    used.
+    """Return the names of links whose floor, usual start and ceiling fit the curve and that it
+    mostly uses.
 
-    ``way``: ``tcp`` or ``rdma`` where that is known to carry the bytes: only such links are named.
-    ``fills``: smallest size in flight at which a stream tells the rate. ``shm`` when memory is an
-    explanation.
+    ``way``: ``tcp`` or ``rdma`` if that is known to carry the bytes; only such links are named
+    then. ``fills``: smallest size in flight at which a stream shows the rate. The list includes
+    ``shm`` if memory explains the curve.
     """
     start = curve.start.wait_ns if curve.start is not None else None
     best = curve.best.goodput if curve.best is not None and curve.rows[-1].size >= fills else None
     if start is None and best is None:
         return []
-    found = ["shm"] if _like_memory(curve, start) else []
+    names = ["shm"] if _like_memory(curve, start) else []
     for name, bounds in _candidates(verbs):
         carried = not way or (bounds.link.protocol == "tcp") == (way == "tcp")
         if carried and _fits(curve, bounds, start, best):
-            found.append(name)
-    return found
+            names.append(name)
+    return names
 
 
 def _fits(curve: Curve, bounds: CurveBounds, start: float | None, best: float | None) -> bool:

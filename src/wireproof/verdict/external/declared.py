@@ -1,4 +1,4 @@
-"""What the log itself declares of its path: where the ranks are, and which provider carried the
+"""What the log declares about its path: where the ranks are, and which provider carried
 messages.
 """
 
@@ -13,20 +13,20 @@ from wireproof.model.series import Series
 from wireproof.physics.claims import BYPASSES
 from wireproof.verdict.external.curve import Case
 
-# --- nccl-tests: what its bus bandwidth says of a link, where its list of devices says which hosts
-# took part.
+# --- nccl-tests: its bus bandwidth shows the rate of a link if its device list names the hosts.
 
 _TELLING = 4 << 20  # smaller messages are bound by the start of kernels
 _LARGE = 16 << 20
 _TENTH = 0.1
-# One ring through all hosts: its bus bandwidth crosses every host's adapters. Of the others it is
-# one GPU's.
+# A ring through all hosts: its bus bandwidth crosses every host's adapters. For other collectives
+# it is that of a single GPU.
 _RINGS = ("all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce")
 
 
 def as_stream(series: Series) -> Series:
-    """Two ranks on two hosts: whatever the collective, its bus bandwidth crosses the link in each
-    direction.
+    """Turn a collective of nccl-tests between two ranks on two hosts into an exchange.
+
+    With two such ranks, the bus bandwidth of any collective crosses the link in each direction.
     """
     alone = any("each process ran alone" in note for note in series.notes)
     if series.tool != "nccl_tests" or series.processes != 2 or len(series.hosts) != 2 or alone:
@@ -44,7 +44,7 @@ def as_stream(series: Series) -> Series:
 
 
 def neighbours(series: Series) -> bool:
-    """False when each rank is on a host of its own, so that no two of them share memory."""
+    """Return False if each rank has its own host, so that no two share memory."""
     hosts = {name.rpartition(":")[0] or name for name in series.hosts}
     return not (
         series.processes is not None and series.processes > 1 and len(hosts) == series.processes
@@ -52,8 +52,9 @@ def neighbours(series: Series) -> bool:
 
 
 def far_too_slow(case: Case) -> bool:
-    """Several hosts whose ring moves less than a tenth of what all rails carry: that is no
-    library's choice.
+    """Add a failure if the ring of several hosts moves less than a tenth of what all rails carry.
+
+    No library is that slow by design. Return whether the failure was added.
     """
     series = case.series
     most = case.bounds.most if case.bounds is not None else None
@@ -84,7 +85,7 @@ def far_too_slow(case: Case) -> bool:
 
 _NOTES = 40
 _SHOWN = 40
-_BYPASS = "kernel bypass: "  # as wireproof.adapters writes it
+_BYPASS = "kernel bypass: "  # the prefix that wireproof.adapters writes
 _MTU = re.compile(r"Mtu ?: (\d{3,5})(?:\[B\])?", re.ASCII)
 _MTUS = (256, 512, 1024, 2048, 4096)
 _OMNIPATH_MTUS = (*_MTUS, 8192, 10240)
@@ -104,7 +105,9 @@ _BY_PROVIDER: dict[str, Literal["tcp", "rdma", "shm"]] = {
 
 
 def _provider(series: Series) -> str:
-    """``tcp`` of a note such as "libfabric provider tcp;ofi_rxm"; "" when no note names one."""
+    """Return ``tcp`` for a note such as "libfabric provider tcp;ofi_rxm"; "" if no note names
+    one.
+    """
     for note in series.notes[:_NOTES]:
         _, found, rest = note.partition("provider ")
         if found:
@@ -113,17 +116,17 @@ def _provider(series: Series) -> str:
 
 
 def carrier(series: Series) -> str:
-    """``tcp``, ``rdma`` or "": what carries the bytes, by the program's own nature or by the
-    provider that it names.
+    """Return ``tcp``, ``rdma`` or "": what carries the bytes, by the program's nature or the named
+    provider.
     """
     if series.protocol:
         return "tcp" if series.protocol == "udp" else series.protocol
-    found = _BY_PROVIDER.get(_provider(series), "")
-    return "" if found == "shm" else found
+    by_provider = _BY_PROVIDER.get(_provider(series), "")
+    return "" if by_provider == "shm" else by_provider
 
 
 def bypass(series: Series, path: str) -> str:
-    """The library that carries sockets past the kernel, as the log or the user names it; "" for
+    """Return the kernel-bypass socket library that the log or the user names, or "" if there is
     none.
     """
     for note in series.notes[:_NOTES]:
@@ -133,8 +136,8 @@ def bypass(series: Series, path: str) -> str:
 
 
 def path_mtu(series: Series) -> int | None:
-    """The path MTU that perftest prints ("Mtu: 4096[B]"); None when it prints none that there
-    is.
+    """Return the path MTU that perftest prints ("Mtu: 4096[B]"), or None if it prints no valid
+    one.
     """
     if series.tool != "perftest":
         return None
@@ -144,7 +147,7 @@ def path_mtu(series: Series) -> int | None:
 
 
 def largest_mtu(link: LinkClaim) -> int:
-    """The path MTU that links of this kind usually have at most; 0 where none is usual."""
+    """Return the largest usual path MTU of this kind of link, or 0 if there is none."""
     if link.protocol == "omnipath":
         return 8192
     if link.protocol == "rocev2":
@@ -155,7 +158,7 @@ def largest_mtu(link: LinkClaim) -> int:
 
 
 def _judge_mtu(case: Case, link: LinkClaim) -> None:
-    """A path MTU below the largest of such links costs bandwidth, and nobody sees it."""
+    """A path MTU below the link's usual maximum costs bandwidth without any other sign."""
     mtu, most = path_mtu(case.series), largest_mtu(link)
     if mtu is None or mtu >= most:
         return
@@ -172,7 +175,7 @@ def _judge_mtu(case: Case, link: LinkClaim) -> None:
 
 
 def judge_declared(case: Case) -> None:
-    """A log that places all ranks on one host, or names a shared-memory provider, needs no more
+    """A log that places all ranks on one host or names a shared-memory provider needs no more
     evidence.
     """
     series = case.series

@@ -1,5 +1,6 @@
-"""Is it as fast as the link should be: goodput where the sizes tell it, the start where they do
-not.
+"""Check whether a series is as fast as its link should be.
+
+Goodput is judged if the sizes are large enough to show it, otherwise the start.
 """
 
 import math
@@ -21,19 +22,19 @@ from wireproof.verdict.curve import late_start
 from wireproof.verdict.external.curve import SMALL, Case, CurveRow
 from wireproof.verdict.external.published import as_published
 
-# a ping-pong whose transfer takes this many starts tells the rate at smaller sizes too
+# a ping-pong whose transfer takes this many starts shows the rate at smaller sizes too
 _STARTS = 10
-# a table that prints times only is no bandwidth test: a little less is a warning
+# a table of times is not a bandwidth test: a small shortfall is only a warning
 _LATENCY_SHARE = 0.75
-_BARELY = 1.1  # times a usual start: a slow processor makes that of a whole link
+_BARELY = 1.1  # times a usual start: a slow processor alone can cause that
 _MIDDLE = 4096
-_CRAWL = 0.25  # of attainable: less is no link's own doing
+_CRAWL = 0.25  # of attainable: less cannot come from the link alone
 _NARROWER = 0.4  # a slot is seldom narrower than this share of the link
 
 
 def _filling(case: Case, bounds: CurveBounds) -> int:
-    """Bytes in flight from which a stream tells the rate of the link; a size for those that wait
-    for each answer.
+    """Return the bytes in flight that show the rate of a stream; for a ping-pong, the message
+    size.
     """
     if case.waits:
         return max(WAITED_BYTES, bounds.least_size)
@@ -41,7 +42,10 @@ def _filling(case: Case, bounds: CurveBounds) -> int:
 
 
 def judge_expectation(case: Case, bounds: CurveBounds, attainable: float | None) -> bool:
-    """Holds the goodput against ``attainable``; True when the sizes reach far enough to tell."""
+    """Check the goodput against ``attainable``.
+
+    Return True if the sizes are large enough for that.
+    """
     if attainable is None or case.chain or case.series.traffic in ("collective", "atomic", "other"):
         return False
     telling = [row for row in case.limited if _tells(case, bounds, row, attainable)]
@@ -74,7 +78,7 @@ def _short_of(
     attainable: float,
     as_slow: str,
 ) -> None:
-    """``shares``: what each size that tells the rate has reached of attainable."""
+    """``shares``: the share of attainable that each size which shows the rate reached."""
     share, reached = _share(case), max(shares)
     text = (
         f"{throughput(best)} is {best / attainable:.1%} of the attainable "
@@ -89,10 +93,10 @@ def _short_of(
         "expected": share,
         "size": closest.size,
     }
-    enough, said = as_one_ip_stream(case, bounds.link, best)
-    if said:
+    enough, guide_text = as_one_ip_stream(case, bounds.link, best)
+    if guide_text:
         severity: Severity = "note" if enough else "fail"
-        case.add("below-expectation", severity, f"{text}; {said}", evidence)
+        case.add("below-expectation", severity, f"{text}; {guide_text}", evidence)
         return
     why = as_slow or allowance(case, bounds, shares, closest)
     severity = "inconclusive"
@@ -120,8 +124,8 @@ def _tells(case: Case, bounds: CurveBounds, row: CurveRow, attainable: float) ->
 
 
 def _reached(case: Case, bounds: CurveBounds, row: CurveRow, attainable: float) -> float:
-    """Share of attainable; of a waited operation, that of its time less its start and a
-    rendezvous.
+    """Return the share of attainable; for a waited operation, its time less a start and a
+    rendezvous counts.
     """
     if row.wait_ns:
         return bounds.reached(row.wait_ns, row.size, attainable, case.start_ns)
@@ -135,7 +139,7 @@ def _share(case: Case) -> float:
 
 
 def _unexcused(case: Case, bounds: CurveBounds, reached: float) -> tuple[Severity, str]:
-    """How grave a shortfall is that nothing excuses, and where to look."""
+    """Return the severity of a shortfall that nothing excuses, and where to look."""
     series, link = case.series, bounds.link
     if link.protocol == "tcp" and (link.rate_bits_per_s or 0.0) > 10e9:
         return "fail", "one TCP stream is bound by one core: RDMA or several streams carry more"
@@ -148,8 +152,9 @@ def _unexcused(case: Case, bounds: CurveBounds, reached: float) -> tuple[Severit
 
 
 def judge_start(case: Case, bounds: CurveBounds) -> None:
-    """The start of small messages against what is usual; a whole one-sided operation takes a full
-    round trip.
+    """Check the start of small messages against the usual limit.
+
+    A one-sided operation that waits for completion takes a full round trip.
     """
     start = case.curve.start
     if start is None:
@@ -176,12 +181,12 @@ def judge_start(case: Case, bounds: CurveBounds) -> None:
 
 
 def _ways(case: Case) -> int:
-    """Crossings that a printed time has."""
+    """Return how many wire crossings a printed time includes."""
     return 1 if case.series.traffic == "pingpong" else 2
 
 
 def _start_excused(case: Case, bounds: CurveBounds, times_usual: float) -> str:
-    """Why a slow start is only a doubt; "" if nothing excuses it."""
+    """Return why a slow start is only a doubt, or "" if nothing excuses it."""
     if over_fabric(bounds.link):
         return "IP over a fabric is as slow as its settings"
     if times_usual <= _BARELY:
@@ -195,8 +200,8 @@ def _of_few(case: Case) -> str:
 
 
 def judge_middle(case: Case, bounds: CurveBounds, attainable: float | None) -> None:
-    """A table that ends before the sizes that tell the rate: its largest must at least not
-    crawl.
+    """If a table ends before the sizes that show the rate, check that its largest size is not far
+    too slow.
     """
     last = next(reversed(case.curve.waited), None)
     if last is None or attainable is None or last.size < _MIDDLE or case.chain:
@@ -213,24 +218,27 @@ def judge_middle(case: Case, bounds: CurveBounds, attainable: float | None) -> N
     case.add("below-expectation", "inconclusive", text, evidence)
 
 
-# --- Why a shortfall may not be the link's: the test itself, its pattern, the library, the slot. A
-# log has no counters: what a healthy pair may show depends on whether it waits for each answer and
-# on what carries the bytes. These allowances make a failure a doubt; they pass nothing.
+# --- Reasons for a shortfall other than the link: the test, its pattern, the library, the slot. A
+# log has no counters: what a healthy pair reaches depends on whether it waits for each answer and
+# on what carries the bytes. These allowances turn a failure into a doubt; they never make a series
+# pass.
 
-# of attainable: a GPU behind another switch or socket than its adapter reaches that much
+# of attainable: reached by a GPU that is behind another switch or socket than its adapter
 _GPUS = 0.5
-_TCP_ABOVE = 10e9  # bits/s that one core fills with one TCP stream
-_SLOT = (0.9, 1.02)  # share of what a slot carries at which it is the narrower
+_TCP_ABOVE = 10e9  # bits/s that one core can fill with one TCP stream
+_SLOT = (0.9, 1.02)  # share of a slot's rate that shows the slot to be the bottleneck
 # Links whose next slower training leaves more than half: FDR10 of FDR, QDR of FDR10.
 _SLOWER_TRAINING = {"fdr": 0.78, "fdr10": 0.9}
-_FEWEST = 4  # small sizes that tell a scatter
-_LATE = 2  # of them that were delayed: the first alone may have warmed up
-_FEW = 3  # large sizes that tell whether the rate is the same at each
+_FEWEST = 4  # small sizes needed to see scatter
+_LATE = 2  # of them must be delayed: the first alone may be a warm-up
+_FEW = 3  # large sizes needed to see whether all have the same rate
 
 
 def allowance(case: Case, bounds: CurveBounds, shares: list[float], row: CurveRow) -> str:
-    """Why the best of ``shares``, reached by ``row``, is only a doubt; "" if nothing excuses it.
-    ``shares``: what each size that tells the rate has reached of attainable.
+    """Return why the best of ``shares``, reached by ``row``, is only a doubt, or "" if nothing
+    excuses it.
+
+    ``shares``: the share of attainable that each size which shows the rate reached.
     """
     series, reached = case.series, max(shares)
     if few := _of_few(case):
@@ -246,7 +254,7 @@ def allowance(case: Case, bounds: CurveBounds, shares: list[float], row: CurveRo
 
 
 def _of_pattern(case: Case, bounds: CurveBounds, row: CurveRow, reached: float) -> str:
-    """What is usual of this pattern over this kind of link."""
+    """Return the shortfall that is usual for this pattern on this kind of link, as an excuse."""
     series, link = case.series, bounds.link
     if series.pairs > 1:
         enough = reached >= expected_share(case.criteria, both_ways=True)
@@ -280,8 +288,8 @@ def _of_tcp(case: Case, link: LinkClaim, row: CurveRow) -> str:
 
 
 def _of_library(case: Case, bounds: CurveBounds, row: CurveRow, reached: float) -> str:
-    """An MPI over RDMA."""
-    moved, link_said = row.goodput, bool(bounds.link.pcie)
+    """Return the excuse for an MPI over RDMA."""
+    moved, pcie_claimed = row.goodput, bool(bounds.link.pcie)
     slot = narrower_slot(bounds.link)
     if slot is not None and any(_SLOT[0] * rate <= moved <= _SLOT[1] * rate for rate in slot.rates):
         return (
@@ -296,7 +304,7 @@ def _of_library(case: Case, bounds: CurveBounds, row: CurveRow, reached: float) 
                 " rendezvous, copies): a stream tells the link's rate"
             )
         return ""
-    if link_said or case.series.traffic == "exchange":
+    if pcie_claimed or case.series.traffic == "exchange":
         return ""
     least = max(case.constant("allow.stream"), _SLOWER_TRAINING.get(bounds.link.kind, 0.0))
     if reached >= least:
@@ -308,42 +316,43 @@ def _of_library(case: Case, bounds: CurveBounds, row: CurveRow, reached: float) 
 
 
 def _guide(case: Case, link: LinkClaim) -> bool:
-    """One IP stream over Omni-Path 100, for which the tuning guide says what to expect."""
-    one = case.series.pairs == 1 and not case.waits and case.series.protocol == "tcp"
-    return one and link.kind.startswith("ipofabric") and link.rails == 1
+    """Return whether this is one IP stream over Omni-Path 100, which the tuning guide covers."""
+    single_stream = case.series.pairs == 1 and not case.waits and case.series.protocol == "tcp"
+    return single_stream and link.kind.startswith("ipofabric") and link.rails == 1
 
 
 def as_one_ip_stream(case: Case, link: LinkClaim, best: float) -> tuple[bool, str]:
-    """(whether ``best`` bytes/s is as much as the tuning guide of Omni-Path expects, the sentence);
-    "" for any other series.
+    """Return (whether ``best`` bytes/s is what Omni-Path's tuning guide expects, the sentence).
+
+    The sentence is "" for any other series.
     """
     if not _guide(case, link):
         return False, ""
     least = case.constant("expect.ipofabric_stream")
-    said = (
+    sentence = (
         f"the tuning guide of Omni-Path expects more than {throughput(least)} of one stream in"
         " connected mode with an 8 KiB MTU, bound as it is by one core"
     )
-    return best >= least, said
+    return best >= least, sentence
 
 
 def scattered(case: Case) -> str:
-    """Why the start is only doubted: processes of this table waited for a processor; "" if they did
-    not.
-    """
+    """Return why the start is only doubted: processes waited for a CPU; "" if they did not."""
     small = [row.wait_ns for row in case.curve.waited if row.size <= SMALL]
     if len(small) < _FEWEST:
         return ""
     limit = case.constant("allow.scatter")
-    # A longer message is never the quicker of two that nothing has delayed.
+    # Without delays, a longer message is never quicker than a shorter one.
     late = [time for at, time in enumerate(small) if time >= limit * min(small[at:])]
-    said = "the small sizes scatter, as they do where processes wait for a processor"
-    return said if len(late) >= _LATE else ""
+    sentence = "the small sizes scatter, as they do where processes wait for a processor"
+    return sentence if len(late) >= _LATE else ""
 
 
 def _uneven(case: Case, shares: list[float]) -> str:
-    """Why the rate is only doubted: large messages reach shares that differ, and a slower line is
-    flat; "" if they do not. Both directions at once share bus and memory, and differ by themselves.
+    """Return why the rate is only doubted: large sizes reach different shares, and a slower line is
+    flat.
+
+    "" if the shares are even. Both directions at once share bus and memory, and differ anyway.
     """
     if case.series.traffic == "exchange" or len(shares) < _FEW:
         return ""

@@ -1,5 +1,5 @@
-"""What no wire can do: quicker than the latency floor of small messages, collectives and transfers,
-or faster than the link.
+"""What no wire can do: beat the latency floor of messages, collectives and transfers, or the link's
+rate.
 """
 
 import math
@@ -14,9 +14,9 @@ from wireproof.verdict.external.curve import MEBI, Case, CurveRow
 from wireproof.verdict.external.rates import judge_message_rate, judge_one_pair
 
 _TRANSFER_FROM = 2048
-"""Below this size the start hides the transfer; bytes."""
+"""Below this size the start dominates the transfer time; bytes."""
 _SMALL = 1024
-_NEARLY = 0.9  # of a floor below which nothing has been published
+_NEARLY = 0.9  # share of the floor; nothing published is quicker
 _SYNCHRONIZING = (
     "barrier",
     "allreduce",
@@ -33,21 +33,21 @@ _WHY = {
 
 
 def _local(case: Case) -> bool:
-    """A put that is complete when its own buffer is free says nothing about the other end."""
+    """A put that completes when its own buffer is free says nothing about the other end."""
     series = case.series
     text = f"{series.benchmark} {series.formula} {' '.join(series.notes[:8])}".lower()
     return series.traffic == "put" and "local" in text
 
 
 def _start(case: Case) -> tuple[CurveRow, float] | None:
-    """The quickest small message, and the time of it that must have crossed the wire."""
+    """Return the quickest small message and its time that must include the wire."""
     start = case.curve.start
     crossing = None if start is None or _local(case) else case.crossing_ns(start)
     return None if start is None or crossing is None else (start, crossing)
 
 
 def judge_any_nic(case: Case) -> None:
-    """No NIC answers so quickly, whatever link was claimed."""
+    """Fail a start that is quicker than any NIC, whatever link was claimed."""
     start, crossing = _start(case) or (None, 0.0)
     quickest = case.constant("floor.any_nic")
     if start is None or crossing >= (quickest if case.curve.fall else any_nic_ns(case.table)):
@@ -62,7 +62,7 @@ def judge_any_nic(case: Case) -> None:
 
 
 def judge_floor(case: Case, bounds: CurveBounds) -> None:
-    """Small messages against the floor of the claimed link."""
+    """Check small messages against the floor of the claimed link."""
     start, crossing = _start(case) or (None, 0.0)
     if start is None:
         return
@@ -84,18 +84,19 @@ def judge_floor(case: Case, bounds: CurveBounds) -> None:
 
 
 def judge_collective(case: Case, bounds: CurveBounds) -> None:
-    """A collective in which each rank hears of all others takes at least one message; skew may hide
-    half of it.
+    """Check a collective in which each rank hears from all others: it takes at least one message.
+
+    Clock skew may hide half of the time.
     """
     series = case.series
     if not _needs_a_message(series):
         return
-    # A collective of nothing sends nothing, but for the barrier.
+    # An empty collective sends nothing, except for the barrier.
     least_size = 0 if "barrier" in series.benchmark.lower() else 1
     small = [pair for pair in _longest(series.points) if least_size <= pair[1] <= _SMALL]
     least, at = min(small, default=(0.0, -1))
     share = 1.0 if series.traffic == "ring" else 0.5 / 0.6
-    if at < 0 or not least < bounds.hard * share:  # what is no number is no contradiction
+    if at < 0 or not least < bounds.hard * share:  # nan never contradicts
         return
     case.off = case.too_quick = True
     text = (
@@ -114,7 +115,7 @@ def _needs_a_message(series: Series) -> bool:
 
 
 def _longest(points: list[SeriesPoint]) -> Iterator[tuple[float, int]]:
-    """(time of the slowest rank as far as it is printed, size), ns and bytes."""
+    """Yield (time of the slowest rank if it is printed, size) in ns and bytes."""
     for point in points:
         time = point.time_ns or point.hrt_ns
         if time:
@@ -122,7 +123,7 @@ def _longest(points: list[SeriesPoint]) -> Iterator[tuple[float, int]]:
 
 
 def judge_transfer(case: Case, bounds: CurveBounds) -> None:
-    """t(s) against s / R + floor: the size that leaves least for the start speaks."""
+    """Check t(s) against s / R + floor; report the size that leaves least time for the start."""
     most = bounds.most
     if most is None or case.series.traffic == "atomic" or _local(case):
         return
@@ -133,7 +134,7 @@ def judge_transfer(case: Case, bounds: CurveBounds) -> None:
     ]
     if not broken:
         return
-    left, row = min(broken, key=lambda one: one[0])
+    left, row = min(broken, key=lambda left_and_row: left_and_row[0])
     wait, moved = row.wait_ns, row.size / most * 1e9
     case.off = True
     sizes = "this size breaks" if len(broken) == 1 else f"{len(broken)} sizes break"
@@ -158,22 +159,21 @@ def _too_short(case: Case, bounds: CurveBounds, row: CurveRow) -> bool:
     return crossing is not None and crossing < bounds.shortest(row.size)
 
 
-# --- Faster than the link: its ceiling, and what else may explain a number above it: a rate
+# --- Faster than the link: its ceiling, and other explanations for a number above it: a rate
 # limiter's bucket, another unit, several links.
 
-_WAITED_TOLERANCE = 0.005  # a ping-pong pays its start too: it cannot even come near the ceiling
+_WAITED_TOLERANCE = 0.005  # a ping-pong includes its start: it cannot even come near the ceiling
 _MOST_RAILS = 8.2
-_BUCKET = 4 << 20  # the largest bucket that a rate limiter is believed to have, bytes
+_BUCKET = 4 << 20  # the largest plausible bucket of a rate limiter, bytes
 _AFTER = 0.5
-_OWN_UNITS = ("osu", "imb", "hpcc", "perftest", "nccl_tests")  # no option of theirs prints bits
+_OWN_UNITS = ("osu", "imb", "hpcc", "perftest", "nccl_tests")  # none of their options prints bits
 
 
 def limited_after_burst(case: Case, bounds: CurveBounds) -> bool:
-    """A rate limiter lets a bucket of bytes pass at once: only sizes up to that break the rate,
-    larger ones keep it.
+    """Detect a rate limiter: only sizes up to its bucket exceed the rate, larger sizes keep it.
 
-    Kernel TCP only, and only from a start that TCP has, so that no memory is taken for a limited
-    wire.
+    Only for kernel TCP, and only if the start is one that TCP can have, so that memory is not taken
+    for a limited wire. Add a finding and return True if a limiter is detected.
     """
     most = bounds.most
     if bounds.link.protocol != "tcp" or most is None or (case.start_ns or 0.0) < bounds.hard:
@@ -194,7 +194,9 @@ def limited_after_burst(case: Case, bounds: CurveBounds) -> bool:
 
 
 def _around_bucket(case: Case, bounds: CurveBounds) -> tuple[list[CurveRow], list[float]]:
-    """Rows that break the rate, up to the size of a bucket, and the goodput of all larger ones."""
+    """Return the rows that exceed the rate, up to the bucket size, and the goodput of all larger
+    rows.
+    """
     least = max(_TRANSFER_FROM, bounds.least_size)
     rows = [row for row in case.curve.waited if row.goodput and row.size >= least]
     broken = [row for row in rows if _breaks(case, bounds, row)]
@@ -210,7 +212,7 @@ def _breaks(case: Case, bounds: CurveBounds, row: CurveRow) -> bool:
 
 
 def judge_ceiling(case: Case, bounds: CurveBounds) -> None:
-    """The fastest row against the most that the link can carry."""
+    """Check the fastest row against the most that the link can carry."""
     best, most = case.fastest, bounds.most
     if best is None or most is None or case.chain:
         return
@@ -242,7 +244,7 @@ def judge_ceiling(case: Case, bounds: CurveBounds) -> None:
 
 
 def _doubt(case: Case, ratio: float, tolerance: float) -> str:
-    """Why a number above the ceiling is only doubted; "" when it is not."""
+    """Return why a number above the ceiling is only doubted, or "" if it is not."""
     pairs = case.series.pairs
     if case.series.unit_doubt and ratio / MEBI <= 1 + tolerance:
         return "with MB for MiB it would fit"
@@ -254,8 +256,8 @@ def _doubt(case: Case, ratio: float, tolerance: float) -> str:
 
 
 def _striped(case: Case, ratio: float) -> bool:
-    """A plateau near a whole number of links, from a start that a wire has: several rails, not
-    memory.
+    """Return whether the curve is flat near a whole number of links and starts like a wire: several
+    rails.
     """
     best = case.curve.best
     if case.too_quick or case.curve.fall or best is None or not 1.6 <= ratio <= _MOST_RAILS:
@@ -275,8 +277,8 @@ def _several_links(case: Case, ratio: float) -> None:
 
 
 def judge_slowest_pair(case: Case, bounds: CurveBounds) -> None:
-    """Of many pairs on several nodes at least the slowest crosses the wire: it too is bound by the
-    link.
+    """Check the slowest of many pairs on several nodes: it crosses the wire, so the link limits
+    it.
     """
     most = bounds.most
     if not case.chain or most is None:
@@ -300,9 +302,7 @@ def judge_slowest_pair(case: Case, bounds: CurveBounds) -> None:
 
 
 def _unit_hint(case: Case, best: float, most: float, tolerance: float) -> None:
-    """What the number would be in another unit or by another formula, where that would fit the
-    link.
-    """
+    """Add a note if the number would fit the link in another unit or by another formula."""
     if case.too_quick or case.series.unit_doubt:
         return
     waited = case.curve.best is not None and case.curve.best.wait_ns > 0
@@ -324,7 +324,7 @@ def _unit_hint(case: Case, best: float, most: float, tolerance: float) -> None:
 
 
 def judge_physics(case: Case) -> None:
-    """Adds the reasons, and marks the case when they exclude the claimed wire."""
+    """Add the reasons that physics gives, and mark the case if they exclude the claimed wire."""
     bounds = case.bounds
     if bounds is not None and not bounds.wire:
         return

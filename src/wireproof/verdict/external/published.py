@@ -1,4 +1,4 @@
-"""A series beside the published numbers of the same link: where it lies, and what that says."""
+"""Compare a series with published numbers of the same link."""
 
 from wireproof.atlas.known import PLATEAU, SMALL, Layer
 from wireproof.atlas.place import outruns_all, place, trails_all
@@ -13,15 +13,16 @@ _PATTERNS = ("pingpong", "stream", "exchange", "put", "get")
 
 
 def layer_of(series: Series) -> Layer:
-    """What the program calls."""
+    """Return the layer that the program calls."""
     if series.protocol:
         return "verbs" if series.protocol == "rdma" else "sockets"
     return "mpi"
 
 
 def _idle_beside(series: Series) -> bool:
-    """Whether a pair of a larger job was measured: its two ranks are neighbours in one host unless
-    ranks were dealt out in turn.
+    """Return whether a pair of a larger job was measured while the other processes waited.
+
+    Its two ranks then share a host, unless the launcher dealt ranks to hosts in turn.
     """
     return any("more processes waited" in note for note in series.notes)
 
@@ -32,7 +33,7 @@ def _place_of(case: Case, row: CurveRow) -> Place | None:
         return None
     time_ns = row.wait_ns if case.waits else 0.0
     if series.traffic == "pingpong" and not time_ns and row.goodput:
-        time_ns = row.size / row.goodput * 1e9  # it prints its rate alone
+        time_ns = row.size / row.goodput * 1e9  # it prints only its rate
     if series.pairs != 1 or case.chain or (case.waits and not time_ns):
         return None
     return place(
@@ -47,7 +48,7 @@ def _place_of(case: Case, row: CurveRow) -> Place | None:
 
 
 def _rows(case: Case) -> list[CurveRow]:
-    """The start of small messages, and the fastest of the large ones."""
+    """Return the start of small messages and the fastest of the large ones."""
     start, least = case.curve.start, WAITED_BYTES if case.waits else PLATEAU
     small = [start] if start is not None and start.size <= SMALL else []
     large = [row for row in case.curve.moved if row.size >= least]
@@ -55,36 +56,45 @@ def _rows(case: Case) -> list[CurveRow]:
 
 
 def judge_published(case: Case) -> None:
-    """Says where the start and the best number lie. Quicker than every wire of this kind yet is a
-    doubt, slower than all of them a reason to look.
+    """Place the start and the best number among published ones.
+
+    Quicker than every published number for this kind of link is a doubt; slower than all is a
+    warning.
     """
     if case.unit_wrong or case.off or case.mixed:
         return
     for row in _rows(case):
-        found = _place_of(case, row)
-        if found is None:
+        position = _place_of(case, row)
+        if position is None:
             continue
-        case.places.append(found)
+        case.places.append(position)
         evidence: Evidence = {
-            "value": found.value,
-            "sources": found.sources,
-            "fastest": found.values[0],
-            "slowest": found.values[-1],
-            "size": found.message_bytes,
+            "value": position.value,
+            "sources": position.sources,
+            "fastest": position.values[0],
+            "slowest": position.values[-1],
+            "size": position.message_bytes,
         }
-        if outruns_all(found, likely=_idle_beside(case.series)):
-            text = f"{found.sentence}; nothing published is as quick: did the ranks share memory?"
+        if outruns_all(position, likely=_idle_beside(case.series)):
+            text = (
+                f"{position.sentence}; nothing published is as quick: did the ranks share memory?"
+            )
             case.add("outruns-published", "inconclusive", text, evidence)
-        elif trails_all(found):
-            text = f"{found.sentence}; every published one is faster"
+        elif trails_all(position):
+            text = f"{position.sentence}; every published one is faster"
             case.add("trails-published", "warning", text, evidence)
 
 
 def as_published(case: Case, row: CurveRow) -> tuple[bool, str]:
-    """(True when others usually get no more than ``row``, words about those that are as slow; ""
-    where no published number is)."""
-    found = _place_of(case, row)
-    if found is None or not found.as_slow:
+    """Return (whether others usually get no more than ``row``, a phrase about those that are as
+    slow).
+
+    The phrase is "" if no published number is as slow.
+    """
+    position = _place_of(case, row)
+    if position is None or not position.as_slow:
         return False, ""
-    words = f"{found.as_slow} of {counted(found.sources, 'published source')} of {found.link} "
-    return found.usual, words + ("is as slow" if found.as_slow == 1 else "are as slow")
+    words = (
+        f"{position.as_slow} of {counted(position.sources, 'published source')} of {position.link} "
+    )
+    return position.usual, words + ("is as slow" if position.as_slow == 1 else "are as slow")

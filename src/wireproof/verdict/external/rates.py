@@ -1,5 +1,6 @@
-"""Rates of pairs: messages per second that no link has room for, and, of a series with one point
-for each pair of hosts (mpiGraph), which pair, which node, which direction is slow.
+"""Rates of pairs: message rates that no link has room for, and slow pairs, nodes or directions.
+
+The latter need a series with one point for each pair of hosts (mpiGraph).
 """
 
 from collections import defaultdict
@@ -17,13 +18,13 @@ from wireproof.verdict.external.curve import Case, CurveRow
 
 # --- Messages per second: what the packets of a link and the cores of its hosts allow.
 
-_SMALL_STREAM = 64  # messages up to this size tell what a core sends, bytes
+_SMALL_STREAM = 64  # messages up to this size show what a core can send, bytes
 _COUNTED = 4096  # larger messages take several packets, bytes
-_LEAST_FRAME = 84.0  # of Ethernet on the line, bytes
+_LEAST_FRAME = 84.0  # smallest Ethernet frame on the line, bytes
 _JOINED = ("tcp", "iwarp", "truescale")  # several messages share a packet
 _FRAMED = ("rocev2", "psm3", "efa", "slingshot")
 _STREAMS = ("stream", "rate", "exchange")
-_SLOW = 0.04  # of what one core sends at most: less is no usual rate of a pair
+_SLOW = 0.04  # of the most that one core sends: a pair usually reaches more
 
 
 def _of_one_core(case: Case, bounds: CurveBounds) -> float:
@@ -32,8 +33,9 @@ def _of_one_core(case: Case, bounds: CurveBounds) -> float:
 
 
 def _packet(case: Case, bounds: CurveBounds, message_bytes: int) -> float:
-    """The least that a message takes on the line, bytes: half of the usual headers, since a library
-    may have shorter ones.
+    """Return the fewest bytes that a message takes on the line.
+
+    Half of the usual headers are assumed, because a library may have shorter headers.
     """
     protocol = bounds.link.protocol
     table, key = case.table or default_table(), f"{protocol}.header"
@@ -42,7 +44,9 @@ def _packet(case: Case, bounds: CurveBounds, message_bytes: int) -> float:
 
 
 def judge_message_rate(case: Case, bounds: CurveBounds) -> None:
-    """Messages/s x the least packet against the line; RDMA only, since TCP joins small messages."""
+    """Check messages/s x the smallest packet against the line; RDMA only, since TCP joins small
+    messages.
+    """
     link, line, series = bounds.link, bounds.line, case.series
     if link.protocol in _JOINED or is_shaped(link) or line is None:
         return
@@ -51,7 +55,7 @@ def judge_message_rate(case: Case, bounds: CurveBounds) -> None:
     rows = [row for row in case.curve.moved if 0 < row.size <= _COUNTED and row.goodput]
     if not rows:
         return
-    row = max(rows, key=lambda one: _least_rate(one) * _packet(case, bounds, one.size))
+    row = max(rows, key=lambda row: _least_rate(row) * _packet(case, bounds, row.size))
     packet = _packet(case, bounds, row.size)
     if _least_rate(row) * packet > line:
         _above(case, bounds, row, packet)
@@ -73,17 +77,18 @@ def _above(case: Case, bounds: CurveBounds, row: CurveRow, packet: float) -> Non
         "most_per_s": line / packet,
         "links": links,
     }
-    each, most = _least_rate(row) / max(1, series.pairs), _of_one_core(case, bounds)
-    if not _one_wire(series) and links <= series.pairs and each <= most:
+    per_pair, most = _least_rate(row) / max(1, series.pairs), _of_one_core(case, bounds)
+    if not _one_wire(series) and links <= series.pairs and per_pair <= most:
         text += (
             f"; the {series.pairs} pairs may have used several links, which the output does not"
             " show"
         )
         case.add("message-rate-above-link", "inconclusive", text, evidence)
         return
-    if not _one_wire(series) and each > most:
+    if not _one_wire(series) and per_pair > most:
         text += (
-            f"; several links do not explain it: {each / 1e6:.3g} M/s of each pair is more than the"
+            f"; several links do not explain it: {per_pair / 1e6:.3g} M/s of each pair is more than"
+            f" the"
             f" {most / 1e6:g} M/s that one core usually sends over any"
         )
     case.off = True
@@ -91,21 +96,21 @@ def _above(case: Case, bounds: CurveBounds, row: CurveRow, packet: float) -> Non
 
 
 def _counts_messages(case: Case) -> bool:
-    """Whether the table counts messages and no size of it fills the link."""
+    """Return whether the table counts messages and no size in it fills the link."""
     moved = case.curve.moved
     counted = all(row.size <= _COUNTED and row.point.messages_per_s for row in moved)
     return counted and not case.curve.waited
 
 
 def _fits(case: Case, bounds: CurveBounds, row: CurveRow) -> None:
-    """A rate that one link carries and that a core usually sends is held, as a start is."""
+    """Count the rate as checked if one link carries it and one core usually sends it."""
     series = case.series
-    each, most = _least_rate(row) / max(1, series.pairs), _of_one_core(case, bounds)
-    if each > most:
-        return  # the rule of one pair speaks, or nothing: memory is as likely
+    per_pair, most = _least_rate(row) / max(1, series.pairs), _of_one_core(case, bounds)
+    if per_pair > most:
+        return  # judge_one_pair may report it; memory is as likely
     total = _least_rate(row) / 1e6
     pairs = f"{series.pairs} pairs" if series.pairs > 1 else "one pair"
-    if each < _SLOW * most:
+    if per_pair < _SLOW * most:
         text = (
             f"{total:.3g} M messages/s of {size(row.size)} by {pairs}: one pair over {case.kind}"
             f" usually sends more than {_SLOW * most / 1e6:g} M/s"
@@ -116,13 +121,14 @@ def _fits(case: Case, bounds: CurveBounds, row: CurveRow) -> None:
 
 
 def _one_wire(series: Series) -> bool:
-    """A stream whose messages all take one link."""
+    """Return whether all messages of the stream use one link."""
     return series.pairs <= 1 or len(series.hosts) == 2
 
 
 def judge_one_pair(case: Case, bounds: CurveBounds) -> None:
-    """Small messages of one pair, more in a second than one core sends over such a link: a warning,
-    from literature.
+    """Warn if one pair sends more small messages/s than one core usually sends over such a link.
+
+    The usual rate is from literature.
     """
     series = case.series
     if case.off or series.traffic not in _STREAMS or series.pairs > 1 or series.protocol:
@@ -144,14 +150,14 @@ def judge_one_pair(case: Case, bounds: CurveBounds) -> None:
 
 
 def _least_rate(row: CurveRow) -> float:
-    """Messages/s, less what rounding hides."""
+    """Return messages/s, less the rounding error."""
     return row.goodput * (1 - row.doubt) / row.size
 
 
 # --- One point for each pair of hosts.
 
-_FEWEST = 3  # pairs of a node, or nodes: fewer tell nothing of what is usual
-_MOST_OF = 0.75  # of a node's pairs are slow in one direction: it is the node
+_FEWEST = 3  # pairs of a node, or nodes: with fewer, no usual value is known
+_MOST_OF = 0.75  # if this share of a node's pairs is slow in one direction, the node is
 _SHOWN = 4
 
 
@@ -163,13 +169,13 @@ class _Pair:
 
 
 def _host(name: str) -> str:
-    """mpiGraph names a rank HOST:RANK."""
+    """Return the host of mpiGraph's rank name HOST:RANK."""
     return name.rpartition(":")[0] or name
 
 
 def _pairs(case: Case) -> list[_Pair]:
-    """Pairs of different hosts; two ranks of one host talk through memory."""
-    names, found = case.series.hosts, []
+    """Return the pairs of different hosts; two ranks of one host communicate through memory."""
+    names, pairs = case.series.hosts, []
     for point in case.series.points:
         source, target = point.values.get("from"), point.values.get("to")
         if source is None or target is None or not point.goodput_bytes_per_s:
@@ -180,15 +186,15 @@ def _pairs(case: Case) -> list[_Pair]:
             _host(names[int(source)]), _host(names[int(target)]), point.goodput_bytes_per_s
         )
         if pair.source != pair.target:
-            found.append(pair)
-    return found
+            pairs.append(pair)
+    return pairs
 
 
 def judge_pairs(case: Case) -> None:
-    """Pairs below ``peer_ratio`` of the median of all: those of one node and direction are said as
-    that node's.
+    """Report pairs below ``peer_ratio`` of the median; those of one node and direction as that
+    node's.
 
-    A pair above the link's ceiling fails. Nothing is said of a series that names no pairs.
+    A pair above the link's ceiling fails. A series that names no pairs gets no finding.
     """
     pairs = _pairs(case)
     if not pairs:
@@ -199,7 +205,7 @@ def judge_pairs(case: Case) -> None:
     usual = median(pair.goodput for pair in pairs)
     slow = [pair for pair in pairs if pair.goodput < case.criteria.peer_ratio * usual]
     explained: set[tuple[str, str]] = set()
-    # What is printed for "from A to B" is A's sending or B's receiving: both are looked at.
+    # A slow "from A to B" may be A's sending or B's receiving: check both.
     for direction in ("sends", "receives"):
         explained |= _nodes(case, pairs, slow, usual, direction)
     left = [p for p in slow if not explained & {("sends", p.source), ("receives", p.target)}]
@@ -243,17 +249,17 @@ def _ceiling(case: Case, pairs: list[_Pair]) -> None:
 def _nodes(
     case: Case, pairs: list[_Pair], slow: list[_Pair], usual: float, direction: str
 ) -> set[tuple[str, str]]:
-    """Nodes most of whose pairs in one direction are slow, while the other nodes' are not."""
-    of: dict[str, list[_Pair]] = defaultdict(list)
+    """Return nodes most of whose pairs in one direction are slow while other nodes' are not."""
+    by_node: dict[str, list[_Pair]] = defaultdict(list)
     for pair in pairs:
-        of[pair.source if direction == "sends" else pair.target].append(pair)
+        by_node[pair.source if direction == "sends" else pair.target].append(pair)
     bad = set(slow)
-    found = set()
-    for node, own in sorted(of.items()):
-        share = sum(pair in bad for pair in own) / len(own)
-        if len(own) >= _FEWEST - 1 and len(of) >= _FEWEST and share >= _MOST_OF:
-            found.add((direction, node))
-            middle = median(pair.goodput for pair in own)
+    slow_nodes = set()
+    for node, of_node in sorted(by_node.items()):
+        share = sum(pair in bad for pair in of_node) / len(of_node)
+        if len(of_node) >= _FEWEST - 1 and len(by_node) >= _FEWEST and share >= _MOST_OF:
+            slow_nodes.add((direction, node))
+            middle = median(pair.goodput for pair in of_node)
             text = (
                 f"{node} {direction} at {throughput(middle)}, {middle / usual:.0%} of the median "
                 f"{throughput(usual)} of all pairs"
@@ -264,4 +270,4 @@ def _nodes(
                 text,
                 {"node": node, "direction": direction, "share": share},
             )
-    return found
+    return slow_nodes

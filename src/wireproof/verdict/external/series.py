@@ -1,6 +1,4 @@
-"""``judge_series(series, link) -> SeriesVerdict``: the judgement of what another program has
-printed. Pure.
-"""
+"""``judge_series(series, link) -> SeriesVerdict``: judge what another program printed. Pure."""
 
 import msgspec
 
@@ -45,14 +43,14 @@ def judge_series(
     atlas: Atlas | None = None,
     counted: bool = False,
 ) -> SeriesVerdict:
-    """Judge one series against the claimed link, or, without one, against what any NIC can do.
+    """Judge one series against the claimed link, or without a claim against what any NIC can do.
 
-    ``path`` is what the user says carries the bytes; when it leaves the choice open, an Ethernet
-    link is held against kernel TCP unless the series itself says RDMA, or its start excludes TCP
-    and RoCE explains all of it. ``criteria`` and ``table`` override thresholds and constants;
-    ``atlas`` has what others have published: what is usual there is no shortfall; ``counted``:
-    counters have shown the bytes on the wire. Never raises on any series; PhysicsError for an
-    impossible claim.
+    ``path`` is what carries the bytes according to the user. If it leaves the choice open, an
+    Ethernet link is judged as kernel TCP, unless the series itself names RDMA, or its start
+    excludes TCP and RoCE explains the whole curve. ``criteria`` and ``table`` override thresholds
+    and constants. ``atlas`` holds published numbers: what is usual there is not a shortfall.
+    ``counted``: counters have shown the bytes on the wire. Never raises for any series; raises
+    PhysicsError for an impossible claim.
     """
     series = as_stream(series)
     case = Case(
@@ -75,9 +73,10 @@ def judge_series(
 
 
 def _chosen(case: Case, link: LinkClaim, path: str, table: Table | None) -> CurveBounds:
-    """The bounds of the link as the series uses it: a program of verbs is held against RDMA, one of
-    sockets against TCP, whatever was claimed; the rest against the claim, or RoCE where only that
-    explains an Ethernet's numbers.
+    """Return the bounds of the link as the series uses it.
+
+    Verbs programs are judged against RDMA and socket programs against TCP, whatever was claimed;
+    all others against the claim, or against RoCE if only that explains the numbers of an Ethernet.
     """
     verbs, way = case.series.protocol == "rdma", carrier(case.series)
     if way == "rdma":
@@ -102,8 +101,8 @@ def _chosen(case: Case, link: LinkClaim, path: str, table: Table | None) -> Curv
 def _roce_if_only_that_explains(
     case: Case, bounds: CurveBounds, table: Table | None
 ) -> CurveBounds:
-    """Of an Ethernet whose carrier nobody said: RoCE, where the start excludes TCP and RoCE
-    explains the whole curve.
+    """For an Ethernet without a stated carrier: RoCE, if the start excludes TCP and RoCE explains
+    the curve.
     """
     start = case.start_ns
     if start is None or start >= bounds.hard:
@@ -122,7 +121,7 @@ def _roce_if_only_that_explains(
 
 
 def _past_the_kernel(case: Case, link: LinkClaim, past: str, table: Table | None) -> CurveBounds:
-    """Sockets in user space: framed as TCP, and as quick as the adapter."""
+    """Sockets in user space: framed as TCP, but as quick as the adapter."""
     if link.protocol not in ("tcp", "shm", "loopback"):
         link = carried_by(link, "tcp")
     bounds = bounds_of(link, table, bypass=True)
@@ -135,29 +134,32 @@ def _past_the_kernel(case: Case, link: LinkClaim, past: str, table: Table | None
 
 
 def _with_path_mtu(series: Series, link: LinkClaim) -> LinkClaim:
-    """The path MTU that the program prints is the one that was used, whatever the interface has."""
+    """Use the path MTU that the program prints, whatever MTU the interface has."""
     mtu = path_mtu(series)
     if mtu is None or link.protocol not in ("rocev2", "infiniband", "omnipath"):
         return link
     if mtu > 4096 and link.protocol != "omnipath":
-        return link  # no such path MTU
-    # Of a RoCE interface the MTU has room for the headers: this one leaves exactly ``mtu``.
+        return link  # not a valid path MTU
+    # A RoCE interface's MTU includes the headers: this value leaves exactly ``mtu``.
     return msgspec.structs.replace(link, mtu=mtu + ROCE_ROOM if link.protocol == "rocev2" else mtu)
 
 
 def _instead(case: Case, bounds: CurveBounds, code: str, what: str, path: str) -> CurveBounds:
-    said = f", although path {path} was said" if path not in _OPEN_PATHS else ""
+    contradiction = f", although path {path} was said" if path not in _OPEN_PATHS else ""
     text = (
-        f"{case.series.benchmark} moves its bytes by {what}: held against {bounds.link.name}{said}"
+        f"{case.series.benchmark} moves its bytes by {what}: held against"
+        f" {bounds.link.name}{contradiction}"
     )
     agrees = (code == "judged-as-tcp") == (path in ("tcp", "udp", "sockets"))
-    case.add(code, "note" if not said or agrees else "warning", text[:400])
+    case.add(code, "note" if not contradiction or agrees else "warning", text[:400])
     return bounds
 
 
 def _explains(case: Case, bounds: CurveBounds) -> bool:
-    """True when nothing excludes the bounds. A cache's shape is only allowed from a start that no
-    memory has: its own doubt then stays with the series.
+    """Return whether nothing excludes the bounds.
+
+    A cache-shaped curve is allowed only if the start is too slow for memory; the series keeps that
+    doubt.
     """
     trial = Case(case.series, case.curve, case.criteria, case.table, bounds)
     judge_physics(trial)
@@ -170,9 +172,7 @@ def _explains(case: Case, bounds: CurveBounds) -> bool:
 
 
 def _expect(case: Case) -> tuple[float | None, list[str]]:
-    """Attainable goodput with its arithmetic, and the reasons of what is slower than it should
-    be.
-    """
+    """Return the attainable goodput with its derivation, and add reasons for what is too slow."""
     bounds = case.bounds
     if bounds is None:
         least = any_nic_ns(case.table)
@@ -203,16 +203,18 @@ def _expect(case: Case) -> tuple[float | None, list[str]]:
 
 def _without_link(case: Case, least: float) -> str:
     start, best = case.start_ns, case.curve.best
-    seen = [f"starts at {short_time(start)}"] if start is not None else []
-    seen += [f"reaches {throughput(best.goodput)}"] if best is not None else []
-    shown = f"the series {' and '.join(seen)}" if seen else "the series has no number of one path"
+    observed = [f"starts at {short_time(start)}"] if start is not None else []
+    observed += [f"reaches {throughput(best.goodput)}"] if best is not None else []
+    shown = (
+        f"the series {' and '.join(observed)}"
+        if observed
+        else "the series has no number of one path"
+    )
     return f"no link is claimed, so {shown} without a limit to hold it against; name it with --link"
 
 
 def _held_by(case: Case, attainable: float | None) -> None:
-    """Says what of the series could not be held against the link, so that nothing passes without
-    evidence.
-    """
+    """Add what could not be checked against the link, so that nothing passes without evidence."""
     series = case.series
     if case.guessed and not case.rate_known and case.held:
         text = (
@@ -231,7 +233,7 @@ def _held_by(case: Case, attainable: float | None) -> None:
 
 
 def _held_small(case: Case, attainable: float | None) -> None:
-    """No size tells the rate: what is left is a start against its floor."""
+    """No size shows the rate: only a start and its floor are left to compare."""
     curve = case.curve
     if not case.held and curve.rows:
         what = (
@@ -248,7 +250,7 @@ def _held_small(case: Case, attainable: float | None) -> None:
 
 
 def _held_collective(case: Case) -> None:
-    """A collective or ring never passes: within one node it can take just as long as over a quick
+    """A collective or ring never passes: within one node it can take as long as over a quick
     wire.
     """
     case.held = False
@@ -263,7 +265,7 @@ def _held_collective(case: Case) -> None:
 
 
 def _unit_doubt(case: Case, attainable: float | None) -> None:
-    """A doubtful unit counts where 4.86 % would change the verdict."""
+    """A doubtful unit is serious only if a factor of 1.0486 would change the verdict."""
     doubt, best = case.series.unit_doubt, case.curve.best
     if not doubt:
         return
@@ -308,7 +310,9 @@ def _verdict(case: Case, attainable: float | None, derivation: list[str]) -> Ser
 
 
 def _efficiency(case: Case, attainable: float | None) -> float | None:
-    """Share of attainable that the fastest row reached; None where no size tells the rate."""
+    """Return the share of attainable that the fastest row reached; None if no size shows the
+    rate.
+    """
     best, fastest = case.curve.best, case.fastest
     if best is None or not attainable or not case.rate_known:
         return None
@@ -316,18 +320,18 @@ def _efficiency(case: Case, attainable: float | None) -> float | None:
 
 
 def _explained(case: Case) -> list[str]:
-    """Names of the links that would explain the curve."""
+    """Return the names of the links that would explain the curve, and add a note about them."""
     series = case.series
     if series.traffic in OF_SEVERAL or case.chain:
         return []
-    found = explanations(
+    names = explanations(
         case.curve,
         verbs=series.protocol == "rdma",
         way=carrier(series),
         fills=_FILLS // case.in_flight,
     )
-    _name(case, found)
-    return found
+    _name(case, names)
+    return names
 
 
 _FILLS = 65_536
@@ -337,8 +341,8 @@ _NO_COUNTERS = (
 
 
 def _name(case: Case, explained: list[str]) -> None:
-    """Says which links would explain the curve: without a claim, and where the claimed one does
-    not.
+    """Add a note that names the explaining links, without a claim or if the claim does not
+    explain.
     """
     if not case.curve.rows or (case.bounds is not None and (not case.off or not explained)):
         return

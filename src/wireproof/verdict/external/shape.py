@@ -1,5 +1,5 @@
-"""The curve against size: a cache's shape, cliffs where the library changes its protocol, noise,
-two paths in one.
+"""The shape of the curve: cache-shaped falls, cliffs at protocol switches, noise, two paths in one
+table.
 """
 
 from wireproof.model.finding import Evidence, Severity
@@ -7,11 +7,11 @@ from wireproof.model.quantity import short_time, size, throughput
 from wireproof.physics.bounds import CurveBounds
 from wireproof.verdict.external.curve import Case, CurveRow
 
-_INVERTED = 1.10  # a smaller message takes this much longer than a larger one
-_CLIFF = 0.08  # goodput falls by this much to the next size, and comes back later
+_INVERTED = 1.10  # a smaller message takes this many times as long as a larger one
+_CLIFF = 0.08  # goodput falls by this share at the next size, and recovers later
 _CLIFF_FROM = 1024
-_NO_MEMORY_NS = 5000.0  # no shared memory starts this late, but for two ranks on one core
-_NO_MEMORY_RATE = 3e9  # nor is any cache this slow
+_NO_MEMORY_NS = 5000.0  # shared memory never starts this late, unless two ranks share a core
+_NO_MEMORY_RATE = 3e9  # and no cache is this slow
 _MIXED_FROM = 64 << 10
 
 _KNOBS = {
@@ -39,7 +39,7 @@ _ANY = (
 
 
 def judge_shape(case: Case) -> None:
-    """Adds the reasons that the form of the curve gives."""
+    """Add the reasons that the shape of the curve gives."""
     if case.series.traffic in ("collective", "other"):
         return
     _cache(case)
@@ -50,8 +50,8 @@ def judge_shape(case: Case) -> None:
 
 
 def _cache(case: Case) -> None:
-    """Beside another contradiction it is one more; alone it is a doubt; with a start that no memory
-    has, a hint.
+    """Beside another contradiction this fails; alone it is a doubt; with a start too slow for
+    memory, a hint.
     """
     if case.curve.fall is None:
         return
@@ -83,8 +83,8 @@ def _cache(case: Case) -> None:
 
 
 def _two_paths(case: Case, bounds: CurveBounds) -> None:
-    """Small sizes quicker than the link's floor, large ones just what the link carries: two paths
-    in one table.
+    """Small sizes quicker than the link's floor and large ones at the link's rate: two paths in one
+    table.
     """
     large = [row for row in case.curve.waited if row.size >= _MIXED_FROM]
     if not case.too_quick or len(large) < 2 or case.curve.fall is not None:
@@ -102,8 +102,10 @@ def _two_paths(case: Case, bounds: CurveBounds) -> None:
 
 
 def _as_a_wire(large: list[CurveRow], bounds: CurveBounds) -> bool:
-    """They reach what the link carries, each with a start of its own, one that the wire has: else
-    it is one path and a coincidence.
+    """Return whether the rows reach the link's rate, each with a start of its own that the wire can
+    have.
+
+    Otherwise they show one path, and the rate is a coincidence.
     """
     best = max(row.goodput for row in large)
     if bounds.most is None or not 0.8 <= best / bounds.most <= 1.005:
@@ -113,8 +115,8 @@ def _as_a_wire(large: list[CurveRow], bounds: CurveBounds) -> bool:
 
 
 def _inversions(case: Case) -> None:
-    """Sizes that take longer than a larger one: isolated small ones are noise, from 1 KiB on a
-    protocol's doing.
+    """Find sizes that take longer than a larger one: isolated small ones are noise; from 1 KiB, a
+    protocol.
     """
     groups: list[list[CurveRow]] = []
     least = 0.0
@@ -136,14 +138,14 @@ def _certain(row: CurveRow) -> float:
 
 
 def _inversion(case: Case, group: list[CurveRow]) -> None:
-    row = max(group, key=lambda found: found.wait_ns)
+    row = max(group, key=lambda row_of_group: row_of_group.wait_ns)
     larger = next(
         other
         for other in case.curve.waited
         if other.size > row.size and _certain(row) > _INVERTED * _longest(other) > 0
     )
     wait, later = row.wait_ns, larger.wait_ns
-    sizes = ", ".join(size(found.size) for found in group[:6])
+    sizes = ", ".join(size(row_of_group.size) for row_of_group in group[:6])
     text = (
         f"{size(row.size)} takes {short_time(wait)}, {wait / later - 1:.0%} more than the larger "
         f"{size(larger.size)} ({short_time(later)})"
@@ -169,9 +171,7 @@ def _longest(row: CurveRow) -> float:
 
 
 def _cliff(case: Case) -> None:
-    """Goodput falls to the next size and comes back: the protocol changes too early or too late
-    there.
-    """
+    """Report a fall in goodput that recovers later: the library switches its protocol there."""
     found = _deepest_fall([row for row in case.curve.moved if row.size >= _CLIFF_FROM])
     if found is None:
         return
@@ -193,8 +193,8 @@ def _cliff(case: Case) -> None:
 
 
 def _deepest_fall(moved: list[CurveRow]) -> tuple[CurveRow, CurveRow] | None:
-    """Of neighbouring rows those with the deepest fall that a later row makes good again."""
-    found: tuple[CurveRow, CurveRow] | None = None
+    """Return the neighbouring rows with the deepest fall that a later row makes up for."""
+    pair: tuple[CurveRow, CurveRow] | None = None
     deepest = _CLIFF
     later = 0.0
     for before, after in zip(moved[-2::-1], moved[:0:-1], strict=True):
@@ -202,14 +202,12 @@ def _deepest_fall(moved: list[CurveRow]) -> tuple[CurveRow, CurveRow] | None:
         later = max(later, high)
         fall = 1 - high / low
         if fall > _CLIFF and fall >= deepest and later >= 0.97 * low:
-            deepest, found = fall, (before, after)
-    return found
+            deepest, pair = fall, (before, after)
+    return pair
 
 
 def _advice(case: Case) -> str:
-    """The setting that moves the switch, by what is known of library and link; where there is none,
-    where to look.
-    """
+    """Name the setting that moves the switch, if library and link are known; else where to look."""
     series = case.series
     if series.tool.lower() in ("perftest", "iperf3", "iperf", "qperf", "sockperf"):
         return "no MPI is in between, so look at MTU, inline size and buffers"

@@ -1,5 +1,5 @@
-"""Is the series itself sound: complete, consistent, of enough iterations, in a unit and formula
-that are known.
+"""Check that the series is sound: complete, consistent, with enough iterations, unit and formula
+known.
 """
 
 from collections.abc import Iterable
@@ -16,9 +16,9 @@ _SMALL = 8192
 _FEW_LARGE = 3
 _FEW_STREAMED = 20
 _STREAMED = 65_536
-_ODD = 0.05  # beyond rounding: tools take the mean of the ranks' times here and the longest there
+_ODD = 0.05  # beyond rounding: some columns use the mean of the ranks' times, some the longest
 _NOISY = 0.3
-_CLEAR = 0.25  # where rounding hides more than this of a number nothing is compared
+_CLEAR = 0.25  # numbers are not compared if rounding hides more than this share
 _SHARP = 0.005
 _UNIT_OFF = 0.04
 # (bytes by messages / bytes by bandwidth, what was printed)
@@ -39,7 +39,7 @@ _SHOWN = 5
 
 
 def judge_soundness(case: Case) -> None:
-    """Adds the reasons that need no link."""
+    """Add the reasons that need no link."""
     series, curve = case.series, case.curve
     if curve.bad:
         text = (
@@ -72,8 +72,8 @@ def _time(point: SeriesPoint) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class _Product:
-    """Of one row a product that should be the same constant in all; ``hidden``: the share of it
-    that rounding may hide.
+    """A product of columns that should be constant in all rows; ``hidden``: share hidden by
+    rounding.
     """
 
     size: int
@@ -89,8 +89,8 @@ _MOVED, _TURNED, _SHARED = (
 
 
 def _products(case: Case) -> dict[str, list[_Product]]:
-    """What is compared, and its value in each row that has the columns."""
-    found: dict[str, list[_Product]] = {_MOVED: [], _TURNED: [], _SHARED: []}
+    """Return each product that is compared, with its value in every row that has the columns."""
+    products: dict[str, list[_Product]] = {_MOVED: [], _TURNED: [], _SHARED: []}
     for point in (row.point for row in case.curve.rows):
         at, t, g, r = (
             point.message_bytes,
@@ -101,54 +101,55 @@ def _products(case: Case) -> dict[str, list[_Product]]:
         hidden_t = point.time_step_ns / 2 / t if t else 1.0
         hidden_g = point.goodput_step / 2 / g if g else 1.0
         if t and g and at:
-            found[_MOVED].append(_Product(at, g * t / 1e9 / at, hidden_t + hidden_g))
+            products[_MOVED].append(_Product(at, g * t / 1e9 / at, hidden_t + hidden_g))
         if t and r:
-            found[_TURNED].append(_Product(at, r * t / 1e9, hidden_t + 0.5 / r))
+            products[_TURNED].append(_Product(at, r * t / 1e9, hidden_t + 0.5 / r))
         if g and r and at:
-            found[_SHARED].append(_Product(at, r * at / g, hidden_g + 0.5 / r))
-    return found
+            products[_SHARED].append(_Product(at, r * at / g, hidden_g + 0.5 / r))
+    return products
 
 
 def _arithmetic(case: Case) -> None:
-    """Rows whose columns do not fit together as those of the other rows do. One constant factor is
-    a definition.
+    """Report rows whose columns do not fit together as in other rows.
+
+    A constant factor is a definition.
     """
     series = case.series
-    # IMB-MT makes its columns of different threads' times.
+    # IMB-MT computes its columns from different threads' times.
     if series.traffic in OF_SEVERAL or series.benchmark.endswith("MT"):
         return
-    # Of more than two ranks the time is their mean and the goodput made of the longest: the factor
-    # is none.
+    # With more than two ranks, the time is their mean but the goodput uses the longest: there is no
+    # constant factor.
     several = (series.processes or 0) > 2 or series.pairs > 1
     for what, products in _products(case).items():
-        clear = [one for one in products if one.hidden < _CLEAR]
+        clear = [product for product in products if product.hidden < _CLEAR]
         if clear and not (several and what != _SHARED):
             _compare(case, what, clear)
 
 
 def _compare(case: Case, what: str, clear: list[_Product]) -> None:
-    """Rows that differ from the usual; and where none does, what the constant itself tells."""
-    usual = median(one.value for one in clear)
-    # IMB-P2P prints the mean of the ranks' times and rates made of the longest: noise sets them
-    # apart one way.
+    """Report rows that differ from the usual value; if none does, judge the constant itself."""
+    usual = median(product.value for product in clear)
+    # IMB-P2P prints the mean of the ranks' times, but rates from the longest: noise separates them
+    # in one direction.
     below = _NOISY if case.series.tool == "imb" and what != _SHARED else _ODD
-    odd = [one for one in clear if _is_odd(one, usual, below)]
+    odd = [product for product in clear if _is_odd(product, usual, below)]
     if odd:
-        shown = ", ".join(f"{size(one.size)}: {one.value:.4g}" for one in odd[:_SHOWN])
+        shown = ", ".join(f"{size(product.size)}: {product.value:.4g}" for product in odd[:_SHOWN])
         text = f"{what} is {usual:.4g} in most rows and not in {len(odd)} of {len(clear)}: {shown}"
         case.add("row-arithmetic", "inconclusive", text, {"usual": usual, "rows": len(odd)})
     elif what == _SHARED:
         _unit(case, usual)
     elif what == _MOVED:
-        sharp = [one.value for one in clear if one.hidden < _SHARP]
+        sharp = [product.value for product in clear if product.hidden < _SHARP]
         if len(sharp) >= _ROWS:
             _factor(case, median(sharp))
 
 
-def _is_odd(one: _Product, usual: float, below: float) -> bool:
+def _is_odd(product: _Product, usual: float, below: float) -> bool:
     if usual <= 0:
         return True
-    return not -below - 2 * one.hidden <= one.value / usual - 1 <= _ODD + 2 * one.hidden
+    return not -below - 2 * product.hidden <= product.value / usual - 1 <= _ODD + 2 * product.hidden
 
 
 def _near(value: float, targets: Iterable[float], tolerance: float) -> bool:
@@ -156,8 +157,8 @@ def _near(value: float, targets: Iterable[float], tolerance: float) -> bool:
 
 
 def _factor(case: Case, usual: float) -> None:
-    """The constant itself: 1 message in half a round trip, or as many as the series has directions
-    and pairs.
+    """Judge the constant: 1 message per half round trip, or as many as directions and pairs
+    allow.
     """
     series = case.series
     known = {float(d * p) for d in (1, series.directions) for p in (1, series.pairs)}
@@ -177,7 +178,7 @@ def _factor(case: Case, usual: float) -> None:
 
 
 def _unit(case: Case, usual: float) -> None:
-    """Messages x size against the printed bandwidth: they are one number, unless a unit is
+    """Check messages x size against the printed bandwidth: they are equal unless a unit is
     wrong.
     """
     series = case.series
@@ -186,7 +187,7 @@ def _unit(case: Case, usual: float) -> None:
     known |= {1 / k for k in known} | {0.5, 2.0}
     if usual <= 0 or _near(usual, known, _UNIT_OFF):
         return
-    fits = next((said for factor, said in _UNITS if _near(usual, (factor,), _UNIT_OFF)), "")
+    fits = next((text for factor, text in _UNITS if _near(usual, (factor,), _UNIT_OFF)), "")
     text = f"message rate x size is {usual:.4g} times the printed bandwidth"
     text += f": {fits}" if fits else ""
     case.unit_wrong = True
@@ -198,7 +199,7 @@ def _unit(case: Case, usual: float) -> None:
 def _iterations(case: Case) -> None:
     if case.series.traffic in OF_SEVERAL:
         return
-    few = [one for row in case.curve.rows if (one := _too_few(case, row)) is not None]
+    few = [shortage for row in case.curve.rows if (shortage := _too_few(case, row)) is not None]
     if few:
         at, count, least = few[0]
         text = (
@@ -211,11 +212,11 @@ def _iterations(case: Case) -> None:
 
 
 def _too_few(case: Case, row: CurveRow) -> tuple[int, int, int] | None:
-    """(size, iterations, how many it takes) of a row with fewer."""
+    """Return (size, iterations, required iterations) of a row with too few, else None."""
     count, waited = row.point.iterations, bool(row.wait_ns)
     if count is None:
         return None
-    # IMB's own rule gives ten messages of 4 MiB: long ones need no more.
+    # IMB itself sends ten messages of 4 MiB: long messages need no more.
     least = _FEW_LARGE
     if row.size <= (_SMALL if waited else _STREAMED):
         least = _FEW_SMALL if waited else _FEW_STREAMED
@@ -224,7 +225,7 @@ def _too_few(case: Case, row: CurveRow) -> tuple[int, int, int] | None:
 
 
 def tell_formula(case: Case) -> None:
-    """Notes on what a number may be compared with, where tools differ."""
+    """Note which results a number may be compared with, since tools differ."""
     series = case.series
     name = series.benchmark.lower()
     if series.traffic in ("put", "get", "atomic") and series.protocol != "rdma":

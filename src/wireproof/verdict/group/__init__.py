@@ -1,1 +1,1 @@
-"""Points that a group of ranks measures together: what must cross, and whether it did. Pure."""
+"""Points that a group of ranks measures together: which bytes must cross, and did they? Pure."""

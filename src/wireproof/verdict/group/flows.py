@@ -1,10 +1,9 @@
-"""What must cross the wire when a group of ranks measures together: bytes into and out of each
-node. Pure arithmetic.
+"""Compute the bytes that must enter and leave each node in a group measurement. Pure arithmetic.
 
-Ranks of one node talk through memory, so only what leaves a node counts. Point-to-point patterns
-are known exactly; of a library's collective only the least is known that any algorithm must move,
-and of a random ring over several ranks per node only that it enters and leaves every node at least
-once.
+Ranks of one node communicate through memory, so only what leaves a node counts. Point-to-point
+patterns are known exactly. Of a library's collective, only the minimum is known that any algorithm
+must move; of a random ring over several ranks per node, only that it enters and leaves every node
+at least once.
 """
 
 from collections import Counter
@@ -19,7 +18,7 @@ Node = int
 
 @dataclass(frozen=True)
 class CrossingBytes:
-    """Payload bytes over a whole point. ``exact``: not only the least."""
+    """Payload bytes over a whole point. ``exact``: False if these are only the minimum."""
 
     tx: float
     rx: float
@@ -27,8 +26,9 @@ class CrossingBytes:
 
 
 def crossings(point: PointRecord, node_of: Mapping[int, Node]) -> dict[Node, CrossingBytes]:
-    """Node (any number that tells nodes apart) to what must cross its port; empty without a
-    group.
+    """Return what must cross each node's port, by node; empty without a group.
+
+    A node is any number that identifies it.
     """
     group = point.group
     if group is None:
@@ -50,15 +50,16 @@ def crossings(point: PointRecord, node_of: Mapping[int, Node]) -> dict[Node, Cro
 
 
 def operations(point: PointRecord) -> float:
-    """How many operations of the group the point's bytes are, warm-up included; 0 without bytes (a
-    barrier).
+    """Return how many operations of the group the point's bytes are, warm-up included.
+
+    0 if the operation has no bytes (a barrier).
     """
     group = point.group
     if group is None or point.message_bytes == 0:
         return 0.0
     size, count = point.message_bytes, len(group.members)
     sent = CATALOGUE[point.pattern].sent
-    # a load is no operation: member 0 is watched, and sends one message in each
+    # a load is not an operation: member 0 is watched, and sends one message per operation
     if sent is None:
         return group.sent_bytes[0] / size
     messages = sent(count)
@@ -78,9 +79,7 @@ def _summed(
 
 
 def _least(group: GroupResult, nodes: Sequence[Node]) -> dict[Node, CrossingBytes]:
-    """Every node is entered and left at least once by what one of its members sends and
-    receives.
-    """
+    """Every node is entered and left at least once, by its member with the fewest bytes."""
     return {
         node: CrossingBytes(
             float(min(group.sent_bytes[index] for index in mine)),
@@ -92,16 +91,15 @@ def _least(group: GroupResult, nodes: Sequence[Node]) -> dict[Node, CrossingByte
 
 
 def _members(nodes: Sequence[Node]) -> dict[Node, list[int]]:
-    """Node to the numbers of its members."""
-    found: dict[Node, list[int]] = {}
+    by_node: dict[Node, list[int]] = {}
     for index, node in enumerate(nodes):
-        found.setdefault(node, []).append(index)
-    return found
+        by_node.setdefault(node, []).append(index)
+    return by_node
 
 
 def _shares(point: PointRecord, nodes: Sequence[Node]) -> list[tuple[float, float]] | None:
-    """By member: the share of what it sends, and of what it receives, that crosses; None when that
-    is not known.
+    """Return the share of each member's sent and received bytes that crosses, or None if it is
+    unknown.
     """
     partners = CATALOGUE[point.pattern].partners
     if partners == "halves":
@@ -120,7 +118,7 @@ def _shares(point: PointRecord, nodes: Sequence[Node]) -> list[tuple[float, floa
 
 
 def _twice(shares: Iterable[float]) -> list[tuple[float, float]]:
-    """The same of what is sent and of what is received."""
+    """Use the same share for sending and receiving."""
     return [(share, share) for share in shares]
 
 
@@ -138,20 +136,20 @@ def _with_neighbours(nodes: Sequence[Node]) -> list[float]:
 def _collective(
     pattern: str, group: GroupResult, nodes: Sequence[Node]
 ) -> dict[Node, CrossingBytes]:
-    """The least of a collective: what one member must send or receive, its node must; all-to-all
-    patterns add up.
+    """Return the minimum of a collective: each node moves what its busiest member must; all-to-all
+    adds up.
     """
     members, count = _members(nodes), len(nodes)
     away = {node: (count - len(mine)) / max(1, count - 1) for node, mine in members.items()}
     if pattern == "alltoall":
         return _summed(group, nodes, _twice(away[node] for node in nodes), exact=False)
-    found = {}
+    crossing = {}
     for node, mine in members.items():
         sent = [group.sent_bytes[index] for index in mine]
         received = max(group.received_bytes[index] for index in mine)
-        # What others' members contribute to an allgather reaches a node once, and each of its
-        # members' own part leaves it once.
+        # In an allgather, the contributions of other nodes reach a node once, and each of its
+        # members' parts leaves it once.
         gathers = pattern == "allgather"
         tx, rx = (sum(sent), received * away[node]) if gathers else (max(sent), received)
-        found[node] = CrossingBytes(float(tx), float(rx), False)
-    return found
+        crossing[node] = CrossingBytes(float(tx), float(rx), False)
+    return crossing

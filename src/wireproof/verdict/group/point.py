@@ -1,5 +1,6 @@
-"""A point of a group of ranks, judged: did its bytes cross, is the time possible, is it known well
-enough. Pure.
+"""Judge a point of a group of ranks: did its bytes cross, is the time possible and precise enough?
+
+Pure.
 """
 
 from __future__ import annotations
@@ -34,22 +35,22 @@ from wireproof.verdict.path.sight import Due, Sighting, blindly, look
 from wireproof.verdict.run.plateau import fills_link
 from wireproof.verdict.run.quality import decides, enough_samples, payload_issues
 
-# --- Did a group's bytes use the wire? What must cross each node, held against its claimed port.
+# --- Did a group's bytes use the wire? Compare what must cross each node with its claimed port.
 
 _CONTROL_PER_MEMBER = 20_000  # commands and sums travel along a tree of the members
 
 
 def nodes_of(ctx: Context, point: PointRecord, group: GroupResult) -> dict[int, int]:
-    """Rank to a number of its node: the rank that reads its namespace's counters; -2 - rank where
-    nobody does.
+    """Map each rank to its node: the rank that reads its namespace's counters, or -2 - rank without
+    a reader.
     """
     reader = readers(point, ctx.hosts)
     return {rank: reader.get(rank, -2 - rank) for rank in group.members}
 
 
 def prove_group(ctx: Context, point: PointRecord, ledgers: Mapping[int, Ledger]) -> PairProof:
-    """The proof of a group point: every node's claimed port, both directions; the worst sighting
-    speaks.
+    """Prove the path of a group point by every node's claimed port in both directions; the worst
+    decides.
     """
     group = point.group
     assert group is not None  # noqa: S101  asked for groups only
@@ -66,7 +67,7 @@ def prove_group(ctx: Context, point: PointRecord, ledgers: Mapping[int, Ledger])
     level, quality = weakest(sightings)
     if proof == "on-wire" and may_be_inside(ctx, sightings, node_of.__getitem__):
         proof, code = "unproven", "same-adapter"
-    telling = max(sightings, key=lambda one: one.need)
+    telling = max(sightings, key=lambda sighting: sighting.need)
     seen = None if telling.seen is None else int(telling.seen)
     return PairProof(proof, code, tuple(sightings), int(telling.need), seen, level, quality)
 
@@ -87,7 +88,7 @@ def _both_directions(
 
 
 def _most(ctx: Context, point: PointRecord, crossing: CrossingBytes, need: float) -> float:
-    """The most that the point may have moved through one port; no bound where only the least is
+    """Return the most that the point may have moved through one port; no bound if only the least is
     known.
     """
     group = point.group
@@ -107,9 +108,7 @@ def _most(ctx: Context, point: PointRecord, crossing: CrossingBytes, need: float
 def judge_group(
     ctx: Context, point: PointRecord, ledgers: Mapping[int, Ledger]
 ) -> tuple[GroupVerdict | None, list[Issue]]:
-    """The verdict on a group point, None when it has no number, and what there is to say about
-    it.
-    """
+    """Return the verdict on a group point (None if it has no number) and the issues about it."""
     group = point.group
     assert group is not None  # noqa: S101  asked for groups only
     who = _who(ctx, point, group)
@@ -122,7 +121,7 @@ def judge_group(
     node_of = nodes_of(ctx, point, group)
     least = _shortest(ctx, point, group, node_of)
     if least is not None and proof.proof != "off-wire":
-        # What moves no bytes cannot be proven by bytes.
+        # An operation without bytes cannot be proven by bytes.
         doubted = proof.proof == "on-wire" or point.message_bytes == 0
         sure = least.hard_ns if doubted else least.limit_ns
         issues += _possible(ctx, point, estimate, (least.limit_ns, sure), who)
@@ -171,7 +170,7 @@ def _judged(
 
 
 def _codes_of_the_run(ctx: Context, proof: PairProof) -> set[str]:
-    """What is said once, of the whole run, and holds for each of its points."""
+    """Return codes that are reported once for the whole run and hold for each of its points."""
     if not ctx.run.claim.wire:
         return {"no-wire-claimed"}
     return {proof.code} if ctx.moves_nothing else set()
@@ -185,9 +184,9 @@ def _who(ctx: Context, point: PointRecord, group: GroupResult) -> Whole:
 
 
 def _verdict(ctx: Context, issues: list[Issue], proof: PairProof, limit: float | None) -> Verdict:
-    found = verdict_of(issue.severity for issue in issues)
+    worst_verdict = verdict_of(issue.severity for issue in issues)
     sure = proof.proof == "on-wire" and limit is not None and ctx.run.claim.wire
-    return found if sure or found == "fail" else "inconclusive"
+    return worst_verdict if sure or worst_verdict == "fail" else "inconclusive"
 
 
 def _status(point: PointRecord, group: GroupResult, who: Whole) -> list[Issue]:
@@ -205,12 +204,12 @@ def _status(point: PointRecord, group: GroupResult, who: Whole) -> list[Issue]:
 def _path(
     ctx: Context, point: PointRecord, group: GroupResult, who: Whole, proof: PairProof
 ) -> list[Issue]:
-    """At most one issue: what is wrong with the path."""
+    """Return at most one issue: what is wrong with the path."""
     if not proof.code or not ctx.run.claim.wire or ctx.moves_nothing:
-        return []  # a transport that moves nothing is said once, of the whole run
+        return []  # a transport that moves nothing is reported once, for the whole run
     severity: Severity = "inconclusive" if proof.proof == "unproven" else "fail"
     worst = min(
-        proof.sightings, key=lambda one: (one.seen or 0.0) / max(1.0, one.need), default=None
+        proof.sightings, key=lambda end: (end.seen or 0.0) / max(1.0, end.need), default=None
     )
     shown = ""
     if worst is not None and worst.need > 0:
@@ -246,8 +245,10 @@ def _precision(ctx: Context, point: PointRecord, estimate: Estimate, who: Whole)
 
 @dataclass(frozen=True, slots=True)
 class _Least:
-    """The shortest time of one operation. ``hard_ns``: below it is a contradiction, whatever the
-    literature says. ``of_bytes``: it is the time of the bytes, and not the latency.
+    """The shortest possible time of one operation.
+
+    ``hard_ns``: a shorter time is a contradiction, whatever the literature says. ``of_bytes``: the
+    limit comes from the bytes, not from the latency.
     """
 
     limit_ns: float
@@ -258,8 +259,9 @@ class _Least:
 def _shortest(
     ctx: Context, point: PointRecord, group: GroupResult, node_of: Mapping[int, int]
 ) -> _Least | None:
-    """The busiest node's bytes at the most that the link carries, and the latency floor where an
-    operation waits for another node. None without a link.
+    """Return the time of the busiest node's bytes at the link's rate, at least the latency floor.
+
+    The floor applies only if an operation waits for another node. None without a link.
     """
     link = ctx.link
     bounds = bounds_of(link, ctx.table) if link is not None else None
@@ -268,7 +270,7 @@ def _shortest(
     waits = CATALOGUE[point.pattern].waits
     floor, hard = (bounds.floor, bounds.hard) if waits else (0.0, 0.0)
     done = max(1.0, operations(point))
-    due = [max(one.tx, one.rx) for one in crossings(point, node_of).values()]
+    due = [max(node.tx, node.rx) for node in crossings(point, node_of).values()]
     credit = shaper_credit_bytes(link, idle_between_messages=waits, table=ctx.table)
     beyond = max(0.0, max(due, default=0.0) / done - credit * len(group.members))
     wire = beyond / bounds.most * 1e9
@@ -279,8 +281,10 @@ def _shortest(
 def _possible(
     ctx: Context, point: PointRecord, estimate: Estimate, least: tuple[float, float], who: Whole
 ) -> list[Issue]:
-    """``least``: the shortest time, and that below which it is a contradiction; between them it is
-    a doubt.
+    """Report a time below the shortest possible time.
+
+    ``least``: (the shortest time, the time below which it is a contradiction). In between it is a
+    doubt.
     """
     limit, hard = least
     tolerance = 1 - ctx.criteria.floor_tolerance

@@ -1,4 +1,4 @@
-"""Which step between two layers loses time or rate, and what is concluded of it. Pure."""
+"""Judge which step between two layers loses time or rate, and what follows from that. Pure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,8 +15,10 @@ __all__ = ["KNOBS", "JudgedSteps", "LayerKnob", "Rung", "decided", "hints_for", 
 
 
 def step_said(step: LayerStep, titles: Mapping[LayerName, str], smallest: float) -> str:
-    """``MPI point to point takes 11.2 us more than libfabric tcp before the first byte (2.1 times
-    [2.0, 2.2])``.
+    """Return a sentence about one step.
+
+    ``MPI point to point takes 11.2 us longer to start than libfabric tcp (2.1 times its start [2.0,
+    2.2])``
     """
     lower, upper = titles[step.lower], titles[step.upper]
     if step.answer == "undecided":
@@ -27,10 +29,12 @@ def step_said(step: LayerStep, titles: Mapping[LayerName, str], smallest: float)
         )
     if step.answer == "no-loss":
         return f"{upper} {_alike(step)} {lower}, within {smallest:.0%} ({_times(step)})"
-    said = f"{upper} {_lost(step)} {lower} ({_times(step)})"
+    sentence = f"{upper} {_lost(step)} {lower} ({_times(step)})"
     if step.regained:
-        return f"{said}; {titles[step.regained]} does not pay it, so it does not go through there"
-    return said
+        return (
+            f"{sentence}; {titles[step.regained]} does not pay it, so it does not go through there"
+        )
+    return sentence
 
 
 def _alike(step: LayerStep) -> str:
@@ -47,7 +51,7 @@ def _lost(step: LayerStep) -> str:
 
 
 def _times(step: LayerStep) -> str:
-    """``2.1 times the start [2.0, 2.2]``; of rates what is left, ``26 % of its rate [25, 27]``."""
+    """``2.1 times its start [2.0, 2.2]``; for rates what is left, ``26 % of its rate [25, 27]``."""
     if step.quantity == "start":
         span = "" if step.low is None or step.high is None else _span(step.low, step.high)
         return f"{quantity.significant(step.ratio)} times its start{span}"
@@ -61,9 +65,9 @@ def _span(low: float, high: float) -> str:
 
 
 _LINK_SHARE = 0.8
-"""Of the link's attainable goodput, below which the lowest layer itself is slow."""
+"""Share of the link's attainable goodput below which the lowest layer itself is slow."""
 _BUSY = 0.25
-"""Share of the time without a processor, above which a host is too busy to blame a layer."""
+"""Share of time spent waiting for a CPU above which a host is too busy to blame a layer."""
 
 
 @dataclass(frozen=True)
@@ -82,19 +86,21 @@ def judge_ladder(
     smallest: float,
     attainable_bytes_per_s: float | None = None,
 ) -> JudgedSteps:
-    """Findings, the worst first, the verdict and the answer in words."""
-    titles: dict[LayerName, str] = {one.name: one.title for one in layers}
-    worded = [msgspec.structs.replace(one, text=step_said(one, titles, smallest)) for one in steps]
-    parts = [one for one in layers if not one.apart]
-    findings = [
-        *(_of_step(one, _busy(one, layers)) for one in worded if one.answer != "no-loss"),
-        *_of_lowest(parts, attainable_bytes_per_s),
-        *(_of_layer(one) for one in layers if one.apart),
-        *_of_number(parts, worded),
-        *(_of_missing(one) for one in missing),
+    """Return the findings, worst first, the verdict and the answer in words."""
+    titles: dict[LayerName, str] = {layer.name: layer.title for layer in layers}
+    worded = [
+        msgspec.structs.replace(step, text=step_said(step, titles, smallest)) for step in steps
     ]
-    findings.sort(key=lambda one: rank(one.severity))
-    verdict = verdict_of(one.severity for one in findings)
+    parts = [layer for layer in layers if not layer.apart]
+    findings = [
+        *(_of_step(step, _busy(step, layers)) for step in worded if step.answer != "no-loss"),
+        *_of_lowest(parts, attainable_bytes_per_s),
+        *(_of_layer(layer) for layer in layers if layer.apart),
+        *_of_number(parts, worded),
+        *(_of_missing(layer) for layer in missing),
+    ]
+    findings.sort(key=lambda finding: rank(finding.severity))
+    verdict = verdict_of(finding.severity for finding in findings)
     return JudgedSteps(worded, findings, verdict, _answer(worded, findings, parts, smallest))
 
 
@@ -112,10 +118,11 @@ def _finding(
 
 
 def _busy(step: LayerStep, layers: Sequence[Layer]) -> str:
-    """Why the hosts may have made the difference: the processes of both layers waited for a
-    processor. Where those of the upper layer alone did, its own way of waiting is the cause.
+    """Return why the hosts may cause the difference: the processes of both layers waited for a CPU.
+
+    If only those of the upper layer waited, its way of waiting is the cause, and this returns "".
     """
-    waited = {one.name: one.waited for one in layers}
+    waited = {layer.name: layer.waited for layer in layers}
     lower, upper = waited[step.lower], waited[step.upper]
     if lower is None or lower <= _BUSY or (upper is not None and upper <= _BUSY):
         return ""
@@ -141,8 +148,8 @@ def _of_step(step: LayerStep, busy: str) -> Finding:
 
 
 def _of_lowest(parts: Sequence[Layer], attainable: float | None) -> list[Finding]:
-    """The rate of the lowest layer against the link: only where no layer above does better."""
-    tops = [top for one in parts if (top := _top(one)) is not None]
+    """Compare the rate of the lowest layer with the link, only if no layer above is faster."""
+    tops = [top for layer in parts if (top := _top(layer)) is not None]
     lowest = parts[0].line.windowed or parts[0].line.rate if parts else None
     if lowest is None or attainable is None or len(tops) < len(parts):
         return []
@@ -159,9 +166,9 @@ def _of_lowest(parts: Sequence[Layer], attainable: float | None) -> list[Finding
 
 
 def _top(layer: Layer) -> float | None:
-    """The upper end of the best rate that it reaches, bytes/s; None with too few rounds for one."""
-    found = [one.high for one in (layer.line.rate, layer.line.windowed) if one is not None]
-    return None if not found or None in found else max(one for one in found if one is not None)
+    """Return the upper end of the layer's best rate in bytes/s; None after too few rounds."""
+    highs = [rate.high for rate in (layer.line.rate, layer.line.windowed) if rate is not None]
+    return None if not highs or None in highs else max(high for high in highs if high is not None)
 
 
 def _of_layer(layer: Layer) -> Finding:
@@ -171,33 +178,32 @@ def _of_layer(layer: Layer) -> Finding:
 
 
 def _of_number(parts: Sequence[Layer], steps: Sequence[LayerStep]) -> list[Finding]:
-    """Too few layers for any step, or layers whose numbers make no line."""
+    """Report that no step can be compared: too few layers, or layers without a fitted line."""
     if steps:
         return []
-    found = ", ".join(one.title for one in parts) or "none"
-    message = f"no step can be compared: layers that are measured and proven: {found}"
+    usable = ", ".join(layer.title for layer in parts) or "none"
+    message = f"no step can be compared: layers that are measured and proven: {usable}"
     return [_finding("ladder-too-short", "inconclusive", message, "", {"layers": len(parts)})]
 
 
-def _of_missing(one: MissingLayer) -> Finding:
-    message = f"{one.title} is not measured: {one.why}"
-    return _finding("layer-missing", "note", message, one.name, {})
+def _of_missing(layer: MissingLayer) -> Finding:
+    message = f"{layer.title} is not measured: {layer.why}"
+    return _finding("layer-missing", "note", message, layer.name, {})
 
 
 def _answer(
     steps: Sequence[LayerStep], findings: Sequence[Finding], parts: Sequence[Layer], smallest: float
 ) -> str:
-    """What is to be said first."""
-    said = [one.message for one in findings if one.severity == "fail"]
-    if not said:
-        open_ = [one for one in findings if one.severity == "inconclusive"]
-        open_.sort(key=lambda one: one.code == "layer-undecided")
-        said = [open_[0].message] if open_ else [f"no layer loses more than {smallest:.0%}"]
-    return ". ".join([*said, *_share(parts)]) + "."
+    sentences = [finding.message for finding in findings if finding.severity == "fail"]
+    if not sentences:
+        open_ = [finding for finding in findings if finding.severity == "inconclusive"]
+        open_.sort(key=lambda finding: finding.code == "layer-undecided")
+        sentences = [open_[0].message] if open_ else [f"no layer loses more than {smallest:.0%}"]
+    return ". ".join([*sentences, *_share(parts)]) + "."
 
 
 def _share(parts: Sequence[Layer]) -> list[str]:
-    """What of the lowest layer's rate is left at the top: of a window where both have one."""
+    """Say what the top layer keeps of the lowest layer's rate, by the window if both have it."""
     if len(parts) < 2:
         return []
     low, top = parts[0].line, parts[-1].line
@@ -209,7 +215,7 @@ def _share(parts: Sequence[Layer]) -> list[str]:
     return [f"Of {quantity.megabytes(first)} MB/s in {parts[0].title}, {left}"]
 
 
-# --- The knobs of each layer: what is worth trying when the step to it loses time or rate. Data.
+# --- The knobs of each layer: what to try if the step to it loses time or rate. Data.
 
 _START: tuple[Quantity, ...] = ("start",)
 _RATE: tuple[Quantity, ...] = ("rate", "windowed")
@@ -218,9 +224,11 @@ _TRANSPORT: dict[LayerName, str] = {"tcp": " --transport tcp", "ofi": " --transp
 
 @dataclass(frozen=True)
 class LayerKnob:
-    """``name``: a setting of the catalogue, or a variable. ``values``: of a variable, to be tried
-    against what is set now; "" of a setting, whose recommended value is tried. ``reads``: what
-    reads it (of libfabric: the provider). ``moves``: the quantities that it moves.
+    """A setting of the catalogue or a variable.
+
+    ``values``: for a variable, the values to try against the current one; "" for a setting, whose
+    recommended value is tried. ``reads``: the library that reads it (for libfabric, the provider).
+    ``moves``: the quantities that it can change.
     """
 
     layer: LayerName
@@ -236,7 +244,7 @@ class LayerKnob:
         return Hint(layer=self.layer, name=self.name, does=does, command=command)
 
     def _command(self, where: str) -> str:
-        """`tune try` has no collective: there the ladder itself is asked again with the value."""
+        """`tune try` measures no collective: for those, the ladder itself runs with the value."""
         if self.layer == "collective" and self.values:
             value = self.values.split(",")[-1]
             return f"{self.name}={value} wireproof ladder {where} --layers mpi,collective"
@@ -247,7 +255,7 @@ class LayerKnob:
 
 @dataclass(frozen=True)
 class StudyHint:
-    """A catalogue of `wireproof study`: many knobs at once, each read back."""
+    """A catalogue of `wireproof study`: many knobs in one run, each read back."""
 
     layer: LayerName
     name: str
@@ -318,22 +326,23 @@ KNOBS: tuple[LayerKnob, ...] = (
 def hints_for(
     steps: Sequence[LayerStep], titles: Mapping[LayerName, str], where: str
 ) -> list[Hint]:
-    """The knobs of the layers that lose, by what they lose; of libfabric those of its provider.
+    """Return the knobs of the layers that lose, by what they lose; for libfabric, those of its
+    provider.
 
-    ``titles``: of the layers, libfabric's with its provider. ``where``: the options that choose the
-    hosts.
+    ``titles``: the layers' titles; libfabric's names its provider. ``where``: the options that
+    choose the hosts.
     """
-    lost = {(one.upper, one.quantity) for one in steps if one.answer == "loses"}
+    lost = {(step.upper, step.quantity) for step in steps if step.answer == "loses"}
     layers = {layer for layer, _ in lost}
-    studies = [one.hint(where) for one in STUDIES if one.layer in layers and _fits(one, titles)]
+    studies = [hint.hint(where) for hint in STUDIES if hint.layer in layers and _fits(hint, titles)]
     knobs = [
-        one.hint(where)
-        for one in KNOBS
-        if any((one.layer, quantity) in lost for quantity in one.moves) and _fits(one, titles)
+        knob.hint(where)
+        for knob in KNOBS
+        if any((knob.layer, quantity) in lost for quantity in knob.moves) and _fits(knob, titles)
     ]
     return [*studies, *knobs]
 
 
-def _fits(one: LayerKnob | StudyHint, titles: Mapping[LayerName, str]) -> bool:
-    """A variable of another provider does nothing."""
-    return one.layer != "ofi" or not one.reads or one.reads in titles.get("ofi", "")
+def _fits(knob: LayerKnob | StudyHint, titles: Mapping[LayerName, str]) -> bool:
+    """A variable of another provider has no effect."""
+    return knob.layer != "ofi" or not knob.reads or knob.reads in titles.get("ofi", "")

@@ -1,7 +1,6 @@
-"""The decision of every step: a loss is claimed by Holm's rule over all steps and quantities.
+"""Decide every step: a loss is claimed by Holm's rule over all steps and quantities.
 
-That a step loses nothing is said when its interval, which holds together with all others, ends
-below the threshold.
+A step loses nothing if its interval, which holds jointly with all others, ends below the threshold.
 """
 
 from __future__ import annotations
@@ -33,15 +32,16 @@ _ANSWERS: dict[Answer, StepAnswer] = {
 
 @dataclass(frozen=True)
 class Rung:
-    """A layer that takes part in claims, with its lines."""
+    """A layer whose path is proven, with its fitted lines."""
 
     name: LayerName
     fitted: Fitted
 
 
 def decided(rungs: Sequence[Rung], smallest: float) -> list[LayerStep]:
-    """Every step from one rung to the next, in each quantity, from the wire up; none where a
-    rung has no round with it.
+    """Decide every step from one rung to the next, in each quantity, from the wire up.
+
+    A step is left out if no round measured both of its rungs.
     """
     design = Design(
         arms=tuple(range(len(rungs))),
@@ -56,18 +56,19 @@ def decided(rungs: Sequence[Rung], smallest: float) -> list[LayerStep]:
 
 
 def _trials(rungs: Sequence[Rung]) -> list[Trial]:
-    """What each round gives of each rung's line."""
-    found = []
+    """Return what each round gives for each rung's line."""
+    trials = []
     for arm, rung in enumerate(rungs):
         for block, numbers in enumerate(zip(*rung.fitted.each.values(), strict=True)):
             known = zip(rung.fitted.each, numbers, strict=True)
-            found.append(Trial(block, arm, {key: n for key, n in known if n is not None}))
-    return found
+            trials.append(Trial(block, arm, {key: n for key, n in known if n is not None}))
+    return trials
 
 
 def _neighbours(rungs: Sequence[Rung]) -> Iterator[Contrast]:
-    """Each rung with the one that it stands on. An application stands beside the collective, on
-    the MPI's messages.
+    """Pair each rung with the one that it stands on.
+
+    An application stands beside the collective, on the MPI's messages.
     """
     for at, rung in enumerate(rungs[1:], start=1):
         under = [place for place in range(at) if (rung.name, rungs[place].name) != _BESIDE]
@@ -95,7 +96,9 @@ def _step(
 def _regained(
     effect: Effect, rungs: Sequence[Rung], design: Design, trials: Sequence[Trial]
 ) -> LayerName | None:
-    """A layer further up, proven as good as the one below the loss, does not go through it."""
+    """Return a later layer that is proven as good as the one below the loss, so it bypasses the
+    lossy layer.
+    """
     base, upper = effect.contrast.base, effect.contrast.other
     if rungs[upper].name == _BESIDE[1]:
         return None
@@ -107,15 +110,17 @@ def _regained(
     return None
 
 
-# --- Layers of one path over rounds: the line t(s) = start + s / rate of each.
+# --- Layers of one path over rounds: fit the line t(s) = start + s / rate of each.
 
 _NS_PER_S = 1e9
 
 
 @dataclass(frozen=True)
 class Round:
-    """One round of a layer. ``times``: message size (bytes) -> time of one message (ns).
-    ``windowed``: bytes/s of the largest size with many messages under way, None: not measured.
+    """One round of a layer.
+
+    ``times``: message size (bytes) -> time of one message (ns). ``windowed``: bytes/s of the
+    largest size with many messages in flight; None: not measured.
     """
 
     times: Mapping[int, float]
@@ -124,8 +129,9 @@ class Round:
 
 @dataclass(frozen=True)
 class Fitted:
-    """``line`` over all rounds; ``each``: of each round, in ns and bytes/s, None where that round
-    does not give it.
+    """``line``: fitted over all rounds.
+
+    ``each``: the values of each round in ns and bytes/s; None if a round has no such value.
     """
 
     line: LayerLine
@@ -134,48 +140,53 @@ class Fitted:
 
 
 def enough_rounds(steps: int) -> int:
-    """Rounds after which ``steps`` steps, in three quantities each, have intervals that hold at
-    once; and one to spare, so that one disturbed round does not keep them open.
+    """Return the rounds after which ``steps`` steps, in three quantities each, have joint
+    intervals, plus one.
+
+    The spare round keeps a single disturbed round from leaving them undecided.
     """
     return least_size(ALPHA / (3 * max(1, steps))) + 1
 
 
 def fitted(rounds: Sequence[Round | None]) -> Fitted:
-    """The line of each round (None: it failed), broken where the medians of all rounds break: one
-    protocol switch for all rounds, so that noise does not move it.
+    """Fit the line of each round (None: the round failed), with a break where the medians of all
+    rounds break.
 
-    Raises ValueError without a round.
+    One protocol switch for all rounds keeps noise from moving it. Raises ValueError without a
+    round.
     """
-    medians = _medians([one.times for one in rounds if one is not None])
+    medians = _medians([measured.times for measured in rounds if measured is not None])
     whole = fit_sizes(medians)
     switch = whole.eager_limit_bytes if whole is not None else None
-    fits = [None if one is None else _fit(one, medians, switch) for one in rounds]
+    fits = [None if measured is None else _fit(measured, medians, switch) for measured in rounds]
     each: dict[Quantity, tuple[float | None, ...]] = {
         "start": tuple(map(_start, fits)),
         "rate": tuple(map(_rate, fits)),
-        "windowed": tuple(one.windowed if one is not None else None for one in rounds),
+        "windowed": tuple(
+            measured.windowed if measured is not None else None for measured in rounds
+        ),
     }
     line = LayerLine(
         start=_over(each["start"]),
         rate=_over(each["rate"]),
         windowed=_over(each["windowed"]),
         switch_bytes=switch,
-        residual=max(one.residual for one in whole.lines) if whole is not None else None,
+        residual=max(line.residual for line in whole.lines) if whole is not None else None,
     )
     times = tuple(SizeTime(message_bytes=size, time_ns=medians[size]) for size in medians)
     return Fitted(line, times, each)
 
 
 def _medians(rounds: Sequence[Mapping[int, float]]) -> dict[int, float]:
-    """Of the sizes that every round has, ascending."""
+    """Return the median time of every size that all rounds have, in ascending order."""
     if not rounds:
         raise ValueError("a layer without a round")
     sizes = sorted(set.intersection(*map(set, rounds)))
-    return {size: median(one[size] for one in rounds) for size in sizes}
+    return {size: median(times[size] for times in rounds) for size in sizes}
 
 
-def _fit(one: Round, sizes: Iterable[int], switch: int | None) -> CurveFit | None:
-    return fit_with_break({size: one.times[size] for size in sizes}, switch)
+def _fit(measured: Round, sizes: Iterable[int], switch: int | None) -> CurveFit | None:
+    return fit_with_break({size: measured.times[size] for size in sizes}, switch)
 
 
 def _start(fit: CurveFit | None) -> float | None:
@@ -187,6 +198,6 @@ def _rate(fit: CurveFit | None) -> float | None:
 
 
 def _over(values: Iterable[float | None]) -> Interval | None:
-    """Centre and interval of positive values, found among their logarithms."""
+    """Return centre and interval of positive values, computed on their logarithms."""
     logs = [math.log(value) for value in values if value is not None]
     return interval(logs, ALPHA, math.exp) if logs else None

@@ -1,4 +1,4 @@
-"""Who is slow, as findings of the run in which it was located. Pure."""
+"""Turn located culprits into findings of their run. Pure."""
 
 from wireproof.verdict.located.findings import with_located
 from wireproof.verdict.located.issues import blame_sentence, located_issues

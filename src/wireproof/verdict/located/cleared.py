@@ -1,8 +1,7 @@
-"""Which slow pairs are nobody's fault: slow among others and fast alone, or on a path that is
-slower by design. Pure.
+"""Clear slow pairs that are slow only among others, or on a path that is slower by design. Pure.
 
-Only a pair that is on the wire and accused of nothing but being slow can be acquitted, and only by
-what was measured.
+Only a pair that is on the wire and accused of nothing but being slow can be cleared, and only by a
+measurement.
 """
 
 import math
@@ -23,33 +22,33 @@ _REACH = 3.0
 
 
 def good_alone(judgement: Judgement, located: Sequence[Located]) -> set[Subject]:
-    """Suspects that were cleared, as ports with their direction or as routes, whose results alone
-    all pass.
+    """Return cleared suspects, as ports with direction or as routes, whose results alone all
+    pass.
     """
     suspects: set[Subject | None] = set()
-    for one in located:
-        if one.metric == "goodput":
-            suspects.update(one.acquitted)
-            suspects.update(each.about for each in one.contention)
+    for sweep in located:
+        if sweep.metric == "goodput":
+            suspects.update(sweep.acquitted)
+            suspects.update(contention.about for contention in sweep.contention)
     alone = _alone(judgement.pairs)
-    found: set[Subject] = set()
+    cleared: set[Subject] = set()
     for suspect in suspects:
         for way in _ways(suspect):
             verdicts = [pair.verdict for pair in alone if way in _subjects(pair)]
             if verdicts and all(verdict == "pass" for verdict in verdicts):
-                found.add(way)
-    return found
+                cleared.add(way)
+    return cleared
 
 
 def _ways(suspect: Subject | None) -> list[Subject]:
-    """A node is its port in both directions."""
+    """Return a node as its port in both directions."""
     if isinstance(suspect, Node):
         return [Port(suspect.name, "tx"), Port(suspect.name, "rx")]
     return [suspect] if isinstance(suspect, Port | Route) else []
 
 
 def _alone(pairs: Iterable[PairVerdict]) -> list[PairVerdict]:
-    """One-way results of points in which no other pair ran."""
+    """Return one-way results of points in which no other pair ran."""
     listed = list(pairs)
     count = Counter((pair.point, pair.repeat) for pair in listed)
     return [pair for pair in listed if count[pair.point, pair.repeat] == 1 and _one_way(pair)]
@@ -70,12 +69,13 @@ def harmless(
     min_efficiency: float,
     fabric: Fabric | None = None,
 ) -> dict[int, PairVerdict]:
-    """id of a pair's verdict -> the same without its failure.
+    """Return the verdicts that lose their failure: id of a pair's verdict -> the verdict without
+    the failure.
 
-    Contention: ``located`` says that it reaches ``min_efficiency`` of its limit alone, or
-    everything that its cleared end measured alone passes. Tier: ``fabric`` puts it on a kind of
-    path that is slower by design for all, it is no slower than these, and the best kind reaches
-    ``min_efficiency``.
+    Contention: the pair reaches ``min_efficiency`` of its limit alone according to ``located``, or
+    everything that its cleared end measured alone passes. Tier: ``fabric`` puts the pair on a kind
+    of path that is slower by design, the pair is no slower than that kind, and the best kind
+    reaches ``min_efficiency``.
     """
     accused = [pair for pair in judgement.pairs if _only_slow(pair)]
     if not accused:
@@ -83,7 +83,7 @@ def harmless(
     alone = _best_alone(located)
     good = good_alone(judgement, located)
     tiers = _tier_medians(accused, located, min_efficiency, fabric)
-    found: dict[int, PairVerdict] = {}
+    cleared: dict[int, PairVerdict] = {}
     for pair, tier in zip(accused, tiers, strict=True):
         least = min_efficiency * (pair.limit or 0.0)
         code = ""
@@ -92,26 +92,31 @@ def harmless(
         elif tier is not None and pair.value >= tier:
             code = "tier-oversubscribed"
         if code:
-            found[id(pair)] = msgspec.structs.replace(pair, verdict="pass", codes=[code])
-    return found
+            cleared[id(pair)] = msgspec.structs.replace(pair, verdict="pass", codes=[code])
+    return cleared
 
 
 def _best_alone(located: Sequence[Located]) -> dict[Subject | None, float]:
-    """What was slow among others, and the goodput that it has alone."""
-    contention = [one for each in located if each.metric == "goodput" for one in each.contention]
-    return {one.about: one.alone for one in contention}
+    """Return the goodput alone of everything that was slow among others."""
+    return {
+        contention.about: contention.alone
+        for sweep in located
+        if sweep.metric == "goodput"
+        for contention in sweep.contention
+    }
 
 
 def by_design(
     routes: Sequence[Route], located: Sequence[Located], fabric: Fabric | None
 ) -> list[Tier | None]:
-    """Of each route its kind of path, where that is slower by design than the best kind; else
+    """Return each route's kind of path if that is slower by design than the best kind, else
     None.
     """
-    one = next((each for each in located if each.metric == "goodput"), None)
-    if one is None or fabric is None or not routes:
+    sweep = next((sweep for sweep in located if sweep.metric == "goodput"), None)
+    if sweep is None or fabric is None or not routes:
         return [None] * len(routes)
-    slower = {tier.name: tier for tier in one.tiers if tier.oversubscription > 1.0 + one.practical}
+    limit = 1.0 + sweep.practical
+    slower = {tier.name: tier for tier in sweep.tiers if tier.oversubscription > limit}
     return (
         [slower.get(name) for name in _tier_names(routes, fabric)]
         if slower
@@ -130,16 +135,16 @@ def _tier_medians(
     min_efficiency: float,
     fabric: Fabric | None,
 ) -> list[float | None]:
-    """Of each pair, the least goodput that its kind of path makes innocent; None where nothing
-    does.
+    """Return for each pair the least goodput that its kind of path excuses, or None if it excuses
+    none.
     """
     routes = [Route(pair.origin_host, pair.target_host) for pair in pairs]
     kinds = by_design(routes, located, fabric)
     best = max(
-        (tier.median for one in located if one.metric == "goodput" for tier in one.tiers),
+        (tier.median for sweep in located if sweep.metric == "goodput" for tier in sweep.tiers),
         default=0.0,
     )
-    spread = {id(tier): _usual_share(tier, one) for one in located for tier in one.tiers}
+    spread = {id(tier): _usual_share(tier, sweep) for sweep in located for tier in sweep.tiers}
     return [
         kind.median * spread[id(kind)]
         if kind is not None and best >= min_efficiency * (pair.limit or 0.0)
@@ -149,7 +154,7 @@ def _tier_medians(
 
 
 def _usual_share(tier: Tier, located: Located) -> float:
-    """Of the tier's median, what its slower flows get: those that share a link do not share it
+    """Return the share of the tier's median that its slower flows get: flows do not share a link
     evenly.
     """
     return min(1.0 - located.practical, math.exp(-_REACH * tier.spread))
@@ -157,9 +162,8 @@ def _usual_share(tier: Tier, located: Located) -> float:
 
 def _tier_names(routes: Sequence[Route], fabric: Fabric) -> list[str]:
     nodes = tuple(dict.fromkeys(host for route in routes for host in (route.origin, route.target)))
-    # Every node of the fabric takes part, so that the kinds have the names that they have in the
-    # whole screen.
-    nodes = tuple(dict.fromkeys([*nodes, *(one.node for one in fabric.attachments)]))
+    # Include every node of the fabric, so that the kinds get the same names as in the whole screen.
+    nodes = tuple(dict.fromkeys([*nodes, *(place.node for place in fabric.attachments)]))
     index = {name: number for number, name in enumerate(nodes)}
     nothing = np.zeros(len(routes), dtype=np.float64)
     samples = Samples(
@@ -172,4 +176,4 @@ def _tier_names(routes: Sequence[Route], fabric: Fabric) -> list[str]:
         half_width=nothing,
     )
     number, names = tiers_of(samples, places_of(nodes, fabric))
-    return [names[one] for one in number.tolist()]
+    return [names[tier] for tier in number.tolist()]

@@ -1,5 +1,5 @@
-"""What was located, as findings of the run: the findings that a culprit explains go, and the
-verdict is drawn again. Pure.
+"""Add what was located to a run's findings, remove the findings that a culprit explains, and decide
+the verdict again. Pure.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -35,21 +35,21 @@ from wireproof.verdict.located.issues import (
     with_shared,
 )
 
-# --- A slow node with rails: which of them it is, bytes alone do not say where they are shared
-# evenly.
+# --- A slow node with rails: if the rails share evenly, the bytes do not show which rail is slow.
 
 _SLOW = ("node-slow", "port-slow")
 
 
 def with_rail_notes(judgement: Judgement, claim: Claim) -> Judgement:
-    """``judgement`` with a finding for each slow node of which several NICs are claimed, and whose
-    slow rail nothing names yet: how it is found.
+    """Add a finding for each slow node with several claimed NICs whose slow rail is unknown.
+
+    It says how to find that rail.
     """
-    nics = {one.host: one.nic for one in claim.hosts if is_several(one.nic)}
+    nics = {host.host: host.nic for host in claim.hosts if is_several(host.nic)}
     if not nics:
         return judgement
-    named = {_node(one) for one in judgement.findings if one.code == "slow-rail"}
-    slow = {_node(one): one for one in judgement.findings if one.code in _SLOW}
+    named = {_node(finding) for finding in judgement.findings if finding.code == "slow-rail"}
+    slow = {_node(finding): finding for finding in judgement.findings if finding.code in _SLOW}
     well = next((host for host in nics if host not in slow), "PARTNER")
     issues = [
         _note(node, nics[node], well, finding)
@@ -79,13 +79,13 @@ def _note(node: str, nics: str, partner: str, finding: Finding) -> Issue:
     return Issue("rail-not-told", "inconclusive", Node(node), text, {"command": command})
 
 
-# --- Which findings of the judge a located culprit explains.
+# --- Which findings of the judgement a located culprit explains.
 
 _WAYS = ("direction-slow", "node-direction-slow")
 _BOTH_WAYS = ("pingpong", "exchange")
 _FETCHES = ("get",)
 _BY_HALF = 0.5
-_WORSE = 0.85  # a pair this far below its culprit's own value has another trouble besides
+_WORSE = 0.85  # a pair below this share of its culprit's value has another problem as well
 
 
 def explained(
@@ -95,11 +95,11 @@ def explained(
     after: Sequence[PairVerdict],
     good_alone: Collection[Subject] = (),
 ) -> tuple[list[Finding], list[tuple[Finding, Blame]]]:
-    """(findings that stay, findings that go with the culprit that explains them).
+    """Return (findings that stay, removed findings with the culprit that explains each).
 
     ``before`` and ``after``: the pairs' verdicts before and after contention was taken into
-    account; a finding whose pairs are all acquitted goes without a culprit, and so does one about
-    somebody of ``good_alone``.
+    account. A finding is also removed, without a culprit, if all its pairs are cleared or its
+    subject is in ``good_alone``.
     """
     slow = _slow_pairs(before)
     acquitted = {key for key in slow if key not in _slow_pairs(after)}
@@ -113,7 +113,7 @@ def explained(
             continue
         pairs = slow.get((finding.code, finding.about), [])
         near = _near(index, finding) if finding.code in SLOW else []
-        blame = next((one for one in near if _tells(one, finding, pairs)), None)
+        blame = next((culprit for culprit in near if _tells(culprit, finding, pairs)), None)
         if blame is None:
             kept.append(finding)
         else:
@@ -122,16 +122,16 @@ def explained(
 
 
 def _index(blames: Iterable[Blame]) -> dict[Subject, list[Blame]]:
-    """Node or route to the culprits that may concern it: ten thousand findings meet ten thousand
-    culprits.
+    """Map each node or route to the culprits that may concern it, so that many findings stay
+    fast.
     """
-    found: dict[Subject, list[Blame]] = {}
+    culprits: dict[Subject, list[Blame]] = {}
     for blame in blames:
-        own = Node(blame.about.node) if isinstance(blame.about, Port) else blame.about
-        near = [own] if own is not None else []
+        place = Node(blame.about.node) if isinstance(blame.about, Port) else blame.about
+        near = [place] if place is not None else []
         for subject in dict.fromkeys([*near, *map(Node, blame.nodes)]):
-            found.setdefault(subject, []).append(blame)
-    return found
+            culprits.setdefault(subject, []).append(blame)
+    return culprits
 
 
 def _near(index: dict[Subject, list[Blame]], finding: Finding) -> list[Blame]:
@@ -139,20 +139,21 @@ def _near(index: dict[Subject, list[Blame]], finding: Finding) -> list[Blame]:
     if isinstance(about, Port):
         near = [Node(about.node)]
     elif isinstance(about, Route):
-        one, other = about.origin, about.target
-        near = [about, Node(one), Node(other), Both(one, other), Both(other, one), about.back]
+        origin, target = about.origin, about.target
+        both = [Both(origin, target), Both(target, origin)]
+        near = [about, Node(origin), Node(target), *both, about.back]
     return [blame for subject in near for blame in index.get(subject, [])]
 
 
 def _slow_pairs(
     pairs: Iterable[PairVerdict],
 ) -> dict[tuple[str, Subject | None], list[PairVerdict]]:
-    """(code, route) -> the pairs' results that it is about."""
-    found: dict[tuple[str, Subject | None], list[PairVerdict]] = {}
+    """Map (code, route) to the slow results that it is about."""
+    results: dict[tuple[str, Subject | None], list[PairVerdict]] = {}
     for pair in pairs:
         if "below-expectation" in pair.codes:
-            found.setdefault(("below-expectation", _route(pair)), []).append(pair)
-    return found
+            results.setdefault(("below-expectation", _route(pair)), []).append(pair)
+    return results
 
 
 def _route(pair: PairVerdict) -> Route:
@@ -160,7 +161,7 @@ def _route(pair: PairVerdict) -> Route:
 
 
 def _tells(blame: Blame, finding: Finding, pairs: Sequence[PairVerdict]) -> bool:
-    """True when the culprit is reason enough for the finding."""
+    """Return whether the culprit explains the finding completely."""
     if finding.code not in SLOW or blame.metric != "goodput":
         return False
     about = finding.about
@@ -188,7 +189,7 @@ def _takes(blame: Blame, pair: PairVerdict) -> bool:
 
 
 def _uses(blame: Blame, sender: str, receiver: str) -> bool:
-    """True when data from ``sender`` to ``receiver`` meets the culprit."""
+    """Return whether data from ``sender`` to ``receiver`` passes the culprit."""
     if blame.kind in ("node", "port"):
         ends = {"": (sender, receiver), "tx": (sender,), "rx": (receiver,)}[blame.direction]
         return blame.subject in ends
@@ -212,58 +213,58 @@ def with_located(
     criteria: Criteria | None = None,
     fabric: Fabric | None = None,
 ) -> Judgement:
-    """``judgement`` with the findings of ``located`` added and the overall verdict drawn again.
+    """Add the findings of ``located`` to ``judgement`` and decide the overall verdict again.
 
-    A finding of the judge about slow streams that a culprit explains is left out (one bad port is
-    one finding, not one for each pair). A pair that missed its limit only because others used its
-    links, and reaches it alone, does not fail, nor one on a kind of path of ``fabric`` that is
-    slower by design. The verdicts of all other pairs stay as they are. A culprit that stands for
-    failures fails, confirmed or not, unless other traffic at its port explains it. Too much noise
-    is only a warning where every pair passes by its own limit. An empty ``located`` changes
-    nothing.
+    Findings about slow streams that a culprit explains are removed: one bad port is one finding,
+    not one for each pair. A pair does not fail if it reaches its limit alone and missed it only
+    because others used its links, or if its kind of path in ``fabric`` is slower by design. All
+    other pairs keep their verdicts. A culprit that explains failures fails, confirmed or not,
+    unless other traffic at its port explains it. Too much noise is only a warning if every pair
+    passes by its own limit. An empty ``located`` changes nothing.
     """
     if not located:
         return judgement
-    located = [_with_other_traffic(one, judgement.findings) for one in located]
-    blames = [blame for one in located if has_samples(one) for blame in one.blames]
+    located = [_with_other_traffic(sweep, judgement.findings) for sweep in located]
+    blames = [blame for sweep in located if has_samples(sweep) for blame in sweep.blames]
     innocent = harmless(judgement, located, (criteria or Criteria()).min_efficiency, fabric)
     pairs = [innocent.get(id(pair), pair) for pair in judgement.pairs]
     findings = _without_shared(judgement.findings, located, fabric)
     kept, gone = explained(findings, blames, judgement.pairs, pairs, good_alone(judgement, located))
-    issues = _failing((issue for one in located for issue in located_issues(one)), gone)
+    issues = _failing((issue for sweep in located for issue in located_issues(sweep)), gone)
     starved = _starved(pairs, blames, (criteria or Criteria()).min_efficiency)
     left = [pair for pair in pairs if not pair.settled]
-    issues = _excused(issues, starved, all_pass=worst(one.verdict for one in left) == "pass")
+    issues = _excused(issues, starved, all_pass=worst(pair.verdict for pair in left) == "pass")
     findings = _ordered([*kept, *_advised(merge(issues), blames)])
     verdict = overall(findings, left, judgement.groups)
     return msgspec.structs.replace(judgement, findings=findings, pairs=pairs, verdict=verdict)
 
 
 def with_causes(judgement: Judgement, located: Sequence[Located]) -> Judgement:
-    """``judgement`` whose culprits' findings say the causes that ``located`` has now. Severities
-    and the verdict stay: they are the measurement's.
+    """Update the causes in the findings of culprits from ``located``.
+
+    Severities and the verdict stay, because they come from the measurement.
     """
-    located = [_with_other_traffic(one, judgement.findings) for one in located]
-    blames = [blame for one in located if has_samples(one) for blame in one.blames]
-    again = {_place(one): one for one in (_told(blame) for blame in blames)}
+    located = [_with_other_traffic(sweep, judgement.findings) for sweep in located]
+    blames = [blame for sweep in located if has_samples(sweep) for blame in sweep.blames]
+    renewed = {_place(finding): finding for finding in map(_finding_of, blames)}
     findings = [
         msgspec.structs.replace(
-            finding, message=said.message, evidence=said.evidence, advice=said.advice
+            finding, message=new.message, evidence=new.evidence, advice=new.advice
         )
-        if (said := again.get(_place(finding))) is not None
+        if (new := renewed.get(_place(finding))) is not None
         else finding
         for finding in judgement.findings
     ]
     return msgspec.structs.replace(judgement, findings=findings)
 
 
-def _told(blame: Blame) -> Finding:
+def _finding_of(blame: Blame) -> Finding:
     (finding,) = _advised(merge([blame_issue(blame)]), [blame])
     return finding
 
 
 def _place(finding: Finding) -> tuple[str, object, bool]:
-    """Code, subject and metric: a node may be slow by both metrics."""
+    """Return code, subject and metric: a node may be slow by both metrics."""
     return finding.code, finding.about, "value_ns" in finding.evidence
 
 
@@ -273,7 +274,7 @@ def _with_other_traffic(located: Located, findings: Sequence[Finding]) -> Locate
 
 
 def _failing(issues: Iterable[Issue], gone: Iterable[tuple[Finding, Blame]]) -> list[Issue]:
-    """A culprit that stands for a failure fails."""
+    """A culprit that explains a failure fails."""
     fails = {
         key_of(blame)
         for finding, blame in gone
@@ -288,28 +289,34 @@ def _failing(issues: Iterable[Issue], gone: Iterable[tuple[Finding, Blame]]) -> 
 def _starved(
     pairs: Sequence[PairVerdict], blames: Iterable[Blame], least: float
 ) -> set[tuple[str, Subject | None]]:
-    """Culprits that are compared with nodes which are short of the link's rate themselves, because
-    the processes of most results waited for a processor. Such waits are not shared evenly; by half
-    they slow nobody beside others that wait as much.
+    """Return culprits that were compared with nodes that miss the link's rate themselves for lack
+    of CPU.
+
+    This applies if the processes of most results waited for a processor. Such waits are uneven, but
+    they do not slow a node by half beside others that wait as much.
     """
-    streams = [one for one in pairs if one.unit == "bytes_per_s" and one.limit is not None]
-    waited = [one for one in streams if "oversubscribed" in one.codes]
+    streams = [pair for pair in pairs if pair.unit == "bytes_per_s" and pair.limit is not None]
+    waited = [pair for pair in streams if "oversubscribed" in pair.codes]
     if not streams or 2 * len(waited) <= len(streams):
         return set()
-    usual = least * min(one.limit or 0.0 for one in streams)
+    usual = least * min(pair.limit or 0.0 for pair in streams)
     return {
-        key_of(one)
-        for one in blames
-        if one.metric == "goodput" and one.expected < usual and min(one.low, one.high) < _BY_HALF
+        key_of(blame)
+        for blame in blames
+        if blame.metric == "goodput"
+        and blame.expected < usual
+        and min(blame.low, blame.high) < _BY_HALF
     }
 
 
 def _excused(
     issues: Iterable[Issue], starved: set[tuple[str, Subject | None]], *, all_pass: bool
 ) -> list[Issue]:
-    """``issues``; those about starved culprits decide nothing, nor noise if all pairs pass."""
-    kept = [_of_starved(each) if (each.code, each.subject) in starved else each for each in issues]
-    return [_blunt_but_good(each) for each in kept] if all_pass else kept
+    """Make issues about starved culprits inconclusive, and noise a warning if all pairs pass."""
+    kept = [
+        _of_starved(issue) if (issue.code, issue.subject) in starved else issue for issue in issues
+    ]
+    return [_blunt_but_good(issue) for issue in kept] if all_pass else kept
 
 
 def _of_starved(issue: Issue) -> Issue:
@@ -320,30 +327,31 @@ def _of_starved(issue: Issue) -> Issue:
 
 
 def _blunt_but_good(issue: Issue) -> Issue:
-    """Each pair reaches its own limit: a blunt comparison takes nothing away from that."""
+    """Each pair reaches its own limit, so an imprecise comparison is only a warning."""
     return replace(issue, severity="warning") if issue.code == "noise-too-high" else issue
 
 
 def _without_shared(
     findings: Sequence[Finding], located: Sequence[Located], fabric: Fabric | None
 ) -> list[Finding]:
-    """``findings`` without slow directions on kinds of path that are slower by design: there many
-    flows share a link, and one direction may share it with more of them than the other. What such a
-    path gives is said with its tier.
+    """Remove findings about slow directions on kinds of path that are slower by design.
+
+    On such a path, many flows share a link, and one direction may share it with more flows than the
+    other. The finding about its tier says what the path delivers.
     """
     ways = [_slow_routes(finding) for finding in findings]
-    routes = [route for own in ways for route in own]
+    routes = [route for slow in ways for route in slow]
     tiers = by_design(routes, located, fabric)
     shared = {route for route, tier in zip(routes, tiers, strict=True) if tier}
     return [
         finding
-        for finding, own in zip(findings, ways, strict=True)
-        if not own or not shared.issuperset(own)
+        for finding, slow in zip(findings, ways, strict=True)
+        if not slow or not shared.issuperset(slow)
     ]
 
 
 def _slow_routes(finding: Finding) -> list[Route]:
-    """The routes of which a finding says that they are slow in one direction."""
+    """Return the routes that a finding reports as slow in one direction."""
     about = finding.about
     if finding.code == "direction-slow" and isinstance(about, Route):
         return [about]
@@ -355,7 +363,7 @@ def _slow_routes(finding: Finding) -> list[Route]:
 
 
 def _advised(findings: Iterable[Finding], blames: Iterable[Blame]) -> list[Finding]:
-    """The fix of the likeliest cause is the better advice."""
+    """Replace the advice with the fix of the likeliest cause."""
     fixes = {key_of(blame): fix for blame in blames if (fix := advice_of(blame.causes))}
     return [
         msgspec.structs.replace(
@@ -369,5 +377,9 @@ def _ordered(findings: Iterable[Finding]) -> list[Finding]:
     order = {code: place for place, code in enumerate(CATALOGUE)}
     return sorted(
         findings,
-        key=lambda one: (rank(one.severity), order.get(one.code, len(order)), one.subject),
+        key=lambda finding: (
+            rank(finding.severity),
+            order.get(finding.code, len(order)),
+            finding.subject,
+        ),
     )

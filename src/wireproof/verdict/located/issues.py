@@ -1,5 +1,7 @@
-"""What one sweep concludes, as issues: culprits, nodes without samples, what would not have been
-seen, and what is no fault. Pure.
+"""Turn the conclusions of one sweep into issues. Pure.
+
+Culprits, nodes without samples, slowdowns that would go unnoticed, and slow paths that are not
+faults.
 """
 
 import math
@@ -25,17 +27,14 @@ from wireproof.model.quantity import goodput
 from wireproof.verdict.issue import Issue
 from wireproof.verdict.path.alongside import explains
 
-# --- Causes as a finding says them: the likeliest in its sentence, all in its evidence.
-
-
-# --- Culprits whose ports others use: what is missing may be theirs, so nobody is failed for it.
+# --- Culprits whose ports carry other traffic: it may explain the shortfall, so they do not fail.
 
 OTHER_TRAFFIC = "other-traffic"
 
 
 def with_shared(blame: Blame, findings: Iterable[Finding]) -> Blame:
-    """``blame`` with other traffic as its first cause, where ``findings`` have seen enough of it at
-    its ports.
+    """Add other traffic as the first cause if ``findings`` report enough of it at the culprit's
+    ports.
     """
     if blame.metric != "goodput":
         return blame
@@ -61,12 +60,12 @@ def with_shared(blame: Blame, findings: Iterable[Finding]) -> Blame:
 
 
 def is_shared(blame: Blame) -> bool:
-    """Whether other traffic explains the culprit."""
+    """Return whether other traffic explains the culprit."""
     return bool(blame.causes) and blame.causes[0].code == OTHER_TRAFFIC
 
 
 def _places(blame: Blame) -> set[Subject]:
-    """Ports and directions that the culprit's samples cross."""
+    """Return the ports and directions that the culprit's samples cross."""
     if blame.kind in ("node", "port"):
         ways: tuple[Direction, ...] = (blame.direction,) if blame.direction else ("tx", "rx")
         return {Port(blame.subject, way) for way in ways}
@@ -76,7 +75,7 @@ def _places(blame: Blame) -> set[Subject]:
 
 
 def cause_sentence(causes: Sequence[Cause]) -> str:
-    """The likeliest cause that is enough; else that none is, with the first that is not."""
+    """Name the likeliest sufficient cause; without one, say so and name the first other cause."""
     enough = [cause for cause in causes if cause.explains]
     if enough:
         first = enough[0]
@@ -87,36 +86,38 @@ def cause_sentence(causes: Sequence[Cause]) -> str:
 
 
 def cause_evidence(causes: Sequence[Cause]) -> Evidence:
-    """``cause`` with its code, setting, confidence, fix and undo, where one is enough;
-    ``other_causes`` that are, too; ``not_enough``: those that are not.
+    """Return the causes as evidence.
+
+    ``cause``: the likeliest sufficient cause, with its code, setting, confidence, fix and undo.
+    ``other_causes``: other sufficient causes. ``not_enough``: causes that are not sufficient.
     """
-    found: Evidence = {}
+    evidence: Evidence = {}
     enough = [cause for cause in causes if cause.explains]
     if enough:
         first = enough[0]
-        found = {
+        evidence = {
             "cause": first.sentence,
             "cause_code": first.code,
             "cause_confidence": first.confidence,
             "cause_seen": list(first.evidence),
         }
         if first.setting:
-            found |= {"cause_setting": first.setting}
+            evidence |= {"cause_setting": first.setting}
         if first.fix:
-            found |= {"cause_fix": first.fix}
+            evidence |= {"cause_fix": first.fix}
         if first.undo:
-            found |= {"cause_undo": first.undo}
+            evidence |= {"cause_undo": first.undo}
     others = [f"{cause.sentence} ({cause.confidence:.2g})" for cause in enough[1:]]
     if others:
-        found["other_causes"] = others
+        evidence["other_causes"] = others
     lacking = [cause.sentence for cause in causes if not cause.explains]
     if lacking:
-        found["not_enough"] = lacking
-    return found
+        evidence["not_enough"] = lacking
+    return evidence
 
 
 def advice_of(causes: Sequence[Cause]) -> str:
-    """What mends the likeliest cause that is enough, and what undoes that; "" without one."""
+    """Return the fix of the likeliest sufficient cause and its undo, or "" if there is none."""
     first = next((cause for cause in causes if cause.explains and cause.fix), None)
     if first is None:
         return ""
@@ -136,8 +137,9 @@ _MOST_MISSING = 50
 
 
 def located_issues(located: Located) -> list[Issue]:
-    """Everything that one sweep concludes, worst first within each kind. A culprit that was not
-    measured again alone is inconclusive: it may be contention.
+    """Return everything that one sweep concludes, worst first within each kind.
+
+    A culprit that was not measured again alone is inconclusive: it may be contention.
     """
     if not has_samples(located):
         text = (
@@ -158,12 +160,12 @@ def has_samples(located: Located) -> bool:
 
 
 def key_of(blame: Blame) -> tuple[str, Subject | None]:
-    """Code and subject of the finding that tells this culprit."""
+    """Return code and subject of the finding that reports this culprit."""
     return _CODES[blame.kind], _subject(blame)
 
 
 def _subject(blame: Blame) -> Subject:
-    """What is blamed, in the direction in which it is slow."""
+    """Return what is blamed, in the direction in which it is slow."""
     about = blame.about
     if isinstance(about, Node) and blame.direction:
         return Port(about.name, blame.direction)
@@ -173,9 +175,7 @@ def _subject(blame: Blame) -> Subject:
 
 
 def blame_sentence(blame: Blame) -> str:
-    """One plain sentence with the numbers: who, which way, how much less than expected, how
-    sure.
-    """
+    """Return one sentence with the numbers: the culprit, direction, shortfall and confidence."""
     verb = {"": "is slow: it reaches", "tx": "sends slowly:", "rx": "receives slowly:"}[
         blame.direction
     ]
@@ -217,14 +217,14 @@ def _share(share: float) -> str:
 
 
 def _sure(confidence: float) -> str:
-    """Never 1: what was estimated is not certain."""
+    """Never 1: an estimate is not certain."""
     if not math.isfinite(confidence):
         return "unknown"
     return "above 0.999" if confidence > 0.999 else f"{max(0.0, confidence):.3g}"
 
 
 def blame_issue(blame: Blame) -> Issue:
-    """The culprit as one issue, with its causes."""
+    """Return the culprit as one issue, with its causes."""
     code, subject = _CODES[blame.kind], _subject(blame)
     message = blame_sentence(blame)
     message += f". {cause_sentence(blame.causes)}"
@@ -236,7 +236,7 @@ def blame_issue(blame: Blame) -> Issue:
 
 def _evidence(blame: Blame) -> Evidence:
     unit = "bytes_per_s" if blame.metric == "goodput" else "ns"
-    found: Evidence = {
+    evidence: Evidence = {
         "kind": blame.kind,
         "node" if blame.kind in ("node", "port") else "where": blame.subject,
         "direction": blame.direction,
@@ -250,10 +250,10 @@ def _evidence(blame: Blame) -> Evidence:
         f"expected_{unit}": blame.expected,
     }
     if blame.nodes:
-        found["nodes"] = list(blame.nodes)
+        evidence["nodes"] = list(blame.nodes)
     if blame.evidence:
-        found["seen"] = list(blame.evidence)
-    return found | cause_evidence(blame.causes)
+        evidence["seen"] = list(blame.evidence)
+    return evidence | cause_evidence(blame.causes)
 
 
 def _not_confirmed(blame: Blame) -> Issue:
@@ -263,7 +263,7 @@ def _not_confirmed(blame: Blame) -> Issue:
 
 
 def _missing(located: Located) -> list[Issue]:
-    """One for each node, up to a bound; above it one for all of one reason."""
+    """Return one issue per node, or one per reason if there are too many nodes."""
     if len(located.missing) <= _MOST_MISSING:
         return [
             Issue("node-missing", "inconclusive", Node(node), _unsampled(node, reason))
@@ -285,7 +285,7 @@ def _missing(located: Located) -> list[Issue]:
 
 
 def _unsampled(node: str, reason: str) -> str:
-    """A reason that says itself that there is no sample is not said twice."""
+    """Avoid repeating "no sample" if the reason already says so."""
     if reason.startswith("no sample"):
         return f"{node} has {reason}"
     return f"{node} has no sample: {reason or 'no reason was seen'}"
@@ -297,10 +297,10 @@ def _names(names: Sequence[str]) -> str:
 
 
 def _blind(located: Located) -> list[Issue]:
-    """Silence proves something only when a fault would have been seen."""
+    """A missing culprit proves something only if a fault would have been detected."""
     if located.detectable <= ABOUT * located.practical:
         return []
-    # A NaN comes here too: not known is not good.
+    # NaN also arrives here: unknown is not good.
     known = math.isfinite(located.detectable)
     least = (
         f"only a slowdown of {_share(located.detectable)} or more"
@@ -324,10 +324,10 @@ def _blind(located: Located) -> list[Issue]:
 
 
 def _innocent(located: Located) -> list[Issue]:
-    """What was seen and is no fault: contention, tiers, acquitted suspects."""
+    """Return issues about what is not a fault: contention, tiers, cleared suspects."""
     issues = [
-        Issue("contention", "note", one.about or Whole(one.subject), one.sentence)
-        for one in located.contention
+        Issue("contention", "note", case.about or Whole(case.subject), case.sentence)
+        for case in located.contention
     ]
     for tier in located.tiers:
         if tier.oversubscription > 1.0 + located.practical:

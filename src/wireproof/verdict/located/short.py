@@ -1,5 +1,6 @@
-"""Pairs and directions that fall short with no culprit to blame: the settings of their ends, or
-those that all hosts have wrong, as causes. Pure.
+"""Name settings as causes of shortfalls without a culprit: of their ends, or wrong on all hosts.
+
+Pure.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,10 +17,10 @@ from wireproof.verdict.issue import SLOW
 from wireproof.verdict.located.issues import advice_of, cause_evidence, cause_sentence
 
 _ALL = 0.75
-"""The share of routes that must fall short for all hosts to be looked at together."""
+"""Share of routes that must fall short before settings common to all hosts are suspected."""
 _MOST = 5
 _MOST_FINDINGS = 1000
-"""A finding of each route of hundreds of hosts would say the same."""
+"""Limit: the findings of all routes of hundreds of hosts would say the same."""
 _TWO = 2
 _Ends = tuple[tuple[str, Direction], ...]
 
@@ -31,28 +32,29 @@ def with_short_causes(
     located: Sequence[Located] = (),
     least: float = Criteria().min_efficiency,
 ) -> Judgement:
-    """``judgement`` whose findings of missing goodput name the settings that may be the cause.
-    Severities and the verdict stay: they are the measurement's. ``least``: the efficiency that is
-    expected; what all hosts have wrong counts where ``located`` blames none of them. Of thousands
-    of findings the first are looked at.
+    """Add the settings that may be the cause to the findings about low goodput.
+
+    Severities and the verdict stay, because they come from the measurement. ``least``: the expected
+    efficiency. Settings that all hosts have wrong count only if ``located`` blames no host. Only
+    the first thousand findings are examined.
     """
-    blamed = any(one.blames for one in located if one.metric == "goodput")
+    blamed = any(sweep.blames for sweep in located if sweep.metric == "goodput")
     whole = not blamed and _all_short(judgement.pairs, least)
     view = _View(_slow(judgement.pairs), wrong, link, wrong.shared(wrong.hosts) if whole else [])
-    first = [view.with_cause(one) for one in judgement.findings[:_MOST_FINDINGS]]
+    first = [view.with_cause(finding) for finding in judgement.findings[:_MOST_FINDINGS]]
     findings = [*first, *judgement.findings[_MOST_FINDINGS:]]
     return msgspec.structs.replace(judgement, findings=findings)
 
 
 def _all_short(pairs: Sequence[PairVerdict], least: float) -> bool:
-    """Whether most routes fall short beyond doubt: then it is no odd node's setting."""
+    """Return whether most routes clearly fall short: then no single node's setting is the cause."""
     judged = [pair for pair in pairs if pair.unit == "bytes_per_s" and pair.efficiency is not None]
     slow = {_route(pair) for pair in judged if _is_short(pair, least)}
     return bool(slow) and len(slow) >= _ALL * len({_route(pair) for pair in judged})
 
 
 def _is_short(pair: PairVerdict, least: float) -> bool:
-    """Whether the whole interval lies below what is expected."""
+    """Return whether the whole interval lies below the expectation."""
     reached = (pair.efficiency or 0.0) * pair.high / pair.value if pair.value > 0 else 0.0
     return "below-expectation" in pair.codes and reached < least
 
@@ -62,19 +64,20 @@ def _route(pair: PairVerdict) -> Route:
 
 
 def _slow(pairs: Sequence[PairVerdict]) -> dict[Route, list[PairVerdict]]:
-    """Route to its results that fall short."""
-    found: dict[Route, list[PairVerdict]] = {}
+    """Map each route to its results that fall short."""
+    results: dict[Route, list[PairVerdict]] = {}
     for pair in pairs:
-        told = pair.unit == "bytes_per_s" and pair.efficiency is not None and pair.value > 0
-        if told and "below-expectation" in pair.codes:
-            found.setdefault(_route(pair), []).append(pair)
-    return found
+        known = pair.unit == "bytes_per_s" and pair.efficiency is not None and pair.value > 0
+        if known and "below-expectation" in pair.codes:
+            results.setdefault(_route(pair), []).append(pair)
+    return results
 
 
 @dataclass(frozen=True)
 class _View:
-    """``slow``: the results that fall short, by route; ``shared``: what all hosts have wrong, where
-    all fall short.
+    """``slow``: results that fall short, by route.
+
+    ``shared``: settings that all hosts have wrong, if all fall short.
     """
 
     slow: Mapping[Route, list[PairVerdict]]
@@ -89,20 +92,26 @@ class _View:
         if short is None or short.low <= 0:
             return finding
         causes = causes_of(short, self._suspects(short), self.link)[:_MOST]
-        return _said(finding, causes) if causes else finding
+        return _with_causes(finding, causes) if causes else finding
 
     def _suspects(self, short: Shortfall) -> list[tuple[Wrong, Direction]]:
-        """What an end has otherwise than the others, and what all have wrong."""
+        """Return settings in which an end differs from the others, and settings wrong on all
+        hosts.
+        """
         if len(self.wrong.hosts) > _TWO:
-            found = [(one, way) for name, way in short.ends for one in self.wrong.among_all(name)]
+            suspects = [
+                (wrong, way) for name, way in short.ends for wrong in self.wrong.among_all(name)
+            ]
         else:
-            found = of_ends(short, self.wrong, ())
-        known = {one.setting.id for one, _ in found}
-        more = [one for one in self.shared if one.setting.id not in known]
-        return found + [(one, one.setting.effect.direction) for one in more]
+            suspects = of_ends(short, self.wrong, ())
+        known = {wrong.setting.id for wrong, _ in suspects}
+        more = [wrong for wrong in self.shared if wrong.setting.id not in known]
+        return suspects + [(wrong, wrong.setting.effect.direction) for wrong in more]
 
     def _shortfall(self, finding: Finding) -> Shortfall | None:
-        """What is missing by a finding, None where it says no share of goodput."""
+        """Return the shortfall that a finding reports, or None if it reports no share of
+        goodput.
+        """
         about = finding.about
         if isinstance(about, Port):
             share = _missing(finding, "value_bytes_per_s", "others_bytes_per_s")
@@ -114,11 +123,11 @@ class _View:
             return _exactly(_missing(finding, "slow_bytes_per_s", "other_bytes_per_s"), ends)
         if about not in self.slow:
             return None
-        found = _of_route(self.slow[about], ends)
-        return replace(found, both=about.back in self.slow)
+        shortfall = _of_route(self.slow[about], ends)
+        return replace(shortfall, both=about.back in self.slow)
 
 
-def _said(finding: Finding, causes: Sequence[Cause]) -> Finding:
+def _with_causes(finding: Finding, causes: Sequence[Cause]) -> Finding:
     return msgspec.structs.replace(
         finding,
         message=f"{finding.message}. {cause_sentence(causes)}",
@@ -127,8 +136,8 @@ def _said(finding: Finding, causes: Sequence[Cause]) -> Finding:
     )
 
 
-def _missing(finding: Finding, own: str, other: str) -> float | None:
-    value, usual = finding.evidence.get(own), finding.evidence.get(other)
+def _missing(finding: Finding, value_key: str, usual_key: str) -> float | None:
+    value, usual = finding.evidence.get(value_key), finding.evidence.get(usual_key)
     if not isinstance(value, float) or not isinstance(usual, float) or usual <= 0:
         return None
     return 1.0 - value / usual
@@ -139,9 +148,13 @@ def _exactly(share: float | None, ends: _Ends) -> Shortfall | None:
 
 
 def _of_route(slow: Sequence[PairVerdict], ends: _Ends) -> Shortfall:
-    """What is missing of what is attainable, of the route's largest messages that fall short."""
+    """Return the shortfall of the route's largest slow messages against the attainable goodput."""
     largest = max(pair.message_bytes for pair in slow)
-    one = min((pair for pair in slow if pair.message_bytes == largest), key=lambda pair: pair.value)
-    reached = one.efficiency or 0.0
-    low, high = sorted(1.0 - reached * bound / one.value for bound in (one.low, one.high))
+    slowest = min(
+        (pair for pair in slow if pair.message_bytes == largest), key=lambda pair: pair.value
+    )
+    reached = slowest.efficiency or 0.0
+    low, high = sorted(
+        1.0 - reached * bound / slowest.value for bound in (slowest.low, slowest.high)
+    )
     return Shortfall("goodput", 1.0 - reached, low, high, ends)

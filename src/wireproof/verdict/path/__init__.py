@@ -1,1 +1,1 @@
-"""Which path the bytes took, as the byte ledgers of both ends saw it. Pure."""
+"""Which path the bytes took, according to the byte ledgers of both ends. Pure."""

@@ -1,9 +1,10 @@
-"""Traffic of others on the ports that were measured: named with port, direction and rate, and never
-a fault. Pure.
+"""Other traffic on the measured ports: reported with port, direction and rate, never as a fault.
 
-A port's counters see everything that crosses. What is beyond the payload with its headers, and what
-crossed in the quiet windows right before and after a point, is somebody else's: another job, or a
-second check. A shortfall that such traffic explains is not known to be one.
+Pure.
+
+A port's counters see everything that crosses. Bytes beyond the payload with its headers, and bytes
+in the quiet windows right before and after a point, belong to another job or a second check. A
+shortfall that such traffic can explain is not a proven fault.
 """
 
 import statistics
@@ -24,35 +25,33 @@ from wireproof.verdict.path.late import explained
 from wireproof.verdict.path.proof import Witnessed
 from wireproof.verdict.path.questions import busiest
 
-_SURE_SHARE = 0.04  # of what the port carried in all: less may be headers
-_LOUD_SHARE = 0.20  # of what is attainable: so much disturbs, whatever the sum is
+_SURE_SHARE = 0.04  # of all bytes that the port carried: less may be headers
+_LOUD_SHARE = 0.20  # of the attainable rate: so much disturbs, whatever the sum is
 _NEARLY = 0.95
-# of the places of a pair: the others are on the way back, and cost acknowledgements only
+# of the places of a pair: the others are on the way back and affect only acknowledgements
 _FORWARD = 2
-_MILD = 0.6  # of what is expected: more than this traffic on the way back does not take away
+_MILD = 0.6  # of the expectation: traffic on the way back never costs more than the rest
 _SEGMENT = 1514.0
 _RESENT = "ip/Tcp/RetransSegs"
 
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """Bytes per second of others at one port and direction, during one point."""
+    """Bytes per second of other traffic at one port and direction, during one point."""
 
     nic: str
     bytes_per_s: float
 
 
 def explains(goodput: float, others: float, expected: float) -> bool:
-    """Whether traffic of others is reason enough for a goodput below what is expected (bytes/s,
-    all).
-    """
+    """Return whether other traffic explains a goodput below the expectation (all in bytes/s)."""
     return others > 0 and (
         goodput + others >= _NEARLY * expected or others >= _LOUD_SHARE * expected
     )
 
 
 class Others:
-    """Collects what others sent and received at the measured ports, point by point."""
+    """Collect the other traffic sent and received at the measured ports, point by point."""
 
     def __init__(self, ctx: Context) -> None:
         self.ctx = ctx
@@ -60,40 +59,42 @@ class Others:
         self.excused: set[Port] = set()
 
     def look(self, point: PointRecord, seen: Witnessed) -> None:
-        """What crossed the ports of one point beyond its payload."""
+        """Record what crossed the ports of one point beyond its payload."""
         readings = {reading.rank: reading for reading in point.witness}
         for (reader, claimed, direction), due in seen.dues.items():
             ledger = seen.ledgers.get(reader) if reader is not None else None
             if reader is None or ledger is None or due.need < self.ctx.criteria.min_payload_bytes:
                 continue
             name = claimed if claimed in ledger.ports else busiest(ledger, [direction])[0]
-            own = explained(self.ctx, point, seen, (reader, claimed, direction))
-            own += _resent(readings.get(reader))
-            found = _beyond(ledger, name, direction, own) if name else None
-            if found:
-                self.seen[point.id][Port(self.ctx.name(reader), direction)] = _Seen(name, found)
+            explained_bytes = explained(self.ctx, point, seen, (reader, claimed, direction))
+            explained_bytes += _resent(readings.get(reader))
+            beyond = _beyond(ledger, name, direction, explained_bytes) if name else None
+            if beyond:
+                self.seen[point.id][Port(self.ctx.name(reader), direction)] = _Seen(name, beyond)
 
     def rate_at(self, points: Iterable[int], place: Port) -> float:
-        """Median bytes/s of others at one place over ``points``; 0 where most of them saw none."""
-        found = [
+        """Return the median bytes/s of other traffic at one place; 0 if most ``points`` saw
+        none.
+        """
+        rates = [
             self.seen[point][place].bytes_per_s if place in self.seen.get(point, {}) else 0.0
             for point in points
         ]
-        return statistics.median_high(found) if found else 0.0
+        return statistics.median_high(rates) if rates else 0.0
 
     def eased(
         self, issues: Sequence[Issue], pairs: Sequence[PairVerdict]
     ) -> tuple[list[Issue], list[PairVerdict]]:
-        """(issues, pairs) with failures that others explain made inconclusive."""
+        """Return (issues, pairs) in which failures that other traffic explains are inconclusive."""
         if not self.seen:
             return list(issues), list(pairs)
         routes = _points_of(pairs)
         softened = [self._softened(issue, routes) for issue in issues]
-        left = {(one.point, one.subject) for one in softened if one.severity == "fail"}
+        left = {(issue.point, issue.subject) for issue in softened if issue.severity == "fail"}
         eased = {
-            (one.point, one.subject)
-            for one, old in zip(softened, issues, strict=True)
-            if one is not old
+            (new.point, new.subject)
+            for new, old in zip(softened, issues, strict=True)
+            if new is not old
         }
         judged = [
             _eased(pair) if _key(pair) in eased and _key(pair) not in left else pair
@@ -102,7 +103,7 @@ class Others:
         return softened, judged
 
     def _softened(self, issue: Issue, routes: Mapping[Subject, list[int]]) -> Issue:
-        """A failure that traffic of others explains, as inconclusive."""
+        """Return the issue, inconclusive instead of failed if other traffic explains it."""
         if issue.severity != "fail" or issue.code not in SLOW:
             return issue
         places = _places(issue.subject)
@@ -128,18 +129,18 @@ class Others:
         return f"meanwhile {nic} of {place.node} {verb} {goodput(bytes_per_s)} of other traffic"
 
     def named(self, pairs: Sequence[PairVerdict]) -> list[Issue]:
-        """One issue for each port and direction with traffic of others that matters."""
+        """Return one issue for each port and direction with other traffic that matters."""
         limits = [
             pair.limit for pair in pairs if pair.limit is not None and pair.unit == "bytes_per_s"
         ]
         least = _SURE_SHARE * max(limits, default=0.0)
-        found: list[Issue] = []
+        issues: list[Issue] = []
         for place in sorted({place for seen in self.seen.values() for place in seen}, key=str):
             points = sorted(point for point, seen in self.seen.items() if place in seen)
             typical = statistics.median(self.seen[point][place].bytes_per_s for point in points)
             if typical >= least or place in self.excused:
-                found.append(self._issue(place, points, typical))
-        return found
+                issues.append(self._issue(place, points, typical))
+        return issues
 
     def _issue(self, place: Port, points: Sequence[int], bytes_per_s: float) -> Issue:
         nic = self.seen[points[0]][place].nic
@@ -159,7 +160,7 @@ class Others:
 
 
 def _beyond(ledger: Ledger, name: str, direction: Direction, own: float) -> float:
-    """Bytes per second at one port that ``own`` does not explain; 0 where it is not beyond
+    """Return bytes per second at one port that ``own`` bytes do not explain; 0 if that is in
     doubt.
     """
     crossed = crossed_at(ledger, name, direction)
@@ -175,25 +176,25 @@ def _beyond(ledger: Ledger, name: str, direction: Direction, own: float) -> floa
 
 
 def _resent(reading: WitnessReading | None) -> float:
-    """Bytes that were sent again by the kernel's TCP, at most."""
+    """Return the most bytes that the kernel's TCP retransmitted."""
     before, after = reading.counters.get(_RESENT, (0, 0)) if reading is not None else (0, 0)
     return max(0, after - before) * _SEGMENT
 
 
 def _points_of(pairs: Iterable[PairVerdict]) -> dict[Subject, list[int]]:
-    """Route, and node with direction, to the points in which it was streamed."""
-    found: dict[Subject, list[int]] = defaultdict(list)
+    """Map each route and each port with direction to the points in which it was streamed."""
+    points: dict[Subject, list[int]] = defaultdict(list)
     for pair in pairs:
         if pair.unit == "bytes_per_s":
             origin, target = pair.origin_host, pair.target_host
             for subject in (Route(origin, target), Port(origin, "tx"), Port(target, "rx")):
-                found[subject].append(pair.point)
-    return found
+                points[subject].append(pair.point)
+    return points
 
 
 def _places(subject: Subject) -> list[Port]:
-    """Where other traffic would matter: what the origin sends and the target receives, then the
-    ways back.
+    """Return where other traffic would matter: the origin's sending, the target's receiving, then
+    the ways back.
     """
     if isinstance(subject, Route):
         origin, target = subject.origin, subject.target
@@ -202,15 +203,15 @@ def _places(subject: Subject) -> list[Port]:
 
 
 def _numbers(issue: Issue) -> tuple[float, float]:
-    """(what was reached, what was expected) of a slow one, in bytes/s."""
+    """Return (reached, expected) of a slow result, in bytes/s."""
     evidence = issue.evidence
     for reached, expected in (
         ("slow_bytes_per_s", "other_bytes_per_s"),
         ("value_bytes_per_s", "others_bytes_per_s"),
     ):
-        one, other = evidence.get(reached), evidence.get(expected)
-        if isinstance(one, float) and isinstance(other, float):
-            return one, other
+        value, usual = evidence.get(reached), evidence.get(expected)
+        if isinstance(value, float) and isinstance(usual, float):
+            return value, usual
     attainable = evidence.get("attainable_bytes_per_s")
     return -issue.weight, attainable if isinstance(attainable, float) else float("inf")
 

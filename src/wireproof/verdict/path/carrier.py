@@ -1,5 +1,6 @@
-"""What carried the bytes, as the ledger saw it, against what was claimed; and the link that follows
-from it. Pure.
+"""Compare what carried the bytes, according to the ledger, with the claim, and derive the link.
+
+Pure.
 """
 
 from collections import Counter
@@ -22,28 +23,28 @@ from wireproof.verdict.path.sight import Sighting
 
 
 def carrier_of(sighting: Sighting) -> Carrier | None:
-    """What carried the payload past this port; None where counters do not tell, or it was no one
-    thing.
+    """Return what carried the payload past this port; None if counters do not tell or several
+    did.
     """
     return mostly(dict(sighting.by), sighting.need)
 
 
 def _carriers(proofs: Iterable[PairProof]) -> Counter[Carrier]:
-    """Bytes by carrier, over everything that was seen to cross."""
-    found: Counter[Carrier] = Counter()
+    """Return bytes by carrier, over everything that was seen to cross."""
+    by_carrier: Counter[Carrier] = Counter()
     for proof in proofs:
-        for one in proof.sightings:
-            carrier = carrier_of(one) if one.proves else None
+        for sighting in proof.sightings:
+            carrier = carrier_of(sighting) if sighting.proves else None
             if carrier is not None:
-                found[carrier] += int(one.need)
-    return found
+                by_carrier[carrier] += int(sighting.need)
+    return by_carrier
 
 
 def observed_link(ctx: Context, proofs: Iterable[PairProof]) -> LinkClaim | None:
-    """The link to judge by: the claimed one as what was seen uses it; without a claim, what the
+    """Return the link to judge by: the claimed link as the traffic uses it; without a claim, what
     ports state.
 
-    None when neither is known.
+    None if neither is known.
     """
     seen = _carriers(proofs)
     carrier = seen.most_common(1)[0][0] if seen else None
@@ -55,7 +56,7 @@ def observed_link(ctx: Context, proofs: Iterable[PairProof]) -> LinkClaim | None
 
 
 def _stated_link(ctx: Context, carrier: Carrier | None) -> LinkClaim | None:
-    """The slowest of the links that the claimed ports state; None where one of them states none."""
+    """Return the slowest link that the claimed ports state; None if one of them states none."""
     links = []
     for rank in sorted(ctx.claims):
         nic, host = ctx.claimed_nic(rank), ctx.hosts.get(rank)
@@ -84,15 +85,15 @@ def _as_rdma(link: LinkClaim) -> LinkClaim:
 def carrier_issues(
     ctx: Context, point: PointRecord, pair: PairResult, proof: PairProof
 ) -> list[Issue]:
-    """The claimed port carried the payload, and another protocol than claimed did."""
+    """Report that the claimed port carried the payload by another protocol than claimed."""
     claimed = ctx.claimed_link
-    busiest = max(proof.sightings, key=lambda one: one.need, default=None)
+    busiest = max(proof.sightings, key=lambda sighting: sighting.need, default=None)
     if claimed is None or busiest is None or busiest.need < ctx.criteria.min_payload_bytes:
         return []
     who = ctx.route(pair)
-    found = other_protocol(claimed, dict(busiest.by), busiest.need, busiest.nic)
-    if found is None:
+    contradiction = other_protocol(claimed, dict(busiest.by), busiest.need, busiest.nic)
+    if contradiction is None:
         return []
-    code, severity, text = found
+    code, severity, text = contradiction
     issue = Issue(code, severity, who, f"{who}: {text}")
     return [replace(issue, point=point.id, weight=busiest.need)]

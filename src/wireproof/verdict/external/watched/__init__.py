@@ -1,4 +1,5 @@
-"""A command whose ports were watched while it ran (``wireproof prove``): did its bytes cross?
+"""Judge a command whose ports were watched while it ran (``wireproof prove``): did its bytes cross?
+
 Pure.
 """
 
@@ -33,17 +34,15 @@ from wireproof.verdict.path.questions import turned_round
 __all__ = ["judge_traffic"]
 
 
-# --- Does what crossed the ports explain what the program printed? Pure; the same readings give the
-# same answer.
+# --- Does the traffic of the ports explain what the program printed? Pure; equal readings give
+# equal answers.
 
 ABSENT = 0.05
 MOST_OF_IT = 0.90
 FAR_BELOW = 0.10
 HARDLY_S = 0.01
 IN_BULK = 5.0
-"""Without printed iterations a row claims one window; a benchmark that ran on the wire has sent
-many.
-"""
+"""Without printed iterations a row implies one window; a benchmark on the wire sends many."""
 VISIBLE_INTERVALS = 2.5
 
 _VERDICT: dict[Proof, Verdict] = {
@@ -58,8 +57,9 @@ _VERDICT: dict[Proof, Verdict] = {
 def judge_traffic(
     traffic: Traffic, series: Sequence[Series], claim: Claim, criteria: Criteria | None = None
 ) -> TrafficVerdict:
-    """Proof and verdict of one watched command. Without a readable counter or an expected byte it
-    is ``unproven``.
+    """Return proof and verdict of one watched command.
+
+    The proof is ``unproven`` without a readable counter or an expected byte.
     """
     judged = _Judged(
         traffic, printed(series, visible_s=VISIBLE_INTERVALS * traffic.interval_s), series, claim
@@ -93,19 +93,19 @@ def judge_traffic(
 def _verdict(proof: Proof, claim: Claim, reasons: Sequence[Reason]) -> Verdict:
     if proof == "off-wire" and claim.link and claim.link.protocol in ("shm", "loopback"):
         return "pass"  # as claimed
-    contradicted = proof == "on-wire" and any(one.severity == "fail" for one in reasons)
+    contradicted = proof == "on-wire" and any(reason.severity == "fail" for reason in reasons)
     return "fail" if contradicted else _VERDICT[proof]
 
 
 def _limit(claim: Claim) -> tuple[float | None, list[str]]:
     if claim.link is None:
         return None, []
-    found = limits(claim.link, "stream", "stream", 4 << 20)
-    return found.attainable_bytes_per_s, found.derivation[:-1]  # the last line is about latency
+    bounds = limits(claim.link, "stream", "stream", 4 << 20)
+    return bounds.attainable_bytes_per_s, bounds.derivation[:-1]  # the last line is about latency
 
 
 class _Judged:
-    """The evidence, sorted, with each question a method."""
+    """The sorted evidence; each method answers one question."""
 
     def __init__(
         self, traffic: Traffic, claims: Printed | None, series: Sequence[Series], claim: Claim
@@ -145,19 +145,19 @@ class _Judged:
         return Doubts(self.traffic, claims, self.series, self.claim, self.ports).first()
 
     def _doubted(self, claims: Printed, wanted: float) -> tuple[Proof, list[Reason]]:
-        """Enough bytes crossed: nothing may speak against their being the program's."""
+        """Enough bytes crossed: nothing may suggest that they are not the program's."""
         proof, reasons = self._rate(claims, wanted)
         doubt = self._doubt(claims)
         return (proof, reasons) if proof != "on-wire" or doubt is None else ("unproven", [doubt])
 
     def _by_rate(self, claims: Printed, wanted: float) -> tuple[Proof, list[Reason]]:
-        """The rows account for too little to separate from the start of the programs: the printed
-        rate has to speak.
+        """The rows account for too few bytes to separate from start-up traffic: the printed rate
+        must decide.
         """
         rate = None if claims.counted else claims.rate_bytes_per_s
         if rate is None:
             return self._too_little(wanted)
-        said = (
+        summary = (
             f"{volume(rate)}/s was printed, and {self._claimed_ports()} had "
             f"{volume(self.claimed.peak)}/s at its peak"
         )
@@ -170,24 +170,24 @@ class _Judged:
             doubt = self._doubt(claims)
             if doubt is not None:
                 return "unproven", [doubt]
-            text = f"{said}: {volume(self.claimed.bytes)} crossed."
+            text = f"{summary}: {volume(self.claimed.bytes)} crossed."
             return "on-wire", [reason("traffic-on-wire", text, seen, "note")]
         if not self._hardly_moved(rate):
             return self._too_little(wanted)
         if self._bears_out(self.other, rate):
-            text = f"{said}; {', '.join(self.other.names)} had {volume(self.other.peak)}/s."
+            text = f"{summary}; {', '.join(self.other.names)} had {volume(self.other.peak)}/s."
             return "wrong-path", [reason("traffic-wrong-path", text, seen)]
         if self._bears_out(self.loopback, rate):
-            text = f"{said}; loopback had {volume(self.loopback.peak)}/s, within one host."
+            text = f"{summary}; loopback had {volume(self.loopback.peak)}/s, within one host."
             return "off-wire", [reason("traffic-loopback", text, seen)]
-        return "off-wire", [reason("traffic-rate-above-peak", f"{said}.", seen)]
+        return "off-wire", [reason("traffic-rate-above-peak", f"{summary}.", seen)]
 
     def _bears_out(self, carried: Carried, rate: float) -> bool:
         return carried.peak >= RATE_SEEN * rate and carried.at_least(2 * START_UP_BYTES)
 
     def _hardly_moved(self, rate: float) -> bool:
-        """Not a tenth of the printed rate at any time, and not a hundredth of a second's worth of
-        it in all.
+        """Return whether the peak stayed below a tenth of the printed rate and the total below 10
+        ms worth of it.
         """
         return (
             not self.claimed.trouble
@@ -213,7 +213,7 @@ class _Judged:
         return reason("traffic-no-number", text, seen)
 
     def _seen_instead(self) -> str:
-        """What crossed where, as far as it matters."""
+        """Say what crossed which port, as far as it matters."""
         claimed = volume(self.claimed.bytes)
         if self._dwarfs(self.other):
             return f"{claimed} crossed {self._claimed_ports()}{self._elsewhere()}"
@@ -227,7 +227,7 @@ class _Judged:
         return carried.bytes > START_UP_BYTES and self.claimed.bytes < ABSENT * carried.bytes
 
     def _shortage(self, wanted: float, criteria: Criteria) -> tuple[Proof, list[Reason]]:
-        """Less crossed the claimed port than the printed results imply."""
+        """Fewer bytes crossed the claimed port than the printed results imply."""
         proof, code, what = self._missing(wanted, criteria)
         need = f"the printed results imply at least {volume(wanted)} in one direction"
         got = f"{volume(self.claimed.bytes)} crossed {self._claimed_ports()}"
@@ -240,7 +240,7 @@ class _Judged:
         return proof, [reason(code, f"{need}, {got}{what}.", seen)]
 
     def _missing(self, wanted: float, criteria: Criteria) -> tuple[Proof, str, str]:
-        """Proof, code and what there is to say of the bytes that the claimed port did not see."""
+        """Return proof, code and the sentence about the bytes missing from the claimed port."""
         most = criteria.on_wire_min * wanted
         if not self.claimed.below(most):
             unsure = volume(self.claimed.unsure)
@@ -280,7 +280,7 @@ class _Judged:
         return "off-wire", "traffic-off-wire", text
 
     def _other_port_at_one_end(self, wanted: float) -> str:
-        """What there is to say if one end used the claimed port and the other end another; ""
+        """Return the sentence if one end used the claimed port and the other end another; ""
         otherwise.
         """
         claimed = self.ports.sent_and_received("claimed")
@@ -300,15 +300,15 @@ class _Judged:
         return ""
 
     def _rate(self, claims: Printed, wanted: float) -> tuple[Proof, list[Reason]]:
-        """Enough bytes crossed; without printed iterations the peak rate must bear the printed one
-        out too.
+        """Enough bytes crossed; without printed iterations the peak rate must confirm the printed
+        rate too.
         """
         crossed, rate = self.claimed.bytes, claims.rate_bytes_per_s
         text = f"the printed results imply at least {volume(wanted)} in one direction"
         text += f", {volume(crossed)} crossed"
         enough = {"least_bytes": wanted, "crossed_bytes": crossed}
-        said = f"{text} {self._claimed_ports()}."
-        fine = reason("traffic-on-wire", said, enough, "note")
+        summary = f"{text} {self._claimed_ports()}."
+        fine = reason("traffic-on-wire", summary, enough, "note")
         if rate is None or self.claimed.peak >= RATE_SEEN * rate:
             return "on-wire", [fine]
         seen = {
@@ -320,18 +320,20 @@ class _Judged:
         span = f"{most} {self.traffic.interval_s * 1000:.0f} ms"
         if not self.claimed.peak:
             span = f"no two readings show a rate of {self._claimed_ports()}"
-        said = f"{volume(rate)}/s was printed, {span}"
+        summary = f"{volume(rate)}/s was printed, {span}"
         if self._in_bulk(claims, wanted):
-            there = f"{said}; the bytes are all there."
+            there = f"{summary}; the bytes are all there."
             return "on-wire", [fine, reason("traffic-rate-unseen", there, seen, "warning")]
         if self._hardly_moved(rate):
-            return "off-wire", [reason("traffic-rate-above-peak", f"{said}, in {text}.", seen)]
-        short = f"{said}: the phase was too short to be seen, or the bytes are other traffic."
+            return "off-wire", [reason("traffic-rate-above-peak", f"{summary}, in {text}.", seen)]
+        short = f"{summary}: the phase was too short to be seen, or the bytes are other traffic."
         return "unproven", [reason("traffic-rate-unseen", short, seen)]
 
     def _in_bulk(self, claims: Printed, wanted: float) -> bool:
-        """The bytes are so many that they speak without the rate. Those of a ping-pong must be
-        nearly those of its printed repetitions: another flow's acknowledgements are many, too.
+        """Return whether there are so many bytes that they are proof without the rate.
+
+        The bytes of a ping-pong must nearly equal those of its printed repetitions, because
+        acknowledgements of another flow can be many, too.
         """
         if not self.ports.both_ways:
             least = max(IN_BULK * wanted, 64 * START_UP_BYTES)
@@ -358,8 +360,8 @@ class _Judged:
 
 
 def _both_ways(series: Sequence[Series]) -> bool:
-    """Ping-pongs alone: each message is answered by one of its size."""
-    return bool(series) and all(one.traffic == "pingpong" for one in series)
+    """Return whether all series are ping-pongs: each message is answered by an equal one."""
+    return bool(series) and all(single.traffic == "pingpong" for single in series)
 
 
 def _unknown_adapter(host: HostTraffic, port: PortLedger) -> Reason:

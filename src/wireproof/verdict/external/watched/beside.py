@@ -1,5 +1,6 @@
-"""What stands beside the proof of a watched command and does not decide: hosts that were not seen,
-a peak that the link cannot have, troubles that ports and sockets counted.
+"""Remarks beside the proof of a watched command that do not decide it.
+
+Hosts that were not watched, a peak above the link's rate, problems that ports and sockets counted.
 """
 
 from collections.abc import Iterator, Sequence
@@ -22,19 +23,21 @@ from wireproof.verdict.external.watched.ports import (
 from wireproof.verdict.path.questions import due_shares, state_of
 from wireproof.verdict.path.questions import other_protocol as contradicting
 
-# --- How claimed rails shared what a watched command moved. It decides nothing: whether a command
-# is to use them all, only its author knows.
+# --- How the claimed rails shared the bytes of a watched command. This decides nothing: only its
+# author knows whether a command should use all rails.
 
-_BUSY = 0.5  # of the busier direction: the way back has acknowledgements only
+_BUSY = 0.5  # of the busier direction: the way back carries only acknowledgements
 
 
 def rail_reasons(ports: WatchedPorts, link: LinkClaim | None, criteria: Criteria) -> list[Reason]:
-    """One for each host with rails, of its busier direction (of both, where both are busy)."""
+    """Return one reason per host with rails for its busier direction, or for both if both are
+    busy.
+    """
     return [
-        found
+        remark
         for host in ports.hosts
         if is_several(ports.claimed_name(host))
-        for found in _of_host(ports, host, link, criteria)
+        for remark in _of_host(ports, host, link, criteria)
     ]
 
 
@@ -47,9 +50,9 @@ def _of_host(
     rails = ledger.ports[name].nic.lower
     seen = {way: at_rails(ledger, rails, way) for way in DIRECTIONS}
     totals = {way: crossed_at(ledger, name, way).bytes or 0.0 for way in DIRECTIONS}
-    for way, each in seen.items():
+    for way, by_rail in seen.items():
         if totals[way] > max(START_UP_BYTES, _BUSY * max(totals.values())):
-            yield _reason(host.host, way, each, link, criteria)
+            yield _reason(host.host, way, by_rail, link, criteria)
 
 
 def _reason(
@@ -59,9 +62,9 @@ def _reason(
     link: LinkClaim | None,
     criteria: Criteria,
 ) -> Reason:
-    whole = sum(one or 0.0 for one in seen.values())
+    whole = sum(count or 0.0 for count in seen.values())
     due = due_shares(link, len(seen))
-    shares = [one / whole if one is not None and whole else None for one in seen.values()]
+    shares = [count / whole if count is not None and whole else None for count in seen.values()]
     state = state_of(shares, due, criteria)
     listed = ", ".join(
         f"{rail} unknown"
@@ -71,31 +74,32 @@ def _reason(
     )
     code = {"one-rail": "one-rail", "unequal": "unequal-rails"}.get(state, "rails-shared")
     severity: Severity = "note" if code == "rails-shared" else "warning"
-    said = {
+    summary = {
         "striped": "each rail carried its share",
         "one-rail": "one rail carried all of it",
         "unequal": "the rails did not carry their shares",
     }.get(state, "what each rail carried is not known")
     evidence = {"host": host, "direction": way, "striping": state}
-    return reason(code, f"{host} {way}: {said}: {listed}.", evidence, severity)
+    return reason(code, f"{host} {way}: {summary}: {listed}.", evidence, severity)
 
 
 # --- The claimed port carried a watched command's bytes; was it by the claimed protocol?
 
 
 def other_protocol(ports: WatchedPorts, link: LinkClaim | None, wanted: float) -> list[Reason]:
-    """Another protocol than that of ``link`` carried the ``wanted`` bytes; none where it was it, or
-    nothing tells.
+    """Return a reason if another protocol than the link's carried the ``wanted`` bytes.
+
+    Empty if the link's protocol carried them, or if nothing shows which did.
     """
     ends = [(host.host, *ports.busiest(host)) for host in ports.hosts]
-    seen = [(host, port, one) for host, port, one in ends if one is not None]
+    seen = [(host, port, count) for host, port, count in ends if count is not None]
     if link is None or not seen:
         return []
-    host, port, crossed = max(seen, key=lambda one: one[2].bytes or 0.0)
-    found = contradicting(link, dict(crossed.by), wanted, f"{port} of {host}")
-    if found is None:
+    host, port, crossed = max(seen, key=lambda end: end[2].bytes or 0.0)
+    contradiction = contradicting(link, dict(crossed.by), wanted, f"{port} of {host}")
+    if contradiction is None:
         return []
-    code, severity, text = found
+    code, severity, text = contradiction
     evidence: dict[str, str | float | None] = {
         "host": host,
         "nic": port,
@@ -105,11 +109,9 @@ def other_protocol(ports: WatchedPorts, link: LinkClaim | None, wanted: float) -
 
 
 RETRANSMIT_SHARE = 1e-3
-"""Of the segments sent: above this, TCP's rate suffers (Mathis et al. 1997: rate ~
-1/sqrt(loss)).
-"""
-_ABOVE = 1.05  # of the line rate: more is another link
-_BURST = 1.5  # of the line rate: what queues of a software counter may add to one reading
+"""Share of sent segments above which TCP slows down (Mathis et al. 1997: rate ~ 1/sqrt(loss))."""
+_ABOVE = 1.05  # of the line rate: more must be another link
+_BURST = 1.5  # of the line rate: queues may add this much to one reading of a software counter
 _SHOWN = 8
 
 
@@ -120,7 +122,9 @@ def beside(
     attainable: float | None,
     line: float | None,
 ) -> list[Reason]:
-    """Hosts that were not seen, and a peak above ``line`` (bits/s of the claimed link)."""
+    """Return reasons for unwatched hosts and for a peak above ``line`` (bits/s of the claimed
+    link).
+    """
     return [*_unwatched(traffic, ports, claimed), *_above(claimed, attainable, line)]
 
 
@@ -144,7 +148,7 @@ def _unwatched(traffic: Traffic, ports: WatchedPorts, claimed: Carried) -> Itera
 
 
 def one_place(ports: WatchedPorts, claimed: Carried) -> Iterator[Reason]:
-    """The bytes are proven between machines; what these hosts said to each other is not."""
+    """Warn that the proof covers traffic between machines, not traffic between these hosts."""
     if claimed.level != "wire":
         for names, code in ports.mates().items():
             text = (
@@ -170,36 +174,41 @@ def _above(claimed: Carried, attainable: float | None, line: float | None) -> It
 
 
 def far_below(series: Sequence[Series], link: LinkClaim | None) -> list[Reason]:
-    """The bytes crossed, and the printed numbers are not those of the claimed link. Of rails a
-    command may use one alone: their shares are judged elsewhere.
+    """Return reasons if the bytes crossed but the printed numbers are below those of the claimed
+    link.
+
+    Links of several rails are skipped: a command may use one of them, and their shares are judged
+    elsewhere.
     """
     if link is None or link.rails > 1:
         return []
     return [
-        one
+        remark
         for judged in (judge_series(table, link) for table in series)
-        for one in judged.reasons
-        if one.code == "below-expectation"
+        for remark in judged.reasons
+        if remark.code == "below-expectation"
     ]
 
 
 def troubles(traffic: Traffic) -> list[Reason]:
-    """Retransmits, drops and pauses that were counted while the command ran; they never decide
-    about the path.
+    """Return retransmits, drops and pauses counted while the command ran; they never decide the
+    path.
     """
-    found = []
+    remarks = []
     for host in traffic.hosts:
         if host.retransmits:
-            found.append(_retransmits(host.host, host.retransmits, host.tcp_segments))
+            remarks.append(_retransmits(host.host, host.retransmits, host.tcp_segments))
         if host.drops:
             text = f"{host.host} dropped: {_listed(host.drops)}."
-            found.append(
+            remarks.append(
                 reason("traffic-drops", text, {"host": host.host, **host.drops}, "warning")
             )
         if host.pauses:
             text = f"{host.host} received or sent pause frames: {_listed(host.pauses)}."
-            found.append(reason("traffic-pauses", text, {"host": host.host, **host.pauses}, "note"))
-    return found
+            remarks.append(
+                reason("traffic-pauses", text, {"host": host.host, **host.pauses}, "note")
+            )
+    return remarks
 
 
 def _retransmits(host: str, counters: dict[str, int], segments: int | None) -> Reason:
@@ -207,14 +216,14 @@ def _retransmits(host: str, counters: dict[str, int], segments: int | None) -> R
     share = again / segments if segments else None
     beyond = any(name != "ip/Tcp/RetransSegs" for name in counters)
     of = f" ({share:.2%} of {segments} segments)" if share is not None and again else ""
-    grave = beyond or share is None or share > RETRANSMIT_SHARE
+    serious = beyond or share is None or share > RETRANSMIT_SHARE
     text = f"{host} sent again: {_listed(counters)}{of}."
     return reason(
-        "traffic-retransmits", text, {"host": host, **counters}, "warning" if grave else "note"
+        "traffic-retransmits", text, {"host": host, **counters}, "warning" if serious else "note"
     )
 
 
 def _listed(counters: dict[str, int]) -> str:
-    names = sorted(counters.items(), key=lambda one: -one[1])
+    names = sorted(counters.items(), key=lambda item: -item[1])
     text = ", ".join(f"{name.removeprefix('ip/')} {count}" for name, count in names[:5])
     return text + (f" and {len(names) - 5} more" if len(names) > 5 else "")

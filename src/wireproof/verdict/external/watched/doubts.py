@@ -1,6 +1,4 @@
-"""Enough bytes crossed the claimed port; were they the program's? Reasons to doubt it, the
-strongest first. Pure.
-"""
+"""Doubts that the bytes on the claimed port were the program's, the strongest first. Pure."""
 
 from collections.abc import Sequence
 
@@ -30,25 +28,25 @@ from wireproof.verdict.path.questions import (
 
 _MOST = 0.98
 _BURST_SEEN = 0.6
-"""Of what a row's bytes must show in the busiest reading: its printed time may leave out pauses
+"""Share of a row's rate that the busiest reading must show: the printed time may leave out pauses
 between repetitions.
 """
-RATE_SEEN = 0.70  # a peak over a whole interval is below the true one by what of it was idle
+RATE_SEEN = 0.70  # a reading that is partly idle shows less than the true peak
 _ABOVE, _ABOVE_BOTH_WAYS = 3.0, 2.0
-"""A row's time is a mean: hosts that stall between messages are quicker while they do not. In a
-ping-pong the direction that counts is the quieter one.
+"""Factor by which a peak may exceed the rows: a row's time is a mean, and hosts that stall between
+messages are quicker in between. In a ping-pong, the quieter direction counts.
 """
 
 _MOSTLY = 0.9
-"""Of what the claimed ports carried: the rest may be between hosts of one machine."""
+"""Share of the claimed ports' bytes: the rest may be between hosts of one machine."""
 _AS_COUNTED = 1.25
-"""Times the printed count of bytes: headers and retransmissions, and no room for other traffic."""
+"""Factor on the printed byte count: room for headers and retransmissions, not for other traffic."""
 _MANY_TIMES = 3.0
-"""A log of both ends may hold a run twice; repeated packets and warm-up rounds add less."""
+"""Factor on the printed bytes: a log of both ends may list a run twice; repeats add less."""
 
 
 class Doubts:
-    """One watched command whose bytes are all on the port."""
+    """A watched command whose bytes all appear on the port."""
 
     def __init__(
         self,
@@ -68,7 +66,7 @@ class Doubts:
         self.claimed = ports.carried("claimed")
 
     def first(self) -> Reason | None:
-        """The strongest doubt; None when there is none."""
+        """Return the strongest doubt, or None."""
         for question in (
             self._radio,
             self._one_host,
@@ -87,11 +85,9 @@ class Doubts:
         return None
 
     def _busiest(self) -> list[tuple[Ledger, str]]:
-        """The claimed port of each host; without a claim the one that carried most."""
-        found = [
-            (self.ports.ledger(host), self.ports.busiest(host)[0]) for host in self.ports.hosts
-        ]
-        return [(ledger, name) for ledger, name in found if name in ledger.ports]
+        """Return the claimed port of each host; without a claim, the port that carried most."""
+        ends = [(self.ports.ledger(host), self.ports.busiest(host)[0]) for host in self.ports.hosts]
+        return [(ledger, name) for ledger, name in ends if name in ledger.ports]
 
     def _radio(self) -> Reason | None:
         radios = [name for ledger, name in self._busiest() if is_on_air(ledger, name)]
@@ -101,8 +97,9 @@ class Doubts:
         return reason("traffic-adapter-unknown", text, {"nic": ", ".join(radios)})
 
     def _one_host(self) -> Reason | None:
-        """What one host both sends and receives while all others are silent is not the command's:
-        its payload would cross a port of another host, too.
+        """Doubt traffic that one host sends and receives while all others are silent.
+
+        The command's payload would cross a port of another host, too.
         """
         if len(self.ports.hosts) < 2:
             return None
@@ -116,8 +113,8 @@ class Doubts:
         return reason("traffic-not-its-own", text, {"host": host, "most_bytes": most})
 
     def _one_place(self) -> Reason | None:
-        """What two namespaces of one kernel, or functions of one adapter, say to each other needs
-        no wire; what they say to other machines does.
+        """Doubt bytes between two namespaces of one kernel or functions of one adapter: they need
+        no wire.
         """
         shared = self.ports.mates()
         if not shared or self.claimed.level == "wire":
@@ -138,9 +135,11 @@ class Doubts:
         return reason(code, text, seen)
 
     def _above_the_rows(self) -> Reason | None:
-        """More than the rows can put on a port in one direction is somebody else's, at least in
-        part; which part is not to be told. A stream that stood still for most of its time is far
-        quicker at its peak than on average: there the printed count of bytes tells.
+        """Doubt a peak above what the rows can put on a port: part of it is other traffic, and
+        which is unknown.
+
+        A stream that stood still most of its time peaks far above its average; its printed byte
+        count decides.
         """
         most, peak = self.printed.most_bytes_per_s, self.claimed.peak
         if self._is_as_counted():
@@ -155,13 +154,13 @@ class Doubts:
         return reason("traffic-not-its-own", text, {"most_peak": most, "peak": peak})
 
     def _is_as_counted(self) -> bool:
-        """Whether a stream's printed count of bytes leaves no room for other traffic."""
+        """Return whether a stream's printed byte count leaves no room for other traffic."""
         counted = self.printed.counted and not self.ports.both_ways
         return counted and self.claimed.below(_AS_COUNTED * self.printed.least_bytes)
 
     def _more_than_counted(self) -> Reason | None:
-        """Printed repetitions of a ping-pong say how many bytes there are: several times as many
-        are not theirs alone, and nothing says that theirs are among them.
+        """Doubt several times the bytes of a ping-pong's printed repetitions: they may all be other
+        traffic.
         """
         most, crossed = self.printed.most_bytes, self.claimed.bytes
         if most is None or crossed <= _MANY_TIMES * most + 4 * START_UP_BYTES:
@@ -173,10 +172,11 @@ class Doubts:
         return reason("traffic-not-its-own", text, {"most_bytes": most, "crossed_bytes": crossed})
 
     def _one_adapter(self) -> Reason | None:
-        """A register that this host may not read looks like one that stands still because the
-        adapter's own switch carried it all.
+        """Doubt functions of one adapter: its switch may have carried all bytes.
+
+        A register that this host may not read looks the same as a port that moved nothing.
         """
-        places = [set().union(*map(self.ports.adapters, one)) for one in self.ports.places()]
+        places = [set().union(*map(self.ports.adapters, mates)) for mates in self.ports.places()]
         masked = (is_masked(*end) for end in self._busiest())
         if not inside_adapter(self.claimed.level, places, masked):
             return None
@@ -187,7 +187,7 @@ class Doubts:
         return reason("traffic-one-adapter", text)
 
     def _packets(self) -> Reason | None:
-        """Each message of a ping-pong is a packet of its own."""
+        """Doubt fewer packets than messages: each message of a ping-pong is a packet of its own."""
         due, seen = self.printed.least_packets, self.claimed.packets
         if seen is None or not lacks_packets(seen, due, _MOST):
             return None
@@ -199,7 +199,7 @@ class Doubts:
         return reason("traffic-not-its-own", text, {"least_packets": due, "packets": seen})
 
     def _bursts(self) -> Reason | None:
-        """A row's bytes crossed within its time, so some reading must show them."""
+        """Doubt readings without a peak: a row's bytes cross within its time."""
         window = max(self.traffic.interval_s, *(host.gap_s for host in self.traffic.hosts))
         if not self.claimed.peak:
             return None
@@ -230,7 +230,7 @@ class Doubts:
         )
 
     def _link_of(self, host: HostTraffic) -> LinkClaim | None:
-        """What the port that carried most says of itself, for what carried its bytes."""
+        """Return the link stated by the port that carried most, for what carried its bytes."""
         name, crossed = self.ports.busiest(host)
         ports = self.ports.ledger(host).ports
         if crossed is None:
@@ -239,24 +239,23 @@ class Doubts:
         return link_of_port(ports[name].nic, carrier, [port.nic for port in ports.values()])
 
     def _numbers(self) -> Reason | None:
-        """A number that no wire of this kind can give did not come over it, whatever crossed the
-        port meanwhile.
+        """Doubt a number that no wire of this kind can give, whatever crossed the port
+        meanwhile.
         """
         link = self._link()
-        for one in self.series:
-            judged = judge_series(one, link)
+        for table in self.series:
+            judged = judge_series(table, link)
             if judged.proof == "off-wire":
                 why = next(
-                    (found.message for found in judged.reasons if found.severity == "fail"), ""
+                    (doubt.message for doubt in judged.reasons if doubt.severity == "fail"), ""
                 )
-                text = f"{one.tool} {one.benchmark}: {why}; what crossed the port is other traffic."
+                what = f"{table.tool} {table.benchmark}"
+                text = f"{what}: {why}; what crossed the port is other traffic."
                 return reason("traffic-contradicted", text)
         return None
 
     def _rival(self) -> Reason | None:
-        """Another port could have carried all of it: as many bytes, as many packets, at the printed
-        rate.
-        """
+        """Doubt the path if another port moved as many bytes and packets at the printed rate."""
         other, rate = self.ports.carried("other"), self.printed.rate_bytes_per_s or 0.0
         if self._is_one_path(other):
             return None
@@ -271,12 +270,12 @@ class Doubts:
         return reason("traffic-rival-port", text, {"other_bytes": other.bytes})
 
     def _is_one_path(self, other: Carried) -> bool:
-        """Whether one of the two is a tunnel through the other: the same bytes, counted twice."""
+        """Return whether one port is a tunnel through the other: equal bytes, counted twice."""
         kinds = [
             [is_tunnel(ledger.ports[name].nic) for name in names if name in ledger.ports]
             for ledger in map(self.ports.ledger, self.ports.hosts)
             for names in (self.claimed.names, other.names)
         ]
         claimed, others = kinds[::2], kinds[1::2]
-        through = all(all(one) and one for one in claimed) and other.bytes >= self.claimed.bytes
-        return through or all(all(one) and one for one in others)
+        through = all(all(host) and host for host in claimed) and other.bytes >= self.claimed.bytes
+        return through or all(all(host) and host for host in others)

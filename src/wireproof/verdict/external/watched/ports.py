@@ -1,6 +1,4 @@
-"""What the claimed port, the others and loopback of every watched host carried, out of their
-ledgers. Pure.
-"""
+"""Sum up what the claimed port, the others and loopback of every watched host carried. Pure."""
 
 import dataclasses
 import math
@@ -54,7 +52,7 @@ def reason(
     evidence: Mapping[str, str | float | None] | None = None,
     severity: Severity | None = None,
 ) -> Reason:
-    """A reason with the severity that its code usually has."""
+    """Return a reason, by default with the usual severity of its code."""
     severity = severity or _SEVERITY.get(code, "inconclusive")
     return Reason(code=code, severity=severity, message=message, evidence={**(evidence or {})})
 
@@ -63,18 +61,17 @@ PLACES = {
     "traffic-one-kernel": "on one kernel",
     "traffic-one-adapter": "functions of one adapter",
 }
-"""What hosts may share so that what they send each other needs no wire, by the reason's code."""
+"""What hosts may share so that traffic between them needs no wire, by the reason's code."""
 Kind = Literal["claimed", "other", "loopback"]
 
 
 @dataclasses.dataclass(frozen=True)
 class Carried:
-    """Bytes in the busier direction over one kind of port; ``unsure``: the background that was
-    subtracted; ``most``: the most that may have crossed at both ends, None if it follows from these
-    two.
+    """Bytes in the busier direction over one kind of port.
 
-    ``inside``: what the adapter's own switch may have turned round, None where counters do not
-    tell. ``packets`` None: not counted.
+    ``unsure``: the background that was subtracted. ``most``: the most that may have crossed at both
+    ends; None: ``bytes`` plus ``unsure``. ``inside``: bytes that the adapter's own switch may have
+    turned round; None: not counted. ``packets``: None: not counted.
     """
 
     bytes: float
@@ -96,14 +93,12 @@ class Carried:
 
     @property
     def upper(self) -> float:
-        """What may have crossed, if the background was the command's own."""
+        """The bytes that may have crossed if the background was the command's own."""
         return self.bytes + self.unsure if self.most is None else self.most
 
 
 START_UP_BYTES = 256 << 10
-"""What launchers and libraries say to each other beside any measurement; smaller claims prove
-nothing.
-"""
+"""Traffic of launchers and libraries beside any measurement; smaller amounts prove nothing."""
 NOTHING = Carried(0.0, 0.0, 0.0, "", ())
 
 
@@ -118,8 +113,10 @@ _Key = Callable[[Carried], float]
 
 
 def _peak(ends: Iterable[Carried], count: float) -> float:
-    """The highest rate at any end; 0 if an end that carried it has no reading of its rate: what
-    went the other way meanwhile says nothing about it.
+    """Return the highest rate at any end, or 0 if an end that carried the bytes has no rate
+    reading.
+
+    Traffic in the other direction meanwhile says nothing about it.
     """
     known = list(ends)
     busy = [end for end in known if end.bytes >= max(count / 2, START_UP_BYTES)]
@@ -127,20 +124,20 @@ def _peak(ends: Iterable[Carried], count: float) -> float:
 
 
 class WatchedPorts:
-    """The ports of every watched host: the claimed one, the others and loopback.
+    """The ports of every watched host: the claimed port, the others and loopback.
 
-    ``both_ways``: the command sends as much back as forth, so that only what a port carried in
-    both directions can be its own.
+    ``both_ways``: the command sends as much back as forth, so only bytes that a port carried in
+    both directions can be the command's.
     """
 
     def __init__(self, traffic: Traffic, claim: Claim, *, both_ways: bool = False) -> None:
         read = [host for host in traffic.hosts if host.ledger is not None]
-        # each machine once: its ports under a second name are no second end
-        each = kernels((host.machine or f"name {host.host}", host) for host in read)
-        self.hosts = [mates[0] for mates in each]
+        # each machine once: its ports under a second name are not a second end
+        machines = kernels((host.machine or f"name {host.host}", host) for host in read)
+        self.hosts = [mates[0] for mates in machines]
         self.both_ways, self._virtual = both_ways, claim.virtual
-        self._nics = {one.host: one.nic for one in claim.hosts}
-        anywhere = {one.nic for one in claim.hosts if one.nic}
+        self._nics = {host.host: host.nic for host in claim.hosts}
+        anywhere = {host.nic for host in claim.hosts if host.nic}
         self._common = anywhere.pop() if len(anywhere) == 1 else ""
         self._ledgers = {
             host.host: ledger_with_rails(host.ledger, self._claim(host))
@@ -149,33 +146,34 @@ class WatchedPorts:
         }
 
     def ledger(self, host: HostTraffic) -> Ledger:
-        """The ledger of a host."""
+        """Return the ledger of a host."""
         return self._ledgers[host.host]
 
     def _claim(self, host: HostTraffic) -> str:
         return self._nics.get(host.host) or self._common
 
     def claimed_name(self, host: HostTraffic) -> str:
-        """The claimed port as its host names it; as claimed where there is no such port; "" without
-        a claim.
+        """Return the claimed port by the host's own name for it, or as claimed if there is none; ""
+        without a claim.
         """
         name = self._claim(host)
-        port = port_called((one.nic for one in self.ledger(host).ports.values()), name)
+        port = port_called((ledger.nic for ledger in self.ledger(host).ports.values()), name)
         return port.name if port is not None else name
 
     def missing(self) -> tuple[HostTraffic, str] | None:
-        """A host that has no port of the claimed name."""
+        """Return a host without a port of the claimed name, and the missing names."""
         for host in self.hosts:
             name = self.claimed_name(host)
             if name and name not in self.ledger(host).ports:
                 there = [port.nic for port in self.ledger(host).ports.values()]
-                lacking = [one for one in rails_of(name) if not rail_nics(there, one)]
+                lacking = [rail for rail in rails_of(name) if not rail_nics(there, rail)]
                 return host, joined(lacking) or name
         return None
 
     def unknown(self) -> tuple[HostTraffic, PortLedger] | None:
-        """A claimed port whose adapter is not in the catalogue and may do RDMA; without a claim, a
-        host that has no other.
+        """Return a claimed port whose adapter is not in the catalogue and may do RDMA.
+
+        Without a claim, return a host that has no other port.
         """
         for host in self.hosts:
             ports = self.ledger(host).ports
@@ -188,32 +186,34 @@ class WatchedPorts:
         return None
 
     def dark(self) -> str:
-        """A port beside the claimed one that may carry what nobody counts; "" when there is
-        none.
+        """Return the name of a port beside the claimed one that may carry uncounted bytes, or
+        "".
         """
         for host in self.hosts:
             ledger, name = self.ledger(host), self.claimed_name(host)
             for way in DIRECTIONS:
                 around = others_than(ledger, name, way) if name else everywhere(ledger, way)
-                if found := uncounted(ledger, around):
-                    return f"{found} of {host.host}"
+                if uncounted_port := uncounted(ledger, around):
+                    return f"{uncounted_port} of {host.host}"
         return ""
 
     def unplaced(self, least: float) -> str:
-        """A port with ``least`` bytes that may stand on another, and what that is is hidden; ""
-        if there is none.
+        """Return a port with ``least`` bytes that may stand on another, unknown port, or "" if
+        there is none.
         """
         for host in self.hosts:
             ledger = self.ledger(host)
             for way in DIRECTIONS:
-                seen = {one: crossed_at(ledger, one, way).bytes or 0.0 for one in ledger.ports}
-                if found := unplaced(ledger, seen, least):
-                    return f"{found} of {host.host}"
+                seen = {port: crossed_at(ledger, port, way).bytes or 0.0 for port in ledger.ports}
+                if hidden := unplaced(ledger, seen, least):
+                    return f"{hidden} of {host.host}"
         return ""
 
     def carried(self, kind: Kind) -> Carried:
-        """The busiest sender and the busiest receiver must both have seen it; alone, one end speaks
-        for both. ``both_ways``: each of two hosts, in its quieter direction.
+        """Return what ports of one kind carried: the busiest sender and receiver must both have
+        counted it.
+
+        A single end counts for both. ``both_ways``: each of two hosts, in its quieter direction.
         """
         ends = [(self._end(host, kind, "tx"), self._end(host, kind, "rx")) for host in self.hosts]
         return self._of_ends(kind, ends)
@@ -237,29 +237,31 @@ class WatchedPorts:
         )
 
     def _quieter(self, ends: list[tuple[Carried, Carried]], by: _Key = _bytes) -> list[Carried]:
-        """The quieter direction of each host, the busiest host first."""
+        """Return the quieter direction of each host, the busiest host first."""
         return sorted((min(pair, key=by) for pair in ends), key=by, reverse=True)
 
     def _busiest(
         self, ends: list[tuple[Carried, Carried]], by: _Key = _bytes
     ) -> tuple[Carried, Carried]:
-        """The busiest sender and the busiest receiver."""
+        """Return the busiest sender and the busiest receiver."""
         sent = max((end for end, _ in ends), key=by, default=NOTHING)
         return sent, max((end for _, end in ends), key=by, default=NOTHING)
 
     def sent_and_received(self, kind: Kind) -> tuple[Carried, Carried]:
-        """The busiest sender and the busiest receiver, each by itself."""
+        """Return the busiest sender and the busiest receiver, each separately."""
         return self._busiest(
             [(self._end(host, kind, "tx"), self._end(host, kind, "rx")) for host in self.hosts]
         )
 
     def busiest(self, host: HostTraffic) -> tuple[str, Crossed | None]:
-        """The claimed port of a host, or the way out that carried most, in its busier direction."""
+        """Return a host's claimed port, or its busiest way out, in the busier direction."""
         return busiest(self.ledger(host), DIRECTIONS, self.claimed_name(host))
 
     def places(self) -> list[list[HostTraffic]]:
-        """Hosts between which bytes need no wire, together: of one kernel, whatever their network
-        namespaces (those of a virtual lab are apart), or with functions of one adapter.
+        """Group hosts that reach each other without a wire.
+
+        They share a kernel, whatever their network namespaces (namespaces of a virtual lab count as
+        separate hosts), or use functions of one adapter.
         """
         return sharing((self.adapters(host) | self._kernel(host), host) for host in self.hosts)
 
@@ -267,23 +269,23 @@ class WatchedPorts:
         return set() if self._virtual else kernel_of(_boot_id(host))
 
     def mates(self) -> dict[str, str]:
-        """The names of the hosts of each place that has several, with a code of ``PLACES``."""
-        found = {}
+        """Return the host names of each place that has several hosts, with a code of ``PLACES``."""
+        codes = {}
         for mates in (mates for mates in self.places() if len(mates) > 1):
-            apart = sharing((self._kernel(one), one) for one in mates)
+            apart = sharing((self._kernel(mate), mate) for mate in mates)
             names = ", ".join(host.host for host in mates)
-            found[names] = (
+            codes[names] = (
                 "traffic-one-adapter" if len(apart) == len(mates) else "traffic-one-kernel"
             )
-        return found
+        return codes
 
     def adapters(self, host: HostTraffic) -> set[Identity]:
-        """What the adapters state behind the claimed port, or the way out that carried most."""
+        """Return the adapter identities behind the claimed port or the busiest way out."""
         nics = [port.nic for port in self.ledger(host).ports.values()]
         return adapters_of(nics, self.busiest(host)[0])
 
     def left(self) -> Carried:
-        """What the claimed ports of a place sent to others and received from them for certain."""
+        """Return what the claimed ports of a place certainly exchanged with other places."""
         ends = [(self._left(mates, "tx"), self._left(mates, "rx")) for mates in self.places()]
         if self.both_ways or len(ends) < 2:
             return self._of_ends("claimed", ends)
@@ -293,20 +295,24 @@ class WatchedPorts:
         return max((min(pair, key=_bytes) for pair in pairs), key=_bytes)
 
     def answered(self) -> tuple[str, float]:
-        """Of several hosts (that whose claimed port carried most, the most that all others may have
-        moved in one direction).
+        """Return (host whose claimed port carried most, the most that all others may have moved in
+        one direction).
+
+        For several hosts.
         """
 
         def busiest(host: HostTraffic) -> float:
             return max(self._end(host, "claimed", way).bytes for way in DIRECTIONS)
 
         host = max(self.hosts, key=busiest)
-        others = [one for one in self.hosts if one is not host]
+        others = [other for other in self.hosts if other is not host]
         return host.host, max(self._moved(others, way) for way in DIRECTIONS)
 
     def _left(self, mates: list[HostTraffic], direction: Direction) -> Carried:
-        """What mates cannot have said to each other: what a port carried beyond all that the other
-        mates' ports did. What a host elsewhere heard may be another job's.
+        """Return the bytes that mates cannot have sent each other: those beyond all that the other
+        mates moved.
+
+        What a host elsewhere received may belong to another job.
         """
         ends = {host.host: self._end(host, "claimed", direction) for host in mates}
         if len(mates) == 1:
@@ -320,7 +326,7 @@ class WatchedPorts:
         return dataclasses.replace(max(ends.values(), key=_bytes), bytes=beyond, most=most)
 
     def _moved(self, hosts: list[HostTraffic], direction: Direction) -> float:
-        """The most that these hosts may have moved; infinite if a port of theirs is in doubt."""
+        """Return the most that these hosts may have moved; infinite if a port is in doubt."""
         kinds: tuple[Kind, Kind] = ("claimed", "other")
         ends = [self._end(host, kind, direction) for host in hosts for kind in kinds]
         return math.inf if any(end.trouble for end in ends) else sum(map(_most, ends))
@@ -336,23 +342,25 @@ class WatchedPorts:
                 else self._ways_out(ledger, direction)
             )
         if not name:
-            return _total({one: crossed_at(ledger, one, direction) for one in inner(ledger)})
+            return _total({port: crossed_at(ledger, port, direction) for port in inner(ledger)})
         return _total(others_than(ledger, name, direction))
 
     def _ways_out(self, ledger: Ledger, direction: Direction) -> dict[str, Crossed]:
-        """What left by each way out. A virtual port beside real ones leads out of a container, or
-        into one: only a second machine at its other end tells.
+        """Return what left by each way out.
+
+        A virtual port beside real ones leads out of a container or into one: only a second machine
+        at its other end shows which.
         """
-        found = everywhere(ledger, direction)
+        ways = everywhere(ledger, direction)
         if not any(port.known for port in ledger.ports.values() if is_real(port)):
-            found = {one: dataclasses.replace(seen, complete=False) for one, seen in found.items()}
+            ways = {name: dataclasses.replace(seen, complete=False) for name, seen in ways.items()}
         machines = set(map(_boot_id, self.hosts))
         if "" not in machines and len(machines) > 1:
-            return found
-        inside = [one for one in found if may_lead_out(ledger.ports[one])]
-        real = len(inside) < len(found)
-        unclear = [one for one in inside if real and (found[one].bytes or 0.0) > START_UP_BYTES]
-        return found | {one: _at_other_end(one) for one in unclear}
+            return ways
+        inside = [name for name in ways if may_lead_out(ledger.ports[name])]
+        real = len(inside) < len(ways)
+        unclear = [name for name in inside if real and (ways[name].bytes or 0.0) > START_UP_BYTES]
+        return ways | {name: _at_other_end(name) for name in unclear}
 
 
 def _boot_id(host: HostTraffic) -> str:
@@ -364,14 +372,14 @@ def _at_other_end(name: str) -> Crossed:
 
 
 def _total(seen: dict[str, Crossed]) -> Carried:
-    """Ports that share no byte, together."""
+    """Sum up ports that share no byte."""
     whole = added(list(seen.values()))
     return Carried(
         whole.bytes or 0.0,
         whole.background,
         whole.peak_bytes_per_s or 0.0,
         (whole.remark or "unreadable") if seen and _is_doubtful(whole) else "",
-        tuple(name for name, one in seen.items() if one.bytes),
+        tuple(name for name, crossed in seen.items() if crossed.bytes),
         whole.packets,
         whole.inside,
         whole.level if seen else "",

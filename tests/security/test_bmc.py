@@ -32,7 +32,7 @@ def _bmc(board: Board, password: str, authority: str = "") -> Bmc:
 
 def test_the_password_stays_where_it_is(tmp_path: Path) -> None:
     """The password of a BMC is never on a command line and never in a file, a snapshot, a message
-    or an error of ours.
+    or an error of wireproof.
     """
     names = {name for option in BMC for name in option.opts}
     assert {name for name in names if "password" in name} == {"--bmc-password-file"}
@@ -58,8 +58,8 @@ def test_the_password_stays_where_it_is(tmp_path: Path) -> None:
 
 
 def test_a_bmc_gets_the_password_once_and_only_the_right_one(tmp_path: Path) -> None:
-    """A BMC gets its password once, after its certificate was checked, and can neither hold the
-    program up, fill its memory nor lead it elsewhere.
+    """A BMC gets its password once, after its certificate has been checked, and can neither block
+    the program, fill its memory nor redirect it.
     """
     certificate = make_certificate(tmp_path)
     with served(Board({"A": "B"}, []), certificate) as board:

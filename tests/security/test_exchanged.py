@@ -58,7 +58,7 @@ def _replaced(path: Path, make: Callable[[Path], object]) -> None:
 def test_a_table_that_is_exchanged_is_read_as_it_was_looked_at(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, make: Callable[[Path], object]
 ) -> None:
-    """What is read of a table is the file that was looked at, whatever takes its name."""
+    """A table is read from the file that was checked, even if another file takes its name."""
     (tmp_path / history.INDEX).mkdir()
     history._write_parquet(tmp_path, [entry(number) for number in range(1, 4)])
     (table,) = (tmp_path / history.INDEX).iterdir()
@@ -118,7 +118,7 @@ def test_pruning_removes_what_was_looked_at(
 @pytest.mark.timeout(30)
 @pytest.mark.parametrize("name", ["run-1/frames.jsonl", "run-1/added"])
 def test_a_dossier_is_bounded_before_it_is_hashed(tmp_path: Path, name: str) -> None:
-    """A dossier with more bytes or files than a result has is refused before it is hashed."""
+    """A dossier with more bytes or files than a result can have is refused before it is hashed."""
     made = dossier_of(tmp_path / "dossier")
     with (made / name).open("ab") as file:
         file.truncate(1 << 42)

@@ -50,7 +50,7 @@ def log(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("redirect", ["", ">&-", "2>&-", "2>/dev/full", "<&-", ">&- 2>&- <&-"])
 def test_the_verdict_survives_closed_streams(log: Path, redirect: str) -> None:
-    """A stream that is closed or full never makes a healthy link fail."""
+    """A closed or full stream never makes a healthy link fail."""
     done = _run("judge", str(log), redirect=redirect, cwd=log.parent)
     assert done.returncode == 3
     assert "Traceback" not in done.stderr
@@ -113,8 +113,8 @@ def test_an_error_of_our_own_has_a_status_of_its_own(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """An error of wireproof itself ends with status 70 and one sentence, never with the status of a
-    failed check.
+    """An internal error of wireproof ends with status 70 and one sentence, never with the status of
+    a failed check.
     """
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     assert run(_group(error), ["verb"]) == status
@@ -143,7 +143,7 @@ def test_a_bug_in_one_file_costs_no_other_file_its_verdict(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """An error in one file costs no other file its verdict."""
+    """An error in a file does not affect the verdict on any other file."""
     from wireproof.cli import main
     from wireproof.workflow import judge as judging
 

@@ -55,7 +55,7 @@ def everything(root: Path) -> Iterator[Path]:
 
 
 def test_a_setuid_program_in_a_result_becomes_nobodys_program(eves: Path, tmp_path: Path) -> None:
-    """Copies are plain files that their owner alone can read; no mode is taken over."""
+    """Copies are plain files that only their owner can read; file modes are not copied."""
     program = eves / "run-1" / "sh"
     program.write_bytes(b"#!/bin/sh\n")
     program.chmod(0o4755)
@@ -343,7 +343,9 @@ def site(tmp_path: Path) -> Iterator[Path]:
 @pytest.mark.parametrize("at", ["", "x.toml"])
 @pytest.mark.parametrize("mode", [0o777, 0o775])
 def test_a_catalogue_that_others_can_write_is_refused(site: Path, at: str, mode: int) -> None:
-    """A catalogue that others can write, or with a file of another user, is refused."""
+    """A catalogue that other users can write, or that contains a file of another user,
+    is refused.
+    """
     (site / at).chmod(mode)
     with pytest.raises(BadInput, match="can be written by"):
         use_catalogue(site)

@@ -97,7 +97,7 @@ def section() -> JudgedRun:
 
 def test_text_and_json_are_harmless(section: JudgedRun) -> None:
     """Values from outside are escaped in text, in JSON and in the page: no terminal escape and no
-    change of direction reaches you.
+    bidirectional override reaches you.
     """
     assert not UNSAFE & set(text_of(section, Look()))
     text = json_text(document(section.run, section.judgement, None, Criteria(), ()))
@@ -162,7 +162,7 @@ def test_a_watch_that_fails_is_told_harmlessly() -> None:
     ],
 )
 def test_a_hosts_answer_with_numbers_that_cannot_be_is_refused(line: bytes) -> None:
-    """What a host answers is checked before it is believed."""
+    """The answers of a host are checked before they are used."""
     follower = Follower("n1")
     follower.feed(line + b"\n")
     assert "cannot be" in follower.error

@@ -44,8 +44,8 @@ def _strange(folder: Path) -> dict[str, Path]:
 
 
 def test_only_regular_files_are_opened_and_nothing_waits(tmp_path: Path) -> None:
-    """Only regular files are opened in a folder that somebody else may have made: a link to a
-    file, a pipe and a device are refused, and never more bytes than a bound are read.
+    """In a folder that another user may have made, only regular files are opened: a link to a file,
+    a pipe and a device are refused, and the number of bytes read is bounded.
     """
     for path in _strange(tmp_path).values():
         with pytest.raises(OSError, match=r"it is|No such file"):

@@ -112,7 +112,7 @@ def _store(folder: Path, document: dict[str, Any], frames: list[bytes]) -> Path:
 def test_a_folder_with_such_a_frame_is_bad_input_with_its_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A stored number that cannot be is bad input, with the file and the line."""
+    """An impossible stored number is bad input, and the message names the file and the line."""
     good = [msgspec.json.encode(one) for one in (RUN.open, *RUN.hosts)]
     folder = _store(tmp_path / "run", _document(0), [*good, _with("pairs.0.batch_ns.3", "5e-324")])
     with pytest.raises(BadInput, match=r"frames.jsonl, line 4: .*pairs\[0\]\.batch_ns is 5e-324"):
@@ -196,7 +196,7 @@ def test_a_row_with_such_a_time_is_no_row_and_costs_no_other_file(
 
 
 def test_a_file_with_a_pattern_in_its_name_is_that_file(tmp_path: Path) -> None:
-    """A file's name is taken literally: `*` and `[` in it mean themselves."""
+    """File names are taken literally: `*` and `[` have no special meaning."""
     text = "origin,target,mb_per_s\na,b,{0}\nb,a,{0}\n"
     (tmp_path / "c_1.csv").write_text(text.format(1), encoding="utf-8")
     (tmp_path / "c_2.csv").write_text(text.format(2), encoding="utf-8")

@@ -35,8 +35,8 @@ def test_nodes_of_a_lab_are_found_by_their_names() -> None:
 
 
 def test_names_of_a_lab_that_are_real_hosts_too_are_an_error(running: list[str]) -> None:
-    """Names that are nodes of a lab and real hosts too are an error: what is measured is never a
-    guess.
+    """Names that are both nodes of a lab and real hosts are an error: wireproof never guesses what
+    to measure.
     """
     running.append("n2")
     with pytest.raises(

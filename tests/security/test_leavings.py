@@ -39,8 +39,8 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_launchers_temporary_files_go_with_the_run(temporary: Path) -> None:
-    """Temporary files of a launch on this machine are in a folder of its own, which is removed at
-    its end.
+    """Temporary files of a launch on this machine are in a separate folder, which is removed at its
+    end.
     """
     with scratch(True) as variables:
         folder = Path(variables["TMPDIR"])

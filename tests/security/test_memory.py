@@ -226,7 +226,7 @@ def _read_archive(path: Path) -> None:
 def test_an_archive_is_bounded_by_all_that_it_unpacks_to(
     tmp_path: Path, form: str, name: str
 ) -> None:
-    """An archive is refused by all that it unpacks to, what is not wanted included."""
+    """The bound on an archive counts everything that it unpacks to, including unwanted members."""
     path = _archive(tmp_path / f"s.tar.{form}", (name, 300 * MIB))
     _refused_cheaply(_read_archive, "more than 200 times its size", path)
 
@@ -328,8 +328,8 @@ HOSTILE_HEADERS = {
 
 @pytest.mark.parametrize("kind", HOSTILE_HEADERS)
 def test_headers_that_describe_a_member_are_bounded(tmp_path: Path, kind: str) -> None:
-    """The headers of an archive's members are bounded before they are taken apart, and a sparse
-    file in it is refused.
+    """The headers of an archive's members are bounded before they are parsed, and sparse files are
+    refused.
     """
     start, piece, count, word = HOSTILE_HEADERS[kind]
     path = tmp_path / "s.tar.gz"
@@ -368,7 +368,7 @@ def _packed(place: str, head: bytes, member: bytes) -> bytes:
 def test_a_small_snapshot_of_many_members_is_refused(
     tmp_path: Path, place: str, head: bytes, member: bytes
 ) -> None:
-    """A snapshot of settings is refused by the number of its members before they take memory."""
+    """A snapshot of settings with too many members is refused before they take memory."""
     (tmp_path / "snap").write_bytes(_packed(place, head, member))
     assert (tmp_path / "snap").stat().st_size < 4 * MIB
     _refused_cheaply(read_snapshot, "more", tmp_path / "snap")

@@ -106,7 +106,7 @@ for do in (
 @pytest.mark.engine
 @pytest.mark.parametrize("path", [".", "", "tools:"])
 def test_a_python_program_runs_none_either(place: Path, path: str) -> None:
-    """No program is searched in a relative folder."""
+    """No program is searched for in a relative folder."""
     (place.parent / "api.py").write_text(API)
     around = {**os.environ, "PATH": f"{path}:{os.environ['PATH']}"}
     argv = [sys.executable, str(place.parent / "api.py"), str(ROOT)]

@@ -107,8 +107,8 @@ READ_DIRECTLY = {
 
 
 def test_foreign_files_are_opened_in_one_place() -> None:
-    """Only regular files are opened in a folder that somebody else may have made: a link to a
-    file, a pipe and a device are refused, and never more bytes than a bound are read.
+    """In a folder that another user may have made, only regular files are opened: a link to a file,
+    a pipe and a device are refused, and the number of bytes read is bounded.
     """
     reading = re.compile(r"\.(?:read_text|read_bytes|open)$|^open$")
     for path in SOURCES:

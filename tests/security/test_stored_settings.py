@@ -167,8 +167,8 @@ def test_the_settings_that_may_be_stored_are_a_list() -> None:
 
 
 def test_what_resume_is_about_to_run_is_shown_first(tmp_path: Path) -> None:
-    """What `resume` is about to run is shown before it runs, with every stored setting, and made
-    safe to show.
+    """`resume` shows the command that it is about to run, with every stored setting, escaped for
+    the terminal.
     """
     folder = _store(
         tmp_path / "run",
@@ -324,7 +324,7 @@ def test_a_pipe_in_the_current_folder_does_not_hang(tmp_path: Path) -> None:
 def test_no_relative_folder_is_searched_for_programs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """No program is searched in a relative folder."""
+    """No program is searched for in a relative folder."""
     from wireproof.launch.mpi.discovery import find_mpis
     from wireproof.launch.program import find_tool
     from wireproof.workflow.dossier.signature import check_signer

@@ -28,8 +28,8 @@ def host(tmp_path: Path) -> Iterator[Machine]:
 
 def test_only_settings_are_touched(host: Machine) -> None:
     """`tune` writes below `/proc/sys` and `/sys`, runs `ethtool`, `ip` and `tc`, and makes drop-in
-    files with `wireproof` in their names; any other target is refused before anything is touched,
-    also where a link leads to it.
+    files with `wireproof` in their names; any other target is refused before anything is changed,
+    even if a link leads to it.
     """
     (host.root / "sys").mkdir()
     (host.root / "sys/link").symlink_to("../etc/hosts")
@@ -51,7 +51,7 @@ def test_only_settings_are_touched(host: Machine) -> None:
 
 
 def test_the_journal_is_for_its_owner(host: Machine) -> None:
-    """Old values are kept where their owner alone can read them, and a state folder that another
+    """Old values are stored where only their owner can read them, and a state folder that another
     user can read or change is refused.
     """
     before = os.umask(0)
@@ -99,8 +99,8 @@ def test_the_journal_comes_first(tmp_path: Path) -> None:
 
 
 def test_nobody_has_to_be_there_for_the_revert(host: Machine) -> None:
-    """What is not confirmed is reverted by a process on the host that needs neither the caller nor
-    the connection.
+    """A process on the host, which needs neither the caller nor the connection, reverts every
+    change that is not confirmed.
     """
     caller = subprocess.Popen(
         host.argv("apply"), stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True

@@ -142,8 +142,8 @@ def _refused(do: Callable[[Path, Path], object], made: Path, folder: Path) -> st
 def test_a_folder_of_another_user_is_not_written_to(
     way: str, made: Path, roots: Path, eves: Path
 ) -> None:
-    """No file is written into a folder of another user, but one with the sticky bit; a folder that
-    is made there is ours.
+    """No file is written into a folder of another user, unless it has the sticky bit; a folder that
+    is created there belongs to you.
     """
     as_eve(lambda: (eves / "man1").mkdir())
     _refused(WAYS[way], made, eves / "man1")
@@ -157,7 +157,7 @@ def test_a_folder_of_another_user_is_not_written_to(
 
 @pytest.mark.parametrize("way", WAYS)
 def test_no_link_of_another_user_is_followed(way: str, made: Path, roots: Path, eves: Path) -> None:
-    """No link of another user is followed on the way to what is written."""
+    """No link of another user is followed on the way to a file that is written."""
     as_eve(lambda: (eves / "man1").symlink_to(roots))
     if way != "report FOLDER":  # which reads by the link before
         _refused(WAYS[way], made, eves / "man1")
@@ -168,7 +168,9 @@ def test_no_link_of_another_user_is_followed(way: str, made: Path, roots: Path, 
 def test_an_exchange_at_the_worst_moment_leads_nowhere(
     way: str, made: Path, roots: Path, eves: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is written goes into the folder that was looked at, whatever is put in its place."""
+    """Files are written into the folder that was checked, even if another folder takes its
+    place.
+    """
     ours = eves / "man1"
     ours.mkdir()
 
@@ -214,7 +216,7 @@ def _before_each_write(monkeypatch: pytest.MonkeyPatch, act: Callable[[], None])
 def test_a_link_at_the_target_is_replaced_and_not_followed(
     way: str, made: Path, roots: Path, tmp_path: Path
 ) -> None:
-    """A link that has the name of a file is replaced, and never written through."""
+    """A link that has the name of an output file is replaced, and never written through."""
     ours = tmp_path / "ours" / "man1"
     ours.mkdir(parents=True)
     ours.chmod(0o1777)

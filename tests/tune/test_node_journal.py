@@ -70,7 +70,7 @@ DAMAGES = (_flip, _without_a_line, _zeros, _head_cut, _tail_cut, _again, _exchan
 def test_a_damaged_journal_is_never_called_reverted(
     machine: Build, damage: Callable[[bytes, random.Random], bytes], count: int
 ) -> None:
-    """A damaged journal is reverted as far as it is whole, and never ends with status 0."""
+    """A damaged journal is reverted as far as it is intact, and never ends with status 0."""
     host = machine(FILES)
     applied = host.run("apply", text=request(*LINES, timeout_s=600))
     assert applied.status == 0, applied.errors

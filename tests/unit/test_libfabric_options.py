@@ -46,10 +46,10 @@ def test_what_is_asked_of_libfabric_reaches_the_plan() -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"provider": "tcp"}, "--provider is for --transport ofi, and the transport is mpi"),
+        ({"provider": "tcp"}, "--provider is for --transport ofi, but the transport is mpi"),
         ({"transport": "tcp", "completion": "delivery"}, "--completion is for --transport ofi"),
         ({"transport": "ofi", "fabric": "psm3"}, "--fabric is for an MPI"),
-        ({"exchange": "mpi"}, "--exchange is for --transport ofi, and the transport is mpi"),
+        ({"exchange": "mpi"}, "--exchange is for --transport ofi, but the transport is mpi"),
     ],
 )
 def test_an_option_that_would_be_ignored_is_refused(given: dict[str, str], said: str) -> None:

@@ -53,7 +53,7 @@ def test_the_nodes_of_a_job_are_watched_and_it_is_said() -> None:
     settings, job = resolve({}, {}), {"SLURM_JOB_NODELIST": "h[1-3]"}
     target = specification(("true",), settings, {}, job).target
     assert target.hosts == ("h1", "h2", "h3")
-    assert target.notes == ("watching the 3 nodes of the Slurm job; --hosts says otherwise",)
+    assert target.notes == ("watching the 3 nodes of the Slurm job; choose others with --hosts",)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,6 @@
-"""Under what a result was measured: what explains a difference between two, or spoils it."""
+"""The conditions of a measurement, which can explain a difference between two results or make it
+meaningless.
+"""
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,15 +15,17 @@ from wireproof.report.names import fold
 from wireproof.workflow.audit import settings_by_id
 
 _NAMED = 256
-"""Ports that are named one by one."""
+"""Most ports that are listed individually."""
 
 
 _Condition = tuple[str, str, str]
-"""Name, value and host; "" for what is of the whole run."""
+"""Name, value and host; the host is "" if the condition applies to the whole run."""
 
 
 def conditions(sections: Sequence[JudgedRun], *, with_hosts: bool = False) -> dict[str, str]:
-    """Name to value; all values where hosts or parts differ, ``with_hosts`` each with its hosts."""
+    """Return the value of each condition; all values if hosts or parts differ, ``with_hosts`` each
+    with its hosts.
+    """
     values: dict[str, dict[str, dict[str, None]]] = {}
     for section in sections:
         for name, value, host in chain(_of_run(section.run), _of_machines(section)):
@@ -30,16 +34,16 @@ def conditions(sections: Sequence[JudgedRun], *, with_hosts: bool = False) -> di
     return {
         name: ", ".join(
             f"{value} ({fold(hosts)})"
-            if with_hosts and len(found) > 1 and "" not in hosts
+            if with_hosts and len(by_value) > 1 and "" not in hosts
             else value
-            for value, hosts in found.items()
+            for value, hosts in by_value.items()
         )
-        for name, found in values.items()
+        for name, by_value in values.items()
     }
 
 
 def _of_run(run: Run) -> Iterator[_Condition]:
-    yield "hosts", fold(one.host for one in run.claim.hosts), ""
+    yield "hosts", fold(rank.host for rank in run.claim.hosts), ""
     yield "link", run.claim.link.name if run.claim.link else "", ""
     yield "transport", run.open.transport if run.open else "", ""
     yield "MPI", run.provenance.mpi, ""
@@ -55,30 +59,30 @@ def _of_run(run: Run) -> Iterator[_Condition]:
 
 
 def _of_machines(section: JudgedRun) -> Iterator[_Condition]:
-    """Hardware, firmware and system as the disclosure has them, and which port stands where: a
-    part that was swapped for its like has another address.
+    """Yield hardware, firmware and system from the disclosure, and the address of each port: a
+    replaced part has a different address.
     """
     items = section.disclosure.items if section.disclosure is not None else []
-    for one in items:
-        if one.group in ("hardware", "firmware", "system") and one.value:
-            yield one.name, f"{one.value} ({fold(one.hosts)})" if one.hosts else one.value, ""
+    for item in items:
+        if item.group in ("hardware", "firmware", "system") and item.value:
+            yield item.name, f"{item.value} ({fold(item.hosts)})" if item.hosts else item.value, ""
     if section.run.claim.virtual or section.run.played:
-        return  # made anew each time
+        return  # virtual ports are created anew each time
     ports = [
         (f"address of {host.host} {nic.name}", nic.mac)
         for host, nic in _claimed_nics(section.run)
         if nic.mac
     ]
     if len(ports) > _NAMED:
-        told = "\n".join(f"{name} {mac}" for name, mac in ports)
+        addresses = "\n".join(f"{name} {mac}" for name, mac in ports)
         ports = [
-            ("addresses of the ports (digest)", hashlib.sha256(told.encode()).hexdigest()[:12])
+            ("addresses of the ports (digest)", hashlib.sha256(addresses.encode()).hexdigest()[:12])
         ]
     yield from ((name, mac, "") for name, mac in ports)
 
 
 def _claimed_nics(run: Run) -> Iterator[tuple[Host, Nic]]:
-    claimed = {one.rank: one.nic for one in run.claim.hosts}
+    claimed = {rank.rank: rank.nic for rank in run.claim.hosts}
     for host in run.hosts:
         for nic in rail_nics(host.nics, claimed.get(host.rank, "")):
             yield host, nic
@@ -93,25 +97,26 @@ def _of_nic(nic: Nic) -> Iterator[tuple[str, str]]:
 
 
 def setting_values(audit: Audit) -> dict[str, dict[str, str]]:
-    """What stands on each host, of what somebody can set: a load is no setting. A value counts
-    whether or not it could be judged.
+    """Return the value of each setting on each host, whether or not it could be judged.
+
+    Only settings that can be changed count, not loads.
     """
     known: Mapping[str, Setting] = settings_by_id()
-    found: dict[str, dict[str, list[str]]] = {}
-    for one in audit.results:
-        setting = known.get(one.id)
+    values: dict[str, dict[str, list[str]]] = {}
+    for result in audit.results:
+        setting = known.get(result.id)
         if setting is None or setting.fix is None or setting.fix.takes == "hands":
             continue
-        if one.status != "not-applicable" and one.seen:
-            found.setdefault(one.id, {}).setdefault(one.host, []).append(one.seen)
+        if result.status != "not-applicable" and result.seen:
+            values.setdefault(result.id, {}).setdefault(result.host, []).append(result.seen)
     return {
         name: {host: ", ".join(sorted(set(seen))) for host, seen in hosts.items()}
-        for name, hosts in found.items()
+        for name, hosts in values.items()
     }
 
 
 def listed(values: Mapping[str, str]) -> str:
-    """The value of all hosts, or each value with its hosts."""
+    """Return the common value of all hosts, or each value with its hosts."""
     hosts: dict[str, list[str]] = {}
     for host, value in values.items():
         hosts.setdefault(value, []).append(host)

@@ -1,5 +1,5 @@
 """A virtual cluster with two injected faults, a slow node and a measurement of memory instead of a
-wire: both must be found.
+wire, both of which must be found.
 """
 
 import dataclasses
@@ -29,15 +29,15 @@ SLOW_NODE, SLOW_RATE, SLOW_RATE_TEXT = "n3", "300mbit", "300 Mb/s"
 LIE_BUDGET_MS, LARGE_BUDGET_MS = 150, 800
 LARGE_BYTES = 1 << 19
 SCREEN_ROUNDS = 6
-"""Every pair twice: enough to suspect a node at a third of its rate."""
+"""Every pair twice, which suffices to suspect a node at a third of its rate."""
 PING_SIZES = (8, 64, 512, 2048, 8192, 32768, 131072, 524288, 1 << 20)
 STREAM_SIZES = (512, 2048, 8192, 32768, 131072, 524288, 1 << 20, 4 << 20)
-"""Few sizes with time for each: a curve that is known, not one of many doubtful points. Streams of
+"""Few sizes with enough time for each, so that no point of the curve is doubtful. Streams of
 smaller messages show the cores, which four nodes share; a round trip of 4 MiB takes 70 ms.
 """
 PING_BUDGET_MS, STREAM_BUDGET_MS = 1000, 350
-"""Of the small sizes. A ping-pong needs so many messages that the counters can tell them; on a
-quiet machine it has them in 50 ms.
+"""Budgets of the small sizes. A ping-pong needs enough messages to stand out in the counters; a
+quiet machine sends them in 50 ms.
 """
 LIE_SIZES = (8, 1024, 16384, 65536, 262144, 1 << 20, 4 << 20)
 INJECTED = "Injected fault, unknown to the judgement:"
@@ -45,8 +45,8 @@ INJECTED = "Injected fault, unknown to the judgement:"
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class DemoResult:
-    """``slow_node``: what is said of the slow node, "" when it was missed; ``lie``: memory was told
-    from a wire.
+    """``slow_node``: the finding about the slow node, "" if it was missed; ``lie``: memory was
+    distinguished from a wire.
     """
 
     result: Result
@@ -55,13 +55,14 @@ class DemoResult:
 
     @property
     def caught(self) -> bool:
-        """Both injected faults were found."""
+        """Return whether both injected faults were found."""
         return bool(self.slow_node) and self.lie
 
 
 def demo(storage: Storage, seed: int | None, reporter: Reporter) -> DemoResult:
-    """Build the cluster, measure it, look for what was injected. Takes under a minute; needs root
-    or unprivileged user namespaces.
+    """Build the cluster, measure it, and look for the injected faults.
+
+    Takes less than a minute; needs root or unprivileged user namespaces.
     """
     seed = secrets.randbelow(1 << 31) if seed is None else seed
     with (
@@ -103,7 +104,7 @@ def _topology() -> Topology:
 
 
 def _cluster(lab: Lab, folder: Path, seed: int) -> tuple[Session, Target]:
-    """Rounds of pairs between four nodes, each direction alone."""
+    """Return rounds of pairs between four nodes, each direction alone."""
     target = lab_target(lab, NODES)
     points = screen_points(target, None, seed=seed, rounds=SCREEN_ROUNDS, all_pairs=False)
     session = Session(
@@ -117,7 +118,6 @@ def _cluster(lab: Lab, folder: Path, seed: int) -> tuple[Session, Target]:
 
 
 def _pair(lab: Lab, folder: Path, seed: int) -> tuple[Session, Target]:
-    """The curves of one healthy pair."""
     points = [
         *_curve("pingpong", PING_SIZES, PING_BUDGET_MS),
         *_curve("stream", STREAM_SIZES, STREAM_BUDGET_MS),
@@ -132,7 +132,7 @@ def _pair(lab: Lab, folder: Path, seed: int) -> tuple[Session, Target]:
 
 
 def _curve(pattern: PairPattern, sizes: Sequence[int], small_ms: int) -> list[Point]:
-    """Large messages take their time."""
+    """Return the points of a curve; large messages get a larger budget."""
     return [
         point
         for size in sizes
@@ -146,8 +146,8 @@ def _curve(pattern: PairPattern, sizes: Sequence[int], small_ms: int) -> list[Po
 
 
 def _lie(lab: Lab, folder: Path, seed: int) -> tuple[Session, Target]:
-    """Two nodes are claimed, but both ranks are started on the first: what a wrong -ppn does on a
-    real cluster.
+    """Return a session that claims two nodes but starts both ranks on the first, as a wrong -ppn
+    does on a real cluster.
     """
     points = sweep("pingpong", LIE_SIZES, [(0, 1)], budget_ms=LIE_BUDGET_MS)
     points += sweep("stream", LIE_SIZES, [(0, 1)], budget_ms=LIE_BUDGET_MS)
@@ -163,9 +163,10 @@ def _lie(lab: Lab, folder: Path, seed: int) -> tuple[Session, Target]:
 
 
 def _slow_node(findings: list[Finding]) -> str:
-    """The message of the one finding that names the slow port. The findings know nothing of what
-    was injected.
+    """Return the message of the only finding that names the slow port.
+
+    The findings do not know what was injected.
     """
-    slow = [one for one in findings if one.code in ("port-slow", "node-slow")]
-    named = [one.about for one in slow] == [Port(SLOW_NODE, "tx")]
+    slow = [finding for finding in findings if finding.code in ("port-slow", "node-slow")]
+    named = [finding.about for finding in slow] == [Port(SLOW_NODE, "tx")]
     return slow[0].message if named else ""

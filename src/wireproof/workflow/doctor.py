@@ -44,7 +44,9 @@ DEADLINE_S = 40.0
 
 
 def small_plan(transport: TransportKind, expect: str = "") -> Plan:
-    """Two ranks, one half round trip at 8 B: enough to see that frames come."""
+    """Return a plan with two ranks and one half round trip at 8 B, which suffices to see that
+    frames arrive.
+    """
     return Plan(
         run_id="doctor",
         seed=1,
@@ -96,8 +98,9 @@ def _command(transport: TransportKind, install: MpiInstall | None) -> LaunchComm
 
 
 def try_transport(transport: TransportKind, install: MpiInstall | None = None) -> TransportTried:
-    """Run the small plan over ``transport``. Never raises for what does not work: the ``problem``
-    says it.
+    """Run the small plan over ``transport``.
+
+    Never raises if it does not work: ``problem`` holds the reason.
     """
     blank = _blank(install, install.title if install else transport)
     if install is not None and install.problem:
@@ -127,40 +130,44 @@ def try_transport(transport: TransportKind, install: MpiInstall | None = None) -
 
 
 def try_mpis(installs: Sequence[MpiInstall] | None = None) -> list[TransportTried]:
-    """Every MPI of this machine tried in turn; see ``find_mpis``."""
+    """Try every MPI of this machine in turn; see ``find_mpis``."""
     return [
         try_transport("mpi", install) for install in (find_mpis() if installs is None else installs)
     ]
 
 
 def diagnose(reporter: Reporter, *, start: bool = True) -> Diagnosis:
-    """Look at the machine; ``start``: also start each MPI that is found, with two ranks for a
-    moment.
+    """Examine the machine; ``start``: also start each MPI that is found, with two ranks,
+    briefly.
     """
     machine = look()
     if not start:
         return Diagnosis(machine=machine, transports=[])
-    reporter.say("trying the transports and every MPI that is found; some seconds each")
+    reporter.say("trying the transports and every MPI that is found; a few seconds each")
     answers = [*(try_transport(kind) for kind in ("null", "tcp", "ofi")), *try_mpis()]
     return Diagnosis(machine=machine, transports=answers)
 
 
 def providers(environment: Mapping[str, str]) -> ProviderReport:
-    """Every libfabric is loaded by the engine in a process of its own. Raises ``CouldNotMeasure``
-    when the engine is not built.
+    """Load every libfabric with the engine, each in a separate process.
+
+    Raises ``CouldNotMeasure`` if the engine is not built.
     """
     engine = find_engine("nompi", environment)
     installs = find_mpis(environment)
     libraries: list[LibfabricFound] = []
     listings: dict[str, Listing] = {}
     for path, origin in candidates(installs, environment):
-        listing, said, problem = ask(engine, path, environment)
-        found = described(path, origin, listing, said, problem)
+        listing, version_text, problem = ask(engine, path, environment)
+        described_library = described(path, origin, listing, version_text, problem)
         if listing is not None:
             listings[path] = listing
-            if any(Path(found.path).resolve() == Path(one.path).resolve() for one in libraries):
+            if any(
+                Path(described_library.path).resolve() == Path(library.path).resolve()
+                for library in libraries
+            ):
                 continue
-        libraries.append(found)
+        libraries.append(described_library)
     return ProviderReport(
         libfabrics=libraries,
         choices=[_choice(install, listings, environment) for install in installs],
@@ -170,8 +177,8 @@ def providers(environment: Mapping[str, str]) -> ProviderReport:
 def _choice(
     install: MpiInstall, listings: Mapping[str, Listing], environment: Mapping[str, str]
 ) -> ProviderChoice:
-    own, record = library_of(install), MPIS[install.family]
-    path = environment.get(record.libfabric_variable) or (str(own) if own else "")
+    library, record = library_of(install), MPIS[install.family]
+    path = environment.get(record.libfabric_variable) or (str(library) if library else "")
     needed = read_needed(install.library) if install.library else ()
     parameters = openmpi_parameters(install, environment) if record.parameter_files else {}
     return choose_provider(install, listings.get(path), needed, {**parameters, **environment})

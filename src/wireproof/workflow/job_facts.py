@@ -1,7 +1,7 @@
-"""What a job's own process has: limits and cores. A login session's are often others.
+"""The limits and cores of a job's processes, which often differ from those of a login session.
 
 A rank of a check reads them, or a step of the scheduler's job; else they are those of this process
-or of the session by which the host was reached, and the results say which it was.
+or of the session that reached the host. The results say which it was.
 """
 
 from __future__ import annotations
@@ -28,45 +28,51 @@ Frames = Mapping[str, tuple[FactFrame, ...]]
 
 
 def of_ranks(run: Run) -> dict[str, tuple[FactFrame, ...]]:
-    """By host, what the first rank there read of itself."""
+    """Return by host what the first rank there read about itself."""
     by_rank: dict[int, list[FactFrame]] = {}
     for frame in run.facts:
         if frame.path in _PATHS and frame.status == "ok":
             by_rank.setdefault(frame.rank, []).append(frame)
-    found: dict[str, tuple[FactFrame, ...]] = {}
+    frames_of: dict[str, tuple[FactFrame, ...]] = {}
     for host in run.hosts:
         if frames := by_rank.get(host.rank):
-            found.setdefault(host.host, (*frames, _whose("a rank of the check")))
-    return found
+            frames_of.setdefault(host.host, (*frames, _whose("a rank of the check")))
+    return frames_of
 
 
 def of_job(target: Target, hosts: Iterable[str], engine: list[str]) -> Frames:
-    """By host, what a step of the scheduler's job reads of itself; nothing without such a job."""
+    """Return by host what a step of the scheduler's job reads about itself; empty without a job."""
     scheduler = target.scheduler
     if scheduler is None or scheduler.step is None or target.allocation is None:
         return {}
     job, through = target.allocation.job, target.through()
     argv_of = {host: [*through, *scheduler.step(job, host), *engine] for host in hosts}
-    said = _whose(f"a step of job {job}")
-    return {one.host: (*one.frames, said) for one in collect(argv_of, REQUESTS) if one.frames}
+    origin = _whose(f"a step of job {job}")
+    return {
+        answer.host: (*answer.frames, origin)
+        for answer in collect(argv_of, REQUESTS)
+        if answer.frames
+    }
 
 
 def _whose(text: str) -> FactFrame:
     return FactFrame(rank=0, kind="file", status="ok", path=WHOSE, text=text)
 
 
-def with_job(one: Collected, job: Frames, target: Target, chosen: Iterable[FactFrame]) -> Collected:
-    """The host's answer with the job's frames ahead, of which the first of a place counts, and
-    with what was ``chosen``.
+def with_job(
+    answer: Collected, job: Frames, target: Target, chosen: Iterable[FactFrame]
+) -> Collected:
+    """Return the host's answer with the job's frames in front, because the first frame of a place
+    counts, and with the ``chosen`` frames.
     """
-    if not one.frames:
-        return one
-    ahead = job.get(one.host) or (_session(target, one.host),)
-    return Collected(one.host, (*ahead, *one.frames, *chosen), one.problem)
+    if not answer.frames:
+        return answer
+    ahead = job.get(answer.host) or (_session(target, answer.host),)
+    return Collected(answer.host, (*ahead, *answer.frames, *chosen), answer.problem)
 
 
 def _session(target: Target, host: str) -> FactFrame:
-    """The process that reads a host's files where no job does."""
+    """Return the frame that names the process that reads a host's files outside of a job."""
     if target.lab is not None:
         return _whose("a process in the lab's node")
     here = not target.hosts or is_here(host)

@@ -1,5 +1,5 @@
-"""Which node, port, link or switch is slow, by a check's folder, a table of pairs or a synthetic
-world; each becomes samples.
+"""Finds the node, port, link or switch that is slow, from a check's folder, a table of pairs or a
+synthetic world.
 """
 
 import dataclasses
@@ -39,7 +39,7 @@ from wireproof.workflow.specification import LocateSpecification
 from wireproof.workflow.target.fabric import read_fabric
 
 ALL_ROWS = 4_000_000
-"""Tables up to so many pairs are looked at as a whole; of larger ones each node's sample is."""
+"""Tables up to this number of pairs are read whole; from larger tables a sample per node."""
 PARTNERS = 60
 WORST = 20
 MOST_WORLD_NODES = 20_000
@@ -54,28 +54,27 @@ _MOST = {
     "tail_size": 1e3,
 }
 _MOST_SHARE = 100
-"""Of a world: more is none, and overflows."""
+"""Largest share of a fault in a world; a larger share is meaningless and overflows."""
 METRICS: tuple[Metric, ...] = ("goodput", "hrt")
 
 
 def locate(specification: LocateSpecification) -> LocateDocument:
-    """Look at what was measured before; measures nothing. Raises ``BadInput`` for a source that
-    cannot be read or holds nothing to locate.
+    """Locate from earlier measurements; nothing is measured.
+
+    Raises ``BadInput`` for a source that cannot be read or holds nothing to locate.
     """
     source, world = specification.source, specification.world
     if (source is None) == (world is None):
-        raise BadInput(
-            "give a folder of a check or a table of pairs, or --world FILE, and one of them."
-        )
+        raise BadInput("give either a folder of a check or a table of pairs, or --world FILE.")
     fabric = read_fabric(specification.topology) if specification.topology else None
     if world is not None:
         return from_world(world, specification.rounds)
-    assert source is not None  # noqa: S101  looked at above
+    assert source is not None  # noqa: S101  checked above
     return from_folder(source, fabric) if source.is_dir() else from_table(source, fabric)
 
 
 def joined(parts: Sequence[Samples]) -> Samples | None:
-    """Several launches' samples as one, nodes by name; rounds are kept apart."""
+    """Join the samples of several launches, matching nodes by name; rounds stay separate."""
     if not parts:
         return None
     nodes = tuple(dict.fromkeys(name for part in parts for name in part.nodes))
@@ -104,7 +103,9 @@ def _stage(folder: Path, stem: str) -> list[Path]:
 
 
 def from_folder(folder: Path, fabric: Fabric | None) -> LocateDocument:
-    """The check in ``folder`` looked at again, perhaps with another topology. Measures nothing."""
+    """Locate again in the check in ``folder``, perhaps with another topology. Nothing is
+    measured.
+    """
     screens = _stage(folder, "run") or ([folder] if (folder / "run.json").is_file() else [])
     if not screens:
         raise BadInput(
@@ -115,48 +116,48 @@ def from_folder(folder: Path, fabric: Fabric | None) -> LocateDocument:
     again = [load_run(path) for path in _stage(folder, "confirm")]
     located: list[Located] = []
     for metric in METRICS:
-        samples = joined([one for run in runs if (one := samples_of(run, metric)) is not None])
+        samples = joined([part for run in runs if (part := samples_of(run, metric)) is not None])
         if samples is None:
             continue
-        confirm = joined([one for run in again if (one := samples_of(run, metric)) is not None])
-        known, said = _known(fabric, samples.nodes)
-        notes += said
+        confirm = joined([part for run in again if (part := samples_of(run, metric)) is not None])
+        known, remarks = _known(fabric, samples.nodes)
+        notes += remarks
         try:
             concluded = conclude(screen(samples, known), confirm, known)
         except ValueError as error:
             raise BadInput(f"{folder} is damaged: {error}.") from error
-        found = explain(concluded, runs[0], settings=settings_by_id())
-        located.append(with_settings(found, wrong, runs[0].claim.link) if wrong else found)
+        explained = explain(concluded, runs[0], settings=settings_by_id())
+        located.append(with_settings(explained, wrong, runs[0].claim.link) if wrong else explained)
     if not located:
         raise BadInput(
-            f"{folder} has no streams or short ping-pongs between hosts: there is nothing to"
+            f"{folder} has no streams or short ping-pongs between hosts, so there is nothing to"
             " locate."
         )
     return LocateDocument(located=tuple(located), notes=tuple(dict.fromkeys(notes)))
 
 
 def _settings_of(folder: Path, run: Run) -> tuple[WrongSettings | None, list[str]]:
-    """What the check kept of its hosts' settings, and what is to be said where that is damaged."""
+    """Return the settings of the hosts that the check kept, and a note if they are damaged."""
     kept = folder / SETTINGS
     if not kept.is_file():
         return None, []
     try:
-        found = audit(AuditSpecification(source=kept), LoggingReporter(), {})
+        settings = audit(AuditSpecification(source=kept), LoggingReporter(), {})
     except (BadInput, CouldNotMeasure) as error:
         return None, [f"the settings of the hosts are left out: {error}"]
-    return WrongSettings(without_own_doing(found), settings_by_id(), run), []
+    return WrongSettings(without_own_doing(settings), settings_by_id(), run), []
 
 
 def _known(fabric: Fabric | None, nodes: Sequence[str]) -> tuple[Fabric | None, list[str]]:
     if fabric is None:
         return None, []
-    found, notes = against(fabric, nodes)
-    return found, [*found.notes, *notes]
+    connected, notes = against(fabric, nodes)
+    return connected, [*connected.notes, *notes]
 
 
 def from_table(path: Path, fabric: Fabric | None) -> LocateDocument:
-    """A table of pairs: every row of a small one; of a large one a sample of each node's pairs, and
-    the worst pairs.
+    """Locate in a table of pairs: every row of a small table; from a large table a sample of each
+    node's pairs, and the worst pairs.
     """
     with open_pairs(path) as table:
         known, notes = _known(fabric, table.nodes)
@@ -172,14 +173,13 @@ def from_table(path: Path, fabric: Fabric | None) -> LocateDocument:
         )
         if len(columns.value) < table.rows:
             notes.append(
-                f"{len(columns.value)} of {table.rows} rows were looked at, about {PARTNERS} of"
-                " each node"
+                f"{len(columns.value)} of {table.rows} rows were read, about {PARTNERS} per node"
             )
         worst = _worst(table)
         undecided = _undecided(table.left_out)
     try:
         located, scattered = by_rows(screen(samples, known))
-    except ValueError as error:  # what DuckDB makes of a table whose statistics are damaged
+    except ValueError as error:  # DuckDB reads a table with damaged statistics in this way
         raise BadInput(f"{path} is damaged: {error}.") from error
     return LocateDocument(
         located=(located,),
@@ -196,7 +196,7 @@ def _undecided(left_out: int) -> list[str]:
 
 def _worst(table: PairTable) -> tuple[WorstPair, ...]:
     tx, rx = table.medians()
-    # A node that occurs on one side only (each pair once) is known by that side.
+    # A node that occurs on one side only (each pair once) is judged by that side.
     sender, receiver = np.where(np.isnan(tx), rx, tx), np.where(np.isnan(rx), tx, rx)
     return tuple(
         WorstPair(
@@ -218,14 +218,14 @@ def _world_of(path: Path) -> World:
     except (UnicodeDecodeError, msgspec.ValidationError) as error:
         known = ", ".join(field.name for field in dataclasses.fields(World))
         raise BadInput(
-            f"{path} is no world ({error}): it has {known}; faults under [[faults]]."
+            f"{path} is not a world ({error}): a world has {known}, with faults under [[faults]]."
         ) from error
     _check_world(world, path)
     return world
 
 
 def _check_world(world: World, path: Path) -> None:
-    """Raise ``BadInput`` for a number that no cluster has."""
+    """Raise ``BadInput`` for a number that is impossible for a cluster."""
     if not 2 <= world.nodes <= MOST_WORLD_NODES:
         raise BadInput(
             f"{path}: nodes = {world.nodes} is out of range: give 2 to {MOST_WORLD_NODES}."
@@ -238,22 +238,20 @@ def _check_world(world: World, path: Path) -> None:
     for fault in world.faults:
         if not 0 < fault.share <= _MOST_SHARE:
             raise BadInput(
-                f"{path}: a fault has share = {fault.share:g}: give what is left, above 0 to"
-                f" {_MOST_SHARE}."
+                f"{path}: a fault has share = {fault.share:g}: give the remaining share, above 0"
+                f" and at most {_MOST_SHARE}."
             )
     if not (
         1 <= world.leaves <= world.nodes and 0 <= world.uplinks * world.leaves <= MOST_WORLD_LINKS
     ):
         raise BadInput(
             f"{path}: leaves = {world.leaves}, uplinks = {world.uplinks} is out of range: give 1"
-            f" to {world.nodes} leaves and {MOST_WORLD_LINKS} up-links in all at most."
+            f" to {world.nodes} leaves and at most {MOST_WORLD_LINKS} up-links in total."
         )
 
 
 def from_world(path: Path, rounds: int | None) -> LocateDocument:
-    """A synthetic cluster, measured and located as a real one would be: what would be found on
-    mine?
-    """
+    """Measure and locate in a synthetic cluster as in a real one, to see what would be found."""
     world = _world_of(path)
     try:
         fabric = world.fabric() if world.leaves > 1 else None
@@ -266,4 +264,4 @@ def from_world(path: Path, rounds: int | None) -> LocateDocument:
         confirm = world.measure(again, alone=True) if again else None
         return LocateDocument(located=(conclude(first, confirm, fabric),))
     except (IndexError, ZeroDivisionError, ValueError) as error:
-        raise BadInput(f"{path}: this world cannot be: {error}.") from error
+        raise BadInput(f"{path}: this world is impossible: {error}.") from error

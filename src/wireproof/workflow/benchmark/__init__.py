@@ -1,1 +1,1 @@
-"""Another project's benchmark: the right command for it, run with its proof and judged."""
+"""Runs another project's benchmark: the right command for it, with its proof, and judged."""

@@ -1,5 +1,5 @@
-"""Runs the prepared steps between two readings of the ports and judges what the tool printed by
-what crossed them.
+"""Runs the prepared steps between two readings of the ports, and judges the tool's numbers by the
+bytes that crossed them.
 """
 
 import contextlib
@@ -57,7 +57,9 @@ _LARGEST_RESULT = 16 << 20
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class BenchmarkResult:
-    """What the tool printed, judged. ``interrupted``: the user ended it, so nothing is judged."""
+    """The tool's numbers, judged. ``interrupted``: the user stopped the tool, so nothing is
+    judged.
+    """
 
     prepared: PreparedSteps
     proved: ProvedCommand
@@ -66,14 +68,14 @@ class BenchmarkResult:
     interrupted: bool = False
 
     def interruption_lines(self) -> list[str]:
-        """What is known of the ports when the user has ended the tool."""
+        """Return what is known about the ports after the user has stopped the tool."""
         proved, program = self.proved, self.prepared.recipe.program
-        said = f"{program} was interrupted; what it had printed is above, and nothing is kept."
+        ended = f"{program} was interrupted; its output so far is above, and nothing is kept."
         path = watched_document(proved.exit_status, proved.traffic, proved.judgement)
-        return [path.answer, said]
+        return [path.answer, ended]
 
     def document(self) -> BenchmarkDocument:
-        """What ``wireproof run --json`` prints."""
+        """Return what ``wireproof run --json`` prints."""
         return BenchmarkDocument(
             verdict=self.verdict,
             proof=self.proved.judgement.proof,
@@ -87,7 +89,7 @@ class BenchmarkResult:
 
 
 def prepared_document(prepared: PreparedSteps) -> PreparedDocument:
-    """The commands as they are printed; what ``wireproof run --dry-run --json`` prints."""
+    """Return the commands as printed, the document of ``wireproof run --dry-run --json``."""
     recipe = prepared.recipe
     return PreparedDocument(
         title=prepared.title,
@@ -117,7 +119,7 @@ def prepared_document(prepared: PreparedSteps) -> PreparedDocument:
 def ready(
     wanted: BenchmarkSpecification, environment: Mapping[str, str], reporter: Reporter
 ) -> Iterator[tuple[PreparedSteps, Path]]:
-    """The steps, ready to run, and the folder that their files are in for the time of the block."""
+    """Yield the steps, ready to run, and the folder that holds their files during the block."""
     with _work_folder(wanted.recipe) as folder:
         informed = with_core_and_address(wanted, reporter)
         prepared = prepare_steps(informed, environment, folder)
@@ -128,8 +130,8 @@ def ready(
 
 @contextlib.contextmanager
 def _work_folder(recipe: BenchmarkRecipe) -> Iterator[str]:
-    """A private folder in the working directory, which on a cluster is the one that other hosts see
-    too; "" for a program that needs none.
+    """Yield a private folder in the working directory, which on a cluster other hosts see too; ""
+    if the program needs none.
     """
     if not recipe.input_file:
         yield ""
@@ -139,8 +141,8 @@ def _work_folder(recipe: BenchmarkRecipe) -> Iterator[str]:
             folder = tempfile.mkdtemp(prefix=f"wireproof-{recipe.tool}-", dir=Path.cwd())
     except OSError as error:
         raise CouldNotMeasure(
-            f"no folder for {recipe.input_file} can be made in {Path.cwd()} ({error.strerror}):"
-            " run in a folder that can be written and that all hosts see."
+            f"no folder for {recipe.input_file} can be created in {Path.cwd()} ({error.strerror}):"
+            " run in a writable folder that all hosts see."
         ) from error
     try:
         yield folder
@@ -151,10 +153,10 @@ def _work_folder(recipe: BenchmarkRecipe) -> Iterator[str]:
 def with_core_and_address(
     wanted: BenchmarkSpecification, reporter: Reporter
 ) -> BenchmarkSpecification:
-    """With a core of the NIC's socket and the server's address on the NIC, where the user has given
-    neither.
+    """Add a core of the NIC's socket and the server's address on the NIC, unless the user has given
+    them.
 
-    In a lab the addresses are known, and no virtual NIC is near any core.
+    In a lab the addresses are known, and virtual NICs have no nearby core.
     """
     target = wanted.target
     if not target.hosts or not target.nics or target.lab is not None:
@@ -190,8 +192,8 @@ def _with_address(
 
 
 def _netdev(server: str, target: Target) -> str:
-    """perftest's connection manager wants the address of the netdev that belongs to the RDMA
-    device.
+    """Return the netdev that belongs to the RDMA device, whose address perftest's connection
+    manager needs.
     """
     netdevs = _ask(server, netdevs_argv(first_rail(target.nics[1])), target).split()
     return netdevs[0] if netdevs and is_nic(netdevs[0]) else first_rail(target.nics[1])
@@ -211,8 +213,7 @@ def run_prepared(
 ) -> BenchmarkResult:
     """Run the steps with the proof, and judge.
 
-    Raises CouldNotMeasure when the tool did not run to its end, or printed nothing that is
-    understood.
+    Raises ``CouldNotMeasure`` if the tool failed or printed nothing that is understood.
     """
     target, recipe = prepared.wanted.target, prepared.recipe
     wanted = proof_of(prepared)
@@ -235,7 +236,7 @@ def run_prepared(
 
 
 def proof_of(prepared: PreparedSteps) -> ProofSpecification:
-    """The prepared steps as a command with its servers, to be run with the proof."""
+    """Return the prepared steps as a command with its servers, ready to run with the proof."""
     servers = tuple(
         Companion(step.host, step.enclosed) for step in prepared.steps if step.role == "server"
     )
@@ -252,8 +253,8 @@ def proof_of(prepared: PreparedSteps) -> ProofSpecification:
 
 
 def main_argv(step: BenchmarkStep, target: Target) -> list[str]:
-    """The step that is proven, as it is started from here: a client on another host by ssh or the
-    agent.
+    """Return the command of the proven step as started from here: a client on another host runs
+    through ssh or the agent.
     """
     if target.lab is not None or not step.host:  # in a lab the proof itself enters the first node
         return list(step.enclosed)
@@ -263,7 +264,7 @@ def main_argv(step: BenchmarkStep, target: Target) -> list[str]:
 def _with_result_file(
     proved: ProvedCommand, folder: Path, name: str, target: Target
 ) -> ProvedCommand:
-    """With the numbers of a tool that writes a file, and its path judged by them."""
+    """Add the numbers of a tool that writes them to a file, and judge its path by them."""
     if not name:
         return proved
     try:
@@ -274,65 +275,67 @@ def _with_result_file(
     return dataclasses.replace(proved, series=series, judgement=judgement)
 
 
-def without_claim(found: TrafficVerdict) -> TrafficVerdict:
-    """On one plain machine nobody has claimed a wire: memory and loopback are what is expected, and
-    prove nothing.
+def without_claim(verdict: TrafficVerdict) -> TrafficVerdict:
+    """Return the verdict for one plain machine without a claimed wire: memory and loopback are
+    expected, and prove nothing.
     """
     reasons = [
-        msgspec.structs.replace(one, severity="note") if one.severity == "fail" else one
-        for one in found.reasons
+        msgspec.structs.replace(reason, severity="note") if reason.severity == "fail" else reason
+        for reason in verdict.reasons
     ]
-    return msgspec.structs.replace(found, verdict="inconclusive", reasons=reasons)
+    return msgspec.structs.replace(verdict, verdict="inconclusive", reasons=reasons)
 
 
 def _check_that_it_ran(recipe: BenchmarkRecipe, proved: ProvedCommand) -> None:
-    """What the tool itself has printed is the best explanation."""
+    """Raise ``CouldNotMeasure`` if the tool failed or printed no result; its last lines explain
+    best.
+    """
     if proved.exit_status:
         how = f"ended with status {proved.exit_status}"
-    elif not any(one.points for one in proved.series):
+    elif not any(table.points for table in proved.series):
         how = "printed no result that is understood"
     else:
         return
-    raise CouldNotMeasure(f"{recipe.program} {how}: its last lines, above, say why.")
+    raise CouldNotMeasure(f"{recipe.program} {how}: see its last lines above.")
 
 
 def _judged(proved: ProvedCommand, target: Target, path: str) -> list[JudgedSeries]:
-    """Each series with its verdict; what a log alone cannot prove, the counters have proven or
-    disproven here.
-    """
+    """Judge each series. The counters prove or disprove the path, which a log alone cannot."""
     proof = proved.judgement.proof
-    found = judge_log(
+    verdicts = judge_log(
         proved.series, target.link, path=path, atlas=atlas(), counted=proof == "on-wire"
     )
     judged = [
-        joined(one, verdict, target.link) for one, verdict in zip(proved.series, found, strict=True)
+        joined(table, verdict, target.link)
+        for table, verdict in zip(proved.series, verdicts, strict=True)
     ]
     if proof == "unproven":
         return judged
     return [
         msgspec.structs.replace(
-            one,
-            proof=proof if one.proof == "unproven" else one.proof,
-            reasons=[reason for reason in one.reasons if reason.code != "log-without-counters"],
+            table,
+            proof=proof if table.proof == "unproven" else table.proof,
+            reasons=[reason for reason in table.reasons if reason.code != "log-without-counters"],
         )
-        for one in judged
+        for table in judged
     ]
 
 
 def overall(path: Verdict, judged: Sequence[JudgedSeries]) -> Verdict:
-    """Fail when the path or a number fails; pass when the path is proven and every number that has
-    a limit passes.
+    """Return fail if the path or a number fails; pass if the path is proven and every number that
+    has a limit passes.
 
-    A number without a limit of its own (a collective, a ring) is shown; alone it is no ground to
-    pass.
+    A number without a limit (a collective, a ring) is shown, but alone it is not enough to pass.
     """
-    if path == "fail" or any(one.verdict == "fail" for one in judged):
+    if path == "fail" or any(table.verdict == "fail" for table in judged):
         return "fail"
-    limited = [one for one in judged if not _has_no_limit(one)]
-    passes = path == "pass" and limited and all(one.verdict == "pass" for one in limited)
+    limited = [table for table in judged if not _has_no_limit(table)]
+    passes = path == "pass" and limited and all(table.verdict == "pass" for table in limited)
     return "pass" if passes else "inconclusive"
 
 
-def _has_no_limit(one: JudgedSeries) -> bool:
-    doubts = {reason.code for reason in one.reasons if reason.severity in ("fail", "inconclusive")}
-    return one.verdict == "inconclusive" and doubts == {"only-a-floor"}
+def _has_no_limit(table: JudgedSeries) -> bool:
+    doubts = {
+        reason.code for reason in table.reasons if reason.severity in ("fail", "inconclusive")
+    }
+    return table.verdict == "inconclusive" and doubts == {"only-a-floor"}

@@ -1,4 +1,4 @@
-"""Which benchmark runs where, and what the user chose beyond its recipe."""
+"""Which benchmark runs where, and what the user chose in addition to its recipe."""
 
 import dataclasses
 from collections.abc import Mapping, Sequence
@@ -22,9 +22,11 @@ from wireproof.workflow.target.target import Target
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class BenchmarkSpecification:
-    """A recipe on a target. None leaves a choice to the recipe, empty ``sizes`` to the program;
-    ``extra`` are the program's own options. ``dry``: the commands are only read, so that neither
-    program nor MPI has to be there. ``read_by_people``: a table is better than the tool's JSON.
+    """A recipe on a target.
+
+    None leaves a choice to the recipe, empty ``sizes`` to the program; ``extra``: options of the
+    program itself. ``dry``: the commands are only printed, so neither the program nor an MPI is
+    needed. ``read_by_people``: prefer the tool's table to its JSON.
     """
 
     recipe: BenchmarkRecipe
@@ -46,19 +48,19 @@ class BenchmarkSpecification:
 
     @property
     def path(self) -> str:
-        """What ``judge --path`` would be given for the results: the fabric that the MPI was set to
-        use, or what the tool itself uses.
+        """Return what ``judge --path`` needs for the results: the fabric that the MPI was set to
+        use, or the tool's own path.
         """
         return _path_of(self.fabric, self.recipe)
 
     @property
     def nic(self) -> str:
-        """The claimed one; "" for none."""
+        """Return the claimed NIC, or ""."""
         return self.target.nics[0] if self.target.nics else ""
 
     @property
     def server_address(self) -> str:
-        """Where the client finds the server: on the claimed network where that is known."""
+        """Return where the client finds the server: on the claimed network if it is known."""
         if self.address:
             return self.address
         if len(self.target.addresses) > 1:
@@ -66,7 +68,7 @@ class BenchmarkSpecification:
         return self.target.hosts[1] if self.target.hosts else "127.0.0.1"
 
     def tool_request(self, program: str, role: Role) -> ToolRequest:
-        """What the tool's adapter makes the program's own options of."""
+        """Return the request from which the tool's adapter builds the program's options."""
         recipe = self.recipe
         by_fabric = recipe.tool == "fi_pingpong" and self.fabric
         server = role == "server"
@@ -104,9 +106,10 @@ def specification(
     read_by_people: bool,
     dry: bool,
 ) -> BenchmarkSpecification:
-    """Every option typed and checked, and the target found. ``words``: the benchmark, if it is
-    named, and the program's own options; ``options``: those of ``wireproof run`` by name. Raises
-    BadInput.
+    """Parse and check every option, and find the target.
+
+    ``words``: the benchmark, if named, and options of the program itself; ``options``: those of
+    ``wireproof run`` by name. Raises ``BadInput``.
     """
     named = bool(words) and not words[0].startswith("-")
     recipe = find_recipe(tool, words[0] if named else "")
@@ -133,17 +136,19 @@ def _link(options: Mapping[str, Any], path: str, nics: str) -> LinkClaim | None:
 
 
 def recipe_documents(tool: str) -> list[RecipeDocument]:
-    """Every recipe (of one tool). Raises BadInput for a tool that is not known."""
+    """Return every recipe, or those of one tool. Raises ``BadInput`` for an unknown tool."""
     if tool:
         find_recipe(tool)
     return [
-        RecipeDocument(tool=one.tool, program=one.program, benchmark=one.benchmark, why=one.why)
-        for one in recipes_of(tool)
+        RecipeDocument(
+            tool=recipe.tool, program=recipe.program, benchmark=recipe.benchmark, why=recipe.why
+        )
+        for recipe in recipes_of(tool)
     ]
 
 
 def _path_of(fabric: str, recipe: BenchmarkRecipe) -> str:
-    """What carries the messages."""
+    """Return what carries the messages: a fabric, ``rdma`` or ""."""
     return fabric or ("rdma" if recipe.rdma else "")
 
 
@@ -155,32 +160,35 @@ def _target_of_recipe(
     lab: str | None = None,
     link: LinkClaim | None = None,
 ) -> Target:
-    """Hosts, a lab's nodes, or this machine, with the link that is claimed."""
-    asked = dataclasses.replace(settings, lab=lab, scheduler="none")
-    wanted = asked
+    """Return hosts, a lab's nodes, or this machine, with the claimed link."""
+    wanted = dataclasses.replace(settings, lab=lab, scheduler="none")
     chosen = settings.origin("hosts") == "option"
-    said: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     allocated = () if chosen or lab is not None else hosts_of_allocation(environment)
     if len(allocated) > 1:
         wanted = dataclasses.replace(wanted, hosts=allocated)
-        said = (f"the {len(allocated)} nodes of the Slurm job take part; --hosts says otherwise",)
+        notes = (
+            f"the {len(allocated)} nodes of the Slurm job take part; choose others with --hosts",
+        )
     target = resolve_target(wanted, environment)
-    target = dataclasses.replace(target, link=link or target.link, notes=(*said, *target.notes))
+    target = dataclasses.replace(target, link=link or target.link, notes=(*notes, *target.notes))
     return target if chosen else _narrowed(target, recipe)
 
 
 def _narrowed(target: Target, recipe: BenchmarkRecipe) -> Target:
-    """The first two of more hosts that nobody chose, for a program between two."""
+    """Keep the first two of several hosts that the user did not choose, for a program between
+    two.
+    """
     if len(target.hosts) <= 2 or not (recipe.shape == "pair" or recipe.two_ranks):
         return target
     first, second = target.hosts[:2]
-    between = f"{recipe.program} is between two hosts: {first} and {second}"
+    between = f"{recipe.program} runs between two hosts: {first} and {second}"
     return dataclasses.replace(target.only((0, 1)), notes=(*target.notes, between))
 
 
 def _address_of(text: str) -> str:
-    """An address or a host name: it becomes a word of a program's options, so it must not be
-    one.
+    """Check an address or a host name: it becomes a word of a program's command line and must not
+    be an option.
     """
     if not text:
         return ""
@@ -196,7 +204,7 @@ def _address_of(text: str) -> str:
 
 
 def _sizes_of(text: str | None) -> tuple[int, ...] | None:
-    """The recipe's sizes when nothing is said, the program's own list for ``own``."""
+    """Parse the sizes: None for the recipe's, () for the program's default list (``own``)."""
     if text is None or text.strip().lower() == "own":
         return None if text is None else ()
     return parse_sizes(text)

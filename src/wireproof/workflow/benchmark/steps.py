@@ -1,4 +1,4 @@
-"""From a benchmark's specification to the steps that are printed and run: which command on which
+"""Turns a benchmark's specification into the steps that are printed and run: which command on which
 host.
 """
 
@@ -30,8 +30,10 @@ from wireproof.workflow.target.target import Target
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class BenchmarkStep:
-    """One command. ``host``: where it is started ("" = here); ``unset``: inherited variables that
-    must not reach it.
+    """One command.
+
+    ``host``: where it is started ("" for this machine); ``unset``: inherited variables that must
+    not reach it.
     """
 
     role: Role
@@ -42,12 +44,14 @@ class BenchmarkStep:
 
     @property
     def line(self) -> str:
-        """As it can be pasted into a shell."""
+        """Return the command as a line to paste into a shell."""
         return shell_line(self.argv, self.environment, self.unset)
 
     @property
     def enclosed(self) -> tuple[str, ...]:
-        """With its environment as arguments of env: neither ssh nor a companion takes one along."""
+        """Return the command with its environment as arguments of env, because ssh and companions
+        pass no environment.
+        """
         words = [word for name in self.unset for word in ("-u", name)]
         words += [f"{name}={value}" for name, value in sorted(self.environment.items())]
         return ("env", *words, *self.argv) if words else self.argv
@@ -55,7 +59,7 @@ class BenchmarkStep:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class PreparedSteps:
-    """The steps in the order in which they are started: a server before its client."""
+    """The steps in the order of their start: a server before its client."""
 
     wanted: BenchmarkSpecification
     steps: tuple[BenchmarkStep, ...]
@@ -72,7 +76,7 @@ class PreparedSteps:
 
     @property
     def title(self) -> str:
-        """``IMB-P2P PingPong under Intel MPI over psm3``"""
+        """Return a title such as ``IMB-P2P PingPong under Intel MPI over psm3``."""
         recipe, install = self.recipe, self.install
         name = recipe.program
         if recipe.benchmark != recipe.program:
@@ -85,11 +89,12 @@ class PreparedSteps:
 def prepare_steps(
     wanted: BenchmarkSpecification, environment: Mapping[str, str], folder: str = ""
 ) -> PreparedSteps:
-    """The steps of the recipe on its target. ``folder``: where a program that reads and writes
-    files works.
+    """Return the steps of the recipe on its target.
 
-    Raises BadInput for what the tool cannot do and CouldNotMeasure when a program or an MPI is
-    missing.
+    ``folder``: working folder of a program that reads and writes files.
+
+    Raises ``BadInput`` if the tool cannot do what is asked, ``CouldNotMeasure`` if a program or an
+    MPI is missing.
     """
     recipe, target = wanted.recipe, wanted.target
     _check(wanted)
@@ -121,7 +126,7 @@ def _check(wanted: BenchmarkSpecification) -> None:
         return
     if recipe.two_ranks:
         raise BadInput(
-            f"{recipe.program} takes two ranks:"
+            f"{recipe.program} takes exactly two ranks:"
             " --pairs is for osu_mbw_mr, IMB, HPCC and collectives."
         )
     if recipe.shape == "pair":
@@ -138,8 +143,8 @@ def _missing(recipe: BenchmarkRecipe) -> CouldNotMeasure:
 
 
 def _root_steps(wanted: BenchmarkSpecification) -> tuple[str, ...]:
-    """Omni-Path's drivers, where the link or the adapter is Omni-Path's, or where nobody says what
-    it is.
+    """Return the steps for root, with those of Omni-Path's drivers if the link or the NIC is
+    Omni-Path or unknown.
     """
     recipe, link = wanted.recipe, wanted.target.link
     if not recipe.rdma_cm:
@@ -159,7 +164,7 @@ def _pair(wanted: BenchmarkSpecification, environment: Mapping[str, str]) -> Pre
     program = find_tool(recipe.program, given=wanted.program, environment=environment)
     if program is None and not wanted.dry:
         raise _missing(recipe)
-    # By its plain name on the other host: its PATH need not be ours.
+    # By its plain name, because the program may be elsewhere on the other host.
     name = str(program) if wanted.program else recipe.program
     client, server = hosts if hosts else ("", "")
     ends: tuple[tuple[Role, str], ...] = (("server", server), ("client", client))
@@ -184,7 +189,7 @@ def _end_argv(wanted: BenchmarkSpecification, program: str, role: Role) -> tuple
     recipe = wanted.recipe
     argv = adapter(recipe.tool).argv(wanted.tool_request(program, role))
     if recipe.tool == "iperf3" and "-J" in argv and wanted.read_by_people:
-        # Its JSON runs to hundreds of lines; its table in Mb/s has digits enough.
+        # Its JSON has hundreds of lines; its table in Mb/s has enough digits.
         at = argv.index("-J")
         argv = (*argv[:at], "-f", "m", *argv[at + 1 :])
     if wanted.cpu is not None and not recipe.pins_itself:
@@ -193,7 +198,7 @@ def _end_argv(wanted: BenchmarkSpecification, program: str, role: Role) -> tuple
 
 
 def _provider(wanted: BenchmarkSpecification) -> dict[str, str]:
-    """PSM3's own variables for a program that libfabric, and no MPI, starts on it."""
+    """Return PSM3's variables for a program that uses it through libfabric without an MPI."""
     if wanted.recipe.tool != "fi_pingpong" or wanted.fabric != "psm3":
         return {}
     variables = psm3_variables(wanted.nic)
@@ -204,8 +209,8 @@ def _pair_notes(wanted: BenchmarkSpecification) -> list[str]:
     target, notes = wanted.target, []
     if target.hosts and not wanted.address and not target.addresses:
         notes.append(
-            f"the client talks to {target.hosts[1]}: if that name leads to the management network,"
-            " give the address on the fabric with --address"
+            f"the client talks to {target.hosts[1]}: if that name resolves to the management"
+            " network, give the address on the fabric with --address"
         )
     if wanted.cpu is None and target.hosts and target.lab is None:
         notes.append(
@@ -251,7 +256,9 @@ def _ranks(
 def _program_and_mpi(
     wanted: BenchmarkSpecification, environment: Mapping[str, str]
 ) -> tuple[Path | None, MpiInstall]:
-    """The program and the MPI that starts it; when they are only read about, their plain names."""
+    """Return the program and the MPI that starts it; for a dry run without them their plain
+    names.
+    """
     recipe = wanted.recipe
     program = find_tool(recipe.program, given=wanted.program, environment=environment)
     if program is not None:
@@ -285,8 +292,8 @@ def _rank_command(
         **_rank_hosts(target, pairs),
         "agent": target.agent,
         "root": os.geteuid() == 0,
-        # A wire test must not have shared memory to fall into; several ranks of a ring on one host
-        # need it.
+        # A wire test must not fall back to shared memory; several ranks of a ring on one host need
+        # it.
         "shared_memory": False if target.hosts and recipe.result_file == "" else None,
         "folder": folder,
         "windows": recipe.one_sided,
@@ -295,8 +302,8 @@ def _rank_command(
 
 
 def _rank_hosts(target: Target, pairs: int) -> RequestFields:
-    """``pairs`` ranks per host, host by host, so that rank i of the first half has its peer on
-    another host.
+    """Return ``pairs`` ranks per host, host by host, so that each rank of the first half has its
+    peer on another host.
     """
     if not target.hosts:
         return {"ranks": max(2, 2 * pairs)}
@@ -316,7 +323,7 @@ def _rank_notes(wanted: BenchmarkSpecification, install: MpiInstall, pairs: int)
     if not target.hosts:
         return [
             *notes,
-            "no --hosts: the ranks share this machine, so nothing is measured of a wire",
+            "no --hosts: the ranks share this machine, so no wire is measured",
         ]
     if not target.nics:
         notes.append("no --nic was given: the MPI chooses the interface, or stripes over several")

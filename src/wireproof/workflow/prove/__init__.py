@@ -1,4 +1,4 @@
-"""Any command, with the proof of the path that its bytes took."""
+"""Runs any command with a proof of the path that its bytes took."""
 
 from wireproof.workflow.prove.command import (
     INTERRUPTED,

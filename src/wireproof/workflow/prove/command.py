@@ -1,5 +1,5 @@
-"""Any command between two readings of the ports of every host that it touches, and the judgement of
-what was seen.
+"""Runs a command between two readings of the ports of every host that it uses, and judges the
+traffic.
 """
 
 from __future__ import annotations
@@ -38,16 +38,17 @@ from wireproof.workflow.target.target import Target
 
 INTERRUPTED = 128 + signal.SIGINT
 MOST_RESULTS = 32 << 20
-"""Bytes that are read of a file of results."""
+"""Most bytes that are read from a file of results."""
 _USUAL_RESULTS = {"hpcc": "hpccoutf.txt"}
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ProofSpecification:
-    """``argv`` runs on ``target`` (in a lab: inside its first node). ``name``: how its output is
-    called in the series' ``source``; ``results``: files that it writes numbers to; ``hold_stdin``
-    is for a ``guarded`` command; ``longest_s``: after that it is ended. ``psm_statistics``: PSM3's
-    own counters are a second witness.
+    """``argv`` runs on ``target`` (in a lab inside its first node).
+
+    ``name``: the ``source`` of the series in its output; ``results``: files that it writes numbers
+    to; ``hold_stdin``: for a ``guarded`` command; ``longest_s``: time after which it is stopped.
+    ``psm_statistics``: use PSM3's counters as a second witness.
     """
 
     argv: tuple[str, ...]
@@ -63,10 +64,11 @@ class ProofSpecification:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ProvedCommand:
-    """``exit_status`` is the command's (128 + signal for a signal, 130 when the user ended it).
+    """``exit_status``: of the command (128 + signal for a signal, 130 if the user stopped it).
+
     ``output``: its standard output, bounded by ``watch_command.MOST_OUTPUT``; ``seconds``: its
-    time; ``last_words``: its last line. ``series``: the numbers in it. ``statistics``: PSM3's own
-    counters, where asked for.
+    duration; ``last_words``: its last line. ``series``: the numbers in the output. ``statistics``:
+    PSM3's counters, if requested.
     """
 
     exit_status: int
@@ -81,12 +83,12 @@ class ProvedCommand:
 
     @property
     def verdict(self) -> Verdict:
-        """Of the path, and of PSM3's own counters where they were read."""
-        own = [self.statistics.verdict] if self.statistics else []
-        return worst([self.judgement.verdict, *own])
+        """Return the verdict on the path, and on PSM3's counters if they were read."""
+        statistics = [self.statistics.verdict] if self.statistics else []
+        return worst([self.judgement.verdict, *statistics])
 
     def document(self, wanted: ProofSpecification) -> ProofDocument:
-        """What ``wireproof prove --json`` prints of the command that was ``wanted``."""
+        """Return what ``wireproof prove --json`` prints for the command in ``wanted``."""
         return proof_document(
             wanted.argv,
             self.exit_status,
@@ -107,8 +109,8 @@ def prove_command(
 ) -> ProvedCommand:
     """Run the command between two readings of every host, and judge.
 
-    ``environment`` is what it inherits. Its output is passed on to ``sinks`` as it comes. Raises
-    ``CouldNotMeasure`` when no host can be watched: then the command was not started.
+    The command inherits ``environment``. Its output is passed on to ``sinks`` as it comes. Raises
+    ``CouldNotMeasure`` if no host can be watched; the command is not started then.
     """
     with statistics_folder(asked=wanted.psm_statistics) as (folder, more):
         proved = _proved({**environment, **more}, wanted, sinks, reporter or LoggingReporter())
@@ -138,7 +140,7 @@ def _proved(
             server.end()
         watched = watch.watched()
     series = _numbers(bytes(command.output), wanted.name or Path(argv[0]).name, files)
-    unwatched = not_watched((host for one in series for host in one.hosts), watched)
+    unwatched = not_watched((host for table in series for host in table.hosts), watched)
     traffic = msgspec.structs.replace(traffic, unwatched=unwatched)
     return ProvedCommand(
         exit_status=status,
@@ -155,8 +157,10 @@ def _proved(
 def run_command(
     watch: Watch, wanted: ProofSpecification, sinks: Sinks
 ) -> tuple[WatchedCommand, int, float]:
-    """The command from start to end: itself, its exit status and its seconds. Ctrl-C ends it, not
-    the proof. Raises ``CouldNotMeasure`` when it takes longer than it may.
+    """Run the command to its end; return it, its exit status and its duration in s.
+
+    Ctrl-C stops the command, not the proof. Raises ``CouldNotMeasure`` if it takes longer than it
+    may.
     """
     begun = time.monotonic()
     argv = on_target(wanted.argv, wanted.target)
@@ -179,8 +183,8 @@ def _notes(command: WatchedCommand) -> tuple[str, ...]:
 
 
 def on_target(argv: Sequence[str], target: Target) -> list[str]:
-    """In a lab the command runs inside the first node; else it runs here, and its own launcher goes
-    elsewhere.
+    """Return the command for the target: in a lab it runs inside the first node; else it runs here,
+    and its launcher reaches the other hosts.
     """
     if target.lab is not None and target.start_on:
         return reach(target, target.start_on[0], argv)
@@ -188,21 +192,20 @@ def on_target(argv: Sequence[str], target: Target) -> list[str]:
 
 
 def _numbers(output: bytes, name: str, files: Sequence[ResultFile]) -> list[Series]:
-    """Every series that an adapter knows, in the output and in the files; none when there are
-    none.
-    """
-    found: list[Series] = []
+    """Return every series in the output and in the files that an adapter recognizes."""
+    series: list[Series] = []
     for data, source in [(output, name), *((file.written(), file.path.name) for file in files)]:
         try:
-            found += read(data, source) if data else []
+            series += read(data, source) if data else []
         except BadInput:
             continue
-    return found
+    return series
 
 
 class ResultFile:
-    """A file that a command writes its numbers to, as it was when this object was made: what was
-    there before is not the command's.
+    """A file that a command writes its numbers to.
+
+    It remembers the file's state when created, because earlier contents are not the command's.
     """
 
     def __init__(self, path: Path) -> None:
@@ -210,16 +213,16 @@ class ResultFile:
         self._before = self._size()
 
     def _size(self) -> tuple[int, int]:
-        """Size and time of the last change; nothing is a file of no bytes."""
+        """Return the size and the time of the last change; (0, 0) for a missing file."""
         try:
-            found = self.path.stat()
+            status = self.path.stat()
         except OSError:
             return 0, 0
-        return (found.st_size, found.st_mtime_ns) if self.path.is_file() else (0, 0)
+        return (status.st_size, status.st_mtime_ns) if self.path.is_file() else (0, 0)
 
     def written(self) -> bytes:
-        """What came since: the part behind the old end, or all of a file that was written anew;
-        bounded.
+        """Return what was written since, bounded: the part after the old end, or the whole file if
+        it was rewritten.
         """
         size, changed = self._size()
         before, then = self._before
@@ -234,6 +237,8 @@ class ResultFile:
 
 
 def usual_results(argv: Sequence[str], folder: Path) -> list[Path]:
-    """Files that a program named among the arguments is known to write into ``folder``."""
+    """Return the files that a program named among the arguments is known to write into
+    ``folder``.
+    """
     names = {Path(word).name for word in argv[:200]}
     return [folder / file for program, file in _USUAL_RESULTS.items() if program in names]

@@ -1,5 +1,5 @@
-"""Which hosts a command touches: named by the user, by a Slurm allocation, or by the command's own
-arguments.
+"""Finds the hosts that a command uses: named by the user, by a Slurm allocation, or by the
+command's arguments.
 """
 
 import dataclasses
@@ -41,16 +41,17 @@ def target_of_command(
     link: LinkClaim | None,
     environment: Mapping[str, str],
 ) -> Target:
-    """Where to watch: a lab's nodes, hosts by ssh, or this machine. One host alone is a target
-    too.
+    """Return where to watch: a lab's nodes, hosts by ssh, or this machine.
+
+    A single host is a valid target too.
     """
-    hosts, said = _hosts(settings, argv, environment)
+    hosts, notes = _hosts(settings, argv, environment)
     if lab and not settings.hosts:  # all nodes of the lab
-        hosts, said = (), ()
-    found = lab_of(hosts, lab, settings.launcher) if hosts or lab else None
-    if found is not None:
-        target = lab_target(found, hosts or found.nodes, nic=settings.nic, link=link)
-        return dataclasses.replace(target, notes=(*said, *target.notes))
+        hosts, notes = (), ()
+    cluster = lab_of(hosts, lab, settings.launcher) if hosts or lab else None
+    if cluster is not None:
+        target = lab_target(cluster, hosts or cluster.nodes, nic=settings.nic, link=link)
+        return dataclasses.replace(target, notes=(*notes, *target.notes))
     count = max(len(hosts), 1)
     return Target(
         hosts=hosts,
@@ -60,22 +61,26 @@ def target_of_command(
         agent=agent_of(settings.launcher),
         wire=bool(hosts),
         ranks=count,
-        notes=said,
+        notes=notes,
     )
 
 
 def _hosts(
     settings: Options, argv: Sequence[str], environment: Mapping[str, str]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Hosts to watch, and how we know of them (nothing to say when the user named them)."""
+    """Return the hosts to watch, and a note about how they were found (none if the user named
+    them).
+    """
     if settings.hosts:
         return settings.hosts, ()
     if named := hosts_of_command(argv, _read_text):
         shown = ", ".join(named[:8])
-        return named, (f"watching {shown}, as the command names them; --hosts says otherwise",)
+        return named, (f"watching {shown}, which the command names; choose others with --hosts",)
     if allocated := hosts_of_allocation(environment):
         count = len(allocated)
-        return allocated, (f"watching the {count} nodes of the Slurm job; --hosts says otherwise",)
+        return allocated, (
+            f"watching the {count} nodes of the Slurm job; choose others with --hosts",
+        )
     return (), ()
 
 
@@ -84,13 +89,13 @@ def _read_text(path: str) -> str:
 
 
 def hosts_of_allocation(environment: Mapping[str, str]) -> tuple[str, ...]:
-    """The nodes of the Slurm job that we run in; none when we run in none."""
+    """Return the nodes of the Slurm job that we run in, or ()."""
     text = environment.get("SLURM_JOB_NODELIST") or environment.get("SLURM_NODELIST") or ""
     return parse_hosts(text) if text else ()
 
 
 def entered_node(argv: Sequence[str]) -> tuple[str, str, tuple[str, ...]] | None:
-    """(lab, node, argv) of ``wireproof lab exec LAB NODE ARGV...``; None for any other
+    """Return (lab, node, argv) of ``wireproof lab exec LAB NODE ARGV...``; None for any other
     command.
     """
     rest = list(argv)
@@ -113,28 +118,28 @@ def _is_launcher(argv: Sequence[str]) -> bool:
 
 
 def hosts_of_command(argv: Sequence[str], read_text: Callable[[str], str]) -> tuple[str, ...]:
-    """Hosts that an MPI launcher's options name, in order: ``-hosts a,b``, ``--host a:2``,
-    ``-hostfile F``.
+    """Return the hosts that an MPI launcher's options name, in order: ``-hosts a,b``, ``--host
+    a:2``, ``-hostfile F``.
 
-    ``read_text`` reads a host file (bounded; OSError when it cannot). Best effort: what is not
-    understood names nobody.
+    ``read_text`` reads a host file (bounded; raises OSError). Words that are not understood are
+    skipped.
     """
     if not _is_launcher(argv):
         return ()
-    found: dict[str, None] = {}
+    hosts: dict[str, None] = {}
     words = list(argv[:MOST_WORDS])
     for position, word in enumerate(words):
         name, equals, value = word.partition("=")
         value = value if equals else (words[position + 1] if position + 1 < len(words) else "")
         if name in _LISTS:
-            found.update(dict.fromkeys(_listed(value)))
+            hosts.update(dict.fromkeys(_listed(value)))
         elif name in _FILES:
-            found.update(dict.fromkeys(_in_file(value, read_text)))
-    return tuple(found)
+            hosts.update(dict.fromkeys(_in_file(value, read_text)))
+    return tuple(hosts)
 
 
 def _listed(text: str) -> tuple[str, ...]:
-    """``n1:2,n2`` and ``n[1-2]``; nothing when it is no list of hosts."""
+    """Parse ``n1:2,n2`` and ``n[1-2]``; () if the text is not a list of hosts."""
     names = ",".join(part.split(":")[0] for part in text.split(","))
     try:
         return tuple(dict.fromkeys(parse_hosts(names, repeats=True)))
@@ -143,14 +148,14 @@ def _listed(text: str) -> tuple[str, ...]:
 
 
 def _in_file(path: str, read_text: Callable[[str], str]) -> tuple[str, ...]:
-    """First word of each line: ``n1:2``, ``n1 slots=2``."""
+    """Return the first word of each line: ``n1:2``, ``n1 slots=2``."""
     try:
         text = read_text(path)[:LONGEST_FILE]
     except OSError:
         return ()
-    found: dict[str, None] = {}
+    hosts: dict[str, None] = {}
     for line in text.splitlines()[:MOST_WORDS]:
         words = line.split("#")[0].split()
         if words:
-            found.update(dict.fromkeys(_listed(words[0])))
-    return tuple(found)
+            hosts.update(dict.fromkeys(_listed(words[0])))
+    return tuple(hosts)

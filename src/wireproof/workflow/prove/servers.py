@@ -1,4 +1,4 @@
-"""The servers that a command talks to: started on their hosts before it, and waited for until they
+"""Starts the servers that a command talks to on their hosts before it, and waits until they
 listen.
 """
 
@@ -22,7 +22,7 @@ from wireproof.workflow.target.target import Target
 PATIENCE_S = 10.0
 _LOOK_EVERY_S = 0.2
 _LISTENING_STATES = {"tcp": "0A", "tcp6": "0A", "udp": "07", "udp6": "07"}
-"""States of a row in a table below /proc/net: TCP that listens, UDP that is bound to no peer."""
+"""States in the tables below /proc/net: a listening TCP socket, a UDP socket without a peer."""
 _RDMA_LISTENERS = ("rdma", "resource", "show", "cm_id")
 _RDMA_LISTENER = re.compile(r"state LISTEN .*?\bpid (\d+) .*?src-addr (\S+)")
 _REQUESTS = (
@@ -36,8 +36,9 @@ _REQUESTS = (
 
 @dataclasses.dataclass(frozen=True)
 class Companion:
-    """A server that the command talks to. We start it on ``host`` before the command and end it
-    after.
+    """A server that the command talks to.
+
+    It is started on ``host`` before the command and stopped after it.
     """
 
     host: str
@@ -47,9 +48,9 @@ class Companion:
 def start_servers(
     watch: Watch, servers: Sequence[Companion], sinks: Sinks, reporter: Reporter
 ) -> list[WatchedCommand]:
-    """Start the servers, and wait until each host has as many listeners more as it has servers:
-    TCP, UDP, or the RDMA connection manager. A host that shows none costs ``PATIENCE_S`` and is
-    named. Raises ``CouldNotMeasure`` if a server ends before that.
+    """Start the servers, and wait until each host has as many new listeners as servers: TCP, UDP,
+    or the RDMA connection manager. Hosts without visible listeners are reported after
+    ``PATIENCE_S``. Raises ``CouldNotMeasure`` if a server ends before that.
     """
     if not servers:
         return []
@@ -71,10 +72,10 @@ def start_servers(
         _check_that_it_runs(watch, command, server)
         if server.host in late:
             reporter.warn(
-                f"{server.argv[0]} on {server.host} has opened no port that can be seen after"
-                f" {PATIENCE_S:.0f} s: the command is started all the same."
+                f"{server.argv[0]} on {server.host} has opened no visible port after"
+                f" {PATIENCE_S:.0f} s: the command is started anyway."
             )
-    watch.mark()  # what the servers send while they start is no background
+    watch.mark()  # traffic of the servers' start does not count as background
     return commands
 
 
@@ -88,13 +89,13 @@ def _check_that_it_runs(watch: Watch, command: WatchedCommand, server: Companion
         raise CouldNotMeasure(f"{what}: {words}")
     if status == 0:
         raise CouldNotMeasure(f"{what}: start it so that it stays in the foreground.")
-    raise CouldNotMeasure(f"{what}; {watch.node} starts it there and has to be at the same path.")
+    raise CouldNotMeasure(f"{what}; {watch.node}, which starts it, must be at the same path there.")
 
 
 def _late(
     watch: Watch, hosts: Mapping[str, int], before: Mapping[str, frozenset[str] | None]
 ) -> list[str]:
-    """The hosts that do not show a new listener for each of their servers."""
+    """Return the hosts that do not show a new listener for each of their servers."""
     return [host for host in hosts if not _listens(watch.target, host, before[host], hosts[host])]
 
 
@@ -104,18 +105,18 @@ def _listens(target: Target, host: str, before: frozenset[str] | None, count: in
 
 
 def listeners(target: Target, host: str) -> frozenset[str] | None:
-    """The listeners of a host, each by a name of its own; None if the host does not answer."""
+    """Return a unique name for each listener of a host, or None if the host does not respond."""
     argv = reach(target, host, [str(find_engine("nompi")), "facts", "--spec", "-"])
     facts = HostFacts.of(host, collect({host: argv}, _REQUESTS)[0].frames)
     tables = {name: facts.file(f"/proc/net/{name}").text for name in _LISTENING_STATES}
     if all(table is None for table in tables.values()):
         return None
-    sockets = {each for name, table in tables.items() for each in _sockets(name, table or "")}
+    sockets = {inode for name, table in tables.items() for inode in _sockets(name, table or "")}
     rdma = _RDMA_LISTENER.findall(facts.command(_RDMA_LISTENERS).text or "")
     return frozenset(sockets | {" ".join(words) for words in rdma})
 
 
 def _sockets(name: str, table: str) -> list[str]:
-    """The inodes of the sockets that wait for peers, in a table of /proc/net."""
+    """Return the inodes of the sockets that wait for peers, from a table of /proc/net."""
     rows = [line.split() for line in table.splitlines()[1:]]
     return [row[9] for row in rows if len(row) > 9 and row[3] == _LISTENING_STATES[name]]

@@ -1,4 +1,4 @@
-"""From what a user writes to the specification of a proof, and ``wireproof.prove``."""
+"""Turns the user's options into the specification of a proof; ``wireproof.prove``."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ LONGEST_INTERVAL_S = 60.0
 
 
 class ProofOptions(TypedDict, total=False):
-    """As the options of ``wireproof prove`` are written; ``server``: pairs of a host and its
-    command line.
+    """The options of ``wireproof prove`` as typed; ``server``: pairs of a host and its command
+    line.
     """
 
     lab: str | None
@@ -46,7 +46,7 @@ class ProofOptions(TypedDict, total=False):
 
 
 class ProofKeywords(ProofOptions, total=False):
-    """The options with the settings that the command line also takes from files and variables."""
+    """The options, and those settings that the command line also takes from files and variables."""
 
     hosts: str | Sequence[str]
     nic: str
@@ -60,11 +60,12 @@ def prove(
     reporter: Reporter | None = None,
     **options: Unpack[ProofKeywords],
 ) -> ProofDocument:
-    """Run ``argv`` between two readings of the ports of its hosts: did the bytes use the wire?
+    """Run ``argv`` between two readings of the ports of its hosts, and judge whether its bytes used
+    the wire.
 
-    Gives what ``wireproof prove --json`` prints. The command inherits ``environment`` (default:
-    that of this process); its output is read for numbers and passed on to nobody. Raises BadInput
-    for options that cannot be used and CouldNotMeasure when no host can be watched.
+    The result is what ``wireproof prove --json`` prints. The command inherits ``environment``
+    (default: that of this process); its output is searched for numbers and not shown. Raises
+    ``BadInput`` for options that cannot be used and ``CouldNotMeasure`` if no host can be watched.
     """
     from wireproof.launch.mpi.environment import own_environment
 
@@ -79,7 +80,10 @@ def prove(
 
 
 def _settings(options: ProofKeywords) -> Options:
-    """Those of the call alone. A name that is no option is a mistake in the program that calls."""
+    """Return the settings of this call alone.
+
+    Raises TypeError for an unknown option, a mistake of the caller.
+    """
     known = ProofKeywords.__optional_keys__
     for name in options:
         if name not in known:
@@ -99,10 +103,10 @@ def specification(
     options: ProofOptions,
     environment: Mapping[str, str],
 ) -> ProofSpecification:
-    """Every option typed and checked, and the target found. Raises BadInput."""
+    """Parse and check every option, and find the target. Raises ``BadInput``."""
     if not argv:
         raise BadInput(
-            "no command was given: write it behind --, as in `wireproof prove -- mpirun osu_bw`."
+            "no command was given: write it after --, as in `wireproof prove -- mpirun osu_bw`."
         )
     interval_s = _interval_s(options.get("interval", "100ms"))
     argv, lab, node = _entered(argv, options.get("lab"))
@@ -133,15 +137,15 @@ def _interval_s(text: str) -> float:
 
 
 def _entered(argv: tuple[str, ...], lab: str | None) -> tuple[tuple[str, ...], str | None, str]:
-    """``wireproof lab exec LAB NODE ARGV`` means this argv in that node: (argv, lab, node or
-    nothing).
+    """Return (argv, lab, node), where ``wireproof lab exec LAB NODE ARGV`` means this argv in that
+    node.
     """
     entered = entered_node(argv)
     if entered is None:
         return argv, lab, ""
     if lab not in (None, entered[0]):
         raise BadInput(
-            f"--lab {lab} is claimed, and the command enters the lab {entered[0][:60]}: name one."
+            f"--lab names {lab}, but the command enters the lab {entered[0][:60]}: use one lab."
         )
     return entered[2], entered[0], entered[1]
 
@@ -156,7 +160,7 @@ def _link(options: ProofOptions, nics: str) -> LinkClaim | None:
 
 
 def _companions(given: Sequence[tuple[str, str]], target: Target) -> list[Companion]:
-    found = []
+    servers = []
     for host, text in given:
         try:
             words = shlex.split(text)
@@ -167,5 +171,5 @@ def _companions(given: Sequence[tuple[str, str]], target: Target) -> list[Compan
         if target.lab is not None and host not in target.lab.nodes:
             nodes = ", ".join(target.lab.nodes)
             raise BadInput(f"--server {host[:60]!r}: the lab has the nodes {nodes}.")
-        found.append(Companion(parse_hosts(host)[0], tuple(words)))
-    return found
+        servers.append(Companion(parse_hosts(host)[0], tuple(words)))
+    return servers

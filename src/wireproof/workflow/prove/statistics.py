@@ -1,5 +1,5 @@
-"""PSM3's own counters of a command that runs under proof: written into a private folder, read,
-removed, and held against the ports.
+"""PSM3's counters of a command under proof: written into a private folder, read, removed, and
+compared with the ports.
 """
 
 import contextlib
@@ -27,7 +27,7 @@ _MOST_FILES = 20_000
 
 @dataclass(frozen=True)
 class CollectedFiles:
-    """What was in the folder; ``refused``: a sentence for each file that could not be read."""
+    """The files in the folder; ``refused``: a sentence for each file that could not be read."""
 
     files: list[Statistics] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
@@ -35,11 +35,11 @@ class CollectedFiles:
 
 @contextlib.contextmanager
 def statistics_folder(*, asked: bool) -> Iterator[tuple[Path | None, dict[str, str]]]:
-    """A private folder in the working directory, which on a cluster is the one that other hosts see
-    too, and the variables that make PSM3 write there; (None, {}) where it is not asked for.
+    """Yield a private folder in the working directory, which on a cluster other hosts see too, and
+    the variables that make PSM3 write into it; (None, {}) if ``asked`` is False.
 
-    The files hold the environment of every rank: the folder is readable by nobody else, and is
-    removed with all that is in it.
+    The files hold the environment of every rank, so only the user can read the folder; it is
+    removed with its contents.
     """
     if not asked:
         yield None, {}
@@ -49,8 +49,8 @@ def statistics_folder(*, asked: bool) -> Iterator[tuple[Path | None, dict[str, s
             folder = Path(tempfile.mkdtemp(prefix="wireproof-psm3-", dir=Path.cwd()))
     except OSError as error:
         raise CouldNotMeasure(
-            f"no folder for PSM3's statistics can be made in {Path.cwd()} ({error.strerror}): run"
-            " in a folder that can be written and that all hosts see."
+            f"no folder for PSM3's statistics can be created in {Path.cwd()} ({error.strerror}):"
+            " run in a writable folder that all hosts see."
         ) from error
     try:
         yield folder, {"PSM3_PRINT_STATS": "-1", "PSM3_PRINT_STATS_PREFIX": f"{folder}/"}
@@ -59,7 +59,7 @@ def statistics_folder(*, asked: bool) -> Iterator[tuple[Path | None, dict[str, s
 
 
 def collected(folder: Path) -> CollectedFiles:
-    """Every statistics file in ``folder``, in the order of the names."""
+    """Read every statistics file in ``folder``, in the order of the names."""
     files: list[Statistics] = []
     refused: list[str] = []
     for name in sorted(os.listdir(folder))[:_MOST_FILES]:
@@ -75,17 +75,19 @@ def collected(folder: Path) -> CollectedFiles:
 
 
 def held_against_ports(
-    found: CollectedFiles, traffic: Traffic, target: Target
+    collected_files: CollectedFiles, traffic: Traffic, target: Target
 ) -> tuple[JudgedStatistics, list[str]]:
-    """The judgement, and what there is to say of files that were not read."""
+    """Compare the counters with the ports; return the judgement, and a sentence for each file that
+    was not read.
+    """
     pauses: dict[str, int] = {}
     for host in traffic.hosts:
         for name, count in host.pauses.items():
             pauses[name] = pauses.get(name, 0) + count
     judged = judge_statistics(
-        found.files,
+        collected_files.files,
         wire=claimed_wire(target.link) if target.wire else None,
         pauses=pauses,
         traffic=traffic,
     )
-    return judged, found.refused
+    return judged, collected_files.refused

@@ -1,4 +1,6 @@
-"""The readers of the ports on every host of a target, and what runs while they read."""
+"""The readers of the ports on every host of a target, and the commands that run between the
+readings.
+"""
 
 from __future__ import annotations
 
@@ -20,17 +22,19 @@ from wireproof.workflow.target.reach import reach
 from wireproof.workflow.target.target import Target
 
 START_S = 30.0
-"""For ssh to the slowest host, and the engine's first reading there."""
+"""Seconds for ssh to the slowest host and the engine's first reading there."""
 READING_S = 10.0
 SAY_AFTER_S = 2.0
 
 Sinks = tuple[int | None, int | None]
-"""Descriptors that a command's output and errors are passed on to; None: to nobody."""
+"""Descriptors that a command's output and errors are passed on to; None: discarded."""
 NOWHERE: Sinks = (None, None)
 
 
 def allow_files(target: Target) -> None:
-    """Three pipes for each watched host: a soft limit of 1024 files would end at 300 hosts."""
+    """Raise the limit of open files: three pipes per watched host exceed a soft limit of 1024 at
+    300 hosts.
+    """
     wanted = 4 * len(target.hosts) + 64
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft != resource.RLIM_INFINITY and soft < wanted:
@@ -39,9 +43,9 @@ def allow_files(target: Target) -> None:
 
 
 class Watch:
-    """The readers and the commands of one proof; leaving it leaves none of them.
+    """The readers and the commands of one proof; leaving the context ends all of them.
 
-    ``environment``: the complete one of everything that is started.
+    ``environment``: the complete environment of everything that is started.
     """
 
     def __init__(
@@ -68,7 +72,7 @@ class Watch:
         self.hearing.close()
 
     def begin(self) -> None:
-        """Start a reader on every host; ``CouldNotMeasure`` when none of them can be read."""
+        """Start a reader on every host. Raises ``CouldNotMeasure`` if no host can be read."""
         for host in self.target.hosts or ("",):
             try:
                 self._start_reader(host)
@@ -78,8 +82,8 @@ class Watch:
                 ) from error
         if not self.hearing.listen(SAY_AFTER_S, lambda: not self._silent(1)):
             self._reporter.say(f"waiting for {', '.join(self._silent(1)[:8])}")
-        self._wait_for_marks(1, START_S, "did not answer within 30 s")
-        lost = [one.follower for one in self._watchers if one.follower.error]
+        self._wait_for_marks(1, START_S, "did not respond within 30 s")
+        lost = [watcher.follower for watcher in self._watchers if watcher.follower.error]
         for follower in lost:
             why = _advised(follower.error, self._engine)
             self._reporter.warn(f"{follower.host} is not watched: {why}")
@@ -96,50 +100,51 @@ class Watch:
         self.hearing.add_watch(watcher)
 
     def _silent(self, count: int) -> list[str]:
-        """Hosts that have neither given ``count`` full readings nor failed."""
-        followers = [one.follower for one in self._watchers]
-        return [one.host for one in followers if not one.error and one.readings < count]
+        """Return the hosts that have neither given ``count`` full readings nor failed."""
+        followers = [watcher.follower for watcher in self._watchers]
+        return [host.host for host in followers if not host.error and host.readings < count]
 
     def _wait_for_marks(self, count: int, seconds: float, late: str) -> None:
         if self.hearing.listen(seconds, lambda: not self._silent(count)):
             return
         silent = set(self._silent(count))
-        for one in self._watchers:
-            if one.follower.host in silent:
-                one.follower.error = late
+        for watcher in self._watchers:
+            if watcher.follower.host in silent:
+                watcher.follower.error = late
 
     def mark(self) -> None:
-        """A full reading of every host, now."""
+        """Take a full reading of every host now."""
         self._marks += 1
-        for one in self._watchers:
-            one.ask()
+        for watcher in self._watchers:
+            watcher.ask()
         self._wait_for_marks(self._marks, READING_S, "gave no reading within 10 s")
 
     def wait(self, seconds: float) -> None:
         self.hearing.listen(seconds, lambda: False)
 
     def look_at_the_background(self) -> None:
-        """A quiet second, then the reading that the command is counted from. Late counters may
-        still show what was before: these are waited for.
+        """Wait a quiet second, then take the reading that the command starts from.
+
+        Late counters may still show earlier traffic, so wait longer for these.
         """
         self._patience = patience(self._nics())
         if self._patience.before_s > SAY_AFTER_S:
             self._reporter.say(
-                f"some counters here are late: waiting {self._patience.before_s:.0f} s for them,"
-                " before the command and after it"
+                f"some counters here are updated late: waiting {self._patience.before_s:.0f} s for"
+                " them, before the command and after it"
             )
         self.wait(self._patience.before_s)
         self.mark()
-        for one in self._watchers:
-            one.follower.forget_peaks()
+        for watcher in self._watchers:
+            watcher.follower.forget_peaks()
 
     def traffic(self, seconds: float) -> Traffic:
-        """The reading after the command, and what the three of them say."""
+        """Take the reading after the command, and return the traffic."""
         self.wait(self._patience.after_s)
-        for one in self._watchers:
-            one.follower.settled_s = self._patience.settled_s
+        for watcher in self._watchers:
+            watcher.follower.settled_s = self._patience.settled_s
         self.mark()
-        hosts = [host_traffic(one) for one in self.watched()]
+        hosts = [host_traffic(host) for host in self.watched()]
         return Traffic(
             hosts=hosts,
             seconds=seconds,
@@ -148,12 +153,12 @@ class Watch:
         )
 
     def watched(self) -> list[Watched]:
-        return [one.follower.watched() for one in self._watchers]
+        return [watcher.follower.watched() for watcher in self._watchers]
 
     def start(
         self, argv: Sequence[str], sinks: Sinks, *, hold_stdin: bool = False
     ) -> WatchedCommand:
-        """A command under the guard; it ends with this watch at the latest."""
+        """Start a command under the guard; it ends with this watch at the latest."""
         started = WatchedCommand(
             argv, self.environment, self.node, sinks, self.hearing, hold_stdin=hold_stdin
         )
@@ -162,7 +167,10 @@ class Watch:
 
     def _nics(self) -> list[Nic]:
         return [
-            nic for one in self._watchers if one.follower.about for nic in one.follower.about.nics
+            nic
+            for watcher in self._watchers
+            if watcher.follower.about
+            for nic in watcher.follower.about.nics
         ]
 
 

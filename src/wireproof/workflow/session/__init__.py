@@ -1,1 +1,1 @@
-"""One measurement: its launches, who is lost on the way, what is measured again, the verdict."""
+"""One measurement: its launches, hosts that are lost, repeats, and the verdict."""

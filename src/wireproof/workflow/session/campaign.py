@@ -1,9 +1,9 @@
-"""One plan in as many launches as it takes: who is lost is left out and named, and the rest is
-measured.
+"""Measures a plan in as many launches as it takes: lost hosts are left out and named, and the rest
+is measured.
 
-An MPI ends the whole job when one rank dies, so going on means another launch without the lost
-hosts. Each launch has a run folder of its own (``run``, ``run.2``, ...), complete in itself; here
-they become one run with the plan's ranks.
+An MPI ends the whole job if one rank dies, so going on means another launch without the lost hosts.
+Each launch has its own complete run folder (``run``, ``run.2``, ...); here they become one run with
+the plan's ranks.
 """
 
 import dataclasses
@@ -30,25 +30,26 @@ from wireproof.workflow.session.merge import (
 from wireproof.workflow.target.target import Target
 
 MOST_ATTEMPTS = 6
-"""Each one but the last has lost a host or a point; a cluster that loses more is not to be measured
-but mended.
+"""Each attempt but the last has lost a host or a point; a cluster that loses more must be repaired
+first.
 """
 GOES_ON = ("rank-lost", "deadline", "failed", "not-started")
 _BROKEN_OFF = ("broken-off", "deadline", "interrupted")
 Done = set[tuple[int, int, int]]
 
 Launch = Callable[[tuple[Point, ...], Target, Claim, Path | None, str], Outcome]
-"""(points, target, claim, folder, what to say) -> outcome. Raises ``CouldNotMeasure`` when nothing
-could be started.
+"""(points, target, claim, folder, suffix of the title) -> outcome. Raises ``CouldNotMeasure`` if
+nothing could be started.
 """
 Probe = Callable[[Target, tuple[int, ...]], dict[int, str]]
-"""Which of these ranks' hosts do not answer, and why."""
+"""Returns which of these ranks' hosts do not respond, and why."""
 
 
 @dataclasses.dataclass
 class CampaignResult:
-    """``lost``: rank (of the plan) to one sentence; ``missing``: point to the reason why nothing of
-    it is there. ``folders``: of the records of each of ``runs``.
+    """``lost``: a sentence for each lost rank (of the plan); ``missing``: why a point has no data.
+
+    ``folders``: of the records of each of ``runs``.
     """
 
     runs: list[Run] = dataclasses.field(default_factory=list)
@@ -60,21 +61,21 @@ class CampaignResult:
 
 
 def attempt_folder(base: Path | None, number: int) -> Path | None:
-    """``run`` for the first attempt, ``run.2`` for the second."""
+    """Return ``run`` for the first attempt, ``run.2`` for the second."""
     return base if base is None or number == 1 else base.with_name(f"{base.name}.{number}")
 
 
 def earlier_attempts(base: Path | None) -> list[Path]:
-    """Folders of the attempts that an interrupted campaign has left, in order."""
+    """Return the folders of the attempts of an interrupted campaign, in order."""
     if base is None:
         return []
-    found: list[Path] = []
+    folders: list[Path] = []
     for number in range(1, 1000):
         folder = attempt_folder(base, number)
         if folder is None or not (folder / "run.json").is_file():
             break
-        found.append(folder)
-    return found
+        folders.append(folder)
+    return folders
 
 
 def _pairs_of(run: Run) -> Iterable[tuple[int, int, int]]:
@@ -85,8 +86,9 @@ def _pairs_of(run: Run) -> Iterable[tuple[int, int, int]]:
 
 
 def _recall(folder: Path, whole: Claim, points: Sequence[Point]) -> Run:
-    """An earlier attempt's run with the plan's ranks. Raises ``BadInput`` when it was another
-    plan.
+    """Load an earlier attempt's run with the plan's ranks.
+
+    Raises ``BadInput`` if it has another plan.
     """
     document = load_document(folder)
     ranks = ranks_by_host(document.claim, whole)
@@ -101,7 +103,7 @@ def _recall(folder: Path, whole: Claim, points: Sequence[Point]) -> Run:
         ):
             raise BadInput(
                 f"{folder} holds a run of another plan: resume it with the same options and hosts,"
-                f" by the release that began it (wireproof {document.provenance.wireproof});"
+                f" with the release that started it (wireproof {document.provenance.wireproof});"
                 " `wireproof report` judges what is there."
             )
     run = load_run(folder)
@@ -110,20 +112,21 @@ def _recall(folder: Path, whole: Claim, points: Sequence[Point]) -> Run:
 
 
 def _lasting(errors: Sequence[EngineError]) -> list[EngineError]:
-    """Errors that are more than how an attempt was broken off: that is no news once the rest is
-    measured, and what stays missing is told for itself.
+    """Return the errors except those about how an attempt was broken off: once the rest is measured
+    they no longer matter, and missing points are reported separately.
     """
     return [
-        one
-        for one in errors
-        if one.code not in _BROKEN_OFF and not one.code.endswith(("-lost", "-gone"))
+        error
+        for error in errors
+        if error.code not in _BROKEN_OFF and not error.code.endswith(("-lost", "-gone"))
     ]
 
 
 class Campaign:
-    """A plan's launches, until all is measured or another one makes no sense.
+    """The launches of a plan, until all is measured or another launch is pointless.
 
-    ``probe`` is asked before each launch, ``examine`` after one that broke off and named nobody.
+    ``probe`` is asked before each launch, ``examine`` after a launch that failed without naming a
+    host.
     """
 
     def __init__(
@@ -148,8 +151,9 @@ class Campaign:
         resume: bool = False,
         lost: Mapping[int, str] | None = None,
     ) -> CampaignResult:
-        """Measure without whoever is lost on the way (or was before: ``lost``). Raises
-        ``CouldNotMeasure`` when nothing at all was measured.
+        """Measure without the hosts that are lost on the way, or were lost before (``lost``).
+
+        Raises ``CouldNotMeasure`` if nothing at all was measured.
         """
         self._result.lost |= lost or {}
         folders = earlier_attempts(out) if resume else []
@@ -167,19 +171,19 @@ class Campaign:
         return self._concluded(trouble)
 
     def _ask(self) -> None:
-        """Who of those that are needed next does not answer is lost."""
+        """Mark the needed hosts that do not respond as lost."""
         known = self._result.lost
         known |= self._probe(self._target, tuple(r for r in self._task()[1] if r not in known))
 
     def _attempt(self, number: int, out: Path | None) -> bool:
-        """One launch of what is left; whether another one makes sense."""
+        """Launch what is left; return whether another launch makes sense."""
         rest, ranks = self._task()
         if not rest:
             return False
-        of = f"{len(ranks)} of {self._target.size} ranks"
-        said = "" if number == 1 else f", attempt {number} with {of}"
+        share = f"{len(ranks)} of {self._target.size} ranks"
+        suffix = "" if number == 1 else f", attempt {number} with {share}"
         task = _narrowed(rest, self._target, self._claim, ranks)
-        return self._learn(self._launch(*task, attempt_folder(out, number), said), ranks)
+        return self._learn(self._launch(*task, attempt_folder(out, number), suffix), ranks)
 
     def _take(self, run: Run, folder: Path) -> None:
         self._result.runs.append(run)
@@ -187,7 +191,7 @@ class Campaign:
         self._done |= set(_pairs_of(run))
 
     def _task(self) -> tuple[tuple[Point, ...], tuple[int, ...]]:
-        """What is still to be measured between ranks that are not lost, and the ranks of it."""
+        """Return what is left to measure between ranks that are not lost, and those ranks."""
         lost, missing = set(self._result.lost), set(self._result.missing)
         rest = subset_points(self._points, self._done, lost, missing)
         if any(why.code == "deadline" for why in self._result.missing.values()):
@@ -196,10 +200,14 @@ class Campaign:
         return rest, tuple(sorted(used))
 
     def _learn(self, outcome: Outcome, ranks: tuple[int, ...]) -> bool:
-        """Take what was measured and who was lost; whether another launch makes sense."""
+        """Record what was measured and which hosts were lost; return whether another launch makes
+        sense.
+        """
         before, result, ending = len(self._done), self._result, outcome.ending
         run = renumbered(outcome.run, ranks, self._claim)
-        errors = _lasting(run.errors) if ending.lost else run.errors  # the lost explain the others
+        errors = (
+            _lasting(run.errors) if ending.lost else run.errors
+        )  # lost hosts explain the others
         if ending.ended == "disk-full":
             errors = [EngineError(code="broken-off", message=ending.reason), *errors]
         self._take(msgspec.structs.replace(run, errors=errors), outcome.folder)
@@ -208,7 +216,7 @@ class Campaign:
         if ending.ended not in GOES_ON:
             return False
         fresh = {ranks[rank]: why for rank, why in ending.lost.items() if rank < len(ranks)}
-        if not fresh:  # a launch that broke off and named nobody: the hosts themselves may tell
+        if not fresh:  # the launch failed without naming a host: ask the hosts
             fresh = self._examined(ranks)
         result.lost |= fresh
         if not fresh and ending.culprit is not None:
@@ -218,32 +226,33 @@ class Campaign:
         return bool(fresh) or len(self._done) > before
 
     def _skip_what_hangs(self) -> None:
-        """No size is tried that is larger than two that have hung: each would cost a deadline."""
+        """Skip all sizes above two that have hung: each would cost a deadline."""
         result = self._result
         sealed = {point for point, _, _ in self._done}
         late = {
             point for point, why in result.missing.items() if why.code == "deadline" and why.reached
         }
-        found = large_messages_hang(self._points, sealed, late, result.runs)
-        if found is None:
+        hang = large_messages_hang(self._points, sealed, late, result.runs)
+        if hang is None:
             return
-        why = Missing("deadline", f"not tried: {found.error.message}", reached=False)
+        why = Missing("deadline", f"not tried: {hang.error.message}", reached=False)
         for point in self._points:
-            if point.id not in sealed and point.message_bytes >= found.from_bytes:
+            if point.id not in sealed and point.message_bytes >= hang.from_bytes:
                 result.missing.setdefault(point.id, why)
-        if all(error.code != found.error.code for run in result.runs for error in run.errors):
-            result.runs[-1] = with_error(result.runs[-1], found.error)
+        if all(error.code != hang.error.code for run in result.runs for error in run.errors):
+            result.runs[-1] = with_error(result.runs[-1], hang.error)
 
     def _examined(self, ranks: tuple[int, ...]) -> dict[int, str]:
-        """Who of a launch that told nobody's name is gone; what is wrong with all is nobody's own
-        fault.
+        """Return the hosts that are gone after a launch that named none; empty if all are gone,
+        because then no host is to blame.
         """
-        found = self._examine(self._target, ranks)
-        return found if len(found) < len(ranks) else {}
+        gone = self._examine(self._target, ranks)
+        return gone if len(gone) < len(ranks) else {}
 
     def _concluded(self, trouble: str) -> CampaignResult:
-        """Every planned point of which nothing is there gets its reason. Nothing at all is an
-        error, never a result.
+        """Give every planned point without data its reason.
+
+        Nothing at all is an error, never a result.
         """
         result = self._result
         if not any(run.points for run in result.runs):

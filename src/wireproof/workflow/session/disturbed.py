@@ -1,5 +1,5 @@
-"""What one more sample may settle (a wide interval, too few bytes) is measured once more, longer,
-and within a bounded time.
+"""Measures points once more, longer and within a bounded time, if another sample may settle them (a
+wide interval, too few bytes).
 """
 
 import dataclasses
@@ -24,26 +24,26 @@ from wireproof.workflow.session.session import Session
 from wireproof.workflow.target.target import Target
 
 AGAIN_S = 12.0
-"""What all repeats together may take at most."""
+"""Longest time of all repeats together in s."""
 LONGER = 6.0
-"""Times the budget of a point that was open with it, if all repeats have the time; a point that
-moved too few bytes gets what it needs.
+"""Factor on the budget of an open point, if there is time for all repeats; a point that moved too
+few bytes gets the time that it needs.
 """
 LEAST_LONGER = 3.0
 _COST = 1.3e-3
-"""Seconds of a point for each ms of its budget."""
+"""Duration of a point in s for each ms of its budget."""
 _SPARE = 1.5
 PAUSE_S = 1.0
-"""Before the repeats: what disturbs is often short."""
+"""Pause before the repeats in s, because disturbances are often short."""
 FIRST = 2_000_000
-"""First point number of the repeats; sweeps, rounds and confirm stages never get there."""
+"""First point number of the repeats, above those of sweeps, rounds and confirm stages."""
 
 
 def open_points(session: Session, judgement: Judgement) -> tuple[Point, ...]:
-    """A point for each measurement that another sample may settle, as many as ``AGAIN_S`` allows;
-    numbered anew, with a longer budget if that leaves time for all of them. Pairs whose processes
-    waited for a processor are measured alone, so that they do not take it from each other. None if
-    the verdict stays open in any case.
+    """Return a point for each measurement that another sample may settle, as many as ``AGAIN_S``
+    allows, renumbered and with a longer budget if there is time for all. Pairs whose processes
+    waited for a processor are measured alone, so that they do not compete. Empty if the verdict
+    stays open in any case.
     """
     if _stays_open(judgement):
         return ()
@@ -58,32 +58,33 @@ def open_points(session: Session, judgement: Judgement) -> tuple[Point, ...]:
             pairs.setdefault(same if alone else pair.point, []).append(pair)
     groups = list(pairs.values())
     budgets_ms = [
-        float(planned[one[0].point].budget_ms or session.policy.point_budget_ms) for one in groups
+        float(planned[group[0].point].budget_ms or session.policy.point_budget_ms)
+        for group in groups
     ]
     times = _longer(groups, budgets_ms, session.criteria.min_payload_bytes)
     left_s = AGAIN_S
-    found: list[Point] = []
+    points: list[Point] = []
     for group, budget_ms in zip(groups, map(operator.mul, budgets_ms, times), strict=True):
         left_s -= _COST * budget_ms
         if left_s >= -1e-9:
             point = planned[group[0].point]
-            found.append(
+            points.append(
                 msgspec.structs.replace(
                     point,
-                    id=FIRST + len(found),
+                    id=FIRST + len(points),
                     pairs=tuple((pair.origin, pair.target) for pair in group),
                     repeat=point.repeat + 1,
                     budget_ms=int(budget_ms),
                 )
             )
-    return tuple(found)
+    return tuple(points)
 
 
 def _stays_open(judgement: Judgement) -> bool:
-    """Whether no repeat decides: without a rate only the directions can be held against each
-    other.
+    """Return whether no repeat can decide: without a known rate only the directions can be
+    compared.
     """
-    codes = {one.code for one in judgement.findings if one.severity == "inconclusive"}
+    codes = {finding.code for finding in judgement.findings if finding.severity == "inconclusive"}
     relative = codes & {"direction-slow", "node-direction-slow"}
     return "rank-lost" in codes or ("no-limit-known" in codes and not relative)
 
@@ -91,8 +92,8 @@ def _stays_open(judgement: Judgement) -> bool:
 def _longer(
     groups: Sequence[Sequence[PairVerdict]], budgets_ms: Sequence[float], least_bytes: int
 ) -> list[float]:
-    """By how much each budget grows: to the time that too few bytes need, else by what is left of
-    ``AGAIN_S`` for all.
+    """Return the factor on each budget: what too few bytes need, else what is left of ``AGAIN_S``
+    for all.
     """
     needed = [max(map(partial(_needed, least_bytes), group)) for group in groups]
     costs_s = [_COST * budget for budget in budgets_ms]
@@ -103,8 +104,8 @@ def _longer(
 
 
 def _needed(least_bytes: int, pair: PairVerdict) -> float:
-    """Times its budget that a pair needs to move ``least_bytes`` at its pace; 0 if it moved enough
-    of them.
+    """Return the factor on its budget that a pair needs to move ``least_bytes``; 0 if it moved
+    enough.
     """
     if not too_few_bytes(pair):
         return 0.0
@@ -113,7 +114,7 @@ def _needed(least_bytes: int, pair: PairVerdict) -> float:
 
 
 def again(session: Session, points: tuple[Point, ...], reporter: Reporter) -> Session:
-    """The session that measures the open ``points`` once more, after a pause."""
+    """Return the session that measures the open ``points`` once more, after a pause."""
     what = counted(len(points), "point")
     reporter.say(
         f"{what} with a wide interval, above the ceiling or with too few bytes: measured again"
@@ -132,7 +133,7 @@ def again(session: Session, points: tuple[Point, ...], reporter: Reporter) -> Se
 def run_settled(
     session: Session, target: Target, reporter: Reporter
 ) -> tuple[JudgedRun, list[Outcome]]:
-    """``run_session``, and the open points once more: a point that passes then is settled."""
+    """Run the session, then the open points once more; a point that passes then is settled."""
     section, outcomes = run_session(session, target, reporter)
     bounded = session.resume or session.until is not None or session.deadline_s is not None
     if bounded or session.plays_hosts or outcomes[-1].ending.ended != "done":
@@ -143,7 +144,7 @@ def run_settled(
         return section, outcomes
     try:
         more, repeated = run_session(again(session, points, reporter), target, reporter)
-    except CouldNotMeasure as error:  # what was measured stands
+    except CouldNotMeasure as error:  # the first measurement stands
         reporter.warn(f"the open points could not be measured again: {error}")
         return section, outcomes
     records = (*section.records, *more.records)

@@ -1,5 +1,5 @@
-"""How a session's ranks are started: the MPI, the commands that can start it, best first, the one
-that does, and what ended it from outside.
+"""How a session's ranks are started: the MPI, the commands that can start it, best first, the
+command that succeeds, and outside causes of its end.
 """
 
 import dataclasses
@@ -27,25 +27,26 @@ from wireproof.workflow.target.target import Target
 
 @dataclasses.dataclass(frozen=True)
 class LaunchOption:
-    """One command that can start the ranks; ``why`` this one, where there was a choice."""
+    """One command that can start the ranks; ``why`` it was chosen, if there was a choice."""
 
     command: LaunchCommand
     why: str = ""
 
 
 def install_for(session: Session) -> MpiInstall | None:
-    """The MPI that starts the ranks; None where none is needed."""
+    """Return the MPI that starts the ranks, or None if none is needed."""
     if session.by_mpi:
         return choose_mpi(session.mpi)
-    # Any Hydra starts plain processes; the embedded one is always there.
+    # Any Hydra starts plain processes; the embedded Hydra is always available.
     return choose_mpi("mpich") if session.transport in ("tcp", "ofi") else None
 
 
 def launch_options(
     session: Session, target: Target, install: MpiInstall | None
 ) -> list[LaunchOption]:
-    """The commands that can start ``session`` on ``target``, best first. Raises ``BadInput`` when
-    there is none.
+    """Return the commands that can start ``session`` on ``target``, best first.
+
+    Raises ``BadInput`` if there is none.
     """
     started_as = "mpi" if session.by_mpi else session.transport
     by_ssh = request_for(
@@ -77,32 +78,32 @@ def launch_options(
     if scheduler.options is None:
         return _options_beside_ssh(in_job, by_ssh, build)
     found = scheduler.options(in_job, job.hosts, target.through())
-    return [LaunchOption(_noted(build(one), why), why) for one, why in found]
+    return [LaunchOption(_noted(build(request), why), why) for request, why in found]
 
 
 def _options_beside_ssh(
     in_job: LaunchRequest, by_ssh: LaunchRequest, build: Callable[[LaunchRequest], LaunchCommand]
 ) -> list[LaunchOption]:
-    """The scheduler's way and the MPI's own over ssh, which reaches a job's nodes on most sites;
-    best first. Without the scheduler's program on PATH its way is not the first.
+    """Return the scheduler's launch and the MPI's launch over ssh, which reaches a job's nodes on
+    most sites, best first. Without the scheduler's program on PATH its launch comes second.
     """
     scheduler = SCHEDULERS[in_job.scheduler]
     if in_job.starter == "mpi" or in_job.agent:
         return [LaunchOption(build(in_job))]
-    own = build(by_ssh)
+    over_ssh = build(by_ssh)
     try:
-        theirs = build(in_job)
+        scheduled = build(in_job)
     except BadInput as error:
-        # one environment for all ranks, an order of its own: the MPI's launcher has neither
-        return [_ssh_option(own, str(error).rstrip("."))]
-    why = f"started by {theirs.launcher} in a job of {in_job.scheduler}"
-    first = LaunchOption(theirs, why)
-    if theirs.argv == own.argv:
+        # the MPI's launcher does not need one environment for all ranks, nor an order of its own
+        return [_ssh_option(over_ssh, str(error).rstrip("."))]
+    why = f"started by {scheduled.launcher} in a job of {in_job.scheduler}"
+    first = LaunchOption(scheduled, why)
+    if scheduled.argv == over_ssh.argv:
         return [first]
     component = reach_of(in_job).openmpi
-    if component not in theirs.argv and find_program(scheduler.program) is None:
-        return [_ssh_option(own, f"{scheduler.program} is not on PATH"), first]
-    return [first, _ssh_option(own, f"should the way of {in_job.scheduler} not start")]
+    if component not in scheduled.argv and find_program(scheduler.program) is None:
+        return [_ssh_option(over_ssh, f"{scheduler.program} is not on PATH"), first]
+    return [first, _ssh_option(over_ssh, f"{in_job.scheduler} could not start the ranks")]
 
 
 def _ssh_option(command: LaunchCommand, reason: str) -> LaunchOption:
@@ -115,44 +116,46 @@ def _noted(command: LaunchCommand, why: str) -> LaunchCommand:
 
 
 def command_of(session: Session, target: Target) -> LaunchCommand:
-    """The command that would start ``session`` on ``target``."""
+    """Return the command that would start ``session`` on ``target``."""
     return launch_options(session, target, install_for(session))[0].command
 
 
 def started(
-    ways: Sequence[LaunchOption],
+    options: Sequence[LaunchOption],
     target: Target,
     run: Callable[[LaunchOption, bool], Outcome],
     reporter: Reporter,
 ) -> Outcome:
-    """The outcome of the first option that starts. ``run`` is told whether the folder was begun by
-    an option before. A run that broke off because its job ended, or by a signal, says so.
+    """Return the outcome of the first option that starts.
+
+    ``run`` gets whether an earlier option has created the folder. If the run was broken off because
+    its job ended, or by a signal, the outcome says so.
     """
-    for number, way in enumerate(ways):
-        before = run(way, number > 0)
+    for number, option in enumerate(options):
+        before = run(option, number > 0)
         outcome = ended_from_outside(before, target, reporter)
         if outcome is not before:
             if outcome.ending.ended == "interrupted":
                 reporter.say(outcome.ending.reason)
             return outcome
-        left = ways[number + 1 :]
-        # the way is good, some hosts are not
+        left = options[number + 1 :]
+        # the command works, but some hosts do not
         few_lost = 0 < len(outcome.ending.lost) <= target.size // 2
         if outcome.ending.ended != "not-started" or few_lost or not left:
             return outcome
         reporter.warn(f"{outcome.ending.reason}; trying another way: {left[0].why}")
-    raise AssertionError("there is always a way")
+    raise AssertionError("there is always an option")
 
 
 _OWN_BUSINESS = ("done", "mismatch", "bad-frame", "disk-full")
-"""Endings that the end of a job does not explain."""
+"""Endings that the end of a job cannot explain."""
 _FOLLOWED = ("-lost", "-gone", "interrupted")
-"""Codes by which ranks tell of what the end of their job has brought upon them."""
+"""Suffixes of the codes with which ranks report the consequences of the end of their job."""
 
 
 def ended_from_outside(outcome: Outcome, target: Target, reporter: Reporter) -> Outcome:
-    """The outcome with the reason that the scheduler gives, where its job has ended; else with the
-    signal's name; else itself.
+    """Return the outcome with the scheduler's reason if its job has ended, with the name of a
+    signal that ended it, or unchanged.
     """
     if outcome.ending.ended in _OWN_BUSINESS:
         return outcome
@@ -165,7 +168,7 @@ def ended_from_outside(outcome: Outcome, target: Target, reporter: Reporter) -> 
 
 
 def _job_end(target: Target, reporter: Reporter) -> str:
-    """Why the job does not run any more, with those of its nodes that are gone; "" while it
+    """Return why the job no longer runs, with those of its nodes that are gone, or "" while it
     runs.
     """
     job = target.allocation
@@ -175,26 +178,26 @@ def _job_end(target: Target, reporter: Reporter) -> str:
     try:
         why = scheduler.queries().job_ended(job.job, target.through())
         gone = Availability(reporter).absent(target, range(target.size)) if why else {}
-    except WireproofError:  # a controller that is gone, too: what the launcher said has to do
+    except WireproofError:  # the controller is gone too: the launcher's message must suffice
         return ""
     return "; ".join(dict.fromkeys([why.rstrip("."), *list(gone.values())[:4]])) if why else ""
 
 
 def _ended(outcome: Outcome, why: str) -> Outcome:
-    """``interrupted`` (or not started), nobody to blame: what was said of hosts came from the end
-    of the job.
+    """Return the outcome as ``interrupted`` or ``not-started`` without blaming a host: errors about
+    hosts came from the end of the job.
     """
     before = outcome.ending.reason
-    errors = [one for one in outcome.run.errors if not one.code.endswith(_FOLLOWED)]
-    # such as a job of yesterday's variables
+    errors = [error for error in outcome.run.errors if not error.code.endswith(_FOLLOWED)]
+    # for example if the variables of an ended job are still set
     nothing = outcome.ending.ended == "not-started" and not outcome.run.points
     ended: Ended = "not-started" if nothing else "interrupted"
     code = missing_code(ended)
     missing = {
-        point: msgspec.structs.replace(one, code=code, text=why)
-        if before in ("", one.text)
-        else one
-        for point, one in outcome.run.missing.items()
+        point: msgspec.structs.replace(reason, code=code, text=why)
+        if before in ("", reason.text)
+        else reason
+        for point, reason in outcome.run.missing.items()
     }
     ending = msgspec.structs.replace(outcome.ending, ended=ended, reason=why, lost={})
     run = msgspec.structs.replace(

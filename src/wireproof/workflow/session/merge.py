@@ -1,5 +1,5 @@
-"""Parts of a plan and the whole of it: what is left to measure, and the results of several launches
-as one run. Pure.
+"""Splits a plan into what is left to measure, and merges the results of several launches into one
+run. Pure.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -27,8 +27,8 @@ def subset_points(
     lost: Collection[int],
     missing: Collection[int],
 ) -> tuple[Point, ...]:
-    """``points`` without the pairs that are done or have a lost rank; a group is measured whole or
-    not at all.
+    """Return ``points`` without the pairs that are done or have a lost rank; a group is measured
+    whole or not at all.
     """
     rest: list[Point] = []
     for point in points:
@@ -49,27 +49,30 @@ def subset_points(
 
 
 def subset_claim(claim: Claim, ranks: Sequence[int]) -> Claim:
-    """The claim about ``ranks`` alone, numbered from 0 in their order."""
-    by_rank = {one.rank: one for one in claim.hosts}
+    """Return the claim about ``ranks`` alone, numbered from 0 in their order."""
+    by_rank = {host.rank: host for host in claim.hosts}
     hosts = [msgspec.structs.replace(by_rank[rank], rank=index) for index, rank in enumerate(ranks)]
     return msgspec.structs.replace(claim, hosts=hosts)
 
 
 def ranks_by_host(claim: Claim, whole: Claim) -> tuple[int, ...] | None:
-    """The rank in ``whole`` of each rank of ``claim``: by host, ranks of one host in order. None
-    when ``whole`` does not have them.
+    """Return the rank in ``whole`` of each rank of ``claim``, matched by host, ranks of one host in
+    order. None if ``whole`` does not contain them.
     """
     free: dict[str, list[int]] = {}
-    for one in whole.hosts:
-        free.setdefault(one.host, []).append(one.rank)
+    for host in whole.hosts:
+        free.setdefault(host.host, []).append(host.rank)
+    ordered = sorted(claim.hosts, key=lambda host: host.rank)
     try:
-        return tuple(free[one.host].pop(0) for one in sorted(claim.hosts, key=lambda it: it.rank))
+        return tuple(free[host.host].pop(0) for host in ordered)
     except (KeyError, IndexError):
         return None
 
 
 def renumbered(run: Run, ranks: Sequence[int], claim: Claim) -> Run:
-    """``run`` with rank i called ``ranks[i]``, and the whole plan's ``claim``."""
+    """Return ``run`` with rank i renumbered to ``ranks[i]``, and with the whole plan's
+    ``claim``.
+    """
     if list(ranks) == list(range(len(claim.hosts))):
         return msgspec.structs.replace(run, claim=claim)
     replace, new = msgspec.structs.replace, _Numbers(ranks)
@@ -77,14 +80,14 @@ def renumbered(run: Run, ranks: Sequence[int], claim: Claim) -> Run:
         run,
         claim=claim,
         hosts=[replace(host, rank=new.rank(host.rank)) for host in run.hosts],
-        points=[new.point(one) for one in run.points],
+        points=[new.point(point) for point in run.points],
         idle=[
-            replace(one, rank=new.rank(one.rank), shared_with=new.maybe(one.shared_with))
-            for one in run.idle
+            replace(port, rank=new.rank(port.rank), shared_with=new.maybe(port.shared_with))
+            for port in run.idle
         ],
         totals=[
-            replace(one, rank=new.rank(one.rank), shared_with=new.maybe(one.shared_with))
-            for one in run.totals
+            replace(port, rank=new.rank(port.rank), shared_with=new.maybe(port.shared_with))
+            for port in run.totals
         ],
         facts=[replace(fact, rank=new.rank(fact.rank)) for fact in run.facts],
         errors=[replace(error, rank=new.maybe(error.rank)) for error in run.errors],
@@ -92,7 +95,7 @@ def renumbered(run: Run, ranks: Sequence[int], claim: Claim) -> Run:
 
 
 class _Numbers:
-    """The plan's number of each rank of a launch, and records with it."""
+    """Renumbers the ranks of a launch to those of the plan in each record."""
 
     def __init__(self, ranks: Sequence[int]) -> None:
         self._ranks = ranks
@@ -103,37 +106,38 @@ class _Numbers:
     def maybe(self, rank: int | None) -> int | None:
         return None if rank is None else self.rank(rank)
 
-    def point(self, one: PointRecord) -> PointRecord:
+    def point(self, point: PointRecord) -> PointRecord:
         return msgspec.structs.replace(
-            one,
-            pairs=[self._pair(pair) for pair in one.pairs],
-            group=one.group and self._group(one.group),
-            witness=[self._reading(reading) for reading in one.witness],
+            point,
+            pairs=[self._pair(pair) for pair in point.pairs],
+            group=point.group and self._group(point.group),
+            witness=[self._reading(reading) for reading in point.witness],
         )
 
-    def _pair(self, one: PairResult) -> PairResult:
+    def _pair(self, pair: PairResult) -> PairResult:
         return msgspec.structs.replace(
-            one, origin=self.rank(one.origin), target=self.rank(one.target)
+            pair, origin=self.rank(pair.origin), target=self.rank(pair.target)
         )
 
-    def _group(self, one: GroupResult) -> GroupResult:
-        return msgspec.structs.replace(one, members=[self.rank(rank) for rank in one.members])
+    def _group(self, group: GroupResult) -> GroupResult:
+        return msgspec.structs.replace(group, members=[self.rank(rank) for rank in group.members])
 
-    def _reading(self, one: WitnessReading) -> WitnessReading:
+    def _reading(self, reading: WitnessReading) -> WitnessReading:
         return msgspec.structs.replace(
-            one, rank=self.rank(one.rank), shared_with=self.maybe(one.shared_with)
+            reading, rank=self.rank(reading.rank), shared_with=self.maybe(reading.shared_with)
         )
 
 
 def merged_run(runs: Sequence[Run]) -> Run:
-    """Several launches as one run: all points, all errors; who ran where is that of the first, and
-    must stay so.
+    """Merge several launches into one run: all points, all errors.
+
+    The placement of ranks is that of the first launch and must not change.
     """
     if len(runs) == 1:
         return runs[0]
     hosts, moved = _placed(runs)
     idle = {idle.rank: idle for run in reversed(runs) for idle in run.idle}
-    # An attempt that did not start (a dead host) says nothing of how the others were measured.
+    # An attempt that did not start (a dead host) says nothing about how the others were measured.
     begun = next((run for run in runs if run.open is not None), runs[0])
     return msgspec.structs.replace(
         begun,
@@ -142,7 +146,9 @@ def merged_run(runs: Sequence[Run]) -> Run:
         idle=[idle[rank] for rank in sorted(idle)],
         totals=joined_totals(total for run in runs for total in run.totals),
         facts=list(chain.from_iterable(run.facts for run in runs)),
-        floors=list({(one.pattern, one.form): one for run in runs for one in run.floors}.values()),
+        floors=list(
+            {(floor.pattern, floor.form): floor for run in runs for floor in run.floors}.values()
+        ),
         errors=[*chain.from_iterable(run.errors for run in runs), *moved],
         missing=_still_missing(runs),
         close=runs[-1].close,
@@ -150,14 +156,16 @@ def merged_run(runs: Sequence[Run]) -> Run:
 
 
 def _placed(runs: Sequence[Run]) -> tuple[dict[int, Host], list[EngineError]]:
-    """Who ran where, by the first launch that says it; an error for each that differs."""
+    """Return the host of each rank by the first launch that reports it, and an error for each
+    launch that differs.
+    """
     hosts = {host.rank: host for host in runs[0].hosts}
     errors = []
     for launch, run in enumerate(runs[1:], start=2):
         if _moved(hosts, run):
             text = (
-                f"launch {launch} put ranks on other hosts than launch 1: check each placement by"
-                " itself"
+                f"launch {launch} placed ranks on different hosts from launch 1: check each"
+                " placement separately"
             )
             errors.append(EngineError(code="placement-changed", message=text))
         hosts = {**{host.rank: host for host in run.hosts}, **hosts}
@@ -165,15 +173,13 @@ def _placed(runs: Sequence[Run]) -> tuple[dict[int, Host], list[EngineError]]:
 
 
 def _still_missing(runs: Sequence[Run]) -> dict[int, Missing]:
-    """Points that no launch has sealed."""
+    """Return the points that no launch has sealed."""
     sealed = {point.id for run in runs for point in run.points}
     return {point: why for run in runs for point, why in run.missing.items() if point not in sealed}
 
 
 def _moved(before: Mapping[int, Host], run: Run) -> bool:
-    """By machine identity, (boot id, network namespace): some rank is on another machine than it
-    was.
-    """
+    """Return whether a rank is on another machine than before, by boot ID and network namespace."""
     return any(
         (host.boot_id, host.netns) != (before[host.rank].boot_id, before[host.rank].netns)
         for host in run.hosts
@@ -184,10 +190,10 @@ def _moved(before: Mapping[int, Host], run: Run) -> bool:
 def with_lost(
     run: Run, lost: Mapping[int, str], missing: Mapping[int, Missing], *, complete: bool
 ) -> Run:
-    """The run with the hosts that were lost as errors: zero evidence about them is never a pass.
+    """Return the run with lost hosts as errors: no evidence about a host is never a pass.
 
-    ``lost``: rank to one sentence; ``missing``: point to why nothing of it is there. ``complete``:
-    the last launch came to its end.
+    ``lost``: a sentence for each rank; ``missing``: why a point has no data. ``complete``: the last
+    launch ran to its end.
     """
     errors = [
         EngineError(code="rank-lost", message=why, rank=rank) for rank, why in sorted(lost.items())

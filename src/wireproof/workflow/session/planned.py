@@ -1,6 +1,4 @@
-"""What would be started first, and what it would measure, as ``--dry-run`` shows it: nothing has
-begun.
-"""
+"""The first launch and what it would measure, as ``--dry-run`` shows it; nothing is started."""
 
 from __future__ import annotations
 
@@ -31,19 +29,19 @@ class Planned:
 
     @classmethod
     def of(cls, session: Session, target: Target) -> Planned:
-        """Raises ``CouldNotMeasure`` when no MPI fits."""
+        """Plan the first launch. Raises ``CouldNotMeasure`` if no MPI fits."""
         return cls(session=session, target=target, command=command_of(session, target))
 
     @property
     def at_most_s(self) -> float:
-        """Upper bound of the timed part: every point takes its whole budget."""
+        """Return an upper bound of the timed part in s, with the whole budget for every point."""
         default_ms = self.session.policy.point_budget_ms
         launch_ms = sum(point.budget_ms or default_ms for point in self.session.points)
         return launch_ms * self.session.launches / 1000
 
 
 def document_of(planned: Planned) -> DryRunDocument:
-    """The first launch and what it measures."""
+    """Return the first launch and what it measures."""
     return DryRunDocument(
         argv=list(planned.command.argv),
         environment=dict(planned.command.environment),
@@ -55,7 +53,7 @@ def document_of(planned: Planned) -> DryRunDocument:
 
 
 def own_job(request: JobRequest, argv: Sequence[str]) -> OwnJob:
-    """The job that ``request`` asks for; ``argv``: the check that its script starts inside."""
+    """Return the job that ``request`` asks for; ``argv``: the check that its script starts."""
     from wireproof.report.documents.benchmark import OwnJob
 
     return OwnJob(

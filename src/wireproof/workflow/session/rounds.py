@@ -1,4 +1,4 @@
-"""The same points launched once in each round of an experiment, and judged as one run."""
+"""Launches the same points once in each round of an experiment, and judges them as one run."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -30,15 +30,19 @@ _NARROW = 1e-4
 
 
 def equally_long(policy: Policy) -> Policy:
-    """All launches take as long: none ends at a precision that its arm reaches earlier."""
+    """Make all launches equally long: none may end early because its arm reaches the precision
+    sooner.
+    """
     return msgspec.structs.replace(policy, latency_half_width=_NARROW, bandwidth_half_width=_NARROW)
 
 
 def launched_once(
     session: Session, target: Target, reporter: Reporter
 ) -> tuple[JudgedRun, list[Outcome]]:
-    """One trial of an experiment. Raises ``CouldNotMeasure`` if it gave no point, and
-    ``KeyboardInterrupt`` if the user has ended it.
+    """Run one trial of an experiment.
+
+    Raises ``CouldNotMeasure`` if it gave no point, and ``KeyboardInterrupt`` if the user stopped
+    it.
     """
     section, outcomes = run_session(session, target, reporter)
     if outcomes[-1].ending.ended == "interrupted":
@@ -57,8 +61,9 @@ def sealed(
     storage: Storage,
     reporter: Reporter,
 ) -> Path | None:
-    """Keep the records, each led by the answer, and the document at ``place`` beside them. The
-    folder, None if nothing is kept.
+    """Store the records, each led by the answer, and the document at ``place`` beside them.
+
+    Return the folder, or None if nothing is kept.
     """
     led = [
         part._replace(section=dataclasses.replace(part.section, lead=document.answer))
@@ -71,7 +76,7 @@ def sealed(
 
 
 class Rounds:
-    """``sections``: of the launches that have ended well."""
+    """The launches of one arm. ``sections``: of the launches that succeeded."""
 
     def __init__(self, title: str, prepared: Prepared, method: Method, storage: Storage) -> None:
         self.title, self.prepared = title, prepared
@@ -80,7 +85,9 @@ class Rounds:
         self._outcomes: list[Outcome] = []
 
     def session(self, number: int, seed: int, folder: Path | None) -> Session:
-        """Round ``number``: the same points in another order, numbered apart."""
+        """Return the session of round ``number``: the same points in another order, with their own
+        numbers.
+        """
         session = self._method.session(
             f"{self.title}, round {number + 1}",
             [],
@@ -93,7 +100,7 @@ class Rounds:
         return dataclasses.replace(session, points=points, extra=self.prepared.variables)
 
     def run(self, number: int, seed: int, folder: Path, reporter: Reporter) -> JudgedRun:
-        """One launch. Raises ``CouldNotMeasure`` if a point has no time."""
+        """Run one launch. Raises ``CouldNotMeasure`` if a point has no time."""
         session = self.session(number, seed, folder)
         try:
             section, outcomes = launched_once(session, self.prepared.target, Quiet(reporter))
@@ -111,7 +118,9 @@ class Rounds:
         return section
 
     def part(self, title: str) -> MeasuredPart:
-        """All rounds as one judged run, in which those of few bytes help each other's proof."""
+        """Return all rounds as one judged run, in which rounds with few bytes support each other's
+        proof.
+        """
         session = Session(
             title=title,
             points=(),
@@ -125,10 +134,12 @@ class Rounds:
 
 
 def time_of(point: PointRecord) -> float | None:
-    """Of one message one way (half round trip), or of one collective, ns; None: not timed."""
+    """Return the time of one message one way (half round trip), or of one collective, in ns; None
+    if not timed.
+    """
     if point.group is not None:
-        found = point.group.estimate
-        return found.median_ns if found is not None and found.median_ns > 0 else None
+        estimate = point.group.estimate
+        return estimate.median_ns if estimate is not None and estimate.median_ns > 0 else None
     measured = measure(point, point.pairs[0]) if point.pairs else None
     return measured.time.median_ns if measured is not None else None
 

@@ -1,4 +1,4 @@
-"""One session from plan to judged section: choose the MPI, launch, listen, judge."""
+"""Runs one session from plan to judged section: choose the MPI, launch, read the frames, judge."""
 
 import dataclasses
 import os
@@ -59,9 +59,9 @@ _NOT_TO_BE_HAD = (
     *("ofi-depth", "ofi-disagree", "ofi-exchange", "ofi-library", "ofi-provider", "ofi-size"),
     *("bad-plan", "tcp-no-address", "tcp-no-nic"),
 )
-"""Errors of a rank that another option mends: nothing was wrong with the fabric."""
+"""Errors of a rank that another option corrects; they say nothing about the fabric."""
 LEAST_LAUNCH_S = 3.0
-"""Less is not enough to start anything."""
+"""Shortest time in s in which a launch can start."""
 
 
 def _plan(session: Session, target: Target, expect: str) -> Plan:
@@ -80,8 +80,8 @@ def _plan(session: Session, target: Target, expect: str) -> Plan:
             ofi=_asked(session) if session.transport == "ofi" else None,
         ),
         ranks=tuple(
-            RankPlace(index=one.rank, host=one.host, nic=one.nic, address=addresses[one.rank])
-            for one in claims
+            RankPlace(index=rank.rank, host=rank.host, nic=rank.nic, address=addresses[rank.rank])
+            for rank in claims
         ),
         points=(
             provable(session.points, session.criteria.min_payload_bytes)
@@ -97,7 +97,7 @@ def _plan(session: Session, target: Target, expect: str) -> Plan:
 
 
 def _asked(session: Session) -> Libfabric:
-    """What is asked of libfabric, with the exchange that the ranks are started for."""
+    """Return the settings of libfabric, with the exchange of addresses that the launch supports."""
     return msgspec.structs.replace(session.ofi, exchange="mpi" if session.by_mpi else "meeting")
 
 
@@ -106,9 +106,8 @@ def run_session(
 ) -> tuple[JudgedRun, list[Outcome]]:
     """Measure (``session.launches`` times) and judge; the records stay in the outcomes' folders.
 
-    ``claim``: what is claimed, where that is not what the target is (a lie that is planted on
-    purpose). Raises ``CouldNotMeasure`` when not one point was sealed: there is nothing to judge
-    then.
+    ``claim``: replaces the target's claim (for a lie that is planted on purpose). Raises
+    ``CouldNotMeasure`` if not a single point was sealed, because there is nothing to judge.
     """
     attempts = _Attempts(target, claim or target.claim(), reporter)
     outcomes: list[Outcome] = []
@@ -117,21 +116,22 @@ def run_session(
         if outcomes[-1].ending.ended != "done":
             break
     records = [outcome.folder for outcome in outcomes]
-    return judged(merged_run([one.run for one in outcomes]), session, records), outcomes
+    return judged(merged_run([outcome.run for outcome in outcomes]), session, records), outcomes
 
 
 class _Attempts:
-    """Launches of sessions on one target, all of whose hosts are needed."""
+    """Launches of sessions on one target that need all hosts."""
 
     def __init__(self, target: Target, claim: Claim, reporter: Reporter) -> None:
         self._target, self._claim, self._reporter = target, claim, reporter
         self._availability = Availability(reporter)
 
     def run(self, session: Session) -> list[Outcome]:
-        """Launches of ``session``: a point that does not end in time costs itself, and not those
-        behind it.
+        """Run the launches of ``session``.
 
-        Raises ``CouldNotMeasure`` when none of them has sealed a point.
+        A point that exceeds its deadline is skipped, and the points after it are still measured.
+
+        Raises ``CouldNotMeasure`` if no launch has sealed a point.
         """
         outcomes = [self.launch(session)]
         while rest := _behind(session, outcomes):
@@ -149,12 +149,12 @@ class _Attempts:
             run = with_error(outcomes[-1].run, hang.error)
             outcomes[-1] = msgspec.structs.replace(outcomes[-1], run=run)
         interrupted = outcomes[-1].ending.ended == "interrupted"
-        if not interrupted and not any(one.run.points for one in outcomes):
+        if not interrupted and not any(outcome.run.points for outcome in outcomes):
             raise self._nothing_measured(session, outcomes[-1])
         return outcomes
 
     def launch(self, session: Session) -> Outcome:
-        """One launch; ``CouldNotMeasure`` when a host does not answer."""
+        """Run one launch. Raises ``CouldNotMeasure`` if a host does not respond."""
         if not session.plays_hosts:
             _raise_for(self._availability.absent(self._target, range(len(self._target.hosts))))
         return launched(session, self._target, self._claim, self._reporter)
@@ -171,20 +171,20 @@ class _Attempts:
 
 
 def _raise_for(gone: Mapping[int, str]) -> None:
-    """``CouldNotMeasure`` with every reason why a host cannot take part; nothing without any."""
+    """Raise ``CouldNotMeasure`` with every reason why a host cannot take part, if there is any."""
     if gone:
         raise CouldNotMeasure("; ".join(dict.fromkeys(gone.values())) + ".")
 
 
 def _behind(session: Session, outcomes: Sequence[Outcome]) -> tuple[Point, ...]:
-    """Points that were not reached because the one before them was late; none when the launch ended
-    otherwise.
+    """Return the points that were not reached because the point before them was late; empty after
+    any other ending.
     """
     ending = outcomes[-1].ending
     if ending.ended != "deadline" or ending.culprit is None or len(outcomes) >= MOST_ATTEMPTS:
         return ()
-    gone = {one.ending.culprit for one in outcomes} | {
-        point.id for one in outcomes for point in one.run.points
+    gone = {outcome.ending.culprit for outcome in outcomes} | {
+        point.id for outcome in outcomes for point in outcome.run.points
     }
     hang = _large_hang(session, outcomes)
     return smallest_first(
@@ -195,36 +195,36 @@ def _behind(session: Session, outcomes: Sequence[Outcome]) -> tuple[Point, ...]:
 
 
 def _large_hang(session: Session, outcomes: Sequence[Outcome]) -> LargeHang | None:
-    """Whether the launches so far say that every larger message hangs."""
-    sealed = {point.id for one in outcomes for point in one.run.points}
+    """Return whether the launches so far show that every larger message hangs."""
+    sealed = {point.id for outcome in outcomes for point in outcome.run.points}
     late = {
-        one.ending.culprit
-        for one in outcomes
-        if one.ending.ended == "deadline" and one.ending.culprit is not None
+        outcome.ending.culprit
+        for outcome in outcomes
+        if outcome.ending.ended == "deadline" and outcome.ending.culprit is not None
     }
-    return large_messages_hang(session.points, sealed, late, [one.run for one in outcomes])
+    return large_messages_hang(session.points, sealed, late, [outcome.run for outcome in outcomes])
 
 
 def campaign_run(
     session: Session, target: Target, reporter: Reporter, *, lost: Mapping[int, str] | None = None
 ) -> tuple[Run, CampaignResult]:
-    """Measure ``session`` in as many launches as it takes: who is lost (or is known to be,
-    ``lost``) is named, and the rest is measured. The run has the target's ranks, whoever took part.
+    """Measure ``session`` in as many launches as it takes: lost hosts (also those in ``lost``) are
+    named, and the rest is measured. The run has all ranks of the target, whichever took part.
     """
     availability = Availability(reporter)
     results: list[CampaignResult] = []
     for number in range(session.launches):
         known = {**(lost or {}), **(results[-1].lost if results else {})}
-        one = session.launch(number)
-        results.append(_carry_out(one, target, known, availability, reporter))
+        launch = session.launch(number)
+        results.append(_carry_out(launch, target, known, availability, reporter))
         if results[-1].ended not in ("done", *GOES_ON):
             break
     whole = CampaignResult(
-        runs=[run for one in results for run in one.runs],
-        outcomes=[outcome for one in results for outcome in one.outcomes],
-        folders=[folder for one in results for folder in one.folders],
+        runs=[run for result in results for run in result.runs],
+        outcomes=[outcome for result in results for outcome in result.outcomes],
+        folders=[folder for result in results for folder in result.folders],
         lost=results[-1].lost,
-        missing={point: why for one in results for point, why in one.missing.items()},
+        missing={point: why for result in results for point, why in result.missing.items()},
         ended=results[-1].ended,
     )
     run = merged_run(whole.runs)
@@ -239,14 +239,14 @@ def _carry_out(
     reporter: Reporter,
 ) -> CampaignResult:
     def launch(
-        points: tuple[Point, ...], where: Target, claim: Claim, folder: Path | None, said: str
+        points: tuple[Point, ...], where: Target, claim: Claim, folder: Path | None, suffix: str
     ) -> Outcome:
         part = dataclasses.replace(
             session,
             points=points,
             out=folder,
             resume=False,
-            title=session.title + said,
+            title=session.title + suffix,
             model_faults=_faults_of(session.model_faults, target, where),
         )
         outcome = launched(part, where, claim, reporter)
@@ -254,25 +254,25 @@ def _carry_out(
             reporter.warn(outcome.ending.reason)
         return outcome
 
-    nobody = session.plays_hosts
+    played = session.plays_hosts
     campaign = Campaign(
         session.points,
         target,
         target.claim(),
         launch,
-        probe=_nobody if nobody else availability.absent,
-        examine=_nobody if nobody else availability.unfit,
+        probe=_nobody if played else availability.absent,
+        examine=_nobody if played else availability.unfit,
     )
     return campaign.run(out=session.out, resume=session.resume, lost=lost)
 
 
 def _nobody(_target: Target, _ranks: Sequence[int]) -> dict[int, str]:
-    """Hosts that are names only cannot be absent."""
+    """Return no absent hosts: played hosts are names only and cannot be absent."""
     return {}
 
 
 def _faults_of(faults: Sequence[ModelFault], whole: Target, part: Target) -> tuple[ModelFault, ...]:
-    """The model's faults under the numbers that their hosts have in a launch."""
+    """Return the model's faults with the rank numbers of their hosts in a launch."""
     number = {host: rank for rank, host in enumerate(part.hosts)}
     return tuple(
         msgspec.structs.replace(fault, rank=number[whole.hosts[fault.rank]])
@@ -282,8 +282,9 @@ def _faults_of(faults: Sequence[ModelFault], whole: Target, part: Target) -> tup
 
 
 def left_s(session: Session) -> float | None:
-    """Seconds that a launch may take: its own deadline, or what is left of the whole;
-    ``CouldNotMeasure`` if none.
+    """Return the seconds that a launch may take: its deadline, or what is left of the whole.
+
+    Raises ``CouldNotMeasure`` if none are left.
     """
     if session.until is None:
         return session.deadline_s
@@ -299,8 +300,9 @@ def _with_provider(claim: Claim, session: Session) -> Claim:
 
 
 def launched(session: Session, target: Target, claim: Claim, reporter: Reporter) -> Outcome:
-    """One launch by the first command that starts; its records are sealed where they are kept.
-    Here, and not when the result is kept: the judgement of many nodes fills the memory.
+    """Run one launch by the first command that starts, and seal its records.
+
+    They are sealed here, before the judgement of many nodes needs the memory.
     """
     install = install_for(session)
 
@@ -309,10 +311,10 @@ def launched(session: Session, target: Target, claim: Claim, reporter: Reporter)
         outcome = attempt(plan, option, begun)
         if not any(map(_says_older, outcome.run.errors)):
             return outcome
-        reporter.warn("the engine is older than this wireproof: it waits for late counters less")
+        reporter.warn("the engine is older than this wireproof: it waits less for late counters")
         witness = msgspec.structs.replace(plan.witness, late=())
         again = attempt(msgspec.structs.replace(plan, witness=witness), option, begun=True)
-        errors = [one for one in again.run.errors if not _says_older(one)]
+        errors = [error for error in again.run.errors if not _says_older(error)]
         return msgspec.structs.replace(again, run=msgspec.structs.replace(again.run, errors=errors))
 
     def attempt(plan: Plan, option: LaunchOption, begun: bool) -> Outcome:
@@ -340,17 +342,17 @@ def launched(session: Session, target: Target, claim: Claim, reporter: Reporter)
 
 
 def _says_older(error: EngineError) -> bool:
-    """The engine does not know which drivers' counters are late."""
+    """Return whether the engine does not know the list of drivers with late counters."""
     return error.code == "bad-plan" and 'unknown key "late"' in error.message
 
 
 def _limits(run: Run, table: Table | None) -> Limits | None:
-    """The limits to show: of the largest stream, else of the smallest ping-pong."""
-    link = context(run, Criteria(), None, table).link  # with the MTU that the NICs have
+    """Return the limits to show: those of the largest stream, else of the smallest ping-pong."""
+    link = context(run, Criteria(), None, table).link  # with the MTU of the NICs
     if link is None or not run.points:
         return None
-    point = max(run.points, key=lambda one: (one.pattern == "stream", one.message_bytes))
-    short = [one.message_bytes for one in run.points if one.pattern == "pingpong"]
+    point = max(run.points, key=lambda record: (record.pattern == "stream", record.message_bytes))
+    short = [record.message_bytes for record in run.points if record.pattern == "pingpong"]
     top = limits(link, point.pattern, point.form, point.message_bytes, table)
     low = limits(link, "pingpong", "latency", min(short, default=0), table)
     return msgspec.structs.replace(
@@ -362,7 +364,7 @@ def _limits(run: Run, table: Table | None) -> Limits | None:
 
 
 def judged(run: Run, session: Session, records: Sequence[Path]) -> JudgedRun:
-    """The run with its judgement. ``records``: the folders that it was read from."""
+    """Judge the run. ``records``: the folders that it was read from."""
     judgement = judge(run, session.criteria, table=session.table, atlas=atlas(session.site))
     return JudgedRun(
         title=session.title,

@@ -1,4 +1,4 @@
-"""The screen of many nodes: rounds of disjoint pairs, culprits, and the same suspects again,
+"""The screen of many nodes: rounds of disjoint pairs, suspects, and the suspects measured again,
 alone.
 """
 
@@ -37,7 +37,7 @@ from wireproof.workflow.target.target import Target
 
 METRICS: tuple[Metric, ...] = ("goodput", "hrt")
 CONFIRM_BASE = 1_000_000
-"""First point number of the confirm stage; rounds never get there."""
+"""First point number of the confirm stage, above those of all rounds."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -49,12 +49,12 @@ class _CarriedScreen:
 def run_screen(
     session: Session, target: Target, fabric: Fabric | None, reporter: Reporter
 ) -> tuple[JudgedRun, list[Outcome]]:
-    """Measure the screen's points (``session.points``), find suspects, measure them alone,
-    conclude, judge.
+    """Measure the screen's points (``session.points``), find suspects, measure them alone, conclude
+    and judge.
     """
     first, carried = campaign_run(session, target, reporter)
     screens = {metric: screened(first, metric, fabric) for metric in METRICS}
-    found = [one for one in screens.values() if one]
+    found = [result for result in screens.values() if result]
     broken_off = carried.ended in ("interrupted", "disk-full")
     stage = None if broken_off else _confirm(session, target, fabric, found, carried.lost, reporter)
     run = merged_run([first, stage.run]) if stage else first
@@ -86,7 +86,9 @@ def _open(
     lost: Mapping[int, str],
     reporter: Reporter,
 ) -> _CarriedScreen | None:
-    """What keeps a screen undecided, once more; None if that is nothing or cannot be measured."""
+    """Measure once more what keeps a screen undecided; None if there is nothing or it cannot be
+    measured.
+    """
     bounded = session.resume or session.until is not None or session.deadline_s is not None
     if section.judgement.verdict != "inconclusive" or bounded or session.plays_hosts:
         return None
@@ -107,16 +109,16 @@ def located_section(
     again: Run | None,
     fabric: Fabric | None,
 ) -> JudgedRun:
-    """The judged section with who is slow in it, by the screens of its rounds and by ``again``, the
-    suspects measured alone.
+    """Add the slow nodes to the judged section, from the screens of its rounds and from ``again``,
+    the suspects measured alone.
     """
     known = settings_by_id()
     concluded = (
-        conclude(one, samples_of(again, metric) if again else None, fabric)
-        for metric, one in screens.items()
-        if one
+        conclude(result, samples_of(again, metric) if again else None, fabric)
+        for metric, result in screens.items()
+        if result
     )
-    located = tuple(explain(one, section.run, settings=known) for one in concluded)
+    located = tuple(explain(result, section.run, settings=known) for result in concluded)
     settled = settled_by_repeats(section.judgement)
     judgement = settled_by_repeats(with_located(settled, located, section.criteria, fabric))
     return dataclasses.replace(
@@ -141,14 +143,14 @@ def _confirm(
     lost: Mapping[int, str],
     reporter: Reporter,
 ) -> _CarriedScreen | None:
-    """The second stage; None when nobody is suspected, or when it could not be measured."""
+    """Measure the suspects alone; None if there are none or they could not be measured."""
     size = next(
         (point.message_bytes for point in session.points if point.pattern == "stream"), None
     )
     points, left = confirm_points(screens, target, fabric, seed=session.seed, size=size)
     if left:
         reporter.say(
-            f"{len(left)} of the suspects are not measured again, the others come first:"
+            f"{len(left)} of the suspects are not measured again, because there is no time for all:"
             f" {fold(left)}"
         )
     if not points:
@@ -169,15 +171,15 @@ def _confirm(
     )
     try:
         run, second = campaign_run(again, target, reporter, lost=lost)
-    except CouldNotMeasure as error:  # what the screen has seen stands, unconfirmed
+    except CouldNotMeasure as error:  # the screen's suspects stand, unconfirmed
         reporter.warn(f"the suspects could not be measured again: {error}")
         return None
     return _CarriedScreen(run, second)
 
 
 def _confirm_folder(out: Path | None, points: Sequence[Point]) -> tuple[Path | None, bool]:
-    """Where the confirm stage goes, and whether it was begun there with these very points: a
-    resumed screen may have other suspects than the first time, and their records are kept apart.
+    """Return the folder of the confirm stage, and whether it was started there with the same
+    points. A resumed screen may have other suspects than before, whose records are kept separately.
     """
     if out is None:
         return None, False
@@ -189,13 +191,11 @@ def _confirm_folder(out: Path | None, points: Sequence[Point]) -> tuple[Path | N
             folder, points
         ):
             return folder, True
-    raise BadInput(
-        f"{out.parent} holds more confirm stages than anybody wants: give another --out."
-    )
+    raise BadInput(f"{out.parent} holds 999 confirm stages: give another --out.")
 
 
 def _same(folder: Path, points: Sequence[Point]) -> bool:
-    """Whether the folder's plan has these points between hosts of the same number."""
+    """Return whether the folder's plan has exactly these points."""
     known = {point.id: (point.pattern, point.message_bytes) for point in points}
     stored = load_document(folder).plan
     return all(

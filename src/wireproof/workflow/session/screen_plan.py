@@ -27,51 +27,48 @@ if TYPE_CHECKING:
     from wireproof.locate.screen.screened import Screened
 
 SCREEN_S = 10.0
-"""What all rounds together may take at most; a fast link reaches its precision in a tenth of
-that.
-"""
+"""Longest time of all rounds together in s; a fast link reaches its precision in a tenth of it."""
 LEAST_BUDGET_MS, MOST_BUDGET_MS = 250, 1000
 CONTROLS = 2
-"""Pairs of known-good nodes that are measured with the suspects: they say what is to be expected
-now.
-"""
+"""Number of pairs of known-good nodes that are measured with the suspects for comparison."""
 CONFIRM_MS = 250
-"""Of each point of the confirm stage: its certainty comes from several partners and repeats."""
+"""Budget of each point of the confirm stage, whose certainty comes from partners and repeats."""
 REPEATS = ((5.0, 2), (1.6, 3))
-"""Of suspects that are so many times slower than expected, each pair is measured again so often,
-not five times: of 360 made-up ports at half or less, in noise of 2 to 12 %, three found as many.
+"""(factor, repeats): a pair of a suspect that is slower than expected by this factor is repeated
+this often instead of five times. Among 360 simulated ports at half rate or less, with noise of 2 to
+12 %, three repeats found as many as five.
 """
 ENOUGH_ROUNDS, MOST_REPEATS = 12, 4
-"""A few nodes have few partners: their rounds are repeated until each node has about so many
-samples a way.
+"""With few nodes each has few partners, so the rounds are repeated until each node has about
+``ENOUGH_ROUNDS`` samples in each direction.
 """
 BRIEF_ABOVE = 64
-"""Above so many nodes the raw batches of each pair are left out of the records: they would be
+"""Above this number of nodes the raw batches of each pair are not recorded: they would take
 gigabytes.
 """
 IN_FLIGHT_NS = 12e6
-"""What is under way at line rate: enough that the link stays full while a process waits for a time
-slice, and little enough that even a slow link gives many batches in its time.
+"""Data in flight as time at line rate: enough to keep the link full while a process waits for a
+time slice, and little enough that even a slow link gives many batches within its budget.
 """
 MOST_APART = 32
-"""Pairs that a machine with fewer cores than ranks measures one after another; more take too long,
-and are measured in rounds of several.
+"""Most pairs that a machine with fewer cores than ranks measures one after another; more would take
+too long and are measured in rounds of several.
 """
 
 
 def leaves_of(hosts: Sequence[str], fabric: Fabric | None) -> list[int] | None:
-    """Number of each host's leaf, -1 where it is not known; None without a fabric."""
+    """Return the number of each host's leaf switch, -1 if unknown; None without a fabric."""
     if fabric is None:
         return None
-    leaf_by_node = {one.node: one.switch for one in reversed(fabric.attachments)}
+    leaf_by_node = {link.node: link.switch for link in reversed(fabric.attachments)}
     names = sorted(set(leaf_by_node.values()))
     number = {name: index for index, name in enumerate(names)}
     return [number.get(leaf_by_node.get(host, ""), -1) for host in hosts]
 
 
 def screen_window(size: int, rate_bits_per_s: float | None) -> int:
-    """An even number of messages that are ``IN_FLIGHT_NS`` long at line rate, at least 2 and at
-    most as many as the usual policy lets be under way.
+    """Return an even number of messages that take ``IN_FLIGHT_NS`` at line rate: at least 2, and at
+    most as many as the default policy allows in flight.
     """
     message_ns = size * 8e9 / (rate_bits_per_s or 1e10)
     most = Policy().in_flight_bytes // size // 2 * 2
@@ -79,8 +76,8 @@ def screen_window(size: int, rate_bits_per_s: float | None) -> int:
 
 
 def crowded(target: Target) -> bool:
-    """More ranks than cores on one machine (a lab): a half round trip would be the kernel's time
-    slices.
+    """Return whether one machine has more ranks than cores (a lab): a half round trip would show
+    the kernel's time slices.
     """
     return target.machine_ranks > len(os.sched_getaffinity(0))
 
@@ -93,7 +90,9 @@ def _of_rounds(
     brief: bool,
     size: int | None = None,
 ) -> list[Point]:
-    """Each round as a stream one way, a stream the other way, and a half round trip at 8 B."""
+    """Return each round as a stream one way, a stream the other way, and a half round trip at 8
+    B.
+    """
     rate_bits_per_s = target.link.rate_bits_per_s if target.link else None
     points: list[Point] = []
     size = size or screen_size(rate_bits_per_s)
@@ -111,12 +110,12 @@ def _of_rounds(
 
 
 def screen_repeats(rounds: int) -> int:
-    """How often ``rounds`` are measured: few of them give a node few samples."""
+    """Return how often ``rounds`` are measured: few rounds give each node few samples."""
     return max(1, min(MOST_REPEATS, round(ENOUGH_ROUNDS / max(1, rounds))))
 
 
 def screen_budget_ms(rounds: int) -> int:
-    """Of each stream of a screen of ``rounds``."""
+    """Return the budget of each stream of a screen of ``rounds`` in ms."""
     return max(LEAST_BUDGET_MS, min(MOST_BUDGET_MS, round(SCREEN_S * 1000 / max(1, 2 * rounds))))
 
 
@@ -129,9 +128,9 @@ def screen_points(
     all_pairs: bool,
     size: int | None = None,
 ) -> list[Point]:
-    """The rounds of a screen. Up to 64 hosts every pair; above 12 to 20 rounds, unless
-    ``all_pairs``. Where all ranks share too few cores, a few hosts are measured pair by pair:
-    several streams at a time would show the cores and not the links.
+    """Return the rounds of a screen: every pair up to 64 hosts; above that 12 to 20 rounds, unless
+    ``all_pairs`` is set. If all ranks share too few cores, a few hosts are measured pair by pair,
+    because simultaneous streams would show the cores and not the links.
     """
     count = target.size
     wanted = count - 1 + count % 2 if all_pairs else rounds
@@ -148,12 +147,15 @@ def screen_points(
 def again_rounds(
     screens: Sequence[Screened], index: Mapping[str, int], leaves: Sequence[int] | None, seed: int
 ) -> tuple[list[list[Pair]], list[int]]:
-    """(rounds of the confirm stage, suspects that have no place in it). Suspects of any metric meet
-    partners that are known to be good in all; lone pairs are measured again, and some good pairs
-    say what is to be expected now.
+    """Return (rounds of the confirm stage, suspects for which there is no place).
+
+    Suspects of any metric meet partners that are good in all metrics; lone pairs are measured
+    again, and some good pairs serve as comparison.
     """
     suspects, good = _suspects_and_partners(screens, index)
-    found = [pair.nodes for one in screens for pair in one.pairs if set(pair.nodes) <= set(index)]
+    found = [
+        pair.nodes for result in screens for pair in result.pairs if set(pair.nodes) <= set(index)
+    ]
     lone = [(index[first], index[second]) for first, second in found]
     if not (suspects or lone) or not good:
         return [], []
@@ -167,11 +169,11 @@ def again_rounds(
 def _suspects_and_partners(
     screens: Sequence[Screened], index: Mapping[str, int]
 ) -> tuple[list[int], list[int]]:
-    """Suspects of any metric, and nodes that are known to be good in all."""
+    """Return the suspects of any metric, and the nodes that are good in all metrics."""
     names = dict.fromkeys(
-        name for one in screens for suspect in one.suspects for name in suspect.nodes
+        name for result in screens for suspect in result.suspects for name in suspect.nodes
     )
-    telling = [set(one.good) for one in screens if one.good]
+    telling = [set(result.good) for result in screens if result.good]
     shared = set.intersection(*telling) - set(names) if telling else set()
     first = screens[0].good if screens else []
     return (
@@ -188,8 +190,8 @@ def confirm_points(
     seed: int,
     size: int | None = None,
 ) -> tuple[list[Point], list[str]]:
-    """The confirm stage's points (each pair alone, both directions, repeated), and the suspects for
-    which there is no time in it.
+    """Return the points of the confirm stage (each pair alone, both directions, repeated), and the
+    suspects for which there is no time.
     """
     index = {host: rank for rank, host in reversed(list(enumerate(target.hosts)))}
     rounds, left = again_rounds(screens, index, leaves_of(target.hosts, fabric), seed)
@@ -199,26 +201,26 @@ def confirm_points(
 
 
 def _slowdowns(screens: Sequence[Screened], index: Mapping[str, int]) -> dict[int, float]:
-    """Rank to how many times longer a message takes there, of each suspected node: 1 if that is
-    not known, as of both ends of a lone pair.
+    """Return for the rank of each suspected node how many times longer a message takes; 1 if
+    unknown, as for both ends of a lone pair.
     """
-    found: dict[int, float] = {}
-    for one in screens:
-        told = one.samples.metric == "goodput"
-        for suspect in (*one.suspects, *one.pairs):
-            known = told and suspect.kind != "pair"
+    factors: dict[int, float] = {}
+    for result in screens:
+        by_rate = result.samples.metric == "goodput"
+        for suspect in (*result.suspects, *result.pairs):
+            known = by_rate and suspect.kind != "pair"
             times = 1 / max(1 - suspect.slowdown, 1e-3) if known else 1.0
             for rank in (index[name] for name in suspect.nodes if name in index):
-                found[rank] = max(times, found.get(rank, 1.0))
-    return found
+                factors[rank] = max(times, factors.get(rank, 1.0))
+    return factors
 
 
 def _affordable(
     rounds: Sequence[Sequence[Pair]], slowdowns: Mapping[int, float]
 ) -> list[list[Pair]]:
-    """The rounds without the last repeats of pairs of which ``REPEATS`` says that fewer are enough:
-    a port at 1 % needs no fifth look, and each would take ten seconds. Pairs of good nodes are
-    measured as often as the least slow suspect.
+    """Drop the last repeats of pairs for which ``REPEATS`` needs fewer: a port at 1 % of its rate
+    needs no fifth measurement, and each would take ten seconds. Pairs of good nodes are measured as
+    often as the least slow suspect.
     """
     least = min(slowdowns.values(), default=1.0)
     seen: dict[Pair, int] = {}
@@ -227,13 +229,13 @@ def _affordable(
         stay = []
         for pair in pairs:
             seen[pair] = seen.get(pair, 0) + 1
-            own = [slowdowns[rank] for rank in pair if rank in slowdowns]
-            if seen[pair] <= _enough(max(own, default=min(least, REPEATS[-1][0]))):
+            factors = [slowdowns[rank] for rank in pair if rank in slowdowns]
+            if seen[pair] <= _enough(max(factors, default=min(least, REPEATS[-1][0]))):
                 stay.append(pair)
         kept += [stay] if stay else []
     return kept
 
 
 def _enough(slowdown: float) -> float:
-    """How often a pair is measured again, if one end is so many times slower."""
+    """Return how often a pair is measured again if one end is slower by this factor."""
     return next((count for times, count in REPEATS if slowdown >= times), math.inf)

@@ -1,4 +1,4 @@
-"""What one session measures, and by what means."""
+"""What one session measures, and by what method."""
 
 from __future__ import annotations
 
@@ -32,13 +32,15 @@ DEFAULT_WORLD = ModelWorld(latency_ns=1000, gap_ns_per_byte=0.1)
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Storage:
-    """Where records go. ``folder`` None: a new folder in the working directory, named after the
-    subcommand. ``kept`` False: nothing is kept, and ``folder`` is not used.
+    """Where records go.
 
-    ``history``: the history whose index the result is put into; ``folder`` is then inside of it.
+    ``folder`` None: a new folder in the working directory, named after the subcommand. ``kept``
+    False: nothing is kept, and ``folder`` is not used.
+
+    ``history``: the history that the result is added to; ``folder`` is inside of it then.
     ``resume``: continue the run in ``folder``. ``may_change_mode`` False: a file in the working
-    directory has named the folder, so that its mode is not changed. ``command``: what repeats it,
-    for whoever reads the result.
+    directory named the folder, so its mode must not be changed. ``command``: repeats the
+    measurement, for readers of the result.
     """
 
     folder: Path | None = None
@@ -50,8 +52,9 @@ class Storage:
 
 
 def _libfabric(settings: Options) -> Libfabric:
-    """Raises ``BadInput`` for a setting of libfabric with another transport: it would be ignored
-    in silence.
+    """Return the settings of libfabric.
+
+    Raises ``BadInput`` if they are given with another transport, which would silently ignore them.
     """
     chosen = Libfabric(
         provider=settings.provider,
@@ -68,19 +71,20 @@ def _libfabric(settings: Options) -> Libfabric:
         names = ("provider", "libfabric", "messages", "completion", "exchange")
         named = next(settings.source(name) for name in names if getattr(settings, name))
         raise BadInput(
-            f"{named} is for --transport ofi, and the transport is {settings.transport}."
+            f"{named} is for --transport ofi, but the transport is {settings.transport}."
         )
     return chosen
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Method:
-    """By what means, for how long and in which order is measured.
+    """By what method, how long and in which order to measure.
 
     ``budget_s``: time for one point; ``deadline_s``: for a whole launch; ``seed``: of the order of
-    the points, drawn where it is None; ``repeat``: how often each point is measured in a launch.
-    ``table``: the constants of physics that the limits are made of, None for ours. ``site``: a
-    folder of published numbers beside ours. ``agreed``: the file of criteria, None for ours.
+    the points, None to draw one; ``repeat``: how often each point is measured in a launch.
+    ``table``: the physical constants of the limits, None for the defaults. ``site``: a folder of
+    published numbers in addition to wireproof's. ``agreed``: the file of criteria, None for the
+    defaults.
     """
 
     transport: TransportKind = "mpi"
@@ -100,7 +104,10 @@ class Method:
 
     @classmethod
     def from_options(cls, settings: Options) -> Method:
-        """The means that the options choose. Raises ``BadInput`` for a file that cannot be used."""
+        """Build the method that the options choose.
+
+        Raises ``BadInput`` for a file that cannot be used.
+        """
         world = settings.model if settings.transport == "model" else None
         agreed = read_criteria(settings.criteria)
         return cls(
@@ -122,15 +129,19 @@ class Method:
 
     @property
     def plays_hosts(self) -> bool:
-        """All ranks are played by one process: their hosts are names only, and none can be lost."""
+        """Return whether one process plays all ranks: their hosts are names only, and none can be
+        lost.
+        """
         return self.transport in ("null", "model")
 
     def chosen_seed(self) -> int:
-        """The seed, or a new one."""
+        """Return the seed, or draw one."""
         return self.seed if self.seed is not None else secrets.randbelow(1 << 31)
 
     def bounds(self) -> Policy:
-        """Budget and deadline as given; a point's deadline grows with its budget."""
+        """Return the policy with the given budget and deadline; a point's deadline grows with its
+        budget.
+        """
         policy = Policy()
         if self.budget_s is not None:
             budget = max(1, round(self.budget_s * 1000))
@@ -154,7 +165,7 @@ class Method:
         out: Path | None,
         storage: Storage,
     ) -> Session:
-        """A session of these points, numbered and in an order drawn by ``seed``."""
+        """Return a session of these points, numbered and in an order drawn from ``seed``."""
         means = {**vars(self), "seed": seed, "policy": policy}
         return Session(
             title=title,
@@ -168,10 +179,11 @@ class Method:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Session(Method):
-    """What to measure, and by what means; the target says where. ``until``: no launch goes on after
-    this moment (monotonic).
+    """What to measure, and by what method; the target says where.
 
-    ``kept``: the folder ``out`` stays, so that a reader can be sent to it.
+    ``until``: the time (monotonic, s) after which no launch continues.
+
+    ``kept``: the folder ``out`` stays, so that messages may refer to it.
     """
 
     title: str
@@ -190,16 +202,16 @@ class Session(Method):
 
     @property
     def by_mpi(self) -> bool:
-        """An MPI starts the ranks: it is measured, or libfabric's addresses go through it, as they
-        do where one is named and nothing else was asked for.
+        """Return whether an MPI starts the ranks: for transport mpi, or to exchange libfabric's
+        addresses, the default if an MPI is named.
         """
         if self.transport != "ofi":
             return self.transport == "mpi"
         return (self.ofi.exchange or ("mpi" if self.mpi else "meeting")) == "mpi"
 
     def launch(self, number: int) -> Session:
-        """Launch ``number`` (from 0): the same points in the same order, numbered apart, in a
-        folder of their own.
+        """Return launch ``number`` (from 0): the same points in the same order, with their own
+        numbers and folder.
         """
         if self.launches == 1:
             return self

@@ -13,9 +13,9 @@ from wireproof.model.finding import Evidence, Finding, Route, Verdict, verdict_o
 from wireproof.model.quantity import goodput
 from wireproof.verdict.issue import Issue, merge
 
-_ADDS = 1.1  # times one rail: less adds nothing worth a second rail
-_DOUBLES = 1.5  # times one rail: a single message that is carried so fast used several
-_EVEN = 0.07  # of the value: so near to n times the slowest is an even stripe
+_ADDS = 1.1  # times one rail: a smaller gain is not worth a second rail
+_DOUBLES = 1.5  # times one rail: a single message that is this fast used several rails
+_EVEN = 0.07  # of the value: this close to n times the slowest means equal shares
 
 
 @dataclass(frozen=True)
@@ -26,12 +26,13 @@ class GainJudgement:
 
 
 def judge_gain(rows: Sequence[GainRow], criteria: Criteria | None = None) -> GainJudgement:
-    """The verdict, the answer in one sentence and the findings. Only the largest messages that are
-    to be shared decide; without any it stays open.
+    """Return the verdict, the answer in one sentence and the findings.
+
+    Only the largest messages that the rails should share decide; without any it is inconclusive.
     """
     criteria = criteria or Criteria()
     deciding = _deciding(rows)
-    # a rail is blamed only for bytes that are known to have crossed it
+    # a rail is blamed only for bytes that certainly crossed it
     issues = [issue for row in deciding if _proven(row) for issue in _issues(row, criteria)]
     verdicts: list[Verdict] = [_verdict(row, criteria) for row in deciding]
     findings = merge(issues)
@@ -42,7 +43,7 @@ def judge_gain(rows: Sequence[GainRow], criteria: Criteria | None = None) -> Gai
 
 
 def _deciding(rows: Sequence[GainRow]) -> list[GainRow]:
-    """Of each direction the row with the largest messages that are to be shared."""
+    """Return for each direction the row with the largest messages that the rails should share."""
     found: dict[tuple[str, str, str], GainRow] = {}
     for row in rows:
         key = row.pattern, row.origin, row.target
@@ -92,7 +93,7 @@ def _as_issue(code: str, route: Route, text: str, row: GainRow, rail: str = "") 
 
 
 def _slow_rail(row: GainRow, criteria: Criteria) -> tuple[str, str] | None:
-    """A rail that alone reaches much less of its limit than the best does of its own."""
+    """Return a rail that alone reaches much less of its limit than the best rail does."""
     shares = [(_share(one, one.goodput.value), one) for one in row.alone]
     if not shares:
         return None
@@ -116,7 +117,7 @@ def _share(one: RailNumber, value: float) -> float:
 
 
 def _even(row: GainRow) -> str:
-    """Where the rails differ: what equal shares give."""
+    """Explain a result that equal shares give over rails of different speed, or return ""."""
     slowest = min(one.goodput.value for one in row.alone)
     even = len(row.alone) * slowest
     if even >= _sum(row) * (1 - _EVEN) or abs(row.together.goodput.value / even - 1) > _EVEN:
@@ -169,21 +170,24 @@ def _largest_waiting(rows: Sequence[GainRow]) -> GainRow | None:
     return max(waiting, key=lambda row: row.message_bytes, default=None)
 
 
-# --- From launches over each rail and over all to the gain, with its interval.
+# --- Compute the gain and its interval from launches over each rail and over all rails.
 
 Launches = Sequence[Sequence[float]]
 """Times of one operation (ns) by launch."""
 
 
 def goodput_of(size: int, launches: Launches, *, seed: int = 0) -> BoundedInterval:
-    """Bytes/s with the interval over the launches. Raises ValueError when nothing was timed."""
+    """Return bytes/s with the interval over the launches.
+
+    Raises ValueError if nothing was timed.
+    """
     return _span(_rates(size, launches, seed), _centre(size, launches))
 
 
 def gain_of(
     size: int, alone: Sequence[Launches], together: Launches
 ) -> tuple[BoundedInterval, BoundedInterval]:
-    """(all rails against the best one alone, all rails against the sum of all alone)."""
+    """Return (all rails against the best rail alone, all rails against the sum of each alone)."""
     rates = [_rates(size, one, seed) for seed, one in enumerate(alone, start=1)]
     every = _rates(size, together, 0)
     centres = [_centre(size, one) for one in alone]

@@ -1,15 +1,14 @@
-"""Counters that are refreshed late say nothing about one short point: there the whole run is held
-against them. Pure.
+"""Judge ports whose counters are refreshed late by the whole run instead of by single points. Pure.
 
-The engine reads once before the first point and once after the last, each time when every counter
-has settled; where it had to wait for that, a point that is not seen to cross may only not be seen
-yet, whatever the catalogue knows of the refresh. What all points together were due is held against
-that. A point is proven by the sum when it is too large to be what is missing: its payload exceeds
-all that the port saw beyond the least that was due, and if the port rose as the points came due, by
-no more than these explain: a counter shows what had crossed by the time of its last refresh, so
-after each point at most what was due until then, and at least what was due one wait earlier.
-Traffic of others that adds up to the run's payload need not keep to that. Where it does, at every
-point and in both directions, no reader of these counters can tell it from the run's.
+The engine reads once before the first point and once after the last, each time after every counter
+has settled. If it had to wait for that, a point whose bytes are missing may only not show them yet,
+whatever the catalogue says about the refresh. So the payload of all points together is compared
+with the rise over the run. A point is proven by the sum if its payload exceeds everything that the
+port counted beyond the least that was due, and if the port rose as the points came due, by no more
+than these explain: after each point a counter shows at most what was due until then, and at least
+what was due one wait earlier. Other traffic that adds up to the run's payload rarely keeps to that.
+If it does, at every point and in both directions, no reader of these counters can tell it from the
+run's.
 """
 
 import dataclasses
@@ -32,7 +31,7 @@ _MOST = 1.12
 _SILENT = ("off-wire", "partly")
 _LOST = ("wrapped", "dark", "blind")
 
-# bytes a packet: Ethernet, IPv6, TCP with options; and what else belongs to a stream
+# bytes per packet: Ethernet, IPv6, TCP with options; and the rest that belongs to a stream
 _HEADERS, _SPARE = 90.0, 0.02
 _SMALL_MTU = 900.0
 _ACKS = 0.05
@@ -43,8 +42,8 @@ _OPPOSITE: dict[Direction, Direction] = {"tx": "rx", "rx": "tx"}
 def summed(
     ctx: Context, points: Sequence[PointRecord], witnessed: Sequence[Witnessed]
 ) -> list[PairProof]:
-    """The proofs of all pairs of all points in their order, those with late counters by the sum
-    over the run.
+    """Return the proofs of all pairs of all points in order, by the run's sum if counters are
+    late.
     """
     waited = {total.rank for total in ctx.run.totals if total.settled_ns > 0}
     silent = (proof.code == _LATE or _lacks(proof) for seen in witnessed for proof in seen.pairs)
@@ -59,8 +58,9 @@ def summed(
 
 
 def explained(ctx: Context, point: PointRecord, seen: Witnessed, place: Place) -> float:
-    """The most bytes that a point's payload puts on a port in one direction, with headers and
-    acknowledgements, but nothing that was sent again.
+    """Return the most bytes that a point's payload puts on a port in one direction.
+
+    Headers and acknowledgements are included, retransmissions are not.
     """
     due = seen.dues.get(place)
     if due is None:
@@ -104,18 +104,18 @@ class _Whole:
         }
 
     def may_be_late(self, proof: PairProof, seen: Witnessed) -> bool:
-        """Whether some end that does not show the bytes has counters that were waited for."""
+        """Return whether an end that lacks bytes has counters that were waited for."""
         return proof.code == _LATE or any(
             self._is_late(one, seen) or self._is_open(one, seen) for one in proof.sightings
         )
 
     def _is_open(self, one: Sighting, seen: Witnessed) -> bool:
-        """What a point lacks may have crossed all the same."""
+        """Return whether the bytes that a point lacks may have crossed all the same."""
         return self._made_up(one, seen) or self._unsettled(one, seen)
 
     def _unsettled(self, one: Sighting, seen: Witnessed) -> bool:
-        """Another way out of the host is late, and nobody waited for it: it may have carried what
-        no port showed.
+        """Return whether another way out of the host is late without a wait, so it may have carried
+        the bytes.
         """
         ledger = self.ledgers.get(seen.reader_of.get(one.rank, -1))
         if one.kind not in _SILENT or ledger is None:
@@ -124,8 +124,8 @@ class _Whole:
         return any(way.quality == "stale" for name, way in ways.items() if name != one.nic)
 
     def _is_late(self, one: Sighting, seen: Witnessed) -> bool:
-        """Where one point of a port was not seen as due, what another one shows may be the first
-        one's bytes, if these are enough to matter.
+        """Return whether bytes missing at this point may be those that another point of the port
+        shows.
         """
         if one.kind == "stale":
             return True
@@ -138,7 +138,7 @@ class _Whole:
         return one.kind != "on-wire" or own < (1 - self.ctx.criteria.stray_share) * one.need
 
     def _count(self, seen: Witnessed) -> None:
-        """What one point's readings show at each place, and what they do not."""
+        """Add what one point's readings show at each place, and what they lack."""
         others: dict[Place, float] = {}
         for one in (one for proof in seen.pairs for one in proof.sightings):
             place = self._place(one, seen)
@@ -154,28 +154,31 @@ class _Whole:
             self.shown[place] += count
 
     def _came_late(self, one: Sighting, place: Place) -> bool:
-        """The whole run shows more than the readings around its points, by what could be this
-        point's, or one point showed more than its bytes.
+        """Return whether the run shows enough more than its points' readings to cover this point.
+
+        Also true if a point showed more than its bytes.
         """
         if place[0] is None or place[0] not in self.ledgers or place not in self.dues:
             return False
         if place in self.overflown:
             return True
         whole = self._over_the_run(one, place)
-        if whole.kind in _LOST:  # a counter came to its end: at which point is not known
+        if whole.kind in _LOST:  # a counter reached its end, at an unknown point
             return True
         total = (whole.seen or 0.0) + sum(whole.others.values())
         return total - self.shown[place] > self.ctx.criteria.stray_share * one.need
 
     def _over_the_run(self, one: Sighting, place: Place) -> Sighting:
-        """What was due at ``place`` over the run, held against all that it saw."""
+        """Compare what was due at ``place`` over the run with all that it counted."""
         ledger = self.ledgers[place[0] if place[0] is not None else one.rank]
         due = self.dues[place]
         return look(ledger, one.rank, place[1], place[2], due, self.ctx.criteria)
 
     def _made_up(self, one: Sighting, seen: Witnessed) -> bool:
-        """What a point lacks was seen beside what was due at other points: it came late, also on a
-        port whose counters are said to be live, or was another job's. Which, a sum does not tell.
+        """Return whether other points show, beside their own bytes, what this point lacks.
+
+        The bytes came late, even on a port whose counters are said to be live, or belong to another
+        job: a sum does not tell which.
         """
         place = self._place(one, seen)
         if one.kind not in ("partly", "mixed", "off-wire") or place not in self.missing:
@@ -186,13 +189,15 @@ class _Whole:
         ledger, name = self.ledgers[place[0]], place[1] or one.nic
         if name not in ledger.ports:
             return False
-        # the quiet moments may have shown late counters' bytes: what was taken off for others too
+        # quiet moments may include late bytes, so count what was subtracted as background too
         crossed = crossed_at(ledger, name, place[2])
         beside = (crossed.bytes or 0.0) + crossed.background - self.due_shown[place]
         return 0 < lacking <= beside
 
     def _fell_short(self, one: Sighting) -> bool:
-        """What is missing may come later; other traffic beside all that was due is not late."""
+        """Bytes that are missing may come later; other traffic beside all that was due is not
+        late.
+        """
         least = self.ctx.criteria.on_wire_min * one.need
         return _is_counted(one) and one.seen is not None and one.seen < least
 
@@ -203,14 +208,14 @@ class _Whole:
     def proof(self, pair: PairResult, late: PairProof, seen: Witnessed) -> PairProof:
         sightings = tuple(self._again(one, seen) for one in late.sightings)
         telling = {one.kind for one in sightings if one.kind != "small"}
-        if len(telling) > 1:  # over a run another path must show in all views, or in none
+        if len(telling) > 1:  # over a run, another path must appear in all views or in none
             sightings = tuple(
                 _stale(one) if one.kind in ("wrong-path", "mixed") else one for one in sightings
             )
         return pair_proof(self.ctx, pair, sightings)
 
     def _again(self, one: Sighting, seen: Witnessed) -> Sighting:
-        """The same end and direction by the whole run."""
+        """Return the same end and direction, judged by the whole run."""
         reader, name, direction = self._place(one, seen)
         due = self.dues.get((reader, name, direction))
         if reader is None or reader not in self.ledgers or due is None:
@@ -220,8 +225,10 @@ class _Whole:
         return self._by_sum(one, (reader, name, direction), due)
 
     def _keeps_pace(self, one: Sighting, place: Place, kind: str) -> bool:
-        """The port (with the others, if these carried a part) rose in both directions as the points
-        came due, and by no more than these explain.
+        """Return whether the port rose in both directions as the points came due, by no more than
+        they explain.
+
+        The other ports are included if they carried a part.
         """
         reader, name, direction = place
         both = (place, (reader, name, _OPPOSITE[direction]))
@@ -235,8 +242,10 @@ class _Whole:
         return self.paced[key]
 
     def _rose(self, one: Sighting, place: Place, *, alone: bool) -> bool:
-        """Whether after every point, and over the run, the port (``alone``, or with all others) had
-        shown what may have been due, and no more.
+        """Return whether the port had shown what was due, and no more, after every point and over
+        the run.
+
+        ``alone``: the port without the others.
         """
         total = next(total for total in self.ctx.run.totals if total.rank == place[0])
         most, ripe, least = 0.0, _Ripe(total.settled_ns), self.ctx.criteria.on_wire_min
@@ -269,7 +278,7 @@ class _Whole:
         if whole.kind != "on-wire" or whole.seen is None:
             return found
         if sum(whole.others.values()) > max(self.ctx.criteria.stray_share * due.need, STRAY_BYTES):
-            # a share of each point may have gone there, made up for by others here
+            # a share of each point may have gone there, replaced by other traffic here
             return _stale(found, one.remark)
         spare = max(0.0, whole.seen - due.need) + (1 - self.ctx.criteria.on_wire_min) * due.need
         return (
@@ -280,26 +289,28 @@ class _Whole:
 
 
 class _Ripe:
-    """What was due so long ago that a counter must show it."""
+    """Payload that was due so long ago that a counter must show it."""
 
     def __init__(self, wait_ns: float) -> None:
         self.wait_ns, self.now_ns = wait_ns, 0.0
         self.dues: list[tuple[float, float]] = []
 
     def after(self, point: PointRecord, due: Due | None) -> float:
-        """Bytes of the points that ended one wait before the end of this one."""
+        """Return the bytes of the points that ended one wait before the end of this one."""
         self.now_ns += point.elapsed_ns
         self.dues.append((self.now_ns, due.need if due else 0.0))
         return sum(need for end_ns, need in self.dues if end_ns <= self.now_ns - self.wait_ns)
 
 
 def _is_read(point: PointRecord, total: Total) -> bool:
-    """Whether the point's reading has the counters' values: it lists those that rose meanwhile."""
+    """Return whether the point's reading lists counter values: it lists only counters that rose."""
     return any(one.rank == total.rank and one.counters for one in point.witness)
 
 
 def _so_far(points: Sequence[PointRecord], total: Total) -> Iterator[Total]:
-    """The counters from the first reading until after each point, as far as they are known."""
+    """Yield the counters from the first reading until after each point, as far as they are
+    known.
+    """
     every = sum(point.elapsed_ns for point in points) or 1.0
     last: dict[str, int] = {}
     elapsed = 0.0
@@ -319,12 +330,12 @@ def _so_far(points: Sequence[PointRecord], total: Total) -> Iterator[Total]:
 
 
 def _carried(seen: Sighting, *, alone: bool) -> float:
-    """Bytes of the port; with those of all others unless ``alone``."""
+    """Return the bytes of the port; unless ``alone``, with those of all others."""
     return (seen.seen or 0.0) + (0.0 if alone else sum(seen.others.values()))
 
 
 def _lacks(proof: PairProof) -> bool:
-    """Some end did not show the bytes, nor did another port."""
+    """Return whether some end did not show the bytes and no other port did."""
     return any(one.kind in _SILENT for one in proof.sightings)
 
 
@@ -333,12 +344,11 @@ def _stale(one: Sighting, remark: str = "") -> Sighting:
 
 
 def _is_counted(one: Sighting) -> bool:
-    """No patience helps where nothing is read, or nothing of weight was due."""
+    """Return False if nothing was read or nothing of weight was due: waiting does not help then."""
     return one.kind != "small" and one.seen is not None
 
 
 def _plus(one: Due, other: Due) -> Due:
-    """Both points together."""
     packets = (
         (one.packets or 0.0) + (other.packets or 0.0) if one.packets or other.packets else None
     )

@@ -1,8 +1,11 @@
-"""Did it use the wire? Payload held against the ledger of both ends, both directions, every port.
+"""Did the bytes use the wire?
+
+Compare the payload with the ledgers of both ends, per port and direction.
 
 Each end and direction is one sighting. ``need`` is the least that must have crossed: the payload,
 and for a ping-pong one header per message because its messages cannot be merged. The most that may
-be seen adds a header allowance per message and acknowledgements. Shares below are of ``need``.
+be seen adds a header allowance per message and acknowledgements. All shares below are shares of
+``need``.
 """
 
 import dataclasses
@@ -25,14 +28,16 @@ HEADER_ALLOWANCE = 300
 # a stream is acknowledged: 66 B against one or two segments, more for small RDMA packets
 _ACK_SHARE = 0.08
 CONTROL_BYTES = 262_144
-"""The tool's own control traffic during one point."""
-CONTROL_RATE = 500_000  # bytes/s of it in a long point
+"""Control traffic of wireproof itself during one point, bytes."""
+CONTROL_RATE = 500_000  # bytes/s of control traffic in a long point
 
 
 @dataclass(frozen=True, slots=True)
 class PairProof:
-    """The verdict on the path of one pair at one point. ``expected`` and ``seen``: the busier
-    direction, the poorer end. ``level``, ``quality``: the weakest of the evidence.
+    """The verdict on the path of one pair at one point.
+
+    ``expected`` and ``seen``: the busier direction at the end that saw less. ``level``,
+    ``quality``: the weakest of the evidence.
     """
 
     proof: Proof
@@ -50,8 +55,8 @@ Place = tuple[int | None, str, Direction]
 
 @dataclass(frozen=True, slots=True)
 class Witnessed:
-    """A point's ledger by reader rank, the path of each of its pairs in their order, and what was
-    due at each port.
+    """A point's ledgers by reader rank, the path of each of its pairs in order, and what was due at
+    each port.
     """
 
     ledgers: dict[int, Ledger]
@@ -61,7 +66,7 @@ class Witnessed:
 
 
 def prove(ctx: Context, point: PointRecord) -> Witnessed:
-    """Hold a point's payload against the counters."""
+    """Compare a point's payload with the counters."""
     reader_of = readers(point, ctx.hosts)
     ledgers = {} if ctx.moves_nothing else watch(point, ctx.ports, ctx.idle_of(reader_of))
     desk = _Desk(ctx, point, reader_of, ledgers)
@@ -70,7 +75,7 @@ def prove(ctx: Context, point: PointRecord) -> Witnessed:
 
 
 class _Desk:
-    """One point with its ledgers at hand."""
+    """A point together with its ledgers."""
 
     def __init__(
         self,
@@ -97,7 +102,7 @@ class _Desk:
         return pair_proof(self.ctx, pair, sightings)
 
     def _one_reader(self, pair: PairResult) -> bool:
-        """One reading covers both ranks: what passes between them passes no port."""
+        """Return whether one reading covers both ranks: their traffic passes no port."""
         return self.reader_of.get(pair.origin, -1) == self.reader_of.get(pair.target, -2)
 
     def _together(self, pair: PairResult) -> bool:
@@ -105,10 +110,10 @@ class _Desk:
         return same is True or (self._one_reader(pair) and same is not False)
 
     def _on_one_machine(self, pair: PairResult) -> PairProof:
-        """No counter can make a wire of it; the counters only tell shared memory from loopback.
+        """No counter can prove a wire here; the counters only tell shared memory from loopback.
 
-        Two machines with one identity (cloned while they ran) are told by readings of their own
-        that saw it cross.
+        Two machines with the same identity (cloned while running) are detected by two separate
+        readings that both saw the bytes cross.
         """
         if not self._one_reader(pair) and self.ctx.hostnames_differ(pair.origin, pair.target):
             views: tuple[tuple[int, Direction], ...] = ((pair.origin, "tx"), (pair.target, "rx"))
@@ -139,7 +144,9 @@ class _Desk:
         return look(ledger, rank, name, direction, due, self.ctx.criteria)
 
     def _due(self, rank: int, direction: Direction) -> Due:
-        """Of the claimed port of the rank's namespace, all pairs of the point together."""
+        """Return what is due at the claimed port of the rank's namespace for all pairs of the
+        point.
+        """
         reader, nic = self.reader_of.get(rank), self.ctx.claimed_nic(rank)
         key = (reader, nic.name if nic else "", direction)
         if key not in self.known:
@@ -155,7 +162,7 @@ class _Desk:
         return self.known[key]
 
     def _ends(self, reader: int | None) -> Sequence[tuple[PairResult, int]]:
-        """The pairs of the point with the end of each that one reading covers."""
+        """Return the pairs of the point with the end of each that one reading covers."""
         return self.ends.get(reader, ()) if reader is not None else ()
 
     def _name(self, rank: int) -> str:
@@ -184,7 +191,7 @@ class _Desk:
         return Due(need, need, most, control, float(waited) if apart else None, payload=payload)
 
     def _moved(self, pair: PairResult, rank: int, direction: Direction) -> tuple[int, int]:
-        """Bytes and messages."""
+        """Return (bytes, messages) that a rank moved in one direction."""
         if (rank == pair.origin) == (direction == "tx"):
             return pair.payload_forward_bytes, pair.messages_forward
         return pair.payload_backward_bytes, pair.messages_backward
@@ -196,7 +203,7 @@ class _Desk:
 
 
 def pair_proof(ctx: Context, pair: PairResult, sightings: tuple[Sighting, ...]) -> PairProof:
-    """One proof from the four sightings of a pair whose ranks are on two hosts."""
+    """Return the proof for a pair on two hosts from its four sightings."""
     proof, code = conclude(sightings, _believed_remote(ctx, pair))
     level, quality = weakest(sightings)
     if proof == "on-wire" and may_be_inside(ctx, sightings, lambda rank: rank):
@@ -208,7 +215,7 @@ def pair_proof(ctx: Context, pair: PairResult, sightings: tuple[Sighting, ...]) 
 def may_be_inside(
     ctx: Context, sightings: Sequence[Sighting], node_of: Callable[[int], int]
 ) -> bool:
-    """Whether what crossed between nodes may have been turned round inside one adapter."""
+    """Return whether the bytes between nodes may have stayed inside one adapter."""
     behind: dict[int, set[Identity]] = defaultdict(set)
     for one in sightings:
         behind[node_of(one.rank)] |= ctx.adapter_of(one.rank, one.nic)
@@ -223,7 +230,7 @@ def _believed_remote(ctx: Context, pair: PairResult) -> bool | None:
 
 
 def weakest(sightings: Sequence[Sighting]) -> tuple[Level | None, Quality | None]:
-    """Level and quality of the poorest evidence of those that say something."""
+    """Return level and quality of the weakest evidence among the sightings that say something."""
     telling = [one for one in sightings if one.kind not in ("small", "blind")]
     if not telling:
         return None, None
@@ -249,15 +256,15 @@ _UNKNOWN: tuple[tuple[str, str], ...] = (
 
 
 def conclude(sightings: tuple[Sighting, ...], believed_remote: bool | None) -> tuple[Proof, str]:
-    """From sightings to one proof and the code of what is wrong ("" when nothing is): the worst
-    sighting speaks.
+    """Return the proof and the code of what is wrong ("" if nothing is): the worst sighting
+    decides.
     """
     telling = [s for s in sightings if s.kind != "small"]
     kinds = {s.kind for s in telling}
     if not kinds:
         return "unproven", "unproven-too-few-bytes"
     if "on-wire" not in kinds and kinds & {"off-wire", "loopback"}:
-        # at one end no port moved: what another one carried at the other end was not this
+        # no port moved at one end, so what another port carried at the other end was not this
         kinds -= {"wrong-path"}
     elsewhere = next((found for kind, found in _ELSEWHERE if kind in kinds), None)
     if elsewhere is not None:

@@ -1,8 +1,7 @@
-"""What ``check`` asks of runs of our own engine and ``prove`` of foreign commands: each question
-once, answered out of a ledger's readings. Pure.
+"""Questions that ``check`` asks about its own runs and ``prove`` about other commands. Pure.
 
-How much is due, and how sure it must be, differs between the two and is the caller's; what the
-ports are and what they carried is not.
+Each is answered once, from the readings of a ledger. The callers decide how much is due and how
+certain it must be.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -38,12 +37,12 @@ _ON_AIR = 0.05  # of what crossed what stands on a Wi-Fi interface
 _FEWEST_PACKETS = 500  # fewer messages than this cannot be told from other packets
 
 
-# --- whose machine, whose adapter
+# --- which machine, which adapter
 
 
 def sharing(ends: Iterable[tuple[AbstractSet[Identity], T]]) -> list[list[T]]:
-    """What states an identity in common, also by way of a third, in groups; what states none is
-    alone.
+    """Group ends that state an identity in common, directly or through a third; an end without one
+    is alone.
     """
     groups: list[tuple[set[Identity], list[T]]] = []
     for stated, one in ends:
@@ -55,27 +54,31 @@ def sharing(ends: Iterable[tuple[AbstractSet[Identity], T]]) -> list[list[T]]:
 
 
 def kernels(spaces: Iterable[tuple[str, T]]) -> list[list[T]]:
-    """What runs on one kernel, by its boot id, whatever the network namespaces; what states none
-    is alone.
+    """Group what runs on one kernel by its boot id, whatever the network namespaces.
+
+    An end without a boot id is alone.
     """
     return sharing((kernel_of(boot_id), one) for boot_id, one in spaces)
 
 
 def kernel_of(boot_id: str) -> set[Identity]:
-    """The identity of a kernel; empty if it is not known."""
+    """Return the identity of a kernel; empty if it is not known."""
     return {("kernel", boot_id)} if boot_id else set()
 
 
 def adapters_of(nics: Sequence[Nic], name: str) -> set[Identity]:
-    """Every identity that the adapters behind a port and below it state; empty if none is known."""
+    """Return all identities that the adapters behind and below a port state; empty if none is
+    known.
+    """
     below = {name, *beneath(name, stacks(nics))}
     behind = [nic.adapter for nic in nics if nic.name in below and nic.adapter is not None]
     return {identity for adapter in behind for identity in identities(adapter)}
 
 
 def one_adapter(ends: Sequence[AbstractSet[Identity]]) -> bool | None:
-    """Whether two of ``ends`` are functions of one adapter, by any identity that both state; None
-    if two of them state nothing that can be compared.
+    """Return whether two of ``ends`` are functions of one adapter, by any identity that both state.
+
+    None if two of them state nothing that can be compared.
     """
     pairs = [(one, two) for number, one in enumerate(ends) for two in ends[number + 1 :]]
     if any(one & two for one, two in pairs):
@@ -87,9 +90,11 @@ def one_adapter(ends: Sequence[AbstractSet[Identity]]) -> bool | None:
 def inside_adapter(
     level: str | None, ends: Sequence[AbstractSet[Identity]], masked: Iterable[bool]
 ) -> bool:
-    """Whether the adapter's own switch may have carried what no counter of a physical port shows:
-    two of ``ends`` are functions of one adapter, or a register stands at 0 and nothing tells whose
-    functions they are.
+    """Return whether the adapter's own switch may have carried bytes that no physical port's
+    counter shows.
+
+    This is so if two of ``ends`` are functions of one adapter, or if a register stands at 0 and
+    nothing shows whose functions the ends are.
     """
     if level == "wire":
         return False
@@ -98,15 +103,17 @@ def inside_adapter(
 
 
 def is_masked(ledger: Ledger, name: str) -> bool:
-    """Whether a register of a physical port at ``name`` stands at 0 although the port is in use: a
-    host that may not read it and a port that all bytes turned round in look alike.
+    """Return whether a register of a physical port at ``name`` stands at 0 although the port is in
+    use.
+
+    A host that may not read the register and a port inside which all bytes turned round look alike.
     """
     ports = _upright(ledger, name)
     return any(one.remark == STANDS_AT_0 for port in ports for one in (*port.tx, *port.rx))
 
 
 def _upright(ledger: Ledger, name: str) -> list[PortLedger]:
-    """A port with everything that it stands on."""
+    """Return a port with everything that it stands on."""
     lower = {one: port.nic.lower for one, port in ledger.ports.items()}
     return [ledger.ports[one] for one in (name, *beneath(name, lower))]
 
@@ -117,8 +124,9 @@ def _upright(ledger: Ledger, name: str) -> list[PortLedger]:
 def busiest(
     ledger: Ledger, directions: Iterable[Direction], claimed: str = ""
 ) -> tuple[str, Crossed | None]:
-    """The claimed port, or the way out that carried most, with what crossed it in the busier
-    direction; "" if there is neither.
+    """Return the claimed port, or the busiest way out, with its traffic in the busier direction.
+
+    The name is "" if there is neither.
     """
     seen: list[tuple[str, Crossed]] = []
     for direction in directions:
@@ -131,7 +139,7 @@ def busiest(
 
 
 def looped(ledger: Ledger, direction: Direction) -> dict[str, Crossed]:
-    """What crossed each loopback interface."""
+    """Return what crossed each loopback interface."""
     ports = ledger.ports.items()
     return {
         name: crossed_at(ledger, name, direction)
@@ -141,7 +149,7 @@ def looped(ledger: Ledger, direction: Direction) -> dict[str, Crossed]:
 
 
 def is_on_air(ledger: Ledger, name: str) -> bool:
-    """Whether a port is a Wi-Fi interface, or one below it carried a part of its bytes."""
+    """Return whether a port is a Wi-Fi interface, or one below it carried a part of its bytes."""
     below = (port.nic for port in _upright(ledger, name))
     radios = [nic.name for nic in below if is_radio(nic)]
     for way in DIRECTIONS:
@@ -153,8 +161,9 @@ def is_on_air(ledger: Ledger, name: str) -> bool:
 
 
 def unplaced(ledger: Ledger, seen: Mapping[str, float], least: float) -> str:
-    """A virtual port among those that carried ``least`` bytes, if what it stands on is hidden: any
-    other port may count the same bytes. "" if there is none.
+    """Return a virtual port with at least ``least`` bytes whose lower device is hidden, or "".
+
+    Any other port may count the same bytes.
     """
     loud = (ledger.ports[name].nic for name, count in seen.items() if count >= max(least, 1.0))
     hidden = (nic.name for nic in loud if nic.kind == "virtual" and nic.hidden and not nic.lower)
@@ -162,19 +171,17 @@ def unplaced(ledger: Ledger, seen: Mapping[str, float], least: float) -> str:
 
 
 def uncounted(ledger: Ledger, around: Mapping[str, Crossed]) -> str:
-    """A port of an adapter, or what stands on such ports, that may have carried bytes which no
-    counter shows; "" if there is none.
-    """
+    """Return a port of an adapter that may have carried bytes which no counter shows, or ""."""
     blind = (name for name, one in around.items() if not one.complete or one.bytes is None)
     return next((one for one in blind if any(map(is_real, _upright(ledger, one)))), "")
 
 
-# --- how much, and by what
+# --- how much, and by which protocol
 
 
 def turned_round(inside: float | None, seen: float, need: float, most: float) -> bool:
-    """Whether counters of the adapter's switch saw ``most`` bytes or more, and the port itself less
-    than half of the ``need``.
+    """Return whether the adapter's switch counted ``most`` bytes or more and the port under half of
+    ``need``.
     """
     return inside is not None and inside >= most and seen < _HALF * need
 
@@ -182,8 +189,9 @@ def turned_round(inside: float | None, seen: float, need: float, most: float) ->
 def lacks_packets(
     seen: float | None, due: float | None, share: float, fewest: float = _FEWEST_PACKETS
 ) -> bool:
-    """Whether fewer packets crossed than messages that cannot be merged; False if nothing tells,
-    or these are fewer than ``fewest``.
+    """Return whether fewer packets crossed than messages that cannot be merged.
+
+    False if nothing counts packets, or if there are fewer messages than ``fewest``.
     """
     return seen is not None and due is not None and due >= fewest and seen < share * due
 
@@ -191,15 +199,15 @@ def lacks_packets(
 def could_carry(
     seen: float, packets: float | None, need: float, due: float | None, share: float
 ) -> bool:
-    """Whether a port moved enough bytes to have carried the ``need``, and enough packets, if these
-    are counted, for the ``due`` messages.
+    """Return whether a port moved enough bytes for ``need`` and, if counted, packets for ``due``
+    messages.
     """
     return seen >= share * need and not lacks_packets(packets, due, share, fewest=0)
 
 
 def mostly(by: Mapping[Carrier, float], need: float) -> Carrier | None:
-    """What carried ``need`` bytes, by what was counted of each carrier; None where that does not
-    tell.
+    """Return what carried ``need`` bytes, by the bytes counted per carrier; None if that is
+    unclear.
     """
     kernel, rdma = by.get("kernel"), by.get("rdma", by.get("psm"))
     need = max(need, 1.0)
@@ -213,8 +221,10 @@ def mostly(by: Mapping[Carrier, float], need: float) -> Carrier | None:
 def other_protocol(
     link: LinkClaim, by: Mapping[Carrier, float], need: float, where: str
 ) -> tuple[str, Severity, str] | None:
-    """Code, severity and sentence if the bytes ``where`` went by another protocol than the link's;
-    None if they went by it, or nothing tells.
+    """Return code, severity and sentence if the bytes at ``where`` used another protocol than the
+    link's.
+
+    None if they used the link's protocol, or if nothing shows it.
     """
     carrier = mostly(by, need)
     kernel, rdma = volume(by.get("kernel", 0.0)), volume(by.get("rdma", by.get("psm", 0.0)))
@@ -228,18 +238,18 @@ def other_protocol(
     return None
 
 
-# --- what share each rail is due, and whether the shares that were seen are those
+# --- the share due to each rail, and whether the rails carried it
 
 
 def due_shares(link: LinkClaim | None, count: int) -> list[float]:
-    """The share of each rail by its line rate; equal ones where no rates are known."""
+    """Return the share of each rail by its line rate; equal shares if no rates are known."""
     rates = link.shares if link is not None and len(link.shares) == count else (1.0,) * count
     whole = sum(rates)
     return [rate / whole for rate in rates]
 
 
 def state_of(seen: Sequence[float | None], due: Sequence[float], criteria: Criteria) -> Striping:
-    """How the rails shared the bytes, by the shares that were ``seen`` and are ``due``."""
+    """Return how the rails shared the bytes, from the shares ``seen`` and ``due``."""
     known = [(share, wanted) for share, wanted in zip(seen, due, strict=True) if share is not None]
     if len(known) < len(seen):
         return "unknown"

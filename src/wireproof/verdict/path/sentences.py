@@ -1,4 +1,4 @@
-"""Sentences about the path: what the counters saw, said so that a person believes it."""
+"""Sentences about the path that quote what the counters saw."""
 
 from wireproof.analysis.relations import is_radio
 from wireproof.model import quantity
@@ -15,9 +15,9 @@ from wireproof.verdict.path.sight import Sighting
 def path_issues(
     ctx: Context, point: PointRecord, pair: PairResult, proof: PairProof
 ) -> list[Issue]:
-    """Issues of one pair's path: at most one that decides, and notes."""
+    """Return the issues of one pair's path: at most one that decides, and notes."""
     issues = carrier_issues(ctx, point, pair, proof)
-    # a transport that moves nothing is said once, of the whole run
+    # a transport that moves nothing is reported once, for the whole run
     if proof.code and ctx.run.claim.wire and not ctx.moves_nothing:
         issues.append(_deciding(ctx, point, pair, proof))
     if any(sighting.wrapped for sighting in proof.sightings):
@@ -101,7 +101,7 @@ _SENTENCES = {
 
 
 def sentence(ctx: Context, proof: PairProof) -> str:
-    """What decided, with the remark of the sighting that tells most."""
+    """Return the sentence about the deciding evidence, with the first remark of a sighting."""
     remark = next((one.remark for one in proof.sightings if one.remark), "")
     adapter = next(
         (_adapter(ctx, one.rank) for one in proof.sightings if one.kind == "unknown"), ""
@@ -112,7 +112,7 @@ def sentence(ctx: Context, proof: PairProof) -> str:
 
 
 def _adapter(ctx: Context, rank: int) -> str:
-    """Why what the claimed port counts proves no path."""
+    """Return why the counters of the claimed port prove no path."""
     nic = ctx.claimed_nic(rank)
     if nic is not None and is_radio(nic):
         return f"{nic.name} is a Wi-Fi interface and no wire"

@@ -1,6 +1,4 @@
-"""What the points of a route say together: those that are sure speak for those that are not.
-Pure.
-"""
+"""Judge the points of a route together: certain points decide the uncertain ones. Pure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -9,7 +7,7 @@ from wireproof.verdict.path.proof import CONTROL_BYTES, PairProof
 from wireproof.verdict.path.sight import STRAY_BYTES
 
 _HEADERS_RULE = 512  # bytes of a message
-_SMALLEST = 64  # bytes: what a library sends below this it sends in one way
+_SMALLEST = 64  # bytes: a library sends all smaller messages the same way
 _NEARLY = 0.9
 _BLURRED = ("background-traffic", "counters-late")
 
@@ -19,10 +17,12 @@ OnRoute = tuple[tuple[str, str], int, PairProof]
 
 @dataclass
 class _TwoHosts:
-    """What all points of two hosts say together: sizes that crossed, the most that was due where
-    bytes did not cross (``lost``), where no port carried them (``vanished``), where another port
-    did (``elsewhere``), whether the ends of some point disagree, and the most that was due at a
-    point whose bytes could not be told from others (``blurred``), with the reason.
+    """What all points of two hosts show together.
+
+    ``crossed``: sizes that crossed. ``lost``: the most that was due at a point whose bytes did not
+    cross; ``vanished``: at a point that no port carried; ``elsewhere``: at a point that another
+    port carried. ``disagree``: the ends of some point disagree. ``blurred``: the most that was due
+    at a point whose bytes could not be told from other traffic, with the reason ``why``.
     """
 
     crossed: list[int] = field(default_factory=list)
@@ -48,13 +48,13 @@ class _TwoHosts:
 
 
 def settle(proofs: Sequence[OnRoute]) -> list[PairProof]:
-    """Let the points of a route that are sure speak for those that are not.
+    """Let the certain points of a route decide the uncertain ones.
 
-    A launcher's megabyte on the management port looks like the payload of a short ping-pong. Where
-    the route's largest point shows that no port carried it, such a point went the same way. Where
-    another port could have carried a point, it took the claimed one if its neighbours did: a point
-    of its size or smaller, and one of its size or larger. A point is no surer to have crossed than
-    a larger one between the same hosts that did not.
+    A launcher's megabyte on the management port looks like the payload of a short ping-pong. If the
+    route's largest point shows that no port carried it, such a point went the same way. If another
+    port could have carried a point, it used the claimed port if its neighbours did: a point of its
+    size or smaller, and one of its size or larger. A point is no more certain to have crossed than
+    a larger point between the same hosts that did not.
     """
     largest: dict[tuple[str, str], PairProof] = {}
     hosts: dict[frozenset[str], _TwoHosts] = {}
@@ -72,9 +72,10 @@ def settle(proofs: Sequence[OnRoute]) -> list[PairProof]:
 
 
 def _held_back(proof: PairProof, hosts: _TwoHosts) -> PairProof:
-    """Others' traffic may make up what is missing on the claimed port; it need not do so at every
-    point. What another port carried at a larger point was not seen there at this one, and has not
-    vanished.
+    """Withdraw a proof that other points of the same hosts contradict.
+
+    Other traffic may replace bytes missing on the claimed port, but not at every point. If another
+    port carried a larger point but shows nothing for this one, this one's bytes have not vanished.
     """
     crossed, elsewhere = proof.proof == "on-wire", proof.proof == "wrong-path"
     due = proof.expected or 0
@@ -91,7 +92,9 @@ def _held_back(proof: PairProof, hosts: _TwoHosts) -> PairProof:
 
 
 def _between(proof: PairProof, size: int, hosts: _TwoHosts) -> PairProof:
-    """A library chooses the path by size: one that crosses below and above crosses between."""
+    """A library chooses the path by size: if smaller and larger sizes cross, those between do
+    too.
+    """
     if proof.code != "rival-port" or hosts.lost >= 0 or not hosts.crossed:
         return proof
     inside = min(hosts.crossed) <= max(size, _SMALLEST) <= max(hosts.crossed)
@@ -101,10 +104,9 @@ def _between(proof: PairProof, size: int, hosts: _TwoHosts) -> PairProof:
 def _like(proof: PairProof, size: int, largest: PairProof) -> PairProof:
     if proof.proof == "wrong-path":
         return _like_elsewhere(proof, size, largest)
-    # Our own frames on their way home may look like a few kB of payload that went another way.
+    # Our result frames may look like a few kB of payload that went another way.
     few = (proof.expected or 0) < CONTROL_BYTES
-    # Of short messages most is headers, and how large these are is not known: half of them may look
-    # like all.
+    # Short messages are mostly headers of unknown size: half of the messages may look like all.
     headers = size < _HEADERS_RULE and any(one.packets is None for one in proof.sightings)
     lost = largest.proof in ("off-wire", "wrong-path", "mixed")
     if proof.proof == "on-wire" and ((few and largest.proof != "on-wire") or (headers and lost)):
@@ -113,7 +115,7 @@ def _like(proof: PairProof, size: int, largest: PairProof) -> PairProof:
 
 
 def _like_elsewhere(proof: PairProof, size: int, largest: PairProof) -> PairProof:
-    """Of a point that another port seems to have carried."""
+    """Judge a point that another port seems to have carried."""
     quiet = all(sum(sighting.others.values()) < STRAY_BYTES for sighting in proof.sightings)
     if quiet and largest.proof in ("off-wire", "unproven"):
         return replace(proof, proof=largest.proof, code=largest.code)

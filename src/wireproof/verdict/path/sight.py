@@ -1,8 +1,8 @@
-"""One look at one end and direction: what had to cross the claimed port, and what the ledger says
-did. Pure.
+"""Look at one end and direction: what had to cross the claimed port, and what crossed by the
+ledger. Pure.
 
-The claim only says where to look. What is read there, and on every other port, was fixed by the
-ledger before.
+The claim only says where to look. The ledger fixed before what is read there and on every other
+port.
 """
 
 import math
@@ -37,7 +37,7 @@ from wireproof.verdict.path.questions import (
 
 _LOUD_BACKGROUND = 0.2
 _ELSEWHERE = 0.5  # share of the payload on other ports that makes them its carriers
-STRAY_BYTES = 8_000_000  # quieter than this is a launcher or a login, not the payload
+STRAY_BYTES = 8_000_000  # less than this is a launcher or a login, not the payload
 _IDLE_CHATTER = 4096.0  # bytes that an idle port moves during a point: neighbour discovery, ARP
 
 
@@ -45,10 +45,10 @@ _IDLE_CHATTER = 4096.0  # bytes that an idle port moves during a point: neighbou
 class Due:
     """What must have crossed one port in one direction, in bytes.
 
-    ``own``: of this pair or group. ``need``: the least of all that share the port. ``most``: the
-    most that these explain. ``control``: of it, the instrument's own. ``packets``: the least
-    number, None where messages may be merged. ``elsewhere``: port to the most that other claims
-    explain there. ``payload``: of ``need``, without any header.
+    ``own``: for this pair or group. ``need``: the least for all that share the port. ``most``: the
+    most that these explain. ``control``: the part of ``most`` that is wireproof's control traffic.
+    ``packets``: the least number of packets; None if messages may be merged. ``elsewhere``: port ->
+    the most that other claims explain there. ``payload``: ``need`` without any header.
     """
 
     own: float
@@ -62,11 +62,13 @@ class Due:
 
 @dataclass(frozen=True, slots=True)
 class Sighting:
-    """One end, one direction: ``kind`` is on-wire, off-wire, loopback, wrong-path, mixed, partly,
-    inside (turned round in the adapter), or why it is not known: blind, dark (another port is
-    blind), unknown (adapter), wrapped, stale, background, small. ``rival``: another port carried
-    enough to have been the one. ``packets``: None where nobody counts them. ``rails``: bytes of
-    each, where several NICs are claimed. ``masked``: a register of the physical port never counted.
+    """One end, one direction.
+
+    ``kind`` is on-wire, off-wire, loopback, wrong-path, mixed, partly, inside (turned round in the
+    adapter), or why it is unknown: blind, dark (another port is blind), unknown (adapter), wrapped,
+    stale, background, small. ``rival``: another port carried enough to have been the path.
+    ``packets``: None if not counted. ``rails``: the bytes of each rail, if several NICs are
+    claimed. ``masked``: a register of the physical port never counted.
     """
 
     kind: str
@@ -90,14 +92,14 @@ class Sighting:
 
     @property
     def proves(self) -> bool:
-        """It saw the bytes cross."""
+        """Whether this end saw the bytes cross."""
         return self.kind == "on-wire"
 
 
 def blindly(
     rank: int, name: str, direction: Direction, due: Due, criteria: Criteria, remark: str
 ) -> Sighting:
-    """Nobody read this end."""
+    """Return the sighting of an end that was not read."""
     kind = "small" if due.own < criteria.min_payload_bytes else "blind"
     return Sighting(kind, rank, name, direction, due.own, None, {}, 0.0, remark=remark)
 
@@ -105,7 +107,7 @@ def blindly(
 def look(
     ledger: Ledger, rank: int, claimed: str, direction: Direction, due: Due, criteria: Criteria
 ) -> Sighting:
-    """Hold what is due against the claimed port of ``ledger``; without a claim (""), against the
+    """Compare what is due with the claimed port of ``ledger``; without a claim (""), with the
     busiest way out.
     """
     name = claimed or busiest(ledger, [direction])[0]
@@ -114,13 +116,13 @@ def look(
         return blindly(rank, claimed, direction, due, criteria, remark)
     found = _PortSight(ledger, rank, name, direction, due, criteria).sighting()
     if not claimed and due.need < STRAY_BYTES and found.kind in ("mixed", "wrong-path"):
-        # of so little, the busiest port need not be the one that carried it
+        # with so few bytes, the busiest port need not have carried them
         return replace(found, kind="background")
     return found
 
 
 class _PortSight:
-    """One port with the others around it."""
+    """One port with the other ports around it."""
 
     def __init__(
         self,
@@ -150,8 +152,10 @@ class _PortSight:
         self.stray = sum(self.others.values()) + self.loop > max(_ELSEWHERE * due.need, STRAY_BYTES)
 
     def _fresh(self, whole: Crossed) -> Crossed:
-        """Of a port with late counters, those that are up to date, if they show all that was due:
-        what is late may add to it and takes nothing away.
+        """Return the up-to-date counters of a port with late counters, if they show all that was
+        due.
+
+        Late counters may add bytes but never remove any.
         """
         for weakest in LEVELS:
             fresh = fresh_at(self.ledger, self.name, self.direction, weakest)
@@ -163,7 +167,7 @@ class _PortSight:
         return whole
 
     def _unexplained(self, nic: str, seen: float) -> float:
-        """Less what other pairs of this host were to move there."""
+        """Subtract what other pairs of this host were to move there."""
         return max(0.0, seen - (self.due.elsewhere or {}).get(nic, 0.0))
 
     def sighting(self) -> Sighting:
@@ -199,8 +203,8 @@ class _PortSight:
         return tuple((one, None if n is None else n * share) for one, n in seen.items())
 
     def _could_carry(self, nic: str, one: Crossed) -> bool:
-        """Another port moved as many bytes, and as many packets where they are counted, as the
-        payload needs.
+        """Return whether another port moved as many bytes, and packets if counted, as the payload
+        needs.
         """
         due, least = self.due, self.criteria.on_wire_min
         seen = self.others[nic]
@@ -234,12 +238,12 @@ class _PortSight:
         if self.here.bytes >= least:
             return "on-wire" if self._fits() else "background"
         if self.here.bytes + self.here.background >= least:
-            return "background"  # what is missing is no more than what was taken off for others
+            return "background"  # the subtracted background covers what is missing
         return self._shortage(self.here.bytes)
 
     def _least(self, here: Crossed) -> float:
-        """A counter that may leave a part out, headers first of all, has to show the payload
-        alone, if there is any to speak of.
+        """Return the least that a counter must show: a counter that may omit headers needs only the
+        payload.
         """
         payload = self.due.payload or 0.0
         telling = payload >= self.criteria.min_payload_bytes
@@ -250,15 +254,15 @@ class _PortSight:
         return "wrapped" if lost else "blind"
 
     def _fits(self) -> bool:
-        """Not more than the payload explains, in as many packets as it has messages, and the other
-        ports quiet.
+        """Return whether the bytes do not exceed the payload, the packets suffice and other ports
+        are quiet.
         """
         few = lacks_packets(self.here.packets, self.due.packets, self.criteria.on_wire_min)
         return (self.here.bytes or 0.0) <= self.due.most and not self.stray and not few
 
     def _shortage(self, seen: float) -> str:
-        """The claimed port saw too little: where did the payload go, and is the counter to be
-        believed?
+        """The claimed port saw too little: find where the payload went, or why the counter is not
+        reliable.
         """
         need, here = self.due.need, self.here
         elsewhere = 0.0 if self._few_elsewhere() else sum(self.others.values()) / need
@@ -275,15 +279,15 @@ class _PortSight:
         return self._absent(_missing(seen / need, elsewhere, self.loop / need, quiet))
 
     def _halved(self, here: float, elsewhere: float, quiet: float) -> bool:
-        """Without what may have crossed here uncounted, this port and others account for all of it
-        and for no more.
+        """Return whether this port and others account for all of it, even without uncounted bytes,
+        and no more.
         """
         if min(here, elsewhere) < quiet or here + elsewhere < self.criteria.on_wire_min:
             return False
         return (here + elsewhere) * self.due.need <= self.due.most
 
     def _absent(self, kind: str) -> str:
-        """What is missing here, unless a port that was not seen, or is blurred, may have had it."""
+        """Return what is missing here, unless an unread or unclear port may have carried it."""
         if kind == "wrong-path":
             return self._by_another()
         if kind in ("off-wire", "partly"):
@@ -292,30 +296,34 @@ class _PortSight:
         return kind
 
     def _inside_the_host(self) -> bool:
-        """A virtual port whose other half is in another namespace carried as much as is missing.
-        Without an address it leads into a container of this host, as far as can be told; then
-        nothing says what took it there.
+        """Return whether a virtual port with its other half in another namespace carried what is
+        missing.
+
+        Without an address, it leads into a container of this host as far as can be told, and
+        nothing shows what took the bytes there.
         """
         found = [crossed_at(self.ledger, one, self.direction) for one in inner(self.ledger)]
         missing = self.criteria.on_wire_min * self.due.need - (self.here.bytes or 0.0)
         return sum(one.bytes or 0.0 for one in found) >= missing
 
     def _by_another(self) -> str:
-        """Other ports carried it, unless they carried more than this payload: then whose it was
-        cannot be told.
+        """Return ``wrong-path``, unless other ports carried more than this payload: then its path
+        is unclear.
         """
         return "wrong-path" if sum(self.others.values()) <= self.due.most else "background"
 
     def _few_elsewhere(self) -> bool:
-        """The other ports' packets are counted, and are far fewer than the messages: it was not
-        these.
+        """Return whether the other ports count far fewer packets than messages, so they did not
+        carry it.
         """
         counts = [one.packets for nic, one in self.around.items() if self.others[nic] > 0]
         seen = None if None in counts else sum(count or 0.0 for count in counts)
         return lacks_packets(seen, self.due.packets, _ELSEWHERE)
 
     def _masked(self) -> bool:
-        """What was taken off another port's bytes for others could be what is missing here."""
+        """Return whether the background subtracted at another port could be what is missing
+        here.
+        """
         return any(
             one.background > 0
             and self._unexplained(nic, (one.bytes or 0.0) + one.background)
@@ -324,7 +332,7 @@ class _PortSight:
         )
 
     def _may_have_wrapped(self, seen: float) -> bool:
-        """A 32-bit counter may have passed its start again: the rise is known only up to a multiple
+        """Return whether a 32-bit counter may have wrapped: the rise is known only up to multiples
         of its range.
         """
         wrap = self.here.wrap_bytes
@@ -335,8 +343,8 @@ class _PortSight:
         return seen + times * wrap <= most
 
     def _beyond_control(self) -> bool:
-        """Little payload in many messages: their headers show it, where they are more than control
-        traffic makes.
+        """Return whether many small messages show by their headers, beyond what control traffic
+        explains.
         """
         here, own = self.here, self.due.own
         if here.bytes is None or own <= 0 or here.background > _LOUD_BACKGROUND * here.bytes:
@@ -348,7 +356,7 @@ class _PortSight:
 
 
 def _missing(here: float, elsewhere: float, loop: float, quiet: float) -> str:
-    """All in shares of what was needed."""
+    """All arguments are shares of the bytes needed."""
     if here < quiet:
         if loop >= _ELSEWHERE and loop > elsewhere:
             return "loopback"

@@ -1,8 +1,10 @@
 """The four conditions of priority flow control on one port, as a table of rules over its counters.
-Pure; what is not counted is unproven.
 
-Source: the PSM3 slides ("PFC is configured properly if and only if"): no drops; Xon and Xoff
-present; here also the priority and link-level flow control, which IEEE 802.1Q excludes beside PFC.
+Pure.
+
+What is not counted is unproven. Source: the PSM3 slides ("PFC is configured properly if and only
+if"): no drops; Xon and Xoff present. Added here: the priority, and link-level flow control, which
+IEEE 802.1Q excludes beside PFC.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -22,17 +24,19 @@ from wireproof.model.pfc import (
 )
 
 IN_PRIORITY = 0.9
-"""Share of a port's traffic in one priority from which on the rest is other traffic."""
+"""Share of a port's traffic in one priority above which the rest is other traffic."""
 HARDLY = 0.1
 LEAST_TRAFFIC = 1_000_000
-"""Bytes (or packets) below which shares say nothing."""
+"""Bytes (or packets) below which shares are meaningless."""
 _VERB: dict[Direction, str] = {"tx": "sent", "rx": "received"}
 _MISSING = "pfc-counters-missing"
 
 
 class JudgedPort(NamedTuple):
-    """A port under judgement. ``priority`` None: it is not known which one is lossless.
-    ``claimed``: the priority is the user's or the settings', not guessed from what moved.
+    """A port while it is judged.
+
+    ``priority`` None: the lossless priority is not known. ``claimed``: the user or the settings
+    name the priority; it is not guessed from the counters.
     """
 
     reading: PfcReading
@@ -47,12 +51,12 @@ class JudgedPort(NamedTuple):
 
     @property
     def lossless(self) -> int:
-        """The priority where one is known; 0 where none is, of which no rule then speaks."""
+        """The lossless priority, or 0 if unknown; no rule uses it then."""
         return self.priority or 0
 
     @property
     def ways(self) -> list[tuple[str, Pauses]]:
-        """What was sent, and what was received."""
+        """The pauses sent and the pauses received."""
         return [(_VERB["tx"], self.own.tx), (_VERB["rx"], self.own.rx)]
 
     @property
@@ -61,14 +65,14 @@ class JudgedPort(NamedTuple):
 
     @property
     def of_driver(self) -> str:
-        """Whose counters they are, to be put behind a sentence."""
+        """A suffix for sentences that names the counters' driver family."""
         if self.reading.family:
             return f" ({self.reading.family})"
         return f": no counters of the driver {self.reading.driver or '(none)'} are known"
 
 
 class Said(NamedTuple):
-    """What a rule concludes of its condition; ``code``: the finding's."""
+    """What a rule concludes about its condition; ``code``: the code of the finding."""
 
     answer: Answer
     because: str
@@ -77,11 +81,11 @@ class Said(NamedTuple):
 
 
 Rule = Callable[[JudgedPort], Iterator[Said]]
-"""Yields what it concludes; nothing where it has nothing to say."""
+"""Yields its conclusions, or nothing if it does not apply."""
 
 
 def conditions(port: JudgedPort) -> list[Condition]:
-    """All four: of each what the first rule that has something to say concludes."""
+    """Return all four conditions, each by the first rule that concludes something."""
     return [_first(port, name, rules) for name, rules in CONDITIONS.items()]
 
 
@@ -97,7 +101,7 @@ def _first(port: JudgedPort, name: str, rules: Iterable[Rule]) -> Condition:
 
 
 def _unread(counts: Sequence[Count | None]) -> Iterator[Said]:
-    """Counters are there and say nothing of this interval."""
+    """Report counters that exist but have no value for this interval."""
     if unknown := [one for one in counts if one is not None and one.moved is None]:
         why = unknown[0].remark or "not known"
         because = f"{_leaf(unknown[0].counters)} says nothing of this time: {why}"
@@ -114,8 +118,8 @@ def _no_priority(port: JudgedPort) -> Iterator[Said]:
 
 
 def drops_of(reading: PfcReading, priority: int | None) -> list[Drop]:
-    """What was dropped that may be of ``priority``: drops that the counters of other priorities
-    account for are not.
+    """Return the drops that may belong to ``priority``, without those that other priorities account
+    for.
     """
     if priority is None:
         return [one for one in reading.drops if one.count.moved]
@@ -124,7 +128,9 @@ def drops_of(reading: PfcReading, priority: int | None) -> list[Drop]:
 
 
 def _elsewhere(drop: Drop, reading: PfcReading, priority: int) -> bool:
-    """Every packet of this sum was of another priority, by counters that tell them apart."""
+    """Return whether counters per priority attribute every packet of this sum to other
+    priorities.
+    """
     if drop.priority is not None or not drop.proves or drop.count.value is None:
         return False
     by_priority = {
@@ -156,7 +162,7 @@ def _drops_unread(port: JudgedPort) -> Iterator[Said]:
 
 
 def _in_the_switch(port: JudgedPort) -> Iterator[Said]:
-    """What a switch drops is seen by hosts only as what they send again."""
+    """Hosts see drops in a switch only as retransmissions."""
     reading = port.reading
     if reading.lost and not reading.by_kernel:
         return
@@ -185,7 +191,7 @@ def _none_dropped(port: JudgedPort) -> Iterator[Said]:
     yield Said("pass", because, "", [one.count for one in proving])
 
 
-# --- Condition 2: where a pause was asked for, it was also taken back.
+# --- Condition 2: every pause that was requested was also ended.
 
 
 def _never_resumed(port: JudgedPort) -> Iterator[Said]:
@@ -230,7 +236,7 @@ def _resumed(port: JudgedPort) -> Iterator[Said]:
 
 
 def _others_paused(port: JudgedPort) -> Iterator[Said]:
-    """Those that only count in unison with it (one traffic class) are left out."""
+    """Priorities that only count in unison with it (one traffic class) are left out."""
     others = [
         one
         for one in port.others
@@ -268,8 +274,8 @@ def _traffic_elsewhere(port: JudgedPort) -> Iterator[Said]:
 
 
 def _shares(reading: PfcReading) -> list[float] | None:
-    """Share of each priority in the traffic of the busier direction; None where that is not counted
-    or is hardly any.
+    """Return each priority's share of the traffic in the busier direction; None if uncounted or
+    negligible.
     """
     ways = (
         [one.tx.load for one in reading.priorities],
@@ -287,8 +293,8 @@ def _shares(reading: PfcReading) -> list[float] | None:
 
 
 def _others_unseen(port: JudgedPort) -> Iterator[Said]:
-    """Pauses of every other priority are counted, in both directions, or the driver shows them only
-    where they can be.
+    """Report pauses of other priorities that are not counted, unless the driver shows them only if
+    enabled.
     """
     yield from _unread([count for one in port.reading.priorities for count in _both(one)])
     shown = port.reading.shown_when_on and None not in (port.own.tx.stopped, port.own.rx.stopped)
@@ -346,14 +352,14 @@ CONDITIONS: Mapping[str, tuple[Rule, ...]] = {
     "priority": (_no_priority, _others_paused, _traffic_elsewhere, _others_unseen, _others_quiet),
     "link-pause": (_link_pauses, _link_quiet),
 }
-"""The rules of each condition in their order: the first that speaks decides."""
+"""The rules of each condition in order: the first that concludes something decides."""
 
 
 # --- Counters in sentences.
 
 
 def _sent(pauses: Pauses) -> str:
-    """How much was paused: frames, else microseconds."""
+    """Return how much was paused: frames, or microseconds."""
     best = pauses.sent or pauses.paused_us
     if best is None or best.value is None:
         return "some"
@@ -369,16 +375,16 @@ def _amount(count: Count) -> str:
 
 
 def _leaf(counters: Sequence[str]) -> str:
-    """Counters without their folders."""
+    """Return counter names without their folders."""
     return " + ".join(name.rsplit("/", 1)[-1].strip() for name in counters[:3])
 
 
 def _both(one: PriorityReading) -> list[Count]:
-    """All that counts the pauses of one priority, in both directions."""
+    """Return all counts of one priority's pauses, in both directions."""
     return [*_counts(one.tx), *_counts(one.rx)]
 
 
 def _counts(pauses: Pauses) -> list[Count]:
-    """All that counts the pauses of one direction."""
+    """Return all counts of one direction's pauses."""
     every = (pauses.xoff, pauses.xon, pauses.frames, pauses.resumes, pauses.paused_us)
     return [one for one in every if one is not None]

@@ -1,6 +1,4 @@
-"""All ports of all hosts, judged for one priority. Pure: the same record gives the same report,
-whoever took it.
-"""
+"""Judge all ports of all hosts for one priority. Pure: equal records give equal reports."""
 
 from __future__ import annotations
 
@@ -42,7 +40,7 @@ LIMITS = (
 
 
 def read(record: PfcRecord) -> list[PfcReading]:
-    """The ports of every host whose readings are complete."""
+    """Return the port readings of every host whose readings are complete."""
     found = [
         reading
         for one in record.hosts
@@ -61,8 +59,10 @@ def judge_pfc(
     asked: int | None,
     headroom: Mapping[tuple[float, int], Sequence[Headroom]],
 ) -> PfcReport:
-    """``readings``: of the record. ``asked``: the priority, None: by the settings or by what moved.
-    ``headroom``: what ports need, by speed (Gb/s) and MTU.
+    """Judge a record.
+
+    ``readings``: those of the record. ``asked``: the priority; None: by the settings or by the
+    pauses seen. ``headroom``: what ports need, by speed (Gb/s) and MTU.
     """
     choice = chosen(asked, record.settings, readings)
     pressure = pressure_of(readings, record.load)
@@ -82,7 +82,7 @@ def judge_pfc(
         findings=found,
         settings=record.settings,
         headroom=needed,
-        # where nobody waited for counters that are refreshed late
+        # counters that are refreshed late and were not waited for
         limits=[*LIMITS, *sorted({one.late for one in readings if one.late})],
     )
 
@@ -109,7 +109,7 @@ def _port(
 
 
 def _answer(answers: Sequence[Condition]) -> Answer:
-    """The worst; what is quiet in one condition is quiet as a whole."""
+    """Return the worst answer; quiet in one condition makes the whole port quiet."""
     given = {one.answer for one in answers}
     order: tuple[Answer, ...] = ("fail", "unproven", "quiet")
     return next((answer for answer in order if answer in given), "pass")
@@ -120,7 +120,7 @@ def _needed(
     choice: Chosen,
     headroom: Mapping[tuple[float, int], Sequence[Headroom]],
 ) -> list[Headroom]:
-    """Of the ports that lost packets although pauses moved, each kind once."""
+    """Return the headroom for ports that lost packets, each kind of port once."""
     kinds = {
         (one.speed_bits_per_s / 1e9, one.mtu)
         for one in readings
@@ -136,8 +136,10 @@ def _verdict(
     choice: Chosen,
     pressure: Pressure,
 ) -> Verdict:
-    """A pass needs more than that nothing speaks against it: pressure, a pause that the switch sent
-    and took back, and each condition shown on some port and unproven on none.
+    """A pass needs pressure, a pause that the switch sent and ended, and each condition shown on
+    some port.
+
+    No condition may be unproven on any port.
     """
     worst = verdict_of(one.severity for one in found)
     if worst != "pass" or choice.priority is None or not pressure.there:
@@ -149,11 +151,11 @@ def _verdict(
     return "pass" if whole and switched else "inconclusive"
 
 
-# --- Which priority is the lossless one: said by the user, by the settings, or shown by the pauses.
+# --- Which priority is lossless: given by the user, by the settings, or shown by the pauses.
 
 
 class Chosen(NamedTuple):
-    """``claimed``: somebody said so; what only moved proves nothing about where it should."""
+    """``claimed``: the user or the settings name it; a priority that only paused proves nothing."""
 
     priority: int | None
     how: str
@@ -163,7 +165,7 @@ class Chosen(NamedTuple):
 def chosen(
     asked: int | None, settings: Sequence[PfcSettings], readings: Sequence[PfcReading]
 ) -> Chosen:
-    """The first of them that names one."""
+    """Return the priority from the first source that names one."""
     if asked is not None:
         return Chosen(asked, "as asked", claimed=True)
     on = {tuple(one.lossless) for one in settings if one.lossless}
@@ -179,11 +181,11 @@ def chosen(
 
 _DROPS = ("pfc-dropped", "pfc-lost")
 _WHOLE = ("pfc-adapter-unknown", "pfc-no-priority")
-"""Several conditions of a port are open for one reason."""
+"""Codes for which several conditions of a port are unproven for the same reason."""
 
 
 class Judged(NamedTuple):
-    """What findings are made of."""
+    """The input of the findings."""
 
     record: PfcRecord
     readings: list[PfcReading]
@@ -194,7 +196,7 @@ class Judged(NamedTuple):
 
 
 def findings(judged: Judged) -> list[Finding]:
-    """The worst first, then in the catalogue's order."""
+    """Return all findings, worst first, then in the catalogue's order."""
     order = {code: place for place, code in enumerate(CATALOGUE)}
     found = [
         *_of_conditions(judged),
@@ -209,8 +211,8 @@ def findings(judged: Judged) -> list[Finding]:
 
 
 def _of_conditions(judged: Judged) -> Iterator[Finding]:
-    """One condition that fails, or is not proven, alike on many ports is one finding; the first
-    port's sentence speaks for it.
+    """Merge a condition that fails or is unproven alike on many ports into one finding with one
+    example.
     """
     groups: dict[tuple[str, str, Severity], list[tuple[PfcPort, Condition]]] = defaultdict(list)
     for port in judged.ports:
@@ -234,7 +236,7 @@ def _of_conditions(judged: Judged) -> Iterator[Finding]:
 
 
 def _headroom(judged: Judged) -> str:
-    """Drops although pauses moved: the headroom is too small; how much is needed."""
+    """Return advice if packets dropped although pauses moved: how much headroom is needed."""
     priority = judged.choice.priority
     if priority is None or not any(one.of(priority).paused for one in judged.readings):
         return ""
@@ -290,7 +292,7 @@ def _of_load(judged: Judged) -> Iterator[Finding]:
 
 
 def _one_way(judged: Judged) -> Iterator[Finding]:
-    """There was pressure, and nothing shows that the switch met it."""
+    """Report pressure without any sign that the switch responded."""
     priority = judged.choice.priority
     if priority is None or not judged.pressure.there:
         return
@@ -325,7 +327,7 @@ def _more(judged: Judged) -> str:
 
 
 def _before(judged: Judged) -> Iterator[Finding]:
-    """What the load cannot have caused."""
+    """Report pauses that the load cannot have caused."""
     busy = [one for one in judged.readings if one.before]
     if busy:
         first = busy[0]

@@ -1,4 +1,5 @@
-"""Who pauses whom: slow receivers, pause storms, pauses that spread to hosts that take no part.
+"""Find who pauses whom: slow receivers, pause storms, and pauses that spread to uninvolved hosts.
+
 Pure.
 """
 
@@ -13,22 +14,20 @@ from wireproof.model.finding import Evidence, Finding, Node, Severity, Subject, 
 from wireproof.model.pfc import Count, PauseRate, Pauses, PfcLoad, PfcReading
 from wireproof.verdict.catalogue import CATALOGUE
 
-# --- A finding about one host, or about the fabric.
-
-
 # --- Was there any pressure? Without it no counter shows that priority flow control works.
 
 
 class Pressure(NamedTuple):
-    """``there``: None where the pauses could not be read. ``evidence``: sentences."""
+    """``there``: None if the pauses could not be read. ``evidence``: sentences."""
 
     there: bool | None
     evidence: list[str]
 
 
 def pressure_of(readings: Sequence[PfcReading], load: PfcLoad) -> Pressure:
-    """Pauses or drops on any port show it; the rate that the busiest port received says how near
-    the load came.
+    """Return whether there was pressure: pauses or drops on any port show it.
+
+    The evidence includes the rate of the busiest receiver, which shows how close the load came.
     """
     paused = [one for one in readings if _paused(one)]
     dropped = [one for one in readings if any(drop.count.moved for drop in one.drops)]
@@ -45,8 +44,10 @@ def pressure_of(readings: Sequence[PfcReading], load: PfcLoad) -> Pressure:
 
 
 def busiest(readings: Sequence[PfcReading]) -> tuple[PfcReading, float] | None:
-    """The port that received the largest share of its line rate, at its peak where the time between
-    readings was short enough to see one, and that share; None: unknown.
+    """Return the port that received the largest share of its line rate, with that share; None if
+    unknown.
+
+    The peak counts if readings were frequent enough to show it, otherwise the mean.
     """
     shares = [
         (one, rate * 8 / one.speed_bits_per_s)
@@ -57,7 +58,7 @@ def busiest(readings: Sequence[PfcReading]) -> tuple[PfcReading, float] | None:
 
 
 def _arrived(reading: PfcReading) -> float | None:
-    """Bytes per second."""
+    """Return bytes per second received."""
     if reading.rx_peak_bytes_per_s:
         return reading.rx_peak_bytes_per_s
     if reading.rx_bytes is None or reading.seconds <= 0:
@@ -92,7 +93,7 @@ def _paused(reading: PfcReading) -> bool:
 
 
 def _unseen(reading: PfcReading) -> bool:
-    """No pause of any priority could be read."""
+    """Return whether no pause of any priority could be read."""
     ways = [way for one in reading.priorities for way in (one.tx, one.rx)]
     return all(way.stopped is None for way in ways) and not any(
         one.moved is not None for one in reading.total
@@ -105,13 +106,13 @@ LONGEST_PAUSE_BITS = 65_535 * 512
 """Bit times that one pause frame can stop a link for (IEEE 802.3, 31B: 16 bits of 512 each)."""
 HALF = 0.5
 FEW = 10_000
-"""Pause frames: where their time is not known, fewer are bursts."""
+"""Pause frames: if their duration is unknown, fewer than this are short bursts."""
 _MATTERS = 0.01
 _MAY_MATTER = 0.05
 
 
 def pause_rate(pauses: Pauses, seconds: float) -> PauseRate:
-    """``seconds`` 0: nothing is known per second."""
+    """Return the pause rate. ``seconds`` 0: nothing is known per second."""
     sent = pauses.sent
     frames = _value(sent)
     timed = seconds > 0
@@ -130,8 +131,10 @@ def _value(count: Count | None) -> int | None:
 
 
 def matters(reading: PfcReading, rate: PauseRate) -> bool:
-    """Whether the pauses can have cost anything: by their time, else by the longest that so many
-    frames can have asked for, else by their number.
+    """Return whether the pauses can have cost anything: by duration, by frames per second, or by
+    number.
+
+    Without a duration, each frame counts with the longest pause that it can request.
     """
     if rate.paused_share is not None:
         return rate.paused_share >= _MATTERS
@@ -141,8 +144,8 @@ def matters(reading: PfcReading, rate: PauseRate) -> bool:
 
 
 def always_paused(reading: PfcReading, frames: int | None) -> bool:
-    """The pause frames that were sent can have stopped the link all the time, and less than half of
-    what it can carry arrived.
+    """Return whether the sent pause frames can have stopped the link all the time, with under half
+    its load.
     """
     speed, seconds = reading.speed_bits_per_s, reading.seconds
     if not speed or seconds <= 0 or frames is None or reading.rx_bytes is None:
@@ -160,7 +163,7 @@ def made(
     evidence: Evidence | None = None,
     advice: str = "",
 ) -> Finding:
-    """``hosts``: those that it is about. ``advice``: in place of the catalogue's next action."""
+    """Return a finding about ``hosts``. ``advice`` replaces the catalogue's next action."""
     about: Subject = Node(hosts[0]) if len(set(hosts)) == 1 else Whole("the fabric")
     return Finding(
         code=code,
@@ -175,14 +178,14 @@ def made(
 
 _TIMES = 10.0
 _LEAST_SCALE = 0.25
-"""Of log10: healthy hosts differ by a factor of almost two."""
+"""Least scale in log10: healthy hosts differ by a factor of almost two."""
 _ALPHA = 1e-3
 
 
 def slow_receivers(frames: Sequence[int]) -> list[int]:
-    """Indices of the ports that sent far more pause frames than the others; needs two at least.
+    """Return the indices of ports that sent far more pause frames than the others; needs two ports.
 
-    Between two ports the other one is the measure; of three and more, the median.
+    Two ports are compared with each other; three or more with their median.
     """
     if len(frames) < 2:
         return []
@@ -199,15 +202,15 @@ def slow_receivers(frames: Sequence[int]) -> list[int]:
 
 
 NEAR = 0.9
-"""Share of the line rate from which on a receiver takes all that its link can carry."""
+"""Share of the line rate above which a receiver takes all that its link can carry."""
 _ONE_SIDED = 100
-"""Pauses sent for each one that came in."""
+"""Pauses sent per pause received."""
 
 
 def pause_findings(
     readings: Sequence[PfcReading], load: PfcLoad, priority: int | None
 ) -> Iterator[Finding]:
-    """In the lossless priority; the adapter's own alarms in any."""
+    """Yield findings for the lossless priority; the adapter's own alarms for any."""
     yield from _alarms(readings)
     if priority is None:
         return
@@ -222,9 +225,7 @@ def _slow(readings: Sequence[PfcReading], load: PfcLoad, priority: int) -> Itera
 
 
 def _comparable(readings: Sequence[PfcReading], load: PfcLoad) -> list[list[PfcReading]]:
-    """Those that all others sent to in their turn, and those that only sent: each among its
-    equals.
-    """
+    """Group the ports that all others sent to in turn, and those that only sent."""
     received = [one for one in readings if one.host in load.receivers]
     if len({one.host for one in received}) < 2:
         return [list(readings)]
@@ -256,7 +257,7 @@ def _slow_of(readings: Sequence[PfcReading], load: PfcLoad, priority: int) -> It
 
 
 def _alone(reading: PfcReading, rate: PauseRate, frames: int, priority: int) -> Iterator[Finding]:
-    """One port, and no other to compare it with: what it sends against what it gets."""
+    """Judge a single port by the pauses it sends against those it receives."""
     got = pause_rate(reading.of(priority).rx, reading.seconds).frames
     if got is None or frames < _ONE_SIDED * max(1, got) or not matters(reading, rate):
         return
@@ -268,8 +269,8 @@ def _alone(reading: PfcReading, rate: PauseRate, frames: int, priority: int) -> 
 
 
 def _was_the_target(reading: PfcReading, load: PfcLoad) -> bool:
-    """All others sent to it alone, and it took what its link can carry: then its pauses are those
-    of a burst.
+    """Return whether it is the load's only receiver and took its line rate: its pauses are then
+    expected.
     """
     found = busiest([reading])
     return load.receivers == [reading.host] and found is not None and found[1] >= NEAR
@@ -310,8 +311,10 @@ def _share(rate: PauseRate) -> str:
 
 
 def _spreading(readings: Sequence[PfcReading], load: PfcLoad, priority: int) -> Iterator[Finding]:
-    """Hosts that were stopped most of the time. Of ``n`` senders to one receiver each is stopped
-    for (n - 1) / n of it, so our own load's senders are no sign.
+    """Report hosts that were stopped most of the time.
+
+    Each of ``n`` senders to one receiver is stopped for (n - 1) / n of the time, so senders of our
+    load are no sign of spreading.
     """
     if load.kind == "incast":
         return

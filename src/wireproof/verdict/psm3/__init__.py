@@ -1,4 +1,4 @@
-"""PSM3's own counters, judged: which path, what was lost, what was promised and not kept. Pure."""
+"""Judge PSM3's own counters: the path, losses, and settings that did not take effect. Pure."""
 
 from wireproof.verdict.psm3.judge import judge_statistics
 

@@ -1,4 +1,4 @@
-"""``judge_statistics(files)``: every statistics file of one job together."""
+"""``judge_statistics(files)``: judge all statistics files of one job together."""
 
 import re
 from collections import Counter
@@ -20,8 +20,7 @@ from wireproof.verdict.psm3.path import (
     witness_issues,
 )
 
-# --- What was promised and what was done: RDMA, refused settings, ranks that differ, receives that
-# came late.
+# --- Settings against what happened: RDMA, refused settings, ranks that differ, late receives.
 
 _LATE = 0.5
 _ENOUGH_MESSAGES = 1000
@@ -34,7 +33,7 @@ _A_NUMBER = re.compile(r"(?:0x)?[0-9a-fA-F]{1,8}", re.A)
 
 
 def promise_issues(job: StatisticsJob) -> Iterator[Issue]:
-    """Findings about settings, modes and their use."""
+    """Yield findings about settings, modes and their use."""
     yield from _rendezvous(job)
     yield from _mode_lost(job)
     yield from _disagreements(job)
@@ -43,7 +42,7 @@ def promise_issues(job: StatisticsJob) -> Iterator[Issue]:
 
 
 def _mode(job: StatisticsJob, one: Statistics) -> int | None:
-    """The RDMA mode that the file states; over the kernel's sockets there is none."""
+    """Return the RDMA mode that the file states; 0 over the kernel's sockets, which have none."""
     if one.identity.hal == "sockets":
         return 0
     value = job.setting(one, "PSM3_RDMA")
@@ -85,7 +84,7 @@ def _speeds(one: Statistics) -> str:
 
 
 def _disagreements(job: StatisticsJob) -> Iterator[Issue]:
-    """Ranks of one job that are not alike. The wire's mode must be equal for them to connect."""
+    """Report ranks of one job that differ. They connect only if the wire's mode is equal."""
 
     def stated(name: str) -> Callable[[Statistics], str]:
         return lambda one: job.setting(one, name)
@@ -146,11 +145,11 @@ def _matching(job: StatisticsJob) -> Iterator[Issue]:
 
 
 _SUMS_AGREE = 0.01
-"""What one end sent and the other had not yet taken when it was counted."""
+"""Share that one end may have sent before the other had received it when counted."""
 
 
 def whole_issues(job: StatisticsJob) -> Iterator[Issue]:
-    """Findings about the files as evidence."""
+    """Yield findings about the files as evidence."""
     if not job.files:
         text = "no process has written statistics of PSM3"
         yield Issue("psm-no-files", "inconclusive", job.whole, text)
@@ -225,12 +224,12 @@ def judge_statistics(
     pauses: Mapping[str, int] | None = None,
     traffic: Traffic | None = None,
 ) -> JudgedStatistics:
-    """One verdict for the files of one job. It passes when messages were counted and no rule speaks
-    against them; that bytes crossed a port is for ports to say.
+    """Return one verdict for the files of one job.
 
-    ``wire``: True where a wire is claimed, False where shared memory is, None without a claim.
-    ``pauses``: counters of pauses that rose at the ports of these hosts meanwhile. ``traffic``:
-    what crossed these ports, the second witness.
+    It passes if messages were counted and no rule contradicts them; only port counters can show
+    that bytes crossed a port. ``wire``: True if a wire is claimed, False if shared memory is, None
+    without a claim. ``pauses``: pause counters that rose meanwhile at the ports of these hosts.
+    ``traffic``: what crossed these ports, as a second witness.
     """
     job = StatisticsJob(files, wire, pauses)
     issues = [*whole_issues(job), *path_issues(job), *loss_issues(job), *promise_issues(job)]
@@ -254,7 +253,7 @@ def judge_statistics(
 
 
 def _proof(job: StatisticsJob, witnessed: Sequence[Issue]) -> Proof:
-    """With the ports as a second witness that agrees everywhere, the bytes were on the wire."""
+    """Return ``on-wire`` if the ports, as a second witness, agree everywhere."""
     found = path_proof(job)
     agree = [one for one in witnessed if one.code == "psm-port-agrees"]
     against = [one for one in witnessed if one.severity in ("fail", "inconclusive")]

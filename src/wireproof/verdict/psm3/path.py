@@ -1,4 +1,6 @@
-"""Which way the messages went, by the counts of shared memory, of a process itself and of NICs."""
+"""Which way the messages went, by the counts of shared memory, of the process itself and of
+NICs.
+"""
 
 from __future__ import annotations
 
@@ -17,13 +19,13 @@ from wireproof.model.quantity import counted, percent, volume
 from wireproof.model.traffic import HostTraffic, Traffic
 from wireproof.verdict.issue import Issue
 
-# --- What was lost and sent again, what waited for credits, and what must never be counted at all.
+# --- Losses and retransmissions, waits for credits, and counters that must never rise.
 
 SUSPICIOUS = 1e-6
 BROKEN = 1e-4
-"""Of the packets sent. A lossless fabric loses none; above the first somebody has to look, above
-the second it is not lossless: each loss makes the sender repeat up to all packets under way (128 by
-default), or wait PSM3_ERRCHK_TIMEOUT (160 ms). Our own judgement.
+"""Shares of the packets sent. A lossless fabric loses none; above the first value the loss needs
+attention, above the second the fabric is not lossless. After each loss, the sender repeats up to
+all packets in flight (128 by default) or waits PSM3_ERRCHK_TIMEOUT (160 ms). Our own judgement.
 """
 STALLED = 0.10
 _SURE = 1.645
@@ -32,8 +34,10 @@ _LINK = ("connections_lost", "drain_wc_error", "post_send_fail_(*)")
 
 
 def lower_bound(count: int) -> float:
-    """The mean of a Poisson count that is exceeded with 95 % confidence (Wilson and Hilferty's cube
-    root of chi square, 1931): 5 losses may be the luck of a mean of 2.
+    """Return the mean of a Poisson count that is exceeded with 95 % confidence.
+
+    Wilson and Hilferty's cube root of chi square, 1931: 5 losses may occur by chance at a mean of
+    2.
     """
     if count < 1:
         return 0.0
@@ -41,7 +45,7 @@ def lower_bound(count: int) -> float:
 
 
 def loss_issues(job: StatisticsJob) -> Iterator[Issue]:
-    """Findings of each NIC of each host."""
+    """Yield the findings of each NIC of each host."""
     for host in job.hosts:
         for nic in host.nics:
             yield from _again(job, host, nic)
@@ -118,14 +122,14 @@ def _errors(host: CountedHost, nic: NicCounted) -> Iterator[Issue]:
 
 
 _ABSENT = 0.05
-"""The share of bytes below which a path does not count, as for ports (docs/prove.md)."""
+"""Share of bytes below which a path does not count, as for ports (docs/prove.md)."""
 _ENOUGH_BYTES = 1 << 20
 _UNEVEN = 1.10
-"""A rail may carry this times the mean: whole messages alternate, and the last one is odd."""
+"""A rail may carry this factor of the mean: whole messages alternate between rails."""
 
 
 def _bytes(job: StatisticsJob) -> tuple[int, int] | None:
-    """Bytes by NICs and within hosts; None where a layout does not tell them."""
+    """Return bytes by NICs and within hosts; None if a layout does not count them."""
     nic = [one.nic_bytes for one in job.processes]
     near = [
         None if one.shm_bytes is None or one.self_bytes is None else one.shm_bytes + one.self_bytes
@@ -142,14 +146,17 @@ def _messages(job: StatisticsJob) -> tuple[int, int]:
 
 
 def _shares(job: StatisticsJob) -> tuple[float, float]:
-    """What NICs and memory carried: bytes, or messages where all were empty or bytes unknown."""
+    """Return what NICs and memory carried: bytes, or messages if all were empty or bytes
+    unknown.
+    """
     found = _bytes(job)
     return _messages(job) if found is None or not any(found) else found
 
 
 def path_proof(job: StatisticsJob) -> Proof:
-    """``off-wire`` when nothing left a host, ``mixed`` when a part did. These counters alone never
-    prove that bytes crossed a port.
+    """Return ``off-wire`` if nothing left a host, ``mixed`` if a part did not leave.
+
+    These counters alone never prove that bytes crossed a port.
     """
     nic, near = _shares(job)
     if not nic + near:
@@ -161,7 +168,7 @@ def path_proof(job: StatisticsJob) -> Proof:
 
 
 def path_issues(job: StatisticsJob) -> Iterator[Issue]:
-    """Findings about the path and the rails."""
+    """Yield findings about the path and the rails."""
     nic, near = _shares(job)
     if nic + near:
         yield from _of_memory(job, nic, near)
@@ -193,7 +200,7 @@ def _of_memory(job: StatisticsJob, nic: float, near: float) -> Iterator[Issue]:
 
 
 def _carried(one: Counted, names: Sequence[str]) -> tuple[dict[str, int], str]:
-    """Bytes of each NIC in the direction that has more, and how that is called."""
+    """Return the bytes of each NIC in the busier direction, and that direction in words."""
     sent = dict.fromkeys(names, 0) | {nic.name: nic.sent_bytes for nic in one.nics}
     taken = dict.fromkeys(names, 0) | {nic.name: nic.received_bytes for nic in one.nics}
     out = sum(sent.values()) >= sum(taken.values())
@@ -218,16 +225,17 @@ def _rails(job: StatisticsJob, file: Statistics, one: Counted) -> Iterator[Issue
         yield Issue("psm-rails-unequal", "inconclusive", job.node(one.host), text, seen)
 
 
-# --- The statistics of one job under judgement.
+# --- The statistics of one job while they are judged.
 
 _SHOWN = 5
 
 
 @dataclass(frozen=True)
 class StatisticsJob:
-    """``wire``: True where a wire is claimed, False where memory is, None where nothing is.
-    ``pauses``: pause and PFC counters that rose at the ports of these hosts, None when nobody
-    looked.
+    """``wire``: True if a wire is claimed, False if memory is, None without a claim.
+
+    ``pauses``: pause and PFC counters that rose at the ports of these hosts; None if nobody read
+    them.
     """
 
     files: Sequence[Statistics]
@@ -245,12 +253,12 @@ class StatisticsJob:
 
     @property
     def hal(self) -> str:
-        """``verbs`` or ``sockets``; "" where the files do not say it, or not the same."""
+        """``verbs`` or ``sockets``; "" if the files do not state it or disagree."""
         found = {one.identity.hal for one in self.files}
         return found.pop() if len(found) == 1 else ""
 
     def setting(self, one: Statistics, name: str) -> str:
-        """The last value that the file states, "" when it states none."""
+        """Return the last value that the file states, or ""."""
         return next((found.value for found in reversed(one.settings) if found.name == name), "")
 
     def node(self, host: str) -> Subject:
@@ -258,7 +266,7 @@ class StatisticsJob:
 
 
 def listed(names: Sequence[str]) -> str:
-    """The first few names, and how many more there are."""
+    """Return the first few names and how many more there are."""
     more = len(names) - _SHOWN
     return ", ".join(names[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
 
@@ -266,20 +274,20 @@ def listed(names: Sequence[str]) -> str:
 # --- Two witnesses of the same bytes: PSM3's own counters of each NIC, and those of its port.
 
 _ON_WIRE = 0.98
-"""As for the payload of our own points: what a port may lack of it."""
+"""Share of the payload that a port must show, as for our own points."""
 _START_UP_BYTES = 1 << 20
-"""What launchers and libraries say beside the messages, over the same port."""
+"""Traffic of launchers and libraries beside the messages, over the same port."""
 _COMPARED_BYTES = 2 * _START_UP_BYTES
 _FRAMED = 1.10
 """Headers of full packets: RoCE at 1024 bytes adds 8 %, TCP at 1500 bytes 5 % (docs/physics.md)."""
 _ANSWERED = 0.10
-"""Acknowledgements of what came in, of its bytes: one of 66 bytes for each 1448 is 5 %."""
+"""Acknowledgements as a share of the bytes received: 66 bytes for each 1448 is 5 %."""
 _PER_PACKET = 200
-"""PSM's header of 56 bytes, those below it, and the answer, of a packet that is not full."""
+"""Bytes per packet that is not full: PSM's header of 56 bytes, lower headers and the answer."""
 
 
 def witness_issues(hosts: Sequence[CountedHost], traffic: Traffic) -> Iterator[Issue]:
-    """Findings about each NIC that PSM3 counted bytes at, in both directions."""
+    """Yield findings about each NIC for which PSM3 counted bytes, in both directions."""
     packets = sum(nic.packets for host in hosts for nic in host.nics)
     for host in hosts:
         watched = next((one for one in traffic.hosts if _same(one, host.host)), None)
@@ -289,7 +297,7 @@ def witness_issues(hosts: Sequence[CountedHost], traffic: Traffic) -> Iterator[I
 
 
 def _same(watched: HostTraffic, host: str) -> bool:
-    """A process knows its host by its short name, or by the full one."""
+    """A process may know its host by the short or by the full name."""
     return watched.host.partition(".")[0] == host.partition(".")[0] and not watched.error
 
 
@@ -326,7 +334,7 @@ def _of_nic(
 def _held(
     port: Port, way: Direction, here: int, back: int, packets: int, crossed: Crossed
 ) -> Issue | None:
-    """One direction; None where PSM3 counted too little."""
+    """Judge one direction; None if PSM3 counted too little."""
     if here < _COMPARED_BYTES:
         return None
     subject = Port(port.node, way, port.nic)

@@ -1,1 +1,4 @@
-"""A run of our own, judged: ``judge`` is the story, the others are its steps. Pure."""
+"""Judge a run of our own engine: ``judge`` is the sequence, the other modules are its steps.
+
+Pure.
+"""

@@ -1,4 +1,4 @@
-"""What concerns the run as a whole: cut short, engine errors, libraries, NICs, clock, crowding."""
+"""Issues of the run as a whole: cut short, engine errors, libraries, NICs, clock, crowding."""
 
 from collections import Counter
 
@@ -14,8 +14,8 @@ from wireproof.verdict.context import Context
 from wireproof.verdict.issue import Evidence, Issue
 from wireproof.verdict.path.questions import kernels
 
-# --- What libfabric gave, held against what was asked of it: another provider, or one with a layer
-# that is not usual over it, gives numbers that look like the wanted one's.
+# --- Compare libfabric's provider with the requested provider: another provider, or an unusual
+# layer over it, gives numbers that look like those of the requested provider.
 
 _USUAL_LAYERS = {
     "tcp": ("ofi_rxm",),
@@ -23,18 +23,18 @@ _USUAL_LAYERS = {
     "udp": ("ofi_rxd",),
     "net": ("ofi_rxm",),
 }
-"""Layers that make reliable datagram endpoints of a provider's own (fi_rxm(7), fi_rxd(7)).
+"""Layers that turn a provider's endpoints into reliable datagram endpoints (fi_rxm(7), fi_rxd(7)).
 
 Any other layer is a fallback: ``psm3;ofi_rxd`` is PSM3's datagrams under libfabric's reliability,
 ``verbs;ofi_rxd`` unreliable datagrams in place of connections.
 """
 _OF_ONE_MACHINE = ("shm", "sm2")
 _WRITES = frozenset({"put", "accumulate"})
-"""Remote accesses of which nothing comes back."""
+"""Remote accesses that return nothing."""
 
 
 def provider_issues(ctx: Context) -> list[Issue]:
-    """Findings about the provider; none where libfabric was not measured."""
+    """Return findings about the provider; none if libfabric was not measured."""
     issues = []
     for host in ctx.run.hosts:
         if host.fabric is None:
@@ -81,12 +81,13 @@ _ALIKE = (
     "exchange",
     "exchange_library",
 )
-"""What ranks have alike that are started alike. Domains and NICs are each host's own."""
+"""Properties that equally started ranks share. Domains and NICs differ between hosts."""
 
 
 def _differences(ctx: Context) -> list[Issue]:
-    """Ranks whose libfabric is set up in another way than the first one's: the engine refuses only
-    those that cannot talk to each other.
+    """Report ranks whose libfabric setup differs from the first rank's.
+
+    The engine refuses only ranks that cannot communicate.
     """
     ranks = [(host.rank, host.fabric) for host in ctx.run.hosts if host.fabric is not None]
     issues = []
@@ -107,15 +108,16 @@ def _differences(ctx: Context) -> list[Issue]:
 
 
 def _is_early(found: LibfabricUsed | None) -> bool:
-    """Records of before 0.2 say it of sends alone."""
+    """Records before version 0.2 state this for sends only."""
     if found is None:
         return False
     return found.remote == "local" if found.remote else found.completion != "delivery"
 
 
 def _completion(ctx: Context) -> list[Issue]:
-    """A remote write whose completion is local says nothing about the target's memory; what comes
-    back has been there.
+    """Report remote writes with local completion: they say nothing about the target's memory.
+
+    An access that returns data has reached the target.
     """
     remote = sorted({point.pattern for point in ctx.run.points} & _WRITES)
     early = [host for host in ctx.run.hosts if _is_early(host.fabric)]
@@ -137,7 +139,7 @@ _CODED, _CODE = ("sdr", "ddr", "qdr"), 8 / 10
 
 
 def run_issues(ctx: Context) -> list[Issue]:
-    """All issues that do not belong to one point."""
+    """Return all issues that do not belong to one point."""
     return [
         *_cut_short(ctx),
         *_errors(ctx),
@@ -188,8 +190,10 @@ def _cut_short(ctx: Context) -> list[Issue]:
 
 
 def _errors(ctx: Context) -> list[Issue]:
-    """What the engine said of itself. A run that was interrupted at a point, resumed and closed has
-    that point from the resumed launch: the interruption is over.
+    """Report the engine's own errors.
+
+    If a run was interrupted at a point, resumed and closed, the resumed launch measured that point,
+    so the interruption is not reported.
     """
     issues = []
     sealed = {point.id for point in ctx.run.points} if ctx.run.close is not None else set()
@@ -251,7 +255,7 @@ def _nics(ctx: Context) -> list[Issue]:
 
 
 def _with_links(ctx: Context, nic: Nic, others: list[Nic]) -> list[tuple[Nic, LinkClaim | None]]:
-    """The claimed port with the link, or each rail with its own."""
+    """Return the claimed port with the link, or each rail with its own link."""
     rails = [one for name in nic.lower for one in others if one.name == name]
     if not are_rails(nic) or ctx.link is None or len(rails) != ctx.link.rails:
         return [(nic, ctx.link)]
@@ -259,7 +263,7 @@ def _with_links(ctx: Context, nic: Nic, others: list[Nic]) -> list[tuple[Nic, Li
 
 
 def _lacking(claim: str, host: Host) -> str:
-    """The claimed NICs that are not there."""
+    """Return the claimed NICs that do not exist."""
     names = rails_of(claim)
     return joined([name for name in names if not rail_nics(host.nics, name)]) or claim
 
@@ -280,8 +284,9 @@ def _carrier(host: str, nic: Nic) -> list[Issue]:
 def _speed(
     ctx: Context, host: str, nic: Nic, link: LinkClaim | None, others: list[Nic]
 ) -> list[Issue]:
-    """What the port states of itself against the claim: of one rail, or of all of them. A made-up
-    speed is not held.
+    """Compare the speed that the port states with the claim, for one rail or for all of them.
+
+    A virtual host's speed is not compared.
     """
     found = link_of_port(nic, "any", others)
     if ctx.virtual or link is None or link.rate_bits_per_s is None or found is None:
@@ -323,9 +328,7 @@ def _crowding(ctx: Context) -> list[Issue]:
 
 
 def _namespaces(ctx: Context) -> list[Issue]:
-    """Claimed hosts that are network namespaces of one kernel, and not declared virtual: their wire
-    is virtual at best.
-    """
+    """Report claimed hosts that are network namespaces of one kernel and not declared virtual."""
     if ctx.virtual or not ctx.run.claim.wire:
         return []
     known = {(host.boot_id, host.netns) for host in ctx.run.hosts if host.boot_id and host.netns}
@@ -342,8 +345,8 @@ def _namespaces(ctx: Context) -> list[Issue]:
 
 
 def _places(ctx: Context) -> list[Issue]:
-    """Ranks that run on another of the claimed hosts than their own. A name that nobody claimed may
-    be an alias.
+    """Report ranks that run on another claimed host than their own; an unclaimed name may be an
+    alias.
     """
     claimed = {_short(host.host) for host in ctx.run.hosts} - {""}
     issues = []

@@ -1,9 +1,9 @@
-"""One-way faults: which direction of a pair is slow, and which node's sending or receiving makes it
-so.
+"""One-way faults: which direction of a pair is slow, and which node's sending or receiving causes
+it.
 
-A ping-pong averages both directions; streams each way do not hide it. With three nodes or more the
-blame falls on a node and direction when all its streams one way are slow while the others are fine;
-with two nodes only the direction can be named.
+A ping-pong averages both directions; separate streams show each. With three or more nodes, a node
+and direction are blamed if all its streams that way are slow while the others are fine; with two
+nodes only the direction can be named.
 """
 
 import statistics
@@ -36,15 +36,15 @@ class Stream:
     low: float
     high: float
     sure: bool = True
-    """From enough samples to decide."""
+    """True if there are enough samples to decide."""
     disturbed: str = ""
-    """What took the processor away meanwhile; "" when nothing did."""
+    """What took the processor away meanwhile; "" if nothing did."""
     waited: float = 0.0
-    """Share of the time that was waited for a processor."""
+    """Share of the time spent waiting for a processor."""
     capped: bool = False
-    """True if it keeps to one rate that no wait for a processor explains."""
+    """True if its rate is constant and no wait for a processor explains it."""
     pool: Pool | None = None
-    """What all samples of the route say together."""
+    """All samples of the route, pooled."""
 
     @property
     def route(self) -> Route:
@@ -52,7 +52,7 @@ class Stream:
 
     @property
     def known(self) -> tuple[float, float] | None:
-        """The interval by which it may be compared; None if it does not decide."""
+        """The interval to compare; None if the stream does not decide."""
         if self.pool is not None and self.pool.decides:
             return self.pool.low, self.pool.high
         return (self.low, self.high) if self.sure else None
@@ -68,8 +68,8 @@ class SlowNode:
 
 
 def direction_issues(ctx: Context, streams: Iterable[Stream]) -> tuple[list[Issue], set[Subject]]:
-    """Issues, and the routes (both orders) that a blamed node explains: those are not said
-    again.
+    """Return the issues, and the routes (both orders) that a blamed node explains, to be reported
+    only once.
     """
     kinds: dict[tuple[str, str, int, str], list[Stream]] = {}
     for stream in streams:
@@ -96,7 +96,7 @@ def direction_issues(ctx: Context, streams: Iterable[Stream]) -> tuple[list[Issu
 
 
 def _one_per_route(streams: list[Stream]) -> list[Stream]:
-    """Repeats of one route become one: medians of times (harmonic), widest interval."""
+    """Merge repeats of a route: median of times (harmonic), widest interval."""
     routes: dict[tuple[str, str], list[Stream]] = {}
     for stream in streams:
         routes.setdefault((stream.origin, stream.target), []).append(stream)
@@ -127,11 +127,11 @@ def _one_per_route(streams: list[Stream]) -> list[Stream]:
 
 
 def blame(streams: list[Stream], peer_ratio: float) -> list[SlowNode]:
-    """Nodes whose streams one way are all slow against the others'. Greedy: the slowest first, then
-    without its streams.
+    """Return nodes whose streams one way are all slow compared with the others, the slowest first.
 
-    The reference is the upper quartile of what is left, so that a few bad nodes do not lower it.
-    Needs 3 nodes, and 2 streams in the blamed way.
+    After each blamed node, its streams are removed and the rest is judged again. The reference is
+    the upper quartile of the rest, so that a few bad nodes do not lower it. Needs 3 nodes, and 2
+    streams in the blamed direction.
     """
     left, found = list(streams), []
     if len({s.origin for s in streams} | {s.target for s in streams}) < _MIN_NODES:

@@ -1,5 +1,6 @@
-"""The judgement: ``judge(run, criteria) -> Judgement``. Pure: same inputs, same verdict, years
-later, on a laptop.
+"""``judge(run, criteria) -> Judgement``.
+
+Pure: equal inputs give equal verdicts, at any time and place.
 """
 
 from collections import defaultdict
@@ -80,7 +81,7 @@ OF_A_LIBRARY = frozenset(
         "wrong-path",
     }
 )
-"""Codes whose advice is about an MPI library's variables."""
+"""Codes whose advice refers to an MPI library's variables."""
 _ADVICE = {
     "tcp": (
         "These are our own sockets, bound to the claimed NIC's address: look at the routes of both "
@@ -97,7 +98,7 @@ _ADVICE = {
 
 
 def for_own_sockets(ctx: Context, findings: Iterable[Finding]) -> list[Finding]:
-    """``findings`` without advice about MPI libraries, where there was none."""
+    """Replace advice about MPI libraries in ``findings`` if the transport uses none."""
     advice = _ADVICE.get(ctx.run.open.transport if ctx.run.open else "")
     return [
         msgspec.structs.replace(one, advice=advice) if advice and one.code in OF_A_LIBRARY else one
@@ -105,7 +106,7 @@ def for_own_sockets(ctx: Context, findings: Iterable[Finding]) -> list[Finding]:
     ]
 
 
-_SMALL = 1024  # ping-pongs up to this size tell the latency that larger ones start from
+_SMALL = 1024  # largest ping-pong that shows the start-up latency, bytes
 
 
 def judge(
@@ -116,8 +117,10 @@ def judge(
     table: Table | None = None,
     atlas: Atlas | None = None,
 ) -> Judgement:
-    """Judge a run by its own claim. ``link`` and ``table`` override the claimed link and the
-    constants of physics; ``atlas`` has what others have published.
+    """Judge a run by its own claim.
+
+    ``link`` and ``table`` override the claimed link and the constants of physics. ``atlas`` holds
+    published numbers.
     """
     ctx = context(run, criteria or Criteria(), link, table, atlas)
     points = sorted(run.points, key=lambda p: (p.id, p.repeat))
@@ -140,7 +143,7 @@ def judge(
 
 
 class _Bench:
-    """Collects issues and verdicts point by point, then draws what only the whole run shows."""
+    """Collect issues and verdicts point by point, then add what only the whole run shows."""
 
     def __init__(self, ctx: Context, striping: Striping, streams: LongStreams) -> None:
         self.ctx, self.striping, self.filling = ctx, striping, streams
@@ -250,7 +253,7 @@ class _Bench:
         )
 
     def _compare_directions(self) -> None:
-        """A node that sends slowly is one finding, not one for each of its pairs; these keep their
+        """Report a node that sends slowly once instead of for each pair; the pairs keep their
         verdicts.
         """
         found, explained = direction_issues(self.ctx, self.streams)
@@ -263,7 +266,7 @@ class _Bench:
 
 
 def _link_issues(ctx: Context) -> list[Issue]:
-    """Which link numbers are held against, where the user named none."""
+    """Name the link that limits come from if the user claimed none."""
     if ctx.claimed_link is not None or ctx.link is None:
         return []
     text = f"no link was claimed: the limits are those of {ctx.link.name} ({ctx.link.source})"
@@ -273,7 +276,9 @@ def _link_issues(ctx: Context) -> list[Issue]:
 
 
 def _curved(run: Run) -> set[str]:
-    """Patterns of several sizes: one alone has no curve, and of many nodes they fill memory."""
+    """Return patterns with several sizes: a single size has no curve, and curves of many nodes fill
+    memory.
+    """
     sizes: dict[str, set[int]] = defaultdict(set)
     for point in run.points:
         sizes[point.pattern].add(point.message_bytes)
@@ -281,8 +286,8 @@ def _curved(run: Run) -> set[str]:
 
 
 def _starts(ctx: Context) -> dict[tuple[int, int], float]:
-    """(origin, target) -> shortest measured half round trip of small messages, ns; both orders of
-    the ranks.
+    """Return (origin, target) -> shortest measured half round trip of small messages in ns, in both
+    orders.
     """
     found: dict[tuple[int, int], float] = {}
     for point in ctx.run.points:
@@ -338,7 +343,7 @@ def _pair_verdict(
 def _concluded(
     ctx: Context, proof: PairProof, held: Held, issues: list[Issue]
 ) -> tuple[Verdict, list[str]]:
-    """Verdict and codes of one pair: without proof or limit nothing passes."""
+    """Return verdict and codes of one pair: without a proof or a limit it does not pass."""
     verdict = verdict_of(issue.severity for issue in issues)
     codes = {issue.code for issue in issues}
     if proof.proof == "off-wire":

@@ -1,5 +1,5 @@
-"""Segments that were sent again: said in every report, and a finding of its own if they cost
-goodput or if one direction loses far more than all others. Pure.
+"""TCP retransmissions: in every report, and as a separate finding if they cost goodput or are
+one-sided. Pure.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from wireproof.verdict.context import Context
 from wireproof.verdict.issue import SLOW, Issue
 
 _RESENT, _SENT, _TIMEOUTS = "ip/Tcp/RetransSegs", "ip/Tcp/OutSegs", "ip/TcpExt/TCPTimeouts"
-_WORTH_A_WARNING = 10.0  # of a million segments: below, one lost packet of a login is more
-_COSTS = 200.0  # of a million: from about here TCP's window suffers
-_FAILS = 5000.0  # of a million: no link that is in order loses so much, whatever it costs
-_ONE_SIDED = 10.0  # times what all other directions lose
+_WORTH_A_WARNING = 10.0  # per million segments: a login may lose fewer
+_COSTS = 200.0  # per million: above about this, TCP's window shrinks
+_FAILS = 5000.0  # per million: no healthy link loses so much, whatever it costs
+_ONE_SIDED = 10.0  # times the loss of all other directions
 _LEAST_RESENT = 50
 _OFTEN = 0.5  # of the points of a direction
 _MOST_NAMED = 4
-_SPEAKS = 1e12  # before what a port counted at one point
+_SPEAKS = 1e12  # weight above that of a port's counters at one point
 
 
 @dataclass
 class _Host:
-    """Sums over points of one host. ``at``: points at which something was sent again."""
+    """Sums over points of one host. ``at``: points with retransmissions."""
 
     sums: Counter[str] = field(default_factory=Counter)
     drops: Counter[str] = field(default_factory=Counter)
@@ -69,7 +69,7 @@ class _Host:
 
 
 class Loss:
-    """Collects what the kernel's TCP sent again, by host and by the host that it was sent to."""
+    """Collect what the kernel's TCP retransmitted, by host and by the host that it was sent to."""
 
     def __init__(self, ctx: Context) -> None:
         self.ctx = ctx
@@ -78,7 +78,7 @@ class Loss:
         """Sums of the first host over the points at which it was measured with the second."""
 
     def look(self, point: PointRecord, rises: Mapping[int, Mapping[str, int]]) -> None:
-        """``rises``: by reader rank, how much each counter rose during the point."""
+        """Add one point. ``rises``: by reader rank, how much each counter rose during the point."""
         peers = {a: b for pair in point.pairs for a, b in _both_ways(pair)}
         for reader, rose in rises.items():
             if reader in peers:
@@ -87,8 +87,8 @@ class Loss:
             self.hosts.setdefault(reader, _Host()).add(point, rose)
 
     def issues(self, issues_so_far: Sequence[Issue]) -> list[Issue]:
-        """One issue for each host that sent segments again; another where ``issues_so_far`` say
-        that goodput is missing.
+        """Return an issue for each host that retransmitted, and another if ``issues_so_far`` report
+        low goodput.
         """
         culprit = self._one_sided() if self.ctx.link is not None and self._is_tcp() else None
         found = [self._failure(culprit, issues_so_far)] if culprit else []
@@ -114,14 +114,16 @@ class Loss:
     def _costs(
         self, name: str, end: str, share: float | None, issues_so_far: Sequence[Issue]
     ) -> Severity | None:
-        """The gravest issue about goodput that the loss explains; None if there is none."""
+        """Return the worst severity of an issue about goodput that the loss explains, or None."""
         if not self._is_tcp() or (share is not None and share < _COSTS):
             return None
         return _worst(issues_so_far, name) or (_worst_with(issues_so_far, end) if end else None)
 
     def _one_sided(self) -> Port | Route | None:
-        """The direction of two hosts, or the port of one of several, that loses so much more than
-        all others that no load of the hosts explains it; None if there is none.
+        """Return the direction of two hosts, or the port of one, that loses far more than all
+        others, or None.
+
+        No load on the hosts explains such a difference.
         """
         lossy = {route for route, host in self.routes.items() if _loses(host)}
         others = [
@@ -134,7 +136,7 @@ class Loss:
         return self._passed_by(lossy)
 
     def _passed_by(self, lossy: set[Route]) -> Port | Route | None:
-        """The direction of two hosts, or the port that all these routes pass and no other does."""
+        """Return the direction of two hosts, or the port that exactly these routes pass."""
         nodes = {node for route in self.routes for node in (route.origin, route.target)}
         if len(nodes) == 2:
             return next(iter(lossy))
@@ -146,8 +148,10 @@ class Loss:
         return None
 
     def _failure(self, culprit: Port | Route, issues_so_far: Iterable[Issue]) -> Issue:
-        """Loss that fails whatever it costs; traffic of others at a port of it may overflow a
-        queue, so that nothing is wrong with the link.
+        """Return the issue about a loss that fails whatever it costs.
+
+        Other traffic at one of its ports may overflow a queue without a fault of the link: then the
+        issue is inconclusive.
         """
         whole = _Host()
         for route, host in self.routes.items():
@@ -173,7 +177,9 @@ class Loss:
         return Issue("packet-loss", severity, culprit, text, whole.evidence(), whole.at[0])
 
     def _blamed(self, sender: str, end: str) -> tuple[Route | Node, str]:
-        """Whom the loss of what ``sender`` sends is about: who sends again is not who loses."""
+        """Return whom the loss of ``sender``'s packets is about: a retransmitting host need not be
+        at fault.
+        """
         if end:
             lossy = self._lossy()
             peers = ", ".join(sorted(name for pair in lossy for name in pair - {end})[:_MOST_NAMED])
@@ -196,8 +202,8 @@ class Loss:
         return [pair for pair, host in pairs.items() if len(pair) == 2 and _costly(host)]
 
     def _shared_end(self) -> str:
-        """The host that all lossy pairs have in common, if it loses with two others or more and
-        pairs without it do not; "" otherwise.
+        """Return the host common to all lossy pairs, or "" if there is none or only one lossy
+        pair.
         """
         lossy = self._lossy()
         common = frozenset.intersection(*lossy) if len(lossy) > 1 else frozenset[str]()
@@ -212,13 +218,15 @@ def _costly(host: _Host) -> bool:
 
 
 def _loses(host: _Host) -> bool:
-    """Whether so much was sent again, and so often, that it is not a moment's overflow."""
+    """Return whether retransmissions are so many and so frequent that no brief overflow explains
+    them.
+    """
     share, resent = host.per_million or 0.0, host.sums[_RESENT]
     return share >= _FAILS and resent >= _LEAST_RESENT and len(host.at) > _OFTEN * host.points
 
 
 def _passes(route: Route, port: Port) -> bool:
-    """Whether what is sent along ``route`` passes the port in its direction."""
+    """Return whether traffic along ``route`` passes the port in its direction."""
     ends = {"tx": (route.origin,), "rx": (route.target,), "": (route.origin, route.target)}
     return port.node in ends[port.direction]
 
@@ -247,14 +255,14 @@ def _words(host: _Host) -> str:
 
 
 def _worst(issues_so_far: Iterable[Issue], name: str) -> Severity | None:
-    """Of the issues about missing goodput that ``name`` sends; None where there is none."""
+    """Return the worst severity of issues about low goodput that ``name`` sends, or None."""
     own = [one.severity for one in issues_so_far if one.code in SLOW and _sends(name, one.subject)]
     ranks: tuple[Severity, ...] = ("fail", "inconclusive")
     return next((severity for severity in ranks if severity in own), None)
 
 
 def _worst_with(issues_so_far: Iterable[Issue], end: str) -> Severity | None:
-    """Of the issues about goodput that is missing to or from ``end``; None where there is none."""
+    """Return the worst severity of issues about low goodput to or from ``end``, or None."""
     own = [
         one.severity
         for one in issues_so_far

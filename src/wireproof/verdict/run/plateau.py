@@ -1,5 +1,7 @@
-"""What the streams of a run say of its links beyond a single point: which directions fill the link,
-which keep to one rate at every size, and what a wait for a processor can explain. Pure.
+"""What the streams of a run show about its links beyond a single point. Pure.
+
+Which directions fill the link, which keep one rate at every size, and what a wait for a processor
+can explain.
 """
 
 import math
@@ -19,14 +21,14 @@ from wireproof.verdict.context import Context
 from wireproof.verdict.run.quality import decides, waited_share
 
 STEADY = 0.02
-"""Half of the 95 % interval as a share of the value, up to which a rate is steady: processes that
-lose the processor at random do not keep to one rate.
+"""Largest half-width of the 95 % interval, as a share of the value, at which a rate is steady:
+processes that lose the processor at random do not keep one rate.
 """
 MORE_WAITING = 0.05
-"""Share of the time by which slow streams may have waited longer than the others."""
-_ALIKE = 0.03  # by which the rates of a plateau differ at most
+"""Share of the time by which slow streams may wait longer than the others."""
+_ALIKE = 0.03  # largest difference between the rates of a plateau
 _LEAST_SIZES = 3
-_QUICKEST = 0.1  # of the samples: how much quicker they are tells a wait from a limit
+_QUICKEST = 0.1  # of the samples: their lead over the median tells a wait from a limit
 _RUNS_MARGIN = 0.8  # of the share of its time that a process ran, against the other direction
 _STRETCH = 4  # blocks
 _ELSEWHERE = ("off-wire", "wrong-path", "mixed")
@@ -36,8 +38,8 @@ OnPath = tuple[tuple[PointRecord, PairResult], Proof]
 
 
 class _Rate(NamedTuple):
-    """Goodput in bytes/s of the slowest repeat at one size, half of its interval as a share of it,
-    and the share of what is expected of the link.
+    """The slowest repeat at one size: goodput in bytes/s, half-width of its interval as a share,
+    and the share of the expected rate.
     """
 
     goodput: float
@@ -46,8 +48,8 @@ class _Rate(NamedTuple):
 
 
 class Pool(NamedTuple):
-    """What the streams of one direction say together, of one size and all larger ones: goodput in
-    bytes/s with its 95 % interval, and whether there are samples enough to decide.
+    """The streams of one direction from one size upwards, pooled: goodput in bytes/s with its 95 %
+    interval, and whether there are enough samples to decide.
     """
 
     value: float
@@ -56,12 +58,12 @@ class Pool(NamedTuple):
     decides: bool
 
     def clear_of(self, least: float) -> bool:
-        """Whether the interval lies wholly on one side of ``least`` and may decide."""
+        """Return whether the pool decides and its interval lies on one side of ``least``."""
         return self.decides and (self.low >= least or self.high < least)
 
 
 class _Samples(NamedTuple):
-    """One stream: the ns per byte of each block, and the share of the time that was waited for a
+    """One stream: the ns per byte of each block, and the share of time spent waiting for a
     processor.
     """
 
@@ -71,8 +73,9 @@ class _Samples(NamedTuple):
 
 
 def fills_link(link: LinkClaim | None, size: int) -> bool:
-    """True for sizes at which a stream must reach the link's goodput: 64 KiB or 50 us of line, and
-    above a shaper's bucket.
+    """Return whether a stream of this size must reach the link's goodput.
+
+    That is from 64 KiB or 50 us of line time, and above a shaper's bucket.
     """
     bounds = bounds_of(link) if link is not None else None
     if bounds is None or bounds.most is None:
@@ -83,11 +86,12 @@ def fills_link(link: LinkClaim | None, size: int) -> bool:
 def explained_by_waiting(
     reached: float, waited: float, *, steady: bool, usual: float = 0.0
 ) -> bool:
-    """Whether processes that waited for a processor for this share of the time may have left only
-    ``reached`` of a rate, which processes that waited for ``usual`` have.
+    """Return whether waiting for a processor for this share of the time may reduce a rate to
+    ``reached``.
 
-    Two processes that are taken away independently both run for ``(1 - waited)^2`` of the time;
-    half of that is granted for queues that run dry. A steady rate has lost no more than the time.
+    ``usual``: the wait of the processes that reach the full rate. Two processes that are preempted
+    independently both run for ``(1 - waited)^2`` of the time; half of that is allowed for queues
+    that run dry. A steady rate has lost no more than the time.
     """
     runs = min(1.0, max(0.0, 1.0 - waited) / max(1.0 - usual, 1e-9))
     return reached >= (runs if steady else runs**2) / 2
@@ -96,7 +100,7 @@ def explained_by_waiting(
 class LongStreams:
     """The streams of a run that are long enough to fill the link, by ranks (origin, target).
 
-    What went through memory or over another link says nothing of this one.
+    Traffic through memory or over another link is left out.
     """
 
     def __init__(self, ctx: Context, results: Iterable[OnPath]) -> None:
@@ -110,8 +114,8 @@ class LongStreams:
         self._held = ctx.link is not None and bounds_of(ctx.link, ctx.table).most is not None
 
     def filled(self, route: _Route) -> bool:
-        """Whether both directions of these two reach what is expected of the link: it is then not
-        the link that makes a large ping-pong slow.
+        """Return whether both directions reach the expected rate, so a slow large ping-pong is not
+        the link.
         """
         return self._held and all(
             any(rate.reached >= self._least for rate in self._rates.get(one, {}).values())
@@ -119,15 +123,17 @@ class LongStreams:
         )
 
     def steady(self, route: _Route) -> bool:
-        """Whether this direction keeps to one rate at every size that fills the link."""
+        """Return whether this direction keeps one rate at every size that fills the link."""
         rates = list(self._rates.get(route, {}).values())
         if len(rates) < _LEAST_SIZES or any(rate.half_width > STEADY for rate in rates):
             return False
         return max(r.goodput for r in rates) <= (1 + _ALIKE) * min(r.goodput for r in rates)
 
     def pool(self, route: _Route, size: int) -> Pool | None:
-        """All samples of this direction of at least ``size`` as one: repeats are evidence about the
-        same link, and so are larger messages. None without two points that have batches.
+        """Pool all samples of this direction of at least ``size``: repeats and larger messages use
+        the same link.
+
+        None without two points that have batches.
         """
         if (route, size) not in self._pools:
             own = [one.times for one in self._samples.get(route, []) if one.size >= size]
@@ -135,9 +141,11 @@ class LongStreams:
         return self._pools[route, size]
 
     def capped(self, route: _Route) -> bool:
-        """Whether this direction keeps to one rate below that of the other direction, and no wait
-        for a processor explains this: processes that wait at random keep to no rate, and a longer
-        wait costs at most the share of the time that they ran less.
+        """Return whether this direction keeps a lower rate than the other and no wait for a
+        processor explains it.
+
+        Processes that wait at random keep no constant rate, and a longer wait costs at most the
+        share of time that they ran less.
         """
         if route not in self._capped:
             slow, back = self._samples.get(route, []), self._samples.get(route[::-1], [])
@@ -145,8 +153,10 @@ class LongStreams:
         return self._capped[route]
 
     def reached_beside(self, route: _Route, size: int) -> float:
-        """The share of what is expected that the sizes below and above ``size`` both reach in this
-        direction; 0 if there are none on one side.
+        """Return the share of the expected rate that the next smaller and next larger size both
+        reach.
+
+        0 if there is none on one side.
         """
         rates = self._rates.get(route, {})
         below = [known for known in rates if known < size]
@@ -157,7 +167,7 @@ class LongStreams:
 
 
 def _counts(ctx: Context, one: OnPath) -> bool:
-    """Whether it is a stream of this link that is long enough to fill it."""
+    """Return whether it is a stream of this link that is long enough to fill it."""
     (point, _), proof = one
     streams = point.pattern == "stream" and fills_link(ctx.link, point.message_bytes)
     return streams and proof not in _ELSEWHERE
@@ -181,8 +191,8 @@ def _pooled(times: list[Floats]) -> Pool:
 
 
 def _stretches(times: Floats) -> Floats:
-    """Means of a few blocks each: an acknowledgement that a process sees late makes one block long
-    and the next as much shorter.
+    """Return the means of a few blocks each: a late acknowledgement lengthens one block and
+    shortens the next.
     """
     if times.size < 2 * _STRETCH:
         return times
@@ -191,8 +201,10 @@ def _stretches(times: Floats) -> Floats:
 
 
 def _capped(slow: list[_Samples], back: list[_Samples], ratio: float) -> bool:
-    """Judges all samples of each direction together. The medians of the sizes that have enough must
-    be alike, and the quickest samples no quicker than these: what waits varies, a link has an end.
+    """Judge all samples of each direction together.
+
+    The medians of the sizes with enough samples must be alike, and the quickest samples no quicker:
+    waits vary, but a link's limit does not.
     """
     if not _keeps_one_rate(slow) or sum(one.times.size for one in back) < MIN_SAMPLES:
         return False
@@ -206,7 +218,9 @@ def _capped(slow: list[_Samples], back: list[_Samples], ratio: float) -> bool:
 
 
 def _keeps_one_rate(way: list[_Samples]) -> bool:
-    """Whether two sizes or more, in points enough, have alike medians that no sample beats."""
+    """Return whether two or more sizes, in enough points, have equal medians that no sample
+    beats.
+    """
     known = [one for one in way if one.times.size >= MIN_SAMPLES]
     if len(known) < _LEAST_SIZES or len({one.size for one in known}) < 2:
         return False

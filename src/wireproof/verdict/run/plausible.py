@@ -1,5 +1,5 @@
-"""Ceiling, floor and expectation: a number above the ceiling or below the floor fails as surely as
-one too slow.
+"""Check ceiling, floor and expectation: a number above the ceiling or below the floor fails as a
+slow one does.
 """
 
 import math
@@ -31,16 +31,18 @@ from wireproof.verdict.run.plateau import LongStreams, explained_by_waiting, fil
 from wireproof.verdict.run.quality import crowded, decides, disturbance, waited_share
 from wireproof.verdict.run.shape import usual
 
-_SMALL = 1024  # messages up to this size tell the start of all others
-_CROWDED_SLOW = 4.0  # times the usual start: less than this a crowded host explains
-_CROWDED_EXCESS = 1.5  # of the ceiling: more than this no scheduler explains
+_SMALL = 1024  # messages up to this size show the start of all others
+_CROWDED_SLOW = 4.0  # times the usual start: a crowded host explains less than this
+_CROWDED_EXCESS = 1.5  # of the ceiling: no scheduler explains more than this
 _STALL = 3.0  # times the median: nothing was sent meanwhile
-_MOST_EARLY = 0.1  # of the timed messages: few of them must not excuse everything
+_MOST_EARLY = 0.1  # of the timed messages: the window must not excuse more
 
 
 class Held(NamedTuple):
-    """A number held against its limits. ``limit`` has the number's unit. ``decides``: it lies on
-    one side of every limit and is known well enough, by itself or with its repeats.
+    """A number after the check against its limits.
+
+    ``limit`` has the number's unit. ``decides``: the number lies on one side of every limit and is
+    precise enough, by itself or with its repeats.
     """
 
     limit: float | None
@@ -58,10 +60,10 @@ def hold(
     start_ns: float | None,
     streams: LongStreams,
 ) -> Held:
-    """Hold one pair's number against ceiling, floor and expectation.
+    """Check one pair's number against ceiling, floor and expectation.
 
-    ``start_ns`` is the pair's measured latency of small messages, from which a large ping-pong's
-    expectation is built.
+    ``start_ns``: the pair's measured latency of small messages, on which a large ping-pong's
+    expectation is based.
     """
     if ctx.link is None:
         return Held(None, None, [], decides(number.time))
@@ -69,7 +71,7 @@ def hold(
 
 
 class _Scale:
-    """One number with everything that it is held against."""
+    """One number with everything that it is compared with."""
 
     def __init__(
         self,
@@ -103,8 +105,8 @@ class _Scale:
         self._expectation(start_ns)
         self._start()
         goodput = self.number.goodput_bytes_per_s
-        # Short messages pass a shaper at the CPU's speed: a share of the link's goodput would say
-        # nothing.
+        # Short messages pass a shaper at the CPU's speed: their share of the link's goodput would
+        # be meaningless.
         slowed = self.size > 0 and self.size >= bandwidth_threshold_bytes(self.link)
         efficiency = goodput / self.rate if self.rate and slowed else None
         limit = self.rate if self.number.unit == "bytes_per_s" else self.bound.floor_ns
@@ -130,7 +132,9 @@ class _Scale:
         )
 
     def _floor(self) -> None:
-        """Time of one operation against s / R + floor; for patterns that wait for each answer."""
+        """Check the time of one operation against s / R + floor, for patterns that wait for each
+        answer.
+        """
         floor, time = self.bound.floor_ns, self.number.time
         if not self.waits or floor is None:
             return
@@ -143,16 +147,14 @@ class _Scale:
             f"{time.median_ns / 1e3:.3f} us is below the {floor / 1e3:.3f} us that "
             f"{self.link.name} needs at least"
         )
-        # A floor from literature is an estimate: with the bytes proven on the wire, nearly reaching
-        # it is only a doubt.
+        # A floor from literature is an estimate: if the bytes are proven on the wire, falling
+        # slightly below it is only a doubt.
         whole = self.bounds.too_quick(time.high_ns, self.size, self.crossings) is not None
         doubted = not whole or (doubt != "fail" and self.proof == "on-wire")
         self._add("below-floor", "inconclusive" if doubted else "fail", text, floor)
 
     def _start(self) -> None:
-        """Small ping-pongs against what is usual of such a link: there is an upper limit of latency
-        too.
-        """
+        """Check small ping-pongs against the usual upper limit of latency on such a link."""
         alone = self.point.threads == 1 and self.point.partitions == 1
         if not (is_round_trip(self.point.pattern, self.point.form) and alone) or self.size > _SMALL:
             return
@@ -160,7 +162,7 @@ class _Scale:
         time = self.number.time
         usual = late_start(self.bounds, self.size, time.low_ns, _CROWDED_SLOW if busy else 1.0)
         if busy and late_start(self.bounds, self.size, self._quickest(), _CROWDED_SLOW) is None:
-            self.sure = True  # waits make an exchange longer, and nothing makes it shorter
+            self.sure = True  # waits only lengthen an exchange, so the quickest count
             return
         if usual is None:
             return
@@ -181,7 +183,7 @@ class _Scale:
         self._add("slow-start", "inconclusive" if why else "fail", text, time.median_ns)
 
     def _quickest(self) -> float:
-        """ns of the slowest of the few quickest exchanges."""
+        """Return the slowest of the few quickest exchanges, in ns."""
         times = np.sort(operation_times(self.point, self.pair))
         return float(times[MIN_SAMPLES - 1]) if times.size >= MIN_SAMPLES else math.inf
 
@@ -189,7 +191,7 @@ class _Scale:
         most = self.bounds.most
         if most is None or self.size == 0 or self.size < self.bounds.least_size:
             return
-        # Between two idle moments a shaped link lets some bytes pass for nothing; a real one none.
+        # Between two idle moments, a shaped link passes some bytes free; a real link none.
         credit = shaper_credit_bytes(
             self.link, idle_between_messages=self.waits, table=self.ctx.table
         )
@@ -217,8 +219,8 @@ class _Scale:
             self._add("above-ceiling", "inconclusive", text, moved)
 
     def _doubt_of_excess(self, exceeds_it: Callable[[float], bool]) -> str:
-        """Why bytes that are proven on the wire, and seem too quick for it, are only doubted; ""
-        when they are not.
+        """Return why bytes proven on the wire that seem too quick are only doubted; "" if they are
+        not.
         """
         if self.proof != "on-wire":
             return ""
@@ -242,11 +244,11 @@ class _Scale:
         )
 
     def _least_average(self) -> float:
-        """Goodput over the timed batches but stalls, less what may have come before timing began: a
-        window in flight.
+        """Return the goodput over the timed batches without stalls and without a window in flight
+        before timing.
 
-        Acknowledgements that come late and in bunches make single batches look short, but not this.
-        0: nothing timed.
+        Late acknowledgements in bunches make single batches look short, but not this mean. 0:
+        nothing timed.
         """
         times = operation_times(self.point, self.pair)
         if times.size == 0:
@@ -277,7 +279,7 @@ class _Scale:
         return self.bounds.excuse(reached, share, one_pair=True)
 
     def _disturbance(self, reached: float) -> str:
-        """What took the processor away, unless that cannot explain so little; "" then."""
+        """Return what took the processor away, or "" if that cannot explain so low a rate."""
         if self.point.pattern == "stream" and self.streams.capped(self.route):
             return ""
         steady = self.point.pattern == "stream" and self.streams.steady(self.route)
@@ -286,8 +288,8 @@ class _Scale:
         return disturbance(self.pair) if explained else ""
 
     def _expectation(self, start_ns: float | None) -> None:
-        """Large messages must reach min_efficiency of the attainable goodput; a ping-pong less its
-        start.
+        """Large messages must reach min_efficiency of the attainable goodput; a ping-pong without
+        its start.
         """
         attainable = self.rate
         if attainable is None or not self._tells(attainable, start_ns):
@@ -295,7 +297,9 @@ class _Scale:
         share = expected_share(self.ctx.criteria, both_ways=self.point.pattern == "exchange")
         moved_ns = self.size / (share * attainable) * 1e9
         if self.waits:
-            moved_ns *= self.point.threads  # that share the link, each waiting for its own answer
+            moved_ns *= (
+                self.point.threads
+            )  # threads share the link, each waiting for its own answer
         reached, low_ns, high_ns = self._known(share * attainable)
         got = f"{goodput(reached)}, {reached / attainable:.0%} of attainable {goodput(attainable)}"
         if self._moving_ns(low_ns, start_ns) > moved_ns:
@@ -316,8 +320,10 @@ class _Scale:
             self._add("below-expectation", "inconclusive", text, -reached)
 
     def _known(self, least: float) -> tuple[float, float, float]:
-        """(goodput in bytes/s, shortest and longest ns of one operation) of this sample, or of it
-        with its repeats and larger messages, if it leaves ``least`` bytes/s open and they do not.
+        """Return (goodput in bytes/s, shortest and longest ns of one operation) of this sample.
+
+        If this sample leaves ``least`` bytes/s undecided and the pool with its repeats and larger
+        messages does not, return the values of the pool.
         """
         time = self.number.time
         own = self.number.goodput_bytes_per_s, time.low_ns, time.high_ns
@@ -330,8 +336,8 @@ class _Scale:
         return pool.value, self.size / pool.high * 1e9, self.size / pool.low * 1e9
 
     def _tells(self, attainable: float, start_ns: float | None) -> bool:
-        """Whether messages of this size tell the rate of the link."""
-        # an accumulate may wait for the adding
+        """Return whether messages of this size show the rate of the link."""
+        # an accumulate may wait for the addition
         if self.size == 0 or self.point.pattern == "accumulate":
             return False
         if self.waits:
@@ -339,6 +345,6 @@ class _Scale:
         return fills_link(self.link, self.size // self.point.partitions)
 
     def _moving_ns(self, taken_ns: float, start_ns: float | None) -> float:
-        """The time of one operation, less the start of one that waits for its answer."""
+        """Return the time of one operation, without the start if it waits for its answer."""
         spared = spared_ns(taken_ns, start_ns, self.bounds.floor) if self.waits else 0.0
         return taken_ns - spared

@@ -1,5 +1,5 @@
-"""Is the number worth judging: status, integrity, precision, what else happened to the hosts
-meanwhile.
+"""Check whether a number can be judged: status, integrity, precision and disturbances of the
+hosts.
 """
 
 from collections.abc import Iterator, Mapping
@@ -15,16 +15,16 @@ from wireproof.verdict.issue import Issue
 
 _BUSY_BLOCKS = 0.5
 _ALL_CLOSE = 0.01
-_STILL_DECIDES = 0.5  # a half-width up to this decides when it is clear of every threshold
+_STILL_DECIDES = 0.5  # a half-width up to this decides if it is clear of every threshold
 _SWITCHES_PER_BLOCK = 5
 _STEAL_SHARE = 0.02
-_WAITED_SHARE = 0.05  # of the timed part, waiting for a processor
+_WAITED_SHARE = 0.05  # of the timed part, spent waiting for a processor
 _FAR_RATIO = 1.5
-_MEDIANS_APART = 0.10  # a block may have more to it than its batches, as the last acknowledgement
+_MEDIANS_APART = 0.10  # a block may include more than its batches, e.g. the last acknowledgement
 
 
 def status_issues(ctx: Context, point: PointRecord, pair: PairResult) -> list[Issue]:
-    """Deadline, error, corrupt payload, nothing timed."""
+    """Report a deadline, an error, a corrupt payload or missing times."""
     who = ctx.route(pair)
     where = f"{who}, {point.pattern} of {quantity.size(point.message_bytes)}"
     code, what = "", ""
@@ -42,7 +42,7 @@ def status_issues(ctx: Context, point: PointRecord, pair: PairResult) -> list[Is
 def payload_issues(
     who: Subject, where: str, point: PointRecord, integrity: str, *, checkable: bool
 ) -> list[Issue]:
-    """The payload of a pair or a group arrived changed, or nobody looked."""
+    """Report a payload of a pair or a group that arrived changed or was not checked."""
     if integrity == "corrupt":
         text = f"{where}: the payload arrived changed"
         return [Issue("payload-corrupt", "fail", who, text, point=point.id, weight=1.0)]
@@ -53,25 +53,23 @@ def payload_issues(
 
 
 def enough_samples(time: Estimate) -> bool:
-    """Fewer independent samples have no 95 % interval: their number proves nothing.
+    """Return whether there are enough independent samples for a 95 % interval.
 
-    Samples that depend on each other and all lie within a hundredth say enough all the same.
+    Dependent samples that all lie within one percent also suffice.
     """
     close = time.half_width <= _ALL_CLOSE
     return time.blocks >= MIN_SAMPLES and (time.effective_blocks >= MIN_SAMPLES or close)
 
 
 def decides(time: Estimate) -> bool:
-    """Whether a number may pass or fail: from enough samples, and not known so badly that it says
-    nothing.
-    """
+    """Return whether a number may pass or fail: enough samples and a usable interval."""
     return enough_samples(time) and time.half_width <= _STILL_DECIDES
 
 
 def precision_issues(
     ctx: Context, point: PointRecord, pair: PairResult, number: Measured, enough: bool
 ) -> list[Issue]:
-    """``enough``: a wide interval decides all the same."""
+    """Report wide intervals. ``enough``: a wide interval still decides."""
     who = ctx.route(pair)
     where = f"{who}, {point.pattern} of {quantity.size(point.message_bytes)}"
     issues = []
@@ -96,8 +94,8 @@ def precision_issues(
 def arithmetic_issues(
     ctx: Context, point: PointRecord, pair: PairResult, number: Measured
 ) -> list[Issue]:
-    """The record's own sums must agree: bytes = messages x size; timed <= moved; batches <=
-    elapsed; estimate = median.
+    """Check the record's own sums: bytes = messages x size; timed <= moved; batches <= elapsed;
+    estimate = median.
     """
     who = ctx.route(pair)
     where = f"{who}, {point.pattern} of {quantity.size(point.message_bytes)}"
@@ -132,7 +130,7 @@ def _wrong_times(
     if pair.batch_ns and pair.estimate is not None and number.label == "stable":
         stated = pair.estimate.median_ns
         apart = _MEDIANS_APART + 2 * pair.estimate.half_width
-        # the first that agrees will do: of most records the cheapest does
+        # one agreement is enough: for most records the cheapest agrees
         if not any(abs(one / stated - 1) <= apart for one in typical_times(point, pair)):
             typical = next(typical_times(point, pair))
             yield f"the estimate {stated:.0f} ns is not its batches' {typical:.0f} ns"
@@ -149,8 +147,8 @@ def _busy_blocks(pair: PairResult) -> list[Sentinel]:
 
 
 def waited_share(pair: PairResult) -> float:
-    """Share of the timed part for which the poorer end's process waited for a processor; 0 where
-    nothing is known.
+    """Return the share of the timed part for which the worse end waited for a processor; 0 if
+    unknown.
     """
     timed = max(sum(pair.batch_ns), pair.target_elapsed_ns or 0.0)
     waited = max(pair.origin_waited_ns or 0.0, pair.target_waited_ns or 0.0)
@@ -158,15 +156,15 @@ def waited_share(pair: PairResult) -> float:
 
 
 def crowded(pair: PairResult) -> bool:
-    """True when the processor was taken away from either end: in most blocks, or for a good part of
-    the time.
+    """Return whether either end lost its processor in most blocks or for a good part of the
+    time.
     """
     often = len(_busy_blocks(pair)) > _BUSY_BLOCKS * len(pair.sentinels)
     return often or waited_share(pair) > _WAITED_SHARE
 
 
 def disturbance(pair: PairResult) -> str:
-    """What took the processor away; "" when nothing did."""
+    """Return what took the processor away; "" if nothing did."""
     if not crowded(pair):
         return ""
     share = waited_share(pair)
@@ -176,7 +174,7 @@ def disturbance(pair: PairResult) -> str:
 
 
 def sentinel_issues(ctx: Context, point: PointRecord, pair: PairResult) -> list[Issue]:
-    """Scheduler interference and the distance of the two cores."""
+    """Report scheduler interference and a changing distance between the two cores."""
     who, marks = ctx.route(pair), pair.sentinels
     issues = []
     busy, share = len(_busy_blocks(pair)), waited_share(pair)
@@ -204,13 +202,13 @@ def sentinel_issues(ctx: Context, point: PointRecord, pair: PairResult) -> list[
 def trouble_issues(
     ctx: Context, point: PointRecord, deltas: Mapping[int, Mapping[str, int]]
 ) -> list[Issue]:
-    """Retransmission, drop and pause counters that rose at a host during the point; lost
+    """Report retransmission, drop and pause counters that rose at a host during the point; lost
     carriers.
     """
     issues = []
     for reader, counters in sorted(deltas.items()):
         who = ctx.node(reader)
-        # What the kernel's TCP sent again is said of the whole run (``loss``).
+        # Retransmissions of the kernel's TCP are reported for the whole run (``loss``).
         ports = {name: rose for name, rose in counters.items() if not name.startswith("ip/")}
         for group, rose in trouble_counters(ports).items():
             listed = ", ".join(f"{name} +{count}" for name, count in list(rose.items())[:4])

@@ -1,10 +1,10 @@
-"""A route that was measured several times: one sample that is too wide, or moved too few bytes,
-does not undo another that passes. Pure.
+"""Settle samples of a route by repeats: one that is too wide or too small does not undo one that
+passes. Pure.
 
-Screens repeat the rounds of a few nodes, and what is open is measured once more. What is in doubt
-in one sample only because its interval is wide or its bytes were too few is settled by a sample of
-the same route, pattern and size that passes. It stays in the JSON document as `settled`, is no
-result of its own for a reader, and its findings become warnings.
+Screens repeat the rounds of a few nodes, and undecided pairs are measured again. If one sample is
+in doubt only because its interval is wide or its bytes were too few, a passing sample of the same
+route, pattern and size settles it. The settled sample stays in the JSON document as `settled`, is
+not shown as a result, and its findings become warnings.
 """
 
 from collections.abc import Sequence
@@ -15,21 +15,21 @@ from wireproof.model.finding import Finding, Judgement, Node, PairVerdict, Route
 from wireproof.verdict.issue import overall
 
 _WIDE = frozenset({"unstable", "below-expectation", "multimodal", "launches-disagree"})
-"""Codes that a wide interval alone brings about; what is wrong with a path is not among them."""
+"""Codes that a wide interval alone can cause; none of them is about the path."""
 _FAST = "above-ceiling"
-"""Inconclusive if the interval reaches down to the ceiling or the times are in doubt. Of bytes that
-are proven on the wire, another sample tells; a link that is claimed too slow is too fast again.
+"""Inconclusive if the interval reaches down to the ceiling or the times are in doubt. If the bytes
+are proven on the wire, another sample decides; a link claimed too slow exceeds the ceiling again.
 """
 _FEW = "unproven-too-few-bytes"
 _LATE, _WAITED = "slow-start", "oversubscribed"
-"""A late answer of processes that waited for a processor: another sample tells."""
+"""A late answer of processes that waited for a processor: another sample decides."""
 _SOFTER = _WIDE | {"direction-slow", _FEW, _FAST, _LATE}
-"""Of the findings: also what two directions of one route say of each other."""
+"""Codes of findings that may be softened; they include comparisons of a route's two directions."""
 _BESIDE = frozenset({_WAITED, "clock-not-tsc", "far-core-state"})
-"""Warnings about the machine that go with a wide interval and decide nothing."""
+"""Warnings about the machine that accompany a wide interval and decide nothing."""
 _FEW_LOST = 1000.0
-"""Lost segments of a million that a repeat may settle: a busy host's queue loses some hundreds. A
-link that loses more is no better for a sample that passes.
+"""Lost segments per million that a repeat may settle: a busy host's queue loses some hundreds. If a
+link loses more, one passing sample does not excuse it.
 """
 Measurement = tuple[Route, str, int]
 
@@ -43,9 +43,7 @@ def _route(pair: PairVerdict) -> Route:
 
 
 def settled_by_repeats(judgement: Judgement) -> Judgement:
-    """``judgement`` drawn again without the inconclusive samples that a repeat of their route
-    settles.
-    """
+    """Judge again without the inconclusive samples that a repeat of their route settles."""
     passing = {_measurement(pair) for pair in judgement.pairs if pair.verdict == "pass"}
     pairs = [
         msgspec.structs.replace(pair, settled=True) if _is_settled(pair, passing) else pair
@@ -65,7 +63,7 @@ def settled_by_repeats(judgement: Judgement) -> Judgement:
 
 
 def _over(findings: Sequence[Finding], pairs: Sequence[PairVerdict]) -> list[Finding]:
-    """``findings``; those that a repeat settled are warnings."""
+    """Return the findings, with those that a repeat settled as warnings."""
     routes = {_route(pair) for pair in pairs if pair.settled}
     open_ = {_route(pair) for pair in pairs if not pair.settled and pair.verdict != "pass"}
     return [_softer(each) if _is_over(each, routes, open_) else each for each in findings]
@@ -76,9 +74,10 @@ def _is_settled(pair: PairVerdict, passing: set[Measurement]) -> bool:
 
 
 def may_settle(pair: PairVerdict) -> bool:
-    """Whether another sample may settle this inconclusive one: nothing is open but the width of its
-    interval, a number above the ceiling or the number of its bytes. An unknown reason settles
-    nothing.
+    """Return whether another sample may settle this inconclusive one.
+
+    Only the width of its interval, a number above the ceiling or the number of its bytes may be
+    open. An unknown reason settles nothing.
     """
     codes = set(pair.codes)
     late = {_LATE} if _WAITED in codes else set[str]()
@@ -90,13 +89,13 @@ def may_settle(pair: PairVerdict) -> bool:
 
 
 def too_few_bytes(pair: PairVerdict) -> bool:
-    """Whether its path is not proven because too few bytes moved, and for nothing else."""
+    """Return whether the path is unproven only because too few bytes moved."""
     return pair.proof == "unproven" and _FEW in pair.codes
 
 
 def _is_over(finding: Finding, routes: set[Route], still_open: set[Route]) -> bool:
-    """Whether what a finding leaves open was only a wide interval, and is settled: of its route, or
-    of every route that loses packets.
+    """Return whether a finding was open only for a wide interval and is settled: for its route, or
+    for every route that loses packets.
     """
     about = finding.about
     if finding.severity != "inconclusive":

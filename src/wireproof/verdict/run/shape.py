@@ -1,5 +1,5 @@
-"""The curve of goodput against size: a maximum at medium sizes and then a fall is a cache; breaks
-are protocol switches.
+"""The curve of goodput against size: a peak at medium sizes before a fall is a cache; breaks are
+protocol switches.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _LAUNCH_SPREAD = 0.10
 
 @dataclass(frozen=True, slots=True)
 class CurveSample:
-    """One size of a curve that is known well enough to decide; goodput in bytes/s with its
+    """One size of a curve that is precise enough to decide; goodput in bytes/s with its
     interval.
     """
 
@@ -41,7 +41,6 @@ class CurveSample:
 
     @classmethod
     def of(cls, size: int, time: Estimate, proof: Proof, disturbed: str) -> CurveSample:
-        """From the time of one operation."""
         goodput, low, high = (
             size / (ns * 1e-9) for ns in (time.median_ns, time.high_ns, max(time.low_ns, 1e-3))
         )
@@ -50,7 +49,7 @@ class CurveSample:
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """One pair of ranks measuring one pattern with one setting: along a curve only sizes differ."""
+    """One pair of ranks with one pattern and setting: along a curve only sizes differ."""
 
     route: Route
     ranks: tuple[int, int]  # a host may have several
@@ -76,12 +75,13 @@ class Variant:
 
 
 Curves = Mapping[Variant, Mapping[int, CurveSample]]
-"""What is known of each size."""
+"""The sample of each size, by variant."""
 
 
 def cache_issues(curves: Curves) -> list[Issue]:
-    """A warning when counters prove the wire where the curve falls; a failure when they do not, and
-    the whole intervals of an undisturbed curve fall.
+    """Report cache-shaped curves: a warning if counters prove the wire where the curve falls.
+
+    A failure if they do not and the whole intervals of an undisturbed curve fall.
     """
     issues = []
     for variant, curve in curves.items():
@@ -102,7 +102,7 @@ def _cache_issue(variant: Variant, curve: Mapping[int, CurveSample], peak: int, 
     )
     disturbed = top.disturbed or end.disturbed
     text += f"; {disturbed}" if disturbed else ""
-    # What smaller messages did not prove says nothing about the path of these.
+    # Smaller messages say nothing about the path of these.
     proven = all(sample.proof == "on-wire" for size, sample in curve.items() if size >= peak)
     severity: Severity = "warning" if proven else "inconclusive"
     if not proven and not disturbed and end.high < (1 - FALL) * top.low:
@@ -116,9 +116,9 @@ def _cache_issue(variant: Variant, curve: Mapping[int, CurveSample], peak: int, 
 
 
 def switch_issues(ctx: Context, curves: Curves) -> list[Issue]:
-    """A note where a ping-pong's time against size breaks: the library changes its protocol there.
+    """Note where a ping-pong's time against size breaks: the library switches its protocol there.
 
-    A shaped link breaks the curve itself, where its bucket is empty: breaks up to that size are not
+    A shaped link also breaks the curve, at the size of its bucket: breaks up to that size are not
     the library's.
     """
     bucket = bandwidth_threshold_bytes(ctx.link, ctx.table) if ctx.link else 0
@@ -151,8 +151,8 @@ def switch_issues(ctx: Context, curves: Curves) -> list[Issue]:
 def launch_issues(
     launches: Mapping[tuple[Variant, int], Sequence[Measured]],
 ) -> list[Issue]:
-    """A warning where repeats of one point differ, intervals apart: each was precise about a
-    different state.
+    """Warn if repeats of one point differ with separate intervals: each was precise about another
+    state.
     """
     issues = []
     for (variant, size), numbers in launches.items():
@@ -175,13 +175,13 @@ def launch_issues(
     return issues
 
 
-# --- A run beside the published numbers of the same link: where it lies, and what is usual there.
+# --- Compare a run with published numbers of the same link.
 
 _LARGE = {"pingpong": WAITED_BYTES, "stream": 1 << 16}
 
 
 def _place(ctx: Context, pattern: str, size: int, value: float, unit: str) -> Place | None:
-    """Of a wire that is none of a lab's, a model's or a recording's."""
+    """Return the place of a number on a real wire, not of a lab, a model or a recording."""
     opened, claim = ctx.run.open, ctx.run.claim
     transport = opened.transport if opened is not None else "mpi"
     made_up = transport in ("null", "model") or ctx.virtual or claim.played or not claim.wire
@@ -197,7 +197,7 @@ def _place(ctx: Context, pattern: str, size: int, value: float, unit: str) -> Pl
 
 
 def usual(ctx: Context, point: PointRecord, value: float, unit: str) -> Place | None:
-    """Where one number lies, if others usually get no more; None if they do."""
+    """Return where a number lies if others usually get no more; None if they do."""
     pattern, form = point.pattern, point.form
     plain = is_round_trip(pattern, form) or (pattern == "stream" and one_way(pattern, form))
     found = _place(ctx, pattern, point.message_bytes, value, unit) if plain else None
@@ -205,8 +205,10 @@ def usual(ctx: Context, point: PointRecord, value: float, unit: str) -> Place | 
 
 
 def places_of(ctx: Context, pairs: Sequence[PairVerdict]) -> list[Place]:
-    """The median over the pairs of the smallest and the largest ping-pong and the largest stream,
-    each where it lies among published ones. What went off the wire is left out.
+    """Return where the smallest and largest ping-pong and the largest stream lie among published
+    numbers.
+
+    Each is the median over the pairs. Traffic off the wire is left out.
     """
     crossed = [one for one in pairs if one.proof not in ("off-wire", "mixed") and one.value > 0]
     found = [
@@ -219,7 +221,7 @@ def places_of(ctx: Context, pairs: Sequence[PairVerdict]) -> list[Place]:
 
 
 def _ends(pattern: str, sizes: set[int]) -> list[int]:
-    """The smallest size of small ping-pongs, and the largest that tells the rate."""
+    """Return the smallest size of small ping-pongs, and the largest that shows the rate."""
     small = [size for size in sizes if size <= SMALL and pattern == "pingpong"]
     large = [size for size in sizes if size >= _LARGE[pattern]]
     return [*sorted(small)[:1], *sorted(large)[-1:]]
@@ -235,7 +237,7 @@ def _median_place(
 
 
 def trailing(places: Sequence[Place]) -> list[Issue]:
-    """A warning for each number that every published one beats."""
+    """Warn about each number that every published number beats."""
     return [
         Issue(
             "trails-published",

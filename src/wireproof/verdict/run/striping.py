@@ -1,8 +1,9 @@
-"""Did every rail carry its share? Of claimed rails the ledger tells what crossed each. Pure.
+"""Did every rail carry its share? The ledger shows what crossed each claimed rail. Pure.
 
-A share is of the bytes that all rails carried in one direction at one end. It is due in proportion
-to the line rates, of large one-way messages: what waits for an answer is one message at a time, and
-a library may send short ones over one rail. So a route is judged by its largest one-way messages.
+A share is a share of the bytes that all rails carried in one direction at one end. It is due in
+proportion to the line rates for large one-way messages: patterns that wait for an answer send one
+message at a time, and a library may send short messages over one rail. So a route is judged by its
+largest one-way messages.
 """
 
 from collections import defaultdict
@@ -29,13 +30,15 @@ Key = tuple[int, int, int, int]
 """Point, repeat, origin and target."""
 _Route = tuple[str, str, str]
 """Hosts and pattern."""
-_TELLING = 0.5  # of the busiest end's bytes: the way back has acknowledgements only
+_TELLING = 0.5  # of the busiest end's bytes: the way back carries only acknowledgements
 
 
 @dataclass(frozen=True)
 class Stripe:
-    """How the rails shared the bytes of one pair at one point. ``size``: of the messages; ``due``:
-    they were to be shared; ``worst``: the shares at the end that is furthest from that.
+    """How the rails shared the bytes of one pair at one point.
+
+    ``size``: of the messages. ``due``: the rails should share them. ``worst``: the shares at the
+    end that is furthest from its due shares.
     """
 
     route: _Route
@@ -47,7 +50,7 @@ class Stripe:
 
 
 class Striping:
-    """The stripes of a run. Without rails in the claim there are none, and nothing costs time."""
+    """The stripes of a run; empty, and free of cost, if no rails are claimed."""
 
     def __init__(
         self,
@@ -64,16 +67,17 @@ class Striping:
         self._largest = _largest(self.stripes.values())
 
     def of(self, point: PointRecord, pair: PairResult) -> Stripe | None:
-        """The stripe of a pair at a point; None where no rails are claimed."""
+        """Return the stripe of a pair at a point; None if no rails are claimed."""
         return self.stripes.get(_key(point, pair))
 
     def decides(self, stripe: Stripe) -> bool:
-        """Whether its messages are the largest one-way ones of the route."""
+        """Return whether the messages are the largest one-way messages of the route."""
         return stripe.due and stripe.size >= self._largest.get(stripe.route, 0)
 
     def link(self, point: PointRecord, pair: PairResult) -> LinkClaim | None:
-        """The link to hold the pair's number against: all rails, where they were to be used or
-        were; else as many as the number fits.
+        """Return the link to compare the pair's number with.
+
+        All rails if the pair should or did use them; otherwise as many rails as fit the number.
         """
         link, stripe = self._ctx.link, self.of(point, pair)
         if link is None or stripe is None or self.decides(stripe):
@@ -84,7 +88,7 @@ class Striping:
 
 
 def with_stripe(verdict: PairVerdict, stripe: Stripe | None) -> PairVerdict:
-    """The verdict with how the rails shared its bytes."""
+    """Add to the verdict how the rails shared its bytes."""
     if stripe is None:
         return verdict
     return msgspec.structs.replace(verdict, striping=stripe.state, rails=list(stripe.rails))
@@ -123,7 +127,7 @@ def _stripe(ctx: Context, point: PointRecord, pair: PairResult, proof: PairProof
 def _worst(
     ctx: Context, ends: Sequence[Sighting]
 ) -> tuple[tuple[RailShare, ...], tuple[RailShare, ...], State]:
-    """All shares, those of the end that is furthest from what is due, and how these are."""
+    """Return all shares, those of the end furthest from what is due, and the state of these."""
     weights = due_shares(ctx.link, len(ends[0].rails)) if ends else []
     found: list[tuple[State, list[RailShare]]] = []
     for end in ends:
@@ -157,15 +161,14 @@ _WORST: tuple[State, ...] = ("striped", "unknown", "unequal", "one-rail")
 """The best first."""
 
 
-# --- Findings about rails: one that is down, bytes that were not shared, and the node whose rail it
-# is.
+# --- Findings about rails: a rail that is down, unequal shares, and the node with the slow rail.
 
-_FEWEST = 2  # routes of a node that must agree before it is the node's rail
+_FEWEST = 2  # routes of a node that must agree before the node's rail is blamed
 _DOWN = ("down", "lowerlayerdown")
 
 
 def down_issues(ctx: Context) -> list[Issue]:
-    """A claimed rail that cannot carry anything."""
+    """Report claimed rails that cannot carry anything."""
     if not ctx.run.claim.wire:
         return []
     found: dict[tuple[str, str], Issue] = {}
@@ -185,7 +188,7 @@ def down_issues(ctx: Context) -> list[Issue]:
 
 
 def _why_down(nic: Nic, host: Host) -> str:
-    """What keeps a rail from carrying anything; "" when nothing is known to."""
+    """Return what keeps a rail from carrying anything; "" if nothing is known."""
     if nic.carrier is False or nic.operstate in _DOWN:
         return f"has no carrier ({nic.operstate or 'carrier 0'})"
     bare = nic.rdma is None and nic.kind != "infiniband" and not nic.master
@@ -196,8 +199,9 @@ def _why_down(nic: Nic, host: Host) -> str:
 
 
 def rail_issues(ctx: Context, striping: Striping) -> list[Issue]:
-    """Routes whose largest messages were not shared by the rails as their line rates say; one
-    finding for a node whose rail explains several.
+    """Report routes whose rails did not share the largest messages according to their line rates.
+
+    One finding per node if its rail explains several routes.
     """
     judged = {key: one for key, one in striping.stripes.items() if striping.decides(one)}
     bad = {key: one for key, one in judged.items() if one.state in ("one-rail", "unequal")}
@@ -224,13 +228,13 @@ def _down_rails(ctx: Context) -> set[tuple[str, str]]:
 
 
 def _lost(stripe: Stripe, down: set[tuple[str, str]]) -> bool:
-    """Whether a rail that is down at one end explains it."""
+    """Return whether a rail that is down at one end explains it."""
     names = {rail for host, rail in down if host in stripe.route[:2]}
     return bool(names & {share.rail for share in _short(stripe)})
 
 
 def _short(stripe: Stripe) -> list[RailShare]:
-    """The rails that carried less than their share."""
+    """Return the rails that carried less than their share."""
     return [one for one in stripe.worst if one.share is not None and one.share < one.due_share]
 
 
@@ -271,8 +275,10 @@ def _lines(stripe: Stripe) -> list[str]:
 def _blamed(
     judged: Mapping[Key, Stripe], bad: Mapping[Key, Stripe]
 ) -> Iterator[tuple[Port, str, set[Key]]]:
-    """Node and direction, its rail, and the routes that it explains: all routes that way are short
-    of this rail, and the same rail is well where the node takes no part.
+    """Yield node and direction, its rail, and the routes that it explains.
+
+    All routes that way are short on this rail, and the same rail is fine on routes without the
+    node.
     """
     ways: dict[tuple[str, str], set[Key]] = defaultdict(set)
     for key, stripe in judged.items():

@@ -22,4 +22,3 @@ def test_a_fault_that_was_missed_is_named() -> None:
     said = document_text(found)
     assert "1 of 2 injected faults" in said
     assert "MISSED:  a slow node" in said
-    assert "fails above" not in said

@@ -5,6 +5,7 @@ the numbers, and where they come from.
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 
 from wireproof.model import quantity
 from wireproof.model.finding import Finding, worst
@@ -105,20 +106,27 @@ def run_document(runs: Sequence[JudgedRun], title: str, *, brief: bool = False) 
     return Document(title, answer, parts, verdict)
 
 
-def demo_document(found: Mapping[str, str]) -> Document:
-    """Whether what was injected was found. ``found``: each fault and what was said of it, "" if it
-    was missed.
+def demo_document(
+    found: Mapping[str, str], runs: Sequence[JudgedRun] = (), folder: Path | None = None
+) -> Document:
+    """Say whether the injected faults were found. ``found`` maps each fault to what the judgement
+    says about it, "" if it was missed. ``folder`` holds the records of ``runs``.
     """
-    hits = sum(bool(said) for said in found.values())
+    hits = sum(bool(finding) for finding in found.values())
     good = hits == len(found)
     items = tuple(
-        Item("pass" if said else "fail", f"{fault}: {said}" if said else fault, word=word)
-        for fault, said in found.items()
-        for word in ("found:" if said else "MISSED:",)
+        Item("pass", f"{fault}: {finding}", word="found:")
+        if finding
+        else Item("fail", fault, word="MISSED:")
+        for fault, finding in found.items()
     )
-    why = "What fails above are these faults: the judgement did not know them."
+    each = tuple(Item(run.judgement.verdict, f"{run.title}: {short_headline(run)}") for run in runs)
+    where = f"`wireproof report {folder}`" if folder else "`wireproof demo --out DIR` keeps them:"
+    parts: tuple[Part, ...] = (Findings(items),)
+    if runs:
+        why = "The judgement did not know of the faults. What it says of each measurement:"
+        parts = (*parts, Text(why), Findings(each), Text(f"All tables: {where}"))
     answer = f"{hits} of {len(found)} injected faults found."
-    parts: tuple[Part, ...] = (Findings(items), *([Text(why)] if good else []))
     return Document("Demo", answer, parts, "pass" if good else "fail")
 
 

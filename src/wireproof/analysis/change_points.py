@@ -1,13 +1,13 @@
-"""Where a series changes its level: binary segmentation with a permutation test.
+"""Find where a series changes its level: binary segmentation with a permutation test.
 
 The statistic is the largest weighted difference of the mean ranks before and after a place
 (Pettitt, Applied Statistics 28, 1979; weighted as in Csorgo and Horvath, Limit Theorems in
-Change-Point Analysis, 2.1). Its p is that of random orders of the same values, so that a series
-without a change and without a memory shows one with probability ``alpha``, whatever its
-distribution is. Where it changes is the place of least squares, of values without their extremes.
+Change-Point Analysis, 2.1). Its p comes from random orders of the same values, so a series of
+independent values without a change shows one with probability ``alpha``, whatever its distribution.
+The place of the change minimises the squares of the values without their extremes.
 
 Fewer than sixteen values have too few orders for that test. Two or more on either side are compared
-by Student's t, which takes normal noise for granted: such a change says that it is of a ``few``.
+by Student's t, which assumes normal noise: such a change is marked ``few``.
 """
 
 import math
@@ -19,18 +19,19 @@ import numpy as np
 from wireproof.analysis.interval import Floats
 
 LEAST = 4
-"""Values on either side of a change that ranks show."""
+"""Least values on either side of a change found by ranks."""
 FEWEST = 2
-"""Values on either side of any change."""
+"""Least values on either side of any change."""
 _MANY = 16
 _BLOCKS = (99, 400, 1500)
-"""Random orders, one block after the other."""
+"""Numbers of random orders, in blocks drawn one after the other."""
 
 
 @dataclass(frozen=True)
 class ChangePoint:
-    """``index``: of the first value after it. ``few``: by a test that takes normal noise for
-    granted.
+    """``index``: first value after the change.
+
+    ``few``: found by the test that assumes normal noise.
     """
 
     index: int
@@ -41,15 +42,16 @@ class ChangePoint:
 def change_points(
     values: Sequence[float] | Floats, *, alpha: float = 0.01, seed: int = 0, floor: float = 0.0
 ) -> list[ChangePoint]:
-    """The changes in order. ``values``: at equal weight, in the order of time; ``alpha``: of one in
-    a series that has none; ``floor``: the least standard deviation that few values are taken to
-    have.
+    """Return the changes in order.
+
+    ``values``: in order of time, with equal weights. ``alpha``: probability of a change in a series
+    that has none. ``floor``: the least standard deviation assumed for few values.
     """
     x = np.asarray(values, dtype=np.float64)
     if x.size < _MANY:
         return _of_few(x, alpha, floor)
-    found = _segments(x, 0, alpha, np.random.default_rng(seed))
-    return sorted(found, key=lambda one: one.index)
+    changes = _segments(x, 0, alpha, np.random.default_rng(seed))
+    return sorted(changes, key=lambda change: change.index)
 
 
 def _segments(x: Floats, first: int, alpha: float, rng: np.random.Generator) -> list[ChangePoint]:
@@ -70,8 +72,10 @@ def _segments(x: Floats, first: int, alpha: float, rng: np.random.Generator) -> 
 
 
 def _p(ranks: Floats, height: float, alpha: float, rng: np.random.Generator) -> float:
-    """Of random orders. Those that are as far apart are counted until they are too many for
-    ``alpha``: where nothing changes, some dozens tell.
+    """Return p from random orders.
+
+    Counting stops as soon as too many orders for ``alpha`` are as far apart: without a change, a
+    few dozen orders suffice.
     """
     above = 0
     for count in _BLOCKS:
@@ -83,7 +87,7 @@ def _p(ranks: Floats, height: float, alpha: float, rng: np.random.Generator) -> 
 
 
 def _ranks(x: Floats) -> Floats:
-    """Mid-ranks, centred."""
+    """Return centred mid-ranks."""
     _, inverse, counts = np.unique(x, return_inverse=True, return_counts=True)
     ends = np.cumsum(counts)
     middle = ends - (counts - 1) / 2.0
@@ -93,7 +97,7 @@ def _ranks(x: Floats) -> Floats:
 
 
 def _of_few(x: Floats, alpha: float, floor: float) -> list[ChangePoint]:
-    """One change of four to fifteen values, by Student's t over all places where it may be."""
+    """Find one change among four to fifteen values by Student's t over all possible places."""
     if x.size < 2 * FEWEST or np.ptp(x) == 0:
         return []
     cut, freedom = _parting(x), x.size - 2
@@ -107,8 +111,10 @@ def _of_few(x: Floats, alpha: float, floor: float) -> list[ChangePoint]:
 
 
 def _two_sided(t: float, freedom: int) -> float:
-    """Probability that Student's t with a whole number of degrees is beyond ``t`` on either side:
-    the finite series of Abramowitz and Stegun, 26.7.3 and 26.7.4.
+    """Return the probability that Student's t is beyond ``t`` on either side, for whole degrees of
+    freedom.
+
+    The finite series of Abramowitz and Stegun, 26.7.3 and 26.7.4.
     """
     angle = math.atan(t / math.sqrt(freedom))
     square, odd = math.cos(angle) ** 2, freedom % 2
@@ -122,14 +128,14 @@ def _two_sided(t: float, freedom: int) -> float:
 
 
 def _parting(x: Floats) -> int:
-    """The place with the least squares about the means before and after it."""
+    """Return the place with the least squares about the means before and after it."""
     places = np.arange(FEWEST, x.size - FEWEST + 1)
     sums = np.cumsum(x - x.mean())[places - 1]
     return int(places[np.argmax(sums**2 / (places * (x.size - places)))])
 
 
 def _highest(rows: Floats) -> Floats:
-    """For each row: how well the place parts it that does so best."""
+    """Return the statistic of each row at its best place."""
     n = rows.shape[1]
     k = np.arange(1, n)
     weight = np.sqrt(k * (n - k) / n)

@@ -1,4 +1,4 @@
-"""How counters changed over one interval, whoever read them: the ledger's raw material. Pure."""
+"""How counters changed over one interval, whoever read them: the input of the ledger. Pure."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,17 +11,17 @@ _32 = 1 << 32
 _64 = 1 << 64
 ABSENT, SILENT = "absent", "silent"
 _QUIET_NOISE = 16_384
-"""Counts in the quiet windows below this are neighbour discovery and the tail of the point
-itself.
-"""
+"""Smaller counts in the quiet windows are neighbour discovery and the tail of the point itself."""
 _LOUDER = 2.0
 
 
 @dataclass(frozen=True, slots=True)
 class Rise:
-    """How much a counter rose; ``None`` with the remark that made it unknown (``absent``,
-    ``unreadable``, ``reset``, ``saturated``, ``negative``, ``new``). ``wrapped``: it passed its end
-    once and was repaired. ``silent``: it did not move, or does not exist.
+    """How much a counter rose.
+
+    ``None`` with a remark if it is unknown: ``absent``, ``unreadable``, ``reset``, ``saturated``,
+    ``negative``, ``new``. ``wrapped``: it passed its end once and was corrected. ``silent``: it did
+    not move, or does not exist.
     """
 
     count: int | None
@@ -41,24 +41,26 @@ class Changes(Protocol):
 
     interval_ns: float
     settled_ms: float
-    """How long was waited before both readings: a counter that is refreshed sooner is not late."""
+    """Wait before both readings: a counter with a shorter refresh is not late."""
 
     def rise(self, name: str) -> Rise:
-        """How much ``name`` rose."""
+        """Return how much ``name`` rose."""
 
     def background(self, name: str) -> float:
-        """Counts that other traffic explains, over the whole interval."""
+        """Return the counts of other traffic over the whole interval."""
 
     def peak(self, name: str) -> float | None:
-        """Highest rate between two readings, counts per second; None when nobody looked."""
+        """Return the highest rate between two readings in counts per second; None if not read."""
 
     def last(self, name: str) -> int | None:
-        """The value at the end; None when it is not known."""
+        """Return the value at the end; None if it is not known."""
 
 
 def counter_delta(before: int, after: int) -> tuple[int | None, str]:
-    """Difference and remark: ``wrapped`` (32 bit, once: it may have been more often); or None with
-    ``reset``, ``saturated``, ``negative``. 64 bits do not come round twice, so that they are exact.
+    """Return difference and remark.
+
+    ``wrapped``: 32 bits passed once (perhaps more often). The difference is None for ``reset``,
+    ``saturated`` and ``negative``. 64 bits never wrap twice, so a repaired difference is exact.
     """
     if before < 0 or after < 0:
         return None, "negative"
@@ -72,11 +74,11 @@ def counter_delta(before: int, after: int) -> tuple[int | None, str]:
 
 
 class WitnessChanges:
-    """A reading of our own engine: only counters that changed are in it.
+    """The changes in a reading of our engine, which lists only counters that changed.
 
-    ``idle``: of the same reader, before the run; its ``standing`` names the byte counters that
-    exist, when the engine says so. Without that a counter that is not in the reading is taken as
-    still.
+    ``idle``: the reading of the same reader before the run; its ``standing`` lists the existing
+    byte counters if the engine reports them. Without that list, a counter that is not in the
+    reading counts as unchanged.
     """
 
     def __init__(self, reading: WitnessReading | Total, idle: Idle | None) -> None:

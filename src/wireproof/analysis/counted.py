@@ -1,8 +1,7 @@
-"""What crossed one port by its own counters, out of the ledger's entries: parts added up, the same
-bytes counted once. Pure.
+"""Sum up what crossed one port by its own counters, counting each byte once. Pure.
 
-The best evidence is a counter of the physical port that includes every carrier; else the parts by
-carrier are added, and a part that nothing counts makes the sum a lower bound.
+The best evidence is a counter of the physical port that includes every carrier. Otherwise the parts
+by carrier are added, and a part that nothing counts makes the sum a lower bound.
 """
 
 from collections.abc import Iterable, Sequence
@@ -10,19 +9,19 @@ from dataclasses import dataclass, replace
 
 from wireproof.model.ledger import LEVELS, QUALITIES, Carrier, LedgerEntry, Level, Quality
 
-_ABOUT_ALL = 0.8  # of the bytes: the peak of the rest is small beside theirs
+_ABOUT_ALL = 0.8  # of the bytes: the peak of the rest is negligible
 _HARDLY = 65_536.0  # bytes
-_SMALLEST_FRAME = 40.0  # bytes, by counters that leave the link's own header out
+_SMALLEST_FRAME = 40.0  # bytes, for counters that exclude the link's own header
 
 
 @dataclass(frozen=True)
 class Crossed:
-    """Bytes in one direction. ``bytes`` None: nothing could be read. ``complete`` False: a carrier
-    is not counted.
+    """Bytes in one direction.
 
-    ``inside``: what counters of the carriers say beside ``bytes`` of the whole, None where nothing
-    says more. ``by``: bytes by carrier, where counters tell these apart. ``level``,
-    ``quality``: the weakest of what was added.
+    ``bytes`` None: nothing could be read. ``complete`` False: a carrier is not counted. ``inside``:
+    what the carriers' counters show beside ``bytes`` of the whole; None if nothing shows more.
+    ``by``: bytes by carrier, if counters separate them. ``level``, ``quality``: the weakest of what
+    was added.
     """
 
     bytes: float | None
@@ -39,7 +38,7 @@ class Crossed:
     remark: str = ""
 
     def carried(self, carrier: Carrier) -> float | None:
-        """Bytes of one carrier; None where no counter tells."""
+        """Return the bytes of one carrier; None if no counter shows them."""
         return dict(self.by).get(carrier)
 
 
@@ -47,7 +46,7 @@ NOTHING = Crossed(None, remark="there is no counter of it")
 
 
 def counted(entries: Sequence[LedgerEntry]) -> Crossed:
-    """One port by itself."""
+    """Sum up one port by itself."""
     whole = _first(entry for entry in entries if entry.carrier == "any")
     parts = _parts(entries)
     if whole is not None and whole.bytes is not None:
@@ -66,11 +65,11 @@ def _with_whole(
         rest = counted([entry for entry in entries if entry is not whole])
         if rest.bytes is not None and rest.bytes > count:
             return rest
-        # what else is counted says that no more crossed
+        # the other counters show that no more crossed
         complete = rest.bytes is not None and rest.complete
     inside = parts.bytes if whole.level != "stack" and parts.complete else None
-    # A driver's own statistics are too costly to be read many times a second: the peak is then that
-    # of the parts, if these are about all of it.
+    # A driver's own statistics are too slow to read many times a second: the peak is then that of
+    # the parts, if these include almost all bytes.
     peak, most = whole.peak_bytes_per_s, (parts.bytes or 0.0) >= _ABOUT_ALL * count
     peak = parts.peak_bytes_per_s if peak is None and most else peak
     return Crossed(
@@ -90,16 +89,16 @@ def _with_whole(
 
 
 def _without_whole(whole: LedgerEntry, parts: Crossed) -> Crossed:
-    """The parts in place of a whole that cannot be read: it would have had RDMA too, which the
-    parts may not have.
+    """Use the parts instead of an unreadable whole, which would have included RDMA; the parts may
+    not.
     """
     apart = len(parts.by) > 1 and parts.by[-1] != ("rdma", 0.0)
     return replace(parts, complete=apart, remark=whole.remark, quality=whole.quality)
 
 
 def _apart(whole: float, parts: Crossed) -> tuple[tuple[Carrier, float], ...]:
-    """By carrier: what is in the whole and not the kernel's is RDMA's, where RDMA has no counter of
-    its own.
+    """Return bytes by carrier: without a counter of RDMA, the rest beside the kernel's bytes is
+    RDMA's.
     """
     kernel = parts.carried("kernel")
     if kernel is None or len(parts.by) > 1:
@@ -115,13 +114,15 @@ def _lost(entries: Sequence[LedgerEntry]) -> Crossed:
 
 
 def _first(entries: Iterable[LedgerEntry]) -> LedgerEntry | None:
-    """The readable entry of the strongest level; an unreadable one where none is."""
+    """Return the readable entry of the strongest level, or an unreadable one if none is
+    readable.
+    """
     ranked = sorted(entries, key=lambda entry: (entry.bytes is None, LEVELS.index(entry.level)))
     return ranked[0] if ranked else None
 
 
 def _parts(entries: Sequence[LedgerEntry]) -> Crossed:
-    """The carriers that have counters of their own, added up."""
+    """Add up the carriers that have counters of their own."""
     found = []
     for carrier in ("kernel", "rdma", "psm"):
         part = counted_part([entry for entry in entries if entry.carrier == carrier])
@@ -157,7 +158,7 @@ def counted_part(entries: Sequence[LedgerEntry]) -> Crossed | None:
 
 
 def added(parts: Sequence[Crossed]) -> Crossed:
-    """Parts that share no byte. An unreadable part leaves a lower bound."""
+    """Add parts that share no byte. An unreadable part leaves a lower bound."""
     known = [part for part in parts if part.bytes is not None]
     lost = [part for part in parts if part.bytes is None]
     if not known:
@@ -185,14 +186,14 @@ def _sum(parts: Sequence[Crossed], *, complete: bool, remark: str) -> Crossed:
 
 
 def _peak(parts: Sequence[Crossed], whole: float) -> float | None:
-    """The peaks together; None where they are of a part of the bytes."""
+    """Return the sum of the peaks; None if they cover only a part of the bytes."""
     peaked = [part for part in parts if part.peak_bytes_per_s is not None]
     most = sum([part.bytes or 0.0 for part in peaked]) >= _ABOUT_ALL * whole
     return sum([part.peak_bytes_per_s or 0.0 for part in peaked]) if peaked and most else None
 
 
 def _whole(values: Sequence[float | None]) -> float | None:
-    """The sum; None as soon as one is not known."""
+    """Return the sum; None if any value is unknown."""
     known = _known(values)
     return sum(known) if len(known) == len(values) else None
 
@@ -202,8 +203,9 @@ def _known(values: Iterable[float | None]) -> list[float]:
 
 
 def _by_carrier(parts: Sequence[Crossed], *, complete: bool) -> tuple[tuple[Carrier, float], ...]:
-    """Bytes by carrier. Where everything is counted and only the kernel's is there, RDMA moved
-    nothing.
+    """Return bytes by carrier.
+
+    If everything is counted and only the kernel moved bytes, RDMA moved none.
     """
     by: dict[Carrier, float] = {}
     for part in parts:
@@ -214,8 +216,8 @@ def _by_carrier(parts: Sequence[Crossed], *, complete: bool) -> tuple[tuple[Carr
 
 
 def _packets(part: Crossed) -> float | None:
-    """Packets of a part; where nothing counts them and it moved hardly anything, the most that its
-    bytes can be.
+    """Return the packets of a part; if uncounted and almost no bytes moved, the most that these can
+    be.
     """
     if part.packets is None and part.bytes is not None and part.bytes < _HARDLY:
         return part.bytes / _SMALLEST_FRAME

@@ -1,5 +1,6 @@
-"""Counters of trouble on a port (retransmissions, drops, pauses), and the counters of several
-launches added up. Pure.
+"""Trouble counters of a port (retransmissions, drops, pauses), and totals over several launches.
+
+Pure.
 """
 
 from collections.abc import Iterable
@@ -36,7 +37,7 @@ _TROUBLE = {
 
 
 def trouble_counters(deltas: dict[str, int]) -> dict[str, dict[str, int]]:
-    """Counters that rose and tell of trouble, grouped as retransmits, drops, pauses."""
+    """Return trouble counters that rose, grouped as retransmits, drops, pauses."""
     found: dict[str, dict[str, int]] = {}
     for name, delta in sorted(deltas.items()):
         if delta > 0 and (group := _group(name.rsplit("/", 1)[-1])):
@@ -46,15 +47,16 @@ def trouble_counters(deltas: dict[str, int]) -> dict[str, dict[str, int]]:
 
 @lru_cache(maxsize=4096)
 def _group(leaf: str) -> str:
-    """Hosts of a cluster have the same names by the thousand."""
+    """Cached: the hosts of a cluster share the same names."""
     low = leaf.lower()
     return next((name for name, words in _TROUBLE.items() if any(w in low for w in words)), "")
 
 
 def joined_totals(totals: Iterable[Total]) -> list[Total]:
-    """One ``Total`` per rank: what each launch's counters rose by, added up. What happened between
-    launches is not in it. A counter that one launch could not read, or that went back by more than
-    it had risen, is unreadable.
+    """Return one ``Total`` per rank: the rises of each launch's counters, added up.
+
+    Traffic between launches is not included. A counter that one launch could not read, or that fell
+    by more than it had risen, is unreadable.
     """
     by_rank: dict[int, Total] = {}
     for total in totals:

@@ -1,6 +1,4 @@
-"""What crossed one place of a host: a port, or a port with everything that it stands on, each byte
-once. Pure.
-"""
+"""Sum up what crossed a port, or a port with everything that it stands on, each byte once. Pure."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -33,13 +31,14 @@ _MOST_NESTED = 16  # the kernel stops at 8 (linux include/linux/netdevice.h, MAX
 
 
 def crossed_at(ledger: Ledger, name: str, direction: Direction) -> Crossed:
-    """What crossed the port ``name``, with what it stands on where that is its own."""
+    """Return what crossed the port ``name``, including ports below that it owns."""
     return _Crossing(ledger, direction).at(name)
 
 
 def claimed_at(ledger: Ledger, name: str, direction: Direction) -> Crossed:
-    """What crossed the port ``name``, if that is what the path is judged by: at least so much, if
-    nobody has read what its driver counts.
+    """Return what crossed the port ``name`` that the path is judged by.
+
+    If its driver is not in the catalogue, the bytes are a lower bound.
     """
     found, port = crossed_at(ledger, name, direction), ledger.ports[name]
     if port.known:
@@ -68,16 +67,14 @@ class _Crossing:
         return self._known[name]
 
     def _below(self, name: str) -> list[str]:
-        """The ports right below; files of others may describe circles and towers."""
+        """Return the ports directly below; files of others may describe cycles and deep stacks."""
         if len(self._open) > _MOST_NESTED:
             return []
         lower = self.ports[name].nic.lower
         return [one for one in dict.fromkeys(lower) if one in self.ports and one not in self._open]
 
     def _members(self, name: str) -> list[str]:
-        """The ports whose bytes are the owner's, through owners of owners: each once, also where a
-        file describes two paths to it.
-        """
+        """Return the ports whose bytes belong to the owner, through nested owners, each once."""
         found: list[str] = []
         seen, owners = {name}, [name]
         while owners:
@@ -99,7 +96,7 @@ class _Crossing:
         return self._owner(name, own, below) if owns_what_is_below(port.nic) else self._sharer(name)
 
     def _rails(self, names: Sequence[str]) -> Crossed:
-        """Rails that are one place are counted once."""
+        """Sum up rails; rails that are one place are counted once."""
         doubtful = self.shared.doubtful
         parts: list[Crossed] = []
         for group in overlapping(self.ledger, names, self.shared):
@@ -110,9 +107,7 @@ class _Crossing:
         return added(parts)
 
     def _owner(self, name: str, own: Crossed, below: Sequence[str]) -> Crossed:
-        """What crossed the members. The RDMA device of a bond counts one of them, perhaps not
-        all.
-        """
+        """Sum up the members. The RDMA device of a bond counts one member, perhaps not all."""
         whole = added([self.at(one) for one in self._members(name)])
         hidden = self.ports[name].nic.rdma is not None and len(below) > 1 and whole.level != "wire"
         if whole.bytes is None or not whole.complete or hidden:
@@ -123,7 +118,7 @@ class _Crossing:
         return replace(whole, by=(("kernel", kernel), ("rdma", max(0.0, whole.bytes - kernel))))
 
     def _sharer(self, name: str) -> Crossed:
-        """A VLAN, macvlan or bridge: its own sockets, and the RDMA of the ports below."""
+        """Sum up a VLAN, macvlan or bridge: its own sockets, and the RDMA of the ports below."""
         entries = self.ports[name].entries(self.direction)
         own = counted(entries)
         rdma = self._rdma(name) if self._has_rdma(name) else None
@@ -133,7 +128,7 @@ class _Crossing:
         return added([rdma] if kernel is None else [kernel, rdma])
 
     def _has_rdma(self, name: str) -> bool:
-        """Whether the port, or one that it stands on, can carry RDMA."""
+        """Return whether the port, or one that it stands on, can carry RDMA."""
         every = [self.ports[name], *(self.ports[one] for one in self._all_below(name))]
         return any(
             port.nic.rdma is not None or any(one.carrier in ("rdma", "psm") for one in port.tx)
@@ -144,7 +139,7 @@ class _Crossing:
         return beneath(name, {one: port.nic.lower for one, port in self.ports.items()})
 
     def _rdma(self, name: str) -> Crossed | None:
-        """RDMA alone, by the port's device, or by what the members of a bond carried beside the
+        """Return RDMA alone, by the port's device or by what a bond's members carried beside the
         kernel's bytes.
         """
         port, below = self.ports[name], self._below(name)
@@ -167,13 +162,13 @@ class _Crossing:
         return found
 
     def _bonds(self, name: str) -> bool:
-        """Whether a bond is among what the port stands on."""
+        """Return whether the port stands on a bond."""
         below = (self.ports[one].nic for one in self._all_below(name))
         return any(owns_what_is_below(nic) and len(nic.lower) > 1 for nic in below)
 
 
 def _alone(whole: Crossed) -> Crossed | None:
-    """The RDMA of a bond, with its share of the peak."""
+    """Return the RDMA of a bond, with its share of the peak."""
     count, peak = whole.carried("rdma"), whole.peak_bytes_per_s
     if count is None:
         return None
@@ -193,11 +188,11 @@ def _alone(whole: Crossed) -> Crossed | None:
 def fresh_at(
     ledger: Ledger, name: str, direction: Direction, weakest: Level = "stack"
 ) -> Crossed | None:
-    """What the counters that are up to date, and of this level at least, show of the port ``name``:
-    a lower bound, to which a late counter may only add.
+    """Return what the up-to-date counters of at least this level show of the port ``name``: a lower
+    bound.
 
-    None where a late one of all carriers sits on the wire, and the others do not: it may yet show
-    that the bytes were turned round before it.
+    None if a late counter of all carriers sits on the wire and the others do not: it may still show
+    that the bytes were turned round before the wire.
     """
     below = beneath(name, {one: port.nic.lower for one, port in ledger.ports.items()})
     late = [
@@ -209,12 +204,12 @@ def fresh_at(
     found = crossed_at(up_to_date(ledger, weakest), name, direction)
     if any((one.carrier, one.level) == ("any", "wire") for one in late) and found.level != "wire":
         return None
-    # that a carrier moved nothing does not follow from entries that were left out
+    # omitted entries do not prove that a carrier moved nothing
     return replace(found, complete=False, by=tuple(one for one in found.by if one[1] > 0))
 
 
 def up_to_date(ledger: Ledger, weakest: Level) -> Ledger:
-    """The ledger without the entries of late counters, and of weaker ones."""
+    """Return the ledger without the entries of late counters and of weaker levels."""
     kept = LEVELS[: LEVELS.index(weakest) + 1]
 
     def fresh(entries: Iterable[LedgerEntry]) -> list[LedgerEntry]:
@@ -228,9 +223,7 @@ def up_to_date(ledger: Ledger, weakest: Level) -> Ledger:
 
 
 def _more(own: Crossed, whole: Crossed) -> Crossed:
-    """A member cannot be read: the larger of what it itself and what the other members counted, as
-    a lower bound.
-    """
+    """A member cannot be read: return the larger of both counts as a lower bound."""
     known = [one for one in (own, whole) if one.bytes is not None]
     if not known:
         return own
@@ -238,9 +231,10 @@ def _more(own: Crossed, whole: Crossed) -> Crossed:
 
 
 def others_than(ledger: Ledger, name: str, direction: Direction) -> dict[str, Crossed]:
-    """What crossed ports that are not ``name`` nor count its bytes again, loopback apart.
+    """Return what crossed ports that are neither ``name`` nor count its bytes again, without
+    loopback.
 
-    Of an interface that ``name`` shares with others, what is not ``name``'s own counts as another
+    If ``name`` shares an interface with others, the bytes that are not ``name``'s count as another
     port.
     """
     port, crossing = ledger.ports[name], _Crossing(ledger, direction)
@@ -263,8 +257,9 @@ def others_than(ledger: Ledger, name: str, direction: Direction) -> dict[str, Cr
 
 
 def _rest(crossing: _Crossing, base: str, users: Sequence[str]) -> Crossed | None:
-    """What others moved through the port ``base`` that ``users`` share with them. Of functions that
-    are not counted, nothing tells it apart.
+    """Return what others moved through the port ``base`` that ``users`` share with them.
+
+    None if functions are not counted, since nothing separates their bytes.
     """
     whole, own = crossing.at(base), [crossing.at(one) for one in users]
     below = {one for user in users for one in bottoms(crossing.ledger, user)}
@@ -276,7 +271,7 @@ def _rest(crossing: _Crossing, base: str, users: Sequence[str]) -> Crossed | Non
 
 
 def _members(ledger: Ledger, names: Iterable[str]) -> list[str]:
-    """The ports at the bottom of those of ``names`` that own what is below them."""
+    """Return the lowest ports below those of ``names`` that own what is below them."""
     owners = [name for name in names if owns_what_is_below(ledger.ports[name].nic)]
     below = _beneath_all(ledger, owners)
     return [name for name, port in ledger.ports.items() if name in below and not port.nic.lower]
@@ -288,7 +283,7 @@ def _beneath_all(ledger: Ledger, names: Iterable[str]) -> set[str]:
 
 
 def everywhere(ledger: Ledger, direction: Direction) -> dict[str, Crossed]:
-    """What crossed each way out of the host."""
+    """Return what crossed each way out of the host."""
     crossing = _Crossing(ledger, direction)
     found = {name: crossing.at(name) for name in tops(ledger, crossing.shared)}
     return {
@@ -300,7 +295,7 @@ def everywhere(ledger: Ledger, direction: Direction) -> dict[str, Crossed]:
 
 
 def at_rails(ledger: Ledger, names: Sequence[str], direction: Direction) -> dict[str, float | None]:
-    """Bytes of each rail; None where no counter tells it from another rail."""
+    """Return the bytes of each rail; None if no counter separates it from another rail."""
     crossing = _Crossing(ledger, direction)
     alone = {group[0] for group in overlapping(ledger, names, crossing.shared) if len(group) == 1}
     return {name: crossing.at(name).bytes if name in alone else None for name in names}

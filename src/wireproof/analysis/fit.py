@@ -1,7 +1,7 @@
-"""Lines through time against size: start, gap, switch point.
+"""Fit lines through time against size: start, gap, switch point.
 
-LogGP (Alexandrov et al. 1995) says t(s) = start + gap s; where the library changes from eager to
-rendezvous the line breaks, and one number across the break would describe neither side (netgauge's
+LogGP (Alexandrov et al. 1995) models t(s) = start + gap s. Where the library changes from eager to
+rendezvous the line breaks, and one line across the break would describe neither side (netgauge's
 warning). Errors are weighted relatively: a sweep spans four orders of magnitude and every size is
 known to about the same share.
 """
@@ -15,15 +15,16 @@ import numpy as np
 from wireproof.analysis.interval import Floats
 
 _MIN_SIDE = 3
-# a break must change the time at the next size by this share of what the lower line foretells
+# a break must change the time at the next size by this share of the lower line's prediction
 _MIN_JUMP = 0.03
 _MIN_GAIN = 4.0  # and cut the squared error by this factor
 
 
 @dataclass(frozen=True, slots=True)
 class FittedLine:
-    """t = start_ns + gap_ns_per_byte x s for first_bytes <= s <= last_bytes; ``residual`` is
-    relative, root mean square.
+    """t = start_ns + gap_ns_per_byte x s for first_bytes <= s <= last_bytes.
+
+    ``residual``: relative root mean square error.
     """
 
     start_ns: float
@@ -39,10 +40,10 @@ class FittedLine:
 @dataclass(frozen=True, slots=True)
 class CurveFit:
     """``eager_limit_bytes``: largest measured size before the break (None: no break);
-    ``next_bytes``: the one after it.
+    ``next_bytes``: the size after it.
 
-    ``start_ns`` is the lower line's, ``gap_ns_per_byte`` the upper line's: latency of small, pace
-    of large messages.
+    ``start_ns`` is the lower line's, ``gap_ns_per_byte`` the upper line's: latency of small
+    messages, pace of large ones.
     """
 
     lines: tuple[FittedLine, ...]
@@ -62,9 +63,8 @@ class CurveFit:
 def fit_sizes(times_ns: Mapping[int, float]) -> CurveFit | None:
     """Fit message size -> time of one message (half round trip, or time per message of a stream).
 
-    None for fewer than 3 sizes or times that are not positive. The break is looked for between
-    sizes with 3 or more on each side; it must gain a factor 4 in squared error and jump by 3 % or
-    more.
+    None for fewer than 3 sizes or times that are not positive. A break needs 3 or more sizes on
+    each side; it must reduce the squared error by a factor of 4 and jump by 3 % or more.
     """
     sizes = np.asarray(sorted(times_ns), dtype=np.float64)
     times = np.asarray([times_ns[int(size)] for size in sizes], dtype=np.float64)
@@ -76,9 +76,9 @@ def fit_sizes(times_ns: Mapping[int, float]) -> CurveFit | None:
 
 
 def fit_with_break(times_ns: Mapping[int, float], eager_limit_bytes: int | None) -> CurveFit | None:
-    """As ``fit_sizes``, with the break behind a size that is known (None: no break).
+    """Fit like ``fit_sizes``, with the break after a known size (None: no break).
 
-    None also where fewer than 2 sizes are on a side of it.
+    None also if fewer than 2 sizes are on a side of it.
     """
     sizes = np.asarray(sorted(times_ns), dtype=np.float64)
     times = np.asarray([times_ns[int(size)] for size in sizes], dtype=np.float64)

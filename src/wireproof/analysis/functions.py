@@ -1,9 +1,8 @@
-"""Functions of one physical port, whose counters hold the bytes of all of them. Pure.
+"""Functions of one physical port, whose counters include the bytes of all of them. Pure.
 
-That two functions share a port follows from the kernel (a virtual function names its adapter), or
-from the counters: ports of one adapter whose physical counters rise alike, and rise by what these
-functions moved together. Names and numbers of an adapter alone say nothing: two ports of a card
-have these in common too.
+The kernel shows that two functions share a port (a virtual function names its adapter), or the
+counters do: the physical counters of ports of one adapter rise alike, by what these functions moved
+together. Names and numbers of an adapter alone prove nothing: two ports of a card share these too.
 """
 
 from __future__ import annotations
@@ -26,19 +25,20 @@ from wireproof.model.ledger import (
 from wireproof.model.record import Nic
 
 _ALIKE, _ALIKE_UNSEEN, _FRAMES = 0.01, 0.001, 2000.0
-"""Readings of one register differ by what passed between them; bytes of a few frames beside it."""
+"""Tolerance between readings of one register: a share, and the bytes of a few frames."""
 _ITS_OWN, _TOGETHER = 0.75, (0.5, 1.5)
-"""Of what a port's register shows: what its function moved where it is this port's only one, and
-what several moved together.
+"""Shares of a port's register: what its function moved if it is the only one, and what several
+functions moved together.
 """
 _MOST = 0.9
 
 
 @dataclass(frozen=True)
 class SharedPorts:
-    """``holder``: function to the port whose counters hold its bytes too. ``doubtful``: holders of
-    ports that may as well be apart, because what each moved itself is not counted. ``shown``: ports
-    whose own counters are those of a physical port.
+    """``holder``: function -> the port whose counters also include its bytes.
+
+    ``doubtful``: holders of ports that may be separate, because what each moved is not counted.
+    ``shown``: ports whose own counters are those of a physical port.
     """
 
     holder: Mapping[str, str]
@@ -46,7 +46,7 @@ class SharedPorts:
     shown: AbstractSet[str] = frozenset()
 
     def mates(self, name: str) -> set[str]:
-        """Ports that are one physical port with ``name`` for certain, ``name`` apart."""
+        """Return the ports that are certainly one physical port with ``name``, without ``name``."""
         top = self.holder.get(name, name)
         if top in self.doubtful:
             return set()
@@ -54,14 +54,15 @@ class SharedPorts:
 
 
 def is_real(port: PortLedger) -> bool:
-    """A port of an adapter, with a carrier or without a word about it."""
+    """Return whether it is a port of an adapter with a carrier or an unknown carrier."""
     return port.nic.kind in ("ethernet", "infiniband") and port.nic.carrier is not False
 
 
 def shows_presence(port: PortLedger) -> bool:
-    """Whether what the kernel counted did cross this port. Of an adapter whose driver nobody has
-    read that holds if it has no RDMA device; what the kernel did not count may have crossed beside
-    it, and how late it counts is not known.
+    """Return whether bytes counted by the kernel certainly crossed this port.
+
+    For an adapter with an unknown driver this holds if it has no RDMA device. Uncounted bytes may
+    have crossed as well, and how late it counts is not known.
     """
     nic = port.nic
     plain = nic.kind == "ethernet" and nic.rdma is None and bool(nic.driver) and not nic.lower
@@ -69,7 +70,7 @@ def shows_presence(port: PortLedger) -> bool:
 
 
 def shared_ports(ledger: Ledger) -> SharedPorts:
-    """The functions whose bytes the counters of another port of the host hold."""
+    """Find the functions whose bytes the counters of another port of the host include."""
     functions = [
         _Function(port)
         for port in ledger.ports.values()
@@ -88,8 +89,8 @@ def shared_ports(ledger: Ledger) -> SharedPorts:
 
 
 def _partitions(functions: Iterable[_Function]) -> tuple[dict[str, str], set[str]]:
-    """Functions that each show the same physical port: to the one that moved most, and which of
-    these are doubtful.
+    """Map functions that show the same physical port to the one that moved most; also return
+    doubtful ones.
     """
     holder: dict[str, str] = {}
     doubtful: set[str] = set()
@@ -113,7 +114,7 @@ class _Function:
         self.shows_port = None not in self.whole.values()
 
     def own(self, way: Direction) -> float | None:
-        """Bytes that the function itself moved; None where a carrier of it is not counted."""
+        """Return the bytes that the function itself moved; None if a carrier is not counted."""
         parts: dict[Carrier, list[LedgerEntry]] = defaultdict(list)
         for entry in self.port.entries(way):
             if entry.level != "wire":
@@ -129,7 +130,7 @@ class _Function:
 
 
 def _whole(port: PortLedger, way: Direction) -> float | None:
-    """Bytes by a counter of the physical port that leaves nothing out; None without one."""
+    """Return the bytes of a complete counter of the physical port; None if there is none."""
     for entry in port.entries(way):
         if entry.carrier == "any" and entry.level == "wire" and entry.quality != "lower-bound":
             return entry.bytes
@@ -142,8 +143,9 @@ def _owned(ledger: Ledger, name: str) -> list[str]:
 
 
 def _physical(function: _Function, functions: Iterable[_Function]) -> str:
-    """The port of the adapter whose virtual function this is, where the physical counters show its
-    bytes; "" where two ports have that PCI address, or the adapter's own switch turned bytes round.
+    """Return the physical port of a virtual function if its counters include the function's bytes.
+
+    "" if two ports have that PCI address, or if the adapter's own switch turned bytes round.
     """
     address = function.nic.adapter.physical if function.nic.adapter is not None else ""
     if not address or function.shows_port:
@@ -160,8 +162,10 @@ def _holds(whole: float | None, own: float | None) -> bool:
 
 
 def _alike(functions: Iterable[_Function]) -> Iterator[list[_Function]]:
-    """Ethernet ports of one adapter whose physical counters rose alike. Members of a bond are ports
-    of their own, and so are InfiniBand's: a function of these has counters of its own.
+    """Yield groups of Ethernet ports of one adapter whose physical counters rose alike.
+
+    Members of a bond are separate ports. So are InfiniBand ports, whose functions have separate
+    counters.
     """
     left = [one for one in functions if one.shows_port and one.nic.kind == "ethernet"]
     while left:
@@ -176,8 +180,9 @@ def _alike(functions: Iterable[_Function]) -> Iterator[list[_Function]]:
 
 
 def _may_share(one: _Function, other: _Function) -> bool:
-    """Functions of one adapter, unless they name their ports. One function has an interface for
-    each of its ports.
+    """Return whether both may be functions of one port: same adapter, and no different port ids.
+
+    One function has an interface for each of its ports, so equal PCI addresses are different ports.
     """
     first, second = one.nic.adapter, other.nic.adapter
     if first is None or second is None or (one.nic.pci and one.nic.pci == other.nic.pci):
@@ -192,8 +197,9 @@ def _rose_alike(one: _Function, other: _Function, tolerance: float) -> bool:
 
 
 def _is_one_port(group: Sequence[_Function]) -> bool | None:
-    """Whether ports whose physical counters rose alike are one port: together they moved what each
-    of these shows. None where that is not counted.
+    """Return whether ports whose physical counters rose alike are one port.
+
+    They are if together they moved what each of them shows. None if that is not counted.
     """
     way = max(DIRECTIONS, key=lambda one: group[0].whole[one] or 0.0)
     whole, own = group[0].whole[way] or 0.0, [one.own(way) for one in group]

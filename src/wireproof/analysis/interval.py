@@ -1,8 +1,8 @@
-"""Median with a distribution-free 95 % interval, honest about dependence between samples.
+"""Median with a distribution-free 95 % interval that accounts for dependence between samples.
 
-Procedure: lag-1 autocorrelation above 0.3 -> means of neighbouring samples first; effective n = n
-(1 - r) / (1 + r); interval from order statistics, ranks (n -/+ 1.96 sqrt n) / 2, which exist from 6
-samples on (Hoefler and Belli, SC'15, rule 5).
+Procedure: with a lag-1 autocorrelation above 0.3, means of neighbouring samples are used first;
+effective n = n (1 - r) / (1 + r); the interval comes from order statistics with ranks (n -/+ 1.96
+sqrt n) / 2, which exist from 6 samples on (Hoefler and Belli, SC'15, rule 5).
 """
 
 import math
@@ -25,7 +25,7 @@ _MODE_CLEAR = 4.0  # and the gap is this many times the spread inside the modes
 
 
 def autocorrelation(values: Sequence[float] | Floats) -> float:
-    """Lag-1 autocorrelation in -1..1; 0 for fewer than 3 samples or no spread."""
+    """Return the lag-1 autocorrelation in -1..1; 0 for fewer than 3 samples or no spread."""
     x = np.asarray(values, dtype=np.float64)
     if x.size < 3:
         return 0.0
@@ -35,7 +35,7 @@ def autocorrelation(values: Sequence[float] | Floats) -> float:
 
 
 def quantiles(values: Sequence[float] | Floats) -> dict[str, float]:
-    """p1, p5, p25, p50, p75, p95, p99, max of a non-empty sample (nothing is ever deleted)."""
+    """Return p1, p5, p25, p50, p75, p95, p99, max of a non-empty sample, outliers included."""
     x = np.asarray(values, dtype=np.float64)
     if x.size == 0:
         raise ValueError("quantiles of an empty sample")
@@ -48,10 +48,11 @@ def quantiles(values: Sequence[float] | Floats) -> dict[str, float]:
 
 
 def estimate(values: Sequence[float] | Floats, *, unstable_above: float = _UNSTABLE) -> Estimate:
-    """Median of ``values`` (ns, in the order of measurement) with its interval and label.
+    """Return the median of ``values`` (ns, in the order of measurement) with its interval and
+    label.
 
     Below 6 samples no 95 % interval exists: the whole range is given and the label is ``unstable``.
-    Raises ValueError when the sample is empty or holds a value that is not finite and positive.
+    Raises ValueError if the sample is empty or has a value that is not finite and positive.
     """
     x = np.asarray(values, dtype=np.float64)
     if x.size == 0:
@@ -62,7 +63,7 @@ def estimate(values: Sequence[float] | Floats, *, unstable_above: float = _UNSTA
     rho = autocorrelation(x)
     blocks = _independent(x)
     left = autocorrelation(blocks) if blocks.size >= MIN_SAMPLES else 0.0
-    residual = left if left > _DEPENDENT else 0.0  # what is below is chance, as in the engine
+    residual = left if left > _DEPENDENT else 0.0  # smaller values are chance, as in the engine
     effective = blocks.size * (1.0 - residual) / (1.0 + residual)
     low, high = _order_interval(blocks, effective)
     low, high = min(low, median), max(high, median)
@@ -83,9 +84,7 @@ def estimate(values: Sequence[float] | Floats, *, unstable_above: float = _UNSTA
 
 
 def _independent(x: Floats) -> Floats:
-    """Means of neighbours, doubled until they no longer depend on each other or too few would be
-    left.
-    """
+    """Return means of neighbours, doubled until they are independent or too few would be left."""
     while autocorrelation(x) > _DEPENDENT and x.size >= 4 * MIN_SAMPLES:
         even = x[: x.size - x.size % 2]
         x = even.reshape(-1, 2).mean(axis=1)
@@ -105,8 +104,8 @@ def _order_interval(x: Floats, effective: float) -> tuple[float, float]:
 
 
 def two_modes(values: Sequence[float] | Floats) -> bool:
-    """True when one gap parts the sample in two groups that are far apart compared with their own
-    spread.
+    """Return whether one gap splits the sample into two groups that are far apart compared with
+    their spread.
     """
     x = np.sort(np.asarray(values, dtype=np.float64))
     least = max(3, math.ceil(_MODE_SHARE * x.size))
@@ -128,9 +127,9 @@ def _middle_spread(x: Floats) -> float:
     return float(high - low)
 
 
-# --- Several launches are a factor, not more of the same: a run may sit wholly in one state of the
-# machine. Two-level bootstrap (Kalibera and Jones, ISMM'13): launches are drawn with replacement,
-# then samples inside each.
+# --- Launches are a factor, not more samples: a run may stay in one state of the machine. Two-level
+# bootstrap (Kalibera and Jones, ISMM'13): launches are drawn with replacement, then samples inside
+# each.
 
 _DRAWS = 2000
 
@@ -143,7 +142,7 @@ def _groups(launches: Sequence[Sequence[float]]) -> list[Floats]:
 
 
 def _drawn(groups: list[Floats], rng: np.random.Generator) -> Floats:
-    """Medians of resampled launches, one row of launches per draw, reduced to their median."""
+    """Return the median of the resampled launches' medians for each draw."""
     chosen = rng.integers(0, len(groups), (_DRAWS, len(groups)))
     medians = np.empty_like(chosen, dtype=np.float64)
     for index, group in enumerate(groups):
@@ -155,7 +154,9 @@ def _drawn(groups: list[Floats], rng: np.random.Generator) -> Floats:
 
 
 def median_draws(launches: Sequence[Sequence[float]], *, seed: int = 0) -> Floats:
-    """Medians that other launches might have given, one for each draw of the bootstrap: what is
-    computed of several such has its interval from the draws. Raises ValueError without samples.
+    """Return medians that other launches might have given, one for each draw of the bootstrap.
+
+    A value computed from several such medians gets its interval from the draws. Raises ValueError
+    without samples.
     """
     return _drawn(_groups(launches), np.random.default_rng(seed))

@@ -1,7 +1,6 @@
-"""From the counters of one host to the byte ledger: what crossed each port, by carrier, level and
-quality. Pure.
+"""Build the byte ledger of one host: what crossed each port, by carrier, level and quality. Pure.
 
-What is read follows from the driver (``analysis.catalogue``) and from nothing that the user claims.
+The driver decides what is read (``analysis.catalogue``), never the user's claim.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -31,12 +30,12 @@ STANDS_AT_0 = "stands at 0 beside other counters of the port"
 """Remark on a register of a physical port that never counted, on a port in use."""
 
 _LATE_SHARE = 50.0
-"""An interval this many times longer than a counter's refresh is known to 2 %."""
+"""If the interval is this many times a counter's refresh, the count is accurate to 2 %."""
 _STUCK_PACKETS = 64
 _STUCK_BYTES_PER_PACKET = 4
 _JUMP = 1.1
-_MOVED = 1 << 20  # counts: beside so many a port in use does not stand at 0 since its start
-_TURNED_BYTES, _TURNED_SHARE = 65_536.0, 0.01  # fewer are no part of a measurement
+_MOVED = 1 << 20  # counts: a port with so many cannot have a working counter at 0
+_TURNED_BYTES, _TURNED_SHARE = 65_536.0, 0.01  # smaller amounts do not matter
 _32_BITS = 1 << 32
 _STANDARD = ("/tx_bytes", "/rx_bytes", "/port_xmit_data", "/port_rcv_data")
 """Counters that every interface, or every InfiniBand port, has."""
@@ -54,8 +53,9 @@ _KERNEL = CounterRow(
 
 
 class HostPorts:
-    """The ports of one host with the counters that tell of them; made once, used for every
-    interval. ``moved``: the counters that moved at some time of the whole run; None: not known.
+    """The ports of one host with their counters; made once and used for every interval.
+
+    ``moved``: counters that moved at any time of the run; None: not known.
     """
 
     def __init__(
@@ -78,15 +78,17 @@ class HostPorts:
         ]
 
     def ledger(self, changes: Changes) -> Ledger:
-        """What crossed each port in the interval of ``changes``."""
+        """Return what crossed each port in the interval of ``changes``."""
         ports = {port.nic.name: port.read(changes) for port in self._ports}
         return Ledger(host=self.host, interval_ns=changes.interval_ns, ports=ports)
 
 
 @dataclass(frozen=True)
 class _Slot:
-    """One row of the catalogue with the names of this port's counters. ``back``: of the other
-    direction; ``turned``: of what the adapter's switch turned round of both.
+    """One row of the catalogue with the names of this port's counters.
+
+    ``back``: those of the other direction. ``turned``: those of bytes that the adapter's switch
+    turned round, in both directions.
     """
 
     row: CounterRow
@@ -122,7 +124,7 @@ class _CountedPort:
         )
 
     def _stopping(self) -> frozenset[str]:
-        """Counters that one setting stops together."""
+        """Return the counters that one setting stops together."""
         slots = [slot for each in self._slots.values() for slot in each if slot.row.stops]
         return frozenset(name for slot in slots for name in (*slot.names, *slot.packets))
 
@@ -133,15 +135,17 @@ class _CountedPort:
         return PortLedger(nic=self.nic, tx=tx, rx=rx, known=self._known_family)
 
     def _whole(self, direction: Direction, changes: Changes) -> list[LedgerEntry]:
-        """With what passes this port uncounted."""
+        """Return the entries of one direction, with entries for what passes uncounted."""
         found = [*self._entries(direction, changes), *self._unread]
         if self.nic.rdma is not None and all(entry.carrier == "kernel" for entry in found):
             found.append(_uncounted("rdma", "no counter of its RDMA is there"))
         return found
 
     def _entries(self, direction: Direction, changes: Changes) -> Iterable[LedgerEntry]:
-        """The first readable row of each carrier and level, late and up to date ones apart; the
-        first unreadable one where none is. Of lower bounds the highest.
+        """Return the first readable row of each carrier and level, late and up-to-date rows
+        separately.
+
+        If none is readable, the first unreadable row; of lower bounds the highest.
         """
         found: dict[tuple[str, str, bool], LedgerEntry] = {}
         for slot in self._slots[direction]:
@@ -161,8 +165,10 @@ class _CountedPort:
     def _counting(
         self, entry: LedgerEntry, others: Iterable[LedgerEntry], changes: Changes
     ) -> LedgerEntry:
-        """A physical port's register that stands at 0 beside others that do not is one that this
-        host may not read (a restricted function): it bounds nothing from above.
+        """Turn a physical port's register at 0 into a lower bound if other counters of the port
+        moved.
+
+        This host may not be allowed to read it (a restricted function).
         """
         known = entry.quality == "exact" and _speaks(entry)
         if entry.level != "wire" or entry.bytes != 0.0 or not known:
@@ -186,7 +192,7 @@ class _CountedPort:
         return _on_wire(self._known(slot.row, rises, packets, changes), slot, changes)
 
     def _lost(self, slot: _Slot, rises: Mapping[str, Rise], changes: Changes) -> str:
-        """Why the counters say nothing; "" when they do."""
+        """Return why the counters say nothing, or ""."""
         if self._foreign and not slot.names[0].startswith("net/"):
             return _FOREIGN
         if slot.row.pegs and any(slot.row.is_pegged(changes.last(name) or 0) for name in rises):
@@ -219,8 +225,8 @@ class _CountedPort:
         )
 
     def _stand_still(self, changes: Changes) -> bool:
-        """None of the counters that a setting stops together moved, in this interval or over the
-        run.
+        """Return whether no counter that a setting stops together moved, in this interval or over
+        the run.
         """
         names = self._stoppable
         return bool(names) and not any(changes.rise(name).count for name in names)
@@ -240,7 +246,7 @@ class _CountedPort:
 
 
 def _is_better(entry: LedgerEntry, known: LedgerEntry | None) -> bool:
-    """Whether ``entry`` takes the place of what an earlier row of the catalogue says."""
+    """Return whether ``entry`` replaces the entry of an earlier row of the catalogue."""
     if known is None or not _speaks(entry) or not _speaks(known):
         return known is None or _speaks(entry)
     bounds = entry.quality == known.quality == "lower-bound"
@@ -248,8 +254,9 @@ def _is_better(entry: LedgerEntry, known: LedgerEntry | None) -> bool:
 
 
 def _on_wire(entry: LedgerEntry, slot: _Slot, changes: Changes) -> LedgerEntry:
-    """``entry`` without the bytes that the adapter's switch turned round for certain: of those of
-    both directions, what the other direction cannot have been.
+    """Subtract the bytes that the adapter's switch certainly turned round.
+
+    These are the turned bytes of both directions beyond what the other direction can account for.
     """
     turned = _moved(slot.turned, changes)
     certain = turned - _moved(slot.back, changes) * slot.row.unit
@@ -268,7 +275,7 @@ def _on_wire(entry: LedgerEntry, slot: _Slot, changes: Changes) -> LedgerEntry:
 
 
 def _moved(names: Iterable[str], changes: Changes) -> float:
-    """Counts less what other traffic explains; 0 of counters that say nothing."""
+    """Return counts less other traffic; 0 for counters without a value."""
     counts = ((changes.rise(name).count or 0) - changes.background(name) for name in names)
     return sum(max(0.0, count) for count in counts)
 
@@ -286,32 +293,35 @@ def _is_silent(rises: Mapping[str, Rise]) -> bool:
 
 
 def _is_stuck(count: float, packets: float | None) -> bool:
-    """Packets passed, and hardly a byte of them was counted."""
+    """Return whether packets passed while almost no bytes were counted."""
     seen = packets or 0
     return seen > _STUCK_PACKETS and count < _STUCK_BYTES_PER_PACKET * seen
 
 
 def _is_a_jump(peak: float, count: float, refresh_ms: float) -> bool:
-    """A rate at which more than all of ``count`` would pass between two refreshes: the counter rose
-    at once by what had passed since the last one.
+    """Return whether a peak rate would move more than ``count`` between two refreshes.
+
+    The counter then rose at once by what had passed since its last refresh.
     """
     return refresh_ms > AT_ONCE_MS and peak * refresh_ms / 1e3 > _JUMP * count
 
 
 def _is_late(refresh_ms: float, changes: Changes) -> bool:
-    """The counter may still show a part of what was before the interval, or not yet its end."""
+    """Return whether the counter may still include bytes from before the interval, or lack the last
+    ones.
+    """
     return refresh_ms > changes.settled_ms and refresh_ms * 1e6 * _LATE_SHARE > changes.interval_ns
 
 
 def _stood_still(names: Sequence[str], changes: Changes) -> bool:
-    """These counters exist, none of them rose, and the kernel's cache of them was over."""
+    """Return whether these counters exist, none rose, and the kernel's cache had expired."""
     return not _is_late(AT_ONCE_MS, changes) and all(
         (rise := changes.rise(name)).count == 0 and rise.remark != SILENT for name in names
     )
 
 
 def _kernel_s(entries: Iterable[LedgerEntry], packets: Sequence[str]) -> list[LedgerEntry]:
-    """``entries`` of an interface whose RDMA in software sent and got no packet."""
+    """Return the entries of an interface whose software RDMA moved no packet."""
     found = [
         msgspec.structs.replace(one, carrier="kernel")
         if (one.carrier, one.level) == ("any", "stack")
@@ -330,7 +340,7 @@ def _kernel_s(entries: Iterable[LedgerEntry], packets: Sequence[str]) -> list[Le
 
 
 def _heard(entries: Iterable[LedgerEntry]) -> list[LedgerEntry]:
-    """Without counters that may not exist: a driver's own, and standard ones where others of the
+    """Remove counters that may not exist: driver-specific ones, and standard ones if others of the
     same traffic moved.
     """
     kept = [one for one in entries if one.remark != SILENT or one.counters[0].endswith(_STANDARD)]
@@ -354,8 +364,8 @@ def _slot(row: CounterRow, nic: Nic, direction: Direction) -> _Slot:
 
 
 def _filled(templates: Iterable[str], nic: Nic) -> tuple[str, ...]:
-    """The counters' names; without those that need an interface or a device where this port has
-    none.
+    """Fill in the counters' names; leave out those that need an interface or device this port
+    lacks.
     """
     device, port = (nic.rdma.device, nic.rdma.port) if nic.rdma is not None else ("", 0)
     bare = bool(device) and nic.name == f"{device}:{port}"
@@ -393,7 +403,7 @@ def _unknown(
 
 
 def _unread(family: Family | None, nic: Nic, *, foreign: bool) -> Iterable[LedgerEntry]:
-    """What passes this port without any counter of it."""
+    """Yield entries for traffic that passes this port without a counter."""
     if family is not None:
         yield from _blind(family, nic)
     elif nic.rdma is not None:

@@ -1,4 +1,4 @@
-"""From the batches of one pair to one number with its interval: times are averaged, rates derived
+"""Turn the batches of one pair into one number with its interval: average times, derive rates
 last.
 """
 
@@ -15,12 +15,11 @@ from wireproof.model.record import Estimate, Label, PairResult, PointRecord
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """One pair at one point. ``time`` is ns per operation (half round trip where an operation is a
-    round trip of messages: ``pingpong``, and the latency of ``persistent``, ``partitioned`` and
-    ``threads``).
+    """One pair at one point.
 
-    ``value``, ``low``, ``high`` are ns (unit ``ns``) or bytes/s (unit ``bytes_per_s``, one
-    direction).
+    ``time``: ns per operation; half a round trip if an operation is a round trip of messages
+    (``pingpong``, and the latency of ``persistent``, ``partitioned`` and ``threads``). ``value``,
+    ``low``, ``high``: ns (unit ``ns``) or bytes/s in one direction (unit ``bytes_per_s``).
     """
 
     unit: Literal["ns", "bytes_per_s"]
@@ -39,8 +38,8 @@ def _halving(point: PointRecord) -> float:
 
 
 def operation_times(point: PointRecord, pair: PairResult) -> Floats:
-    """ns per operation of every timed batch, in order; a round trip counts as two operations (half
-    round trips).
+    """Return ns per operation of every timed batch, in order; a round trip counts as two
+    operations.
     """
     batches = np.asarray(pair.batch_ns, dtype=np.float64)
     return batches / (max(1, pair.operations_per_batch) * _halving(point))
@@ -49,7 +48,9 @@ def operation_times(point: PointRecord, pair: PairResult) -> Floats:
 def times_per_operation(
     times: Floats, block_batches: Sequence[int], value_of: Callable[[Floats], Any] = np.median
 ) -> Floats:
-    """``value_of`` each block; all batches as they are when the blocks do not add up."""
+    """Apply ``value_of`` to each block; return the batches unchanged if the blocks do not add
+    up.
+    """
     if not block_batches or sum(block_batches) != times.size or min(block_batches) < 1:
         return times
     edges = np.cumsum(np.asarray(block_batches))[:-1]
@@ -57,13 +58,15 @@ def times_per_operation(
 
 
 def block_times(point: PointRecord, pair: PairResult) -> Floats:
-    """ns per operation of every block: the samples that intervals are made of."""
+    """Return ns per operation of every block: the samples for the interval."""
     return times_per_operation(operation_times(point, pair), pair.block_batches)
 
 
 def typical_times(point: PointRecord, pair: PairResult) -> Iterator[float]:
-    """What the batches make typical, ns per operation: their median; the median over blocks of
-    their median, and of their mean, which the engine states where messages are pipelined.
+    """Yield typical times of the batches in ns per operation.
+
+    The median of the batches; the median over blocks of their medians, and of their means, which
+    the engine reports for pipelined messages.
     """
     times = operation_times(point, pair)
     yield float(np.median(times))
@@ -72,10 +75,10 @@ def typical_times(point: PointRecord, pair: PairResult) -> Iterator[float]:
 
 
 def measure(point: PointRecord, pair: PairResult) -> Measured | None:
-    """The pair's number, or None when nothing was timed.
+    """Return the pair's number, or None if nothing was timed.
 
-    The engine's own estimate is used when it is there; else the blocks' (or, with fewer than 6
-    blocks, the batches').
+    The engine's own estimate is used if present; otherwise that of the blocks, or with fewer than 6
+    blocks that of the batches.
     """
     found = pair.estimate or _own_estimate(point, pair)
     if found is None or not found.median_ns > 0.0:
@@ -118,6 +121,6 @@ def _own_estimate(point: PointRecord, pair: PairResult) -> Estimate | None:
 
 
 def tail(point: PointRecord, pair: PairResult) -> dict[str, float]:
-    """Quantiles (ns per operation) over all batches; empty when nothing was timed."""
+    """Return quantiles (ns per operation) over all batches; empty if nothing was timed."""
     times = operation_times(point, pair)
     return quantiles(times) if times.size else {}

@@ -1,4 +1,4 @@
-"""What the counters of a port say of priority flow control, by driver. Pure."""
+"""Read a port's priority flow control counters, by driver. Pure."""
 
 import functools
 from collections.abc import Container, Iterable, Sequence
@@ -20,16 +20,17 @@ from wireproof.model.site import HEADS, of_site
 from wireproof.model.toml import read_rows
 from wireproof.model.traffic import Watched
 
-# --- From the counters of one host to its ports' pauses, drops and alarms, by the table of its
-# adapter. Wraps and new beginnings are told by the same code that the byte ledger uses.
+# --- Pauses, drops and alarms of a host's ports, by the table of the adapter. The byte ledger's
+# code also detects wraps and resets here.
 
 # --- Which ports of a host can have priority flow control.
 
 
 def ports_of(nics: Sequence[Nic], named: str = "") -> list[str]:
-    """What ``named`` (an interface, or rails) stands on at the bottom; without a name the Ethernet
-    ports that have RDMA, else all that have a carrier, else the virtual ones. Empty: ``named`` is
-    not there.
+    """Return the lowest ports below ``named`` (an interface, or rails); empty if ``named`` does not
+    exist.
+
+    Without a name: the Ethernet ports with RDMA, else all with a carrier, else the virtual ones.
     """
     if named:
         return list(dict.fromkeys(one for rail in rails_of(named) for one in bottom(nics, rail)))
@@ -40,8 +41,10 @@ def ports_of(nics: Sequence[Nic], named: str = "") -> list[str]:
 
 
 def bottom(nics: Sequence[Nic], named: str) -> list[str]:
-    """``named``, or the ports at the bottom of a VLAN or bond of that name: pauses are counted
-    there. It may be the name of an RDMA device.
+    """Return ``named``, or the lowest ports of a VLAN or bond of that name: pauses are counted
+    there.
+
+    ``named`` may be the name of an RDMA device.
     """
     first = port_called(nics, named)
     if first is None:
@@ -51,18 +54,20 @@ def bottom(nics: Sequence[Nic], named: str) -> list[str]:
     return [one for one in every if not any(below in lower for below in lower[one])]
 
 
-# --- The shape of the table of pause counters: which names one kind of adapter has for what.
+# --- The table of pause counters: the names that one kind of adapter uses.
 
 Names = tuple[str, ...]
-"""Alternatives, the best first; each is counters to add up, divided by spaces. ``{p}``: the
-priority; ``{nic}``, ``{device}``, ``{port}``: as the ledger's catalogue has them. Without a folder:
-of ``ethtool -S``.
+"""Alternatives, the best first; each lists counters to add up, separated by spaces. ``{p}``: the
+priority; ``{nic}``, ``{device}``, ``{port}``: as in the ledger's catalogue. A name without a
+folder is a counter of ``ethtool -S``.
 """
 
 
 class Dropped(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A counter of lost packets. ``proves``: at 0 it shows that nothing was lost in this direction
-    for want of buffers; one that does not (a kernel's software queue) can only speak against it.
+    """A counter of lost packets.
+
+    ``proves``: at 0 it shows that nothing was lost in this direction for lack of buffers. A counter
+    that does not (a kernel's software queue) can only show losses.
     """
 
     direction: Direction
@@ -78,16 +83,16 @@ class PfcFamily(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     """One kind of adapter, by the driver of its interface (shell patterns, lower case).
 
     Pairs are (tx, rx). ``xoff``, ``xon``: pause frames that stop and that resume; ``frames``: both
-    together, where the driver does not tell them apart. ``resumes``: how often a pause ended;
+    together, if the driver does not separate them. ``resumes``: how often a pause ended;
     ``toggles``: how often it began or ended. ``paused_us``: time. ``load``: traffic of a priority.
-    ``total``: PFC frames without their priority. ``lost``: RDMA packets missed or sent again.
+    ``total``: PFC frames without their priority. ``lost``: RDMA packets missed or retransmitted.
     ``link``: frames of link-level flow control. ``storms``: alarms of the adapter. ``marks``:
-    congestion notifications sent and got, packets marked (ECN).
+    congestion notifications sent and received, packets marked (ECN).
 
-    ``shown_when_on``: pauses of a priority are listed only where its PFC is on; those of the link
-    only where its flow control is. ``unison``: priorities of one traffic class count together.
-    ``refresh_ms``: how old a value may be. ``source``: where the names are read; ``unchecked``:
-    what of it nobody has read in the driver.
+    ``shown_when_on``: pauses of a priority are listed only if its PFC is on; those of the link only
+    if its flow control is on. ``unison``: priorities of one traffic class count together.
+    ``refresh_ms``: how old a value may be. ``source``: where the names are documented.
+    ``unchecked``: names that nobody has read in the driver.
     """
 
     name: str
@@ -115,7 +120,7 @@ class PfcFamily(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
 @of_site
 def pausing() -> tuple[PfcFamily, ...]:
-    """All adapters whose counters of pauses are known."""
+    """Return all adapters whose pause counters are known."""
     return tuple(
         msgspec.structs.replace(family, name=text.source(family.name))
         for text in texts()
@@ -124,14 +129,14 @@ def pausing() -> tuple[PfcFamily, ...]:
 
 
 def pauses_in(text: str, source: str) -> list[PfcFamily]:
-    """Those of one file. Raises ``BadInput`` with ``source``, line and field."""
+    """Return the pause tables of one file. Raises ``BadInput`` with ``source``, line and field."""
     return read_rows(
         text, source, "pauses", PfcFamily, HEADS, lambda family: check_drivers(family.drivers)
     )
 
 
 def by_driver(driver: str) -> PfcFamily | None:
-    """None: no counters of pauses are known of this driver."""
+    """Return the pause table of a driver, or None if no pause counters are known."""
     name = driver.lower()
     return next(
         (one for one in pausing() if any(fnmatchcase(name, pattern) for pattern in one.drivers)),
@@ -140,8 +145,8 @@ def by_driver(driver: str) -> PfcFamily | None:
 
 
 def by_counters(statistics: Container[str]) -> PfcFamily | None:
-    """The one family whose pause counters are among ``statistics`` (names of ``ethtool -S``); None
-    where none is, or several are.
+    """Return the only family with pause counters among ``statistics`` (names of ``ethtool -S``),
+    else None.
     """
     for signs in (_own, _totals):
         found = [
@@ -153,7 +158,7 @@ def by_counters(statistics: Container[str]) -> PfcFamily | None:
 
 
 def _own(family: PfcFamily) -> tuple[Names, ...]:
-    """What no other family has."""
+    """Return the counters that no other family has."""
     pairs = (family.xoff, family.frames, family.paused_us, family.load)
     return tuple(names for pair in pairs for names in pair if names)
 
@@ -176,13 +181,13 @@ _A_PART = 0.1
 _EVERYWHERE: tuple[Names, ...] = tuple(
     (f"net/{{nic}}/{one}",) for one in ("rx_missed_errors", "rx_fifo_errors", "rx_over_errors")
 )
-"""The kernel's own: packets that found no buffer; drivers that do not count them show 0."""
+"""The kernel's counters of packets without a buffer; drivers that do not count them show 0."""
 
 _RESENT: Names = ("ip/Tcp/RetransSegs",)
 
 
 def readings_of(watched: Watched, nics: Iterable[str]) -> list[PfcReading]:
-    """The named ports of one host; none where its readings are not complete."""
+    """Return readings of the named ports of one host; none if its readings are incomplete."""
     about, start, before, after = watched.about, watched.start, watched.before, watched.after
     if watched.error or about is None or start is None or before is None or after is None:
         return []
@@ -194,20 +199,20 @@ def readings_of(watched: Watched, nics: Iterable[str]) -> list[PfcReading]:
 
 
 def statistics_of(counters: Iterable[str], nic: str) -> set[str]:
-    """Names of ``ethtool -S`` of one interface, without the blanks that some drivers end them
-    with.
+    """Return one interface's names of ``ethtool -S`` without the trailing blanks of some
+    drivers.
     """
     place = f"ethtool/{nic}/"
     return {name.removeprefix(place).strip() for name in counters if name.startswith(place)}
 
 
 def _spelled(counters: Iterable[str]) -> dict[str, str]:
-    """Each name without trailing blanks -> as it stands in the readings."""
+    """Map each name without trailing blanks to its spelling in the readings."""
     return {name.strip(): name for name in counters}
 
 
 class _HostChanges:
-    """One host's changes, looked up by the table's names."""
+    """One host's changes, looked up by the names of the table."""
 
     def __init__(self, host: str, changes: Changes, spelled: dict[str, str]) -> None:
         self.host, self.changes, self.spelled = host, changes, spelled
@@ -232,7 +237,7 @@ class _HostChanges:
         return _PausedPort(self, nic, family or none).filled(plain)
 
     def count(self, names: Names, nic: Nic, priority: int = 0) -> Count | None:
-        """The first alternative that is there; None where none is."""
+        """Return the first alternative that exists; None if none does."""
         for one in names:
             spelled = [_full(name, nic, priority) for name in one.split()]
             known = [self.spelled[name] for name in spelled if name in self.spelled]
@@ -241,7 +246,7 @@ class _HostChanges:
         return None
 
     def _sum(self, counters: Sequence[str]) -> Count:
-        """An addend that is not there (no IPv6) counts nothing."""
+        """Add up counters; a missing addend (no IPv6) counts nothing."""
         value, least, remarks = 0, False, []
         for name in counters:
             rise = self.changes.rise(name)
@@ -260,7 +265,9 @@ class _HostChanges:
 
 
 def _by_kernel(port: PortLedger) -> bool | None:
-    """A tenth of what crossed or more, where the kernel's part is counted apart."""
+    """Return whether the kernel moved a tenth or more; None if its part is not counted
+    separately.
+    """
     found = None
     for direction in DIRECTIONS:
         entries = [one for one in port.entries(direction) if one.bytes is not None]
@@ -272,7 +279,7 @@ def _by_kernel(port: PortLedger) -> bool | None:
 
 
 def _full(template: str, nic: Nic, priority: int) -> str:
-    """A name in the engine's spelling; "" where it needs an RDMA device and there is none."""
+    """Return a name in the engine's spelling; "" if it needs an RDMA device and there is none."""
     if nic.rdma is None:
         return "" if "{device}" in template else _filled(template, nic.name, "", 0, priority)
     return _filled(template, nic.name, nic.rdma.device, nic.rdma.port, priority)
@@ -280,7 +287,7 @@ def _full(template: str, nic: Nic, priority: int) -> str:
 
 @functools.lru_cache(maxsize=1 << 14)
 def _filled(template: str, nic: str, device: str, port: int, priority: int) -> str:
-    """Most hosts of a cluster have the same names."""
+    """Cached: most hosts of a cluster have the same names."""
     place = template if "/" in template else f"ethtool/{{nic}}/{template}"
     return place.format(nic=nic, device=device, port=port, p=priority)
 
@@ -356,7 +363,7 @@ class _PausedPort:
         return any(self.host.changes.background(name) > 0 for name in named)
 
     def _late(self) -> str:
-        """How old the second reading may be, where nobody waited for it."""
+        """Return how old the second reading may be if nothing waited for a refresh."""
         refresh_ms = self.family.refresh_ms
         if refresh_ms <= self.host.changes.settled_ms:
             return ""
@@ -364,7 +371,7 @@ class _PausedPort:
 
 
 def _ends(toggles: Count | None) -> Count | None:
-    """Beginnings and ends counted together: two are one end; a single one may be a beginning."""
+    """Convert begin and end events to ends: two are one end; a single event may be a beginning."""
     if toggles is None or toggles.value is None:
         return toggles
     if toggles.value == 1:

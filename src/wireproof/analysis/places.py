@@ -1,6 +1,7 @@
-"""Which ports of a host are one place: what stands on what, what holds the bytes of several, and
-which ports lead out of the host. Whoever adds up bytes asks here, so that none is counted twice.
-Pure.
+"""Which ports of a host are one place, and which lead out of the host. Pure.
+
+Callers that add up bytes ask here which ports stand on others or include their bytes, so that no
+byte is counted twice.
 """
 
 import ipaddress
@@ -11,7 +12,7 @@ from wireproof.analysis.relations import RAILS, beneath, owns_what_is_below
 from wireproof.model.ledger import Ledger, PortLedger
 
 _ENDS_ELSEWHERE = ("veth", "netkit", "macvlan", "macvtap", "ipvlan", "ipvtap")
-"""Kinds whose other half may be in another network namespace."""
+"""Kinds of interfaces whose other end may be in another network namespace."""
 
 
 # --- what stands on what
@@ -22,9 +23,7 @@ def _lower(ledger: Ledger) -> dict[str, list[str]]:
 
 
 def bottoms(ledger: Ledger, name: str) -> list[str]:
-    """What ``name`` shares with others: the ports at the bottom of it, a bond with its members as
-    one.
-    """
+    """Return the lowest ports of ``name``, which it shares with others; a bond is one port."""
     found: dict[str, None] = {}
     seen = {name}
     waiting = _known(ledger, ledger.ports[name].nic.lower)
@@ -46,9 +45,7 @@ def _known(ledger: Ledger, names: Iterable[str]) -> list[str]:
 
 
 def is_exclusive(ledger: Ledger, name: str) -> bool:
-    """Whether everything that crosses what ``name`` stands on is its own: a bond of ports, not one
-    of VLANs.
-    """
+    """Return whether ``name`` owns everything below it: a bond of ports, but not of VLANs."""
     if not owns_what_is_below(ledger.ports[name].nic):
         return False
     lower = _lower(ledger)
@@ -59,15 +56,18 @@ def is_exclusive(ledger: Ledger, name: str) -> bool:
 
 
 def related(ledger: Ledger, name: str) -> set[str]:
-    """``name``, what it stands on and what stands on it: ports that may count the same bytes."""
+    """Return ``name``, what it stands on and what stands on it: ports that may count the same
+    bytes.
+    """
     lower = _lower(ledger)
     found = {name, *beneath(name, lower)}
     return found | {one for one in ledger.ports if name in beneath(one, lower)}
 
 
 def one_place(ledger: Ledger, names: Iterable[str]) -> set[str]:
-    """``names`` and the ports that may count the same bytes: what they stand on, what stands on
-    them, and functions of the same physical ports.
+    """Return ``names`` and the ports that may count the same bytes.
+
+    These are the ports below and above, and functions of the same physical ports.
     """
     shared, kin = shared_ports(ledger), set(names)
     for name in list(kin & ledger.ports.keys()):
@@ -75,12 +75,13 @@ def one_place(ledger: Ledger, names: Iterable[str]) -> set[str]:
     return kin
 
 
-# --- what holds the bytes of several
+# --- which counters include the bytes of several ports
 
 
 def overlapping(ledger: Ledger, names: Sequence[str], shared: SharedPorts) -> list[list[str]]:
-    """``names`` in groups of those whose counters may hold the same bytes: a bond and its member, a
-    VLAN and what it stands on, functions of one physical port.
+    """Group ``names`` whose counters may include the same bytes.
+
+    For example a bond and its member, a VLAN and its lower port, functions of one physical port.
     """
     lower = _lower(ledger)
     atoms = {name: _atoms(name, names, lower, shared) for name in names}
@@ -95,8 +96,10 @@ def overlapping(ledger: Ledger, names: Sequence[str], shared: SharedPorts) -> li
 def _atoms(
     name: str, names: Iterable[str], lower: Mapping[str, Sequence[str]], shared: SharedPorts
 ) -> set[str]:
-    """The ports at the bottom of ``name``, with those that hold their bytes if these are below
-    another of ``names``, or if the function's own counters are those of the physical port.
+    """Return the lowest ports of ``name`` and the ports that hold their bytes.
+
+    Holders count only if they are below another of ``names``, or if the function shows the physical
+    port's counters.
     """
     found = set(_leaves(name, lower))
     others = {one for other in names if other != name for one in _leaves(other, lower)}
@@ -110,8 +113,10 @@ def _leaves(name: str, lower: Mapping[str, Sequence[str]]) -> list[str]:
 
 
 def bases(ledger: Ledger, name: str, shared: SharedPorts) -> list[str]:
-    """The ports whose counters hold the bytes of ``name`` and of all that share a port with it: a
-    bond as one, of a function the port that holds its bytes too.
+    """Return the ports whose counters include the bytes of ``name`` and of all that share a port
+    with it.
+
+    A bond is one port; for a function it is the port that also includes its bytes.
     """
     found: dict[str, None] = {}
     for one in _own_bases(ledger, name):
@@ -126,7 +131,7 @@ def _own_bases(ledger: Ledger, name: str) -> list[str]:
 
 
 def _whole_bond(ledger: Ledger, name: str) -> str:
-    """The bond that owns a port, else the port: a function of a member may leave by any of them."""
+    """Return the bond that owns a port, else the port: a member's function may use any member."""
     lower = _lower(ledger)
     bonds = [one for one, port in ledger.ports.items() if port.nic.link_kind != RAILS]
     owners = (one for one in bonds if is_exclusive(ledger, one) and name in beneath(one, lower))
@@ -134,7 +139,9 @@ def _whole_bond(ledger: Ledger, name: str) -> str:
 
 
 def together(ledger: Ledger, names: Iterable[str], shared: SharedPorts) -> list[str]:
-    """The ports whose counters hold what crossed overlapping ``names``, each byte once."""
+    """Return the ports whose counters include what crossed overlapping ``names``, each byte
+    once.
+    """
     lower = _lower(ledger)
     own = (base for name in names for base in _own_bases(ledger, name))
     found = dict.fromkeys(shared.holder.get(base, base) for base in own)
@@ -146,11 +153,11 @@ def together(ledger: Ledger, names: Iterable[str], shared: SharedPorts) -> list[
 
 
 def tops(ledger: Ledger, shared: SharedPorts | None = None) -> list[str]:
-    """One port for each way out of the host: real ports that nothing exclusive stands on and that
-    no other port holds, and what owns others.
+    """Return one port for each way out of the host.
 
-    Beside a real port a virtual one leads to a container or a guest of the same host, unless it may
-    be a container's own way out.
+    These are real ports that no bond owns and no other port holds, and ports that own others.
+    Beside a real port, a virtual port leads to a container or guest of this host, unless it may be
+    a container's own way out.
     """
     held = (shared or shared_ports(ledger)).holder
     real = any(is_real(port) and not port.nic.lower for port in ledger.ports.values())
@@ -175,8 +182,10 @@ def _leads_out(ledger: Ledger, port: PortLedger, *, beside_real: bool) -> bool:
 
 
 def may_lead_out(port: PortLedger) -> bool:
-    """A virtual port whose other half is in another namespace, with an address of its own: in a
-    container that is the way out, in a host it leads into a container.
+    """Return whether a virtual port's other end is in another namespace and it has a global
+    address.
+
+    In a container such a port is the way out; in a host it leads into a container.
     """
     kind = port.nic.link_kind or port.nic.driver
     apart = port.nic.kind == "virtual" and not port.nic.lower and not port.nic.master
@@ -192,7 +201,7 @@ def _is_global(address: str) -> bool:
 
 
 def inner(ledger: Ledger) -> list[str]:
-    """Virtual ports that are no way out of the host: they lead to its own containers and guests."""
+    """Return virtual ports that do not lead out of the host but to its containers and guests."""
     out = set(tops(ledger))
     lower = _lower(ledger)
     out |= {one for name in out for one in beneath(name, lower)}

@@ -1,7 +1,7 @@
 """Totals of PSM3's counters by process, host and NIC. Pure.
 
-The names are those of psm_mq.c and ips_proto.c (libfabric 1.14 to 2.6). What reached a NIC is what
-is neither ``shm`` nor ``self``; of one NIC, the sum of the bytes of every way to send.
+The names are those of psm_mq.c and ips_proto.c (libfabric 1.14 to 2.6). Everything that is neither
+``shm`` nor ``self`` reached a NIC; a NIC's bytes are the sum over all ways to send.
 """
 
 import re
@@ -17,13 +17,13 @@ _WAY = r"(?:_[A-Za-z0-9]+){1,3}"
 _SENT = re.compile(rf"(?:tiny|short|eager|rndv_(?:rts|long|rdma)){_WAY}_i?send_bytes", re.A)
 _RECEIVED = re.compile(rf"(?:tiny|short|eager|rndv_(?:rts|long|rdma)){_WAY}_recv_bytes", re.A)
 _ORDERED = re.compile(r"rndv_[a-z]+_i?send_bytes", re.A)
-"""``rndv_cpu_send_bytes`` names the message, whose bytes another counter counts by their way."""
+"""``rndv_cpu_send_bytes`` counts messages whose bytes another counter lists by protocol."""
 _STALLS = ("pio_no_flow_credits", "pio_no_flow_credit_bytes")
 _AGAIN = ("send_rexmit", "rdma_rexmit_(*)")
 _LOSSES = ("nak_recv",)
 _LATE = ("err_chk_send", "err_chk_recv", "err_chk_rdma_send_(*)", "err_chk_rdma_recv_(*)")
-"""Asked after PSM3_ERRCHK_TIMEOUT without an answer: what was lost is sent again then, and counts
-there; otherwise the peer was slow.
+"""Requests after PSM3_ERRCHK_TIMEOUT without an answer: if packets were lost, their
+retransmission is counted elsewhere; otherwise the peer was slow.
 """
 ERRORS = (
     "unknown_packets_(**)",
@@ -92,14 +92,14 @@ def _by_name(nics: Iterable[NicCounted]) -> list[NicCounted]:
 
 
 def _mtu(one: Statistics) -> int | None:
-    """Payload bytes of a packet, where the file states a number that PSM3 reads as one."""
+    """Return the payload bytes of a packet, if the file states a number that PSM3 accepts."""
     values = [setting.value for setting in one.settings if setting.name == "PSM3_MTU"]
     plain = [int(value) for value in values if value.isascii() and value.isdigit()]
     return plain[-1] if plain and plain[-1] >= 256 else None
 
 
 def counted(one: Statistics) -> Counted:
-    """One process, by path and by NIC."""
+    """Sum up one process, by path and by NIC."""
     groups: dict[str, dict[str, int]] = {}
     for section in one.sections:
         if section.heading in (_SUMMARY, _TABLE):
@@ -137,7 +137,7 @@ def _of_summary(found: Mapping[str, int]) -> dict[str, Any]:
 
 
 def _of_table(found: Mapping[str, int]) -> dict[str, Any]:
-    """The table knows how many messages went by shared memory, and not how many bytes."""
+    """The table counts the messages through shared memory, but not their bytes."""
     sent, shm = found.get("tx_num", 0), found.get("tx_shm_num", 0)
     return {
         "sent": sent,
@@ -153,7 +153,7 @@ def _of_table(found: Mapping[str, int]) -> dict[str, Any]:
 
 
 def _total(values: Iterable[int | None]) -> int | None:
-    """The sum; None as soon as one of them is unknown."""
+    """Return the sum; None if any value is unknown."""
     total = 0
     for value in values:
         if value is None:
@@ -163,7 +163,7 @@ def _total(values: Iterable[int | None]) -> int | None:
 
 
 def by_host(processes: Sequence[Counted]) -> list[CountedHost]:
-    """The processes of each host together, in the order of the hosts' first processes."""
+    """Group the processes by host, in the order of the hosts' first processes."""
     groups: dict[str, list[Counted]] = {}
     for one in processes:
         groups.setdefault(one.host, []).append(one)
@@ -184,8 +184,10 @@ def by_host(processes: Sequence[Counted]) -> list[CountedHost]:
 
 
 def unaccounted_bytes(one: Counted) -> int | None:
-    """Bytes that the summary gives to NICs and that no NIC's counters have, or the other way round
-    (negative). None where one of the two is not there: a file holds both only by default.
+    """Return bytes that the summary attributes to NICs but no NIC counted, or the reverse
+    (negative).
+
+    None if either is missing: a file has both only by default.
     """
     if one.nic_bytes is None or not one.nics:
         return None

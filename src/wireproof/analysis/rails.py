@@ -1,6 +1,6 @@
-"""Rails of a host as one more port of it: what crossed that port is what crossed them all. Pure.
+"""Represent the rails of a host as one more port: what crossed them all crossed that port. Pure.
 
-The kernel knows nothing of it: it is a bond that the user claims and no driver makes.
+The kernel does not know this port: it is a bond that the user claims and no driver creates.
 """
 
 from collections.abc import Iterable, Sequence
@@ -15,15 +15,16 @@ from wireproof.model.record import Host, Nic
 
 
 def rail_nics(nics: Iterable[Nic], claim: str) -> list[Nic]:
-    """The ports that ``claim`` names, in its order; fewer where some are not there."""
+    """Return the ports that ``claim`` names, in its order, without missing ones."""
     listed, names = list(nics), rails_of(claim)
     found = (port_called(listed, name) for name in names)
     return [nic for nic in found if nic is not None]
 
 
 def with_rails(host: Host, claim: str) -> Host:
-    """The host with the port that stands for the claimed rails; as it is where the claim names
-    one NIC, none, or some that the host has not.
+    """Return the host with an extra port for the claimed rails.
+
+    Unchanged if the claim names one NIC, none, or NICs that the host does not have.
     """
     if not is_several(claim):
         return host
@@ -34,7 +35,7 @@ def with_rails(host: Host, claim: str) -> Host:
 
 
 def ledger_with_rails(ledger: Ledger, claim: str) -> Ledger:
-    """The ledger with the port that stands for the claimed rails, where the host has them all."""
+    """Return the ledger with an extra port for the claimed rails, if the host has them all."""
     if not is_several(claim):
         return ledger
     found = rail_nics([port.nic for port in ledger.ports.values()], claim)
@@ -46,12 +47,12 @@ def ledger_with_rails(ledger: Ledger, claim: str) -> Ledger:
 
 
 def are_rails(nic: Nic) -> bool:
-    """Whether the port stands for rails."""
+    """Return whether the port stands for rails."""
     return nic.link_kind == RAILS
 
 
 def is_known(nic: Nic, nics: Sequence[Nic]) -> bool:
-    """Whether the catalogue knows which counters tell of the port; of rails, of each."""
+    """Return whether the catalogue knows the port's counters; for rails, those of each."""
     if not are_rails(nic):
         return family_of(nic) is not None
     return all(family_of(one) is not None for one in nics if one.name in nic.lower)

@@ -1,5 +1,8 @@
-"""Which ports of a host stand on which others, which own what is below them, whose RDMA device is
-whose, and which port a name means. Pure.
+"""How the ports of a host relate: which stand on others, own those below, share an RDMA device.
+
+Pure.
+
+Also finds the port that a name means.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,27 +12,25 @@ import msgspec
 from wireproof.model.record import AdapterIdentity, Nic
 
 _ACCELERATED = ("mlx5_core", "mlx4_en", "mlx4_core", "mana")
-"""Drivers of the virtual functions that Hyper-V puts under its synthetic interface."""
+"""Drivers of the virtual functions that Hyper-V places below its synthetic interface."""
 RAILS = "rails"
-"""The kind of the port that stands for several."""
+"""The kind of the port that represents several rails."""
 _OWNERS = ("bond", "bonding", "team", "netvsc", "failover", RAILS)
-"""Kinds that own what is below them: the members' bytes are theirs and nobody else's."""
+"""Kinds that own the ports below: all bytes of the members belong to them."""
 _TUNNELS = (
     *("vxlan", "geneve", "wireguard", "gre", "gretap", "ip_gre", "ip6gre", "ip6gretap", "erspan"),
     *("ipip", "sit", "ip6tnl", "vti", "vti6", "gtp", "bareudp", "xfrm", "macsec"),
 )
-"""Kinds and drivers of tunnels: the kernel names no port that they stand on."""
+"""Kinds and drivers of tunnels: the kernel does not name the port below them."""
 
 
 def is_radio(nic: Nic) -> bool:
-    """Whether the port is a Wi-Fi interface."""
+    """Return whether the port is a Wi-Fi interface."""
     return nic.link_kind == "wlan"
 
 
 def stated(nic: Nic, nics: Iterable[Nic]) -> Nic:
-    """The port with its RDMA device's driver, which the adapter's own interface on the same device
-    tells.
-    """
+    """Return the port with its RDMA device's driver, as reported by the adapter's own interface."""
     if nic.rdma is None or nic.rdma.driver or nic.kind != "virtual":
         return nic
     drivers = [_own_driver(one) for one in nics if _has_device(one, nic.rdma.device)]
@@ -44,15 +45,15 @@ def _has_device(nic: Nic, device: str) -> bool:
 
 
 def _own_driver(nic: Nic) -> str:
-    """The driver of an adapter's own interface; "" of one that stands on others."""
+    """Return the driver of an adapter's own interface; "" for one that stands on others."""
     if nic.kind not in ("ethernet", "infiniband") or nic.lower or nic.rdma is None:
         return ""
     return nic.rdma.driver or nic.driver
 
 
 def stacks(nics: Iterable[Nic]) -> dict[str, list[str]]:
-    """Each port with what is right below it: as it says, as its members say, or by what it cannot
-    but share.
+    """Map each port to the ports directly below: as it states, as its members state, or
+    inferred.
     """
     listed = list(nics)
     below = {nic.name: dict.fromkeys(nic.lower) for nic in listed}
@@ -73,7 +74,7 @@ def _guessed(nic: Nic, nics: Sequence[Nic]) -> list[str]:
 
 
 def _must_share(nic: Nic, other: Nic) -> bool:
-    """Whether ``nic`` cannot but stand on ``other``."""
+    """Return whether ``nic`` can only stand on ``other``."""
     if nic.driver == "hv_netvsc":
         return other.driver in _ACCELERATED and other.mac == nic.mac
     if nic.kind == "virtual" and nic.rdma is not None:
@@ -82,8 +83,10 @@ def _must_share(nic: Nic, other: Nic) -> bool:
 
 
 def _is_child(nic: Nic, other: Nic) -> bool:
-    """Whether ``nic`` is an IPoIB interface for a partition key beside ``other``: the kernel makes
-    it on the same port, and names no port below it. By default its name has the parent's before it.
+    """Return whether ``nic`` is an IPoIB interface for a partition key beside ``other``.
+
+    The kernel creates it on the same port and names no port below it. By default its name starts
+    with the parent's name.
     """
     over_infiniband = (nic.kind, other.kind) == ("infiniband", "infiniband")
     return over_infiniband and _same_port(other, nic) and _by_length(other) < _by_length(nic)
@@ -100,7 +103,7 @@ def _same_port(one: Nic, other: Nic) -> bool:
 
 
 def identities(adapter: AdapterIdentity) -> set[tuple[str, str]]:
-    """What tells one adapter from another. A number of zeros only is no identity."""
+    """Return what identifies an adapter. A value of zeros only is not an identity."""
     stated = {
         ("guid", adapter.system_guid),
         ("switch", adapter.switch_id),
@@ -110,19 +113,20 @@ def identities(adapter: AdapterIdentity) -> set[tuple[str, str]]:
 
 
 def owns_what_is_below(nic: Nic) -> bool:
-    """Whether the bytes of what the port stands on are its own and nobody else's."""
+    """Return whether all bytes of the ports below belong to this port."""
     words = f"{nic.link_kind} {nic.driver}".lower()
     return any(kind in words for kind in _OWNERS)
 
 
 def is_tunnel(nic: Nic) -> bool:
-    """A tunnel: what crosses it leaves the host by another port, with headers around it."""
+    """Return whether it is a tunnel: its traffic leaves the host by another port, encapsulated."""
     return any(word in _TUNNELS for word in f"{nic.link_kind} {nic.driver}".lower().split())
 
 
 def beneath(name: str, lower: Mapping[str, Sequence[str]]) -> list[str]:
-    """Everything that ``name`` stands on, at any depth, the nearest first; ``lower``: port to the
-    ports right below it.
+    """Return everything that ``name`` stands on, at any depth, the nearest first.
+
+    ``lower``: port -> the ports directly below it.
     """
     found: dict[str, None] = {}
     waiting = list(lower.get(name, ()))
@@ -135,11 +139,11 @@ def beneath(name: str, lower: Mapping[str, Sequence[str]]) -> list[str]:
 
 
 def port_called(nics: Iterable[Nic], name: str) -> Nic | None:
-    """The port that ``name`` means: the interface of that name, else the port of that RDMA device
-    (``mlx5_0``, ``mlx5_0:1``).
+    """Return the port that ``name`` means: an interface, or the port of an RDMA device
+    (``mlx5_0:1``).
 
-    Several interfaces may use one device: of a bond and its members the bond is meant where none of
-    these has another device; else what the others stand on.
+    Several interfaces may use one device. A bond is meant if none of its members has another
+    device; otherwise the port that the others stand on.
     """
     listed = list(nics)
     own = next((nic for nic in listed if nic.name == name), None)
@@ -166,8 +170,8 @@ def _number(nic: Nic) -> int:
 def _is_whole_bond(
     nic: Nic, users: Sequence[Nic], lower: Mapping[str, Sequence[str]], known: Mapping[str, Nic]
 ) -> bool:
-    """Whether ``nic`` owns ports of the ``users``' device, and none of what it owns has another
-    RDMA device, or is of another driver.
+    """Return whether ``nic`` owns ports of the ``users``' device and no port of another device or
+    driver.
     """
     if not owns_what_is_below(nic):
         return False

@@ -1,6 +1,4 @@
-"""Where a link is full: the smallest message that reaches a share of what is attainable, by ranks
-per node. Pure.
-"""
+"""Find the smallest message that fills a link, by ranks per node. Pure."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -12,8 +10,8 @@ FULL = 0.9
 
 @dataclass(frozen=True)
 class Filled:
-    """``size``: the smallest from which on every larger one measured is full; None: never.
-    ``best``: bytes/s.
+    """``size``: the smallest size from which every larger measured size fills the link; None:
+    never. ``best_bytes_per_s``: the best goodput.
     """
 
     ranks_per_node: int
@@ -22,7 +20,7 @@ class Filled:
 
 
 def goodput_bytes_per_s(point: PointRecord) -> float | None:
-    """Payload of all senders together per second; None without an estimate."""
+    """Return the payload of all senders per second; None without an estimate."""
     group = point.group
     if group is None or group.estimate is None or group.estimate.median_ns <= 0:
         return None
@@ -30,8 +28,9 @@ def goodput_bytes_per_s(point: PointRecord) -> float | None:
 
 
 def filled(points: Iterable[PointRecord], attainable_bytes_per_s: float | None) -> list[Filled]:
-    """One entry for each number of ranks per node (half of the members), in order. Without a known
-    limit the best goodput of all stands for it.
+    """Return an entry for each number of ranks per node (half of the members), in order.
+
+    Without a known limit, the best goodput of all is the limit.
     """
     rates: dict[int, dict[int, float]] = {}
     for point in points:
@@ -48,7 +47,7 @@ def filled(points: Iterable[PointRecord], attainable_bytes_per_s: float | None) 
 
 
 def _full_from(by_size: Mapping[int, float], enough: float) -> int | None:
-    """The smallest size from which on every larger one is fast enough."""
+    """Return the smallest size from which every larger size is fast enough."""
     start = None
     for size in sorted(by_size, reverse=True):
         if by_size[size] < enough:

@@ -1,8 +1,7 @@
-"""How long the counters of late ports are waited for, once after the last byte: by the catalogue.
-Pure.
+"""How long to wait for late counters, once after the last byte, by the catalogue. Pure.
 
-The engine gets the drivers with these times in its plan, because nothing is known of a machine
-before it runs there; ``prove`` asks for the ports that it has seen. Both wait the same time.
+The engine gets the drivers with these times in its plan, because a machine is unknown before the
+run; ``prove`` asks for the ports that it has seen. Both wait the same time.
 """
 
 from collections.abc import Iterable
@@ -14,25 +13,23 @@ from wireproof.model.record import Nic
 from wireproof.model.site import of_site
 
 AT_ONCE_MS = 20.0
-"""Caches of a few milliseconds (``lifespan`` of hw_counters) are over when a reading comes after a
-pause.
-"""
+"""Caches of a few milliseconds (``lifespan`` of hw_counters) have expired after any pause."""
 _LONGER, _MORE_MS = 1.2, 100
-"""A driver's timer may be late itself, and what it asks of the adapter takes time."""
+"""Margin: a driver's timer may be late, and its query of the adapter takes time."""
 _LONGEST_MS = 60_000
-"""The engine takes no more."""
+"""The engine accepts no longer wait."""
 
 
 _IDLE_S = 1.0
-"""Quiet time before a command that is watched, for the background."""
+"""Quiet time before a watched command, to measure the background."""
 _SETTLE_S, _SETTLE_VIRTUAL_S = 1.2, 0.1
-"""After it: virtual NICs show all at once; of others the catalogue may not know all."""
+"""Wait after it: virtual NICs count at once; the catalogue may not know all other NICs."""
 
 
 @of_site
 def late_drivers() -> tuple[tuple[str, int], ...]:
-    """Drivers (shell patterns) whose counters may be late, each with how long to wait for the
-    slowest of them, in ms.
+    """Return drivers (shell patterns) with late counters and the wait in ms for the slowest of
+    each.
     """
     return tuple(
         (driver, _patience_ms(slowest))
@@ -47,9 +44,7 @@ def _patience_ms(refresh_ms: float) -> int:
 
 
 def settle_ms(nics: Iterable[Nic]) -> int:
-    """How long to wait for the slowest of these ports; 0 where all that are up show their bytes at
-    once.
-    """
+    """Return the wait in ms for the slowest of these ports; 0 if all active ports count at once."""
     drivers = {
         driver.lower()
         for nic in nics
@@ -67,8 +62,10 @@ def settle_ms(nics: Iterable[Nic]) -> int:
 
 
 def _unknown_ms(nics: Iterable[Nic]) -> int:
-    """How late an adapter counts whose driver is not in the catalogue nobody knows: as late as the
-    slowest that is. With an RDMA device no wait would decide its path.
+    """Return the wait for adapters that are not in the catalogue: as long as for the slowest known
+    one.
+
+    With an RDMA device, no wait would prove the path.
     """
     unknown = any(
         nic.kind == "ethernet" and nic.rdma is None and nic.driver and family_of(nic) is None
@@ -80,8 +77,9 @@ def _unknown_ms(nics: Iterable[Nic]) -> int:
 
 @dataclass(frozen=True)
 class Patience:
-    """How long a watch of ports waits ``before_s`` and ``after_s`` the command. ``settled_s``:
-    counters that are refreshed sooner are late in no reading.
+    """How long a watch of ports waits ``before_s`` and ``after_s`` the command.
+
+    ``settled_s``: counters with a shorter refresh are up to date in every reading.
     """
 
     before_s: float
@@ -90,8 +88,9 @@ class Patience:
 
 
 def patience(nics: Iterable[Nic]) -> Patience:
-    """For a watch of these ports. A late counter may still show what was before: it is waited for
-    on both sides of the command.
+    """Return the waits for a watch of these ports.
+
+    A late counter may still show earlier traffic, so the watch waits on both sides of the command.
     """
     ports = list(nics)
     late_s = max(settle_ms(ports), _unknown_ms(ports)) / 1e3

@@ -16,13 +16,14 @@ import numpy as np
 from wireproof.analysis.interval import Floats
 
 _EXACT = 150
-"""Above, the normal approximation is right to more digits than are used."""
+"""Above this, the normal approximation is more accurate than needed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shift:
-    """The centre, and the interval that holds it with probability 1 - alpha; None: too few values
-    for any interval at that alpha.
+    """The centre, and the interval that covers it with probability 1 - alpha.
+
+    None: too few values for any interval at that alpha.
     """
 
     centre: float
@@ -31,12 +32,15 @@ class Shift:
 
 
 def least_size(alpha: float) -> int:
-    """The fewest values that have an interval at ``alpha`` (two-sided): 2 / 2^n <= alpha."""
+    """Return the fewest values with a two-sided interval at ``alpha``: 2 / 2^n <= alpha."""
     return max(1, math.ceil(math.log2(2.0 / alpha) - 1e-9))
 
 
 def shift(values: Sequence[float] | Floats, alpha: float) -> Shift:
-    """Median of the Walsh averages of ``values`` and its interval. ValueError when it is empty."""
+    """Return the median of the Walsh averages of ``values`` and its interval.
+
+    ValueError if empty.
+    """
     x = np.asarray(values, dtype=np.float64)
     if x.size == 0:
         raise ValueError("a shift of no values")
@@ -51,8 +55,10 @@ def shift(values: Sequence[float] | Floats, alpha: float) -> Shift:
 
 @lru_cache(maxsize=256)
 def _cut(n: int, alpha: float) -> int:
-    """How many of the outermost averages lie outside on each side: the largest k with
-    2 P(T < k) <= alpha, T the signed-rank statistic of n values without an effect.
+    """Return how many of the outermost averages lie outside on each side.
+
+    The largest k with 2 P(T < k) <= alpha, T the signed-rank statistic of n values without an
+    effect.
     """
     if n > _EXACT:
         spread = math.sqrt(n * (n + 1) * (2 * n + 1) / 24.0)
@@ -62,7 +68,9 @@ def _cut(n: int, alpha: float) -> int:
 
 @lru_cache(maxsize=256)
 def _below(n: int) -> Floats:
-    """P(T <= t) for t = 0, 1, ...: T the signed-rank statistic of n values without an effect."""
+    """Return P(T <= t) for t = 0, 1, ...: T the signed-rank statistic of n values without an
+    effect.
+    """
     chance = np.zeros(n * (n + 1) // 2 + 1)
     chance[0] = 1.0
     for rank in range(1, n + 1):
@@ -72,11 +80,11 @@ def _below(n: int) -> Floats:
 
 
 def above(values: Sequence[float] | Floats, at: float) -> float:
-    """p of the one-sided test that the centre of ``values`` is at most ``at``: small when it is
-    above. 1 without values.
+    """Return p of the one-sided test that the centre of ``values`` is at most ``at``: small if it
+    is above.
 
-    The statistic is the number of Walsh averages above ``at`` (Hollander and Wolfe, 3.1); those
-    that are equal to it speak against.
+    1 without values. The statistic is the number of Walsh averages above ``at`` (Hollander and
+    Wolfe, 3.1); averages equal to ``at`` count against it.
     """
     x = np.asarray(values, dtype=np.float64)
     n = int(x.size)

@@ -1,6 +1,4 @@
-"""From raw readings of one host to its ledger, with peak rates and troubles, whoever made the
-traffic.
-"""
+"""Build one host's ledger, peak rates and troubles from raw readings, whoever made the traffic."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -17,8 +15,8 @@ _RATE = re.compile(r"([0-9]{1,6}(?:\.[0-9]{1,3})?) ?Gb/sec")
 
 
 def speed_of(nic: Nic) -> float | None:
-    """Line rate that the NIC itself states, bits/s: the RDMA port's text, else the interface's
-    speed.
+    """Return the line rate that the NIC states in bits/s: the RDMA port's rate, else the
+    interface's speed.
     """
     found = _RATE.match(nic.rdma.rate) if nic.rdma and not nic.rdma.in_software else None
     if found and float(found.group(1)) > 0:
@@ -27,8 +25,8 @@ def speed_of(nic: Nic) -> float | None:
 
 
 def host_traffic(watched: Watched) -> HostTraffic:
-    """What one host's readings say about the time between ``before`` and ``after``; ``error`` when
-    they say nothing.
+    """Return one host's traffic between ``before`` and ``after``; with ``error`` if there are no
+    readings.
     """
     about, start, before, after = watched.about, watched.start, watched.before, watched.after
     if watched.error or about is None or start is None or before is None or after is None:
@@ -73,7 +71,7 @@ def _dropped_by_sockets(rises: Mapping[str, int]) -> dict[str, int]:
 
 
 def _port(ledger: Ledger, name: str) -> PortTraffic:
-    """One port as a person looks at it."""
+    """Summarise one port for display."""
     nic = ledger.ports[name].nic
     return PortTraffic(
         nic=nic.name,
@@ -102,8 +100,8 @@ def _direction(ledger: Ledger, name: str, direction: Direction) -> DirectionTraf
 
 
 def not_watched(named: Iterable[str], watched: Iterable[Watched]) -> list[str]:
-    """Hosts that a program's output names and that no watch has as its host, its own name or an
-    address of it.
+    """Return hosts that a program's output names and that no watch has as host, hostname or
+    address.
     """
     known = {"localhost", "127.0.0.1", "::1", ""}
     for one in watched:
@@ -119,5 +117,5 @@ def _addresses(nics: Iterable[Nic]) -> Iterator[str]:
 
 
 def _is_alias(name: str, short: set[str]) -> bool:
-    """``n1.cluster`` and ``n1-ib0`` are n1, as sites name their interfaces."""
+    """``n1.cluster`` and ``n1-ib0`` are n1, by common naming of interfaces."""
     return any(one and (name == one or name.startswith((f"{one}.", f"{one}-"))) for one in short)

@@ -1,8 +1,7 @@
-"""What a program's printed rows claim to have sent: the least number of bytes that must have left
-one host.
+"""The least number of bytes that must have left one host according to a program's printed rows.
 
-Only a lower bound can be held against a port: warm-up rounds, headers and other traffic come on
-top. An iteration count that is printed gives it; without one, a row proves one window of messages.
+Only this lower bound can be compared with a port: warm-up rounds, headers and other traffic come on
+top. A printed iteration count gives it; without one, a row proves one window of messages.
 """
 
 from collections.abc import Iterable
@@ -12,15 +11,13 @@ from wireproof.model.series import Series, SeriesPoint
 from wireproof.model.traffic import Printed
 
 LEAST_HEADER = 24
-"""Bytes of the smallest header that a port counts with a message of its own (IB: LRH 8, BTH 12,
-ICRC 4).
-"""
+"""Bytes of the smallest header that a port counts per message (IB: LRH 8, BTH 12, ICRC 4)."""
 MOST_HEADERS = 256
-"""Bytes that go in one direction with a message at most, beside its payload: Ethernet, IPv6 and TCP
-(118), an MPI's header (64) and a bare acknowledgement of the message before.
+"""Most bytes in one direction per message beside its payload: Ethernet, IPv6 and TCP (118), an
+MPI's header (64) and a separate acknowledgement of the previous message.
 """
 FRAMED = 1.08
-"""Of a large message: a full frame of 1500 B carries 1448 B, and 38 B lie around it."""
+"""Factor for large messages: a frame of 1500 B carries 1448 B and takes 38 B more on the line."""
 SAME_BYTES = 0.05
 _BOTH_ENDS_PRINT = (
     "iperf3",
@@ -32,17 +29,17 @@ _BOTH_ENDS_PRINT = (
     "sockperf",
 )
 _NO_BOUND = ("barrier", "reduce_scatter", "local")
-"""Collectives that need not send any byte of the size that they print with from each host."""
+"""Collectives in which a host may send no byte of the printed size."""
 _ROOTED = ("bcast", "reduce", "gather", "scatter")
 _EVERYBODY = ("allreduce", "allgather", "alltoall")
 _WINDOWED = ("stream", "exchange", "put", "get", "rate")
 _COUNTS_WINDOWS = ("osu", "imb")
-"""Their iteration is a window of messages; perftest's and fabtests' is one message."""
+"""Tools whose iteration is a window of messages; in perftest and fabtests it is one message."""
 
 
 def row_bytes(series: Series, point: SeriesPoint) -> tuple[float, bool]:
-    """Bytes that must leave one host in the busier direction for this row, and whether a printed
-    count says so.
+    """Return (bytes that must leave one host in the busier direction for this row, whether a
+    printed count shows it).
     """
     if "bytes" in point.values and series.tool.startswith("iperf"):
         return point.values["bytes"] / max(series.directions, 1), True
@@ -67,11 +64,11 @@ def _bytes_of_an_iteration(series: Series, point: SeriesPoint) -> float:
 
 
 def _share_of_a_collective(series: Series, name: str) -> float:
-    """Of its size, what some host sends at least: half, as a reduction may be split between two
-    ranks.
+    """Return the least share of its size that some host sends: half, since two ranks may split a
+    reduction.
 
-    IMB changes the root with each iteration: each host is the one that sends (or receives) in one
-    of ``processes``.
+    IMB changes the root with each iteration: each host is the root in one of ``processes``
+    iterations.
     """
     rooted = any(word in name for word in _ROOTED) and not any(word in name for word in _EVERYBODY)
     return 0.5 / (max(series.processes or 2, 2) if rooted and series.tool == "imb" else 1)
@@ -82,15 +79,14 @@ def _window(series: Series) -> int:
 
 
 def row_rate(series: Series, point: SeriesPoint) -> float | None:
-    """Bytes per second that this row says one port carried in one direction, on average while it
-    lasted.
+    """Return the mean bytes per second that this row implies for one port in one direction.
 
-    In a ping-pong a direction is silent half of the time, and each message has a header of its own.
-    Collectives' times say nothing about one port.
+    In a ping-pong, each direction is silent half of the time, and each message has its own header.
+    Times of collectives say nothing about one port.
     """
     if series.traffic in ("collective", "atomic", "other"):
         return None
-    round_trip_s = 2 * (point.hrt_ns or 0.0) * 1e-9  # 0 too where the time is too small to tell
+    round_trip_s = 2 * (point.hrt_ns or 0.0) * 1e-9  # also 0 if the printed time is 0
     if round_trip_s and series.traffic == "pingpong":
         return (point.message_bytes + LEAST_HEADER) / round_trip_s
     rate = point.goodput_bytes_per_s
@@ -100,8 +96,10 @@ def row_rate(series: Series, point: SeriesPoint) -> float | None:
 
 
 def row_most(series: Series, point: SeriesPoint) -> float | None:
-    """Bytes per second that this row can put on a port in one direction, headers included; None if
-    its time says nothing of one port.
+    """Return the most bytes per second, headers included, that this row can put on a port in one
+    direction.
+
+    None if its time says nothing about one port.
     """
     rate = row_rate(series, point)
     counted = point.message_bytes + (LEAST_HEADER if series.traffic == "pingpong" else 0)
@@ -112,7 +110,7 @@ def row_most(series: Series, point: SeriesPoint) -> float | None:
 
 @dataclass(frozen=True)
 class _PrintedRow:
-    """One row: ``size`` bytes at least, by a printed count where ``counted``."""
+    """One row: ``size`` bytes at least; ``counted``: by a printed count."""
 
     size: float
     counted: bool
@@ -123,7 +121,7 @@ class _PrintedRow:
 
     @property
     def most_bytes(self) -> float | None:
-        """Headers included; a message whose answer is awaited cannot be one of many in a packet."""
+        """Headers included; a message whose answer is awaited never shares a packet."""
         if not (self.answered and self.counted and self.most and self.rate):
             return None
         return self.size * self.most / self.rate
@@ -134,10 +132,10 @@ class _PrintedRow:
 
 
 def printed(all_series: Iterable[Series], *, visible_s: float) -> Printed | None:
-    """All rows together; None when there is no row that claims any byte.
+    """Sum up all rows; None if no row implies any byte.
 
-    The rate is that of the fastest row which lasted ``visible_s`` or longer (so that readings of a
-    port must show it), else of the fastest row at all, with its time unknown or too short.
+    The rate is that of the fastest row that lasted ``visible_s`` or longer (so that readings of a
+    port must show it), else of the fastest row of unknown or shorter duration.
     """
     rows: list[_PrintedRow] = []
     arithmetic = []
@@ -178,7 +176,7 @@ def _most_bytes(rows: Iterable[_PrintedRow]) -> float | None:
 
 
 def _most(rows: Iterable[_PrintedRow]) -> float | None:
-    """Of all rows that move a byte; None unless each of them says it."""
+    """Return the maximum over all rows that move bytes; None if any of them has none."""
     found = [row.most for row in rows if row.size]
     known = [most for most in found if most is not None]
     return max(known) if known and len(known) == len(found) else None
@@ -189,17 +187,18 @@ def _all_counted(rows: Iterable[_PrintedRow]) -> bool:
 
 
 def _fastest(rows: Iterable[_PrintedRow], visible_s: float) -> tuple[float | None, float | None]:
-    """Rate and seconds of the fastest row that lasted long enough, else of the fastest."""
+    """Return rate and seconds of the fastest row that lasted long enough, else of the fastest
+    row.
+    """
     rates = [(row.rate, row.lasted_s) for row in rows if row.rate]
     long = [one for one in rates if one[1] is not None and one[1] >= visible_s]
     return max(long or rates, key=lambda one: one[0], default=(None, None))
 
 
 def _one_end_each(all_series: list[Series]) -> list[Series]:
-    """Without the second table of a measurement whose server prints it too, when both write to one
-    log.
+    """Remove the second table of a measurement if client and server both print it into one log.
 
-    A repetition looks the same; leaving it out only lowers the bound, which stays one.
+    A repetition looks the same; removing it only lowers the bound.
     """
     kept: list[Series] = []
     waiting: list[Series] = []
@@ -215,8 +214,8 @@ def _one_end_each(all_series: list[Series]) -> list[Series]:
 
 
 def _same(one: Series, other: Series) -> bool:
-    """The same sizes and iterations, and the same bytes within what is under way when a client
-    stops.
+    """Return whether sizes and iterations are equal, and bytes up to what was in flight at the
+    end.
     """
     if (one.tool, one.benchmark, one.directions) != (other.tool, other.benchmark, other.directions):
         return False

@@ -1,6 +1,4 @@
-"""What the counters saw during one point: the byte ledger of every network namespace that took
-part.
-"""
+"""Build the byte ledger of every participating network namespace for one point."""
 
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
@@ -12,7 +10,7 @@ from wireproof.model.record import Host, Idle, PointRecord, WitnessReading
 from wireproof.model.run import Run
 
 Ports = Mapping[int, HostPorts]
-"""By rank."""
+"""Ports by rank."""
 
 
 def ports_of(
@@ -20,8 +18,10 @@ def ports_of(
     foreign: Mapping[int, bool] | None = None,
     moved: Mapping[int, AbstractSet[str]] | None = None,
 ) -> dict[int, HostPorts]:
-    """The ports of every rank's host, ready to be read. ``foreign``: ranks whose /sys shows another
-    namespace; ``moved``: counters that moved at some time of the run.
+    """Return the ports of every rank's host, ready to be read.
+
+    ``foreign``: ranks whose /sys shows another namespace. ``moved``: counters that moved during the
+    run.
     """
     known, alive = foreign or {}, moved or {}
     return {
@@ -36,8 +36,10 @@ def ports_of(
 
 
 def moved_in(run: Run) -> dict[int, set[str]]:
-    """The counters that moved at all, from the idle moment before the run to its end, by reader
-    rank; without ranks whose whole run was not read.
+    """Return the counters that moved between the idle reading before the run and its end, by reader
+    rank.
+
+    Ranks whose whole run was not read are left out.
     """
     found = {
         total.rank: {name for name, (first, last) in total.counters.items() if first != last}
@@ -50,8 +52,8 @@ def moved_in(run: Run) -> dict[int, set[str]]:
 
 
 def readers(point: PointRecord, hosts: Mapping[int, Host]) -> dict[int, int]:
-    """rank -> rank whose reading covers it (itself, or the one that it shares a network namespace
-    with).
+    """Return rank -> rank whose reading covers it: itself or one that shares its network
+    namespace.
     """
     own = {reading.rank for reading in point.witness if reading.shared_with is None}
     found = {rank: rank for rank in own}
@@ -70,7 +72,10 @@ def _namespace(host: Host) -> tuple[str, int]:
 
 
 def watch(point: PointRecord, ports: Ports, idle: Mapping[int, Idle]) -> dict[int, Ledger]:
-    """The ledger by reader rank. ``idle`` is by reader rank too; its rate is other traffic."""
+    """Return the ledger by reader rank.
+
+    ``idle``, also by reader rank, gives the rate of other traffic.
+    """
     return {
         reading.rank: ports[reading.rank].ledger(WitnessChanges(reading, idle.get(reading.rank)))
         for reading in point.witness
@@ -79,6 +84,6 @@ def watch(point: PointRecord, ports: Ports, idle: Mapping[int, Idle]) -> dict[in
 
 
 def rises(reading: WitnessReading) -> dict[str, int]:
-    """Raw counter differences that are known, background not subtracted."""
+    """Return the known raw counter differences; background is not subtracted."""
     found = {name: counter_delta(*pair)[0] for name, pair in reading.counters.items()}
     return {name: count for name, count in found.items() if count is not None}

@@ -1,4 +1,4 @@
-"""The number that decides and its guards, from one measured point or from counters."""
+"""The metric and the guards of an experiment, from one measured point or from counters."""
 
 from collections.abc import Mapping
 
@@ -15,7 +15,7 @@ _RESENT = "ip/Tcp/RetransSegs"
 
 
 def metric_of(pattern: str, form: str) -> Metric:
-    """What is compared in points of this pattern."""
+    """Return the metric that is compared in points of this pattern."""
     name, unit, better = _what(pattern, form)
     return Metric(name=name, unit=unit, better=better, source="wireproof's own engine")
 
@@ -29,7 +29,7 @@ def _what(pattern: str, form: str) -> tuple[str, str, Better]:
 
 
 def value_of(point: PointRecord) -> float | None:
-    """The point's number in the unit of ``metric_of``; None when nothing was timed."""
+    """Return the point's number in the unit of ``metric_of``; None if nothing was timed."""
     if point.group is not None:
         found = point.group.estimate
         if found is None or not found.median_ns > 0.0:
@@ -42,8 +42,8 @@ def value_of(point: PointRecord) -> float | None:
 
 
 def guards_of(point: PointRecord) -> dict[str, float]:
-    """The 99th percentile of the batches' time per operation (ns), segments sent again and packets
-    dropped on all hosts together.
+    """Return the 99th percentile of the time per operation (ns), and retransmits and drops over all
+    hosts.
     """
     found: dict[str, float] = {}
     times = (
@@ -55,7 +55,7 @@ def guards_of(point: PointRecord) -> dict[str, float]:
         found["p99_ns"] = float(np.percentile(times, 99))
     for reading in point.witness:
         if reading.shared_with is None:
-            # A reading has what has changed, and names what could not be read.
+            # A reading lists counters that changed and counters that could not be read.
             tcp = not any(name.startswith("ip") for name in reading.unreadable)
             for name, count in losses({**({_RESENT: 0} if tcp else {}), **rises(reading)}).items():
                 found[name] = found.get(name, 0.0) + count
@@ -63,16 +63,14 @@ def guards_of(point: PointRecord) -> dict[str, float]:
 
 
 def messages_of(point: PointRecord) -> int:
-    """Messages of all its ends."""
+    """Return the messages of all ends of the point."""
     if point.group is not None:
         return sum(point.group.sent_bytes) // max(1, point.message_bytes)
     return sum(pair.messages_forward + pair.messages_backward for pair in point.pairs)
 
 
 def losses(rose: Mapping[str, int]) -> dict[str, float]:
-    """Of one host: TCP segments that were sent again, where that is counted, and drops of its
-    ports.
-    """
+    """Return one host's TCP retransmissions, if counted, and the drops of its ports."""
     ports = {name: count for name, count in rose.items() if not name.startswith(("ip/", "net/lo/"))}
     found = {"drops": float(sum(trouble_counters(ports).get("drops", {}).values()))}
     if _RESENT in rose:

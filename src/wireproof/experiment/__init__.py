@@ -1,3 +1,4 @@
-"""Experiments: arms that are measured in blocks of random order, and what they differ in. Pure: the
-clock and the bench are given.
+"""Experiments: arms measured in blocks of random order, and the effects between them.
+
+Pure: callers provide clock and bench.
 """

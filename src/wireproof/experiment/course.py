@@ -1,4 +1,4 @@
-"""An experiment under way: round after round, a trial at each place, until the design ends it."""
+"""Run an experiment: round after round, a trial at each place, until the design ends it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -15,9 +15,10 @@ Stopped = Literal["complete", "decided", "budget", "too-slow", "interrupted"]
 
 @dataclass(kw_only=True)
 class Experiment(Generic[T]):
-    """``trials``: in the order of measurement. ``rounds``: so many are whole; trials of another one
-    may follow. ``seconds``: spent so far, with all that came before the first round. ``longest_s``:
-    of a round.
+    """``trials``: in the order of measurement.
+
+    ``rounds``: complete rounds; trials of another round may follow. ``seconds``: time spent so far,
+    with everything before the first round. ``longest_s``: of a round.
     """
 
     design: Design
@@ -30,38 +31,41 @@ class Experiment(Generic[T]):
 
     @property
     def complete(self) -> bool:
-        """All rounds of the design are done."""
+        """True if all rounds of the design are done."""
         return self.design.rounds is not None and self.rounds >= self.design.rounds
 
     def affords(self, rounds: int) -> bool:
-        """So many more rounds would end within the budget."""
+        """Return whether this many more rounds would end within the budget."""
         return self.seconds + rounds * self.longest_s <= self.design.budget_s
 
 
 class Bench(Generic[T]):
-    """How a verb makes an arm ready and runs one trial."""
+    """How a verb prepares an arm and runs one trial."""
 
     def run(self, place: TrialPlace) -> T:
-        """One trial. Raises ``WireproofError`` when it fails, ``KeyboardInterrupt`` when the user
-        ends it.
+        """Run one trial.
+
+        Raises ``WireproofError`` if it fails, ``KeyboardInterrupt`` if the user stops it.
         """
         raise NotImplementedError
 
     def failed(self, place: TrialPlace, error: WireproofError) -> None:
-        """Return to leave this trial out; raise to end the experiment."""
+        """Return to skip this trial; raise to end the experiment."""
         raise error
 
     def after(self, experiment: Experiment[T]) -> Design:
-        """Called at the end of each round, number ``rounds``: the design of those that follow."""
+        """Called after each round (number ``rounds``): return the design of the following
+        rounds.
+        """
         return experiment.design
 
     def decided(self, experiment: Experiment[T]) -> bool:
-        """Called at each look, the last of ``looks``: whether no further round is needed."""
+        """Called at each look, the last of ``looks``: return whether no further round is needed."""
         return False
 
 
 class Listener(Protocol):
-    """Hears how far the experiment is."""
+    """Receives progress messages of the experiment."""
 
     def say(self, text: str) -> None: ...
 
@@ -73,9 +77,9 @@ def carry_out(
     clock: Callable[[], float],
     keep: Callable[[Experiment[T]], Any] | None = None,
 ) -> Experiment[T]:
-    """All rounds of the design after those that ``begun`` has; ``keep`` is called after each.
+    """Run all rounds of the design after those that ``begun`` has; call ``keep`` after each.
 
-    What an interruption leaves is an experiment, too; whatever else a bench raises passes through.
+    An interrupted experiment is returned as well; any other exception of a bench passes through.
     """
     origin = clock() - begun.seconds
     stopped: Stopped | None = None
@@ -108,7 +112,7 @@ def _round(begun: Experiment[T], bench: Bench[T]) -> None:
 
 
 def _say_round(begun: Experiment[T], reporter: Listener) -> None:
-    """How far it is; rounds to come last as long as those before."""
+    """Report progress; future rounds are assumed to take as long as past ones."""
     planned = begun.design.rounds
     if planned is not None:
         left_s = begun.seconds / begun.rounds * (planned - begun.rounds)
@@ -119,7 +123,7 @@ def _say_round(begun: Experiment[T], reporter: Listener) -> None:
 
 
 def _ended(begun: Experiment[T], bench: Bench[T]) -> Stopped | None:
-    """Why no round may follow; None when one may."""
+    """Return why no further round follows; None if one may."""
     design = begun.design
     hopeless = begun.rounds == 1 < design.least and not begun.affords(design.least - 1)
     last = hopeless or not begun.affords(1) or begun.complete

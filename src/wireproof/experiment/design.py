@@ -1,7 +1,7 @@
-"""What an experiment does: its arms, the order of their trials, when it ends, what is compared.
+"""The design of an experiment: its arms, the order of their trials, when it ends, what is compared.
 
-Whatever the noise does, two arms of a block are as likely to change places (Fisher's
-randomisation), therefore their difference in a block is symmetric about the effect: that is all
+Whatever the noise, two arms of a block are equally likely to change places (Fisher's
+randomisation). Their difference in a block is therefore symmetric about the effect, which is all
 that the intervals assume.
 """
 
@@ -15,24 +15,24 @@ from wireproof.analysis.signed_rank import least_size
 from wireproof.model.experiment import Metric
 
 ALPHA = 0.05
-"""Of all claims of an experiment together."""
+"""Error probability of all claims of an experiment together."""
 WARM_UP = -1
-"""The block of a trial that does not count."""
+"""Block number of trials that do not count."""
 BLOCK_VALUES = 4
-"""At most so many arms share a small block with the base: the base costs a quarter more trials, and
-an arm and its base are at most four trials apart.
+"""Most arms that share a small block with the base: the base costs a quarter more trials, and an
+arm and its base are at most four trials apart.
 """
 Shape = Literal["mirrored", "round", "small"]
-"""The blocks of one round. ``mirrored``: one block, a random order of all arms and the same
-backwards, in which a straight drift has the same sum at both places of each arm (docs/adr/0011).
-``round``: one block, all arms in random order (docs/adr/0013). ``small``: every arm but the base
-once, in blocks of a few that all hold the base, so that a block is over before the machine has
-changed much (docs/adr/0015).
+"""The blocks of one round. ``mirrored``: one block, a random order of all arms followed by its
+reverse, so that a linear drift has the same sum for each arm (docs/adr/0011). ``round``: one
+block, all arms in random order (docs/adr/0013). ``small``: small blocks that all include the
+base and together every other arm once, so that a block ends before the machine has changed much
+(docs/adr/0015).
 """
 Test = Literal["interval", "change", "loss"]
-"""What decides. ``interval``: an interval that holds together with all others. ``change``: Holm's
-rule over all comparisons, each with an interval of its own. ``loss``: Holm's rule for a loss above
-``smallest``, with intervals that hold together.
+"""What decides. ``interval``: an interval that holds jointly with all others. ``change``: Holm's
+rule over all comparisons, each with a separate interval. ``loss``: Holm's rule for a loss above
+``smallest``, with joint intervals.
 """
 
 
@@ -45,21 +45,22 @@ class Contrast:
 
 
 def against_base(arms: Sequence[int]) -> tuple[Contrast, ...]:
-    """Every arm compared with the first."""
+    """Compare every arm with the first."""
     return tuple(Contrast(arms[0], arm) for arm in arms[1:])
 
 
 def least_rounds(comparisons: int, alpha: float) -> int:
-    """The fewest rounds after which the clearest of so many effects can be told from none at
-    ``alpha`` by Holm's rule: its first step asks for alpha / comparisons, and six rounds are the
-    least for any interval.
+    """Return the fewest rounds after which the clearest of the effects can be detected by Holm's
+    rule.
+
+    Its first step needs alpha / comparisons, and no interval exists with fewer than six rounds.
     """
     return max(6, least_size(alpha / comparisons))
 
 
 @dataclass(frozen=True)
 class TrialPlace:
-    """Where a trial stands: ``round_`` and ``block`` count from 0."""
+    """The place of a trial: ``round_`` and ``block`` count from 0."""
 
     round_: int
     block: int
@@ -70,9 +71,9 @@ class TrialPlace:
 class Design:
     """``arms``: numbers by which the bench knows them, the base first. ``shape``: of the blocks.
 
-    ``rounds`` None: as many as ``budget_s`` holds. ``least``: rounds without which nothing can be
-    decided, 0: not looked at. ``looks``: the answers are looked at while it runs, and these looks
-    share ``alpha``. ``smallest``: share below which an effect counts as none.
+    ``rounds`` None: as many as ``budget_s`` allows. ``least``: rounds needed for any decision; 0:
+    not checked. ``looks``: the answers are evaluated during the run, and these looks share
+    ``alpha``. ``smallest``: share below which an effect counts as none.
     """
 
     arms: tuple[int, ...]
@@ -90,17 +91,18 @@ class Design:
 
     @property
     def blocks(self) -> int:
-        """Blocks of one round."""
+        """Number of blocks in one round."""
         return math.ceil((len(self.arms) - 1) / BLOCK_VALUES) if self.shape == "small" else 1
 
     @property
     def trials(self) -> int:
-        """Trials of one round."""
+        """Number of trials in one round."""
         return sum(map(len, self.order(0)))
 
     def order(self, number: int) -> list[tuple[int, ...]]:
-        """The arms of each block of round ``number``, in the order of measurement. Same seed and
-        number, same order.
+        """Return the arms of each block of round ``number``, in the order of measurement.
+
+        Equal seed and number give equal order.
         """
         draw = random.Random(f"{self.seed}/{number}")
         order = list(self.arms)
@@ -115,11 +117,11 @@ class Design:
         return [tuple(block) for block in blocks]
 
 
-# --- When the intervals are looked at, and how much of the error each look may spend. Repeated
+# --- When the intervals are evaluated, and how much of the error each look may spend. Repeated
 # confidence intervals (Jennison and Turnbull, J. R. Statist. Soc. B 51 (1989)): the intervals of
-# all looks hold the truth together with probability 1 - alpha, so one may stop after any look and
-# for any reason. The error is divided among the looks by Bonferroni's inequality instead of a
-# boundary that presumes normal noise; the last look has all that the earlier ones have left.
+# all looks jointly cover the truth with probability 1 - alpha, so the experiment may stop after any
+# look and for any reason. Bonferroni's inequality divides the error among the looks, instead of a
+# boundary that assumes normal noise; the last look gets the remainder.
 
 RULE = (
     "repeated confidence intervals (Jennison and Turnbull 1989) after 8, 12, 18, 27, 40 ... blocks"
@@ -138,12 +140,16 @@ def _looks() -> Iterator[int]:
 
 
 def is_look(blocks: int) -> bool:
-    """The intervals are looked at after so many blocks, even if others can follow."""
+    """Return whether the intervals are evaluated after this many blocks, even if others can
+    follow.
+    """
     return next(look for look in _looks() if look >= blocks) == blocks
 
 
 def level(alpha: float, looked: Sequence[float], *, last: bool) -> float:
-    """What the next look may spend of ``alpha`` when the earlier ones have spent ``looked``."""
+    """Return what the next look may spend of ``alpha`` after earlier looks have spent
+    ``looked``.
+    """
     if last:
         return alpha - sum(looked)
     return alpha * _SHARE * _LESS ** len(looked)

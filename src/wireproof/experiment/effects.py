@@ -1,8 +1,8 @@
 """From trials to the effect of every contrast on every metric. Pure.
 
-Arms are compared block by block: the difference of their mean logarithms, with the estimate of
-Hodges and Lehmann, the interval of Wilcoxon's signed-rank test and, where the design asks for a
-claim, the test itself by Holm's rule over all comparisons.
+Arms are compared block by block: the difference of their mean logarithms, with the Hodges-Lehmann
+estimate, the interval of Wilcoxon's signed-rank test and, if the design needs a claim, the test
+itself by Holm's rule over all comparisons.
 """
 
 import math
@@ -19,12 +19,12 @@ from wireproof.locate.significance import holm
 from wireproof.model.experiment import Answer, Interval, Metric
 
 WORTH = 0.01
-"""An effect is claimed when its whole interval is beyond this share: less is not worth it."""
+"""An effect is claimed only if its whole interval exceeds this share: less is not worth it."""
 
 
 @dataclass(frozen=True)
 class Trial:
-    """One trial of ``arm``; ``numbers``: by metric, what is not there was not measured."""
+    """One trial of ``arm``; ``numbers``: by metric; missing ones were not measured."""
 
     block: int
     arm: int
@@ -33,9 +33,10 @@ class Trial:
 
 @dataclass(frozen=True, kw_only=True)
 class Effect:
-    """``ratio``: of the other arm to the base; of a loss how many times worse the other is.
+    """``ratio``: other arm / base; for a loss, how many times worse the other arm is.
+
     ``difference``: in the metric's unit, in the same sense. ``p``: of no effect, adjusted for all
-    comparisons. ``base``, ``other``: medians over the ``blocks`` that hold both.
+    comparisons. ``base``, ``other``: medians over the ``blocks`` that have both.
     """
 
     contrast: Contrast
@@ -50,11 +51,11 @@ class Effect:
 
 
 Blocks = Sequence[tuple[Sequence[float], Sequence[float]]]
-"""The numbers of the base and of the other arm, block by block."""
+"""The numbers of the base and of the other arm, by block."""
 
 
 def pairs(trials: Iterable[Trial], contrast: Contrast, metric: str) -> Blocks:
-    """The blocks that have both arms' numbers."""
+    """Return the blocks that have both arms' numbers."""
     found: dict[int, tuple[list[float], list[float]]] = defaultdict(lambda: ([], []))
     for trial in trials:
         if trial.arm in (contrast.base, contrast.other) and metric in trial.numbers:
@@ -63,7 +64,7 @@ def pairs(trials: Iterable[Trial], contrast: Contrast, metric: str) -> Blocks:
 
 
 def differences(blocks: Blocks, of: Callable[[float], float] = float) -> list[float]:
-    """In each block the mean over the other arm's trials less that over the base's."""
+    """Return per block the mean over the other arm's trials less the mean over the base's."""
     return [
         _mean(map(of, other), len(other)) - _mean(map(of, base), len(base))
         for base, other in blocks
@@ -75,9 +76,10 @@ def _mean(values: Iterable[float], count: int) -> float:
 
 
 def effects(design: Design, trials: Iterable[Trial]) -> list[Effect]:
-    """Each contrast in each metric, in this order; those without a common block are left out.
+    """Return the effect of each contrast in each metric, in this order, if they share a block.
 
-    The numbers must be positive. Of ``change`` each interval holds by itself, else all together.
+    The numbers must be positive. For ``change`` each interval holds separately, otherwise all
+    jointly.
     """
     known = list(trials)
     asked = [
@@ -98,7 +100,7 @@ def effects(design: Design, trials: Iterable[Trial]) -> list[Effect]:
 
 
 def logs(design: Design, metric: Metric, blocks: Blocks) -> list[float]:
-    """Differences of logarithms; of a loss positive when the other arm is worse."""
+    """Return differences of logarithms; for a loss, positive if the other arm is worse."""
     sign = _sign(design, metric)
     return [sign * each for each in differences(blocks, math.log)]
 
@@ -115,7 +117,7 @@ def _chance(design: Design, metric: Metric, blocks: Blocks) -> float:
 
 
 def chance_of(found: Sequence[float]) -> float:
-    """Two-sided p of the signed-rank test that differences are symmetric about zero."""
+    """Return the two-sided p of the signed-rank test that differences are symmetric about zero."""
     return min(1.0, 2.0 * min(above(found, 0.0), above([-each for each in found], 0.0)))
 
 
@@ -141,7 +143,7 @@ def _effect(
 def interval(
     values: Sequence[float], alpha: float, back: Callable[[float], float] = float
 ) -> Interval:
-    """Centre and interval of ``values``, brought ``back`` from the scale that they are on."""
+    """Return centre and interval of ``values``, converted ``back`` from their scale."""
     found = shift(values, alpha)
     low, high = (None if end is None else back(end) for end in (found.low, found.high))
     return Interval(value=back(found.centre), low=low, high=high)

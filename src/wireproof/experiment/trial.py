@@ -1,6 +1,4 @@
-"""A try of a setting: from its runs to the answer for each value, the guards, how many runs are
-missing, in a sentence. Pure.
-"""
+"""A trial of a setting: answer per value, guards, missing runs, and a sentence. Pure."""
 
 import math
 from collections import Counter
@@ -24,7 +22,7 @@ from wireproof.model import quantity
 from wireproof.model.experiment import Guard, Interval, Metric, TrialRun, TriedKnob, ValueEffect
 
 COUNTED = ("retransmits", "drops")
-"""Guards that are counts, and mostly zero: their difference is looked at, not their ratio."""
+"""Guards that are counts, mostly zero: their difference is compared, not their ratio."""
 _GUARD_WORSE = 0.02
 _MOST_RUNS = 100_000
 _GUARDS = {
@@ -37,7 +35,7 @@ _GUARDS = {
 
 
 def compared(design: Design, runs: Sequence[TrialRun]) -> list[ValueEffect]:
-    """Each value against the first, by whole blocks; none without a block."""
+    """Compare each value with the first, by whole blocks; none without a block."""
     counted = [run for run in runs if run.block != WARM_UP]
     name = design.metrics[0].name
     trials = [Trial(run.block, run.value, {name: run.metric}) for run in counted]
@@ -68,15 +66,16 @@ def _comparison(design: Design, effect: Effect, runs: Sequence[TrialRun]) -> Val
 
 
 def _path(runs: Sequence[TrialRun], value: int) -> str:
-    """The path of most runs with this value, where it is known."""
+    """Return the path of most runs with this value, if it is known."""
     seen = Counter(run.proof for run in runs if run.value == value)
     known = [proof for proof, _ in seen.most_common() if proof not in ("", "unproven")]
     return known[0] if known else ""
 
 
 def _missing_blocks(ratio: Interval, blocks: int, smallest: float, alpha: float) -> int:
-    """Blocks until the interval would be narrow enough for one answer or the other, if the centre
-    stays: its width falls with the root of their number.
+    """Return the blocks until the interval is narrow enough for an answer, if the centre stays.
+
+    Its width falls with the square root of the number of blocks.
     """
     least = max(1, least_size(alpha) - blocks)
     if ratio.low is None or ratio.high is None:
@@ -88,7 +87,7 @@ def _missing_blocks(ratio: Interval, blocks: int, smallest: float, alpha: float)
 
 
 def _guards(runs: Sequence[TrialRun], contrast: Contrast, alpha: float) -> list[Guard]:
-    """Guards that every run has."""
+    """Return the guards that every run has."""
     names = [name for name in runs[0].guards if all(name in run.guards for run in runs)]
     return [_guard(runs, contrast, name, alpha) for name in names]
 
@@ -110,22 +109,23 @@ def _guard(runs: Sequence[TrialRun], contrast: Contrast, name: str, alpha: float
     )
 
 
-def said(one: ValueEffect, knob: TriedKnob, metric: Metric, run_s: float) -> str:
-    """``UCX_X=1 helps by 10.2 % [8.1, 12.3] (goodput 1118 -> 1232 MB/s)``. ``run_s``: seconds of a
-    run, for what is missing.
+def said(effect: ValueEffect, knob: TriedKnob, metric: Metric, run_s: float) -> str:
+    """Return ``UCX_X=1 helps by 10.2 % [8.1, 12.3] (goodput 1118 -> 1232 MB/s)``.
+
+    ``run_s``: seconds of a run, for the estimate of missing runs.
     """
-    value = knob.shown(one.value)
-    base, other = (quantity.amount(number, metric.unit) for number in (one.base, one.other))
+    value = knob.shown(effect.value)
+    base, other = (quantity.amount(number, metric.unit) for number in (effect.base, effect.other))
     numbers = f"{metric.name} {base} -> {other}"
-    link = "but" if one.answer == "helps" else "and"
-    guards = "".join(f"; {link} {_worse(guard)}" for guard in one.guards if guard.worse)
-    if one.low is None or one.high is None or one.answer == "undecided":
-        return f"{value} undecided: {_missing(one, run_s)} ({numbers}){guards}"
-    low, high = sorted((abs(one.low - 1.0), abs(one.high - 1.0)))
-    if one.answer == "no-effect":
+    link = "but" if effect.answer == "helps" else "and"
+    guards = "".join(f"; {link} {_worse(guard)}" for guard in effect.guards if guard.worse)
+    if effect.low is None or effect.high is None or effect.answer == "undecided":
+        return f"{value} undecided: {_missing(effect, run_s)} ({numbers}){guards}"
+    low, high = sorted((abs(effect.low - 1.0), abs(effect.high - 1.0)))
+    if effect.answer == "no-effect":
         return f"{value}: no effect larger than {_percent(high)} % ({numbers}){guards}"
-    by = f"{_percent(abs(one.ratio - 1.0))} % [{_percent(low)}, {_percent(high)}]"
-    return f"{value} {one.answer} by {by} ({numbers}){guards}"
+    by = f"{_percent(abs(effect.ratio - 1.0))} % [{_percent(low)}, {_percent(high)}]"
+    return f"{value} {effect.answer} by {by} ({numbers}){guards}"
 
 
 def _missing(one: ValueEffect, run_s: float) -> str:
@@ -139,7 +139,7 @@ def _missing(one: ValueEffect, run_s: float) -> str:
 
 
 def _percent(share: float) -> str:
-    """A share in per cent, one decimal below 100 %."""
+    """Format a share in per cent, with one decimal below 100 %."""
     return f"{100.0 * share:.1f}" if share < 1.0 else f"{100.0 * share:.0f}"
 
 

@@ -1,6 +1,4 @@
-"""What physics allows: attainable goodput and latency floor of a claimed link, with the arithmetic.
-Pure.
-"""
+"""Attainable goodput and latency floor of a claimed link, with the arithmetic. Pure."""
 
 from wireproof.physics.claims import FAMILIES, PATHS, carried_by, claim_from_text
 from wireproof.physics.limits import (

@@ -1,8 +1,9 @@
-"""What a link allows and what must be expected of it: one set of limits for our own numbers and for
-those of others.
+"""What a link allows and what to expect from it: limits for our own numbers and for those of
+others.
 
-What is not known of a link (MTU, TCP timestamps, PCIe payload size) widens it: the most favourable
-choice bounds the ceiling, and the smallest usual one that the numbers fit is what must be expected.
+Unknown properties of a link (MTU, TCP timestamps, PCIe payload size) widen the limits: the most
+favourable choice gives the ceiling, and the slowest usual choice that the numbers fit gives the
+expectation.
 """
 
 from dataclasses import dataclass
@@ -27,18 +28,16 @@ from wireproof.physics.pcie import pcie_choices, usual_slot
 from wireproof.physics.table import Table, default_table
 
 FILL_BYTES = 65_536
-"""A stream of fewer bytes in flight does not tell the rate of any link."""
-_FILL_SECONDS = 50e-6  # nor one of less than this long on the line
+"""A stream with fewer bytes in flight does not show the rate of any link."""
+_FILL_SECONDS = 50e-6  # nor does a stream with less line time than this
 WAITED_BYTES = 1 << 20
-"""A ping-pong of at least this size tells the rate of a link."""
+"""A ping-pong of at least this size shows the rate of a link."""
 HANDSHAKE = 3
-"""Crossings of a rendezvous: a request, the answer (or the read of the data), and the data
-itself.
-"""
+"""Crossings of a rendezvous: a request, the answer (or a read of the data), and the data."""
 Doubt = Literal["fail", "inconclusive", "note"]
-_NO_START = 10  # floors that the start of small messages is taken for where none was measured
+_NO_START = 10  # assumed start of small messages in floors, if none was measured
 _ONE_FLOW = 0.4  # of the device: one pair of EFA endpoints reaches 0.47 to 0.71 (published tables)
-_FIRM = 0.98  # a floor that is no literature is held but for this
+_FIRM = 0.98  # share of a floor that does not come from literature
 _OF_BEST = 1.002
 _TRANSFER = 0.995
 # An Ethernet clock may be 100 ppm off (IEEE 802.3), and so may the clock that times the bytes.
@@ -46,9 +45,7 @@ _CLOCKS = 2e-4
 
 
 class Choice(NamedTuple):
-    """Attainable goodput of one direction with one set of the options that are not known, and its
-    arithmetic.
-    """
+    """Attainable goodput of one direction for one set of unknown options, with its arithmetic."""
 
     rate: float
     option: str
@@ -56,19 +53,17 @@ class Choice(NamedTuple):
 
 
 _STORED = 2.5
-"""Times that a small message passes a line between two hosts: one to the switch, one from it, and a
-margin.
-"""
+"""Line crossings of a small message between two hosts: to the switch, from it, and a margin."""
 
 
 @dataclass(frozen=True, slots=True)
 class CurveBounds:
     """Rates in bytes/s of one direction, times in ns.
 
-    ``most``: with the most favourable options; ``choices``: with each usual set of options, the
-    slowest first. ``hard`` and ``doubt``: below the first a time is a contradiction, below the
-    second a doubt; both are shares of the floor when that is from literature. ``slow``: a start of
-    small messages above it is not usual.
+    ``most``: with the most favourable options. ``choices``: with each usual set of options, the
+    slowest first. ``hard``: a shorter time is a contradiction; ``doubt``: a shorter time is a
+    doubt; both are shares of the floor if that is from literature. ``slow``: the usual upper limit
+    of a small message's start.
     """
 
     link: LinkClaim
@@ -86,8 +81,8 @@ class CurveBounds:
         return self.link.protocol not in ("shm", "loopback")
 
     def ceiling(self, tolerance: float) -> float | None:
-        """The most that a goodput may be: ``tolerance`` above the best framing, and never above
-        the line, whatever the tolerance.
+        """Return the most that a goodput may be: ``tolerance`` above the best framing, but never
+        above the line.
         """
         if self.most is None:
             return None
@@ -96,12 +91,14 @@ class CurveBounds:
 
     @property
     def line(self) -> float | None:
-        """The line rate of all rails together, as far as two clocks agree; bytes/s."""
+        """The line rate of all rails together, plus the error of two clocks; bytes/s."""
         rate = self.link.line_rate
         return rate / 8 * (1 + _CLOCKS) if rate else None
 
     def expected(self, best: float | None) -> tuple[float | None, tuple[str, ...]]:
-        """Attainable with the slowest usual options that ``best`` fits, and the arithmetic."""
+        """Return the attainable goodput with the slowest usual options that ``best`` fits, and the
+        arithmetic.
+        """
         if not self.choices:
             return None, ()
         fitting = (
@@ -111,30 +108,34 @@ class CurveBounds:
         lines = chosen.lines
         if len(self.choices) > 1:
             others = ", ".join(
-                f"{quantity.rate(one.rate)} with {one.option}" for one in self.choices[:6]
+                f"{quantity.rate(choice.rate)} with {choice.option}" for choice in self.choices[:6]
             )
             more = f" and {len(self.choices) - 6} more" if len(self.choices) > 6 else ""
-            said = (
+            remark = (
                 f"not given: attainable is {others}{more}; {chosen.option} is the slowest that "
                 "the numbers fit"
             )
-            lines = (*lines, said)
+            lines = (*lines, remark)
         return chosen.rate, lines
 
     def slow_at(self, message_bytes: int) -> float:
-        """The time above which half a round trip of a small message is not usual, in ns. On slow
-        links the message takes its time on the line, and once more where a switch stores it.
+        """Return the usual upper limit of half a round trip of a small message in ns.
+
+        On slow links, it includes the message's time on the line, and once more for a switch that
+        stores it.
         """
         passing = message_bytes / self.most * 1e9 if self.most else 0.0
         return self.slow + _STORED * passing
 
     def shortest(self, size: int, crossings: int = 1) -> float:
-        """The least time of a waited operation that is no contradiction."""
+        """Return the shortest time of a waited operation that is not a contradiction."""
         moved = 0.0 if self.most is None else max(0, size - self.credit) / self.most * 1e9
         return crossings * (self.hard + moved * _TRANSFER)
 
     def too_quick(self, taken: float, size: int, crossings: int = 1) -> Doubt | None:
-        """How surely a waited operation cannot have crossed the link; None when it may have."""
+        """Return how certainly a waited operation cannot have crossed the link; None if it may
+        have.
+        """
         moved = 0.0 if self.most is None else max(0, size - self.credit) / self.most * 1e9
         if taken >= crossings * (self.floor + moved) * _FIRM:
             return None
@@ -143,20 +144,20 @@ class CurveBounds:
         return "inconclusive" if taken < crossings * (self.doubt + moved * _TRANSFER) else "note"
 
     def reached(self, taken: float, size: int, attainable: float, start: float | None) -> float:
-        """Share of attainable of a waited operation, of its time less its start and a
+        """Return the share of attainable of a waited operation, without its start and a
         rendezvous.
         """
         return size / (taken - spared_ns(taken, start, self.floor)) * 1e9 / attainable
 
     def tells(self, size: int, attainable: float, start: float | None) -> bool:
-        """True for a waited operation whose transfer is longer than what its start and a rendezvous
+        """Return whether a waited operation's transfer takes longer than its start and a rendezvous
         may take.
         """
         spared = HANDSHAKE * start if start is not None else _NO_START * self.floor
         return size >= WAITED_BYTES and size / attainable * 1e9 >= spared
 
     def excuse(self, reached: float, share: float, *, one_pair: bool) -> str:
-        """Why ``reached``, which is less than ``share`` of attainable, is only a doubt; "" when it
+        """Return why ``reached``, which is below ``share`` of attainable, is only a doubt; "" if it
         is a failure.
         """
         if self.link.protocol == "efa" and one_pair and reached >= _ONE_FLOW:
@@ -172,31 +173,31 @@ class CurveBounds:
 
 
 def spared_ns(taken: float, start: float | None, floor: float) -> float:
-    """How much of the time of a waited operation is none of the link's: its start and a rendezvous,
-    at most half of it.
+    """Return the part of a waited operation's time that is its start and a rendezvous, at most half
+    of it.
 
-    ``start``: half a round trip of small messages, None where there is none: ten floors are taken
-    for it.
+    ``start``: half a round trip of small messages; None: ten floors are assumed.
     """
     return min(HANDSHAKE * start if start is not None else _NO_START * floor, 0.5 * taken)
 
 
 def expected_share(criteria: Criteria, *, both_ways: bool) -> float:
-    """Share of attainable that is expected; less of each of two directions at once, which share bus
-    and memory.
+    """Return the expected share of attainable; less if two directions at once share bus and
+    memory.
     """
     return criteria.min_efficiency * (criteria.direction_ratio if both_ways else 1.0)
 
 
 def any_nic_ns(table: Table | None = None) -> float:
-    """Below this no NIC in a PCIe slot is left as an explanation; ns of half a round trip."""
+    """Return the half round trip in ns below which no NIC in a PCIe slot explains the time."""
     table = table or default_table()
     return table["floor.any_nic"].value * table["floor.any_nic_margin"].value
 
 
 def fill_bytes(most: float | None, least_size: int = 0) -> int:
-    """Bytes in flight from which a stream tells the rate: 64 KiB, 50 us of line, and above a
-    shaper's bucket.
+    """Return the bytes in flight from which a stream shows the rate.
+
+    64 KiB, 50 us of line time, and more than a shaper's bucket.
     """
     return int(max(FILL_BYTES, least_size, (most or 0.0) * _FILL_SECONDS))
 
@@ -204,7 +205,7 @@ def fill_bytes(most: float | None, least_size: int = 0) -> int:
 def bounds_of(
     link: LinkClaim, table: Table | None = None, *, verbs: bool = False, bypass: bool = False
 ) -> CurveBounds:
-    """The bounds of a claim. Raises PhysicsError for an impossible one.
+    """Return the bounds of a claim. Raises PhysicsError for an impossible claim.
 
     ``verbs``: no MPI on top (perftest). ``bypass``: TCP or UDP in user space, without the kernel's
     floor.
@@ -249,7 +250,7 @@ def _bounds(link: LinkClaim, table: Table, verbs: bool, bypass: bool) -> CurveBo
 
 
 def _choices(link: LinkClaim, table: Table) -> tuple[Choice, ...]:
-    """Every usual combination of what is not known, by rate; those of one rate are one."""
+    """Return every usual combination of the unknown options by rate; equal rates are merged."""
     # refuses an impossible claim
     last = limits(link, "pingpong", "latency", 0, table).derivation[-1]
     slots = _slots(link, table)
@@ -262,8 +263,8 @@ def _choices(link: LinkClaim, table: Table) -> tuple[Choice, ...]:
 
 
 def _slots(link: LinkClaim, table: Table) -> list[tuple[float, str, str]]:
-    """(bytes/s, arithmetic, option) of each slot that the adapter may sit in; no limit if nothing
-    is known of it.
+    """Return (bytes/s, arithmetic, option) of each slot that the adapter may use; no limit if
+    unknown.
     """
     if link.pcie:
         return pcie_choices(link.pcie, table)
@@ -279,10 +280,13 @@ def _slots(link: LinkClaim, table: Table) -> list[tuple[float, str, str]]:
 
 
 def _choice(link: LinkClaim, framing: Framing, slot: tuple[float, str, str], *, of: int) -> Choice:
-    """``link``: with the rails of this choice; ``of``: how many there are, 0 where it is none."""
+    """``link``: with the rails of this choice.
+
+    ``of``: number of all rails; 0 if it is not a choice.
+    """
     width, slot_line, payload = slot
     rate, together = of_all_rails(link, framing.rate, width)
-    # What the narrower of the two does not depend on is no choice.
+    # An option of the wider of the two does not matter.
     named = [framing.option if framing.rate <= width else payload]
     named += [f"{link.rails} of {of} rails"] if of else []
     lines = [framing.line, *([slot_line] if slot_line else []), *together]
@@ -291,8 +295,10 @@ def _choice(link: LinkClaim, framing: Framing, slot: tuple[float, str, str], *, 
 
 
 def _rails(link: LinkClaim) -> tuple[LinkClaim, ...]:
-    """The link with as many rails as one flow may use. A flow of kernel TCP keeps to one member of
-    a bond; RDMA libraries spread one message over all rails.
+    """Return the link with each number of rails that one flow may use.
+
+    A flow of kernel TCP keeps to one member of a bond; RDMA libraries spread one message over all
+    rails.
     """
     open_ = link.stripes == "any" or (link.stripes == "" and link.protocol == "tcp")
     if not open_:
@@ -303,7 +309,9 @@ def _rails(link: LinkClaim) -> tuple[LinkClaim, ...]:
 
 
 def _apart(link: LinkClaim, rates: list[float]) -> tuple[LinkClaim, ...]:
-    """Of rails that differ: each alone, as many of the fastest, and equal shares over them all."""
+    """Return the choices of unequal rails: each alone, the fastest ones, and equal shares over
+    all.
+    """
     alone = [(rate,) for rate in rates]
     several = [tuple(rates[:count]) for count in range(2, len(rates) + 1)]
     even = (rates[-1],) * len(rates)

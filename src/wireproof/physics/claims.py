@@ -1,6 +1,4 @@
-"""``--link KIND[:GBPS]`` and ``--path``: what a user writes, turned into a claim or refused with
-one sentence.
-"""
+"""Parse ``--link KIND[:GBPS]`` and ``--path`` into a claim, or refuse them with one sentence."""
 
 import difflib
 import re
@@ -24,7 +22,7 @@ FAMILIES = (
     "ipofabric",
     "psm3",
 )
-"""Kinds without a rate of their own; ``ethernet:25`` or ``infiniband:200`` states it."""
+"""Kinds that imply no rate; ``ethernet:25`` or ``infiniband:200`` states it."""
 
 _PROTOCOLS: dict[str, Protocol] = {
     "ethernet": "tcp",
@@ -37,7 +35,7 @@ _PROTOCOLS: dict[str, Protocol] = {
 _KERNEL = ("tcp", "sockets", "udp", "ipoib", "kernel")
 _VERBS = ("rdma", "verbs", "roce", "rocev2", "rc", "ud")
 BYPASSES = ("bypass", "vma", "xlio", "onload", "tcpdirect", "rsocket", "dpdk")
-"""Paths of TCP or UDP in user space: framed as the kernel's, and without its floor."""
+"""Paths of TCP or UDP in user space: the kernel's framing without its floor."""
 _OPEN = ("", "ucx", "ofi", "mpi", "any")
 PATHS = (
     *_KERNEL,
@@ -55,7 +53,9 @@ PATHS = (
     "ofi",
     "shm",
 )
-"""What ``path`` may be. ``ucx`` and ``ofi`` choose for themselves: they decide nothing here."""
+"""Values of ``path``. ``ucx`` and ``ofi`` select the transport themselves, so they decide
+nothing.
+"""
 
 _ETHERNET = ("tcp", "rocev2", "iwarp", "psm3", "efa", "slingshot")
 _FITS: dict[Protocol, tuple[str, ...]] = {
@@ -74,7 +74,7 @@ _FITS: dict[Protocol, tuple[str, ...]] = {
 }
 
 _OWN_PROTOCOL: dict[str, Protocol] = {"psm3": "psm3", "efa": "efa", "iwarp": "iwarp"}
-"""Paths that frame the bytes in their own way over any Ethernet."""
+"""Paths with a framing of their own over any Ethernet."""
 
 # nominal and data rates in Gb/s, as they are written for 4 lanes
 _INFINIBAND = {
@@ -103,8 +103,8 @@ _NOMINAL = {
 _MOST_GBPS, _MOST_RAILS = 51_200.0, 64
 _KEPT = ("rails", "rates", "kinds", "stripes", "at_most")
 _SEVERAL = re.compile(r"(\d{1,4}) *[x*\u00d7] *(\S.*)")
-# Above the fastest port of a family a rate is one of several rails; the rate of one is taken from
-# these, in order.
+# A rate above the fastest port of a family means several rails; these rates of one rail are tried
+# in order.
 _MOST_OF_ONE = {
     "infiniband": 800,
     "efa": 400,
@@ -123,15 +123,15 @@ _SHOWN = 60
 def claim_from_text(
     text: str, *, path: str = "", mtu: int | None = None, pcie: str = "", source: str = ""
 ) -> LinkClaim:
-    """The claim of ``[N x] KIND[:GBPS]``: a family (``ethernet:25``, ``infiniband``) or any of
-    ``link_names()``.
+    """Return the claim of ``[N x] KIND[:GBPS]``: a family (``ethernet:25``, ``infiniband``) or any
+    of ``link_names()``.
 
-    Without a rate a family claims none: only its floor holds. A rate that no port has
-    (``infiniband:3200``) and a number (``4xndr400``, ``2 x edr``) are rails that carry one flow.
-    ``path`` says what carries the bytes over it: ``tcp`` over ``edr`` is IPoIB, ``psm3`` over
-    ``ethernet`` is PSM3 over RoCE. MTU in bytes; ``pcie`` as ``gen3 x16``. Raises PhysicsError, in
-    one sentence, for an unknown kind or path, an impossible rate, number of rails, MTU or slot, and
-    for a path that the link cannot have.
+    Without a rate, a family has only a floor. A rate that no port has (``infiniband:3200``) or a
+    number (``4xndr400``, ``2 x edr``) means rails that carry one flow. ``path`` names what carries
+    the bytes over the link: ``tcp`` over ``edr`` is IPoIB, ``psm3`` over ``ethernet`` is PSM3 over
+    RoCE. ``mtu`` is in bytes; ``pcie`` is written like ``gen3 x16``. Raises PhysicsError, in one
+    sentence, for an unknown kind or path, an impossible rate, number of rails, MTU or slot, and for
+    a path that the link does not have.
     """
     rails, rest = _rails(text)
     kind, colon, stated = rest.partition(":")
@@ -153,8 +153,9 @@ def claim_from_text(
 
 
 def _rails(text: str) -> tuple[int, str]:
-    """(number of rails, the link of each): ``4 x ndr400``, ``4xndr400``; a rate in front
-    (``10gbe``) is no number.
+    """Return (number of rails, the link of each): ``4 x ndr400``, ``4xndr400``.
+
+    A leading rate (``10gbe``) is not a number of rails.
     """
     plain = text.strip().lower()
     match = _SEVERAL.fullmatch(plain)
@@ -187,7 +188,7 @@ def _gbps(stated: str, text: str) -> float:
 
 
 def _family(kind: str, rate: float | None) -> LinkClaim:
-    """A kind without a rate of its own, with the stated one or none."""
+    """Return a kind that implies no rate, with the stated rate or none."""
     kind = {"eth": "ethernet", "ib": "infiniband"}.get(kind, kind)
     if kind in ("infiniband", "ipoib"):
         return _of_infiniband(kind, rate)
@@ -197,7 +198,7 @@ def _family(kind: str, rate: float | None) -> LinkClaim:
 
 
 def _of_infiniband(kind: str, rate: float | None) -> LinkClaim:
-    """InfiniBand itself, or the kernel's IP over it."""
+    """Return InfiniBand itself, or the kernel's IP over it."""
     prefix = "ipoib-" if kind == "ipoib" else ""
     if rate is None:
         protocol: Protocol = "tcp" if prefix else "infiniband"
@@ -216,7 +217,9 @@ def _of_infiniband(kind: str, rate: float | None) -> LinkClaim:
 
 
 def _of_protocol(protocol: Protocol, rate: float | None) -> LinkClaim:
-    """An Ethernet-based link of any rate: standards have few, bonds and clouds have all."""
+    """Return an Ethernet-based link of any rate, since bonds and clouds have rates beyond the
+    standards.
+    """
     if rate is None:
         family = {"tcp": "ethernet", "rocev2": "roce"}.get(protocol, protocol)
         return LinkClaim(kind=family, protocol=protocol, source="no rate stated")
@@ -230,8 +233,8 @@ def _of_protocol(protocol: Protocol, rate: float | None) -> LinkClaim:
 
 
 def _in_rails(protocol: str, rate: float) -> tuple[int, float] | None:
-    """(rails, Gb/s of each) of a rate above the fastest port of its family; None for one that a
-    port may have.
+    """Return (rails, Gb/s of each) of a rate above the fastest port of its family; None if a port
+    may have it.
     """
     if rate <= _MOST_OF_ONE.get(protocol, _MOST_GBPS):
         return None
@@ -252,7 +255,7 @@ def _in_words(rails: int, each: float) -> str:
 
 
 def _named(kind: str, rate: float | None) -> LinkClaim:
-    """A link whose name says its rate; a stated rate must agree."""
+    """Return a link whose name implies its rate; a stated rate must agree."""
     if len(kind) > _SHOWN:
         raise PhysicsError(
             f"unknown link {kind[:_SHOWN]!r}...; `wireproof explain --links` lists all"
@@ -281,10 +284,10 @@ def _named(kind: str, rate: float | None) -> LinkClaim:
 
 @lru_cache(maxsize=512)
 def carried_by(link: LinkClaim, path: str) -> LinkClaim:
-    """The claim of the same link when ``path`` carries the bytes: RoCE of an Ethernet, IPoIB of an
-    InfiniBand.
+    """Return the claim of the same link if ``path`` carries the bytes: RoCE on an Ethernet, IPoIB
+    on InfiniBand.
 
-    The MTU is kept where both speak of the same one. Raises PhysicsError where it cannot be.
+    The MTU stays if both use the same one. Raises PhysicsError for an impossible path.
     """
     other = _kept(link, _carried(link, _path(path)))
     if other is link:
@@ -294,14 +297,14 @@ def carried_by(link: LinkClaim, path: str) -> LinkClaim:
 
 
 def _kept(link: LinkClaim, other: LinkClaim) -> LinkClaim:
-    """Whatever carries the bytes, the rails stay, and a rate that is an upper limit."""
+    """The rails stay whatever carries the bytes, and so does a rate that is an upper limit."""
     if other is link or other.protocol in ("shm", "loopback"):
         return other
     return msgspec.structs.replace(other, **{name: getattr(link, name) for name in _KEPT})
 
 
 def _carried(link: LinkClaim, path: str) -> LinkClaim:
-    """The link as ``path`` uses it."""
+    """Return the link as ``path`` uses it."""
     if path in _OPEN:
         return link
     if path == "shm":
@@ -320,7 +323,7 @@ def _carried(link: LinkClaim, path: str) -> LinkClaim:
 
 
 def _over_kernel(link: LinkClaim) -> LinkClaim | None:
-    """The link as the kernel's sockets use it; None where there is no rule for it."""
+    """Return the link as the kernel's sockets use it; None if there is no rule."""
     rate = link.rate_bits_per_s
     if link.protocol in ("infiniband", "truescale"):
         name = "qdr" if link.protocol == "truescale" else link.kind

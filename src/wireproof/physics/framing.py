@@ -1,4 +1,4 @@
-"""Share of the line rate that is left for payload, by protocol and MTU."""
+"""The share of the line rate that is left for payload, by protocol and MTU."""
 
 from typing import NamedTuple
 
@@ -11,8 +11,8 @@ _ROCE_MTUS = (256, 512, 1024, 2048, 4096)
 # interface's MTU.
 ROCE_ROOM = 96
 LEAST_HEADER = 20
-"""Bytes of any protocol per message: local route and transport headers as InfiniBand's port
-counters count them.
+"""Header bytes per message of any protocol: local route and transport headers as counted by
+InfiniBand's port counters.
 """
 _IB_GENERATIONS_2K = ("sdr", "ddr", "qdr")
 # The MTUs in common use, by the constant that assumes the largest of them.
@@ -29,20 +29,21 @@ _SMALLEST_MTU, _LARGEST_MTU = 256, 65536
 
 
 def possible_mtu(mtu: int) -> bool:
-    """False for what no link that is held against limits has."""
+    """Return False for an MTU that no supported link has."""
     return _SMALLEST_MTU <= mtu <= _LARGEST_MTU
 
 
 def roce_path_mtu(mtu: int) -> int:
-    """Path MTU of RoCE over an interface of ``mtu`` bytes, as the kernel chooses it: 1500 -> 1024,
-    4096 -> 2048.
+    """Return RoCE's path MTU over an interface of ``mtu`` bytes, as the kernel chooses it: 1500 ->
+    1024.
     """
     return max((size for size in _ROCE_MTUS if size + ROCE_ROOM <= mtu), default=_ROCE_MTUS[0])
 
 
 class Framing(NamedTuple):
-    """Payload bytes/s of one rail with one set of the options that are not known; ``option`` names
-    them, or is "".
+    """Payload bytes/s of one rail for one set of unknown options.
+
+    ``option`` names them, or is "".
     """
 
     rate: float
@@ -52,7 +53,7 @@ class Framing(NamedTuple):
 
 
 def path_mtu(link: LinkClaim, table: Table) -> tuple[int, str]:
-    """The MTU to compute with, and a remark when it was not given."""
+    """Return the MTU to compute with, and a remark if it was not given."""
     if link.mtu is not None and not possible_mtu(link.mtu):
         raise PhysicsError(f"MTU {link.mtu} is outside {_SMALLEST_MTU} to {_LARGEST_MTU} bytes")
     if link.protocol in ("rocev2", "psm3") and link.mtu is not None:
@@ -79,14 +80,14 @@ _WITH_RATE = {
 
 
 def _name_a_rate(link: LinkClaim) -> str:
-    """What to write for a family that was claimed without a rate."""
+    """Return what to write for a family that was claimed without a rate."""
     some = _WITH_RATE.get(link.kind, f"{link.kind}:100")
     return f"; say its rate, as in {some} (`wireproof explain --links` lists all)"
 
 
 def goodput(link: LinkClaim, table: Table) -> tuple[float | None, str]:
-    """Payload bytes/s in one direction of one rail and the line of arithmetic; None when there is
-    no line.
+    """Return payload bytes/s in one direction of one rail and the arithmetic; None if there is no
+    line.
     """
     rate = link.rate_bits_per_s
     if rate is None or link.protocol in ("shm", "loopback"):
@@ -106,11 +107,10 @@ def goodput(link: LinkClaim, table: Table) -> tuple[float | None, str]:
 
 
 def framings(link: LinkClaim, table: Table) -> tuple[Framing, ...]:
-    """Every usual combination of what is not known (MTU, TCP timestamps), the slowest first; ()
-    without a line rate.
+    """Return every usual combination of unknown options (MTU, TCP timestamps), the slowest first.
 
-    The last bounds what the link can carry, the first that a number fits is what must be expected
-    of it.
+    () without a line rate. The last bounds what the link can carry; the first that a number fits
+    gives the expectation.
     """
     rate, line = goodput(link, table)
     if rate is None:
@@ -132,17 +132,15 @@ def framings(link: LinkClaim, table: Table) -> tuple[Framing, ...]:
 
 
 def _built_in(table: Table, key: str) -> bool:
-    """False for a constant that the user has set: then it is known."""
+    """Return False for a constant that the user has set, since it is then known."""
     return table[key] is default_table()[key]
 
 
 def _mtus(link: LinkClaim, table: Table) -> list[int]:
-    """The MTUs that may hold: the given one, or the usual ones up to the largest that the table
-    assumes.
-    """
+    """Return the possible MTUs: the given MTU, or the usual ones up to the largest in the table."""
     assumed, _ = path_mtu(link, table)
     if link.mtu is not None:
-        # Of an interface it leaves room for the headers; of a path it is the payload.
+        # An interface's MTU includes the headers; a path MTU is the payload.
         roce = link.protocol in ("rocev2", "psm3") and link.mtu in _ROCE_MTUS
         return sorted({roce_path_mtu(link.mtu), link.mtu}) if roce else [assumed]
     key = _mtu_key(link)
@@ -151,16 +149,16 @@ def _mtus(link: LinkClaim, table: Table) -> list[int]:
 
 
 def over_fabric(link: LinkClaim) -> bool:
-    """True for kernel TCP over InfiniBand or Omni-Path: ``ipoib-edr``, ``ipofabric-opa100``."""
+    """Return True for kernel TCP over InfiniBand or Omni-Path: ``ipoib-edr``,
+    ``ipofabric-opa100``.
+    """
     return link.protocol == "tcp" and link.kind.startswith(("ipoib", "ipofabric"))
 
 
 def _carried(
     link: LinkClaim, mtu: int, stamp: float, remark: str, table: Table
 ) -> tuple[float, str]:
-    """Bytes/s of payload at this MTU and size of TCP's timestamp option, and the line of
-    arithmetic.
-    """
+    """Return payload bytes/s at this MTU and size of TCP's timestamp option, and the arithmetic."""
     payload, wire = (_ip_over_fabric if over_fabric(link) else _packet)(link, mtu, stamp, table)
     rate = link.rate_bits_per_s or 0.0
     value = rate / 8 * payload / wire
@@ -171,8 +169,10 @@ def _carried(
 
 
 def _ip_over_fabric(link: LinkClaim, mtu: int, stamp: float, table: Table) -> tuple[float, float]:
-    """An IP packet of MTU bytes and 4 B of encapsulation, cut into packets of the fabric (RFC 4391,
-    RFC 4755).
+    """Return payload and line bytes of an IP packet of MTU bytes with 4 B of encapsulation (RFC
+    4391, RFC 4755).
+
+    The fabric cuts it into its own packets.
     """
     fabric = "omnipath" if link.kind.startswith("ipofabric") else "infiniband"
     carried = mtu + table["ipoib.encapsulation"].value
@@ -182,13 +182,13 @@ def _ip_over_fabric(link: LinkClaim, mtu: int, stamp: float, table: Table) -> tu
 
 
 def _packet(link: LinkClaim, mtu: int, stamp: float, table: Table) -> tuple[float, float]:
-    """Payload bytes and line bytes of one full packet."""
+    """Return payload bytes and line bytes of one full packet."""
     if link.protocol == "psm3":
         return mtu - table["psm3.inner_header"].value, mtu + table["psm3.header"].value
     if link.protocol not in ("tcp", "iwarp"):
         return float(mtu), mtu + table[f"{link.protocol}.header"].value
     headers = table["tcp.ip_header"].value + table["tcp.header"].value
-    # Adapters that end TCP themselves leave the timestamps out.
+    # Adapters with TCP offload send no timestamps.
     headers += table["iwarp.header"].value if link.protocol == "iwarp" else stamp
     frame = mtu + table["ethernet.header"].value
     if link.preamble_counted:

@@ -1,8 +1,7 @@
-"""The link that a port itself states: its rate, width, MTU and slot, and the protocol of what
-carried the bytes.
+"""Derive the link from what a port reports: rate, width, MTU, slot, and the protocol of its
+traffic.
 
-Used where the user claims none. A speed that a driver makes up (veth's 10 Gb/s) states nothing:
-None.
+Used if the user claims no link. A speed that a driver makes up (veth's 10 Gb/s) gives None.
 """
 
 import re
@@ -18,7 +17,7 @@ from wireproof.physics.links import LANE_GBPS, infiniband_name
 from wireproof.physics.pcie import parse_slot
 from wireproof.physics.table import PhysicsError
 
-# What the kernel's ib_core prints (drivers/infiniband/core: "%d%s Gb/sec (%dX%s)"); up to 5.10 SDR
+# The text of the kernel's ib_core (drivers/infiniband/core: "%d%s Gb/sec (%dX%s)"); up to 5.10, SDR
 # had no name.
 _RATE = re.compile(
     r"\s*([0-9]{1,6}(?:\.[0-9])?) *Gb/sec *\(([0-9]{1,2})X(?: ([A-Z0-9]{2,6}))?\)", re.IGNORECASE
@@ -26,8 +25,8 @@ _RATE = re.compile(
 _MOST_LANES = 16
 _MOST_GBPS = 6400.0
 
-# The speed of these says nothing of a wire: it is a constant of the driver, or what a hypervisor
-# is set to say.
+# The speed of these says nothing about a wire: it is a constant of the driver or a setting of a
+# hypervisor.
 _MADE_UP = (
     "veth",
     "netkit",
@@ -81,17 +80,17 @@ _TRUESCALE = ("qib", "ib_qib", "ib_ipath", "ipath")
 _SLINGSHOT = ("cxi", "cxi_eth", "cxi_ss1", "cxi_core")
 _NO_SDR = ("mlx5_core", "mlx5_ib", "mlx5")
 _SHARED = ("tcp", "rocev2", "psm3", "iwarp")
-"""Protocols whose virtual functions may be held to less than the port carries."""
+"""Protocols whose virtual functions may be limited to less than the port carries."""
 _DEPTH = 4
 
 
 def link_of_port(nic: Nic, carrier: Carrier, others: Iterable[Nic] = ()) -> LinkClaim | None:
-    """The claim that ``nic`` makes of itself for bytes that ``carrier`` moved; None where it states
-    no rate.
+    """Return the link that ``nic`` reports for bytes that ``carrier`` moved; None if it reports no
+    rate.
 
-    ``others``: the host's ports, so that a VLAN, macvlan, bond, team or bridge is what it stands
-    on. A bond is as many rails as it has members of one rate. A virtual function states what its
-    port carries, and may be held to less: ``at_most``. Pure; never raises.
+    ``others``: the host's ports, so that a VLAN, macvlan, bond, team or bridge takes the link below
+    it. A bond has as many rails as it has members of one rate. A virtual function reports what its
+    port carries and may be limited to less: ``at_most``. Pure; never raises.
     """
     return _link(nic, carrier, {other.name: other for other in others}, _DEPTH)
 
@@ -121,7 +120,7 @@ def _link(nic: Nic, carrier: Carrier, others: dict[str, Nic], depth: int) -> Lin
 
 
 def _is_of_what_is_below(nic: Nic, others: dict[str, Nic]) -> bool:
-    """Whether the RDMA device is that of the one port below, which may be several rails."""
+    """Return whether the RDMA device is that of the only port below, which may be several rails."""
     below = [others[name].rdma for name in nic.lower if name in others]
     return (
         len(below) == 1
@@ -132,7 +131,7 @@ def _is_of_what_is_below(nic: Nic, others: dict[str, Nic]) -> bool:
 
 
 def _mtu(nic: Nic, protocol: Protocol) -> int | None:
-    """The interface's MTU as the protocol uses it; None where it says nothing about packets."""
+    """Return the interface's MTU as the protocol uses it; None if it says nothing about packets."""
     if nic.mtu is None or not possible_mtu(nic.mtu):
         return None
     if protocol in ("rocev2", "psm3"):
@@ -143,9 +142,7 @@ def _mtu(nic: Nic, protocol: Protocol) -> int | None:
 def _of_lower(
     nic: Nic, kind: str, carrier: Carrier, others: dict[str, Nic], depth: int
 ) -> LinkClaim | None:
-    """The link below: its parent's, or its members' together. What has no wire below states
-    none.
-    """
+    """Return the link below: the parent's, or the members' together; None without a wire below."""
     below = [
         _link(others[name], carrier, others, depth - 1) for name in nic.lower if name in others
     ]
@@ -168,7 +165,7 @@ def _of_lower(
 
 
 def _is_aggregate(kind: str, members: Iterable[LinkClaim]) -> bool:
-    """Members of one rate that carry one flow together; rails that were named may differ."""
+    """Return whether members carry one flow together: equal rates, or named rails of any rate."""
     if kind == _NAMED and all(link.rails == 1 for link in members):
         return len({link.protocol for link in members}) == 1
     alike = len({(link.rate_bits_per_s, link.rails) for link in members}) == 1
@@ -176,7 +173,7 @@ def _is_aggregate(kind: str, members: Iterable[LinkClaim]) -> bool:
 
 
 def _apart(members: list[LinkClaim]) -> tuple[float, ...]:
-    """The rate of each, where they differ."""
+    """Return the rate of each member if they differ, else ()."""
     rates = tuple(link.rate_bits_per_s or 0.0 for link in members)
     return rates if len(set(rates)) > 1 else ()
 
@@ -189,20 +186,23 @@ def _made_up(nic: Nic) -> bool:
 
 
 def _drivers(nic: Nic) -> set[str]:
-    """The RDMA device's driver says more than its interface's (ib_ipoib, or the one of a bond)."""
+    """Return the RDMA device's driver, which is more specific than the interface's (ib_ipoib,
+    bonding).
+    """
     return {(nic.rdma.driver if nic.rdma is not None else "").lower() or nic.driver.lower()}
 
 
 def _fabric(nic: Nic) -> bool:
-    """True for a port of InfiniBand or Omni-Path, whichever interface it is seen by."""
+    """Return True for a port of InfiniBand or Omni-Path, whatever its interface."""
     if nic.rdma is not None and nic.rdma.link_layer:
         return nic.rdma.link_layer.lower() == "infiniband"
     return nic.kind == "infiniband"
 
 
 def _protocol(nic: Nic, carrier: Carrier) -> Protocol:
-    """By what carried the bytes. Of ``any`` the quickest that the port has: its limits exclude
-    least.
+    """Return the protocol by what carried the bytes.
+
+    For ``any`` it is the port's quickest protocol, whose limits exclude least.
     """
     if carrier == "kernel":
         return "tcp"
@@ -217,7 +217,7 @@ def _protocol(nic: Nic, carrier: Carrier) -> Protocol:
 
 
 def _of_drivers(nic: Nic) -> Protocol | None:
-    """The protocol that is the adapter's only one; None for one that has Ethernet's."""
+    """Return the adapter's only protocol; None for an adapter with Ethernet protocols."""
     drivers = _drivers(nic)
     if drivers & set(_SLINGSHOT):
         return "slingshot"
@@ -231,8 +231,8 @@ def _of_drivers(nic: Nic) -> Protocol | None:
 
 
 def stated_rate(text: str) -> tuple[str, int, float] | None:
-    """(generation, lanes, Gb/s as printed) of RDMA's ``rate``: "100 Gb/sec (2X HDR)"; None for what
-    is no rate.
+    """Return (generation, lanes, Gb/s as printed) of RDMA's ``rate``: "100 Gb/sec (2X HDR)"; None
+    if invalid.
     """
     match = _RATE.fullmatch(text.rstrip())
     if match is None:
@@ -244,8 +244,9 @@ def stated_rate(text: str) -> tuple[str, int, float] | None:
 
 
 def data_rate(text: str, *, ethernet: bool = False) -> float | None:
-    """Bits/s of data of RDMA's ``rate``: QDR's 40 are 32 after 8b/10b. On Ethernet the printed
-    number is the MAC's.
+    """Return the data rate in bits/s of RDMA's ``rate``: QDR's 40 Gb/s are 32 after 8b/10b.
+
+    On Ethernet, the printed number is the MAC's rate.
     """
     found = stated_rate(text)
     if found is None:
@@ -257,9 +258,7 @@ def data_rate(text: str, *, ethernet: bool = False) -> float | None:
 
 
 def _stated(nic: Nic, protocol: Protocol) -> tuple[str, float | None, str] | None:
-    """(kind, bits/s, the port's words): of the RDMA port where there is one, else of the
-    interface.
-    """
+    """Return (kind, bits/s, the port's text) from the RDMA port, or else from the interface."""
     if _fabric(nic):
         return _of_fabric(nic, protocol)
     words = nic.rdma.rate.strip() if nic.rdma is not None and not nic.rdma.in_software else ""
@@ -281,9 +280,7 @@ def _mac_rate(nic: Nic) -> float | None:
 
 
 def _of_efa(words: str) -> tuple[str, float | None, str] | None:
-    """The driver printed "100 Gb/sec (4X EDR)" for every device until it could ask the device: that
-    states no rate.
-    """
+    """Return no rate for "100 Gb/sec (4X EDR)": older drivers print it for every device."""
     rate = data_rate(words, ethernet=True)
     if rate is None or stated_rate(words) == ("edr", 4, 100.0):
         return "efa", None, f"{words or 'no rate'}, which this driver says of any device"
@@ -312,8 +309,9 @@ def _of_fabric(nic: Nic, protocol: Protocol) -> tuple[str, float | None, str] | 
 
 
 def _of_speed(nic: Nic) -> tuple[str, int, float] | None:
-    """IPoIB's ethtool speed is nominal and of 4 lanes; 40 Gb/s may be QDR or FDR10: the larger
-    bounds the ceiling.
+    """Return IPoIB's rate from ethtool's nominal speed, which assumes 4 lanes.
+
+    40 Gb/s may be QDR or FDR10: the larger one bounds the ceiling.
     """
     named = {
         10: "sdr",
@@ -330,7 +328,7 @@ def _of_speed(nic: Nic) -> tuple[str, int, float] | None:
 
 
 def _slot(text: str) -> str:
-    """The slot when it is one; a virtual function's is often unknown."""
+    """Return the slot if it is valid; that of a virtual function is often unknown."""
     try:
         parse_slot(text)
     except PhysicsError:

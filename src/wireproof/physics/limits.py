@@ -1,9 +1,9 @@
 """The limits that a measurement is judged by: attainable goodput and shortest possible time.
 
 A virtual link is slowed by a token bucket, which lets short messages pass at the CPU's speed.
-Between two idle moments one bucket of tokens and one segment pass for nothing, so a ceiling can be
-judged only well above that size (measured: 8 kB reads 236 MB/s on "1 Gb/s"; 64 kB reads 2.4 GB/s
-on "10 Gb/s").
+Between two idle moments, one bucket of tokens and one segment pass free, so a ceiling can be judged
+only well above that size (measured: 8 kB reads 236 MB/s on "1 Gb/s"; 64 kB reads 2.4 GB/s on "10
+Gb/s").
 """
 
 import math
@@ -15,17 +15,19 @@ from wireproof.physics.framing import goodput, over_fabric
 from wireproof.physics.pcie import pcie_goodput
 from wireproof.physics.table import Constant, Table, default_table
 
-_CLEAR = 4  # sizes below this many unslowed sizes are not held against a ceiling
+_CLEAR = 4  # sizes below this multiple of the unslowed size have no ceiling
 
 
 def is_shaped(link: LinkClaim) -> bool:
-    """True for the lab's links: the shaper counts neither preamble nor frame check."""
+    """Return True for the lab's links: the shaper counts neither preamble nor frame check."""
     return not link.preamble_counted
 
 
 def unslowed_bytes(link: LinkClaim, table: Table | None = None) -> int:
-    """Messages below this size are never slowed by the link: 16 KiB at 1 Gb/s, 64 KiB at 10 Gb/s; 0
-    on a real link.
+    """Return the size below which the link never slows messages: 16 KiB at 1 Gb/s, 64 KiB at 10
+    Gb/s.
+
+    0 on a real link.
     """
     table = table or default_table()
     if not is_shaped(link) or link.rate_bits_per_s is None:
@@ -35,8 +37,10 @@ def unslowed_bytes(link: LinkClaim, table: Table | None = None) -> int:
 
 
 def bandwidth_threshold_bytes(link: LinkClaim, table: Table | None = None) -> int:
-    """Smallest message whose goodput may be held against the ceiling: 64 KiB at 1 Gb/s, 256 KiB at
-    10 Gb/s, on each rail; 0 when real.
+    """Return the smallest message size with a ceiling: 64 KiB at 1 Gb/s, 256 KiB at 10 Gb/s, per
+    rail.
+
+    0 on a real link.
     """
     return _CLEAR * link.rails * unslowed_bytes(link, table)
 
@@ -44,8 +48,9 @@ def bandwidth_threshold_bytes(link: LinkClaim, table: Table | None = None) -> in
 def shaper_credit_bytes(
     link: LinkClaim, *, idle_between_messages: bool, table: Table | None = None
 ) -> int:
-    """Bytes that pass for nothing after an idle moment, on all rails. A stream idles between
-    batches only and repays its segment.
+    """Return the bytes that pass free after an idle moment, on all rails.
+
+    A stream idles only between batches and repays its segment.
     """
     table = table or default_table()
     if not is_shaped(link) or link.rate_bits_per_s is None:
@@ -58,7 +63,7 @@ def shaper_credit_bytes(
     return link.rails * free
 
 
-# (slower than this many Gb/s, suffix of the key); the last holds for all above
+# (below this many Gb/s, suffix of the key); the last covers all higher rates
 _BY_RATE: dict[str, tuple[tuple[float, str], ...]] = {
     "tcp": ((10, ""), (25, "_10"), (float("inf"), "_25")),
     "rocev2": ((25, "_10"), (100, "_25"), (float("inf"), "")),
@@ -68,10 +73,10 @@ _BY_RATE: dict[str, tuple[tuple[float, str], ...]] = {
 
 
 def floor_constant(link: LinkClaim, table: Table | None = None) -> Constant:
-    """The latency floor of a link's protocol (half round trip of a small message).
+    """Return the latency floor of a link's protocol (half round trip of a small message).
 
-    A link without a rate takes the lowest of its kind. What a user sets for the protocol holds for
-    its generations.
+    A link without a rate gets the lowest floor of its kind. A user's value for the protocol applies
+    to all its generations.
     """
     table = table or default_table()
     if is_shaped(link) and link.protocol == "tcp":
@@ -84,9 +89,7 @@ def floor_constant(link: LinkClaim, table: Table | None = None) -> Constant:
 
 
 def typical_constant(link: LinkClaim, table: Table | None = None) -> Constant:
-    """Upper end of what is usual for a link's half round trip of a small message: slower is worth a
-    question.
-    """
+    """Return the usual upper limit of a link's half round trip of a small message."""
     table = table or default_table()
     if over_fabric(link):
         return table["typical.tcp_ipoib"]
@@ -96,7 +99,9 @@ def typical_constant(link: LinkClaim, table: Table | None = None) -> Constant:
 
 
 def _vouched(what: str, link: LinkClaim, key: str, table: Table) -> Constant:
-    """The constant ``key``, unless the user has set the protocol's and left this one alone."""
+    """Return the constant ``key``, unless the user has set the protocol's constant but not this
+    one.
+    """
     own, whole = table[key], table[f"{what}.{link.protocol}"]
     return whole if own.literature and not whole.literature else own
 
@@ -108,7 +113,7 @@ def _rate_suffix(link: LinkClaim) -> str:
 
 
 def _of_generation(what: str, link: LinkClaim, table: Table) -> str:
-    """``floor.hdr`` of hdr100 and hdr200, ``floor.fdr`` of fdr10, ``floor.edr`` of edr-1x."""
+    """``floor.hdr`` for hdr100 and hdr200, ``floor.fdr`` for fdr10, ``floor.edr`` for edr-1x."""
     key = f"{what}.{link.kind.partition('-')[0].rstrip('0123456789')}"
     if link.kind == "cn5000":
         key = f"{what}.cn5000"
@@ -118,15 +123,15 @@ def _of_generation(what: str, link: LinkClaim, table: Table) -> str:
 def limits(
     link: LinkClaim, pattern: Pattern, form: Form, message_bytes: int, table: Table | None = None
 ) -> Limits:
-    """Attainable goodput (bytes/s, one direction) and floor (ns) of one operation of ``pattern`` at
-    ``message_bytes``.
+    """Return attainable goodput (bytes/s, one direction) and floor (ns) of one operation of
+    ``pattern``.
 
     goodput = min(line rate less headers, PCIe). Links are full duplex: an exchange has this goodput
-    in each direction. floor: for patterns that wait for each answer, protocol's floor + s / goodput
-    (half round trip for ``pingpong`` and for the latency of ``persistent``, ``partitioned`` and
-    ``threads``; one remote access for ``put``, ``get`` and ``accumulate``), and twice that for
+    in each direction. floor: for patterns that wait for each answer, the protocol's floor + s /
+    goodput (half round trip for ``pingpong`` and for the latency of ``persistent``, ``partitioned``
+    and ``threads``; one remote access for ``put``, ``get`` and ``accumulate``), and twice that for
     ``fetch_and_op`` and ``compare_and_swap``, which no network answers in less than a round trip;
-    for streams s / goodput. A shaped link gives its credit of bytes for nothing.
+    for streams s / goodput. A shaped link passes its credit of bytes free.
     """
     table = table or default_table()
     rate, line = goodput(link, table)
@@ -157,8 +162,10 @@ def limits(
 def of_all_rails(
     link: LinkClaim, fastest: float, width: float = math.inf
 ) -> tuple[float, list[str]]:
-    """What all rails carry together, bytes/s, and the arithmetic where there are several.
-    ``fastest``: what the line of the fastest carries; ``width``: the most that its slot does.
+    """Return what all rails carry together in bytes/s, and the arithmetic if there are several.
+
+    ``fastest``: what the line of the fastest rail carries. ``width``: the most that its slot
+    carries.
     """
     each = [min(fastest * share, width) for share in link.shares]
     if len(each) == 1:
@@ -176,9 +183,7 @@ def of_all_rails(
 def _floor(
     link: LinkClaim, trips: int, rate: float | None, size: int, table: Table
 ) -> tuple[float, str]:
-    """``trips``: how often the link is crossed one after the other before the operation is done; 0
-    in a stream.
-    """
+    """``trips``: link crossings in sequence before the operation is done; 0 in a stream."""
     credit = shaper_credit_bytes(link, idle_between_messages=trips > 0, table=table)
     crossed = max(1, trips)
     transfer = 0.0 if rate is None else crossed * max(0, size - credit) / rate * 1e9

@@ -1,4 +1,4 @@
-"""Names of links: what ``--link`` accepts, with the line rate after encoding."""
+"""Names of links that ``--link`` accepts, with the line rate after encoding."""
 
 import difflib
 import re
@@ -24,16 +24,20 @@ LANE_GBPS = {
     "ndr": 100.0,
     "xdr": 200.0,
 }
-"""Gb/s of data of one lane, by generation of InfiniBand: after 8b/10b (to QDR), 64b/66b (FDR10 to
+"""Data rate of one lane in Gb/s, by InfiniBand generation: after 8b/10b (to QDR), 64b/66b (FDR10 to
 EDR), 256b/257b and FEC (from HDR). IBTA volume 2.
 """
 
-_BY_RATE = ("hdr", "ndr", "xdr")  # their names say the rate, since ports of two lanes are usual
+_BY_RATE = (
+    "hdr",
+    "ndr",
+    "xdr",
+)  # their names include the rate, since ports of two lanes are common
 
 
 def infiniband_name(generation: str, lanes: int) -> str:
-    """``edr`` and ``hdr200`` of four lanes, ``hdr100`` of two, ``edr-1x`` of what a bad cable
-    leaves.
+    """Return ``edr`` and ``hdr200`` for four lanes, ``hdr100`` for two, ``edr-1x`` after a bad
+    cable.
     """
     if generation in _BY_RATE and lanes in (2, 4):
         return f"{generation}{LANE_GBPS[generation] * lanes:g}"
@@ -65,7 +69,7 @@ _FASTEST_GBPS = 1e6
 
 @of_site
 def _links() -> dict[str, _Link]:
-    """The links by their names and aliases, ours before the site's."""
+    """Return the links by name and alias, ours before the site's."""
     links: dict[str, _Link] = {}
     names: set[str] = set()
     ours = CatalogueFile(packaged("wireproof.physics", "links.toml"), "links.toml")
@@ -86,18 +90,18 @@ def _new(names: set[str], link: _Link) -> None:
 
 
 def link_names() -> tuple[str, ...]:
-    """Every canonical name, in the order of families and rates."""
+    """Return every canonical name, in the order of families and rates."""
     return tuple(name for name, link in _links().items() if name == link.name)
 
 
 def link_from_name(
     name: str, *, mtu: int | None = None, pcie: str = "", source: str = ""
 ) -> LinkClaim:
-    """The claim that a name stands for: ``10gbe``, ``roce25``, ``edr``, ``hdr200``, ``opa100``,
-    ``truescale``, ``shm``.
+    """Return the claim of a link's name: ``10gbe``, ``roce25``, ``edr``, ``hdr200``, ``opa100``,
+    ``shm``.
 
-    The MTU stays unknown unless given. Raises PhysicsError with the nearest names for a name that
-    is not known.
+    The MTU stays unknown unless given. Raises PhysicsError with the nearest names for an unknown
+    name.
     """
     key = name.strip().lower().replace(" ", "").removeprefix("ib-").removeprefix("infiniband-")
     link = _links().get(key)

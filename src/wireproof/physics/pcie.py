@@ -15,9 +15,9 @@ _LANES = {
     4: (16.0, 128 / 130),
     5: (32.0, 128 / 130),
 }
-# Generation 6 sends units (FLITs) of 256 B, of which 236 are packets, 6 flow control and
-# acknowledgements, 8 CRC and 6 error correction; its 64 GT/s are bits (PAM4: two in a symbol), and
-# no packet has a code or framing of its own.
+# Generation 6 sends units (FLITs) of 256 B: 236 for packets, 6 for flow control and
+# acknowledgements, 8 for CRC and 6 for error correction. Its 64 GT/s are bits (PAM4: two per
+# symbol), and packets have no code or framing of their own.
 _FLIT_GENERATION, _FLIT_TRANSFERS, _FLIT_SHARE = 6, 64.0, 236 / 256
 _USUAL_PAYLOADS = (128, 256, 512)
 _SLOT = re.compile(
@@ -26,8 +26,9 @@ _SLOT = re.compile(
 
 
 def parse_slot(text: str) -> tuple[int, int, int | None]:
-    """``gen3 x8 mps256`` -> generation, lanes, payload size (None when not said). Raises
-    PhysicsError.
+    """Parse ``gen3 x8 mps256`` into generation, lanes and payload size (None if not given).
+
+    Raises PhysicsError.
     """
     match = _SLOT.fullmatch(re.sub(r"[\s/,=_-]", "", text.lower()))
     if match is None:
@@ -42,7 +43,7 @@ def parse_slot(text: str) -> tuple[int, int, int | None]:
 
 
 def pcie_goodput(slot: str, table: Table | None = None) -> tuple[float, str]:
-    """Bytes/s in one direction and the line of arithmetic: raw x MPS / (MPS + 24) x share left by
+    """Return bytes/s in one direction and the arithmetic: raw x MPS / (MPS + 24) x share left by
     DLLPs.
     """
     table = table or default_table()
@@ -52,8 +53,8 @@ def pcie_goodput(slot: str, table: Table | None = None) -> tuple[float, str]:
 
 
 def pcie_choices(slot: str, table: Table | None = None) -> list[tuple[float, str, str]]:
-    """(bytes/s, line of arithmetic, option) for each usual payload size, smallest first; one when
-    it is known.
+    """Return (bytes/s, arithmetic, option) for each usual payload size, smallest first; one if it
+    is known.
     """
     table = table or default_table()
     payload, assumed = parse_slot(slot)[2], table["pcie.mps"]
@@ -83,18 +84,18 @@ def _goodput(slot: str, size: int, table: Table) -> tuple[float, str]:
 
 
 class Slot(NamedTuple):
-    """A slot in which adapters of a link are met. ``rates``: bytes/s, by payload size."""
+    """A slot in which adapters of a link are common. ``rates``: bytes/s, by payload size."""
 
     name: str
     claim: str
     rates: tuple[float, ...]
 
 
-# Every adapter of these links has no wider slot: ConnectX to ConnectX-2 and the QDR adapters of
-# QLogic are PCIe 2.0 x8 (their data sheets); the first for DDR, InfiniHost III, is PCIe 1.1 x8.
+# No adapter of these links has a wider slot: ConnectX to ConnectX-2 and the QDR adapters of QLogic
+# are PCIe 2.0 x8 (data sheets); the first adapter for DDR, InfiniHost III, is PCIe 1.1 x8.
 _BEST_SLOTS = {"qdr": "gen2x8", "ddr": "gen1x8"}
-# Adapters of these links are met in hosts one PCIe generation older than their own: ConnectX-6 in
-# PCIe 3.0, ConnectX-7 in PCIe 4.0 and ConnectX-8 in PCIe 5.0 hosts.
+# Adapters of these links are common in hosts one PCIe generation older: ConnectX-6 in PCIe 3.0,
+# ConnectX-7 in PCIe 4.0 and ConnectX-8 in PCIe 5.0 hosts.
 _OLDER_SLOTS = {
     "hdr200": "gen3x16",
     "hdr": "gen3x16",
@@ -114,13 +115,13 @@ def _slot(claim: str) -> Slot:
 
 
 def usual_slot(kind: str) -> str:
-    """The slot of every adapter of a link, if that is narrower than the link; "" otherwise."""
+    """Return the slot of every adapter of a link if it is narrower than the link, else ""."""
     return _BEST_SLOTS.get(kind, "")
 
 
 def narrower_slot(link: LinkClaim) -> Slot | None:
-    """A slot narrower than the link in which its adapters are often met; None if the claim says
-    the slot.
+    """Return a common slot of the link's adapters that is narrower than the link; None if the claim
+    names one.
     """
     claim = _OLDER_SLOTS.get(link.kind, "")
     return _slot(claim) if claim and not link.pcie and link.rails == 1 else None

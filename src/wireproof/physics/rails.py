@@ -1,5 +1,6 @@
-"""``--link`` of several rails: one kind for all, or one for each (``hsn0=10gbe,hsn1=1gbe``), and
-what rails carry together.
+"""Parse ``--link`` for several rails, and compute what they carry together.
+
+One kind for all rails, or one per rail (``hsn0=10gbe,hsn1=1gbe``).
 """
 
 import re
@@ -24,10 +25,11 @@ def claim_of_rails(
     pcie: str = "",
     source: str = "",
 ) -> LinkClaim:
-    """The claim of ``--link`` for the rails ``nics`` (``hsn0,hsn1``; one NIC or none: a link).
+    """Return the claim of ``--link`` for the rails ``nics`` (``hsn0,hsn1``; one NIC or none: a
+    single link).
 
-    Raises PhysicsError, in one sentence, as ``claim_from_text`` does, and where rails and links do
-    not fit each other.
+    Raises PhysicsError, in one sentence, like ``claim_from_text``, and if rails and links do not
+    match.
     """
     given = {"path": path, "pcie": pcie, "source": source}
     if "=" not in text:
@@ -40,7 +42,7 @@ def claim_of_rails(
 
 
 def _of_rails(link: LinkClaim, names: Sequence[str]) -> LinkClaim:
-    """The link of each rail as that of them all; ``4xndr400`` says the number itself."""
+    """Apply the link of each rail to all of them; ``4xndr400`` states the number itself."""
     if len(names) < 2:
         return link
     if link.rails not in (1, len(names)):
@@ -52,8 +54,9 @@ def _of_rails(link: LinkClaim, names: Sequence[str]) -> LinkClaim:
 
 
 def links_together(each: Sequence[LinkClaim]) -> LinkClaim:
-    """One claim of the links of all rails, in their order. Those of different protocols have no
-    limit in common; the smallest MTU is taken.
+    """Merge the links of all rails, in their order, into one claim with the smallest MTU.
+
+    Raises PhysicsError for links of different protocols, which have no common limit.
     """
     if len(each) == 1:
         return each[0]
@@ -71,8 +74,9 @@ def links_together(each: Sequence[LinkClaim]) -> LinkClaim:
 
 
 def _rates_of(each: Sequence[LinkClaim]) -> tuple[float, ...]:
-    """The line rate of each; () where none has one. Raises PhysicsError for links that carry
-    nothing together.
+    """Return the line rate of each; () if none has a rate.
+
+    Raises PhysicsError for links that carry nothing together.
     """
     protocols = sorted({link.protocol for link in each})
     if len(protocols) > 1:
@@ -89,7 +93,7 @@ def _rates_of(each: Sequence[LinkClaim]) -> tuple[float, ...]:
 
 
 def one_rail(link: LinkClaim, number: int) -> LinkClaim:
-    """The link of one of the rails, by its place in the claim."""
+    """Return the link of one rail, by its position in the claim."""
     return msgspec.structs.replace(
         link,
         rails=1,

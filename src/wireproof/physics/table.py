@@ -1,9 +1,9 @@
 """The constants that limits are computed from, each with its source; a user may override any of
 them.
 
-Keys are dotted (``floor.tcp``). ``literature`` marks a value taken from papers, data sheets and
-practice rather than from a standard's arithmetic: a number that contradicts such a constant only a
-little is a doubt, not a disproof.
+Keys are dotted (``floor.tcp``). ``literature`` marks a value from papers, data sheets and practice
+instead of a standard's arithmetic: a number that contradicts such a constant only slightly is a
+doubt, not a disproof.
 """
 
 import difflib
@@ -19,11 +19,11 @@ from wireproof.model.toml import read_toml
 
 
 class PhysicsError(BadInput, ValueError):
-    """One sentence that names what was seen and what to write instead."""
+    """An error in one sentence that names what was seen and what to write instead."""
 
 
 class Constant(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A number with its unit and where it comes from."""
+    """A number with its unit and source."""
 
     value: int | float
     unit: str
@@ -38,19 +38,17 @@ _FILE = "constants.toml"
 
 @lru_cache(maxsize=1)
 def default_table() -> Table:
-    """The built-in constants, read-only."""
+    """Return the built-in constants, read-only."""
     leaves = _leaves(read_toml(packaged("wireproof.physics", _FILE), _FILE), "")
     return MappingProxyType({key: msgspec.convert(value, Constant) for key, value in leaves})
 
 
 _LARGEST = 1e30
-"""No constant of nature here is larger; a comparison also turns away nan, and whole numbers that no
-float holds.
-"""
+"""No constant here is larger; the comparison also rejects nan and integers that exceed a float."""
 
 
 def override(table: Table, toml_text: str) -> Table:
-    """A copy of ``table`` with the constants that a TOML text sets.
+    """Return a copy of ``table`` with the constants that a TOML text sets.
 
     ``[floor]`` then ``tcp = 6000`` or ``tcp = {value = 6000, source = "measured here"}``. Units
     stay those of the table. Raises PhysicsError for text that is not TOML, an unknown constant, or
@@ -67,7 +65,7 @@ def override(table: Table, toml_text: str) -> Table:
 
 
 def changed_constants(table: Table | None) -> dict[str, float]:
-    """The values of ``table`` that are not the built-in ones, by key."""
+    """Return the values of ``table`` that differ from the built-in ones, by key."""
     default = default_table()
     return {
         key: constant.value
@@ -77,7 +75,8 @@ def changed_constants(table: Table | None) -> dict[str, float]:
 
 
 def with_constants(values: Mapping[str, float]) -> Table | None:
-    """The built-in table with these values, as ``changed_constants`` gives them; None without any.
+    """Return the built-in table with these values from ``changed_constants``; None without any.
+
     Raises PhysicsError as ``override`` does.
     """
     default = default_table()
@@ -111,6 +110,5 @@ def _replaced(table: Table, key: str, value: object) -> Constant:
         raise PhysicsError(
             f"limits file: {key!r} must be a finite number >= 0 in {table[key].unit}, not {value!r}"
         )
-    # A value that the user vouches for is no longer literature: it is held as firmly as the
-    # arithmetic.
+    # A value from the user is no longer literature: it is as certain as the arithmetic.
     return Constant(value=float(value), unit=table[key].unit, source=source, literature=False)

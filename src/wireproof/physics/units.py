@@ -2,8 +2,7 @@
 shown.
 
 MB = 10^6 bytes, MiB = 2^20 bytes, Gb = 10^9 bits. The letter's case decides between bits and bytes,
-so a unit whose case is wrong is refused rather than guessed: the two readings differ by a factor of
-eight.
+so a unit with the wrong case is refused, not guessed: the two readings differ by a factor of eight.
 """
 
 import re
@@ -54,7 +53,7 @@ class Quantity(msgspec.Struct, frozen=True, kw_only=True):
     """``value`` in bytes/s, seconds or messages/s by ``kind``; ``arithmetic`` leads from the text
     to it.
 
-    ``remark`` names the programs that print this unit and mean another.
+    ``remark`` names the programs that print this unit but mean another.
     """
 
     kind: Kind
@@ -65,9 +64,9 @@ class Quantity(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def exact(value: Decimal | float | int) -> Decimal:
-    """A finite number >= 0 as a decimal; a float as the shortest decimal that it stands for.
+    """Return a finite number >= 0 as a decimal; a float as its shortest decimal.
 
-    Raises PhysicsError for NaN, infinity, a negative number, or one of 10^18 and above.
+    Raises PhysicsError for NaN, infinity, a negative number, or a number of 10^18 or more.
     """
     number = value if isinstance(value, Decimal) else Decimal(repr(value))
     if not number.is_finite():
@@ -83,8 +82,8 @@ def exact(value: Decimal | float | int) -> Decimal:
 
 
 def _shown(value: Decimal) -> tuple[str, bool]:
-    """Up to six decimals without trailing zeros, small numbers with six digits; True when nothing
-    was rounded away.
+    """Format with up to six decimals without trailing zeros, small numbers with six digits; True if
+    exact.
     """
     places = _DECIMALS if not value or value.adjusted() >= -1 else _DECIMALS - 1 - value.adjusted()
     rounded = value.quantize(Decimal(1).scaleb(-places), context=_EXACT)
@@ -101,8 +100,9 @@ def _plain(value: Decimal) -> str:
 
 
 def parse_quantity(text: str) -> Quantity:
-    """``4986.11MB/s``, ``39.9 Gbit/s``, ``1.24us``, ``160e6 msg/s``. Raises PhysicsError that says
-    what is allowed.
+    """Parse ``4986.11MB/s``, ``39.9 Gbit/s``, ``1.24us``, ``160e6 msg/s``.
+
+    Raises PhysicsError that names the allowed units.
     """
     seen = text.strip()
     if not seen or len(seen) > _LONGEST:
@@ -173,7 +173,7 @@ def _bytes_per_s(number: Decimal, unit: str) -> tuple[Decimal, str] | None:
 
 
 def _remark(unit: str) -> str:
-    """Units that some programs print for another one."""
+    """Name programs that print this unit for another one."""
     low = unit.lower()
     if "byte" in low and low[:1] in "kmg" and low[1:2] != "i":
         return (
@@ -217,8 +217,8 @@ _LADDER = (
 def rates(
     bytes_per_s: Decimal | float | int, link: LinkClaim | None = None, table: Table | None = None
 ) -> list[ConvertedRow]:
-    """The same rate in MB/s, MiB/s, GB/s, GiB/s and Gb/s, each with its arithmetic; then ``shares``
-    of a link.
+    """Return the same rate in MB/s, MiB/s, GB/s, GiB/s and Gb/s with the arithmetic, then
+    ``shares`` of a link.
 
     Raises PhysicsError (``exact``).
     """
@@ -245,10 +245,9 @@ def _row(label: str, result: Decimal, steps: str) -> ConvertedRow:
 def shares(
     bytes_per_s: Decimal | float | int, link: LinkClaim, table: Table | None = None
 ) -> list[ConvertedRow]:
-    """Per cent of the nominal rate (the line's) and of the attainable one (less headers, PCIe);
-    ``value`` 1 = all.
+    """Return per cent of the nominal (line) rate and of the attainable rate (less headers, PCIe).
 
-    A rate of the link that is not known has no row. Raises PhysicsError (``exact``).
+    ``value`` 1 = all. An unknown rate of the link has no row. Raises PhysicsError (``exact``).
     """
     value = exact(bytes_per_s)
     nominal = None if link.line_rate is None else link.line_rate / 8
@@ -267,7 +266,7 @@ def shares(
 
 
 def times(seconds: Decimal) -> list[ConvertedRow]:
-    """The same time in ns, us and ms."""
+    """Return the same time in ns, us and ms."""
     return [
         _row(label, _shift(seconds, power), f"{_plain(seconds)} s x 10^{power}")
         for label, power in (("ns", 9), ("us", 6), ("ms", 3))
@@ -275,11 +274,11 @@ def times(seconds: Decimal) -> list[ConvertedRow]:
 
 
 def goodput_of(quantity: Quantity, message_bytes: int | None) -> tuple[Decimal | None, str]:
-    """Bytes/s of a quantity and the line that leads there; None when a time or message rate comes
-    without a size.
+    """Return bytes/s of a quantity and the arithmetic; None for a time or message rate without a
+    size.
 
-    A time is one message's: half a round trip, or one put: size / time. A message rate: messages/s
-    x size.
+    A time is that of one message: half a round trip, or one put: size / time. A message rate:
+    messages/s x size.
     """
     if quantity.kind == "rate":
         return quantity.value, ""

@@ -1,3 +1,1 @@
-"""Studies of a library's settings: the catalogue of knobs, the design, what is read back, what is
-concluded. Pure.
-"""
+"""Studies of a library's settings: catalogue of knobs, design, read-back and conclusions. Pure."""

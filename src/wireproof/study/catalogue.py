@@ -1,4 +1,4 @@
-"""The knobs of a library, read from TOML; which of them, with which values, vary. Pure."""
+"""Read the knobs of a library from TOML and choose which knobs and values vary. Pure."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,15 +15,16 @@ from wireproof.model.study import Configuration, Knob, Library
 from wireproof.model.toml import line_of, read_toml
 
 MOST = 64
-"""Values of a study beside the base; each costs a launch in every round."""
+"""Most values of a study beside the base; each costs a launch in every round."""
 MOST_VALUES = 16
 LONGEST = 1024
 _NAME = re.compile(r"[A-Z][A-Za-z0-9_]{1,127}", re.ASCII)
 
 
 def library_of(text: str, source: str) -> Library:
-    """The library that a TOML document describes. Raises ``BadInput`` that names ``source`` and the
-    place of the mistake.
+    """Return the library that a TOML document describes.
+
+    Raises ``BadInput`` that names ``source`` and the place of the mistake.
     """
     try:
         found = msgspec.convert(read_toml(text, source), Library)
@@ -71,8 +72,10 @@ def _expression(pattern: str, where: str, group: str = "") -> None:
 def chosen(
     library: Library, names: Sequence[str], values: Mapping[str, Sequence[str]]
 ) -> list[Knob]:
-    """The knobs called ``names`` (without: all, or those that ``values`` names), with ``values``
-    in place of their own. Raises ``BadInput``.
+    """Return the knobs called ``names`` (default: all, or those in ``values``), with ``values``
+    replacing theirs.
+
+    Raises ``BadInput``.
     """
     known = {knob.name: knob for knob in library.knob}
     wanted = list(names) or list(known)
@@ -108,9 +111,11 @@ def _with(knob: Knob, values: Sequence[str]) -> Knob:
 def configurations(
     knobs: Sequence[Knob], rails: Sequence[str], base: Mapping[str, str]
 ) -> tuple[list[Configuration], list[str]]:
-    """The base and one configuration for each value; and one sentence for each knob that was left
-    out. ``rails``: NICs that the library may use; ``base``: variables of every run. A value that
-    the base has already is no configuration of its own.
+    """Return the base and one configuration for each value, and a sentence for each knob that was
+    left out.
+
+    ``rails``: NICs that the library may use. ``base``: variables of every run. A value that the
+    base already has is not a separate configuration.
     """
     found, left = [Configuration()], []
     for knob in knobs:
@@ -144,17 +149,17 @@ def _alongside(knob: Knob, rails: Sequence[str]) -> dict[str, str]:
 
 
 def _filled(value: str, rails: Sequence[str]) -> str:
-    """{nics}: all rails with commas; {rails}: a pattern that fits each of them."""
+    """{nics}: all rails, separated by commas. {rails}: a pattern that matches each of them."""
     pattern = rails[0] if len(rails) == 1 else f"@({'|'.join(rails)})"
     return value.replace("{nics}", ",".join(rails)).replace("{rails}", pattern)
 
 
-# --- What a study measures in each launch: one point for each of its patterns.
+# --- A study measures one point for each of its patterns in each launch.
 
 
 @dataclass(frozen=True, kw_only=True)
 class StudyPattern:
-    """``title``: with {size}. ``group``: all ranks take part, else the first of either host."""
+    """``title``: with {size}. ``group``: all ranks take part, otherwise the first of each host."""
 
     title: str
     pattern: Pattern | GroupPattern
@@ -200,22 +205,24 @@ PATTERNS: dict[str, StudyPattern] = {
         group=True,
     ),
 }
-"""By the names of ``--over``. The sizes: below every switch of protocol, and above the usual one
+"""By the names of ``--over``. The sizes are below every protocol switch, or above the usual switch
 (64,000 B), where a window of messages can keep several rails busy.
 """
 _ALWAYS = "latency"
-"""A gain elsewhere that costs latency is a trade."""
+"""Always measured: a gain elsewhere that costs latency is a trade-off."""
 
 
 def patterns_for(knobs: Iterable[Knob]) -> tuple[str, ...]:
-    """What is measured when nobody says: what any of the knobs can move, and the latency."""
+    """Return the default patterns: what any of the knobs can move, and the latency."""
     moved = {name for knob in knobs for name in knob.moves} | {_ALWAYS}
     return tuple(name for name in PATTERNS if name in moved)
 
 
 def points_of(names: Sequence[str], ranks: int) -> list[Point]:
-    """One point for each pattern, in the order of ``names``; ids are given later. The ranks of one
-    host have neighbouring numbers: pairs are rank 0 and the first of the second half.
+    """Return one point for each pattern, in the order of ``names``, without final ids.
+
+    The ranks of one host have consecutive numbers: pairs are rank 0 and the first of the second
+    half.
     """
     unknown = next((name for name in names if name not in PATTERNS), None)
     if unknown is not None:
@@ -223,20 +230,20 @@ def points_of(names: Sequence[str], ranks: int) -> list[Point]:
     return [_point(PATTERNS[name], ranks) for name in dict.fromkeys(names)]
 
 
-def _point(one: StudyPattern, ranks: int) -> Point:
+def _point(pattern: StudyPattern, ranks: int) -> Point:
     point = Point(
         id=0,
-        pattern=one.pattern,
-        message_bytes=one.size,
-        form=one.form,
-        window=one.window,
+        pattern=pattern.pattern,
+        message_bytes=pattern.size,
+        form=pattern.form,
+        window=pattern.window,
     )
-    if one.group:
+    if pattern.group:
         return msgspec.structs.replace(point, members=tuple(range(ranks)))
     return msgspec.structs.replace(point, pairs=((0, ranks // 2),))
 
 
 def title_of(name: str) -> str:
-    """``stream of 128 KiB, 8 in flight``"""
-    one = PATTERNS[name]
-    return one.title.format(size=quantity.size(one.size))
+    """Return ``stream of 128 KiB, 8 in flight``."""
+    pattern = PATTERNS[name]
+    return pattern.title.format(size=quantity.size(pattern.size))

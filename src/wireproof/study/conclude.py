@@ -1,4 +1,4 @@
-"""From the runs and what was read back to what a study says. Pure."""
+"""Draw the conclusions of a study from its runs and what was read back. Pure."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -35,8 +35,9 @@ METHOD = (
 def concluded(
     study: Study, probes: Mapping[int, Probe], knobs: Mapping[str, Knob], library: Library
 ) -> Study:
-    """``study`` with effects, what was obeyed, findings, advice and the precision reached, all from
-    its runs and ``probes`` (by configuration).
+    """Return ``study`` with effects, honoured values, findings, advice and the precision reached.
+
+    Everything is derived from its runs and ``probes`` (by configuration).
     """
     found = [_if_proven(one, study.runs) for one in _effects(study)]
     honoured = []
@@ -59,7 +60,7 @@ def concluded(
 
 
 def _effects(study: Study) -> list[StudyEffect]:
-    """Each value on each pattern against the base of its own block."""
+    """Compare each value on each pattern with the base of its block."""
     arms = tuple(range(len(study.configurations)))
     design = Design(
         arms=arms,
@@ -88,17 +89,17 @@ def _effects(study: Study) -> list[StudyEffect]:
     ]
 
 
-def _if_proven(one: StudyEffect, runs: Sequence[StudyRun]) -> StudyEffect:
-    """Undecided unless most runs of the value and of the base are proven to have used the wire: a
-    path that no counter shows is no path.
+def _if_proven(effect: StudyEffect, runs: Sequence[StudyRun]) -> StudyEffect:
+    """Return undecided unless most runs of the value and of the base are proven to have used the
+    wire.
     """
-    if all(path_of_most(runs, number) == "on-wire" for number in (0, one.configuration)):
-        return one
-    return msgspec.structs.replace(one, answer="undecided")
+    if all(path_of_most(runs, number) == "on-wire" for number in (0, effect.configuration)):
+        return effect
+    return msgspec.structs.replace(effect, answer="undecided")
 
 
 def path_of_most(runs: Sequence[StudyRun], configuration: int) -> str:
-    """The path of more than half of a configuration's runs; "unproven" where there is none."""
+    """Return the path of more than half of a configuration's runs, or "unproven"."""
     own = [run.proof for run in runs if run.configuration == configuration]
     path, times = Counter(own).most_common(1)[0] if own else ("", 0)
     return path if path and 2 * times > len(own) else "unproven"
@@ -116,7 +117,9 @@ def _finding(one: Honoured, study: Study) -> Finding:
 
 
 def _counted(study: Study) -> list[Finding]:
-    """What the library's own counters say in most launches of a value; of the base's once."""
+    """Report what the library's counters show in most launches of a value; for the base only
+    once.
+    """
     found: list[Finding] = []
     usual: set[str] = set()
     for number, one in enumerate(study.configurations):
@@ -161,7 +164,7 @@ def _advice(
 
 
 def _gain(number: int, found: Sequence[StudyEffect]) -> float:
-    """The largest help of a value, as a share."""
+    """Return the largest gain of a value, as a share."""
     own = [one for one in found if one.configuration == number and one.answer == "helps"]
     return max(abs(one.ratio - 1.0) for one in own)
 
@@ -172,7 +175,7 @@ def _worded(one: Configuration, helps: Sequence[StudyEffect], hurts: Sequence[St
 
 
 def _changes(found: Sequence[StudyEffect]) -> str:
-    """``stream +98.2 % [+95.1, +102], ring -3.0 % [-4.1, -2.0]``"""
+    """Format ``stream +98.2 % [+95.1, +102], ring -3.0 % [-4.1, -2.0]``."""
     return ", ".join(
         f"{one.pattern} {quantity.change(one.ratio, one.low, one.high)}" for one in found
     )
@@ -181,7 +184,7 @@ def _changes(found: Sequence[StudyEffect]) -> str:
 def _precision(
     patterns: Sequence[StudiedPattern], found: Sequence[StudyEffect]
 ) -> dict[str, float]:
-    """The median half interval of the effects on each pattern."""
+    """Return the median half-width of the effects' intervals on each pattern."""
     halves = {
         one.name: sorted(
             (each.high - each.low) / 2.0
@@ -193,9 +196,9 @@ def _precision(
     return {name: each[len(each) // 2] for name, each in halves.items() if each}
 
 
-# --- Whether each value was obeyed: what the library says, what it does, what another spelling
-# does. Pure. A value that was not understood, or not compiled in, falls back in silence; therefore
-# nothing is recommended of a value that nothing shows to be in force.
+# --- Was each value honoured? By what the library reports, how it behaves, and other spellings.
+# Pure. A value that is not understood or not compiled in falls back silently, so no value is
+# recommended unless something shows that it is in force.
 
 
 def judged(
@@ -206,7 +209,10 @@ def judged(
     effects: Sequence[StudyEffect],
     library: Library,
 ) -> Honoured:
-    """What is known of one value, in one sentence. ``effects``: of this value, on each pattern."""
+    """Return what is known about one value, in one sentence.
+
+    ``effects``: of this value, on each pattern.
+    """
     seen, text = _seen(one, knob, probe, effects, library)
     return Honoured(configuration=number, seen=seen, text=text, readbacks=probe.readbacks)
 
@@ -238,7 +244,7 @@ def _seen(
 
 
 def _names(knob: Knob, library: Library) -> set[str]:
-    """What the library's list would call the setting."""
+    """Return the names that the library's list may use for the setting."""
     named = {each.name for each in knob.read if each.of == library.listing and each.name}
     return named or {knob.name}
 
@@ -264,7 +270,7 @@ def _shows(effects: Sequence[StudyEffect]) -> bool:
 
 
 def _behaves(effects: Sequence[StudyEffect]) -> str:
-    """``; it behaves as the base within 1.2 % (stream)``; "" where that is not known."""
+    """``; it behaves as the base within 1.2 % (stream)``; "" if that is not known."""
     if _shows(effects):
         changed = ", ".join(one.pattern for one in effects if one.answer in ("helps", "hurts"))
         return f"; and yet the runs differ from the base ({changed})"
@@ -286,7 +292,7 @@ def _behaves(effects: Sequence[StudyEffect]) -> str:
 
 
 def _controls(one: Configuration, knob: Knob, probe: Probe) -> str:
-    """What the other spellings show of a refused value."""
+    """Say what the other spellings show about a refused value."""
     started = [each for each in knob.control if _outcome(each, one, probe) == ""]
     same = next((each for each in started if each.same), None)
     if same is None:
@@ -307,7 +313,7 @@ def _outcome(control: Control, one: Configuration, probe: Probe) -> str | None:
 
 
 def spelling(control: Control, value: str) -> str:
-    """``value`` as the control writes it; "" where it cannot be written so."""
+    """Return ``value`` as the control spells it, or "" if it cannot be spelled so."""
     text = control.spelling
     if "{hex}" in text:
         try:

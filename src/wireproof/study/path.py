@@ -1,4 +1,4 @@
-"""Which rails carried the payload of a launch, where a library may use several. Pure."""
+"""Find which rails carried the payload of a launch if a library may use several. Pure."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -14,9 +14,11 @@ from wireproof.model.run import Run
 
 
 def path_of(run: Run, judgement: Judgement, rails: Sequence[str]) -> tuple[Proof, dict[str, float]]:
-    """The path of the launch when ``rails`` may share the payload, and each port's share of what
-    left the hosts. ``judgement``: by the one claimed port. Where there are points of large messages
-    between pairs they alone are looked at: these are what the ports can tell apart.
+    """Return the path of the launch if ``rails`` may share the payload, and each port's share of
+    sent bytes.
+
+    ``judgement``: by the one claimed port. If there are points of large messages between pairs,
+    only these are used: the ports can distinguish them.
     """
     proof = _claimed_path(judgement)
     sent, payload = _sent(run)
@@ -34,14 +36,14 @@ def path_of(run: Run, judgement: Judgement, rails: Sequence[str]) -> tuple[Proof
 
 
 def _claimed_path(judgement: Judgement) -> Proof:
-    """The worst path of the telling points."""
+    """Return the worst path of the points with enough bytes."""
     large = Criteria().min_payload_bytes
     found = [pair.proof for pair in judgement.pairs if pair.message_bytes >= large]
     return worst_proof(found) if found else judgement.proof
 
 
 def _sent(run: Run) -> tuple[dict[str, float], float]:
-    """Bytes that left all hosts by port, and the payload that had to."""
+    """Return the bytes that left all hosts by port, and the payload that had to."""
     ports = ports_of({host.rank: host for host in run.hosts})
     idle = {one.rank: one for one in run.idle}
     sent: dict[str, float] = defaultdict(float)
@@ -59,8 +61,9 @@ def _sent(run: Run) -> tuple[dict[str, float], float]:
 
 
 def rails_of(host: Host, claimed: str) -> list[Nic]:
-    """The claimed NIC and those like it: of its kind and stated speed, with a carrier and an
-    address of their own; the claimed one first. Empty when it is not there.
+    """Return the claimed NIC first, then NICs like it; empty if it does not exist.
+
+    They have its kind and stated speed, a carrier and an address.
     """
     own = port_called(host.nics, claimed)
     if own is None:
@@ -80,13 +83,15 @@ def _is_like(nic: Nic, own: Nic) -> bool:
     )
 
 
-# --- Which NICs the library may share its payload among, on all hosts alike.
+# --- Which NICs may share the library's payload, the same on all hosts.
 
 
 def agreed_rails(hosts: Sequence[Host], asked: Sequence[str]) -> tuple[tuple[str, ...], list[str]]:
-    """The claimed NICs where they are several; else the claimed one and those like it that every
-    host has, with what should be known of that. Raises ``BadInput`` for a rail that is not there,
-    has no address, or differs in speed from another.
+    """Return the claimed NICs if there are several, else the claimed NIC and those like it on every
+    host.
+
+    Also return a remark about them. Raises ``BadInput`` for a rail that does not exist, has no
+    address, or differs in speed from another.
     """
     if len(asked) > 1:
         for host in hosts:

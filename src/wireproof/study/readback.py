@@ -1,5 +1,6 @@
-"""What a library says of its settings, taken from the texts of a run by the catalogue's regular
-expressions. Pure.
+"""Extract what a library reports about its settings from a run's output, by regular expressions.
+
+Pure.
 """
 
 import re
@@ -13,11 +14,11 @@ LONGEST_LINE = 1000
 LONGEST_VALUE = 200
 
 Said = Mapping[str, Sequence[tuple[str, str, str]]]
-"""By kind of line: (rank, name, value) in the order of the text; "" where a line has none."""
+"""By kind of line: (rank, name, value) in the order of the text; "" if a line lacks it."""
 
 
 def said_in(text: str, library: Library) -> Said:
-    """Every line of a kind that the library's catalogue knows; one line may name several
+    """Return every line of a kind in the library's catalogue; one line may name several
     settings.
     """
     compiled = {kind: re.compile(pattern) for kind, pattern in library.says.items()}
@@ -33,7 +34,7 @@ def said_in(text: str, library: Library) -> Said:
 
 
 def _entry(match: re.Match[str], rank: str) -> tuple[str, str, str]:
-    """Rank, name (``owner/name`` where the line has both) and value."""
+    """Return rank, name (``owner/name`` if the line has both) and value."""
     groups = match.groupdict(default="")
     name = "/".join(part for part in (groups.get("owner", ""), groups.get("name", "")) if part)
     value = groups["value"].strip()[:LONGEST_VALUE]
@@ -41,18 +42,19 @@ def _entry(match: re.Match[str], rank: str) -> tuple[str, str, str]:
 
 
 def _kept(name: str, value: str) -> str:
-    """The value, unless it looks like a secret by itself or by its name."""
+    """Return the value, masked if it or its name looks like a secret."""
     whole = f"{name or 'value'}={value}"
     return value if masked(whole) == whole else MASK
 
 
 _FAILURE = r"(?i)^(?!\s*help:)(?P<value>.*\b(?:error|fatal|fail\w*|abort\w*|cannot|unable)\b.*)"
-"""A library that lists its variables explains them in lines that begin with "Help:"."""
+"""Excludes lines that begin with "Help:", in which libraries explain their variables."""
 
 
 def complaint(text: str, library: Library) -> str:
-    """The line by which the library says why it does not start: of the catalogue's kinds, the
-    most telling first; else one that speaks of a failure. "" without any.
+    """Return the line in which the library says why it does not start, or "".
+
+    By the catalogue's kinds, the most specific first; otherwise a line that mentions a failure.
     """
     lines = [line[:LONGEST_LINE] for line in text.splitlines()]
     for pattern in (*library.complaints, _FAILURE):
@@ -63,8 +65,9 @@ def complaint(text: str, library: Library) -> str:
 
 
 def readbacks(said: Said, knob: Knob, asked: Configuration | None) -> list[Readback]:
-    """What every rank says of ``knob``: asked for in this run, or not (None). The last word of a
-    rank counts: a library may change its mind while it starts.
+    """Return what every rank reports about ``knob``, requested in this run or not (None).
+
+    The last report of a rank counts: a library may change a value while it starts.
     """
     value = asked.value if asked is not None else None
     found: list[Readback] = []
@@ -84,7 +87,9 @@ def readbacks(said: Said, knob: Knob, asked: Configuration | None) -> list[Readb
 
 
 def _by_rank(said: Said, reading: ReadRule, name: str) -> dict[str, str]:
-    """The last value of each rank; several lines of one rank that are no setting's are joined."""
+    """Return the last value of each rank; lines of one rank that belong to no setting are
+    joined.
+    """
     found: dict[str, str] = {}
     joined: dict[str, list[str]] = defaultdict(list)
     for rank, of, value in said.get(reading.of, ()):
@@ -96,7 +101,7 @@ def _by_rank(said: Said, reading: ReadRule, name: str) -> dict[str, str]:
 
 
 def _agrees(reading: ReadRule, asked: str, seen: str) -> bool | None:
-    """Whether what is said fits what was asked for; None where nothing follows."""
+    """Return whether the report fits the request; None if that is unclear."""
     expected = reading.expect.get(asked, reading.expect.get("*"))
     if expected is not None:
         wanted = expected.replace("{value}", re.escape(asked))
@@ -119,7 +124,7 @@ _POWER = {"k": 10, "m": 20, "g": 30}
 
 
 def _same(one: str, other: str) -> bool:
-    """Equal as people write values: 1 is YES is 0x1, 64k is 65536, quotes are none."""
+    """Compare values as people write them: 1 is YES is 0x1, 64k is 65536; quotes are ignored."""
     return _plain(one) == _plain(other)
 
 

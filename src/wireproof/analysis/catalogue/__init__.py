@@ -1,4 +1,4 @@
-"""Which counters an adapter has and what each of them counts: data, a source for every row."""
+"""Which counters an adapter has and what each counts: data, with a source for every row."""
 
 from dataclasses import replace
 from fnmatch import fnmatchcase
@@ -10,20 +10,21 @@ from wireproof.model.site import of_site
 __all__ = ["CounterRow", "Family", "by_driver", "by_kind", "families", "family_of"]
 
 
-# --- Which family a port belongs to: by the driver of its interface and of its RDMA device, by the
-# kernel's kind.
+# --- Find the family of a port by the driver of its interface, the driver of its RDMA device and
+# the kernel's interface kind.
 
 _AGGREGATES = ("bond", "team")
 _SOFT_RDMA, _CN5000 = "rdma_rxe", "hfi2"
-"""Drivers by which families are found that others stand for."""
+"""Drivers whose families replace or extend another family."""
 _OPA100_GBITS = 100.0
 _SOFTWARE_KINDS = ("veth", "dummy", "tun")
 
 
 @of_site
 def by_driver(driver: str) -> Family | None:
-    """The family of a driver's name as sysfs or ethtool tells it; a run asks for each port at each
-    point.
+    """Return the family of a driver's name from sysfs or ethtool.
+
+    Cached: called per port and point.
     """
     name = driver.lower()
     found = (
@@ -35,13 +36,13 @@ def by_driver(driver: str) -> Family | None:
 
 
 def by_kind(kind: str) -> Family | None:
-    """The family of a virtual interface's kind."""
+    """Return the family of a virtual interface's kind."""
     return next((family for family in families() if kind in family.kinds), None) if kind else None
 
 
 def family_of(nic: Nic) -> Family | None:
-    """The family that tells which counters show this port's traffic; None: an adapter that we do
-    not know.
+    """Return the family that lists the counters of this port's traffic; None for an unknown
+    adapter.
     """
     if nic.kind == "loopback":
         return by_driver("loopback")
@@ -57,22 +58,26 @@ def family_of(nic: Nic) -> Family | None:
 
 
 def of_rate(family: Family, rate: str) -> Family:
-    """hfi1 above 100 Gb/s is CN5000. ``rate``: as the kernel says it, ``400 Gb/sec (4X NDR)``."""
+    """Return CN5000's family for hfi1 above 100 Gb/s.
+
+    ``rate``: the kernel's text, ``400 Gb/sec (4X NDR)``.
+    """
     number = rate.split(" ", 1)[0]
     faster = number.replace(".", "", 1).isdecimal() and float(number) > _OPA100_GBITS
     return by_driver(_CN5000) or family if faster and family is by_driver("hfi1") else family
 
 
 def _without_hardware(own: Family, soft: Family | None, driver: str) -> Family:
-    """An interface whose RDMA device is ``soft``, or of no driver that we know."""
+    """Return the family of an interface whose RDMA device is ``soft`` or has an unknown driver."""
     if soft is not None:
         return _soft(own)
     return _with_blind_rdma(own) if driver else _without_driver(own)
 
 
 def _without_driver(own: Family) -> Family:
-    """An RDMA device without a driver of its own: software above an interface without an adapter,
-    else not known.
+    """Return the family of a port whose RDMA device states no driver.
+
+    It is software if the interface has no adapter, otherwise unknown.
     """
     if own.has_rdma:
         return own
@@ -81,11 +86,12 @@ def _without_driver(own: Family) -> Family:
 
 
 def _together(own: Family | None, below: Family) -> Family:
-    """An interface and the adapter whose RDMA device it uses: a VLAN or bond over it, IPoIB, or the
-    adapter itself.
+    """Combine an interface with the adapter whose RDMA device it uses.
+
+    The interface is a VLAN or bond over the adapter, IPoIB, or the adapter itself.
     """
     if not below.has_rdma:
-        # RDMA in software states that it is: this is hardware of which no counter is known
+        # software RDMA identifies itself, so this is hardware without known counters
         return _with_blind_rdma(own or below)
     if own is None or own is below or not (own.stacked or _without_interface(below)):
         return below
@@ -109,12 +115,12 @@ def _without_interface(below: Family) -> bool:
 
 
 def _above(row: CounterRow, own: Family) -> CounterRow:
-    """Port counters of an aggregate's device are those of one member, perhaps not of all."""
+    """An aggregate's device counts the port of one member, perhaps not of all."""
     return replace(row, quality="lower-bound") if set(own.kinds) & set(_AGGREGATES) else row
 
 
 def _soft(family: Family) -> Family:
-    """RDMA in software above an interface: the kernel's statistics hold both."""
+    """RDMA in software above an interface: the kernel's statistics include both."""
     rows = tuple(
         replace(row, carrier="any") if row.carrier == "kernel" else row for row in family.rows
     )

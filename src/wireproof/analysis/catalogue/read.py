@@ -1,4 +1,4 @@
-"""The files of ``nics/``: adapter families, the counters of their ports, and those of pauses."""
+"""Read the files of ``nics/``: adapter families, their port counters and their pause counters."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -11,7 +11,7 @@ from wireproof.model.record import Nic
 from wireproof.model.site import HEADS, CatalogueFile, of_site, packaged, site_texts
 from wireproof.model.toml import read_rows
 
-# --- The shape of a catalogue row: one counter (or a sum of counters) of one kind of port.
+# --- A catalogue row: one counter (or a sum of counters) of one kind of port.
 
 Where = Literal["ethernet", "infiniband", "any"]
 Function = Literal["physical", "virtual", "scalable", "unsaid", "any"]
@@ -19,22 +19,22 @@ Function = Literal["physical", "virtual", "scalable", "unsaid", "any"]
 
 @dataclass(frozen=True)
 class CounterRow:
-    """``tx``, ``rx``: names of counters to add up, with ``{nic}``, ``{device}`` and ``{port}`` to
-    be filled in, in the engine's spelling (``net/{nic}/tx_bytes``, ``ethtool/{nic}/tx_bytes_phy``,
-    ``ib/{device}/{port}/counters/...``).
+    """One counter, or a sum of counters, for both directions.
 
-    ``unit``: bytes per count. ``carrier``: what the count includes; ``misses``: what it does not,
-    in words. ``payload_only``: headers of the wire are not in it. ``width``: bits; ``pegs``: it
-    stops at its largest value and does not wrap. ``refresh_ms``: how old the value may be.
-    ``where``: link layer of the port; ``function``: of SR-IOV (``unsaid``: the kernel does not say,
-    as of a virtual function in a guest). ``packets_tx``, ``packets_rx``: counters of the same
-    traffic's packets. ``source``: where this is known from; it has ``unchecked:`` before what
-    nobody has read in the driver. ``quality``: ``lower-bound`` where a part may be missing (too
-    little is then no evidence of absence), ``double`` where a part may be in it twice. ``fcs``: the
-    4 bytes of each frame's check sequence are in it; None: not known. ``stops``: the setting with
-    which it stands still whatever crosses; where nothing of the port moved, it says nothing.
-    ``turned``: counters of the bytes of both directions, among these, that the adapter's own switch
-    turned round.
+    ``tx``, ``rx``: names of counters to add up, with the placeholders ``{nic}``, ``{device}`` and
+    ``{port}``, in the engine's spelling (``net/{nic}/tx_bytes``, ``ethtool/{nic}/tx_bytes_phy``,
+    ``ib/{device}/{port}/counters/...``). ``unit``: bytes per count. ``carrier``: what the count
+    includes; ``misses``: what it leaves out, in words. ``payload_only``: wire headers are not
+    counted. ``width``: bits. ``pegs``: it stops at its largest value instead of wrapping.
+    ``refresh_ms``: how old the value may be. ``where``: link layer of the port. ``function``:
+    SR-IOV function (``unsaid``: the kernel does not say, as for a virtual function in a guest).
+    ``packets_tx``, ``packets_rx``: packet counters of the same traffic. ``source``: where this is
+    documented, after ``unchecked:`` if nobody has read it in the driver. ``quality``:
+    ``lower-bound`` if a part may be missing (a low count then does not prove absence), ``double``
+    if a part may be counted twice. ``fcs``: the 4-byte check sequence of each frame is counted;
+    None: not known. ``stops``: the setting that freezes the counter; if no counter of the port
+    moved, it says nothing. ``turned``: counters of bytes in both directions, included here, that
+    the adapter's own switch turned round.
     """
 
     tx: tuple[str, ...]
@@ -58,48 +58,47 @@ class CounterRow:
     turned: tuple[str, ...] = ()
 
     def names(self, direction: Direction) -> tuple[str, ...]:
-        """Templates of the byte counters of one direction."""
+        """Return the templates of the byte counters of one direction."""
         return self.tx if direction == "tx" else self.rx
 
     def packets(self, direction: Direction) -> tuple[str, ...]:
-        """Templates of the packet counters of one direction; empty when there are none."""
+        """Return the templates of the packet counters of one direction; empty if there are none."""
         return self.packets_tx if direction == "tx" else self.packets_rx
 
     def fits(self, nic: Nic) -> bool:
-        """Whether this row is for a port of this link layer and function."""
+        """Return whether this row applies to a port of this link layer and function."""
         return self.where in ("any", link_layer_of(nic)) and self.function in (
             "any",
             nic.function or "unsaid",
         )
 
     def is_pegged(self, value: int) -> bool:
-        """True at the largest value exactly: a larger one shows that this adapter has the wide
-        counter after all.
+        """Return whether the value is exactly the largest; a larger value shows that the counter is
+        wider.
         """
         return self.pegs and value == 2**self.width - 1
 
 
 def link_layer_of(nic: Nic) -> Where:
-    """The RDMA port's link layer where it says one, else the interface's."""
-    said = nic.rdma.link_layer.lower() if nic.rdma is not None else ""
-    if said in ("ethernet", "infiniband"):
-        return "infiniband" if said == "infiniband" else "ethernet"
+    """Return the RDMA port's link layer if it states one, else the interface's."""
+    stated = nic.rdma.link_layer.lower() if nic.rdma is not None else ""
+    if stated in ("ethernet", "infiniband"):
+        return "infiniband" if stated == "infiniband" else "ethernet"
     return "infiniband" if nic.kind == "infiniband" else "ethernet"
 
 
 @dataclass(frozen=True)
 class Family:
-    """One kind of adapter: by the driver of the interface or of the RDMA device, never by a name
-    that a user may give.
+    """One kind of adapter, identified by the driver of its interface or RDMA device, never by a
+    user's name.
 
-    ``drivers``: shell patterns, lower case; ``kinds``: the kernel's words for virtual interfaces
-    (``link_kind``). ``rows``: the best first, per carrier; where the first of a carrier cannot be
-    read, the next one serves. ``blind``: carriers that no counter of their own shows (``rdma`` of
-    usNIC, of qedr): where no row of carrier ``any`` can be read, what they carry stays unproven.
-    ``deviceless``: they pass it without a device in /sys/class/infiniband. ``stacked``: its bytes
-    count again in the interfaces below. ``rdma_packets``: counters of the packets of its RDMA,
-    whose bytes the interface has: where none of them moved, all were the kernel's. ``note``: what a
-    reader of the documentation page should know.
+    ``drivers``: shell patterns, lower case. ``kinds``: the kernel's kinds of virtual interfaces
+    (``link_kind``). ``rows``: the best first, per carrier; if the first row of a carrier cannot be
+    read, the next is used. ``blind``: carriers without a counter (``rdma`` of usNIC, of qedr):
+    their traffic stays unproven unless a row of carrier ``any`` can be read. ``deviceless``: the
+    blind carriers need no device in /sys/class/infiniband. ``stacked``: its bytes count again in
+    the interfaces below. ``rdma_packets``: packet counters of its RDMA, whose bytes the interface
+    counts: if none moved, all bytes were the kernel's. ``note``: text for the documentation page.
     """
 
     name: str
@@ -121,7 +120,7 @@ class Family:
         )
 
     def rows_for(self, nic: Nic) -> tuple[CounterRow, ...]:
-        """The rows that are for a port of this link layer and function, the best first."""
+        """Return the rows for a port of this link layer and function, the best first."""
         return tuple(row for row in self.rows if row.fits(nic))
 
 
@@ -158,17 +157,17 @@ _PLACES: dict[str, tuple[str, dict[str, Any]]] = {
     "device-hw": ("ib/{device}/hw_counters/", _RDMA),
     "telemetry": ("cxi/{device}/", {}),
 }
-"""Where counters are, in the engine's spelling, and what holds there unless a row says more."""
+"""Where counters are, in the engine's spelling, and the defaults of their rows."""
 _SLOWEST_MS = 600_000.0
 _NAMES = ("tx", "rx", "packets_tx", "packets_rx")
 
 
 class _Counters(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """``CounterRow`` as a file has it: counters of ``of``, by their names there, divided by spaces.
+    """``CounterRow`` as written in a file: counter names relative to ``of``, separated by spaces.
 
-    ``function = "physical-first"``: the port's registers. A virtual function may list them at 0 or
-    not at all, and in a guest nothing says that it is one: if the kernel does not say which
-    function this is, they are a lower bound.
+    ``function = "physical-first"``: registers of the port. A virtual function may show them as 0 or
+    not at all, and in a guest nothing marks it as virtual: if the kernel does not state the
+    function, the counts are a lower bound.
     """
 
     of: Literal["interface", "ethtool", "port", "port-hw", "device-hw", "telemetry"]
@@ -219,7 +218,7 @@ class _Family(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def texts() -> Iterator[CatalogueFile]:
-    """The site's files, then those that come with wireproof: the first family that fits counts."""
+    """Yield the site's files, then those of wireproof: the first matching family counts."""
     yield from site_texts()
     for name in FILES:
         yield CatalogueFile(packaged(__package__, f"nics/{name}.toml"), f"nics/{name}.toml")
@@ -227,7 +226,7 @@ def texts() -> Iterator[CatalogueFile]:
 
 @of_site
 def families() -> tuple[Family, ...]:
-    """All families, those of the site first, with its file in their names."""
+    """Return all families, those of the site first, with their file in the name."""
     known: set[str] = set()
     return tuple(
         replace(family, name=text.source(family.name))
@@ -237,8 +236,9 @@ def families() -> tuple[Family, ...]:
 
 
 def families_in(text: str, source: str, known: set[str] | None = None) -> tuple[Family, ...]:
-    """The families of one file, whose names are added to the ``known`` ones. Raises ``BadInput``
-    with ``source``, line and field.
+    """Return the families of one file and add their names to ``known``.
+
+    Raises ``BadInput`` with ``source``, line and field.
     """
     names = set() if known is None else known
 
@@ -254,7 +254,7 @@ def families_in(text: str, source: str, known: set[str] | None = None) -> tuple[
 
 
 def check_drivers(drivers: Sequence[str]) -> None:
-    """Raises ValueError for a shell pattern that no driver's name can match."""
+    """Raise ValueError for a shell pattern that no driver's name can match."""
     if any(driver != driver.lower() for driver in drivers):
         raise ValueError("'drivers' are in small letters, as sysfs names them")
     for driver in drivers:

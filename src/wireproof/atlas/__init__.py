@@ -1,1 +1,1 @@
-"""The atlas of published numbers: what others have measured over the same kind of link. Pure."""
+"""The atlas of published numbers: measurements by others over the same kind of link. Pure."""

@@ -1,4 +1,4 @@
-"""The published series that can be compared with a measured one. Pure."""
+"""Published series that can be compared with a measured series. Pure."""
 
 import math
 from bisect import bisect_left
@@ -13,17 +13,17 @@ from wireproof.model.claim import LinkClaim
 __all__ = ["PLATEAU", "SMALL", "Atlas", "Known", "Layer"]
 
 SMALL = 32
-"""Up to this size a message takes the time of an empty one; bytes."""
+"""Largest size that takes the time of an empty message; bytes."""
 PLATEAU = 1 << 16
-"""From this size on a stream's goodput changes little with the size; bytes."""
+"""Size from which a stream's goodput changes little; bytes."""
 _WAITED_PLATEAU = 1 << 20
-_APART = 16.0  # sizes farther apart than this have another protocol between them
+_APART = 16.0  # sizes farther apart than this factor may use different protocols
 _SCALED = 4.0
 
 
 @dataclass(frozen=True)
 class Known:
-    """One published series. ``file``: a site's own file, "" for wireproof's."""
+    """One published series. ``file``: a site's own file, or "" for wireproof's."""
 
     source: Publication
     series: Published
@@ -42,12 +42,12 @@ class Known:
 
     @cached_property
     def goodputs(self) -> list[tuple[int, float]]:
-        """(size, bytes/s of one direction), by size."""
+        """(size, bytes/s in one direction), by size."""
         rows = ((size, goodput_of(self.series, size, value)) for size, value in self.series.rows)
         return sorted((size, goodput) for size, goodput in rows if goodput is not None)
 
     def at(self, quantity: Quantity, size: int) -> float | None:
-        """Its number for messages of ``size``; None where it has none near enough."""
+        """Return its number for messages of ``size``; None if it has none near enough."""
         return _time_at(self.times, size) if quantity == "time" else _rate_at(self.goodputs, size)
 
 
@@ -73,7 +73,7 @@ def _rate_at(rows: Sequence[tuple[int, float]], size: int) -> float | None:
 
 
 def _between(rows: Sequence[tuple[int, float]], size: int) -> float | None:
-    """At this very size, or between two sizes on a straight line of logarithms."""
+    """Return the value at this size, or interpolate between two sizes on a line of logarithms."""
     place = bisect_left(rows, (size, 0.0))
     if place < len(rows) and rows[place][0] == size:
         return rows[place][1]
@@ -87,18 +87,18 @@ def _between(rows: Sequence[tuple[int, float]], size: int) -> float | None:
 
 
 Load = Callable[[str], Iterable[tuple[Publication, str]]]
-"""Of a protocol the sources, each with the site's own file that it is from, "" for ours."""
+"""Returns a protocol's sources, each with the site's own file or "" for ours."""
 
 
 @dataclass
 class Atlas:
-    """Published series by link and pattern; ``load`` is asked once for each protocol."""
+    """Published series by link and pattern; ``load`` is called once for each protocol."""
 
     load: Load
     _of: dict[str, list[Known]] = field(default_factory=dict, repr=False, compare=False)
 
     def series(self, protocol: str) -> list[Known]:
-        """All series over links of this protocol."""
+        """Return all series over links of this protocol."""
         if protocol not in self._of:
             every = (
                 Known(source, series, link_of(series), file)
@@ -109,8 +109,8 @@ class Atlas:
         return self._of[protocol]
 
     def comparable(self, link: LinkClaim, pattern: str, layer: Layer) -> Iterator[Known]:
-        """The series of the same link, number of rails and pattern; of a time also of the same
-        layer.
+        """Yield the series of the same link, number of rails and pattern; for a time, also of the
+        same layer.
         """
         key = (link.kind, link.rails, pattern)
         waits = pattern not in ("stream", "exchange")

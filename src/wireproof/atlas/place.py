@@ -1,6 +1,6 @@
-"""``place``: where a measured number lies among published ones. Pure.
+"""``place``: find where a measured number lies among published numbers. Pure.
 
-One source has one vote. Below ``LEAST`` sources nothing follows from them.
+Each source has one vote. With fewer than ``LEAST`` sources, no conclusion is drawn.
 """
 
 from collections import defaultdict
@@ -16,13 +16,13 @@ from wireproof.model.quantity import counted, short_time, throughput
 from wireproof.model.quantity import size as size_text
 
 LEAST = 5
-"""Sources from which a percentile is said."""
+"""Fewest sources for a percentile."""
 _NEAREST = 3
 Votes = dict[str, list[tuple[float, Known]]]
-"""The numbers of each source, with the series that they are of."""
-_SAME = 0.05  # numbers this near are one number
+"""The numbers of each source, with their series."""
+_SAME = 0.05  # numbers within this share are equal
 _OUTRUN = 0.8
-"""Of the fastest published time: quicker than this was no wire of this kind yet."""
+"""Share of the fastest published time; no wire of this kind has been quicker yet."""
 
 
 def place(
@@ -35,8 +35,10 @@ def place(
     goodput: float | None = None,
     layer: Layer = "mpi",
 ) -> Place | None:
-    """Where ``time_ns`` (half a round trip of ``pingpong``) or ``goodput`` (bytes/s of one
-    direction) lies; None where no published number is comparable.
+    """Return where ``time_ns`` (half a round trip of ``pingpong``) or ``goodput`` (bytes/s one way)
+    lies.
+
+    None if no published number is comparable.
     """
     quantity: Quantity = "goodput" if time_ns is None else "time"
     value = goodput if time_ns is None else time_ns
@@ -46,7 +48,7 @@ def place(
             votes[one.source.id].append((number, one))
     if not votes or not value:
         return None
-    return _told(_placed(votes, link.name, pattern, message_bytes, quantity, value))
+    return _with_sentence(_placed(votes, link.name, pattern, message_bytes, quantity, value))
 
 
 def _placed(
@@ -79,7 +81,7 @@ def _placed(
 def _faster_than(
     votes: Sequence[Sequence[tuple[float, Known]]], quantity: Quantity, value: float
 ) -> float:
-    """Share of the sources that are slower; one that has numbers on both sides counts in part."""
+    """Return the share of slower sources; a source with numbers on both sides counts in part."""
     total = 0.0
     for some in votes:
         slower = sum(_slower(number, value, quantity) for number, _ in some)
@@ -93,7 +95,7 @@ def _slower(number: float, value: float, quantity: Quantity) -> bool:
 
 
 def _nearest(every: Sequence[tuple[float, Known]], value: float) -> list[Near]:
-    """The nearest number of each of the nearest sources."""
+    """Return the nearest number of each of the nearest sources."""
     ordered = sorted(every, key=lambda each: max(each[0], value) / min(each[0], value))
     first = {one.source.id: (number, one) for number, one in reversed(ordered)}
     chosen = sorted(first.values(), key=lambda each: ordered.index(each))[:_NEAREST]
@@ -110,7 +112,7 @@ def _nearest(every: Sequence[tuple[float, Known]], value: float) -> list[Near]:
     ]
 
 
-def _told(found: Place) -> Place:
+def _with_sentence(found: Place) -> Place:
     shown = short_time if found.quantity == "time" else throughput
     what = f"{found.link} {found.pattern} of {size_text(found.message_bytes)}"
     number = counted(found.sources, "published source")
@@ -138,7 +140,7 @@ def _span(found: Place) -> str:
 
 
 def _ratio(quantity: Quantity, value: float, other: float) -> float:
-    """How many times as fast as ``other``."""
+    """Return how many times as fast as ``other`` the value is."""
     return other / value if quantity == "time" else value / other
 
 
@@ -147,18 +149,19 @@ def _as_slow(some: Sequence[tuple[float, Known]], quantity: Quantity, value: flo
 
 
 def _slow_end(ordered: Sequence[float]) -> float:
-    """Of numbers from the fastest on, the one that half of them do not pass."""
+    """Return the number that half of the sources, ordered from the fastest, do not exceed."""
     return ordered[len(ordered) // 2]
 
 
 def outruns_all(found: Place, *, likely: bool = False) -> bool:
-    """True for a time that is much shorter than each of enough published ones; shorter at all, if
-    it is ``likely`` that two ranks shared a host.
+    """Return True for a time much shorter than all of enough published times.
+
+    Any shorter time counts if it is ``likely`` that two ranks shared a host.
     """
     enough = found.faster_than is not None and found.quantity == "time"
     return enough and found.value < (1.0 if likely else _OUTRUN) * found.values[0]
 
 
 def trails_all(found: Place) -> bool:
-    """True below each of enough published numbers."""
+    """Return True if the number is below all of enough published numbers."""
     return found.faster_than is not None and not found.as_slow

@@ -1,4 +1,4 @@
-"""A file of the atlas as sources. A bad row is one sentence with file, line and field. Pure."""
+"""Read a file of the atlas as sources. A bad row is reported with file, line and field. Pure."""
 
 import re
 from typing import Literal
@@ -18,8 +18,8 @@ _LARGEST = 4 << 20
 _VERBS = ("ib_", "raw_ethernet", "qperf rc", "qperf uc", "qperf ud", "rdma_", "ibv_")
 _SOCKETS = ("iperf", "netperf", "qperf tcp", "sockperf", "nuttcp", "ntttcp", "netpipe tcp", "nttcp")
 Layer = Literal["mpi", "verbs", "sockets"]
-"""What the program calls: a message takes longer by an MPI than by verbs, and a stream of sockets
-is no stream of an MPI over sockets.
+"""What the program calls: a message takes longer through MPI than through verbs, and a stream of
+sockets is not comparable with MPI over sockets.
 """
 _TOLERANCE = 0.02
 
@@ -29,14 +29,15 @@ class _SourcesFile(msgspec.Struct):
 
 
 def sources_of(text: str, name: str) -> list[Publication]:
-    """The sources in a TOML text. Raises ``BadInput`` that names ``name``, the line and the field:
-    for what is not of the format, an unknown link, a source that is there twice, and a row that the
-    link's limits exclude.
+    """Return the sources in a TOML text.
+
+    Raises ``BadInput`` that names ``name``, the line and the field: for an invalid format, an
+    unknown link, a duplicate source, and a row that the link's limits exclude.
     """
     try:
         found = msgspec.convert(read_toml(text, name, largest=_LARGEST), _SourcesFile).source
     except msgspec.ValidationError as error:
-        raise BadInput(_said(str(error), text, name)) from error
+        raise BadInput(_sentence_of(str(error), text, name)) from error
     seen: set[str] = set()
     for number, source in enumerate(found):
         if source.id in seen:
@@ -51,8 +52,8 @@ def sources_of(text: str, name: str) -> list[Publication]:
     return found
 
 
-def _said(error: str, text: str, name: str) -> str:
-    """msgspec's sentence, with the line of the value that it is about."""
+def _sentence_of(error: str, text: str, name: str) -> str:
+    """Return msgspec's sentence with the line of the value that it refers to."""
     match = _PLACE.search(error)
     what = error.partition(" - at ")[0]
     if match is None:
@@ -67,7 +68,9 @@ def _said(error: str, text: str, name: str) -> str:
 
 
 def _line(text: str, source: int, series: int | None, field: str) -> int:
-    """The line of a field, or of the table that should have it: the parser gives none."""
+    """Return the line of a field, or of the table that should have it; the parser reports no
+    lines.
+    """
     wanted = (source, -1 if series is None else series)
     sources, inside, at = -1, -1, 1
     for number, line in enumerate(text.splitlines(), 1):
@@ -84,7 +87,7 @@ def _line(text: str, source: int, series: int | None, field: str) -> int:
 
 
 def layer_of_tool(tool: str) -> Layer:
-    """By the name of the program: ``ib_write_bw`` calls verbs, ``iperf3`` sockets."""
+    """Return the layer by the program's name: ``ib_write_bw`` calls verbs, ``iperf3`` sockets."""
     name = tool.lower()
     if name.startswith(_VERBS):
         return "verbs"
@@ -92,18 +95,18 @@ def layer_of_tool(tool: str) -> Layer:
 
 
 def link_of(series: Published) -> LinkClaim:
-    """The claim that its link stands for, as its path uses it. Raises PhysicsError."""
+    """Return the claim of the series' link, as its path uses it. Raises PhysicsError."""
     path = series.path if series.path in PATHS else ""
     return claim_from_text(series.link, path=path)
 
 
 def bounds_of_series(series: Published) -> CurveBounds:
-    """The limits of its link."""
+    """Return the limits of the series' link."""
     return bounds_of(link_of(series), verbs=layer_of_tool(series.tool) == "verbs")
 
 
 def time_of(series: Published, size: int, value: float) -> float | None:
-    """ns of one operation; None for a rate of messages that are under way together."""
+    """Return the ns of one operation; None for a rate of messages in flight together."""
     if series.unit in TIME_UNITS:
         return value * TIME_UNITS[series.unit]
     if series.pattern == "pingpong" and size:
@@ -112,7 +115,7 @@ def time_of(series: Published, size: int, value: float) -> float | None:
 
 
 def goodput_of(series: Published, size: int, value: float) -> float | None:
-    """bytes/s of one direction; None where the value is a time of a message of nothing."""
+    """Return the bytes/s of one direction; None if the value is the time of an empty message."""
     if series.unit in TIME_UNITS:
         return size / (value * TIME_UNITS[series.unit]) * 1e9 if size else None
     ways = series.directions or (2 if series.pattern == "exchange" else 1)
@@ -120,9 +123,9 @@ def goodput_of(series: Published, size: int, value: float) -> float | None:
 
 
 def trouble(series: Published) -> tuple[str, str] | None:
-    """(field, why) of a series that is no number over its link; None for one that may be.
+    """Return (field, reason) if a series cannot be a number over its link, else None.
 
-    What is quicker than the wire can be is shared memory or a mistake, and no row.
+    A value that is quicker than the wire allows is shared memory or a mistake.
     """
     try:
         bounds = bounds_of_series(series)

@@ -1,1 +1,1 @@
-"""Planning: which points, between which pairs, in which order. Pure."""
+"""Planning: which points are measured, between which pairs, in which order. Pure."""

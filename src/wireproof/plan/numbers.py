@@ -1,4 +1,4 @@
-"""Numbers that people give to a plan: a sentence says what is wrong with one. Pure."""
+"""Check numbers that users give to a plan; an error sentence says what is wrong. Pure."""
 
 import math
 from collections.abc import Iterable
@@ -12,7 +12,7 @@ _SHOWN = 15  # digits
 
 
 def _seen(value: int | float) -> str:
-    """A number as people read it: 10^30 has no thirty zeros."""
+    """Format a number for people: 10^30 without thirty zeros."""
     if isinstance(value, float):
         return f"{value:g}"
     power = round(value.bit_length() * math.log10(2.0))
@@ -20,14 +20,14 @@ def _seen(value: int | float) -> str:
 
 
 def whole(name: str, value: int, low: int, high: int) -> int:
-    """``value``; BadInput when it is not between ``low`` and ``high``."""
+    """Return ``value``; raise BadInput if it is not between ``low`` and ``high``."""
     if not low <= value <= high:
         raise BadInput(f"{name} is {_seen(value)}: give a whole number from {low} to {high}.")
     return value
 
 
 def real(name: str, value: float, low: float, high: float, unit: str = "") -> float:
-    """``value``; BadInput when it is no number, or not between ``low`` and ``high``."""
+    """Return ``value``; raise BadInput if it is not a number between ``low`` and ``high``."""
     try:
         number = float(value)
     except OverflowError:
@@ -39,7 +39,7 @@ def real(name: str, value: float, low: float, high: float, unit: str = "") -> fl
 
 
 def chosen(name: str, value: str, known: Iterable[str]) -> str:
-    """``value`` when it is ``known``; else BadInput that names the nearest one."""
+    """Return ``value`` if it is ``known``; otherwise raise BadInput that names the nearest."""
     names = list(known)
     if value in names:
         return value

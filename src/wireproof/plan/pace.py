@@ -1,8 +1,8 @@
-"""How long points take at the claimed rate, known before anything is sent. Pure.
+"""How long points take at the claimed rate, computed before anything is sent. Pure.
 
-On a slow link a message of 4 MiB takes longer than a point's whole budget: fewer bytes are sent
-there, not more time taken. Where the user names the sizes, the budget follows them. A suite's own
-counts are given the time that they take.
+On a slow link, a message of 4 MiB takes longer than a point's whole budget: fewer bytes are sent
+there instead of taking more time. If the user chooses the sizes, the budget follows them. A suite's
+own counts get the time that they take.
 """
 
 import math
@@ -16,13 +16,13 @@ from wireproof.model.pattern import answers
 from wireproof.model.plan import ModelWorld, Point, Policy
 from wireproof.physics.framing import LEAST_HEADER
 
-_FILLING = 65_536  # the least that must fill a link
-_LARGEST_MS = 90.0  # one message; twelve of them make the six windows that an interval needs
+_FILLING = 65_536  # smallest size that must fill a link
+_LARGEST_MS = 90.0  # one message; twelve give the six windows that an interval needs
 _IN_FLIGHT_MS = 32.0
 _LEAST_IN_FLIGHT = 65_536
-# budget in windows: twice of it may pass to reach six, after the first two that warm up
+# budget in windows: reaching six may take twice the budget, after two warm-up windows
 _WINDOWS = 5.0
-_SLOWER = 3.0  # than the claimed rate: so much is waited for
+_SLOWER = 3.0  # deadlines allow this factor below the claimed rate
 _SPARE_MS = 10_000
 _OSU_LARGE = 8192
 _MIB = 1 << 20
@@ -36,8 +36,10 @@ def _message_ms(size: int, rate_bits_per_s: float) -> float:
 def affordable(
     sizes: Sequence[int], rate_bits_per_s: float | None, largest_ms: float = _LARGEST_MS
 ) -> tuple[int, ...]:
-    """Return the sizes whose messages take at most ``largest_ms`` on the link, so that a point can
-    be measured well in its budget; at least the smallest size that fills a link.
+    """Return the sizes whose messages take at most ``largest_ms`` on the link.
+
+    A point can then be measured well within its budget. The smallest size that fills a link always
+    stays.
     """
     if not rate_bits_per_s:
         return tuple(sizes)
@@ -50,8 +52,9 @@ def affordable(
 def paced(
     policy: Policy, rate_bits_per_s: float | None, in_flight_ms: float = _IN_FLIGHT_MS
 ) -> Policy:
-    """Limit the bytes under way to ``in_flight_ms`` of the link's time: a window that lasts seconds
-    gives no second window.
+    """Limit the bytes in flight to ``in_flight_ms`` of the link's time.
+
+    If a window lasts seconds, there is no time for a second one.
     """
     if not rate_bits_per_s:
         return policy
@@ -60,8 +63,9 @@ def paced(
 
 
 def covering(world: ModelWorld, size: int) -> int:
-    """Messages of ``size`` bytes under way, so that one half of them lasts while the other half's
-    acknowledgement comes: the simulated link stays full.
+    """Return the messages of ``size`` bytes in flight that keep the simulated link full.
+
+    One half of them lasts until the other half is acknowledged.
     """
     latency_ns = world.latency_ns + world.overhead_ns
     occupancy_ns = max(world.gap_ns_per_byte * size, world.overhead_ns, 1.0)
@@ -69,8 +73,8 @@ def covering(world: ModelWorld, size: int) -> int:
 
 
 def formula_messages(point: Point) -> int:
-    """Messages that cross one way, one after another on the link, by the suite's own count (warm-up
-    included).
+    """Return the messages one way, in sequence on the link, by the suite's own count, warm-up
+    included.
     """
     size = max(1, point.message_bytes)
     round_trip = point.form == "latency" or point.pattern == "pingpong"
@@ -92,7 +96,9 @@ def formula_messages(point: Point) -> int:
 
 
 def _window_ms(point: Point, policy: Policy, rate_bits_per_s: float) -> float:
-    """One batch: a window, or one exchange of messages; all threads or members share the link."""
+    """Return the time of one batch: a window or one exchange; all threads or members share the
+    link.
+    """
     sharing = max(point.threads, len(point.members), 1)
     ways = 2 if answers(point.pattern, point.form) else 1
     window = 1
@@ -112,11 +118,11 @@ def _formula_ms(point: Point, rate_bits_per_s: float) -> float:
 
 
 def provable(points: Iterable[Point], least_bytes: int) -> tuple[Point, ...]:
-    """The points with as many operations as move ``least_bytes`` in one direction: fewer cannot be
-    told from other traffic, and the path would stay unproven.
+    """Return the points with enough operations to move ``least_bytes`` in one direction.
 
-    Over a wire of 40 us the precision of an 8 B ping-pong is reached after 6 kB. A point's budget
-    still ends it. Counts of a suite or of the user stay.
+    Fewer bytes cannot be distinguished from other traffic, and the path would stay unproven. Over a
+    wire of 40 us, an 8 B ping-pong is precise after only 6 kB. A point's budget still ends it.
+    Counts of a suite or of the user stay.
     """
     return tuple(
         point
@@ -135,7 +141,7 @@ def _operations(point: Point, least_bytes: int) -> int:
 def _budgeted(
     point: Point, policy: Policy, rate_bits_per_s: float, *, budget_given: bool
 ) -> tuple[Point, float]:
-    """The point with a budget for its six windows, and the ms that it needs at the claimed rate."""
+    """Return the point with a budget for its six windows, and its ms at the claimed rate."""
     if point.formula != "robust":
         return point, _formula_ms(point, rate_bits_per_s)
     budget = point.budget_ms or policy.point_budget_ms
@@ -152,11 +158,11 @@ def with_time(
     *,
     budget_given: bool = False,
 ) -> tuple[list[Point], Policy]:
-    """The points with budgets that give each its six windows (unless the user gave one), and the
-    policy with deadlines that all of them meet.
+    """Return the points with budgets for six windows each (unless the user set one), and the policy
+    with deadlines that all of them meet.
 
-    Raises ``BadInput`` with the arithmetic where one point of a suite's formula takes longer than
-    the whole run may.
+    Raises ``BadInput`` with the arithmetic if one point of a suite's formula takes longer than the
+    whole run may.
     """
     if not rate_bits_per_s:
         return list(points), policy

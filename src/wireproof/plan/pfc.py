@@ -1,4 +1,4 @@
-"""Buffers that priority flow control needs to lose nothing. Pure; formulas with their sources."""
+"""Buffers that priority flow control needs to lose nothing. Pure; formulas have their sources."""
 
 import dataclasses
 from typing import NamedTuple, TypedDict, Unpack
@@ -10,17 +10,14 @@ from wireproof.model.planning import Bounds, CableFit, Configured, Delay, Pfc, e
 from wireproof.plan.numbers import real, whole
 
 # --- Buffers of all ports of a switch for lossless priorities. Pure.
-#
-# The standard gives the headroom alone. XOFF and XON are ours: XOFF leaves exactly the headroom
-# free, XON lies one largest frame below it (as the Linux driver of mlx5 does) so that one frame
-# more or less does not toggle the link. The least buffer that can do both holds two largest frames
-# below XOFF.
+#  The standard gives only the headroom. XOFF and XON are ours: XOFF leaves exactly the headroom
+# free, and XON is one largest frame below it (as in the Linux driver of mlx5), so that a single
+# frame does not toggle the link. The smallest buffer for both holds two largest frames below XOFF.
 
 # --- Headroom: what still arrives after a port has decided to stop its neighbour. Pure.
-#
-# IEEE 802.1Q (annex on PFC buffers, from 802.1Qbb): the decision waits for a frame that is being
-# sent (the largest of any class), then the PFC frame travels, the neighbour takes its time to
-# respond, and it may have just begun the largest frame of the no-drop class:
+#  IEEE 802.1Q (annex on PFC buffers, from 802.1Qbb): the decision waits for the frame being sent
+# (the largest of any class), then the PFC frame travels, the neighbour responds, and it may just
+# have begun the largest frame of the no-drop class:
 #
 # H = F(other) + 672 + 2 cable + 2 interface + response + F(no-drop) [bit times]
 #
@@ -28,8 +25,8 @@ from wireproof.plan.numbers import real, whole
 # preamble and gap; cable = 5 ns/m; response and interface delay by speed: IEEE 802.3, 31B.3.7 and
 # the delay constraints of each PHY, in pause quanta of 512 bit times. H / 8 in bytes.
 #
-# Valid for one link between two full-duplex ports that obey the standard. How many hosts there are
-# does not enter: only how many ports and priorities need it at once.
+# Valid for one link between two full-duplex ports that obey the standard. The number of hosts does
+# not matter, only the number of ports and priorities that need headroom at once.
 
 _PFC_FRAME_BITS = 8 * (64 + 20)
 _QUANTUM_BITS = 512
@@ -40,8 +37,9 @@ _STANDARD = "IEEE 802.1Q, annex on PFC buffers"
 
 
 class Speed(NamedTuple):
-    """``quanta``: longest response time, ``interface_bits``: longest delay of one interface (PHY
-    and MAC), None: no source for it.
+    """``quanta``: longest response time.
+
+    ``interface_bits``: longest delay of one interface (PHY and MAC); None: no source.
     """
 
     gbps: float
@@ -61,14 +59,15 @@ SPEEDS: dict[float, Speed] = {
         Speed(400, 905, None, f"{_QUOTED}: 905 quanta"),
     )
 }
-"""Worst cases by speed, from published derivations that agree and not from the standard itself; 50
-and 800 Gb/s have no source.
+"""Worst cases by speed, from consistent published derivations, not from the standard itself. 50 and
+800 Gb/s have no source.
 """
 
 
 def speed_of(gbps: float, quanta: int | None = None) -> Speed:
-    """The speed's worst cases; ``quanta`` in place of the table's. Raises BadInput for a speed that
-    is not in the table without them.
+    """Return the speed's worst cases; ``quanta`` replaces the table's.
+
+    Raises BadInput for a speed that is not in the table if ``quanta`` is not given.
     """
     known = SPEEDS.get(gbps)
     if quanta is not None:
@@ -84,12 +83,15 @@ def speed_of(gbps: float, quanta: int | None = None) -> Speed:
 
 
 def frame_bits(mtu: int) -> int:
-    """Bit times of the largest frame of an ``mtu`` with VLAN tag, preamble and gap."""
+    """Return the bit times of the largest frame for ``mtu``, with VLAN tag, preamble and gap."""
     return 8 * (mtu + 18 + 4 + 20)
 
 
 def delays_of(speed: Speed, mtu: int, other_mtu: int, cable_m: float) -> list[Delay]:
-    """The terms of the sum. Interface delays are 0 at best: real ports are far below the limit."""
+    """Return the terms of the sum.
+
+    Best-case interface delays are 0: real ports are far below the limit.
+    """
     cable = 2 * _NS_PER_M * cable_m * speed.gbps
     interface = 2 * (speed.interface_bits or 0)
     known = f"2 x {speed.interface_bits:,}" if speed.interface_bits else "no source at this speed"
@@ -115,16 +117,16 @@ def _delay(name: str, bits: Bounds, formula: str, source: str) -> Delay:
 
 
 def total_bytes(delays: list[Delay]) -> Bounds:
-    """Bytes that arrive in the sum of ``delays``, rounded up."""
+    """Return the bytes that arrive during the sum of ``delays``, rounded up."""
     bits = sum((delay.bits for delay in delays), Bounds(0, 0))
     return Bounds(-(-bits.low // 8), -(-bits.high // 8))
 
 
 def in_cells(need: Bounds, cell: int) -> Bounds:
-    """Bytes of buffer in cells of ``cell`` B: full frames at best (rounded up to a cell), at worst
-    frames that just begin another cell. ``cell`` 0: no cells.
+    """Return the bytes of buffer in cells of ``cell`` B. ``cell`` 0: no cells.
 
-    A frame of p bytes fills ceil(p / c) cells; the worst p >= 64 is c + 1, or 64 where c < 64.
+    At best full frames (rounded up to a cell), at worst frames that just begin another cell. A
+    frame of p bytes fills ceil(p / c) cells; the worst p >= 64 is c + 1, or 64 if c < 64.
     """
     if not cell:
         return need
@@ -135,8 +137,9 @@ def in_cells(need: Bounds, cell: int) -> Bounds:
 
 
 def longest_cable(headroom: int, speed: Speed, mtu: int, *, worst: bool) -> float | None:
-    """Metres that ``headroom`` bytes cover, with the ``worst`` interface delays or none; None where
-    it does not even cover a cable of no length.
+    """Return the metres that ``headroom`` bytes cover, with the ``worst`` interface delays or none.
+
+    None if they do not even cover a cable of length 0.
     """
     fixed = sum((one.bits for one in delays_of(speed, mtu, mtu, 0.0)), Bounds(0, 0))
     rest = 8 * headroom - (fixed.high if worst else fixed.low)
@@ -145,11 +148,11 @@ def longest_cable(headroom: int, speed: Speed, mtu: int, *, worst: bool) -> floa
 
 _MTUS = (1500, 4096, 9000, 9216)
 _CELLS = (80, 96, 128, 160, 176, 192, 208, 224, 240, 254, 256, 288)
-"""Cells of buffers of switch chips in use."""
+"""Buffer cell sizes of common switch chips, bytes."""
 
 
 def configured(headroom: int, speed: Speed, mtu: int, need: Bounds) -> Configured:
-    """``need``: headroom by the formula, for the cable that was given."""
+    """Judge a configured headroom. ``need``: headroom by the formula, for the given cable."""
     enough = None if need.low <= headroom < need.high else headroom >= need.high
     response = 512 * speed.quanta // 8
     sentences = [_verdict(headroom, need, enough)]
@@ -219,9 +222,10 @@ VALIDITY = (
 
 
 class HeadroomOptions(TypedDict, total=False):
-    """``other_mtu``: the largest of any class (default: the same as ``mtu``). ``cell``: bytes of a
-    cell of the buffer, 0: none. ``budget``: buffer of the chip; ``headroom``: what is configured.
-    ``response_quanta``: the neighbour's, instead of the standard's.
+    """``other_mtu``: the largest of any class (default: ``mtu``).
+
+    ``cell``: bytes of a buffer cell; 0: none. ``budget``: buffer of the chip. ``headroom``: the
+    configured headroom. ``response_quanta``: those of the neighbour, instead of the standard's.
     """
 
     priorities: int
@@ -234,7 +238,7 @@ class HeadroomOptions(TypedDict, total=False):
 
 @dataclasses.dataclass(frozen=True)
 class _Ports:
-    """What is asked, checked."""
+    """The request, after checks."""
 
     speed: Speed
     mtu: int
@@ -248,7 +252,10 @@ class _Ports:
 def pfc(
     speed_gbps: float, mtu: int, cable_m: float, ports: int, **options: Unpack[HeadroomOptions]
 ) -> Pfc:
-    """``mtu``: of the no-drop class. Raises ``BadInput``."""
+    """Return the buffers for ports of a switch.
+
+    ``mtu``: of the no-drop class. Raises ``BadInput``.
+    """
     budget = _bytes("--buffer", options.get("budget"))
     headroom = _bytes("--headroom", options.get("headroom"))
     own = _ports(speed_gbps, mtu, cable_m, ports, options)

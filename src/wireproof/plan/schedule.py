@@ -1,10 +1,11 @@
-"""Who measures with whom, and when: rounds of disjoint pairs for a screen, and for confirming its
-suspects. Pure.
+"""Schedule who measures with whom: rounds of disjoint pairs for a screen and for its suspects.
 
-Up to 64 nodes every pair is measured once (circle method). Above that 12 to 20 stratified rounds
-are enough: a node's score is a median over its partners, and the rounds that a 5 % fault needs grow
-like log N, not like N. A third of the rounds stays inside the leaves (no up-link, so no collision),
-the others go across them.
+Pure.
+
+Up to 64 nodes, every pair is measured once (circle method). Above that, 12 to 20 stratified rounds
+are enough: a node's score is a median over its partners, and the rounds needed to find a 5 % fault
+grow with log N, not with N. A third of the rounds stays inside the leaves (no up-link, so no
+collision); the others cross leaves.
 """
 
 import math
@@ -28,21 +29,20 @@ __all__ = [
 ]
 
 ALL_PAIRS = 64
-"""Up to this many nodes every pair is measured."""
+"""Largest number of nodes for which every pair is measured."""
 MOST_SUSPECTS = 16
-"""So many suspects are confirmed, the worst first: 16 x 3 partners x 5 repeats are 240 rounds at
-most.
-"""
+"""Most suspects that are confirmed, worst first: 16 x 3 partners x 5 repeats are 240 rounds."""
 MOST_BESIDE = 4
 _FEWEST, _MOST = 12, 20
-# more rounds than a third of the nodes: random matching would run out of partners, the circle never
-# does
+# with more rounds than a third of the nodes, random matching would run out of partners; the circle
+# never does
 _DENSE = 3
 
 
 def screen_round_count(count: int) -> int:
-    """All rounds of a tournament up to 64 nodes; then 12 up to 1,024 nodes, growing with log N to
-    20 at 10,000.
+    """Return the rounds of a screen: a whole tournament up to 64 nodes, then 12 up to 1,024 nodes.
+
+    Beyond that, they grow with log N to 20 at 10,000.
     """
     if count <= ALL_PAIRS:
         return complete(count)
@@ -51,8 +51,10 @@ def screen_round_count(count: int) -> int:
 
 
 def screen_size(line_rate_bits_per_s: float | None) -> int:
-    """Bytes of one message: about 1 ms at line rate, as a power of two from 64 KiB to 4 MiB; 1 MiB
-    when unknown.
+    """Return the bytes of one message: about 1 ms at line rate, a power of two from 64 KiB to 4
+    MiB.
+
+    1 MiB if the rate is unknown.
     """
     if line_rate_bits_per_s is None or not line_rate_bits_per_s > 0:
         return 1 << 20
@@ -63,15 +65,15 @@ def screen_size(line_rate_bits_per_s: float | None) -> int:
 def screen_rounds(
     count: int, leaves: Sequence[int] | None, seed: int, rounds: int | None = None
 ) -> list[list[Pair]]:
-    """Rounds of disjoint pairs of ``count`` nodes, each pair (lower, higher), sorted within its
-    round.
+    """Return rounds of disjoint pairs of ``count`` nodes, each pair (lower, higher), sorted within
+    its round.
 
-    ``leaves``: the leaf's number of each node, -1 where it is unknown; None: none is known. No pair
-    comes twice unless more ``rounds`` are asked for than a tournament has. Every node is in every
-    round (of an odd count another one rests in each); the partners of a node hang on different
-    leaves as long as there are enough leaves. Across leaves, the flows that leave one leaf go to
-    different positions on other leaves, and so do those that reach it: routing by destination
-    (D-mod-k) then spreads them evenly over the up-links. ValueError: ``leaves`` of another length.
+    ``leaves``: the leaf number of each node, -1 if unknown; None: no leaf is known. No pair repeats
+    unless more ``rounds`` are requested than a tournament has. Every node is in every round (with
+    an odd count, another node rests in each); the partners of a node are on different leaves as
+    long as there are enough leaves. Across leaves, flows that leave one leaf go to different
+    positions on other leaves, and so do flows that reach it: routing by destination (D-mod-k) then
+    spreads them evenly over the up-links. Raises ValueError if ``leaves`` has another length.
     """
     if leaves is not None and len(leaves) != count:
         raise ValueError(f"{len(leaves)} leaves for {count} nodes")
@@ -84,7 +86,9 @@ def screen_rounds(
 
 
 def _tournament(count: int, seed: int, wanted: int) -> list[list[Pair]]:
-    """``wanted`` rounds of the tournament of shuffled nodes; it starts again after the last."""
+    """Return ``wanted`` rounds of a tournament of shuffled nodes, which restarts after its last
+    round.
+    """
     order = random.Random(seed)
     members = list(range(count))
     order.shuffle(members)
@@ -98,15 +102,15 @@ def _tournament(count: int, seed: int, wanted: int) -> list[list[Pair]]:
 def alone_rounds(
     pairs: Sequence[Pair], leaves: Sequence[int] | None, repeats: int = 5
 ) -> list[list[Pair]]:
-    """Each of ``pairs`` measured ``repeats`` times with nobody in its way, in its order within each
-    repeat.
+    """Return rounds that measure each of ``pairs`` ``repeats`` times without interference, in
+    order.
 
-    Pairs share a round only when they cannot meet: within different leaves. A pair across leaves
-    has its round, and thereby all up-links, for itself; so has every pair when ``leaves`` is None
-    or its leaf is unknown (-1).
+    Pairs share a round only if they cannot meet: within different leaves. A pair across leaves has
+    a round, and therefore all up-links, to itself; so has every pair if ``leaves`` is None or its
+    leaf is unknown (-1).
     """
     batch: list[list[Pair]] = []
-    busy: list[set[int]] = []  # the leaves at work in each round; empty: nobody else may enter
+    busy: list[set[int]] = []  # the leaves used in each round; empty: no other pair may join
     for one, other in pairs:
         leaf = leaves[one] if leaves is not None and leaves[one] == leaves[other] else -1
         room = (
@@ -126,9 +130,10 @@ def alone_rounds(
 def beside_rounds(
     pairs: Sequence[Pair], good: Sequence[int], leaves: Sequence[int] | None, repeats: int = 3
 ) -> list[list[Pair]]:
-    """Rounds in which both ends of each of ``pairs`` meet a known-good node: a pair is slow by
-    itself only if they are fast with others *now*. At most `MOST_BESIDE` pairs; an end has one
-    partner, of its own leaf where there is one.
+    """Return rounds in which both ends of each of ``pairs`` meet a known-good node.
+
+    A pair is slow by itself only if both ends are fast with others *now*. At most `MOST_BESIDE`
+    pairs; each end has one partner, on its own leaf if possible.
     """
     found: dict[Pair, None] = {}
     for pair in pairs[:MOST_BESIDE]:
@@ -143,8 +148,8 @@ def beside_rounds(
 
 
 def unconfirmed(suspects: Sequence[int]) -> list[int]:
-    """The suspects that `confirm_rounds` leaves out because there are more than `MOST_SUSPECTS`:
-    say so.
+    """Return the suspects beyond `MOST_SUSPECTS` that `confirm_rounds` leaves out; the caller
+    reports them.
     """
     return list(dict.fromkeys(suspects))[MOST_SUSPECTS:]
 
@@ -157,14 +162,14 @@ def confirm_rounds(
     partners: int = 3,
     repeats: int = 5,
 ) -> list[list[Pair]]:
-    """Rounds in which each suspect meets ``partners`` different known-good nodes, ``repeats`` times
+    """Return rounds in which each suspect meets ``partners`` known-good nodes, ``repeats`` times
     each.
 
-    ``suspects``: worst first; at most `MOST_SUSPECTS` of them are measured (`unconfirmed` tells the
-    others). ``good``: best first. One partner at least hangs on the suspect's own leaf and one on
-    another, where there are such; good nodes that serve no other suspect yet come first. Pairs are
-    (suspect, partner). When there is no good node at all the suspects meet each other. Pairs share
-    a round only when they cannot meet (see `alone_rounds`).
+    ``suspects``: worst first; at most `MOST_SUSPECTS` are measured (`unconfirmed` returns the
+    others). ``good``: best first. At least one partner is on the suspect's leaf and one on another
+    leaf, if they exist; good nodes that serve no other suspect yet come first. Pairs are (suspect,
+    partner). Without any good node, the suspects meet each other. Pairs share a round only if they
+    cannot meet (see `alone_rounds`).
     """
     chosen = list(dict.fromkeys(suspects))[:MOST_SUSPECTS]
     known = [node for node in dict.fromkeys(good) if node not in set(suspects)]
@@ -193,10 +198,10 @@ def _partners(
     use: dict[int, int],
     partners: int,
 ) -> list[int]:
-    """The least used and best of ``known``: one on the suspect's leaf, one on each of several
-    others, then any.
+    """Return the least used and best of ``known``: one on the suspect's leaf, then other leaves,
+    then any.
     """
-    # stable: the best stay first among the equally used
+    # stable sort: the best stay first among equally used nodes
     ranked = sorted(known, key=lambda node: use[node])
     if leaves is None or leaves[suspect] < 0:
         return ranked[:partners]

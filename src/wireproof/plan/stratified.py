@@ -1,5 +1,8 @@
-"""Stratified rounds: most nodes pair within their leaf or with another leaf, as the round says;
-nobody twice. Pure.
+"""Stratified rounds: most nodes pair within their leaf or with another leaf, as the round requires.
+
+Pure.
+
+No node appears twice in a round.
 """
 
 import random
@@ -9,24 +12,25 @@ Pair = tuple[int, int]
 
 _SWAPS = 16
 _SWAPS_FOR_VARIETY = 4
-# what a pair costs that was measured before, or that does not leave its leaf
+# cost of a pair that was measured before, and of a pair within one leaf
 _DONE, _ONE_LEAF = 1000, 10
 
 
 def complete(members: int) -> int:
-    """Rounds of a whole tournament: members - 1, or members when one rests in each."""
+    """Return the rounds of a whole tournament: members - 1, or members if one rests in each."""
     return 0 if members < 2 else members - 1 + members % 2
 
 
 def ordered(pairs: Sequence[Pair] | Iterator[Pair]) -> list[Pair]:
-    """Each pair (lower, higher), sorted."""
+    """Return each pair as (lower, higher), sorted."""
     return sorted((one, other) if one < other else (other, one) for one, other in pairs)
 
 
 def circle_round(members: Sequence[int], number: int) -> Iterator[Pair]:
-    """Round ``number`` of the tournament of ``members``: one stays, the others turn around it.
+    """Yield round ``number`` of the tournament of ``members``: one stays, the others rotate around
+    it.
 
-    Rounds 0 to M-2 (M even), or 0 to M-1 (M odd, one rests in each), together hold each pair
+    Rounds 0 to M-2 (M even), or 0 to M-1 (M odd, one rests in each), together contain each pair
     exactly once.
     """
     seats = len(members) + len(members) % 2
@@ -40,9 +44,7 @@ def circle_round(members: Sequence[int], number: int) -> Iterator[Pair]:
 
 
 class Stratified:
-    """The rounds of a large screen. One round: what its kind proposes, then whoever is left is
-    paired across leaves.
-    """
+    """The rounds of a large screen: each pairs nodes by its kind, then the rest across leaves."""
 
     def __init__(self, count: int, leaves: Sequence[int] | None, seed: int, wanted: int) -> None:
         self.count = count
@@ -62,8 +64,8 @@ class Stratified:
         self.resting = self.order.sample(range(count), min(wanted, count)) if count % 2 else []
 
     def rounds(self) -> list[list[Pair]]:
-        """All rounds; every third one stays inside the leaves, all of them when there is one
-        leaf.
+        """Return all rounds; every third round, or each with a single leaf, stays inside the
+        leaves.
         """
         alone = len(self.members) == 1
         inside = 0
@@ -91,7 +93,7 @@ class Stratified:
             self.met.add(other * leaves + self.leaf[one])
 
     def _inside(self, number: int, free: bytearray) -> list[Pair]:
-        """Round ``number`` of a tournament in each leaf; a leaf that has played all of its rounds
+        """Pair nodes by round ``number`` of a tournament in each leaf; a leaf without rounds left
         goes across.
         """
         pairs: list[Pair] = []
@@ -105,8 +107,8 @@ class Stratified:
         return pairs
 
     def _across(self, free: bytearray) -> list[Pair]:
-        """Position i of a leaf with position c - i of the leaf that is ``step`` further, for every
-        i and every leaf.
+        """Pair position i of a leaf with position c - i of the leaf ``step`` further, for every i
+        and every leaf.
 
         i -> c - i is its own inverse and maps positions one to one: no two flows of a leaf share a
         destination's position, in either direction.
@@ -120,7 +122,7 @@ class Stratified:
         )
         turn = self.order.randrange(self.tallest)
         step, mirrored = self._steps(turn)
-        enough = leaves > self.wanted  # else the leaves of a node's partners cannot all differ
+        enough = leaves > self.wanted  # otherwise the leaves of a node's partners cannot all differ
         pairs: list[Pair] = []
         for node in range(self.count):
             if not free[node]:
@@ -144,9 +146,11 @@ class Stratified:
         return pairs
 
     def _steps(self, turn: int) -> tuple[list[int], int]:
-        """For each position the step to its partner's leaf (opposite for the two that face each
-        other), and the sum of two leaves' numbers for a position that faces itself. Steps not yet
-        used by a position come first.
+        """Return the step to the partner's leaf for each position, and a leaf sum for self-facing
+        positions.
+
+        Steps of two facing positions are opposite. The leaf sum pairs leaves for a position that
+        faces itself. Steps not yet used by a position come first.
         """
         leaves = len(self.members)
         step = [0] * self.tallest
@@ -164,8 +168,8 @@ class Stratified:
         return step, self.order.randrange(leaves)
 
     def _cost(self, one: int, other: int) -> int:
-        """What speaks against a pair: it was measured (worst), one leaf, a leaf that the node has
-        met.
+        """Return the cost of a pair: highest if it was measured before, then one leaf, then a leaf
+        already met.
         """
         if self._key(one, other) in self.done:
             return _DONE
@@ -176,9 +180,10 @@ class Stratified:
         return met + (other * leaves + self.leaf[one] in self.met)
 
     def _leftover(self, nodes: list[int]) -> list[Pair]:
-        """Pair whoever is left: sorted by leaf, each with the one half a list further, which is
-        another leaf unless one leaf holds more than half. Pairs that cost something then swap
-        partners.
+        """Pair the remaining nodes: sorted by leaf, each with the node half a list further.
+
+        That node is on another leaf unless one leaf has more than half of them. Pairs with a cost
+        then swap partners.
         """
         rank = self.order.sample(range(len(self.members)), len(self.members)) if nodes else []
         self.order.shuffle(nodes)
@@ -194,7 +199,7 @@ class Stratified:
         return pairs
 
     def _swap(self, pairs: list[Pair], costs: list[int], index: int, other: int) -> None:
-        """Exchange the partners of two pairs where that is cheaper."""
+        """Exchange the partners of two pairs if that is cheaper."""
         if index == other:
             return
         first, second = (pairs[index][0], pairs[other][1]), (pairs[other][0], pairs[index][1])
@@ -204,8 +209,8 @@ class Stratified:
             costs[index], costs[other] = cost_first, cost_second
 
     def _without_repeats(self, pairs: list[Pair]) -> list[Pair]:
-        """A pair that was measured before breaks up another one of the round; its nodes rest when
-        there is none.
+        """Replace repeated pairs by splitting another pair of the round; their nodes rest if none
+        can be split.
         """
         kept = [pair for pair in pairs if self._key(*pair) not in self.done]
         for one, other in pairs:
@@ -223,7 +228,7 @@ class Stratified:
 
 
 def _leaf_numbers(count: int, leaves: Sequence[int] | None) -> list[int]:
-    """Leaves numbered from 0 in their order; each node of an unknown leaf is a leaf of its own."""
+    """Number leaves from 0 in order; each node of an unknown leaf gets a leaf of its own."""
     known = {
         leaf: index
         for index, leaf in enumerate(sorted({leaf for leaf in leaves or () if leaf >= 0}))

@@ -12,7 +12,7 @@ from wireproof.model.pattern import CATALOGUE, Form, GroupPattern, Pattern, fits
 from wireproof.model.plan import Formula, Point
 
 SIZES: tuple[int, ...] = (0, *(1 << power for power in range(23)))
-"""0 B and the powers of two to 4 MiB: the sizes that OSU and IMB users know."""
+"""0 B and the powers of two to 4 MiB, as in OSU and IMB."""
 
 
 def sweep(
@@ -25,7 +25,7 @@ def sweep(
     formula: Formula = "robust",
     budget_ms: int | None = None,
 ) -> list[Point]:
-    """One point per size, all ``pairs`` at once; ids are given by ``numbered``."""
+    """Return one point per size with all ``pairs`` at once; ``numbered`` assigns the ids."""
     implied: Form = "stream" if "stream" in CATALOGUE[pattern].forms else "latency"
     return [
         Point(
@@ -44,7 +44,7 @@ def sweep(
 
 
 def numbered(points: Sequence[Point], *, seed: int, repeats: int = 1) -> tuple[Point, ...]:
-    """Shuffle (so that drift does not look like a dependence on size), repeat, number from 0 in run
+    """Shuffle (so that drift does not look like a dependence on size), repeat, and number in run
     order.
     """
     order = random.Random(seed)
@@ -57,16 +57,16 @@ def numbered(points: Sequence[Point], *, seed: int, repeats: int = 1) -> tuple[P
     return tuple(result)
 
 
-# --- Points that a whole group of ranks measures together.
+# --- Points that a group of ranks measures together.
 
 HPCC_SIZES = (8, 2_000_000)
-"""HPCC's own: 8 B for its latency, two million bytes (not 2 MiB) for its bandwidth."""
+"""HPCC's sizes: 8 B for latency, two million bytes (not 2 MiB) for bandwidth."""
 _MOST_BYTES_OF_ALL = 16 << 20
 
 
 def default_sizes(pattern: Pattern, members: int, formula: Formula = "robust") -> tuple[int, ...]:
-    """The sizes of a sweep when none were given: 8 B to 1 MiB, less where every member needs room
-    for all.
+    """Return the default sizes of a sweep: 8 B to 1 MiB, less if every member needs room for
+    all.
     """
     if pattern == "barrier":
         return (0,)
@@ -90,7 +90,7 @@ def group_sweep(
     formula: Formula = "robust",
     budget_ms: int | None = None,
 ) -> list[Point]:
-    """One point per size. Raises ``BadInput`` for a group that the pattern cannot be made of."""
+    """Return one point per size. Raises ``BadInput`` for a group that does not fit the pattern."""
     if len(members) < 2:
         raise BadInput(f"{pattern} needs two ranks or more: give more hosts, or --ppn.")
     if pattern == "message_rate" and len(members) % 2:
@@ -121,10 +121,10 @@ def group_sweep(
 
 
 def congestion(size: int, ranks: Sequence[int], *, budget_ms: int | None = None) -> Point:
-    """The half round trip between the first rank and the middle one, quiet and while all others
-    stream to each other.
+    """Return a point that measures the half round trip between the first and the middle rank.
 
-    ``ranks`` in the hosts' order; four or more.
+    It is measured quiet and while all others stream to each other. ``ranks``: in the hosts' order;
+    four or more, else BadInput.
     """
     if len(ranks) < 4:
         raise BadInput(
@@ -146,7 +146,7 @@ def congestion(size: int, ranks: Sequence[int], *, budget_ms: int | None = None)
 
 
 def saturation_ranks(ppn: int) -> list[int]:
-    """1, 2, 4 ... and ``ppn`` itself."""
+    """Return 1, 2, 4 ... and ``ppn`` itself."""
     counts = [1 << power for power in range(ppn.bit_length()) if 1 << power < ppn]
     return [*counts, ppn]
 
@@ -154,8 +154,10 @@ def saturation_ranks(ppn: int) -> list[int]:
 def saturation(
     sizes: Iterable[int], ppn: int, *, window: int = 64, budget_ms: int | None = None
 ) -> list[Point]:
-    """message_rate between two hosts with ``ppn`` ranks each (ranks 0 to ppn - 1, and ppn to 2 ppn
-    - 1), for growing numbers of ranks and sizes: where is the link full?
+    """Return message_rate points between two hosts for growing numbers of ranks and sizes.
+
+    They show where the link is full. Each host has ``ppn`` ranks (0 to ppn - 1, and ppn to 2 ppn -
+    1).
     """
     points: list[Point] = []
     chosen = [size for size in sizes if size > 0]

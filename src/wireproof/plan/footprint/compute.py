@@ -1,4 +1,4 @@
-"""The footprint of a job in one mode. Pure."""
+"""Compute the footprint of a job in one mode. Pure."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -17,11 +17,11 @@ from wireproof.model.planning import Bounds, exactly
 from wireproof.plan.footprint.modes import MODES, JobShape, Mode
 from wireproof.plan.numbers import MOST_NODES, MOST_PPN, MOST_RANKS, chosen, whole
 
-# --- What adapters have of QPs, against what one node needs of them.
+# --- The QPs that adapters have, compared with what one node needs.
 
 
 class QpLimit(NamedTuple):
-    """``qps``: that one adapter has, less none for the kernel's own."""
+    """``qps``: the QPs of one adapter, including those that the kernel uses."""
 
     adapter: str
     qps: int
@@ -35,13 +35,16 @@ ADAPTERS: dict[str, QpLimit] = {
         QpLimit("irdma", 4092, "irdma's default, limits_sel=3; limits_sel=0 leaves 124"),
     )
 }
-"""Limits that do not depend on firmware; of other adapters ``ibv_devinfo -v`` says max_qp."""
+"""Limits that do not depend on firmware; for other adapters, ``ibv_devinfo -v`` prints max_qp."""
 _ATTRIBUTE = re.compile(r"^\s*max_qp\s*[:=]\s*([0-9]{1,10})\s*$", re.ASCII | re.MULTILINE)
 _DEVICE = re.compile(r"^\s*hca_id\s*[:=]\s*([A-Za-z0-9_.:-]{1,64})\s*$", re.ASCII | re.MULTILINE)
 
 
 def limit_of_attributes(text: str) -> QpLimit:
-    """The least ``max_qp`` of an output of ``ibv_devinfo -v``. Raises BadInput without one."""
+    """Return the least ``max_qp`` in the output of ``ibv_devinfo -v``.
+
+    Raises BadInput without one.
+    """
     found = [int(number) for number in _ATTRIBUTE.findall(text)]
     if not found:
         raise BadInput(
@@ -52,7 +55,7 @@ def limit_of_attributes(text: str) -> QpLimit:
 
 
 def checked(limit: QpLimit, node: Bounds, rails: int) -> LimitCheck:
-    """``node``: QPs of one node, spread evenly over its ``rails``."""
+    """Compare a limit with ``node``: the QPs of one node, spread evenly over its ``rails``."""
     need = node.times(1.0 / rails)
     fits = True if need.high <= limit.qps else False if need.low > limit.qps else None
     amount = f"{need.low:,.0f}" + ("" if need.known else f" to {need.high:,.0f}")
@@ -71,10 +74,11 @@ def checked(limit: QpLimit, node: Bounds, rails: int) -> LimitCheck:
 def peers_of(
     nodes: int, ppn: int, *, peers: int | None = None, node_pairs: int | None = None
 ) -> Peers:
-    """``peers``: remote ranks that each rank talks to; ``node_pairs``: pairs of nodes that talk.
+    """Return bounds on who communicates with whom.
 
-    With neither, the bounds are no communication at all and everybody with everybody. Each bound is
-    reached by some communication that agrees with what is given. Raises ``BadInput`` for numbers
+    ``peers``: remote ranks that each rank communicates with. ``node_pairs``: pairs of nodes that
+    communicate. With neither, the bounds are no communication at all and all with all. Each bound
+    is reached by some communication that agrees with the input. Raises ``BadInput`` for numbers
     that no communication has.
     """
     most_pairs = nodes * (nodes - 1) // 2
@@ -97,8 +101,10 @@ def peers_of(
 
 
 def _each_rank(nodes: int, ppn: int, peers: int, node_pairs: int | None) -> Peers:
-    """Every rank has ``peers`` remote ranks: its node then reaches ceil(peers / ppn) nodes or
-    more, and no more than one for each peer of each of its ranks.
+    """Every rank has ``peers`` remote ranks: its node then reaches at least ceil(peers / ppn)
+    nodes.
+
+    It reaches at most one node for each peer of each of its ranks.
     """
     low, high = -(-peers // ppn), min(nodes - 1, peers * ppn)
     most_pairs = nodes * (nodes - 1) // 2
@@ -122,7 +128,7 @@ def _each_rank(nodes: int, ppn: int, peers: int, node_pairs: int | None) -> Peer
 
 
 def _pairs(nodes: int, ppn: int, pairs: int) -> Peers:
-    """``pairs`` of nodes talk: each by one pair of its ranks at least, by all ppn^2 at most."""
+    """``pairs`` of nodes communicate: each by at least one pair of ranks, by at most all ppn^2."""
     most_pairs = nodes * (nodes - 1) // 2
     node = Bounds(max(0, pairs - (most_pairs - (nodes - 1))), min(nodes - 1, pairs))
     return Peers(
@@ -137,8 +143,10 @@ def _pairs(nodes: int, ppn: int, pairs: int) -> Peers:
 
 
 def times_there(part: FootprintPart, nodes: int, ppn: int, peers: Peers) -> Sums:
-    """How often a part is there. What is there per peer node belongs to the node's kernel, not to a
-    rank; a connected pair of nodes has one at either end.
+    """Return how often a part exists.
+
+    A part per peer node belongs to the node's kernel, not to a rank; a connected pair of nodes has
+    one at each end.
     """
     if part.per == "rank":
         return Sums(rank=exactly(1), node=exactly(ppn), job=exactly(nodes * ppn))
@@ -154,7 +162,7 @@ def add_up(
     peers: Peers,
     what: Literal["qps", "bytes"],
 ) -> Sums:
-    """The sums of all parts."""
+    """Return the sums of all parts."""
     rank = node = job = Bounds(0, 0)
     for part in parts:
         each: Bounds = part.qps if what == "qps" else part.bytes
@@ -170,9 +178,10 @@ _PAYLOADS = (256, 512, 1024, 2048, 4096)
 
 
 class JobOptions(TypedDict, total=False):
-    """``mtu``: a packet's payload (256 to 4096), or that of the Ethernet interface. ``peers``,
-    ``node_pairs``: see ``peers_of``. ``settings``: variables of the library that differ from its
-    defaults. ``limits``: of adapters.
+    """``mtu``: payload of a packet (256 to 4096), or the MTU of the Ethernet interface.
+
+    ``peers``, ``node_pairs``: see ``peers_of``. ``settings``: variables of the library that differ
+    from its defaults. ``limits``: of adapters.
     """
 
     rails: int
@@ -184,7 +193,7 @@ class JobOptions(TypedDict, total=False):
 
 
 def footprint(mode: str, nodes: int, ppn: int, **options: Unpack[JobOptions]) -> Footprint:
-    """QPs and memory (bytes) of ``nodes`` x ``ppn`` ranks, in bounds. Raises ``BadInput``."""
+    """Return bounds on QPs and memory (bytes) of ``nodes`` x ``ppn`` ranks. Raises ``BadInput``."""
     chosen_mode = MODES[chosen("--mode", mode, MODES)]
     whole("--nodes", nodes, 1, MOST_NODES)
     whole("--ppn", ppn, 1, MOST_PPN)
@@ -226,7 +235,7 @@ def _of_world(
 
 
 def _payload(mtu: int) -> int:
-    """Payload of a packet, as the kernel chooses it for an interface of ``mtu``."""
+    """Return the payload of a packet that the kernel chooses for an interface of ``mtu``."""
     if mtu in _PAYLOADS:
         return mtu
     from wireproof.physics.framing import roce_path_mtu  # 15 ms that the default does not need

@@ -1,15 +1,16 @@
-"""The modes by name, and the arithmetic of the parts that each is made of. Pure. ``modes.toml`` has
-their variables, sources and validity.
+"""The modes by name, and the arithmetic of their parts. Pure.
 
-PSM3: counts are read from libfabric's prov/psm3 (4.1; the defaults are those of 3.x too) and the rv
-module of the Ethernet Fabric Suite.
+``modes.toml`` has their variables, sources and validity.
 
-verbs;ofi_rxm: counts are read from libfabric's prov/rxm; the pool of the shared context differs
-between the code (4096 buffers) and what ``fi_info -e`` prints of some releases.
+PSM3: counts are from libfabric's prov/psm3 (4.1; 3.x has the same defaults) and the rv module of
+the Ethernet Fabric Suite.
 
-UCX: counts are read from UCX's src/uct/ib: rc shares one receive queue per process and rail
-(RX_QUEUE_LEN=4095, SEG_SIZE=8256; the pool has 10 % more), dc has NUM_DCI=8 initiators of 128
-entries and one target whatever the number of peers, ud one QP with 4096 receive buffers of a
+verbs;ofi_rxm: counts are from libfabric's prov/rxm; the pool of the shared context differs between
+the code (4096 buffers) and the output of ``fi_info -e`` in some releases.
+
+UCX: counts are from UCX's src/uct/ib. rc shares one receive queue per process and rail
+(RX_QUEUE_LEN=4095, SEG_SIZE=8256; the pool has 10 % more). dc has NUM_DCI=8 initiators of 128
+entries and one target, whatever the number of peers. ud has one QP with 4096 receive buffers of one
 packet each.
 
 Sizes of queue entries are assumed.
@@ -28,14 +29,14 @@ from wireproof.model.toml import read_rows
 
 PAGE = 4096
 SQE, RQE, CQE = Bounds(64, 128), Bounds(32, 64), Bounds(32, 128)
-"""Bytes of an entry of a send, receive and completion queue, as adapters in use have them."""
+"""Bytes per entry of a send, receive and completion queue on common adapters."""
 _HEADER = 64
-"""Bytes before the payload of a receive buffer, for the headers of the library or of UD."""
+"""Bytes before the payload of a receive buffer for headers of the library or of UD."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class JobShape:
-    """``mtu``: payload of a packet; ``settings``: every variable of the mode with its value."""
+    """``mtu``: payload of a packet. ``settings``: every variable of the mode with its value."""
 
     nodes: int
     ppn: int
@@ -48,7 +49,7 @@ class JobShape:
 
 
 class Variable(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A variable of the library: its default and the values that it takes."""
+    """A variable of the library: its default and allowed values."""
 
     name: str
     default: int
@@ -59,8 +60,9 @@ class Variable(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Mode:
-    """One way in which a job's messages travel. ``check`` raises BadInput for settings that the
-    library refuses.
+    """One way in which a job's messages travel.
+
+    ``check`` raises BadInput for settings that the library refuses.
     """
 
     name: str
@@ -73,7 +75,7 @@ class Mode:
 
 
 class _ModeRow(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A mode as ``modes.toml`` has it; ``variables`` by name."""
+    """A mode as written in ``modes.toml``; ``variables`` by name."""
 
     name: str
     title: str
@@ -104,7 +106,7 @@ def _part(
 
 
 def _pages(*queues: Bounds) -> Bounds:
-    """Bytes of queues that each start on a page of their own."""
+    """Return the bytes of queues that each start on a separate page."""
     return Bounds(
         sum(-(-int(queue.low) // PAGE) * PAGE for queue in queues),
         sum(-(-int(queue.high) // PAGE) * PAGE for queue in queues),
@@ -133,7 +135,7 @@ def _psm3_check(world: JobShape) -> None:
 
 
 def _psm3_ud(world: JobShape) -> list[FootprintPart]:
-    """The UD endpoint that every mode has."""
+    """The UD endpoint of every mode."""
     ends, mtu = _endpoints(world), world.mtu
     send, receive = world["PSM3_NUM_SEND_WQES"], world["PSM3_NUM_RECV_WQES"]
     entries = send + receive + world["PSM3_NUM_SEND_RDMA"] + 2032
@@ -177,7 +179,7 @@ def _user_qps(world: JobShape, queue: Bounds, formula: str) -> FootprintPart:
 
 
 def _psm3_rendezvous(world: JobShape) -> list[FootprintPart]:
-    """Mode 2: one small RC QP for each pair of ranks, for RDMA alone."""
+    """Mode 2: one small RC QP for each pair of ranks, for RDMA only."""
     receive = 0 if _shared_receive(world) else 33
     queue = _pages(SQE.times(world["PSM3_NUM_SEND_RDMA"] + 1), RQE.times(receive))
     formula = f"r q; (D + 1) SQE + {receive} RQE, in pages"
@@ -189,7 +191,7 @@ def _shared_receive(world: JobShape) -> bool:
 
 
 def _psm3_all_rc(world: JobShape) -> list[FootprintPart]:
-    """Mode 3: an RC QP for each pair of ranks that carries everything but control."""
+    """Mode 3: an RC QP for each pair of ranks, for everything except control."""
     receive = world["PSM3_NUM_RECV_WQES"]
     sends = world["PSM3_NUM_SEND_WQES"] + world["PSM3_NUM_SEND_RDMA"] + 2
     queue, formula = _pages(SQE.times(sends)), "r q; (S + D + 2) SQE"
@@ -207,7 +209,7 @@ def _psm3_all_rc(world: JobShape) -> list[FootprintPart]:
 # --- libfabric's verbs;ofi_rxm, with and without a shared receive context.
 
 _RXM_QUEUES = Bounds(128, 384)
-"""Entries of a QP's queues: what rxm asks for, and verbs' own default."""
+"""Entries of a QP's queues: the number that rxm requests, and the default of verbs."""
 
 
 def _completions(world: JobShape) -> FootprintPart:
@@ -239,7 +241,7 @@ def _rxm_shared(world: JobShape) -> list[FootprintPart]:
 # --- UCX over InfiniBand and RoCE: rc, dc and ud.
 
 _UCX_SQE = SQE.times(Bounds(1, 4))
-"""An entry of mlx5 is one to four blocks: inline data and scatter lists share it."""
+"""An mlx5 entry has one to four blocks, shared by inline data and scatter lists."""
 _GROWTH = 1.1
 _SEND_BUFFERS = 1024
 _DCI_ENTRIES = 128

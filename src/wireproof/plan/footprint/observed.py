@@ -1,7 +1,7 @@
-"""What was seen in a real run beside the formula, and who must have talked to whom for it. Pure.
+"""Compare a real run with the formula, and infer who must have communicated. Pure.
 
-A count of QPs does not say by itself who talked: several assumptions may explain it. Each is shown
-as a reading, none is asserted.
+A count of QPs alone does not show who communicated: several assumptions may explain it. Each is
+reported as a reading; none is asserted.
 """
 
 import re
@@ -15,7 +15,7 @@ from wireproof.model.footprint import Footprint, FootprintPart, Observed, QpRead
 from wireproof.model.json_reader import decode_json
 from wireproof.model.planning import Bounds
 
-# --- What ``rdma resource show`` printed on one node, as text or JSON. Pure.
+# --- Parse the output of ``rdma resource show`` on one node, as text or JSON. Pure.
 #
 # ``rdma resource show qp`` has a line ``link mlx5_0/1 lqpn 87 type RC state RTS ... pid 4711 comm
 # osu`` per QP, ``rdma resource show mr`` one with ``mrlen`` per memory region, ``rdma resource
@@ -29,9 +29,10 @@ _MOST_LINES = 5_000_000
 
 
 class Resources(msgspec.Struct, frozen=True, kw_only=True):
-    """``by_kind``: QPs of each type, without those of the subnet (SMI, GSI). ``processes``: that
-    own one of them, None where no owner is printed. ``registered_bytes``: of memory regions, None
-    where none is listed.
+    """``by_kind``: QPs of each type, without subnet management (SMI, GSI).
+
+    ``processes``: owners of these QPs; None if no owner is printed. ``registered_bytes``: of memory
+    regions; None if none is listed.
     """
 
     by_kind: dict[str, int]
@@ -44,7 +45,7 @@ class Resources(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def resources_of(text: str) -> Resources:
-    """Raises BadInput where no QP and no memory region is listed."""
+    """Parse the output. Raises BadInput if it lists no QP and no memory region."""
     rows = _json_rows(text) if text.lstrip()[:1] in "[{" else _text_rows(text)
     kinds: Counter[str] = Counter()
     owners: set[str] = set()
@@ -103,12 +104,12 @@ def _text_rows(text: str) -> list[dict[str, Any]]:
 
 
 _CONNECTIONS = (1, 2, 4, 8, 16)
-"""QPs per connected pair of nodes that rv's num_conn may be; a reading for each that fits."""
+"""Values of rv's num_conn (QPs per connected pair of nodes); each that fits gives a reading."""
 _CLOSE = 0.01
 
 
 def of_job(found: Footprint, qps: int) -> Observed:
-    """QPs of a whole job: inside of the bounds? And how many pairs would that be?"""
+    """Compare the QPs of a whole job with the bounds, and infer the number of pairs."""
     _not_negative("--seen-qps", qps)
     inside = found.qps.job.low <= qps <= found.qps.job.high
     sentences = [_place(qps, found.qps.job, "QPs of the job")]
@@ -121,7 +122,9 @@ def of_job(found: Footprint, qps: int) -> Observed:
 
 
 def of_memory(found: Footprint, seen_bytes: int) -> Observed:
-    """Memory of a whole job: the transport's part of it, and what must be something else."""
+    """Compare the memory of a whole job with the transport's part; the rest must be something
+    else.
+    """
     _not_negative("--seen-memory", seen_bytes)
     job = found.bytes.job
     inside = job.low <= seen_bytes <= job.high
@@ -138,7 +141,7 @@ def of_memory(found: Footprint, seen_bytes: int) -> Observed:
 
 
 def of_node(found: Footprint, seen: Resources) -> Observed:
-    """``rdma resource`` of one node of the job, held against the formula and carried to the job."""
+    """Compare ``rdma resource`` of one node with the formula, and extrapolate to the job."""
     inside = found.qps.node.low <= seen.qps <= found.qps.node.high
     sentences = [_place(seen.qps, found.qps.node, "QPs of this node")]
     sentences += _processes(found, seen)
@@ -206,8 +209,10 @@ def _place(seen: float, bounds: Bounds, what: str) -> str:
 
 
 def _readings(found: Footprint, qps: int) -> list[QpReading]:
-    """The pairs that would make ``qps`` of the formula, as it is set first, then for other QPs per
-    pair of nodes that give a whole number of pairs.
+    """Return the pairs that explain ``qps`` by the formula.
+
+    First as it is configured, then for other QPs per pair of nodes that give a whole number of
+    pairs.
     """
     rest = qps - found.qps.job.low
     peers = [part for part in found.parts if part.per != "rank" and part.qps.high]

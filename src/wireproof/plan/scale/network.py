@@ -1,4 +1,5 @@
-"""Messages on their way: each server (an adapter, a link) takes one at a time, in order of arrival.
+"""Messages in flight: each server (an adapter, a link) takes one message at a time, in order of
+arrival.
 
 Pure.
 """
@@ -24,10 +25,12 @@ _SLOWEST = 1e9  # ns per byte: 1 B/s
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class MachineCosts:
-    """``start_ns``: half a round trip of an empty message between nodes of one switch;
-    ``overhead_ns``: o; ``gap_ns``: g of the adapter; ``byte_ns``: G. ``hop_ns``: each further
+    """Costs of a machine. Raises BadInput for impossible values.
+
+    ``start_ns``: half a round trip of an empty message between nodes of one switch.
+    ``overhead_ns``: o. ``gap_ns``: g of the adapter. ``byte_ns``: G. ``hop_ns``: each further
     switch with its cable. ``local_*``: between ranks of one node. ``noise``: sigma of the natural
-    logarithm of a message's latency. Raises BadInput for what no machine has.
+    logarithm of a message's latency.
     """
 
     start_ns: float
@@ -54,11 +57,11 @@ class MachineCosts:
 
     @property
     def latency_ns(self) -> float:
-        """L: the wire and what adapters add."""
+        """L: the wire and the delay of the adapters."""
         return self.start_ns - 2 * self.overhead_ns - self.gap_ns
 
     def occupancy_ns(self, size: int) -> float:
-        """How long a message keeps an adapter busy."""
+        """Return how long a message keeps an adapter busy."""
         return self.gap_ns + self.byte_ns * size
 
 
@@ -66,17 +69,18 @@ Floats = NDArray[np.float64]
 
 
 def serve(arrival: Floats, server: Ints, cost: float, ends: Floats) -> Floats:
-    """When each message's last byte has passed its server, which then takes ``cost`` for the next.
+    """Return when each message's last byte has passed its server, which then takes ``cost`` for the
+    next.
 
-    ``arrival``: when the last byte could pass at the earliest. end_k = max(arrival_k, end_(k-1) +
-    cost), messages of one server in order of arrival: a running maximum of arrival_k - k cost.
-    ``ends``: by server, when it was last done; brought up to date.
+    ``arrival``: the earliest time at which the last byte could pass. end_k = max(arrival_k,
+    end_(k-1) + cost), messages of one server in order of arrival: a running maximum of arrival_k -
+    k cost. ``ends``: by server, when it last finished; updated in place.
     """
     if cost <= 0.0 or not arrival.size:
         return arrival
     arrival = np.maximum(arrival, ends[server] + cost)
     low = float(arrival.min())
-    # one key sorts twice as fast as two; stable, so that equal times stay in their order anywhere
+    # one key sorts twice as fast as two; stable, so that equal times keep their order everywhere
     order = np.argsort(server * (float(arrival.max()) - low + 1.0) + (arrival - low), kind="stable")
     sorted_server = server[order]
     first = np.empty(order.size, dtype=np.bool_)
@@ -86,7 +90,7 @@ def serve(arrival: Floats, server: Ints, cost: float, ends: Floats) -> Floats:
     segment = np.cumsum(first) - 1
     place = np.arange(order.size) - starts[segment]
     level = arrival[order] - low - place * cost
-    # each server's values lie above those of the one before: one running maximum serves all
+    # each server's values are above those of the previous server: one running maximum suffices
     apart = float(arrival.max()) - low + float(place.max()) * cost + 1.0
     level += segment * apart
     np.maximum.accumulate(level, out=level)
@@ -101,9 +105,10 @@ def serve(arrival: Floats, server: Ints, cost: float, ends: Floats) -> Floats:
 
 @dataclasses.dataclass
 class SimulatedNetwork:
-    """A machine in a topology, and until when each of its servers is busy. Messages that are given
-    together are served before those of later calls. ``turn`` counts the calls, for what varies by
-    chance.
+    """A machine in a topology, with the time until which each of its servers is busy.
+
+    Messages given together are served before those of later calls. ``turn`` counts the calls and
+    varies random choices.
     """
 
     machine: MachineCosts
@@ -117,14 +122,16 @@ class SimulatedNetwork:
         self._carried: dict[int, Floats] = {}
 
     def overhead(self, source: Ints, target: Ints) -> Floats:
-        """A processor's time for each message."""
+        """Return the processor time of each message."""
         local = self.topology.node_of(source) == self.topology.node_of(target)
         machine = self.machine
         return np.where(local, machine.local_overhead_ns, machine.overhead_ns)
 
     def deliver(self, posted: Floats, source: Ints, target: Ints, size: int) -> Floats:
-        """When each message is there, of ranks ``source`` to ranks ``target``, each posted at its
-        time (ns) and of ``size`` bytes. The receiver's overhead comes on top.
+        """Return when each message arrives from ranks ``source`` at ranks ``target``.
+
+        Each is posted at its time (ns) and has ``size`` bytes. The receiver's overhead is not
+        included.
         """
         self.turn += 1
         machine, topology = self.machine, self.topology
@@ -151,7 +158,7 @@ class SimulatedNetwork:
         return serve(now + latency, goal, busy, self._received)
 
 
-# --- Collectives from messages, by the algorithms that MPI libraries use. Pure.
+# --- Collectives built from messages, by the algorithms of MPI libraries. Pure.
 #
 # Barrier: dissemination, ceil(log2 n) rounds. Allreduce: recursive doubling for short messages,
 # reduce-scatter and allgather by halving and doubling (Rabenseifner) above 2 KiB, as MPICH; ranks
@@ -160,15 +167,15 @@ class SimulatedNetwork:
 # s (n - 1) / n. Arithmetic on the data is not counted.
 
 SHORT_BYTES = 2048
-"""Up to this size allreduce is by recursive doubling (MPICH's default)."""
+"""Largest size for which allreduce uses recursive doubling (MPICH's default)."""
 
 
 def exchange(
     network: SimulatedNetwork, now: Floats, ranks: Ints, target: Ints, size: int
 ) -> Floats:
-    """Every one of ``ranks`` sends to its ``target`` and receives one message, of whoever names it.
+    """Let each of ``ranks`` send to its ``target`` and receive the one message addressed to it.
 
-    ``target`` is a permutation of ``ranks``. Times of ranks that take no part stay.
+    ``target`` is a permutation of ``ranks``. Other ranks keep their times.
     """
     source = ranks
     overhead = network.overhead(source, target)
@@ -183,7 +190,7 @@ def exchange(
 
 
 def barrier(network: SimulatedNetwork) -> float:
-    """ns until the last rank has left, when all enter at once."""
+    """Return the ns until the last rank leaves if all enter at once."""
     count = network.topology.ranks
     ranks = np.arange(count, dtype=np.int64)
     now = np.zeros(count)
@@ -195,17 +202,17 @@ def barrier(network: SimulatedNetwork) -> float:
 
 
 def allreduce_algorithm(size: int) -> str:
-    """The name of the algorithm for messages of ``size`` bytes."""
+    """Return the name of the algorithm for messages of ``size`` bytes."""
     return "recursive doubling" if size <= SHORT_BYTES else "reduce-scatter and allgather"
 
 
 def allreduce(network: SimulatedNetwork, size: int) -> float:
-    """ns until the last rank has the sum of all ranks' ``size`` bytes."""
+    """Return the ns until the last rank has the sum of all ranks' ``size`` bytes."""
     count = network.topology.ranks
     power = 1 << (count.bit_length() - 1)
     extra = count - power
     now = np.zeros(count)
-    # of the first 2 x extra ranks every odd one stands for its even neighbour too
+    # of the first 2 x extra ranks, each odd rank also represents its even neighbour
     even = np.arange(0, 2 * extra, 2, dtype=np.int64)
     now = _one_way(network, now, even, even + 1, size)
     active = np.concatenate((even + 1, np.arange(2 * extra, count, dtype=np.int64)))
@@ -217,7 +224,7 @@ def allreduce(network: SimulatedNetwork, size: int) -> float:
 
 
 def _steps(power: int, size: int) -> list[tuple[int, int]]:
-    """(distance of the partner, bytes) of each round."""
+    """Return (distance of the partner, bytes) of each round."""
     distances = [1 << bit for bit in range(power.bit_length() - 1)]
     if size <= SHORT_BYTES:
         return [(distance, size) for distance in distances]
@@ -228,7 +235,7 @@ def _steps(power: int, size: int) -> list[tuple[int, int]]:
 def _one_way(
     network: SimulatedNetwork, now: Floats, source: Ints, target: Ints, size: int
 ) -> Floats:
-    """Each of ``source`` sends to its ``target``, which waits for it."""
+    """Let each of ``source`` send to its ``target``, which waits for the message."""
     if not source.size:
         return now
     overhead = network.overhead(source, target)

@@ -1,4 +1,4 @@
-"""One prediction for each pattern, order and scale. Pure."""
+"""Predict the time of each pattern, order and scale. Pure."""
 
 import math
 from collections.abc import Callable, Iterator, Sequence
@@ -19,27 +19,27 @@ from wireproof.plan.scale.network import (
 )
 from wireproof.plan.scale.topology import Ints, ScaleTopology
 
-# --- All-to-all by pairwise exchange: in phase d every rank sends to the one d further on. Pure.
-#
-# n - 1 phases of n messages are too many for large n: a sample of phases is simulated, stratified
-# by how far they reach (inside of nodes, of leaves, beyond), and the total is estimated with the
-# error of a stratified sample without replacement (Cochran, Sampling Techniques, 5.4). The 95 %
-# interval is 1.96 errors and 1 % (``_SKEW``) wide on either side. Closed form for one rank per node
-# on one switch: (n - 1) (start + G s).
+# --- All-to-all by pairwise exchange: in phase d, every rank sends to the rank at distance d. Pure.
+#  n - 1 phases of n messages are too many for large n. A sample of phases is simulated, stratified
+# by their reach (within nodes, within leaves, beyond), and the total is estimated with the error of
+# a stratified sample without replacement (Cochran, Sampling Techniques, 5.4). The 95 % interval is
+# 1.96 errors plus 1 % (``_SKEW``) on either side. Closed form for one rank per node on one switch:
+# (n - 1) (start + G s).
 
 _MESSAGES = 12_000_000
-"""So many messages are simulated at most: some ten seconds."""
+"""Most messages that are simulated, about ten seconds."""
 _FEWEST = 12
 _Z = 1.96
 _SKEW = 0.01
-"""Of the total: phases that are left out would leave another skew to the next one. Without it 85 of
-100 intervals held all phases of 640 ranks (benchmarks/planning.py).
+"""Margin as a share of the total: omitted phases would pass another skew to the next phase. Without
+it, 85 of 100 intervals covered all phases of 640 ranks (benchmarks/planning.py).
 """
 
 
 class SimulatedTime(NamedTuple):
-    """``time_ns`` of the whole, between ``low_ns`` and ``high_ns`` with 95 % confidence where not
-    all of the ``phases`` are ``simulated``.
+    """``time_ns`` of the whole, between ``low_ns`` and ``high_ns`` with 95 % confidence.
+
+    The interval has a width only if not all ``phases`` are ``simulated``.
     """
 
     time_ns: float
@@ -52,7 +52,10 @@ class SimulatedTime(NamedTuple):
 def alltoall(
     network: SimulatedNetwork, size: int, *, most_phases: int | None = None
 ) -> SimulatedTime:
-    """``size``: bytes to each rank. ``most_phases``: a limit of the sample, for tests."""
+    """Simulate all-to-all.
+
+    ``size``: bytes to each rank. ``most_phases``: limit of the sample, for tests.
+    """
     count = network.topology.ranks
     phases = count - 1
     if phases < 1:
@@ -88,7 +91,7 @@ def _all_phases(network: SimulatedNetwork, size: int) -> SimulatedTime:
 
 
 def _strata(network: SimulatedNetwork) -> list[Ints]:
-    """Phases by how far they reach at most; a distance and its complement reach as far."""
+    """Group phases by their longest reach; a distance and its complement reach equally far."""
     topology = network.topology
     count = topology.ranks
     distance = np.arange(1, count, dtype=np.int64)
@@ -99,7 +102,7 @@ def _strata(network: SimulatedNetwork) -> list[Ints]:
 
 
 def _picked(stratum: Ints, wanted: int, network: SimulatedNetwork) -> Ints:
-    """``wanted`` of a stratum without replacement."""
+    """Draw ``wanted`` phases of a stratum without replacement."""
     if wanted >= stratum.size:
         return stratum
     chance = np.random.default_rng((network.topology.seed, int(stratum[0])))
@@ -109,9 +112,11 @@ def _picked(stratum: Ints, wanted: int, network: SimulatedNetwork) -> Ints:
 def _increments(
     network: SimulatedNetwork, distances: Ints, size: int
 ) -> tuple[dict[int, float], float]:
-    """(ns that each phase adds to the mean of all ranks' times, how far the last rank is behind the
-    mean at the end). Phases run one after another, nearest first as in the whole exchange: the skew
-    that one leaves is the next one's start.
+    """Return (ns that each phase adds to the mean of all ranks' times, lag of the last rank at the
+    end).
+
+    Phases run in sequence, nearest first as in the whole exchange: the next phase starts with the
+    skew of the previous one.
     """
     count = network.topology.ranks
     ranks = np.arange(count, dtype=np.int64)
@@ -126,22 +131,22 @@ def _increments(
 
 
 MESSAGES = 2
-"""Messages of a rank in one operation: HPCC divides by it."""
+"""Messages of a rank in one operation; HPCC divides the time by this number."""
 _WARM, _TIMED, _MOST_TIMED, _TURNS = 3, 3, 8, 1_000_000
 
 
 def natural(ranks: int) -> Ints:
-    """Every rank's place in the ring of their own order."""
+    """Return the ring positions in the order of the ranks."""
     return np.arange(ranks, dtype=np.int64)
 
 
 def random_ring(ranks: int, seed: int) -> Ints:
-    """Ranks in a random order."""
+    """Return the ranks in a random order."""
     return np.asarray(np.random.default_rng(seed).permutation(ranks), dtype=np.int64)
 
 
 def ring_time(network: SimulatedNetwork, order: Ints, size: int) -> float:
-    """ns of one operation in steady state: ``order`` holds the ranks as they sit in the ring."""
+    """Return the ns of one operation in steady state. ``order``: the ranks by ring position."""
     if order.size < 2:
         return 0.0
     right, left = np.roll(order, -1), np.roll(order, 1)
@@ -163,10 +168,10 @@ def _turn(
     overheads: tuple[Floats, Floats],
     size: int,
 ) -> Floats:
-    """One operation: two sends, then both receives in the order in which they come.
+    """Simulate one operation: two sends, then both receives in order of arrival.
 
-    The message to the right reaches the next place of the ring, the one to the left the place
-    before.
+    The message to the right reaches the next position of the ring, the message to the left the
+    previous one.
     """
     order, right, left = ring
     to_right = now + overheads[0]
@@ -210,8 +215,9 @@ def predictions(
     order: str,
     size: int,
 ) -> list[Prediction]:
-    """Each of ``patterns`` in each of ``topologies``; ``size``: bytes of a message. The sweep is
-    not among them: see ``plan.duration``.
+    """Predict each of ``patterns`` in each of ``topologies``. ``size``: bytes of a message.
+
+    The sweep is not included: see ``plan.duration``.
     """
     found: list[Prediction] = []
     for topology in topologies:
@@ -243,9 +249,9 @@ def _rings(
 
 
 def _ring(topology: ScaleTopology, order: str, size: int, times: Sequence[float]) -> Prediction:
-    """HPCC's number: the geometric mean over the rings."""
+    """Return HPCC's number: the geometric mean over the rings."""
     mean = math.exp(sum(map(math.log, times)) / len(times)) if min(times) > 0 else 0.0
-    mean = min(max(mean, min(times)), max(times))  # a single one is not rounded
+    mean = min(max(mean, min(times)), max(times))  # keeps a single value free of rounding
     method = "natural order" if order == "natural" else "geometric mean of rings; the spread is all"
     found = _prediction(topology, "ring", size, mean, method)
     return msgspec.structs.replace(
@@ -289,7 +295,7 @@ _COLLECTIVES: dict[ScalePattern, Callable[[SimulatedNetwork, int], Prediction]] 
 def _prediction(
     topology: ScaleTopology, pattern: ScalePattern, size: int, time: float, method: str
 ) -> Prediction:
-    """What was simulated once and as a whole."""
+    """Return a prediction from a single complete simulation."""
     return Prediction(
         pattern=pattern,
         order="",

@@ -1,11 +1,11 @@
 """Where ranks sit, how far apart two nodes are, and which links between switches they share. Pure.
 
-Ranks fill nodes one after another, nodes fill leaves. Fat tree: nodes of one leaf share a switch;
-those of one pod have a path through 3 switches, others through 5. ``uplinks`` of each leaf, the
-same number down; a flow takes the one of its destination (D-mod-k: shifts do not collide) or any,
-by chance. Dragonfly: a leaf is a router, a group's routers are fully connected, each pair of groups
-has ``uplinks`` global links; routes are minimal (1 to 4 routers). Links inside of groups and pods
-have no limit here.
+Ranks fill nodes in sequence, and nodes fill leaves. Fat tree: nodes of one leaf share a switch;
+those of one pod have a path through 3 switches, others through 5. Each leaf has ``uplinks`` up and
+equally many down; a flow takes the link of its destination (D-mod-k: shifts do not collide) or a
+random one. Dragonfly: a leaf is a router, a group's routers are fully connected, and each pair of
+groups has ``uplinks`` global links; routes are minimal (1 to 4 routers). Links inside groups and
+pods have no limit here.
 """
 
 import dataclasses
@@ -32,9 +32,10 @@ class Stage(NamedTuple):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ScaleTopology:
-    """``leaf``: nodes of a leaf or router; ``group``: leaves of a pod or routers of a group;
+    """``leaf``: nodes of a leaf or router. ``group``: leaves of a pod or routers of a group.
+
     ``uplinks``: links of a leaf, or between two groups, each as fast as an adapter; 0: never a
-    bottleneck. Raises BadInput for more than 1,000,000 ranks, and for numbers that cannot be.
+    bottleneck. Raises BadInput for more than 1,000,000 ranks and for impossible numbers.
     """
 
     nodes: int
@@ -68,7 +69,7 @@ class ScaleTopology:
         return np.asarray(rank // self.ppn, dtype=np.int64)
 
     def hops(self, source: Ints, target: Ints) -> Ints:
-        """Switches beyond the first one on the path of each pair of nodes."""
+        """Return the switches after the first one on the path of each pair of nodes."""
         if self.kind == "one-switch":
             return np.zeros(source.shape, dtype=np.int64)
         near = source // self.leaf == target // self.leaf
@@ -78,9 +79,9 @@ class ScaleTopology:
         return np.asarray(np.where(near, 0, np.where(together, middle, far)), dtype=np.int64)
 
     def stages(self, source: Ints, target: Ints, turn: int) -> list[Stage]:
-        """Links on the way of messages that leave their leaf or group, in order; -1: none of them.
+        """Return the links of messages that leave their leaf or group, in order; -1: no link.
 
-        ``turn`` varies the choice by chance from round to round.
+        ``turn`` varies random choices from round to round.
         """
         if not self.uplinks or self.kind == "one-switch":
             return []

@@ -25,6 +25,7 @@ from wireproof.store.result import read_fabrics, read_result
 from wireproof.store.snapshot import read_snapshot
 from wireproof.workflow.archive import opened
 from wireproof.workflow.gate import GateSpecification, gate
+from wireproof.workflow.judge import judge
 from wireproof.workflow.report import ReportSpecification, report
 from wireproof.workflow.reporter import LoggingReporter
 
@@ -338,6 +339,24 @@ def test_headers_that_describe_a_member_are_bounded(tmp_path: Path, kind: str) -
         for _ in range(count):
             file.write(piece)
     _refused_cheaply(_read_archive, word, path)
+
+
+# --- logs
+
+_TABLE = b"# OSU MPI Latency Test v5.8\n# Size      Latency (us)\n8 1.2\n"
+LOGS = {
+    "lines": (b"slurm: job step\n" * 600_000, "more than 500000 lines in one log: cut out"),
+    "results": (_TABLE * 20_002, "more than 20000 results in one log: cut out"),
+    "bytes": (b"x" * 99 + b"\n", "more than 32 MiB, too large for a log"),
+}
+
+
+@pytest.mark.parametrize("kind", LOGS)
+def test_a_log_is_bounded_in_bytes_lines_and_results(tmp_path: Path, kind: str) -> None:
+    data, word = LOGS[kind]
+    path = tmp_path / "a.log"
+    path.write_bytes(data * (336_000 if kind == "bytes" else 1))
+    _refused_cheaply(judge, word, path)
 
 
 # --- snapshots of settings

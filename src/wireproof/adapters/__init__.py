@@ -140,6 +140,10 @@ def with_bypass(found: list[Series], page: Page, data: bytes) -> list[Series]:
     return noted
 
 
+_MOST_LINES = 500_000
+_MOST_SERIES = 20_000
+_SPLIT = "cut out the part that holds the results, or split it into several files"
+"""With both limits and one on the size, a log needs less than 1 GiB of memory."""
 _FEWEST = 3  # sizes that rise before they begin again
 # Tools that print their sizes again below one heading, run after run or pair after pair.
 _REPEATING = ("nccl_tests", "mpigraph", "iperf3", "hpcc", "sockperf", "qperf")
@@ -203,7 +207,7 @@ def _by_size(points: list[SeriesPoint]) -> list[SeriesPoint]:
     return sorted(points, key=lambda point: point.message_bytes)
 
 
-def _found(page: Page) -> list[Series]:
+def _found(page: Page, source: str) -> list[Series]:
     found: list[Series] = []
     after, plain = 0, None
     for index, tool in _heads(page):
@@ -213,6 +217,8 @@ def _found(page: Page) -> list[Series]:
             parsed = tool.parse(plain if tool.csv and plain is not None else page, index)
             after = max(parsed.after, index + 1)
             found += [_honest(part) for one in parsed.series for part in _runs(one)]
+            if len(found) > _MOST_SERIES:
+                raise BadInput(f"{source}: more than {_MOST_SERIES} results in one log: {_SPLIT}.")
     return found
 
 
@@ -224,8 +230,10 @@ def read(data: bytes, source: str) -> list[Series]:
     """
     if not data.strip():
         raise BadInput(f"{source}: the file is empty.")
+    if data.count(b"\n") + data.count(b"\r") > _MOST_LINES:
+        raise BadInput(f"{source}: more than {_MOST_LINES} lines in one log: {_SPLIT}.")
     pages = pages_of(data, source)
-    found = [one for page in pages for one in _of_page(page, data)]
+    found = [one for page in pages for one in _of_page(page, data, source)]
     if not found:
         known = ", ".join(adapter_names())
         raise NoResult(
@@ -235,8 +243,8 @@ def read(data: bytes, source: str) -> list[Series]:
     return sorted(found, key=lambda one: one.first_line) if len(pages) > 1 else found
 
 
-def _of_page(page: Page, data: bytes) -> list[Series]:
-    found = _found(page) or [part for one in tables(page) for part in _runs(one)]
+def _of_page(page: Page, data: bytes, source: str) -> list[Series]:
+    found = _found(page, source) or [part for one in tables(page) for part in _runs(one)]
     rest = headless(page, found)
     if rest:
         found = sorted([*found, *rest], key=lambda one: one.first_line)

@@ -47,7 +47,7 @@ __all__ = [
     "standard",
 ]
 
-_LARGEST = 128 << 20
+_LARGEST = 32 << 20
 _MANY = 32  # fewer are judged sooner than a second process starts
 _CHUNK = 16
 _SAY_AFTER_S = 2.0

@@ -130,7 +130,7 @@ def false_and_kept(count: int, seed: int) -> tuple[float, float]:
         if np.isfinite(least):
             share = 1.0 - least if metric == "goodput" else 1.0 / (1.0 + least)
             again = one.table(rng, slow, share, metric)
-            kept.append(bool(located(again).blames))
+            kept.append(document(again).verdict != "pass")
     return float(np.mean(false)), float(np.mean(kept))
 
 
@@ -193,12 +193,39 @@ def test_two_single_rows_are_named_and_neither_fail_nor_pass(nodes: int) -> None
     assert found.verdict == "inconclusive"
 
 
-def test_two_slow_nodes_are_both_named() -> None:
+def names(found: Located) -> set[str]:
+    return {node for blame in found.blames for node in blame.nodes}
+
+
+@pytest.mark.parametrize("both", [True, False])
+@pytest.mark.parametrize("noise", [0.01, 0.05])
+def test_two_slow_nodes_are_both_named(both: bool, noise: float) -> None:
+    """Each is the noise that hides the other, if only a set after the other is tested."""
     rng = np.random.default_rng(6)
-    hits = 0
-    for nodes in range(5, 17):
-        pairs = [(a, b) for a in range(nodes) for b in range(nodes) if a != b]
-        slow = [pair for pair in pairs if pair[0] == 1 or pair[1] == 3]
-        found = located(Drawn(nodes, pairs, 0.02).table(rng, slow, 0.5))
-        hits += {str(blame.about) for blame in found.blames} == {"n1 tx", "n3 rx"}
-    assert hits >= 11
+    for nodes in (6, 7, 11, 16):
+        pairs = [(a, b) for a in range(nodes) for b in range(nodes) if a < b or (both and a != b)]
+        for slow in (
+            [pair for pair in pairs if pair[0] == 1 or pair[1] == 3],
+            [pair for pair in pairs if pair[0] in (1, 3)],
+            [pair for pair in pairs if 1 in pair or 3 in pair],
+        ):
+            found = located(Drawn(nodes, pairs, noise).table(rng, slow, 0.5))
+            assert names(found) == {"n1", "n3"}, slow
+
+
+def test_two_of_four_nodes_may_as_well_be_the_fast_ones() -> None:
+    rng = np.random.default_rng(7)
+    pairs = [(a, b) for a in range(4) for b in range(4) if a != b]
+    found = document(Drawn(4, pairs, 0.02).table(rng, [p for p in pairs if {1, 3} & {*p}], 0.5))
+    assert found.verdict == "inconclusive"
+    assert found.located[0].detectable > 0.5
+
+
+def test_a_healthy_route_is_not_named_beside_a_slow_node() -> None:
+    """Of 14 nodes' 182 rows the slowest healthy one is 3.5 times the noise away."""
+    rng = np.random.default_rng(8)
+    for _ in range(60):
+        pairs = [(a, b) for a in range(14) for b in range(14) if a != b]
+        slow = [pair for pair in pairs if pair[0] == 2]
+        found = located(Drawn(14, pairs, 0.05).table(rng, slow, 0.5))
+        assert names(found) == {"n2"}

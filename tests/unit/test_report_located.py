@@ -91,7 +91,10 @@ def test_the_text_tells_everything_in_order() -> None:
             "confidence > 0.999, confirmed"
         ),
         "possible cause, confidence 0.8: link errors rise at n3 (n3: net/hsn0/tx_errors +512)",
-        "A node slower by 3.1 % or more would have been found (noise of one sample 1.0 %).",
+        (
+            "A node slower than the others by 3.1 % or more would have been found (noise of one"
+            " sample 1.0 %)."
+        ),
         "cleared: suspected by the screen, good alone n[1-2]",
         "no sample of n8 did not answer within 10 s",
         "one switch 119.0 MB/s",

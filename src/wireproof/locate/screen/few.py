@@ -4,8 +4,11 @@ Every node, port and pair is a set of rows. Student's t compares the mean log sl
 with that of all other rows of its stratum; it is exact for independent normal noise of equal size.
 Two estimates of the noise are used: the residuals of the rows, and, for tables that leave fewer
 than eight degrees of freedom, these combined with imaginary rows of 5 % noise. A set is blamed if
-either test rejects at alpha after Bonferroni's correction for both tests and all sets. The set that
-explains the most is blamed first. Its rows then form a stratum, and the search goes on.
+either test rejects at alpha after Bonferroni's correction for both tests and all sets. Up to ten
+times alpha it is named as undecided; ``detectable`` is the slowdown that is named in either way.
+The set that explains the most is blamed first. Its rows then form a stratum, and the search goes on
+among the other rows. If no set passes, another slow node may be the noise: every two nodes or ports
+are tried, each without the rows of the other, with the correction for all of them.
 
 Sets that explain the rows nearly as well (a likelihood ratio below 100) are named as candidates.
 """
@@ -22,17 +25,18 @@ from numpy.typing import NDArray
 
 from wireproof.locate.blame import SlownessEstimate, blame_of
 from wireproof.locate.criteria import as_log, as_slowdown
-from wireproof.locate.samples import Floats, Longs, Samples, log_slowness
+from wireproof.locate.samples import Flags, Floats, Longs, Samples, log_slowness
 from wireproof.locate.screen.screened import Screened
 from wireproof.locate.screen.strata import ports_of
 from wireproof.locate.significance import REACH, as_normal, as_student, quantile, upper_tail
 from wireproof.locate.tiers import paths_of
 from wireproof.model.finding import Both, Node, Port, Route, Subject
 from wireproof.model.located import Blame, Located, Metric
+from wireproof.model.quantity import percent
 
 MOST_NODES = 64
 """Larger tables have enough rows for the tests of the screen."""
-_ALPHA = 0.01
+_ALPHA, _DOUBT = 0.001, 0.01  # of a culprit; of what has to be measured again first
 _SIGMA, _FREEDOM = 0.05, 8  # of the imaginary rows
 _PAIR_TIMES = 3.0  # times the practical threshold: a single row of a pair may be noise
 _MOST_CULPRITS, _MOST_NAMED = 16, 12
@@ -109,10 +113,10 @@ def _subjects(metric: Metric, origin: str, target: str) -> list[Subject]:
 
 @dataclasses.dataclass(frozen=True)
 class _Look:
-    """Compare every set with the other rows of its strata; NaN for sets that cannot be compared.
-    ``slow``: log slowness beyond the others. ``factor``: its standard error relative to that of a
-    row. ``gain``: by how much the set reduces the sum of squares ``total``. ``freedom``: degrees of
-    freedom left.
+    """Compare ``some`` rows of every set with the others of their strata; NaN for sets that cannot
+    be compared. ``slow``: log slowness beyond the others. ``factor``: its standard error relative
+    to that of a row. ``gain``: by how much the set reduces the sum of squares ``total``.
+    ``freedom``: degrees of freedom left.
     """
 
     slow: Floats
@@ -122,12 +126,13 @@ class _Look:
     freedom: int
 
     @classmethod
-    def at(cls, logs: Floats, stratum: Longs, sets: _Sets) -> _Look:
+    def at(cls, logs: Floats, stratum: Longs, sets: _Sets, some: Flags) -> _Look:
         size = np.bincount(stratum)
         left = logs - (np.bincount(stratum, logs) / np.maximum(size, 1))[stratum]
         count, strata = len(sets.about), size.size
-        beyond = np.bincount(sets.member, left[sets.row], count)
-        cells = np.bincount(sets.member * strata + stratum[sets.row], minlength=count * strata)
+        member, row = sets.member[some], sets.row[some]
+        beyond = np.bincount(member, left[row], count)
+        cells = np.bincount(member * strata + stratum[row], minlength=count * strata)
         weight = _weight(cells.reshape(count, strata), size)
         return cls(
             slow=beyond / weight,
@@ -167,6 +172,15 @@ def _noises(squares: float, freedom: int) -> list[_Noise]:
     return [*alone, _Noise(float(joined), _FREEDOM, 1 + len(alone))]
 
 
+def _deviance(squares: float, least: float, freedom: int) -> float:
+    """Return twice the log likelihood ratio of sets that leave ``least`` to sets that leave
+    ``squares``.
+    """
+    lacking = max(0, _FREEDOM - freedom)
+    prior = lacking * _SIGMA**2 + _NOTHING
+    return (freedom + lacking) * float(np.log((prior + squares) / (prior + least)))
+
+
 class _FewSearch:
     """Search for one culprit after another."""
 
@@ -186,23 +200,71 @@ class _FewSearch:
         none is a culprit: a tail of the noise does that too.
         """
         while len(self.found) < _MOST_CULPRITS and (best := self._best(look := self._look())) >= 0:
-            estimate = self._estimate(look, best)
-            if estimate is None:
+            estimate = self._estimate(look, best, _ALPHA)
+            more = {best: self._blame(look, best, estimate)} if estimate else self._two()
+            if not more:
+                if not self.found and (estimate := self._estimate(look, best, _DOUBT)):
+                    self.undecided.append(_doubtful(self.sets.about[best], estimate.p))
                 break
-            self.found[best] = self._blame(look, best, estimate)
+            self.found |= more
         lone = [number for number in self.found if len(self.sets.rows[number]) == 1]
         if len(lone) > 1:
             self.undecided.append(_scattered([self.found.pop(number).subject for number in lone]))
         return list(self.found.values())
 
-    def _look(self) -> _Look:
-        """Compare all sets; the rows of each culprit form separate strata."""
-        stratum = self._strata
-        for number in self.found:
+    def _two(self) -> dict[int, Blame]:
+        """Return two nodes or ports that are slow beside each other. Return none if they may be
+        chance, if two others explain the rows about as well, or if they are half of all nodes: then
+        the rest may be what differs. Rows that scatter by 5 % at most hide no two nodes.
+        """
+        if self.sigma <= _SIGMA:
+            return {}
+        looks = {
+            number: self._look(number)
+            for number, about in enumerate(self.sets.about)
+            if isinstance(about, Port | Node) and not self._is_explained(number)
+        }
+        tried = sorted(
+            (look.squares(other), number, other)
+            for number, look in looks.items()
+            for other in looks
+            if look.gain[other] > 0.0
+        )
+        if not tried or not self._is_clear(tried, looks[tried[0][1]].freedom):
+            return {}
+        _, one, other = tried[0]
+        found = {}
+        for number, beside in ((one, other), (other, one)):
+            estimate = self._estimate(looks[beside], number, _ALPHA / len(looks))
+            if estimate is None:
+                return {}
+            found[number] = self._blame(looks[beside], number, estimate)
+        return found
+
+    def _is_clear(self, tried: Sequence[tuple[float, int, int]], freedom: int) -> bool:
+        """Return whether the first of ``tried`` leaves most nodes healthy, and no two without a
+        member of it explain the rows about as well.
+        """
+        (squares, *two), rows = tried[0], self.sets.rows
+        nodes = {name for number in two for name in _ends(self.sets.about[number])}
+        rivals = (pair for left, *pair in tried if _deviance(left, squares, freedom) < _TOLD_APART)
+        known = {rows[number] for number in two}
+        return 2 * len(nodes) < len(self.samples.nodes) and all(
+            known & {rows[number] for number in pair} for pair in rivals
+        )
+
+    def _look(self, *more: int) -> _Look:
+        """Compare all sets; the rows of each culprit, and of ``more``, form separate strata and
+        count for no other set: a row is as slow as the slowest part of its path.
+        """
+        stratum, left = self._strata, np.ones(self.logs.size, dtype=np.bool_)
+        for number in (*self.found, *more):
+            rows = list(self.sets.rows[number])
             apart = stratum.copy()
-            apart[list(self.sets.rows[number])] += int(stratum.max()) + 1
+            apart[rows] += int(stratum.max()) + 1
+            left[rows] = False
             stratum = np.unique(apart, return_inverse=True)[1].astype(np.int64)
-        return _Look.at(self.logs, stratum, self.sets)
+        return _Look.at(self.logs, stratum, self.sets, left[self.sets.row])
 
     def _is_explained(self, number: int) -> bool:
         rows = set(self.sets.rows[number])
@@ -220,7 +282,7 @@ class _FewSearch:
         )
         return int(np.argmax(gain >= gain.max() * (1.0 - _NOTHING))) if gain.max() > 0.0 else -1
 
-    def _estimate(self, look: _Look, number: int) -> SlownessEstimate | None:
+    def _estimate(self, look: _Look, number: int, alpha: float) -> SlownessEstimate | None:
         """Return the slowness of a set; None if it may be chance or is too small to matter."""
         slow, factor = float(look.slow[number]), float(look.factor[number])
         tests = []
@@ -231,7 +293,7 @@ class _FewSearch:
         p, error = min(tests)
         is_pair = isinstance(self.sets.about[number], Route | Both)
         reach, times = (0.0, _PAIR_TIMES) if is_pair else (REACH, 1.0)
-        if p > _ALPHA or slow + reach * error < times * self.practical:
+        if p > alpha or slow + reach * error < times * self.practical:
             return None
         expected = float(np.mean(self.logs[list(self.sets.rows[number])])) - slow
         return SlownessEstimate(slowness=slow, error=error, p=p, expected=expected)
@@ -256,13 +318,10 @@ class _FewSearch:
         """Return other sets that explain the rows about as well, in words, and the likelihood share
         of ``number`` among them.
         """
-        lacking = max(0, _FREEDOM - look.freedom)
-        prior = lacking * _SIGMA**2 + _NOTHING
-        best = prior + look.squares(number)
+        best = look.squares(number)
         alike, weights, seen = [], [1.0], {self._what(number)}
         for other in np.nonzero(np.nan_to_num(look.gain) > 0.0)[0].tolist():
-            ratio = (prior + look.squares(other)) / best
-            deviance = (look.freedom + lacking) * float(np.log(ratio))
+            deviance = _deviance(look.squares(other), best, look.freedom)
             if deviance >= _TOLD_APART or self._what(other) in seen or self._is_explained(other):
                 continue
             seen.add(self._what(other))
@@ -313,7 +372,7 @@ class _FewSearch:
             float(np.hypot(estimate.sigma * factor, self.criteria.floor))
             for estimate in (noise, more)
         )
-        p = _ALPHA / (noise.tried * self.sets.distinct)
+        p = _DOUBT / (noise.tried * self.sets.distinct)
         limit = as_student(quantile(p), noise.freedom)
         return limit * error + float(np.hypot(limit * (most - error), quantile(0.05) * error))
 
@@ -341,6 +400,13 @@ def _words(about: Subject) -> str:
         case Node(node):
             return f"{node} is slow"
     return f"the link {about} is slow"
+
+
+def _doubtful(about: Subject, p: float) -> str:
+    return (
+        f"perhaps {_words(about)}: healthy tables show as much in {percent(p)} of cases at most;"
+        " measure it again"
+    )
 
 
 def _scattered(pairs: Sequence[str]) -> str:

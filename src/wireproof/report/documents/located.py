@@ -153,7 +153,10 @@ def _silence(located: Located) -> str:
         return f"No slowdown, however large, would be found reliably ({noise})."
     short = f", which is not enough: {_share(wanted)} is of interest"
     enough = "" if least <= ABOUT * wanted else short
-    return f"A node slower by {_share(least)} or more would have been found ({noise}){enough}."
+    return (
+        f"A node slower than the others by {_share(least)} or more would have been found"
+        f" ({noise}){enough}."
+    )
 
 
 def _share(share: float) -> str:

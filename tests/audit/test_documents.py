@@ -101,7 +101,7 @@ def test_lint_and_audit_agree_on_queues_of_the_virtual_lanes(
 @pytest.mark.parametrize(
     ("kind", "line", "setting", "said"),
     [
-        ("irqbalance", EXACT, "irqbalance", "with hfi1 on RHEL 7; nothing of it on newer"),
+        ("irqbalance", EXACT, "irqbalance", "with hfi1 on RHEL 7; no such option on newer"),
         (
             "kernel-command-line",
             'GRUB_CMDLINE_LINUX="console=tty0 intel_pstate=disable"',

@@ -177,7 +177,7 @@ def fix_text(remedy: Remedy) -> str:
         command = " ".join(remedy.command).replace("{value}", remedy.value)
         steps.append(command or f"write {remedy.value} to {remedy.file}")
     if remedy.line:
-        steps.append(f"for good: {'; '.join(remedy.line.splitlines())} in {fix.persist}")
+        steps.append(f"permanently: {'; '.join(remedy.line.splitlines())} in {fix.persist}")
     if fix.kernel:
         steps.append(f"kernel argument {fix.kernel}")
     if remedy.by_hand:

@@ -1,3 +1,3 @@
-"""Runs one plan: one process tree under a guard, a deadline, a private run folder, every frame
-checked.
+"""Run a plan: a process tree under a guard, a deadline, a private run folder, and a check of every
+frame.
 """

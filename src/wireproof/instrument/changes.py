@@ -1,4 +1,4 @@
-"""Change sets on many hosts: ``wireproof-node tune`` on each, no Python there."""
+"""Apply change sets on many hosts: ``wireproof-node tune`` on each, without Python there."""
 
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -20,11 +20,11 @@ from wireproof.model.tuning import (
 
 # --- The text of a change set, as ``wireproof-node tune apply`` reads it. Pure.
 #
-# The form is that of plans: one statement a line, docs/reference/engine-interface.md.
+# The format is that of plans: a statement on each line, docs/reference/engine-interface.md.
 
 
 def write_change_set(wanted: ChangeSet) -> str:
-    """The request; ends with a newline."""
+    """Return the text of the request; it ends with a newline."""
     return "\n".join(_lines(wanted)) + "\n"
 
 
@@ -60,9 +60,9 @@ def _listed(key: str, items: Iterable[str]) -> list[str]:
 
 FANOUT = 32
 PATIENCE_S = 180.0
-"""4096 changes with two waits for the disk each, on a slow one."""
+"""Time for 4096 changes with two waits for the disk each, on a slow disk."""
 LARGEST = 32 << 20
-"""Bytes of one host's answer."""
+"""Largest answer of a host in bytes."""
 _WORDS = {
     126: "wireproof-node cannot be run there",
     127: "wireproof-node is not there",
@@ -75,9 +75,11 @@ _OWN = "wireproof-node: "
 def ask_hosts(
     argv_of: Mapping[str, Sequence[str]], text_of: Mapping[str, str] | None = None
 ) -> list[HostTuned]:
-    """Run each host's command at once, ``FANOUT`` at a time. ``text_of``: its standard input.
+    """Run the commands of all hosts, ``FANOUT`` at a time. ``text_of``: standard input of a host's
+    command.
 
-    A host that does not answer, or not to the end, has a ``problem``; what it said before stands.
+    A host that does not answer, or not completely, has a ``problem``; its answers before that are
+    kept.
     """
     texts = text_of or {}
 
@@ -108,7 +110,7 @@ def _one(host: str, argv: Sequence[str], text: bytes) -> HostTuned:
 
 
 def _problem(status: int, stderr: bytes) -> str:
-    """Why it did not do its work: what it says itself, else what its status means."""
+    """Return why the command failed: its message, else the meaning of its status."""
     said = clean_text(stderr[-600:], 300)
     _, own, sentence = said.rpartition(_OWN)  # a login's banner may come first
     if own:
@@ -122,7 +124,7 @@ def _problem(status: int, stderr: bytes) -> str:
 
 
 def _answered(host: str, output: bytes, problem: str, status: int) -> HostTuned:
-    """The whole lines that are answers; a torn or foreign line is left out."""
+    """Return the complete lines that are answers; torn or foreign lines are left out."""
     sets: list[SetAnswer] = []
     changes: list[ChangeAnswer] = []
     of = ""

@@ -1,4 +1,4 @@
-"""How a run ended, and the one sentence that says so. Pure."""
+"""How a run ended, and the sentence that says so. Pure."""
 
 import re
 import signal
@@ -42,8 +42,8 @@ _NOISE = re.compile(r"^[\s=\-+*#|]*$")
 
 
 class Ending(msgspec.Struct, frozen=True, kw_only=True):
-    """``culprit`` is the point that was under way, if one was; ``lost``: rank to one sentence
-    why.
+    """The end of a run. ``culprit`` is the point in progress, if any; ``lost``: the reason in a
+    sentence for each lost rank.
     """
 
     ended: Ended
@@ -52,17 +52,16 @@ class Ending(msgspec.Struct, frozen=True, kw_only=True):
     lost: dict[int, str] = msgspec.field(default_factory=dict)
 
     def missing(self, *, reached: bool) -> Missing:
-        """Why a point that was (not) under way has no result."""
+        """Return why a point that was (or was not) in progress has no result."""
         if not self.reason:
             return Missing("no-result", "the engine sent no result for it")
         return Missing(missing_code(self.ended), self.reason, reached)
 
 
 def _causes_in(talk: bytes) -> str:
-    """The lines of talk that name a cause, else the last ones that say something.
+    """Return the lines of the output that name a cause, else the last informative lines.
 
-    Launchers add paragraphs of their own after the one line that matters: the first causes are the
-    best.
+    Launchers add paragraphs after the line that matters: the first causes are the best.
     """
     lines = [
         line
@@ -75,7 +74,7 @@ def _causes_in(talk: bytes) -> str:
 
 
 def under_way(frames: Sequence[Frame]) -> int | None:
-    """The point that has started and has no frame."""
+    """Return the point that has started and has no frame."""
     started: int | None = None
     for frame in frames:
         if isinstance(frame, Start):
@@ -97,10 +96,11 @@ def _signal_seen(exit_status: int | None, talk: str) -> int | None:
 
 
 def _lost(number: int, talk: str, frames: Sequence[Frame], what: str = "the launcher") -> str:
-    """Names rank and host of a process that a signal has ended, as far as the launcher said.
+    """Return rank and host of a process that a signal has ended, as far as the launcher reported
+    it.
 
-    A launcher always reports a rank's death. When it reported none, ``what`` we have started was
-    ended itself.
+    A launcher always reports a rank's death. If it reported none, ``what`` we have started was
+    ended.
     """
     try:
         name = signal.Signals(number).name
@@ -131,8 +131,8 @@ def _at(culprit: int | None, plan: Plan) -> str:
 
 
 def _reported(frames: Sequence[Frame], culprit: int | None) -> list[EngineError]:
-    """Errors that the engine has reported itself: of the whole run, or of the point that was under
-    way.
+    """Return errors that the engine has reported: for the whole run, or for the point
+    in progress.
     """
     return [
         it for it in frames if isinstance(it, EngineError) and (it.id is None or it.id == culprit)
@@ -145,7 +145,9 @@ def _sentence(error: EngineError) -> str:
 
 
 def _by_engine(errors: Sequence[EngineError]) -> tuple[Ended, str] | None:
-    """What the engine's own errors decide: the first one names the cause, others follow from it."""
+    """Return the ending according to the engine's errors: the first names the cause, the others
+    follow from it.
+    """
     for error in errors:
         if "mismatch" in error.code:
             return "mismatch", _sentence(error)
@@ -157,8 +159,7 @@ def _by_engine(errors: Sequence[EngineError]) -> tuple[Ended, str] | None:
 
 
 _FOLLOWED = ("-lost", "-gone", "interrupted")
-"""Codes by which the survivors report what a lost rank brought upon them: the launcher may know
-better why.
+"""Codes with which survivors report the effect of a lost rank: the launcher may know the cause.
 """
 
 
@@ -171,11 +172,11 @@ def classify(
     timed_out: str = "",
     stopped: Mapping[int, str] | None = None,
 ) -> Ending:
-    """What happened, from the frames, the launcher's talk and its exit status.
+    """Return what happened, from the frames, the output of the launcher and its exit status.
 
-    ``timed_out``: our own deadline passed; the sentence says which. ``stopped``: we ended the run
-    because these ranks gave no sign of life; rank to one sentence. Not for Ctrl-C, a full disk or
-    a bad frame: those are known where they happen.
+    ``timed_out``: our deadline passed; the sentence says which. ``stopped``: we ended the run
+    because these ranks gave no sign of life; a sentence for each rank. Not for Ctrl-C, a full disk
+    or a bad frame: those are known where they happen.
     """
     ending = _without_names(plan, frames, talk, exit_status, timed_out)
     if ending.ended in ("done", "mismatch"):
@@ -193,7 +194,7 @@ def classify(
         and _signal_seen(exit_status, talk.decode("utf-8", "replace")) is None
     )
     if lost and (unnamed or (ending.ended == "failed" and not errors)):
-        # The launcher has sentences of its own for it, and left with a status that says nothing.
+        # The launcher has its own messages for it, and its exit status says nothing.
         return _lost_to(ending, lost, plan)
     return msgspec.structs.replace(ending, lost=lost)
 
@@ -210,7 +211,7 @@ def _where(ending: Ending, plan: Plan) -> str:
 def _without_names(
     plan: Plan, frames: Sequence[Frame], talk: bytes, exit_status: int | None, timed_out: str
 ) -> Ending:
-    """The ending as far as frames and exit status show it."""
+    """Return the ending as far as frames and exit status show it."""
     culprit = under_way(frames)
     close = next((frame for frame in frames if isinstance(frame, Close)), None)
     if timed_out:
@@ -227,7 +228,9 @@ def _without_names(
 
 
 def _too_late(plan: Plan, frames: Sequence[Frame], why: str, close: Close | None) -> Ending:
-    """A library that does not end after everything was sent costs nothing."""
+    """Return the ending of a library that does not finish after everything was sent, which costs
+    nothing.
+    """
     sealed = sealed_points(frames)
     if close is not None and close.failed == 0 and {p.id for p in plan.points} <= sealed:
         return Ending(ended="done", reason="")
@@ -245,7 +248,7 @@ def _by_launcher(
     exit_status: int | None,
     what: str,
 ) -> tuple[Ended, str]:
-    """What the launcher says: a signal, or why nothing started."""
+    """Return what the launcher reports: a signal, or why nothing started."""
     text = talk.decode("utf-8", "replace")
     number = _signal_seen(exit_status, text)
     if number is not None:
@@ -260,7 +263,7 @@ def _by_launcher(
 
 
 def missing_points(plan: Plan, frames: Sequence[Frame], ending: Ending) -> dict[int, Missing]:
-    """Why each planned point without a frame has none."""
+    """Return why each planned point without a frame has none."""
     sealed = sealed_points(frames)
     own = {
         it.id: Missing(_error_code(it), _sentence(it))
@@ -279,7 +282,7 @@ def missing_points(plan: Plan, frames: Sequence[Frame], ending: Ending) -> dict[
 
 
 def _error_code(error: EngineError) -> MissingCode:
-    """What an error of one point says of the reason why it has no result."""
+    """Return the code for the reason why a point with this error has no result."""
     if error.code.endswith(("-lost", "-gone")):
         return "rank-lost"
     return "deadline" if error.code == "deadline" else "failed"

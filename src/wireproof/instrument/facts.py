@@ -1,4 +1,4 @@
-"""Raw facts of many hosts: the engine's ``facts`` on each, no Python there."""
+"""Collect raw facts of many hosts: the engine's ``facts`` on each, without Python there."""
 
 import re
 import subprocess
@@ -32,16 +32,16 @@ _KEPT_LINES = {
     **dict.fromkeys(("/etc/netplan/", "/run/netplan/", "/usr/lib/netplan/"), _NETWORK),
     "/etc/network/": _NETWORK,
 }
-"""By the beginning of their path: files of which only such lines are kept. Others hold passwords of
-wireless networks and databases.
+"""Files, by the beginning of their path, of which only such lines are kept, because other lines
+contain passwords of wireless networks and databases.
 """
 LARGEST = 32 << 20
-"""Bytes of one host's answer."""
+"""Largest answer of a host in bytes."""
 
 
 @dataclass(frozen=True)
 class Collected:
-    """One host's answer; ``problem`` when it did not answer, or not to the end."""
+    """The answer of a host; ``problem`` if it did not answer, or not completely."""
 
     host: str
     frames: Sequence[FactFrame] = ()
@@ -53,8 +53,8 @@ def collect(
     requests: Sequence[FactRequest],
     progress: Callable[[Collected], None] | None = None,
 ) -> list[Collected]:
-    """Ask every host at once, ``FANOUT`` at a time. ``argv_of``: host to the command that runs the
-    engine's ``facts`` there. A host that does not answer in ``PATIENCE_S`` is named and left.
+    """Query every host, ``FANOUT`` at a time. ``argv_of``: the command that runs the engine's
+    ``facts`` on a host. A host that does not answer in ``PATIENCE_S`` is named and skipped.
     """
     spec = write_requests(requests).encode()
 
@@ -86,7 +86,7 @@ def _one(host: str, argv: Sequence[str], spec: bytes) -> Collected:
 
 
 def without_secrets(frame: FactFrame) -> FactFrame:
-    """The frame with secrets masked; the engine's own lists hold none."""
+    """Return the frame with secrets masked; the engine's lists contain none."""
     if frame.path in _OWN_LISTS:
         return frame
     text, reason = masked(frame.text), masked(frame.reason)
@@ -99,7 +99,7 @@ def without_secrets(frame: FactFrame) -> FactFrame:
 
 
 def _frames(output: bytes) -> tuple[FactFrame, ...]:
-    """The whole lines that are facts; a torn or foreign line is left out."""
+    """Return the complete lines that are facts; torn or foreign lines are left out."""
     found = []
     for line in output.split(b"\n"):
         try:

@@ -1,7 +1,7 @@
 """The run folder while a run is recorded: frames.jsonl, run.json, plan.txt, engine.log.
 
-Whatever kills us, what was written stays readable: frames are appended whole, run.json is replaced
-by rename.
+However this process ends, the records stay readable: frames are appended whole, run.json is
+replaced by rename.
 """
 
 import contextlib
@@ -23,31 +23,28 @@ from wireproof.model.run import RunDocument
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 RESERVE_FOR_POINT = 512
-"""Room for the reason why a point is missing, which is kept for each of them when the disk is
-full.
+"""Space for the reason why a point is missing, which is stored for each point if the disk is full.
 """
 RESERVE = ".reserve"
 FRAMES = "frames.jsonl"
 CHUNK = 1 << 20
 LOG_BYTES = 8 << 20
-"""More output than this says nothing new and fills disks: the rest is counted, not kept."""
+"""More output than this is not informative and fills disks: the rest is counted, not stored."""
 
 
 class DiskFull(CouldNotMeasure):
-    """The run folder cannot take more; what was written before is good."""
+    """The run folder cannot take more; earlier records are good."""
 
 
 class RunFolder:
-    """An open run folder. ``known`` are the frames that an earlier, interrupted run has left
-    (``resume``).
-    """
+    """An open run folder. ``known`` are the frames of an earlier, interrupted run (``resume``)."""
 
     def __init__(self, path: Path, *, resume: bool) -> None:
         self.path = path
         self._opened: list[int] = []
         try:
-            # All files are reached by this descriptor: a folder that is exchanged under its name
-            # changes nothing.
+            # All files are opened relative to this descriptor, so replacing the folder has no
+            # effect.
             self._folder = self._keep(
                 os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
             )
@@ -75,7 +72,7 @@ class RunFolder:
                 os.close(descriptor)
 
     def append(self, line: bytes) -> None:
-        """Write one frame and its newline, or nothing of it. Raises ``DiskFull``."""
+        """Write a frame and its newline, or nothing of it. Raise ``DiskFull``."""
         size = os.fstat(self._frames).st_size
         data = line + b"\n"
         try:
@@ -89,8 +86,8 @@ class RunFolder:
             raise self._full(error) from error
 
     def log(self, data: bytes) -> None:
-        """Keep the talk of engine, MPI and launcher. A log that cannot be written loses the log,
-        not the run.
+        """Store the output of engine, MPI and launcher. If the log cannot be written, only the log
+        is lost.
         """
         room = LOG_BYTES - self._logged
         self._logged += len(data)
@@ -99,21 +96,21 @@ class RunFolder:
                 os.write(self._log, data[:room])
 
     def write(self, name: str, data: bytes) -> None:
-        """Replace the file ``name`` as a whole. Raises ``DiskFull``."""
+        """Replace the file ``name`` as a whole. Raise ``DiskFull``."""
         try:
             replace_in(name, self._folder, data)
         except OSError as error:
             raise self._full(error) from error
 
     def document(self, document: RunDocument) -> None:
-        """Write run.json. Raises ``DiskFull``."""
+        """Write run.json. Raise ``DiskFull``."""
         self.write("run.json", msgspec.json.encode(document) + b"\n")
 
     def reserve(self, points: int) -> None:
-        """Set room aside that is given back when the disk is full, so that how the run ended can
-        still be told.
+        """Reserve space that is released when the disk is full, so that the end of the run can
+        still be recorded.
 
-        Raises ``DiskFull`` when there is not even that much.
+        Raise ``DiskFull`` if there is not even that much.
         """
         size = os.stat("run.json", dir_fd=self._folder).st_size * 2 + points * RESERVE_FOR_POINT
         try:
@@ -124,7 +121,7 @@ class RunFolder:
             os.posix_fallocate(descriptor, 0, size)
         except OSError as error:
             self._release_reserve()
-            # A limit on file sizes, or a file system that sets nothing aside: then there is no
+            # With a limit on file sizes, or a file system that cannot reserve space, there is no
             # reserve.
             if error.errno in (errno.ENOSPC, errno.EDQUOT):
                 raise self._full(error) from error
@@ -151,8 +148,8 @@ class RunFolder:
 
 
 def _only_writer(frames: int, path: Path) -> None:
-    """Raises ``BadInput`` while another process records into the same run: two would mix their
-    frames. The lock goes with its holder, whatever ends that; a file system without locks has none.
+    """Raise ``BadInput`` while another process records the same run, because their frames would be
+    mixed. The lock ends with its holder, however that ends; a file system without locks has none.
     """
     import fcntl  # a result is read where there is none
 
@@ -168,7 +165,7 @@ def _only_writer(frames: int, path: Path) -> None:
 
 
 def _recover(path: Path, folder: int, writing: int) -> list[Frame]:
-    """Frames of an interrupted run; what a crash has torn off is cut away."""
+    """Return the frames of an interrupted run; a part torn off by a crash is removed."""
     frames_path = path / FRAMES
     reader, frames = FrameReader(), list[Frame]()
     try:
@@ -206,11 +203,11 @@ def _is_plain_file(path: Path) -> bool:
 
 
 def open_folder(out: Path | None = None, *, resume: bool = False) -> RunFolder:
-    """A private folder for one run: ``out`` (which must not exist or be empty) or a fresh temporary
-    one.
+    """Return a private folder for a run: ``out`` (which must not exist or be empty) or a new
+    temporary one.
 
-    With ``resume``, ``out`` may hold an earlier run: its sealed points are known and will be
-    skipped. Raises ``BadInput`` when ``out`` is in use, ``CouldNotMeasure`` when it cannot be made.
+    With ``resume``, ``out`` may contain an earlier run: its sealed points are known and will be
+    skipped. Raise ``BadInput`` if ``out`` is in use, ``CouldNotMeasure`` if it cannot be created.
     """
     if resume and (out is None or not _is_plain_file(out / "run.json")):
         raise BadInput(

@@ -1,4 +1,4 @@
-"""What launchers say of dead ranks, lost hosts and ended jobs. Pure."""
+"""Read what launchers report about dead ranks, lost hosts and ended jobs. Pure."""
 
 import re
 import signal
@@ -11,8 +11,8 @@ from wireproof.model.plan import Plan
 from wireproof.model.quantity import whole
 from wireproof.model.record import Frame, Host
 
-# --- The ranks of a plan by the names that a launcher may call them: host, short host, address,
-# process id.
+# --- The ranks of a plan by the names that a launcher may use: host, short host, address, process
+# id.
 
 
 class RankNames:
@@ -39,7 +39,7 @@ class RankNames:
                 self._by_name.setdefault(form, set()).add(rank)
 
     def on(self, host: str, pid: int = 0) -> set[int]:
-        """Ranks of a host; of that process alone when the frames have the pids."""
+        """Return the ranks of a host; only those of the process if the frames have the pids."""
         host = host.strip("[]'\",.:;").lower()
         ranks = self._by_name.get(host) or self._by_name.get(_short(host)) or set()
         return {rank for rank in ranks if (rank, pid) in self._by_pid} or set(ranks)
@@ -50,7 +50,7 @@ class RankNames:
 
 
 def _short(name: str) -> str:
-    """The name before the domain; numeric addresses stay whole."""
+    """Return the name before the domain; numeric addresses stay whole."""
     return (
         name.lower()
         if name.replace(".", "").isdigit() or ":" in name
@@ -59,7 +59,7 @@ def _short(name: str) -> str:
 
 
 Evidence = Iterator[tuple[set[int], str]]
-"""Ranks, and what was seen of them."""
+"""Ranks, and what was observed about them."""
 _MOST_TALK = 128 << 10  # of the beginning, and of the end
 _MOST_LINE = 1000
 _MOST_LINES = 20_000
@@ -152,7 +152,7 @@ def lines_of(talk: bytes) -> Iterator[str]:
 
 
 def scheduler_ended(talk: bytes) -> str:
-    """One sentence when the scheduler (or whoever asked it) ended the job: then no rank is to
+    """Return a sentence if the scheduler (or a user through it) ended the job: then no rank is to
     blame. Else "".
     """
     endings = [
@@ -177,7 +177,7 @@ def _signal(number: int) -> str:
 
 
 def killed(lines: Sequence[str], names: RankNames) -> Evidence:
-    """Ranks that a launcher saw end by a signal."""
+    """Return ranks that a launcher saw end by a signal."""
     for number, line in enumerate(lines):
         for pattern in _RANK_KILLED:
             if not (found := pattern.search(line)):
@@ -186,8 +186,8 @@ def killed(lines: Sequence[str], names: RankNames) -> Evidence:
             how = parts.get("signal") or _how(lines[number + 1 : number + 4])
             if how is None:
                 break
-            # Hydra kills a lost rank's neighbours itself and may report one of those: then it is
-            # their host.
+            # Hydra kills the neighbours of a lost rank and may report one of those: then their host
+            # was lost.
             pid = 0 if int(how) == _KILL else int(parts["pid"])
             ranks = {int(parts["rank"])} if parts.get("rank") else names.on(parts["host"], pid)
             yield ranks & set(names.host), f"was killed by {_signal(int(how))}"
@@ -195,8 +195,8 @@ def killed(lines: Sequence[str], names: RankNames) -> Evidence:
 
 
 def _how(following: Iterable[str]) -> str | None:
-    """The signal in the lines after a rank's; None where the process left by itself (ours, or an
-    MPI's abort).
+    """Return the signal in the lines after a rank's line; None if the process exited by itself
+    (ours, or an MPI's abort).
     """
     for line in following:
         if found := _HOW.search(line):
@@ -211,8 +211,8 @@ def _how(following: Iterable[str]) -> str | None:
 
 
 def _tasks(text: str, known: Sequence[int]) -> set[int]:
-    """The ranks of ``0-3,7`` that are known (``known`` is sorted); a range may be as long as it
-    likes.
+    """Return the ranks of ``0-3,7`` that are known (``known`` is sorted); a range may have any
+    length.
     """
     ranges = []
     for part in text.split(",")[:_MOST_PARTS]:
@@ -230,7 +230,7 @@ def _tasks(text: str, known: Sequence[int]) -> set[int]:
 
 
 def dead_in_srun(lines: Sequence[str], names: RankNames) -> Evidence:
-    """Tasks that died before srun began to end the others."""
+    """Return tasks that died before srun began to end the others."""
     known = sorted(names.host)
     left = _MOST_SRUN
     for line in lines:
@@ -255,7 +255,7 @@ def lost_hosts(lines: Sequence[str], names: RankNames) -> Evidence:
 
 
 def _expanded(hosts: str) -> Iterator[str]:
-    """``n[1-3,7]`` and ``n1,n2`` as Slurm writes them; bounded."""
+    """Return the names in ``n[1-3,7]`` and ``n1,n2`` as Slurm writes them; bounded."""
     for part in re.findall(r"[^,\[\]]{0,200}(?:\[[0-9,-]{1,100}\])?", hosts)[:_MOST_PARTS]:
         stem, bracket, inside = part.partition("[")
         if not bracket:

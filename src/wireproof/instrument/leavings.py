@@ -1,5 +1,5 @@
-"""What launchers leave in the temporary folder when they are killed: kept in a folder of ours, or
-removed when it is surely nobody's any more.
+"""Handle files that killed launchers leave in the temporary folder: put them into a private folder,
+or remove them if no process can still use them.
 
 Open MPI puts its session (``ompi.HOST.UID``) below ``TMPDIR``. MPICH's Hydra writes
 ``/tmp/hydra_hwloc_xmlfile_*`` whatever ``TMPDIR`` says.
@@ -17,7 +17,7 @@ from pathlib import Path
 PREFIX = "wireproof-tmp-"
 _LOCK = ".lock"
 _YOUNG_S = 60.0
-"""A folder as young as this may be one that is being made: it has no lock yet."""
+"""A folder as young as this may still be in creation and have no lock yet."""
 _HYDRA = "hydra_hwloc_xmlfile_"
 _HYDRA_FOLDER = Path("/tmp")  # noqa: S108  where Hydra has it, not our choice
 _HYDRA_NAMES = ("hydra", "mpiexec")
@@ -25,12 +25,11 @@ _HYDRA_NAMES = ("hydra", "mpiexec")
 
 @contextlib.contextmanager
 def scratch(wanted: bool) -> Iterator[dict[str, str]]:
-    """A private ``TMPDIR`` as a variable, removed at the end; nothing when it is not wanted or
-    cannot be made.
+    """Return a private ``TMPDIR`` as a variable, which is removed at the end; nothing if it is not
+    wanted or cannot be created.
 
-    Only for processes of this machine: srun and Hydra hand the variable on to hosts that have no
-    such folder. Those that an earlier, killed one of us has left are removed too: their lock is
-    free.
+    Only for processes of this machine: srun and Hydra pass the variable to hosts that have no such
+    folder. Folders of earlier, killed processes of wireproof are also removed: their lock is free.
     """
     folder = _made() if wanted else None
     if folder is None:
@@ -55,7 +54,9 @@ def _made() -> tuple[Path, int] | None:
 
 
 def _lock(folder: Path) -> int | None:
-    """The folder's lock, held; None when somebody else holds it or it is not ours to lock."""
+    """Return the folder's lock, held; None if another process holds it or it belongs to another
+    user.
+    """
     import fcntl  # not on Windows, where stored results are reported
 
     try:
@@ -71,7 +72,7 @@ def _lock(folder: Path) -> int | None:
 
 
 def _sweep(root: Path) -> None:
-    """Remove what a killed wireproof of this user has left."""
+    """Remove the folders of killed wireproof processes of this user."""
     with contextlib.suppress(OSError):
         for entry in os.scandir(root):
             if entry.name.startswith(PREFIX) and _ours(entry, stat.S_ISDIR, time.time() - _YOUNG_S):
@@ -91,8 +92,8 @@ def _ours(entry: os.DirEntry[str], kind: object, before: float) -> bool:
 
 @contextlib.contextmanager
 def hydra_files_removed(root: Path = _HYDRA_FOLDER) -> Iterator[None]:
-    """Afterwards Hydra's files of this time and of this user are removed, when no Hydra of this
-    user lives any more.
+    """Return a context after which this user's Hydra files of that time are removed if no Hydra of
+    this user runs any more.
     """
     begun = time.time()
     try:
@@ -112,8 +113,8 @@ def hydra_files_removed(root: Path = _HYDRA_FOLDER) -> Iterator[None]:
 
 
 def _hydra_lives() -> bool:
-    """A launcher or proxy of this user runs: a file could be its. What cannot be looked at counts
-    as one.
+    """Return whether a launcher or proxy of this user runs, which may own a file. A process that
+    cannot be examined counts as one.
     """
     try:
         processes = [entry for entry in os.scandir("/proc") if entry.name.isdigit()]

@@ -1,12 +1,13 @@
-"""Which ranks were lost: from their last messages, the frames, and what launchers say of dead
+"""Find the lost ranks: from their last messages, the frames, and the reports of launchers on dead
 ranks and hosts. Pure.
 
-Three kinds of evidence, the stronger first; a weaker one speaks only when no stronger one does:
+There are three kinds of evidence, strongest first; weaker evidence counts only without stronger
+evidence:
 
-1. a launcher saw a rank end by a signal that was not its own, a daemon or a connection to a host
-  go, a node fail;
-2. at the deadline, or for a while before it, a rank was silent (or late) while the others said
-   whom they waited for;
+1. a launcher saw a rank end by an external signal, a daemon or a connection to a host disappear, a
+   node fail;
+2. at the deadline, or for a while before it, a rank was silent (or late) while the others reported
+   for whom they waited;
 3. survivors that lost a peer.
 
 A rank that reported its own trouble is alive, whoever blames it; evidence that names everybody
@@ -52,7 +53,7 @@ _PEER_HOST = re.compile(r"^\s{0,8}Peer host:\s{1,8}(\S{1,255})")
 
 
 class _LastMessages:
-    """What the ranks have said last, at a deadline."""
+    """The last messages of the ranks at a deadline."""
 
     def __init__(self, lines: Sequence[str], known: set[int]) -> None:
         self.waits: dict[int, int] = {}
@@ -87,8 +88,8 @@ class _LastMessages:
 
 
 def _silent(last: _LastMessages, names: RankNames, time: str = "at the deadline") -> Evidence:
-    """Those who said nothing in time and are waited for; else the few that said nothing at all, or
-    were busy.
+    """Return the ranks that were silent in time and are waited for; else the few that were
+    completely silent or busy.
     """
     if not last.spoken:
         return
@@ -119,7 +120,7 @@ def _silent(last: _LastMessages, names: RankNames, time: str = "at the deadline"
 
 
 def _peers_lost(lines: Sequence[str], frames: Sequence[Frame], names: RankNames) -> Evidence:
-    """Ranks that survivors have lost, by the survivors' own messages."""
+    """Return ranks that survivors have lost, according to the survivors' messages."""
     for line in lines:
         if found := _PEER.search(line):
             yield (
@@ -148,13 +149,13 @@ def _peers_lost(lines: Sequence[str], frames: Sequence[Frame], names: RankNames)
 
 
 def _named(message: str) -> set[int]:
-    """``rank 5 at 10.0.0.5:4000 closed ..``, ``ranks 1 2 did not come``."""
+    """Return the ranks in ``rank 5 at 10.0.0.5:4000 closed ..``, ``ranks 1 2 did not come``."""
     found = _PEER_RANKS.match(message)
     return {int(word) for word in re.findall(r"\d+", found[1])} if found else set()
 
 
 def _alive(lines: Sequence[str], last: _LastMessages) -> set[int]:
-    """Ranks that reported trouble of their own."""
+    """Return ranks that reported trouble of their own."""
     own = {int(found[1]) for line in lines if (found := _PEER.search(line) or _ABORT.search(line))}
     return own | last.spoken
 
@@ -178,8 +179,8 @@ def _joined(why: str) -> str:
 def silent_ranks(
     plan: Plan, frames: Sequence[Frame], signs: Sequence[str], time: str
 ) -> dict[int, str]:
-    """Rank to one sentence, for each that gave no sign of life for ``time`` while others waited.
-    ``signs``: the newest sign of life of each rank that gave some.
+    """Return a sentence for each rank that gave no sign of life for ``time`` while others waited.
+    ``signs``: the newest sign of life of each rank that gave any.
     """
     names = RankNames(plan, frames)
     last = _LastMessages(signs, set(names.host))
@@ -188,11 +189,11 @@ def silent_ranks(
 
 
 def lost_ranks(plan: Plan, frames: Sequence[Frame], talk: bytes) -> dict[int, str]:
-    """Rank to one sentence why it is taken for lost; empty when nobody is, or when nothing says
-    who.
+    """Return for each lost rank a sentence with the reason; empty if no rank is lost, or nothing
+    says which.
 
-    ``frames``: those of this run; ``talk``: standard error of launcher and ranks. Both are believed
-    only as far as they name ranks of the plan.
+    ``frames``: those of this run; ``talk``: standard error of launcher and ranks. Both count only
+    as far as they name ranks of the plan.
     """
     if scheduler_ended(talk):
         return {}

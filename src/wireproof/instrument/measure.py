@@ -1,4 +1,4 @@
-"""Measures one plan: starts the engine, checks and keeps every frame, and says how it ended."""
+"""Measure a plan: start the engine, check and store every frame, and say how it ended."""
 
 from __future__ import annotations
 
@@ -41,21 +41,22 @@ from wireproof.model.run import Ended, Provenance, Run, RunDocument
 
 OnFrame = Callable[[Frame], None]
 START_SECONDS = 60.0
-"""From the launcher's start to the first frame; big machines start slowly, broken ones never."""
+"""Limit from the launcher's start to the first frame; large machines start slowly, broken ones
+never.
+"""
 SLACK_SECONDS = 10.0
-"""What the engine may take beyond its own deadline before we take it for hung."""
+"""Time that the engine may exceed its deadline before it counts as hung."""
 TALK_BYTES = 64 << 10
 _TICK = 0.25
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Recording:
-    """How a run is recorded. ``out``: its folder, None for a private temporary one; ``resume``: it
-    goes on in it. ``on_frame`` is called for each frame as it comes, ``observed`` once at the end:
-    what somebody beside the engine has seen, kept with the frames. ``deadline_s``: for the whole,
-    None as the plan says. ``on_this_machine``: all processes run here, so that their temporary
-    files can be kept in a folder of ours that goes with the run. ``guard``: its program, None for
-    ours.
+    """How a run is recorded. ``out``: its folder, None for a private temporary one; ``resume``:
+    continue in it. ``on_frame`` is called for each frame, ``observed`` once at the end:
+    observations from outside the engine, stored with the frames. ``deadline_s``: for the whole run,
+    None for that of the plan. ``on_this_machine``: all processes run here, so their temporary files
+    can be in a private folder that ends with the run. ``guard``: its program, None for ours.
     """
 
     out: Path | None = None
@@ -83,7 +84,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _candidates(plan: Plan) -> str:
-    """What to look at when ranks of several hosts start and never meet."""
+    """Return what to check if ranks of several hosts start and never meet."""
     hosts = list(dict.fromkeys(rank.host for rank in plan.ranks))
     if plan.transport.kind in ("null", "model") or len(hosts) < 2:
         return ""
@@ -95,8 +96,8 @@ def _candidates(plan: Plan) -> str:
 
 
 class _Recorder:
-    """Takes what the engine says: frames to the folder and to ``on_frame``, talk to the log, time
-    to the watch.
+    """Handles the engine's output: frames go to the folder and to ``on_frame``, other output to the
+    log, times to the watch.
     """
 
     def __init__(self, plan: Plan, folder: RunFolder, recording: Recording) -> None:
@@ -118,7 +119,9 @@ class _Recorder:
         )
 
     def take(self, channel: str, data: bytes) -> None:
-        """Raises ``BadFrame`` and ``DiskFull``; frames before the bad one are kept."""
+        """Handle ``data``. Raise ``BadFrame`` and ``DiskFull``; frames before a bad
+        frame are kept.
+        """
         if channel == "talk":
             self._keep_talk(self._signs.take(data, time.monotonic()))
             return
@@ -137,7 +140,7 @@ class _Recorder:
                 self._keep_talk(foreign + b"\n")
 
     def note(self, errors: Sequence[EngineError]) -> None:
-        """Keep what was observed beside the engine; a full disk loses it, not the run."""
+        """Store observations from outside the engine; a full disk loses only these."""
         for error in errors:
             self.frames.append(error)
             with contextlib.suppress(DiskFull):
@@ -148,7 +151,7 @@ class _Recorder:
         self.talk = (self.talk + data)[-TALK_BYTES:]
 
     def _watch(self, frame: Frame) -> None:
-        """Moves the moment at which silence means a hang."""
+        """Move the time at which silence means a hang."""
         policy = self.plan.policy
         now = time.monotonic()
         self._signs.moved(now)
@@ -170,14 +173,14 @@ class _Recorder:
         self._until, self._waiting_for = until, waiting_for
 
     def ending(self, status: int | None, late: str) -> Ending:
-        """How it ended: by itself with ``status``, or by us for what ``late`` says."""
+        """Return how the run ended: by itself with ``status``, or by us for the reason ``late``."""
         self._keep_talk(self._signs.rest())
         return classify(
             self.plan, self.frames, self.talk, status, timed_out=late, stopped=self._stopped
         )
 
     def timed_out(self) -> str:
-        """Which deadline has passed, or who has stopped, or nothing."""
+        """Return which deadline has passed, or which rank has stopped, or nothing."""
         now = time.monotonic()
         self._stopped = self._signs.stopped(self.frames, now)
         if self._stopped:
@@ -188,7 +191,9 @@ class _Recorder:
 
 
 def _listen(process: GuardedProcess, recorder: _Recorder) -> tuple[int | None, str]:
-    """Until the tree has ended or a deadline has passed: (exit status, which deadline)."""
+    """Listen until the tree has ended or a deadline has passed; return (exit status, which
+    deadline).
+    """
     while process.listening:
         for channel, data in process.hear(_TICK):
             recorder.take(channel, data)
@@ -214,7 +219,7 @@ def _drain(process: GuardedProcess, recorder: _Recorder) -> None:
 
 
 class _CtrlC:
-    """Turns SIGINT into a question: the first one ends the run in order, more of them cannot break
+    """Turns SIGINT into a flag: the first one ends the run in order, further ones cannot interrupt
     the clean-up.
     """
 
@@ -252,7 +257,9 @@ def _broken_off(ended: Ended, reason: str, recorder: _Recorder) -> Ending:
 
 
 def _quietly_drain(process: GuardedProcess, recorder: _Recorder) -> None:
-    """Frames that were on their way when the user interrupted; nothing may spoil the ending now."""
+    """Read frames that were in transit when the user interrupted; nothing may spoil the
+    ending now.
+    """
     try:
         _drain(process, recorder)
     except (BadFrame, DiskFull):
@@ -260,7 +267,7 @@ def _quietly_drain(process: GuardedProcess, recorder: _Recorder) -> None:
 
 
 def _remaining(plan: Plan, folder: RunFolder) -> Plan:
-    """``plan`` without the points that an earlier run has sealed."""
+    """Return ``plan`` without the points that an earlier run has sealed."""
     sealed = sealed_points(folder.known)
     return msgspec.structs.replace(
         plan, points=tuple(point for point in plan.points if point.id not in sealed)
@@ -271,13 +278,13 @@ _LARGEST_DOCUMENT = 256 << 20
 
 
 class _BegunPlan(msgspec.Struct):
-    """Of a run.json of any schema: the plan that the run was begun with."""
+    """The plan with which the run was begun, from a run.json of any schema."""
 
     plan: Plan
 
 
 def _check_same(plan: Plan, folder: RunFolder) -> None:
-    """A folder is resumed with the plan that it was begun with, or not at all."""
+    """Check that a folder is resumed with the plan with which it was begun."""
     path = folder.path / "run.json"
     try:
         before = decode_json(read_bounded(path, _LARGEST_DOCUMENT, follow=False), _BegunPlan).plan
@@ -300,11 +307,11 @@ def measure(
     provenance: Provenance,
     recording: Recording = Recording(),
 ) -> Outcome:
-    """Run ``plan`` by ``command`` and keep what it says in a run folder.
+    """Run ``plan`` by ``command`` and store its output in a run folder.
 
-    Ctrl-C ends the tree and returns what was sealed (``ending.ended == "interrupted"``); so do a
-    lost rank, a hang, a full disk. Raises ``BadInput`` for a folder in use and ``CouldNotMeasure``
-    when nothing could be started or recorded at all. Leaves no process behind.
+    Ctrl-C ends the tree and returns the sealed points (``ending.ended == "interrupted"``); so do a
+    lost rank, a hang, a full disk. Raise ``BadInput`` for a folder in use and ``CouldNotMeasure``
+    if nothing could be started or recorded. No process is left.
     """
     guard = recording.guard or find_program("wireproof-node")
     folder = open_folder(recording.out, resume=recording.resume)
@@ -349,8 +356,7 @@ def _finish(
     frames = [*folder.known, *recorder.frames]
     missing = missing_points(document.plan, frames, ending)
     if ending.ended == "done" and missing:
-        # The engine said that all is well and yet a point is not there: zero evidence is never a
-        # pass.
+        # The engine reported success, but a point is missing: zero evidence is never a pass.
         ending = Ending(ended="failed", reason=f"{len(missing)} planned points have no result")
     document = msgspec.structs.replace(
         document, ended=ending.ended, reason=ending.reason, exit_status=status, missing=missing
@@ -358,7 +364,7 @@ def _finish(
     try:
         folder.document(document)
     except DiskFull:
-        # run.json still says "running", and the frames are good: load_run says the rest.
+        # run.json still says "running", but the frames are good: load_run handles this case.
         if ending.ended != "disk-full":
             raise
     run = assemble(frames, claim=document.claim, provenance=document.provenance, missing=missing)

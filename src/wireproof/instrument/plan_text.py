@@ -1,4 +1,4 @@
-"""The plan's text form (docs/reference/engine-interface.md). Pure."""
+"""Write the text form of plans (docs/reference/engine-interface.md). Pure."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -22,7 +22,7 @@ _RESERVED = frozenset(b"%= ,")
 
 
 def encode_value(text: str) -> str:
-    """Percent-encode what would break a line or a list: space, %, =, comma and control
+    """Percent-encode characters that would break a line or a list: space, %, =, comma and control
     characters.
     """
     return "".join(
@@ -32,7 +32,7 @@ def encode_value(text: str) -> str:
 
 
 def _statement(keyword: str, **fields: object) -> str:
-    """One line; a field that is None or equal to "" is left out (the engine's default holds)."""
+    """Return a line; fields that are None or "" are left out (the engine's default holds)."""
     words = [keyword]
     for key, value in fields.items():
         if value is None or value == "":
@@ -54,7 +54,7 @@ def _rank(place: RankPlace) -> str:
 def _values(
     struct: Libfabric | Policy | ModelCounter | ModelWorld,
 ) -> dict[str, object]:
-    """Fields under the names of the text form, numbers as they are, texts encoded."""
+    """Return fields under the names of the text form, numbers unchanged, texts encoded."""
     named = msgspec.to_builtins(struct)
     return {
         key: encode_value(value) if isinstance(value, str) else value
@@ -78,7 +78,9 @@ def _pairs(pairs: Iterable[tuple[int, int]]) -> str:
 
 
 def _ranks(members: Sequence[int]) -> str:
-    """``0:3,8``: runs of successive ranks as ranges, because a list of ten thousand is long."""
+    """Return ``0:3,8``: runs of successive ranks as ranges, because a list of ten
+    thousand is long.
+    """
     runs: list[list[int]] = []
     for rank in members:
         if runs and rank == runs[-1][1] + 1:
@@ -155,10 +157,10 @@ def _lines(plan: Plan) -> Iterator[str]:
 
 
 def write_plan(plan: Plan) -> str:
-    """The text that the engine reads on standard input; ends with a newline."""
+    """Return the text that the engine reads on standard input; it ends with a newline."""
     return "\n".join(_lines(plan)) + "\n"
 
 
 def write_requests(requests: Iterable[FactRequest]) -> str:
-    """What the engine's ``facts`` reads: a plan of which only the requests count."""
+    """Return the input of the engine's ``facts``: a plan of which only the requests are used."""
     return "\n".join(["wireproof-plan 1", *map(_fact, requests), ""])

@@ -1,9 +1,8 @@
-"""One process tree: started under ``wireproof-node guard``, heard on two pipes, ended without
+"""A process tree: started under ``wireproof-node guard``, read through two pipes, ended without
 leftovers.
 
-The guard holds the reading end of a control pipe. When we end it, or when we die of whatever
-signal, the pipe closes and the guard takes down everything that the launcher has started, daemons
-included.
+The guard holds the reading end of a control pipe. When this process closes it or dies of any
+signal, the guard ends everything that the launcher has started, including daemons.
 """
 
 from __future__ import annotations
@@ -23,19 +22,19 @@ from wireproof.model.errors import CouldNotMeasure
 
 CHUNK = 1 << 16
 END_SECONDS = 12.0
-"""The guard gives 2 s to SIGTERM and 5 s to SIGKILL; only a hung kernel takes longer."""
+"""The guard allows 2 s for SIGTERM and 5 s for SIGKILL; only a hung kernel takes longer."""
 DRAIN_SECONDS = 3.0
 PACED = b"wireproof-plan paced\n"
-"""Before a plan that is sent as it is read: the engine then says how far it is (`PlanRead`)."""
+"""Precedes a plan that is sent as it is read: the engine then reports its progress (`PlanRead`)."""
 AHEAD_BYTES = 48 << 10
-"""Sent and not yet read, at most: three quarters of what a pipe of Linux holds."""
+"""Largest number of bytes sent and not yet read: three quarters of the capacity of a Linux pipe."""
 
 Channel = Literal["out", "talk"]
 
 
 class _PacedPlan:
-    """A plan on its way to rank 0, never more ahead of its reader than a pipe holds: MPICH's Hydra
-    ends the job ("process reading stdin too slowly; can't keep up") if more waits.
+    """A plan on its way to rank 0, never further ahead of its reader than a pipe holds: MPICH's
+    Hydra ends the job ("process reading stdin too slowly; can't keep up") if more is pending.
     """
 
     def __init__(self, plan: Path) -> None:
@@ -61,8 +60,8 @@ class _PacedPlan:
 
 
 class GuardedProcess:
-    """``argv`` with ``plan`` (a file) as standard input. A context manager: leaving it leaves no
-    process.
+    """A process ``argv`` with ``plan`` (a file) as standard input. A context manager: after it no
+    process is left.
     """
 
     def __init__(
@@ -103,7 +102,9 @@ class GuardedProcess:
                 stream.close()
 
     def plan_read(self, read_bytes: int) -> None:
-        """Rank 0 has read ``read_bytes`` of its standard input: send it more of a long plan."""
+        """Send more of a long plan, because rank 0 has read ``read_bytes`` of its
+        standard input.
+        """
         if self._paced is not None:
             self._paced.feed(read_bytes)
 
@@ -113,11 +114,11 @@ class GuardedProcess:
 
     @property
     def listening(self) -> bool:
-        """Something may still be said."""
+        """Whether more output may come."""
         return bool(self._selector.get_map())
 
     def hear(self, seconds: float) -> Iterator[tuple[Channel, bytes]]:
-        """What was said within ``seconds``; nothing when it was silent. A closed pipe is
+        """Return the output within ``seconds``; nothing if the process was silent. Closed pipes are
         dropped.
         """
         if not self.listening:
@@ -135,7 +136,7 @@ class GuardedProcess:
                 self._selector.unregister(key.fileobj)
 
     def rest(self) -> Iterator[tuple[Channel, bytes]]:
-        """What is still in the pipes after the end, bounded in time."""
+        """Return the output that is still in the pipes after the end, bounded in time."""
         until = time.monotonic() + DRAIN_SECONDS
         while self.listening and time.monotonic() < until:
             heard = list(self.hear(0.2))
@@ -144,11 +145,11 @@ class GuardedProcess:
                 return
 
     def poll(self) -> int | None:
-        """Exit status if the tree has ended, negative for a signal."""
+        """Return the exit status if the tree has ended, negative for a signal."""
         return self._process.poll()
 
     def end(self) -> int:
-        """End the tree and wait for it; returns the exit status."""
+        """End the tree and wait for it; return the exit status."""
         self._close_control()
         try:
             return self._process.wait(END_SECONDS)
@@ -158,7 +159,7 @@ class GuardedProcess:
             return self._process.wait()
 
     def wait(self, seconds: float) -> int | None:
-        """Exit status within ``seconds`` or None."""
+        """Return the exit status within ``seconds`` or None."""
         try:
             return self._process.wait(seconds)
         except subprocess.TimeoutExpired:

@@ -1,6 +1,6 @@
-"""Which ranks have stopped: every rank says every 3 s that it lives while a point lasts longer.
+"""Find ranks that have stopped: in a long point every rank reports every 3 s that it is alive.
 
-A stopped process says nothing; a slow link or a busy machine silences nobody. Pure.
+A stopped process is silent; a slow link or a busy machine silences no process. Pure.
 """
 
 import dataclasses
@@ -28,7 +28,7 @@ class _Heard:
 
 
 class SignsOfLife:
-    """Takes what the ranks say on standard error. ``now``: seconds of one clock."""
+    """Reads the ranks' messages on standard error. ``now``: seconds of the same clock."""
 
     def __init__(self, plan: Plan, now: float) -> None:
         self._plan = plan
@@ -37,12 +37,12 @@ class SignsOfLife:
         self.moved(now)
 
     def moved(self, now: float) -> None:
-        """A point began or ended: all ranks took part in it."""
+        """Note that a point began or ended: all ranks took part in it."""
         self._heard: dict[int, _Heard] = {}
         self._begun, self._count = now, 0
 
     def take(self, data: bytes, now: float) -> bytes:
-        """``data`` without the signs of life in it, which are no news for a log."""
+        """Return ``data`` without the signs of life, which are not useful in a log."""
         *lines, part = (self._part + data).split(b"\n")
         talk = b"".join(line + b"\n" for line in lines if not self._is_sign(line, now))
         if len(part) > _MOST_LINE:
@@ -51,7 +51,7 @@ class SignsOfLife:
         return talk
 
     def rest(self) -> bytes:
-        """The last line, if it was never completed."""
+        """Return the last line if it was never completed."""
         part, self._part = self._part, b""
         return part
 
@@ -66,7 +66,7 @@ class SignsOfLife:
         return True
 
     def stopped(self, frames: Sequence[Frame], now: float) -> dict[int, str]:
-        """Rank to one sentence, for each that has stopped; ``frames`` name the hosts."""
+        """Return a sentence for each rank that has stopped; ``frames`` name the hosts."""
         if self._simulated or now - self._begun < SILENT_S:
             return {}
         alive = [one for one in self._heard.values() if now - one.at < SILENT_S]

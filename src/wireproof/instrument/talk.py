@@ -1,4 +1,4 @@
-"""What launchers, libraries and ranks say on standard error, made safe to print. Pure."""
+"""Make the messages of launchers, libraries and ranks on standard error safe to print. Pure."""
 
 import re
 
@@ -6,7 +6,9 @@ _ESCAPES = re.compile(r"\x1b(\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(\x07|\x1b\\)?|[@
 
 
 def clean_text(data: bytes, limit: int = 400) -> str:
-    """Talk made safe to print: terminal escapes and control characters away, one line, bounded."""
+    """Return text that is safe to print: without terminal escapes and control characters, on one
+    line, bounded.
+    """
     text = _ESCAPES.sub("", data.decode("utf-8", "replace"))
     text = "".join(letter if letter.isprintable() else " " for letter in text)
     return " ".join(text.split())[:limit]

@@ -1,7 +1,8 @@
-"""One host's port counters while something else runs there: the engine's ``watch`` at the end of a
-pipe.
+"""Read a host's port counters while something else runs there: the engine's ``watch`` at the end of
+a pipe.
 
-The engine ends when its standard input does, so whatever ends us (or the ssh between) ends it too.
+The engine ends at the end of its standard input, so it ends with this process or the ssh between
+them.
 """
 
 import contextlib
@@ -21,7 +22,7 @@ from wireproof.model.sound import unsound
 from wireproof.model.traffic import CounterMark, Reading, Watched, WatchStart
 
 LONGEST_LINE = 8 << 20
-"""A full reading of a NIC with thousands of statistics has some hundred kilobytes."""
+"""Longest line: a full reading of a NIC with thousands of statistics has some hundred kilobytes."""
 TALK_BYTES = 4096
 END_SECONDS = 3.0
 CHUNK = 1 << 16
@@ -31,8 +32,8 @@ _BYTES = ("_bytes", "Octets", "/port_xmit_data", "/port_rcv_data")
 def watch_argv(
     engine: Path, interval_s: float, *, root: str = "", prefix: Sequence[str] = ()
 ) -> list[str]:
-    """The engine's command line, through the words of ``prefix``; intervals are whole milliseconds.
-    ``root``: the folder whose files are read in place of the machine's own.
+    """Return the engine's command line, started through the words of ``prefix``; intervals are
+    whole milliseconds. ``root``: the folder whose files are read instead of those of the machine.
     """
     where = ["--root", root] if root else []
     return [
@@ -46,10 +47,10 @@ def watch_argv(
 
 
 class _Rates:
-    """Highest rate of one counter: from reading to reading, and from one change to the next.
+    """Highest rate of a counter: from reading to reading, and from one change to the next.
 
-    Some drivers refresh a counter once a second only: all of a second would seem to have passed in
-    one interval.
+    Some drivers refresh a counter only once a second: the bytes of a second would seem to have
+    passed in a single interval.
     """
 
     LAGGING_INTERVALS = 2.5
@@ -79,8 +80,8 @@ class _Rates:
 
 
 class Follower:
-    """Takes the lines of one watch: current values, the last three of the marks that were asked
-    for (``readings``: how many there were), and peak rates. No processes.
+    """Reads the lines of a watch: current values, the last three requested marks (``readings``:
+    their number), and peak rates. No processes.
     """
 
     def __init__(self, host: str) -> None:
@@ -98,7 +99,7 @@ class Follower:
         self._decoder = msgspec.json.Decoder(WatchStart | Reading)
 
     def feed(self, data: bytes) -> None:
-        """Whole lines are taken, the rest is kept; what is not a watch's line makes ``error``."""
+        """Read whole lines and keep the rest; a foreign line sets ``error``."""
         *lines, self._rest = (self._rest + data).split(b"\n")
         if len(self._rest) > LONGEST_LINE:
             self._rest, self.error = b"", "the watch sent a line without an end"
@@ -132,7 +133,8 @@ class Follower:
             self._values.pop(name, None)
         self._peak(frame.t_ns)
         if frame.asked or not self.marks:
-            # A trial asks twice for each of its runs: only what `watched` needs is kept.
+            # A trial requests two marks for each of its runs: only those that `watched` needs are
+            # kept.
             self.marks = [
                 *self.marks[-2:],
                 CounterMark(t_ns=frame.t_ns, counters=dict(self._values)),
@@ -140,8 +142,8 @@ class Follower:
             self.readings += 1
 
     def _peak(self, t_ns: int) -> None:
-        """Rates over at least half an interval: two readings close to each other would divide noise
-        by noise.
+        """Compute rates over at least half an interval: two readings close to each other would
+        divide noise by noise.
         """
         then, before = self._base
         interval_ns = (self.about.interval_ms if self.about else 0) * 1e6
@@ -157,17 +159,17 @@ class Follower:
 
     @property
     def peaks(self) -> dict[str, float]:
-        """Counts per second, by counter."""
+        """Return counts per second, by counter."""
         interval_ns = (self.about.interval_ms if self.about else 0) * 1e6
         return {name: rates.peak(interval_ns) for name, rates in self._rates.items()}
 
     def forget_peaks(self) -> None:
-        """What was before the command is not the command's."""
+        """Discard the peaks before the command."""
         self._rates = {}
         self._gap_ns = 0
 
     def watched(self) -> Watched:
-        """The result: the last three marks are start, before and after."""
+        """Return the result: the last three marks are start, before and after."""
         error = self.error
         if not error and len(self.marks) < 3:
             error = "the readings before and after the command are not complete"
@@ -186,7 +188,7 @@ class Follower:
 
 
 class Watcher:
-    """The process behind one ``Follower``. ``close`` leaves nothing of it."""
+    """The process behind a ``Follower``. ``close`` ends it completely."""
 
     def __init__(self, host: str, argv: Sequence[str], environment: Mapping[str, str]) -> None:
         self.follower = Follower(host)
@@ -209,7 +211,7 @@ class Watcher:
             os.set_blocking(descriptor, False)
 
     def hear(self, descriptor: int) -> bool:
-        """Take what is there; False when this stream has ended."""
+        """Read available data; return False at the end of the stream."""
         try:
             data = os.read(descriptor, CHUNK)
         except BlockingIOError:
@@ -237,13 +239,13 @@ class Watcher:
             self._talk = (self._talk + os.read(self.descriptors[1], CHUNK))[-TALK_BYTES:]
 
     def ask(self) -> None:
-        """Ask for a full reading; a watch that has gone says so when it is heard."""
+        """Request a full reading; if the watch has ended, reading its output reveals it."""
         if self._process.stdin is not None:
             with contextlib.suppress(OSError):
                 self._process.stdin.write(b"read\n")
 
     def close(self) -> None:
-        """End it: by its standard input, then by signals."""
+        """End the process: by its standard input, then by signals."""
         if self._process.stdin is not None:
             with contextlib.suppress(OSError):
                 self._process.stdin.close()
@@ -259,7 +261,7 @@ class Watcher:
 
 
 def _reason(status: int | None, talk: bytes) -> str:
-    """One sentence about a watch that ended too early."""
+    """Return a sentence about a watch that ended too early."""
     said = clean_text(talk, TALK_BYTES)[-300:]
     if status in (126, 127):
         return f"the engine is not there ({said or f'exit status {status}'})"

@@ -1,5 +1,5 @@
-"""A command whose output is passed on as it comes and kept (bounded), between the readings of its
-hosts' watches.
+"""Run a command, pass on its output and store it (bounded), between the readings of its hosts'
+watches.
 """
 
 import contextlib
@@ -17,7 +17,7 @@ from wireproof.launch.guard import start_guarded
 from wireproof.model.errors import CouldNotMeasure
 
 MOST_OUTPUT = 32 << 20
-"""Kept of the command's output, to be read for its numbers; everything is passed on."""
+"""Limit of stored output, which is read for its numbers; all output is passed on."""
 CHUNK = 1 << 16
 _KEPT_OF_ERRORS = 4096
 END_SECONDS = 12.0
@@ -27,13 +27,13 @@ Heard = Callable[[int], bool]
 
 
 class Hearing:
-    """All pipes in one loop: nobody waits for a pipe that nobody reads."""
+    """Reads all pipes in one loop, so that no process waits for a pipe that is not read."""
 
     def __init__(self) -> None:
         self._selector = selectors.DefaultSelector()
 
     def add(self, descriptor: int, heard: Heard) -> None:
-        """``heard(descriptor)`` is called when there is something to read; False means: no more."""
+        """Call ``heard(descriptor)`` when data is available; it returns False at the end."""
         self._selector.register(descriptor, selectors.EVENT_READ, heard)
 
     def add_watch(self, watcher: Watcher) -> None:
@@ -41,7 +41,9 @@ class Hearing:
             self.add(descriptor, watcher.hear)
 
     def listen(self, seconds: float, until: Callable[[], bool]) -> bool:
-        """Hear everybody until ``until()`` holds (True) or the time is over (False)."""
+        """Read from all pipes until ``until()`` holds (return True) or the time is over (return
+        False).
+        """
         end = time.monotonic() + seconds
         while not until():
             left = end - time.monotonic()
@@ -64,8 +66,8 @@ class Hearing:
 
 @contextlib.contextmanager
 def _stdin(held: int | None) -> Iterator[int]:
-    """``held``, or our own standard input, unless that is a terminal: a command in a session of its
-    own cannot read one.
+    """Return ``held``, or our standard input, unless that is a terminal, which a command in another
+    session cannot read.
     """
     if held is not None:
         yield held
@@ -86,12 +88,12 @@ def _stdin(held: int | None) -> Iterator[int]:
 
 
 class WatchedCommand:
-    """``argv`` under the guard. ``sinks``: descriptors that its output and errors are passed on to;
-    None: to nobody.
+    """A command ``argv`` under the guard. ``sinks``: descriptors to which its output and errors are
+    passed on; None: not passed on.
 
     ``hold_stdin``: its standard input stays open and empty until it is ended, as a guard behind ssh
-    needs it. Raises ``CouldNotMeasure`` when the guard cannot be started; a command that cannot be
-    is its exit status 126 or 127.
+    needs. Raise ``CouldNotMeasure`` if the guard cannot be started; if the command cannot be
+    started, its exit status is 126 or 127.
     """
 
     def __init__(
@@ -161,8 +163,8 @@ class WatchedCommand:
         return heard
 
     def ended(self) -> bool:
-        """Its process has gone and its output was heard to the end (daemons may hold the pipe: the
-        guard ends them).
+        """Whether its process has ended and its output was read to the end (daemons may hold the
+        pipe: the guard ends them).
         """
         return self._process.poll() is not None and self._open == 0
 
@@ -178,9 +180,7 @@ class WatchedCommand:
         self._stdin, self._control = None, -1
 
     def end(self) -> int:
-        """End the tree, if it has not ended by itself; returns its exit status, 128 + signal for a
-        signal.
-        """
+        """End the tree, if it has not ended; return its exit status, 128 + signal for a signal."""
         self._let_go()
         try:
             status = self._process.wait(END_SECONDS)
@@ -197,7 +197,7 @@ class WatchedCommand:
 
 
 def _pass_on(sink: int, data: bytes) -> bool:
-    """False when nobody reads any more (``| head``): the command still runs to its end."""
+    """Return False if the reader has gone (``| head``): the command still runs to its end."""
     view = memoryview(data)
     while view:
         try:

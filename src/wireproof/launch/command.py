@@ -1,4 +1,4 @@
-"""From a launch request to the command: the one entry that the rest of the program uses."""
+"""Convert a launch request to a command: the entry point for the rest of the program."""
 
 import dataclasses
 import os
@@ -38,8 +38,8 @@ def engine_for(
     install: MpiInstall | None,
     environment: Mapping[str, str] | None = None,
 ) -> EngineChoice:
-    """The engine program that ``transport`` needs. Raises ``CouldNotMeasure`` when it is not
-    there.
+    """Return the engine program that ``transport`` needs. Raise ``CouldNotMeasure`` if it does not
+    exist.
     """
     if transport == "mpi":
         if install is None:
@@ -50,7 +50,7 @@ def engine_for(
 
 
 def check_prefix(prefix: tuple[str, ...]) -> None:
-    """Raises ``BadInput``.
+    """Raise ``BadInput`` for a prefix that cannot be used.
 
     Launchers read options up to the program's name, and Hydra and Open MPI start another program at
     a ``:``.
@@ -78,8 +78,8 @@ def _noted(command: LaunchCommand, request: LaunchRequest) -> LaunchCommand:
 
 
 def build_command(transport: TransportKind, request: LaunchRequest) -> LaunchCommand:
-    """The command of ``request``. Pure; raises ``BadInput`` for a request that no launcher can
-    fulfil.
+    """Return the command of ``request``. Pure; raise ``BadInput`` for a request that no launcher
+    can fulfil.
     """
     check_prefix(request.prefix)
     return _noted(_built(transport, request), request)
@@ -87,7 +87,7 @@ def build_command(transport: TransportKind, request: LaunchRequest) -> LaunchCom
 
 def _built(transport: TransportKind, request: LaunchRequest) -> LaunchCommand:
     if transport in ("null", "model"):
-        # one process plays all ranks: no launcher
+        # a single process simulates all ranks: no launcher
         return request.started(
             "none", request.rank_argv, dict(request.extra), clear=clearings(None)
         )
@@ -115,7 +115,9 @@ def _check_ranks(request: LaunchRequest) -> None:
 
 
 def _check_rails(transport: TransportKind, request: LaunchRequest) -> None:
-    """Without an MPI only PSM3 carries one flow by several NICs."""
+    """Raise ``BadInput`` if several NICs are requested without an MPI, unless the
+    provider is PSM3.
+    """
     several = next((nic for nic in request.nics if is_several(nic)), "")
     if several and request.fabric != "psm3":
         what = "the transport tcp" if transport == "tcp" else "libfabric without an MPI"
@@ -129,7 +131,9 @@ def request_for(
     fabric: Fabric = "",
     **wishes: Unpack[RequestFields],
 ) -> LaunchRequest:
-    """Choose the engine, fill in this machine's cores and whether we are root."""
+    """Choose the engine, and add the number of this machine's cores and whether the
+    user is root.
+    """
     request = LaunchRequest(
         engine=engine_for(transport, install),
         install=install,
@@ -147,13 +151,13 @@ def prepare(
     fabric: Fabric = "",
     **wishes: Unpack[RequestFields],
 ) -> LaunchCommand:
-    """The command of ``request_for``."""
+    """Return the command of ``request_for``."""
     return build_command(transport, request_for(transport, install, fabric=fabric, **wishes))
 
 
 def provenance(command: LaunchCommand, install: MpiInstall | None) -> Provenance:
-    """How the run is started: argv, the variables that we set, and the user's own that are left in
-    force.
+    """Return how the run is started: argv, the variables that we set, and the user's variables that
+    stay in force.
     """
     notes = list(command.notes)
     kept = inherited(command, os.environ)

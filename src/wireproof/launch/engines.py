@@ -1,4 +1,4 @@
-"""Where our own programs are, and which engine variant fits an MPI."""
+"""Find our programs, and the engine variant that fits an MPI."""
 
 import contextlib
 import dataclasses
@@ -19,9 +19,9 @@ _DEPTH = ("", "bin")
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class EngineChoice:
-    """An engine program and the folders that its MPI library is found in, first the strongest.
+    """An engine program and the folders in which its MPI library is found, in order of precedence.
 
-    ``expect``: text that the library which answers must have in its version.
+    ``expect``: text that the version of the answering library must contain.
     """
 
     abi: Abi
@@ -31,7 +31,9 @@ class EngineChoice:
 
 
 def _folders(environment: Mapping[str, str]) -> list[Path]:
-    """Installed package first, then a checkout's build tree; the variable overrides both."""
+    """Return the folders of the installed package, then of a checkout's build tree; the variable
+    overrides both.
+    """
     if given := environment.get(FOLDER_VARIABLE):
         return [Path(given)]
     package = Path(__file__).resolve().parent.parent
@@ -39,9 +41,10 @@ def _folders(environment: Mapping[str, str]) -> list[Path]:
 
 
 def find_program(name: str, environment: Mapping[str, str] | None = None) -> Path:
-    """Absolute path of one of our programs (``wireproof-engine.mpich``, ``wireproof-node``).
+    """Return the absolute path of one of our programs (``wireproof-engine.mpich``,
+    ``wireproof-node``).
 
-    Raises ``CouldNotMeasure`` that names the folders searched.
+    Raise ``CouldNotMeasure`` that names the searched folders.
     """
     folders = _folders(os.environ if environment is None else environment)
     for folder in folders:
@@ -56,13 +59,13 @@ def find_program(name: str, environment: Mapping[str, str] | None = None) -> Pat
 
 
 def find_engine(abi: Abi, environment: Mapping[str, str] | None = None) -> Path:
-    """The engine program of one variant; see ``find_program``."""
+    """Return the engine program of a variant; see ``find_program``."""
     return find_program(f"wireproof-engine.{abi}", environment)
 
 
 def _caches(environment: Mapping[str, str]) -> Iterator[Path]:
-    """Where our own folder may be, best first. A prolog runs as root without HOME, and sudo may
-    keep another's.
+    """Return the possible places of our private folder, best first. A prolog runs as root without
+    HOME, and sudo may keep the HOME of another user.
     """
     if (root := environment.get("XDG_CACHE_HOME", "")).startswith("/"):
         yield Path(root) / "wireproof"
@@ -79,8 +82,8 @@ def _caches(environment: Mapping[str, str]) -> Iterator[Path]:
 
 
 def _own_cache(environment: Mapping[str, str]) -> Path:
-    """A folder that nobody else can put something into: a library is loaded from it.
-    ``CouldNotMeasure`` when none.
+    """Return a folder that no other user can write, because a library is loaded from it. Raise
+    ``CouldNotMeasure`` if there is none.
     """
     reasons = []
     for folder in _caches(environment):
@@ -95,9 +98,9 @@ def _own_cache(environment: Mapping[str, str]) -> Path:
 
 
 def private_link(library: Path, environment: Mapping[str, str] | None = None) -> Path:
-    """A folder of our own with ``libmpi.so.12`` leading to Debian's ``libmpich.so.12``.
+    """Return a private folder with ``libmpi.so.12`` linked to Debian's ``libmpich.so.12``.
 
-    In the user's cache, because on a cluster the home folder is what the other hosts see too.
+    It is in the user's cache, because on a cluster the other hosts also see the home folder.
     """
     target = library.resolve()
     digest = hashlib.sha256(os.fsencode(target)).hexdigest()[:16]
@@ -122,9 +125,9 @@ def private_link(library: Path, environment: Mapping[str, str] | None = None) ->
 def choose_engine(
     install: MpiInstall, environment: Mapping[str, str] | None = None
 ) -> EngineChoice:
-    """The variant for ``install``, with the folders for ``LD_LIBRARY_PATH``.
+    """Return the variant for ``install``, with the folders for ``LD_LIBRARY_PATH``.
 
-    Raises ``CouldNotMeasure`` when the MPI has no ABI that we have an engine for.
+    Raise ``CouldNotMeasure`` if there is no engine for the ABI of the MPI.
     """
     if install.problem or install.abi is None or install.library is None:
         raise CouldNotMeasure(

@@ -1,8 +1,9 @@
-"""Many hosts at once over ssh, or over a program called like it, by ClusterShell: who can be
-reached, who has what.
+"""Contact many hosts at once over ssh, or over a program called like it, by ClusterShell: which
+hosts can be reached, and what they have.
 
-Asked before a launch, so that a host that is down is named at once and the rest goes on. Nothing is
-left running: what has not answered in time, or when the user interrupts, is ended.
+Hosts are contacted before a launch, so that a dead host is named at once and the others continue.
+No process is left: commands without an answer in time, or after an interruption by the user, are
+ended.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 
 Progress = Callable[[int, int], None]
-"""Called with (hosts that have answered or failed, all hosts)."""
+"""Called with (number of hosts that have answered or failed, number of all hosts)."""
 _MOST_LINES = 200
 _LONGEST_LINE = 400
 _SSH_OPTIONS = "-T -oLogLevel=ERROR -oNumberOfPasswordPrompts=0 -oClearAllForwardings=yes"
@@ -62,13 +63,13 @@ _SAYINGS = (
         "ssh does not trust the files in ~/.ssh: correct their modes",
     ),
 )
-"""What ssh (OpenSSH 9) writes, and the sentence for it; tried from the top."""
+"""Messages of ssh (OpenSSH 9), and our sentence for each; tried from the top."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class HostAnswer:
-    """``text``: what the command wrote to standard output (at most 200 lines); ``problem``: "" or
-    one sentence.
+    """The answer of a host. ``text``: standard output of the command (at most 200 lines);
+    ``problem``: "" or a sentence.
     """
 
     text: str = ""
@@ -76,8 +77,8 @@ class HostAnswer:
 
 
 def problem_of(status: int, lines: Sequence[str], timeout_s: float) -> str:
-    """One sentence for an ssh that ended with ``status`` (-1: it was ended after ``timeout_s``) and
-    wrote ``lines``.
+    """Return a sentence for an ssh that ended with ``status`` (-1: it was ended after
+    ``timeout_s``) and wrote ``lines``.
     """
     if status == 0:
         return ""
@@ -107,12 +108,12 @@ def reachable(
     environment: Mapping[str, str] | None = None,
     progress: Progress | None = None,
 ) -> dict[str, str]:
-    """Host -> "" when a command can be started there, else one sentence why not; in the order of
-    ``hosts``.
+    """Return by host "" if a command can be started there, else a sentence with the reason, in the
+    order of ``hosts``.
 
-    ``agent``: a program called ``AGENT HOST COMMAND`` in the place of ssh, ``environment`` is added
-    to its own. This machine needs neither. At most ``fanout`` hosts are asked at a time, each for
-    ``timeout_s``. Raises ``BadInput`` when there is no such program.
+    ``agent``: a program called ``AGENT HOST COMMAND`` instead of ssh; ``environment`` is added to
+    its environment. This machine needs neither. At most ``fanout`` hosts are contacted at a time,
+    each for ``timeout_s``. Raise ``BadInput`` if the program does not exist.
     """
     answers = facts_by_host(
         hosts, ["true"], agent, timeout_s, fanout, environment=environment, progress=progress
@@ -130,7 +131,7 @@ def facts_by_host(
     environment: Mapping[str, str] | None = None,
     progress: Progress | None = None,
 ) -> dict[str, HostAnswer]:
-    """What ``argv`` prints on each host; arguments and errors as for ``reachable``."""
+    """Return the output of ``argv`` on each host; arguments and errors as for ``reachable``."""
     names = tuple(dict.fromkeys(hosts))
     near = set() if agent else hosts_here(names)
     far = [host for host in names if host not in near]
@@ -178,7 +179,7 @@ def _here(argv: Sequence[str], timeout_s: float) -> HostAnswer:
 
 
 class _Answers:
-    """What each host has said so far; ClusterShell calls the ``ev_`` methods."""
+    """The output of each host so far; ClusterShell calls the ``ev_`` methods."""
 
     def __init__(
         self, hosts: Sequence[str], before: int, total: int, progress: Progress | None
@@ -214,8 +215,8 @@ def _worker(
     timeout_s: float,
     extra: dict[str, str],
 ) -> Any:
-    """ClusterShell's ssh worker; an agent gets host and command alone, because it need not know
-    ssh's options.
+    """Return ClusterShell's ssh worker. An agent gets only host and command, because it need not
+    know ssh's options.
     """
     from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet
     from ClusterShell.Worker.Ssh import SshClient, WorkerSsh

@@ -1,4 +1,4 @@
-"""``wireproof-node guard``: a command whose whole tree of processes ends when we do."""
+"""``wireproof-node guard``: a command whose whole tree of processes ends with this process."""
 
 import subprocess
 from collections.abc import Mapping, Sequence
@@ -8,7 +8,7 @@ from wireproof.files.programs import by_path
 
 
 def guard_argv(node: Path, control_fd: int, argv: Sequence[str]) -> list[str]:
-    """The command that runs ``argv`` under the guard."""
+    """Return the command that runs ``argv`` under the guard."""
     return [str(node), "guard", "--control-fd", str(control_fd), "--", *argv]
 
 
@@ -20,11 +20,11 @@ def start_guarded(
     stdin: int,
     stdout: int = subprocess.PIPE,
 ) -> subprocess.Popen[bytes]:
-    """``argv`` under the guard, which ends it when the other end of ``control`` is closed. Raises
-    ``OSError``.
+    """Start ``argv`` under the guard, which ends it when the other end of ``control`` is closed.
+    Raise ``OSError``.
 
-    It has a session of its own: the terminal's Ctrl-C reaches us alone, and we end the tree in
-    order.
+    The guard has its own session: only this process gets the terminal's Ctrl-C and then ends the
+    tree in order.
     """
     return subprocess.Popen(
         **by_path(guard_argv(node, control, argv), environment),

@@ -1,4 +1,4 @@
-"""Is a host this very machine? Then nothing need be reached by ssh, and no sshd need answer."""
+"""Find out whether a host is this machine, which then needs neither ssh nor an sshd."""
 
 import contextlib
 import errno
@@ -7,16 +7,16 @@ import random
 import socket
 from collections.abc import Callable, Sequence
 
-# --- Where the ranks of the tcp transport meet: an address of rank 0's host and a port.
+# --- The meeting point of the ranks of the tcp transport: an address of rank 0's host and a port.
 
 LOW, HIGH = 20_000, 32_000
-"""Below Linux's ephemeral ports (32768), so that no outgoing connection holds the port."""
+"""Below Linux's ephemeral ports (32768), so that no outgoing connection uses the port."""
 _TRIES = 64
 
 
 def meeting_point(address: str) -> str:
-    """``ADDRESS:PORT``. A port that is free, if ``address`` is ours; on another host a likely free
-    one is drawn.
+    """Return ``ADDRESS:PORT``. The port is free if ``address`` belongs to this machine; for another
+    host a port that is probably free is drawn.
     """
     draw = random.SystemRandom()
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
@@ -35,11 +35,11 @@ def meeting_point(address: str) -> str:
 
 _ANY_PORT = 9
 _LOOK_UPS = 32
-"""At a time: a name server that does not answer costs seconds for each name."""
+"""Simultaneous look-ups: a name server that does not answer costs seconds for each name."""
 
 
 def _addresses(name: str) -> list[str]:
-    """The addresses of a name (an address is its own), none when it is not known here."""
+    """Return the addresses of a name (an address is its own), none if the name is unknown here."""
     try:
         found = socket.getaddrinfo(name, None, type=socket.SOCK_DGRAM)
     except (OSError, UnicodeError):
@@ -48,8 +48,9 @@ def _addresses(name: str) -> list[str]:
 
 
 def _own(address: str) -> bool:
-    """The kernel answers to an address of its own from that very address. Binding to it proves
-    nothing where ``net.ipv4.ip_nonlocal_bind`` is 1. Nothing is sent.
+    """Return whether the address belongs to this machine. The kernel replies from the same address
+    only then. Binding to the address proves nothing if ``net.ipv4.ip_nonlocal_bind`` is 1. Nothing
+    is sent.
     """
     if _is_loopback(address):
         return True
@@ -65,7 +66,9 @@ def _own(address: str) -> bool:
 
 
 def _is_loopback(address: str) -> bool:
-    """All of 127.0.0.0/8 is this machine; the kernel answers from 127.0.0.1 only."""
+    """Return whether this is in 127.0.0.0/8. All of it is this machine, but the kernel answers only
+    from 127.0.0.1.
+    """
     try:
         return ipaddress.ip_address(address).is_loopback
     except ValueError:
@@ -82,11 +85,11 @@ def _unspecified(address: str) -> bool:
 def is_here(
     host: str, *, own_name: str = "", addresses: Callable[[str], Sequence[str]] = _addresses
 ) -> bool:
-    """Whether ``host`` (a short or a full name, an alias, an address) is this machine.
+    """Return whether ``host`` (a short or a full name, an alias, an address) is this machine.
 
-    A name is looked up only where it is not the machine's own (``own_name``, default: what the
-    kernel calls it). A full name that begins with our short one and is not known to the name
-    service is taken for ours: the network's name need not be in it.
+    A name is looked up only if it differs from the machine's name (``own_name``, default: the name
+    in the kernel). A full name that begins with our short name and is unknown to the name service
+    counts as this machine, because the network's domain need not be in the name service.
     """
     name = host.lower().rstrip(".")
     own = (own_name or socket.gethostname()).lower()
@@ -99,7 +102,7 @@ def is_here(
 
 
 def hosts_here(hosts: Sequence[str]) -> set[str]:
-    """Those of ``hosts`` that are this machine."""
+    """Return the hosts among ``hosts`` that are this machine."""
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(_LOOK_UPS) as pool:

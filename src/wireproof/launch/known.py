@@ -1,4 +1,4 @@
-"""Every MPI and every scheduler that we know: the modules whose records stand in the tables."""
+"""All known MPIs and schedulers: the modules whose records are in the tables."""
 
 import os
 from collections.abc import Mapping
@@ -14,14 +14,14 @@ __all__ = ["MPIS", "SCHEDULERS", "check_task", "current"]
 REGISTERED = (hydra, intel, openmpi, flux, lsf, pbs, slurm)
 
 
-# --- The allocation that we run in.
+# --- The allocation in which this process runs.
 
 
 def current(environment: Mapping[str, str] | None = None, ask: Ask = printed) -> Allocation | None:
-    """The allocation that ``environment`` (default: our own) belongs to, None when it belongs to
-    none.
+    """Return the allocation that ``environment`` (default: that of this process) belongs to, None
+    if there is none.
 
-    A task of a job step belongs to the step's whole job. Raises ``BadInput``, naming the variable,
+    A task of a job step belongs to the step's whole job. Raise ``BadInput``, naming the variable,
     for a value that cannot be used.
     """
     environment = os.environ if environment is None else environment
@@ -32,7 +32,7 @@ def current(environment: Mapping[str, str] | None = None, ask: Ask = printed) ->
 
 
 def check_task(environment: Mapping[str, str]) -> None:
-    """Raises ``BadInput`` where a scheduler runs us once for each of several tasks."""
+    """Raise ``BadInput`` if a scheduler runs this program once for each of several tasks."""
     for one in SCHEDULERS.all():
         if one.check_task is not None:
             one.check_task(environment)

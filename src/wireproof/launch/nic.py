@@ -1,7 +1,7 @@
-"""Two questions to a host before a benchmark starts there: which cores are near the NIC, which
+"""Two questions to a host before a benchmark starts there: which cores are near the NIC, and which
 address does it have?
 
-An answer is a convenience: a host that does not answer costs a note, never the run.
+The answers are a convenience: a host that does not answer causes a note, and the run continues.
 """
 
 import ipaddress
@@ -13,13 +13,13 @@ from wireproof.settings.hosts import check_nic
 _LONGEST = 1 << 16
 _RANGE = re.compile(r"([0-9]{1,5})(?:-([0-9]{1,5}))?", re.ASCII)
 _PREFERRED = 4
-"""Index into the near cores: the lowest ones serve interrupts and the system (the documents take
+"""Index into the near cores: the lowest cores serve interrupts and the system (the documents use
 cores 4 and 6).
 """
 
 
 def is_nic(name: str) -> bool:
-    """A name that a host has printed, fit for an argument list."""
+    """Return whether a name that a host has printed is safe in an argument list."""
     try:
         return check_nic(name) == name
     except BadInput:
@@ -27,8 +27,8 @@ def is_nic(name: str) -> bool:
 
 
 def cpulist_argv(nic: str) -> list[str]:
-    """Prints the cores of the NIC's socket; ``nic`` is a netdev or an RDMA device with or without
-    its port.
+    """Return the command that prints the cores of the NIC's socket; ``nic`` is a netdev or an RDMA
+    device with or without its port.
     """
     device = nic.split(":", 1)[0]
     return [
@@ -38,17 +38,19 @@ def cpulist_argv(nic: str) -> list[str]:
 
 
 def netdevs_argv(nic: str) -> list[str]:
-    """Prints the netdevs of an RDMA device (``ib0`` of ``hfi1_0``); nothing for a netdev."""
+    """Return the command that prints the netdevs of an RDMA device (``ib0`` of ``hfi1_0``); nothing
+    for a netdev.
+    """
     return ["ls", f"/sys/class/infiniband/{nic.split(':', 1)[0]}/device/net"]
 
 
 def address_argv(nic: str) -> list[str]:
-    """Prints the netdev's IPv4 addresses, one a line."""
+    """Return the command that prints the netdev's IPv4 addresses, one on each line."""
     return ["ip", "-o", "-4", "addr", "show", "dev", nic.split(":", 1)[0]]
 
 
 def core_near(cpulist: str) -> int | None:
-    """One core of ``0-23,48-71``: the fifth, or the last of a short list; None when there is no
+    """Return a core of ``0-23,48-71``: the fifth, or the last of a short list; None if there is no
     list.
     """
     cores: list[int] = []
@@ -62,7 +64,7 @@ def core_near(cpulist: str) -> int | None:
 
 
 def address_in(printed: str) -> str:
-    """The first address of ``3: ib0    inet 10.0.0.2/24 brd ...``; "" when there is none."""
+    """Return the first address of ``3: ib0 inet 10.0.0.2/24 brd ...``; "" if there is none."""
     for line in printed.splitlines()[:64]:
         words = line.split()
         if "inet" in words[:-1]:

@@ -1,5 +1,5 @@
-"""Any program under an MPI: where it is, which MPI it was built with, and the command that starts
-it on the hosts.
+"""Any program under an MPI: where it is, the MPI that it was built with, and the command that
+starts it on the hosts.
 """
 
 import dataclasses
@@ -29,7 +29,7 @@ def _is_program(path: Path) -> bool:
 
 
 def _below(root: Path, names: tuple[str, ...]) -> Path | None:
-    """The first program of these names in or below a folder; a bounded walk, nearest folders
+    """Return the first program of these names in or below a folder; a bounded walk, nearest folders
     first.
     """
     waiting, seen = [root], 0
@@ -65,9 +65,9 @@ def find_tool(
     launcher: Path | None = None,
     environment: Mapping[str, str] | None = None,
 ) -> Path | None:
-    """The program ``name``: at ``given`` (the program, or a folder above it), beside the MPI's
-    launcher, in $OSU_HOME, $I_MPI_ROOT/bin or PATH; None when it is not there. Raises BadInput when
-    ``given`` leads to no program.
+    """Return the program ``name``: at ``given`` (the program, or a folder above it), beside the
+    MPI's launcher, in $OSU_HOME, $I_MPI_ROOT/bin or PATH; None if it is not found. Raise BadInput
+    if ``given`` leads to no program.
     """
     environment = os.environ if environment is None else environment
     names = tuple(prefix + name for prefix in _PREFIXES)
@@ -90,7 +90,7 @@ def find_tool(
 
 
 def wanted_families(program: Path) -> tuple[str, tuple[Family, ...]]:
-    """(soname, MPI families) that a program was linked with; ("", ()) when the file does not
+    """Return (soname, MPI families) with which a program was linked; ("", ()) if the file does not
     say.
     """
     for soname in read_needed(program):
@@ -100,18 +100,18 @@ def wanted_families(program: Path) -> tuple[str, tuple[Family, ...]]:
 
 
 def nominal_mpi(choice: str, family: Family | None) -> MpiInstall:
-    """An MPI that is only named, for a command that is read and not run."""
+    """Return an MPI by name only, for a command that is printed and not run."""
     named = {"debian-mpich": "mpich"}.get(choice, choice)
     mpi = MPIS.get(named) or MPIS[family or "openmpi"]
     return MpiInstall(family=mpi.name, origin="nominal", launcher=Path(mpi.launcher), library=None)
 
 
 def mpi_for(recipe: BenchmarkRecipe, program: Path | None, choice: str = "") -> MpiInstall:
-    """The MPI that starts ``program``: the one chosen, the one it lies beside, the one it was
-    linked with.
+    """Return the MPI that starts ``program``: the chosen MPI, the MPI beside the program, or the
+    MPI that it was linked with.
 
-    Raises BadInput when the chosen one is another than the program was linked with: every rank
-    would be alone.
+    Raise BadInput if the program was linked with another MPI than the chosen one: every rank would
+    be alone.
     """
     soname, families = wanted_families(program) if program else ("", ())
     if choice:
@@ -135,7 +135,7 @@ def mpi_for(recipe: BenchmarkRecipe, program: Path | None, choice: str = "") -> 
 
 
 def _linked(program: Path | None, soname: str, families: Sequence[str]) -> MpiInstall:
-    """An MPI of the library that the program was linked with; the same soname is best."""
+    """Return an MPI with the library that the program was linked with; the same soname is best."""
     usable = [one for one in find_mpis() if not one.problem and one.family in families]
     exact = [one for one in usable if one.soname == soname] or usable
     if not exact:
@@ -149,10 +149,10 @@ def _linked(program: Path | None, soname: str, families: Sequence[str]) -> MpiIn
 def pinned(
     argv: Sequence[str], cpu: int | None, family: Family, *, lab: bool = False
 ) -> tuple[list[str], dict[str, str]]:
-    """(argv, environment) that keep the one rank of a host on core ``cpu``.
+    """Return (argv, environment) that keep the only rank of a host on core ``cpu``.
 
-    Intel MPI pins by itself and would undo another's mask; the others leave ``taskset`` alone. A
-    lab's nodes all believe that they own the machine, so Intel's own pinning is off there.
+    Intel MPI pins by itself and would undo another mask; the others do not change ``taskset``. All
+    nodes of a lab see the whole machine as their own, so Intel's pinning is off there.
     """
     if cpu is None:
         return list(argv), {}
@@ -163,8 +163,8 @@ def pinned(
 
 
 def _carried(fabric: str, family: Family) -> tuple[Fabric, Netmod]:
-    """What ``--fabric`` means to this MPI; ``ucx`` is a provider for Intel, a messaging layer for
-    the others.
+    """Return what ``--fabric`` means to this MPI; ``ucx`` is a provider for Intel MPI and a
+    messaging layer for the others.
     """
     if fabric == "ucx":
         return ("", "ucx") if family == "mpich" else ("mlx", "")
@@ -186,10 +186,10 @@ def prepare_program(
     environment: Mapping[str, str] | None = None,
     **wishes: Unpack[RequestFields],
 ) -> LaunchCommand:
-    """The command that starts ``argv`` on the hosts of ``wishes`` (fields of ``LaunchRequest``)
-    under ``install``.
+    """Return the command that starts ``argv`` on the hosts of ``wishes`` (fields of
+    ``LaunchRequest``) under ``install``.
 
-    Pure but for the count of cores. ``environment`` goes to every rank.
+    Pure except for the count of cores. Every rank gets ``environment``.
     """
     mpi = MPIS[install.family]
     extra = {**mpi.detailed, **mpi.placed} if wishes.get("hosts") else {}
@@ -205,7 +205,7 @@ def prepare_program(
         fabric=carried,
         netmod=netmod,
         extra=tuple(sorted(extra.items())),
-        # Our own cores say nothing about another host's: there the MPI finds out by itself.
+        # The cores of this machine say nothing about another host, where the MPI counts them.
         cores=len(os.sched_getaffinity(0))
         if wishes.get("machine_ranks") or not wishes.get("hosts")
         else 0,
@@ -216,8 +216,8 @@ def prepare_program(
 def shell_line(
     argv: Sequence[str], environment: Mapping[str, str] | None = None, unset: Sequence[str] = ()
 ) -> str:
-    """One line that can be pasted into a shell; variables that the launcher passes on itself are
-    not said twice.
+    """Return a line that can be pasted into a shell; variables that the launcher passes on are not
+    repeated.
     """
     said = set(argv)
     before = [

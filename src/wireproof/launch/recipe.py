@@ -1,7 +1,7 @@
-"""Recipes: how a known benchmark is asked, as values. Pure.
+"""Recipes: how known benchmarks are called, as values. Pure.
 
-A recipe says which program it is, how many processes take part, which sizes it is asked for, and
-why. The program's own options are its adapter's job, the launcher's options the launchers'.
+A recipe gives the program, the number of processes, the sizes, and the reason. The adapter adds the
+program's options, the launchers their options.
 """
 
 import dataclasses
@@ -13,8 +13,7 @@ from typing import Literal, TypedDict, Unpack
 from wireproof.launch.mpi.install import Family
 from wireproof.model.errors import BadInput
 
-# --- ``hpccinf.txt``: what HPCC is asked for. It reads no options, only this file in its working
-# folder.
+# --- ``hpccinf.txt``: the input of HPCC. It reads no options, only this file in its working folder.
 
 _ROWS = """\
 HPLinpack benchmark input file
@@ -57,7 +56,9 @@ HPL.out      output file name (if any)
 
 
 def hpcc_input(processes: int) -> str:
-    """The file for ``processes`` ranks: the squarest grid, and a matrix that takes seconds."""
+    """Return the file for ``processes`` ranks: the squarest grid, and a matrix that
+    takes seconds.
+    """
     rows = next(one for one in range(math.isqrt(processes), 0, -1) if processes % one == 0)
     order = min(4000, 200 * max(2, math.isqrt(processes)))
     return _ROWS.format(rows=rows, columns=processes // rows, order=order)
@@ -69,19 +70,19 @@ first.
 """
 
 DRIVER_STEPS = ("modprobe hfi1", "modprobe ib_ipoib", "ifup ib0")
-"""Before RDMA over Omni-Path with the connection manager, on every host, as root: driver, IP over
-fabric, address.
+"""Steps before RDMA over Omni-Path with the connection manager, on every host, as root: driver, IP
+over fabric, address.
 """
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class BenchmarkRecipe:
-    """One benchmark of one tool. ``tool`` is the adapter's name, ``program`` what is installed.
+    """A benchmark of a tool. ``tool`` is the adapter's name, ``program`` the installed program.
 
-    ``pairs``: ranks per host. ``sizes`` empty: the program's own sweep. ``family``: the MPI that it
-    comes with. ``one_sided``: needs windows. ``two_ranks``: refuses more. ``pins_itself``: has an
-    option for the core. ``result_file``: where the program writes instead of printing.
-    ``root_steps`` are printed for a person to run. ``why``: one sentence.
+    ``pairs``: ranks per host. ``sizes`` empty: the program's default sweep. ``family``: the MPI
+    that it comes with. ``one_sided``: it needs windows. ``two_ranks``: it refuses more.
+    ``pins_itself``: it has an option for the core. ``result_file``: the file that it writes instead
+    of printing. ``root_steps`` are printed for a person to run. ``why``: a sentence.
     """
 
     tool: str
@@ -111,7 +112,7 @@ class BenchmarkRecipe:
 
 
 class _Asked(TypedDict, total=False):
-    """What the recipes of one tool differ in; fields of ``BenchmarkRecipe``."""
+    """The differences between the recipes of a tool; fields of ``BenchmarkRecipe``."""
 
     sizes: tuple[int, ...]
     pairs: int
@@ -276,15 +277,15 @@ def _names(recipe: BenchmarkRecipe) -> tuple[str, ...]:
 
 
 def recipes_of(tool: str) -> tuple[BenchmarkRecipe, ...]:
-    """The recipes of a tool (``osu``) or of one program (``IMB-P2P``); all of them for "". Case
-    does not matter.
+    """Return the recipes of a tool (``osu``) or of a program (``IMB-P2P``), ignoring case; all of
+    them for "".
     """
     return tuple(one for one in _RECIPES if not tool or tool.lower() in _names(one))
 
 
 def _like(recipe: BenchmarkRecipe, benchmark: str) -> BenchmarkRecipe:
-    """Another benchmark of a program that we know: its own sweep, since nothing better is known of
-    it.
+    """Return the recipe of another benchmark of a known program: its default sweep, because nothing
+    better is known.
     """
     program = benchmark if recipe.tool in ("osu", "perftest") else recipe.program
     why = "not one of the documents' recipes: the program's own defaults"
@@ -302,7 +303,9 @@ def _like(recipe: BenchmarkRecipe, benchmark: str) -> BenchmarkRecipe:
 
 
 def _of_family(program: str) -> BenchmarkRecipe:
-    """For a program of a family with a name of its own: osu_multi_lat, ib_atomic_bw."""
+    """Return the recipe of a program whose name belongs to a family: osu_multi_lat,
+    ib_atomic_bw.
+    """
     for prefix, tool in (("osu_", "osu"), ("ib_", "perftest")):
         if program.lower().startswith(prefix) and program.replace("_", "").isalnum():
             return _like(recipes_of(tool)[0], program)
@@ -313,11 +316,11 @@ def _of_family(program: str) -> BenchmarkRecipe:
 
 
 def find_recipe(tool: str, benchmark: str = "") -> BenchmarkRecipe:
-    """The recipe of ``osu osu_bw``, ``osu_bw``, ``imb PingPong``, ``IMB-RMA Unidir_put``,
+    """Return the recipe of ``osu osu_bw``, ``osu_bw``, ``imb PingPong``, ``IMB-RMA Unidir_put``,
     ``iperf3``.
 
     Another benchmark of a known tool is allowed and gets the program's defaults; its adapter may
-    refuse it. Raises BadInput for a tool that is not known, with the nearest ones.
+    refuse it. Raise BadInput for an unknown tool, with the nearest names.
     """
     known = recipes_of(tool)
     if not known:

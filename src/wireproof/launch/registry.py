@@ -1,7 +1,7 @@
-"""One record for each MPI and for each scheduler: all that the rest of the program asks about them.
+"""A record for each MPI and for each scheduler, with everything that the rest of the program needs.
 
-A new one is one module that registers its record, and a line in ``known``. What reads these tables
-imports them from ``known``, so that they are full. Pure.
+To add one, write a module that registers its record and add a line to ``known``. Readers of these
+tables import them from ``known``, so that they are complete. Pure.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 Builder = Callable[[LaunchRequest], LaunchCommand]
 Ask = Callable[[Sequence[str], Mapping[str, str]], str]
-"""Runs an argument list in an environment and gives what it printed, "" when it failed."""
+"""Runs an argument list in an environment and returns its output, "" if it failed."""
 
 
 class _Named(Protocol):
@@ -37,7 +37,7 @@ class Registry(Generic[Record]):
         self._records: dict[str, Record] = {}
 
     def register(self, record: Record) -> Record:
-        """Raises ``ValueError`` for a name that is taken."""
+        """Add ``record``. Raise ``ValueError`` for a name that exists."""
         if record.name in self._records:
             raise ValueError(f"{record.name} is registered twice")
         self._records[record.name] = record
@@ -55,18 +55,18 @@ class Registry(Generic[Record]):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Mpi:
-    """``title``: as people write it. ``launcher``: the usual name of its program, ``launcher_says``
-    what that prints as its version. ``library_says``: what the version of its library has.
-    ``sonames``: what programs that were built with it are linked with. ``foreign``: prefixes of
+    """An MPI. ``title``: its name for people. ``launcher``: the usual name of its program,
+    ``launcher_says`` the mark in its version. ``library_says``: the mark in the version of its
+    library. ``sonames``: the libraries that programs built with it need. ``foreign``: prefixes of
     other MPIs' variables that must not reach it. ``build``: the command. ``uniform``: its variables
-    where one environment serves all ranks, with the one NIC. ``pmi``: what it speaks with a
-    scheduler that starts its ranks, ``pmi_variable`` the one that leads it to the scheduler's
-    library for that. ``placed``: variables without which a scheduler's placement is stronger than
-    ours; ``detailed``: those that make it print provider and placement. ``pins``: variables that
-    pin a host's only rank, where it would undo another's mask; ``{cpu}`` is the core.
-    ``windows_over_tcp``, ``without_fabric``: what somebody who starts it by hand should know.
-    ``libfabric_variable``: the one that names the libfabric that it loads; ``parameter_files``: its
-    variables may stand in files of MCA parameters, too.
+    if the same environment serves all ranks, with the common NIC. ``pmi``: its protocol with a
+    scheduler that starts its ranks, ``pmi_variable`` the variable that names the scheduler's
+    library for it. ``placed``: variables without which a scheduler's placement overrides ours;
+    ``detailed``: variables that make it print provider and placement. ``pins``: variables that pin
+    a host's only rank, if the MPI would undo another mask; ``{cpu}`` is the core.
+    ``windows_over_tcp``, ``without_fabric``: hints for somebody who starts it by hand.
+    ``libfabric_variable``: the variable that names the libfabric that it loads;
+    ``parameter_files``: its variables may also be in files of MCA parameters.
     """
 
     name: Family
@@ -91,9 +91,9 @@ class Mpi:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Reach:
-    """How an MPI's own launcher starts its daemons on the hosts of a job. ``hydra``: Hydra's
-    options; ``openmpi``, ``prte``: their component ``plm``; ``agent``: a program that takes ssh's
-    arguments, for those without such a component.
+    """How an MPI's launcher starts its daemons on the hosts of a job. ``hydra``: Hydra's options;
+    ``openmpi``, ``prte``: their component ``plm``; ``agent``: a program that takes ssh's arguments,
+    for launchers without such a component.
     """
 
     hydra: tuple[str, ...] = ("-launcher", "ssh")
@@ -103,7 +103,7 @@ class Reach:
 
 
 class NodeState(Protocol):
-    """What a scheduler says of one of its nodes."""
+    """The state of a node as its scheduler reports it."""
 
     @property
     def state(self) -> str: ...
@@ -115,9 +115,9 @@ class NodeState(Protocol):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Queries:
-    """What a scheduler answers of its jobs and nodes. The last argument of each is the argv ahead
-    of the scheduler's own commands. ``job_ended``: why a job does not run any more; ``node_states``
-    by host; ``topology``: its description of the fabric, as ``topology_command`` prints it.
+    """Questions to a scheduler about its jobs and nodes. The last argument of each is the argv
+    before the scheduler's commands. ``job_ended``: why a job no longer runs; ``node_states`` by
+    host; ``topology``: its description of the fabric, as ``topology_command`` prints it.
     """
 
     title: str
@@ -130,21 +130,21 @@ class Queries:
 Options = Callable[
     [LaunchRequest, Sequence[str], Sequence[str]], Sequence[tuple[LaunchRequest, str]]
 ]
-"""(request, the job's hosts, argv ahead of the scheduler's commands) to each request that can
+"""From (request, the job's hosts, argv before the scheduler's commands) to each request that can
 start, best first, with the reason.
 """
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Scheduler:
-    """``detect``: the allocation that an environment belongs to. ``build``: the command that starts
-    ranks in a job. ``program``: what starts them, looked for on PATH. ``reach``: how the MPIs' own
-    launchers start their daemons there, by the request's ``starter``. ``nested``: it runs inside
-    allocations of others, so it is asked first. ``sockets``: it starts the engine without MPI too.
-    ``options``: given where the scheduler itself says how ranks can be started.
-    ``queries``: given where it can be asked. ``endings``: pattern and sentence for what stands in a
-    log when it ended the job. ``check_task`` raises ``BadInput`` in a task that must
-    not start a launch of its own.
+    """A scheduler. ``detect``: the allocation that an environment belongs to. ``build``: the
+    command that starts ranks in a job. ``program``: its launcher, searched for on PATH. ``reach``:
+    how the MPIs' launchers start their daemons there, by the request's ``starter``. ``nested``: it
+    runs inside allocations of others, so it is tried first. ``sockets``: it also starts the engine
+    without MPI. ``options``: given if the scheduler itself says how ranks can be started.
+    ``queries``: given if it can be queried. ``endings``: pattern and sentence for its messages in a
+    log when it ended the job. ``check_task`` raises ``BadInput`` in a task that must not start a
+    launch.
     """
 
     name: str
@@ -167,7 +167,7 @@ SCHEDULERS: Registry[Scheduler] = Registry()
 
 
 def reach_of(request: LaunchRequest) -> Reach:
-    """How the hosts of ``request`` are reached where no ``agent`` was given: ssh outside of a
+    """Return how the hosts of ``request`` are reached without an ``agent``: by ssh outside of a
     job.
     """
     scheduler = SCHEDULERS.get(request.scheduler)

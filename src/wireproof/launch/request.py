@@ -1,4 +1,4 @@
-"""What a launch is asked for and what it becomes, as values. Pure."""
+"""A launch request and the resulting command, as values. Pure."""
 
 from __future__ import annotations
 
@@ -20,23 +20,22 @@ Starter = Literal["mpi", "scheduler"]
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class LaunchRequest:
-    """One engine per entry of ``hosts``, in rank order; a host that occurs twice gets two ranks on
-    purpose.
+    """A launch: one engine per entry of ``hosts``, in rank order; a host that occurs twice gets two
+    ranks on purpose.
 
     ``hosts`` empty with ``ranks``: this machine. ``nics``: the claimed NIC of each rank ("" none),
-    used only with ``nic_selection`` ``claimed``. ``agent``: path of a program called like ssh ("" =
-    ssh itself). ``machine_ranks``: ranks that share one machine's cores, when hosts hide it (a
-    lab's nodes are one machine); ``cores``: of that machine. ``shared_memory`` False asks the MPI
-    not to use it. ``meet``: ADDRESS:PORT for tcp and
-    ofi; ``over``: what is measured where it is not the launcher's own ("": MPI, or tcp).
-    ``program``: another program and its arguments, started in the engine's place; ``folder``:
-    where its ranks run. ``windows``: remote memory
-    access is used. ``scheduler``: the name of that whose allocation the hosts belong to ("" none),
-    ``job`` its id. ``starter``: what starts the ranks there: the
-    scheduler's own launcher (``scheduler``) or the MPI's (``mpi``). ``prefix``: a site's command
-    that every rank is started through (modules, a container), such as ``apptainer exec image.sif``.
-    ``plugin``: what the scheduler's launcher offers the MPI ("": the usual one). ``in_job_order``:
-    the hosts stand in the job's order, equally often.
+    used only with ``nic_selection`` ``claimed``. ``agent``: path of a program called like ssh (""
+    for ssh). ``machine_ranks``: ranks that share the cores of a machine, if the hosts hide it (a
+    lab's nodes are the same machine); ``cores``: of that machine. ``shared_memory`` False asks the
+    MPI not to use it. ``meet``: ADDRESS:PORT for tcp and ofi; ``over``: the measured transport if
+    it is not that of the launcher ("": MPI, or tcp). ``program``: another program and its
+    arguments, started instead of the engine; ``folder``: the working folder of its ranks.
+    ``windows``: remote memory access is used. ``scheduler``: the name of the scheduler whose
+    allocation the hosts belong to ("" none), ``job`` its id. ``starter``: what starts the ranks
+    there: the scheduler's launcher (``scheduler``) or the MPI's (``mpi``). ``prefix``: a command of
+    the site through which every rank is started (modules, a container), such as ``apptainer exec
+    image.sif``. ``plugin``: the plugin of the scheduler's launcher for the MPI ("": the usual one).
+    ``in_job_order``: the hosts are in the job's order, equally often.
     """
 
     engine: EngineChoice
@@ -67,13 +66,15 @@ class LaunchRequest:
 
     @property
     def rank_argv(self) -> list[str]:
-        """What each rank runs; by an MPI it must be told that it is not that which is measured."""
+        """The command of each rank. If an MPI starts the ranks but is not measured, it contains an
+        option for that.
+        """
         by_mpi = ("--transport", self.over) if self.over and not self.meet else ()
         return [*self.prefix, *(self.program or (str(self.engine.path), "run", *by_mpi))]
 
     @property
     def meet_argv(self) -> list[str]:
-        """How a rank finds the others without an MPI, and what it then talks over."""
+        """The options by which a rank finds the others without an MPI, and the transport."""
         return ["--meet", self.meet, *(("--transport", self.over) if self.over else ())]
 
     @property
@@ -82,12 +83,12 @@ class LaunchRequest:
 
     @property
     def local(self) -> bool:
-        """No other host is involved: the launcher forks."""
+        """Whether no other host is involved, so that the launcher forks."""
         return not self.hosts
 
     @property
     def crowded(self) -> bool:
-        """More ranks than cores on some machine: they must yield to each other."""
+        """Whether a machine has more ranks than cores, so that they must yield to each other."""
         most = self.machine_ranks or (
             max(Counter(self.hosts).values()) if self.hosts else self.size
         )
@@ -95,14 +96,14 @@ class LaunchRequest:
 
     @property
     def shares_memory(self) -> bool:
-        """Some ranks are started on one host, so that the MPI may use shared memory between
-        them.
+        """Whether several ranks are started on the same host, so that the MPI may use shared memory
+        between them.
         """
         return self.local or len(set(self.hosts)) < len(self.hosts)
 
     @property
     def claimed_nics(self) -> tuple[str, ...]:
-        """The distinct NICs that the MPI is to use; empty when it is left its own choice."""
+        """The distinct NICs that the MPI should use; empty if the MPI chooses."""
         return (
             ()
             if self.nic_selection == "none"
@@ -118,7 +119,7 @@ class LaunchRequest:
         clear: tuple[str, ...],
         notes: tuple[str, ...] = (),
     ) -> LaunchCommand:
-        """The command by which ``launcher`` fulfils this request."""
+        """Return the command by which ``launcher`` fulfils this request."""
         return LaunchCommand(
             argv=tuple(argv),
             environment=environment,
@@ -131,8 +132,8 @@ class LaunchRequest:
         )
 
     def sections(self) -> list[tuple[str, str, int]]:
-        """Runs of (host, claimed NIC, count) in rank order, for launchers that place rank by
-        rank.
+        """Runs of (host, claimed NIC, count) in rank order, for launchers that place
+        rank by rank.
         """
         nics = self.nics if self.nic_selection == "claimed" and self.nics else ("",) * self.size
         hosts = self.hosts or ("",) * self.size
@@ -140,8 +141,8 @@ class LaunchRequest:
 
 
 class RequestFields(TypedDict, total=False):
-    """Fields of ``LaunchRequest`` that say where and how ranks are started; the fabric is apart,
-    because some name it differently.
+    """Fields of ``LaunchRequest`` that say where and how ranks are started; the fabric is separate,
+    because some callers name it differently.
     """
 
     hosts: tuple[str, ...]
@@ -165,12 +166,11 @@ class RequestFields(TypedDict, total=False):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class LaunchCommand:
-    """``argv`` to start, the ``environment`` that we set, the names to take away, and what a reader
-    should know.
+    """The ``argv`` to start, the ``environment`` to set, the names to remove, and notes for a
+    reader.
 
     ``clear`` are prefixes of inherited variables that must not reach this MPI. ``expect``: text
-    that the library which answers must have in its version; it belongs into the plan's
-    ``Transport``.
+    that the version of the answering library must contain; it belongs in the plan's ``Transport``.
     """
 
     argv: tuple[str, ...]

@@ -1,5 +1,5 @@
-"""Finds what is wrong in a recipe. The rules that are rows are evaluated here; the rows about
-variables stand in ``script.variables``.
+"""Find what is wrong in a recipe. This module evaluates the rules that are rows, except rows about
+variables, which ``script.variables`` evaluates.
 """
 
 import re
@@ -31,7 +31,7 @@ from wireproof.model.lint import LintFinding
 
 
 def by_line(recipe: Recipe) -> Iterator[Broken]:
-    """The rows ``[[line]]``."""
+    """Evaluate the rows ``[[line]]``."""
     for row in book().line:
         if recipe.kind in book().rules[row.code].kinds:
             for number, line in enumerate(recipe.lines, start=1):
@@ -50,7 +50,7 @@ def _in_line(row: LineRow, number: int, line: str) -> Iterator[Broken]:
 
 
 def by_command(recipe: Recipe) -> Iterator[Broken]:
-    """The rows ``[[command]]``."""
+    """Evaluate the rows ``[[command]]``."""
     for command in commands(recipe):
         for row in book().command if command.words else ():
             if compiled(row.program).fullmatch(command.program) and _fits(row, recipe, command):
@@ -67,7 +67,9 @@ def _fits(row: CommandRow, recipe: Recipe, command: Command) -> bool:
 
 
 def _in_command(row: CommandRow, recipe: Recipe, command: Command) -> Iterator[Broken]:
-    """Each wrong word; of those that are changed the first, with a fix that changes them all."""
+    """Find each wrong word. If the words are corrected, return only the first, with a fix that
+    corrects all.
+    """
     words = [(word, row.hit(word.raw, word.text)) for word in _words(row, command)]
     wrong = [(word, match) for word, match in words if match is not None]
     changes = [(word, _change(row, word, match)) for word, match in wrong]
@@ -80,7 +82,7 @@ def _in_command(row: CommandRow, recipe: Recipe, command: Command) -> Iterator[B
 
 
 def _change(row: CommandRow, word: Word, match: re.Match[str]) -> str | None:
-    """What takes the word's place, None if a person must decide."""
+    """Return the replacement of the word; None if a person must decide."""
     if row.choices:
         lower = word.text.lower()
         return row.meant.get(lower) or nearest(lower, row.choices, row.likeness)
@@ -98,7 +100,7 @@ def _words(row: CommandRow, command: Command) -> tuple[Word, ...]:
 
 
 def of_scripts(check: Check) -> Check:
-    """The check, for scripts alone: it need not ask what kind of recipe it is given."""
+    """Return ``check`` limited to scripts, so that it need not test the kind of the recipe."""
 
     def checked(recipe: Recipe) -> Iterator[Broken]:
         return check(recipe) if recipe.kind == "script" else iter(())
@@ -113,15 +115,15 @@ CHECKS: tuple[Check, ...] = (
 )
 
 MOST = 1000
-"""Findings per file; more help nobody."""
+"""Largest number of findings for a file; more are not useful."""
 
 EXPANDED = ("sbatch-variable",)
-"""Rules about names of variables, which do not hold where a shell has put in their values."""
+"""Rules about names of variables, which do not apply if a shell has inserted their values."""
 
 
 def lint_text(text: str, name: str, kind: Kind | None = None) -> list[LintFinding]:
-    """What is wrong in a recipe, in the order of its lines. ``name`` is its path (it also tells the
-    kind); ``kind`` overrides what would be detected. Total: any text gives a list.
+    """Return what is wrong in a recipe, in the order of its lines. ``name`` is its path, which also
+    determines the kind; ``kind`` overrides the detected kind. Total: any text gives a list.
     """
     lines = tuple(line.removesuffix("\r") for line in text.removeprefix("\ufeff").split("\n"))
     recipe = Recipe(name, kind or detected(name, lines), lines)
@@ -147,8 +149,8 @@ def _broken(recipe: Recipe) -> Iterator[Broken]:
 
 
 def _inside(view: Recipe, file: Fragment) -> Iterator[Broken]:
-    """What is broken in a script that the script writes, at its place. What is broken in another
-    file that it writes is found by that file's own checks.
+    """Return what is broken in a script that the script writes, at its place. The checks for other
+    written files find mistakes in them.
     """
     above = file.lines[0].number - 1
     inner = Recipe(view.name, "script", tuple(line.with_text(line.text) for line in file.lines))
@@ -159,7 +161,7 @@ def _inside(view: Recipe, file: Fragment) -> Iterator[Broken]:
 
 
 def _line_ends(text: str, recipe: Recipe) -> Iterator[Broken]:
-    """The only thing that the lines of a recipe do not tell: how they end."""
+    """Judge the line endings, which the lines of a recipe no longer contain."""
     head = recipe.lines[0]
     if (
         recipe.kind == "script"
@@ -198,7 +200,7 @@ _ALLOW = re.compile(r"wireproof:\s{0,9}allow\s+([\w, -]{1,400})")
 
 
 def _allowed(lines: tuple[str, ...], broken: Broken) -> bool:
-    """``wireproof: allow CODE`` stands in the line or in the one before it."""
+    """Return whether ``wireproof: allow CODE`` is in the line or in the previous line."""
     for line in lines[max(0, broken.line - 2) : broken.line]:
         match = _ALLOW.search(line) if "wireproof:" in line else None
         if match and broken.code in match[1].replace(",", " ").split():
@@ -216,9 +218,9 @@ _BATCH = ("#SBATCH", "#PBS", "#BSUB", "#flux:")
 
 
 def is_recipe(text: str, name: str) -> bool:
-    """Whether the path tells what the file is, or a line is a batch option, a line of a
-    configuration file, a variable or a command that rules are about. A log, a table or a list of
-    users has none: "no problems found" would be a judgement of nothing.
+    """Return whether the path determines the kind of the file, or a line is a batch option, a line
+    of a configuration file, a variable or a command with a rule. A log, a table or a list of users
+    contains none of these, so "no problems found" would judge nothing.
     """
     lines = tuple(line.removesuffix("\r") for line in text.removeprefix("\ufeff").split("\n"))
     kind = detected(name, lines)

@@ -1,4 +1,4 @@
-"""The text with its corrected lines."""
+"""Apply the corrections of findings to a text."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
@@ -11,14 +11,16 @@ from wireproof.lint.rule import Kind
 from wireproof.model.lint import LintFinding
 
 ROUNDS = 40
-"""A line with so many things wrong in it is left to a person."""
+"""A line with more mistakes than this is left to a person."""
 _LEAST_ROUNDS, _MOST_LETTERS = 3, 128 << 10
-"""Letters that are read again for whole lines: of a long text only the first faults are mended."""
+"""Limit of characters that are read again for whole lines: in a long text only the first faults are
+corrected.
+"""
 
 
 def fixed(text: str, findings: Iterable[LintFinding]) -> str:
-    """The text with the fixes of the findings in it. Of several that change one line the first
-    counts; ``repaired`` brings the others. Line ends are kept.
+    """Return the text with the fixes of the findings. If several findings change the same line, the
+    first is applied; ``repaired`` applies the others. Line endings are kept.
     """
     lines = text.split("\n")
     end = "\r" if lines and lines[0].endswith("\r") else ""
@@ -29,7 +31,7 @@ def fixed(text: str, findings: Iterable[LintFinding]) -> str:
 
 
 def _apart(findings: Iterable[LintFinding], count: int) -> list[LintFinding]:
-    """Those with a fix, of several that change one line the first; the last line first."""
+    """Return the findings with a fix, the first for each line, with the last line first."""
     taken: set[int] = set()
     chosen: list[LintFinding] = []
     for finding in findings:
@@ -41,8 +43,8 @@ def _apart(findings: Iterable[LintFinding], count: int) -> list[LintFinding]:
 
 
 def repaired(text: str, name: str, kind: Kind | None = None, *, every: bool = False) -> str:
-    """The text after all safe fixes (``every``: after all fixes), again and again until nothing
-    changes.
+    """Return the text after all safe fixes (``every``: all fixes), repeated until
+    nothing changes.
     """
     for _ in range(ROUNDS):
         findings = [
@@ -60,8 +62,8 @@ def repaired(text: str, name: str, kind: Kind | None = None, *, every: bool = Fa
 def with_whole_lines(
     findings: Sequence[LintFinding], text: str, kind: Kind | None = None
 ) -> list[LintFinding]:
-    """The findings, each that has a fix with ``whole``, where the mends of the other faults of its
-    line make another line of it. What a person must decide stays in the line.
+    """Return the findings. Each finding with a fix gets ``whole`` if fixes of other faults also
+    change its line. Parts that a person must decide stay unchanged.
     """
     lines = {one.line for one in findings if one.fix}
     if not lines:
@@ -76,7 +78,7 @@ def with_whole_lines(
 
 
 def _whole(text: str, name: str, kind: Kind | None, lines: set[int]) -> dict[int, str]:
-    """Each of ``lines``, and those that go with it, after all fixes of these lines."""
+    """Return each of ``lines``, and the lines that belong to it, after all fixes of these lines."""
     flat = [(at, line.removesuffix("\r")) for at, line in enumerate(text.split("\n"), 1)]
     ends = {line: line for line in lines}
     rounds = min(ROUNDS, max(_LEAST_ROUNDS, _MOST_LETTERS // (len(text) + 1)))
@@ -93,7 +95,7 @@ def _whole(text: str, name: str, kind: Kind | None, lines: set[int]) -> dict[int
 
 
 def _between(flat: Sequence[tuple[int, str]], first: int, last: int) -> str:
-    """The text that now stands for the lines ``first`` to ``last``."""
+    """Return the text that now replaces the lines ``first`` to ``last``."""
     start = bisect_left(flat, first, key=itemgetter(0))
     stop = bisect_right(flat, last, key=itemgetter(0))
     return "\n".join(line for _, line in flat[start:stop])

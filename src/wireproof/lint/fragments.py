@@ -1,8 +1,7 @@
-"""Configuration text wherever it is: a whole file, a here-document, an echo into a file, or lines
-quoted in a document.
+"""Find configuration text wherever it is: a whole file, a here-document, an echo into a file, or
+lines quoted in a document.
 
-A check asks for the fragments of its kind and never cares where they came from; each line remembers
-its place.
+A check gets the fragments of its kind, whatever their origin; each line remembers its place.
 """
 
 from __future__ import annotations
@@ -19,15 +18,17 @@ from wireproof.lint.shell import Command, Word, commands
 from wireproof.lint.tables import nearest
 
 LONGEST_LINE = 8192
-"""Characters that are looked at; no configuration line is longer and searches stay short."""
+"""Limit of characters that are read in a line; no configuration line is longer, and searches stay
+short.
+"""
 
 MOST = 200
-"""Files inside of one script that are looked at."""
+"""Limit of files that are read inside a script."""
 
 
 @dataclass(frozen=True, slots=True)
 class WrittenLine:
-    """One line of configuration: ``text`` between ``before`` and ``after`` on line ``number`` (from
+    """A line of configuration: ``text`` between ``before`` and ``after`` on line ``number`` (from
     1) of the file.
     """
 
@@ -38,53 +39,57 @@ class WrittenLine:
 
     @classmethod
     def of(cls, number: int, text: str) -> WrittenLine:
-        """A whole line of the file; what is beyond any configuration line is only kept."""
+        """Return a whole line of the file; text beyond the longest configuration line is kept but
+        not read.
+        """
         return cls(number, text[:LONGEST_LINE], after=text[LONGEST_LINE:])
 
     def with_text(self, text: str) -> str:
-        """The file's line with ``text`` in the place of this one."""
+        """Return the line of the file with ``text`` instead of this text."""
         return f"{self.before}{text}{self.after}"
 
     @property
     def is_comment(self) -> bool:
-        """Whether the line begins with ``#``."""
+        """Return whether the line begins with ``#``."""
         return self.text.lstrip().startswith("#")
 
     @property
     def words(self) -> list[str]:
-        """The words before a comment."""
+        """Return the words before a comment."""
         return self.text.split("#", 1)[0].split()
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A name, a value or another piece of a line: ``text`` at ``offset`` of ``line``."""
+    """A name, a value or another part of a line: ``text`` at ``offset`` of ``line``."""
 
     line: WrittenLine
     offset: int
     text: str
 
     def replaced(self, text: str) -> str:
-        """The line's text with ``text`` in the place of this part."""
+        """Return the line's text with ``text`` instead of this part."""
         end = self.offset + len(self.text)
         return self.line.text[: self.offset] + text + self.line.text[end:]
 
     def broken(self, code: str, seen: str, new: str | None = None) -> Broken:
-        """``code`` broken at this part; the fix puts ``new`` in its place."""
+        """Report ``code`` at this part; the fix is ``new`` in its place."""
         return at(code, self.line, self.offset, seen, None if new is None else self.replaced(new))
 
 
 def parts(line: WrittenLine, match: re.Match[str]) -> tuple[Part, ...]:
-    """What each group of ``match`` has found in the line; a group without text is an empty part."""
+    """Return the match of each group of ``match`` in the line; a group without text gives an empty
+    part.
+    """
     groups = range(1, match.re.groups + 1)
     return tuple(Part(line, match.start(group), match[group] or "") for group in groups)
 
 
 @dataclass(frozen=True, slots=True)
 class Fragment:
-    """Lines of one configuration file. ``quoted``: they stand alone in a document or are added to
-    the file by an echo, so nothing is said of what lacks. ``expanded``: the shell of a script puts
-    in the values of variables.
+    """Lines of a configuration file. ``quoted``: they are alone in a document or an echo adds them
+    to the file, so missing lines are not reported. ``expanded``: the shell of a script inserts the
+    values of variables.
     """
 
     kind: Kind
@@ -97,7 +102,7 @@ class Fragment:
 def at(
     code: str, line: WrittenLine, position: int = 0, seen: str = "", fix: str | None = None
 ) -> Broken:
-    """``code`` broken at offset ``position`` of ``line``; ``fix`` is the corrected text of ``line``
+    """Report ``code`` at offset ``position`` of ``line``; ``fix`` is the corrected text of ``line``
     alone.
     """
     corrected = None if fix is None else line.with_text(fix)
@@ -107,7 +112,7 @@ def at(
 def misspelt(
     code: str, part: Part, known: tuple[str, ...] | frozenset[str], likeness: float
 ) -> Iterator[Broken]:
-    """A name that is not ``known`` but resembles one that is, which takes its place."""
+    """Report a name that is not ``known`` but resembles a known name, which is the fix."""
     meant = nearest(part.text, known, likeness)
     if meant:
         yield part.broken(code, f"{part.text}; nearest is {meant}", meant)
@@ -116,7 +121,7 @@ def misspelt(
 # --- Files that a script writes: here-documents, and ``echo LINE >> FILE``.
 
 _SHELLS = ("sbatch", "bash", "sh", "salloc", "ssh")
-"""Programs that run what stands on their standard input."""
+"""Programs that run the commands on their standard input."""
 
 _INTO = re.compile(r">>?\|?\s*[\"']?([^\s\"'<>|;&]+)")
 _QUOTED = re.compile(r"""(["'])(.*)\1""")
@@ -124,7 +129,9 @@ _QUOTED = re.compile(r"""(["'])(.*)\1""")
 
 @lru_cache(maxsize=8)
 def files_written(recipe: Recipe) -> tuple[Fragment, ...]:
-    """The files that ``recipe`` writes and whose kind is known; of very many the first."""
+    """Return the files that ``recipe`` writes and whose kind is known; the first ones if there are
+    very many.
+    """
     return tuple(islice(_files_written(recipe), MOST))
 
 
@@ -166,7 +173,7 @@ def _heredoc(every: list[Command], place: int) -> Fragment | None:
 
 
 def _target(every: list[Command], place: int) -> str:
-    """The file that the command's output goes to, "" when it goes to none."""
+    """Return the file that the command's output is written to; "" if there is none."""
     command = every[place]
     targets = [
         redirect.target.text
@@ -187,7 +194,7 @@ def _arguments(command: Command) -> list[str]:
 
 
 def _remote_target(command: Command) -> str:
-    """The file of ``ssh n1 'cat > /etc/hosts' <<EOF``: the command in quotes writes it."""
+    """Return the file of ``ssh n1 'cat > /etc/hosts' <<EOF``: the quoted command writes it."""
     for word in command.words[1:]:
         into = _INTO.search(word.text[:LONGEST_LINE]) if ">" in word.text else None
         if into is not None:
@@ -196,7 +203,9 @@ def _remote_target(command: Command) -> str:
 
 
 def _echoed(recipe: Recipe, command: Command) -> WrittenLine | None:
-    """The one word that is printed, at its place; None for what the shell or echo would change."""
+    """Return the single word that is printed, with its place; None if the shell or echo would
+    change it.
+    """
     words = [word for word in command.words[1:] if not word.text.startswith("-")]
     if len(words) != 1:
         return None
@@ -218,11 +227,11 @@ def _changes(word: Word, body: str) -> bool:
 
 # --- Fragments of one kind.
 
-# a line that a tool fills in is not yet a line
+# a line that a tool completes is not yet a line
 TEMPLATE = re.compile(r"\{\{|\{%|<%|%\{|@@?[A-Za-z_]+@@?")
 MIXED: tuple[Kind, ...] = ("script", "unknown")
 
-# What a quoted line of each kind looks like in a document: only shapes that mean nothing else.
+# Forms of a quoted line of each kind in a document: only forms without another meaning.
 QUOTED: dict[Kind, re.Pattern[str]] = {
     "modprobe": re.compile(
         r"\s*options\s+[a-z][\w-]*(?:\s+[a-z]\w*)?\s*(?:=|\s[a-z]\w*\s*=)"
@@ -248,13 +257,13 @@ IFCFG_MARK = re.compile(r"\s*(?:CONNECTED_MODE|NM_CONTROLLED|BOOTPROTO|ONBOOT)\s
 
 
 def fragments(recipe: Recipe, kind: Kind) -> Iterator[Fragment]:
-    """What ``recipe`` holds of ``kind``."""
+    """Return the fragments of ``kind`` in ``recipe``."""
     if kind == "sysctl" and recipe.name.endswith("tuned.conf"):
         return
     if recipe.kind == kind:
         picked = extracted(recipe)
-        # of picked lines the document itself is looked at as a script: there the neighbours of each
-        # are known
+        # for picked lines the document is read as a script, because there the neighbours of each
+        # line are known
         if not (picked and kind in QUOTED):
             yield _whole(recipe, picked)
     elif recipe.kind in MIXED:
@@ -262,7 +271,7 @@ def fragments(recipe: Recipe, kind: Kind) -> Iterator[Fragment]:
 
 
 def _whole(recipe: Recipe, picked: bool) -> Fragment:
-    """The recipe itself, without lines that a tool fills in."""
+    """Return the recipe without lines that a tool completes."""
     lines = enumerate(recipe.lines, start=1)
     plain = tuple(
         WrittenLine.of(number, text) for number, text in lines if not TEMPLATE.search(text)
@@ -272,16 +281,16 @@ def _whole(recipe: Recipe, picked: bool) -> Fragment:
 
 
 def is_document(recipe: Recipe) -> bool:
-    """Whether the name is that of a text to read: it may show several files, and the same one
-    twice.
+    """Return whether the name belongs to a document, which may show several files, and the same
+    file twice.
     """
     return recipe.name.lower().endswith((".md", ".rst", ".adoc", ".html", ".tex"))
 
 
 def extracted(recipe: Recipe) -> bool:
-    """Whether the lines were picked out of a longer text, the others left blank."""
+    """Return whether the lines were picked out of a longer text and the others left blank."""
     content = sum(1 for line in recipe.lines if line.strip())
-    # Quoted interfaces have few signs of their own, so a short text is still taken for the file
+    # Quoted interfaces have few distinctive signs, so a short text is still treated as the file
     # itself.
     blank = 4 * content + 3 if recipe.kind == "ifcfg" else 2 * content + 1
     return kind_of_name(recipe.name) != recipe.kind and len(recipe.lines) > blank
@@ -289,15 +298,15 @@ def extracted(recipe: Recipe) -> bool:
 
 @lru_cache(maxsize=8)
 def _embedded(recipe: Recipe) -> tuple[Fragment, ...]:
-    """Here-documents, echoes into files, and quoted lines of a script or a document."""
+    """Return here-documents, echoes into files, and quoted lines of a script or a document."""
     files = files_written(recipe)
     inside = {line.number for file in files for line in file.lines}
     return (*files, *_quoted(recipe, inside))
 
 
 def _quoted(recipe: Recipe, inside: set[int]) -> Iterator[Fragment]:
-    """Configuration lines that stand in the text as they are. A tuned profile has its own rules:
-    quotes are right.
+    """Return configuration lines that occur unchanged in the text. A tuned profile has separate
+    rules: quotes are right there.
     """
     profile = any(text.strip() == "[sysctl]" for text in recipe.lines)
     numbered = enumerate(recipe.lines, start=1)
@@ -314,8 +323,8 @@ def _quoted(recipe: Recipe, inside: set[int]) -> Iterator[Fragment]:
 
 
 def _ifcfg_blocks(lines: list[WrittenLine]) -> Iterator[Fragment]:
-    """Runs of ``NAME=value`` lines, blank lines between allowed, of which one is surely an
-    interface's.
+    """Return runs of ``NAME=value`` lines (blank lines are allowed) of which at least one certainly
+    belongs to an interface.
     """
     shape = QUOTED["ifcfg"]
     run: list[WrittenLine] = []

@@ -1,4 +1,4 @@
-"""What kind of recipe a text is: by its path, else by what its lines look like."""
+"""Detect the kind of a recipe by its path, else by the form of its lines."""
 
 import re
 from collections.abc import Iterator
@@ -43,7 +43,7 @@ _IFCFG = (
     r"TYPE|NAME|UUID|USERCTL|PEERDNS|DEFROUTE|BONDING_OPTS|ETHTOOL_OPTS|BROADCAST|NETWORK)="
 )
 
-# What one line of each kind looks like, for texts whose name says nothing. First match counts.
+# The form of a line of each kind, for texts whose name gives no hint. The first match counts.
 _LINES: tuple[tuple[str, Kind], ...] = (
     (
         (
@@ -75,12 +75,12 @@ _BY_LINE = tuple((re.compile(r"\s{0,200}(?:" + pattern + ")"), kind) for pattern
 _SOURCE = re.compile(r"\s*(baseurl|mirrorlist|metalink)\s*=")
 _SECTION = re.compile(r"\s*\[[\w .-]{1,64}\]\s*$")
 LONGEST = 4000
-"""No line of a configuration file is longer; what is longer is looked at up to here."""
+"""No line of a configuration file is longer; longer lines are read up to this length."""
 
 
 def kind_of_name(name: str) -> Kind | None:
-    """By the path; None when it says nothing. ``name`` may be a URL or have a suffix ``.bak``,
-    ``.orig``.
+    """Return the kind by the path; None if it gives no hint. ``name`` may be a URL or have a suffix
+    ``.bak``, ``.orig``.
     """
     path = name[-1000:].replace("\\", "/")
     path = re.sub(r"\.(bak|orig|old|rpmnew|rpmsave|template|in|j2)$", "", path)
@@ -88,13 +88,15 @@ def kind_of_name(name: str) -> Kind | None:
 
 
 def kind_of_line(line: str) -> Kind | None:
-    """The configuration file that a line could come from."""
+    """Return the kind of configuration file that a line may come from."""
     head = line[:LONGEST]
     return next((kind for pattern, kind in _BY_LINE if pattern.match(head)), None)
 
 
 def detected(name: str, lines: tuple[str, ...]) -> Kind:
-    """The kind of a file. ``unknown``: a document, whose lines are tried one by one (``views``)."""
+    """Return the kind of a file. ``unknown`` means a document, whose lines are tried one by one
+    (``views``).
+    """
     kind = kind_of_name(name)
     if kind is not None:
         return kind
@@ -117,7 +119,7 @@ def _begins_as_script(lines: tuple[str, ...]) -> bool:
 
 
 def _kind_of_sections(content: list[str]) -> Kind | None:
-    """By what stands below and in ``[section]`` lines."""
+    """Return the kind by the ``[section]`` lines and the lines below them."""
     sections = {line.strip() for line in content if _SECTION.match(line)}
     if sections and any(_SOURCE.match(line[:200]) for line in content):
         return "repository"
@@ -125,9 +127,9 @@ def _kind_of_sections(content: list[str]) -> Kind | None:
 
 
 def views(recipe: Recipe) -> Iterator[Recipe]:
-    """The recipe as each kind that it holds. A document is a script, and in it the lines that look
-    like a line of a configuration file are such a file; the other lines are blank there, so that
-    line numbers stay.
+    """Return the recipe as each kind that it contains. A document is read as a script, and its
+    lines that look like lines of a configuration file are such a file; the other lines are blank
+    there, so that line numbers stay the same.
     """
     if recipe.kind != "unknown":
         yield recipe

@@ -31,10 +31,10 @@ CONFIGURATION_FILES: tuple[Kind, ...] = (
 
 
 class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """``sentence`` says what is wrong, ``why`` what happens then, ``right`` the right form,
-    ``source`` where it is written. ``safe``: the corrected line may be written by ``--fix``.
-    ``severity`` ``warning``: it may be meant. ``setting``: the entry of the catalogue of settings
-    that the rule is about, where it is about one.
+    """A rule. ``sentence`` says what is wrong, ``why`` what happens then, ``right`` the right form,
+    ``source`` where it is documented. ``safe``: ``--fix`` may write the corrected line.
+    ``severity`` ``warning``: the line may be intended. ``setting``: the entry of the catalogue of
+    settings that the rule is about, if any.
     """
 
     code: str
@@ -50,12 +50,12 @@ class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
 
 @cache
 def compiled(pattern: str) -> re.Pattern[str]:
-    """A row's pattern."""
+    """Return the compiled pattern of a row."""
     return re.compile(pattern, re.DOTALL)
 
 
 def filled(template: str, **values: str) -> str:
-    """``template`` with the values for the names in braces."""
+    """Return ``template`` with the names in braces replaced by their values."""
     for name, value in values.items():
         template = template.replace(f"{{{name}}}", value)
     return template
@@ -73,7 +73,7 @@ class _Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     seen: str = ""
 
     def _check(self, *names: str) -> None:
-        """Raises ValueError with the field that is no regular expression, or whose groups
+        """Raise ValueError that names the field that is not a regular expression, or whose groups
         ``change`` or ``seen`` does not know.
         """
         for name in names:
@@ -97,8 +97,8 @@ class _Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
 
 
 class LineRow(_Row, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Every place of a line that ``match`` finds, unless ``unless`` is found in the line too.
-    ``seen`` knows ``{match}``.
+    """Every match of ``match`` in a line, unless the line also matches ``unless``. ``seen`` may
+    contain ``{match}``.
     """
 
     FILLED = ("match",)
@@ -110,9 +110,9 @@ class LineRow(_Row, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
 
 class VariableRow(_Row, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A variable whose whole name matches ``name``: with ``value`` if its value matches, with
-    ``allowed`` if it does not, without both wherever the name stands. ``right`` takes the place of
-    the rule's. ``seen`` knows ``{name}`` and ``{value}``.
+    """A variable whose whole name matches ``name``. It is wrong if its value matches ``value``, or
+    does not match ``allowed``; without both it is always wrong. ``right`` replaces that of the
+    rule. ``seen`` may contain ``{name}`` and ``{value}``.
     """
 
     FILLED = ("name", "value")
@@ -125,11 +125,11 @@ class VariableRow(_Row, frozen=True, forbid_unknown_fields=True, kw_only=True):
         self._check("name", "value", "allowed")
 
     def of_value(self) -> bool:
-        """Whether it is about values."""
+        """Whether the row is about values."""
         return bool(self.value or self.allowed)
 
     def hits(self, name: str, value: str) -> bool:
-        """Whether a variable with this value breaks the rule."""
+        """Return whether a variable with this value breaks the rule."""
         if not compiled(self.name).fullmatch(name):
             return False
         if self.allowed and compiled(self.allowed).fullmatch(value):
@@ -138,12 +138,13 @@ class VariableRow(_Row, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
 
 class CommandRow(_Row, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A command whose program matches ``program`` and whose text has ``where`` in it, but not
-    ``unless`` (nor the recipe ``elsewhere``). What is looked at: the values of ``option``, or the
-    word at ``place``, or, with ``word``, all words, else the program. A word is wrong if it matches
-    ``word``, but not ``allowed`` nor one of ``choices``, and, with ``below``, if it is a number
-    below it. The likest of ``choices`` takes its place, or what ``meant`` says. ``seen`` knows
-    ``{word}``, ``{command}``, ``{program}`` and ``{values}``, the number of values between commas.
+    """A command whose program matches ``program`` and whose text matches ``where``, but not
+    ``unless`` (and whose recipe does not match ``elsewhere``). The checked words are the values of
+    ``option``, or the word at ``place``, or, with ``word``, all words, else the program. A word is
+    wrong if it matches ``word``, but not ``allowed`` or one of ``choices``, and, with ``below``, if
+    it is a number below it. The most similar of ``choices`` replaces it, or the word that ``meant``
+    gives. ``seen`` may contain ``{word}``, ``{command}``, ``{program}`` and ``{values}``, the
+    number of values between commas.
     """
 
     FILLED = ("word", "command", "program", "values")
@@ -164,8 +165,8 @@ class CommandRow(_Row, frozen=True, forbid_unknown_fields=True, kw_only=True):
         self._check("word", "program", "where", "unless", "elsewhere", "allowed")
 
     def hit(self, raw: str, text: str) -> re.Match[str] | None:
-        """What the pattern matches of a wrong word, as it is written (``raw``) if it matches that.
-        What a variable holds is not known.
+        """Return the match of the pattern in a wrong word, as written (``raw``) if the pattern
+        matches that. The value of a variable is unknown.
         """
         judged = bool(self.allowed or self.choices)
         if judged and ("$" in text or text in self.choices):
@@ -180,10 +181,10 @@ class CommandRow(_Row, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Recipe:
-    """One file. ``lines`` without line ends, as they are in the file; ``kind`` as detected.
+    """A file. ``lines`` are without line endings, as they are in the file; ``kind`` is as detected.
 
-    Compared by identity: what is kept of a recipe is looked up for each of its commands, and a hash
-    of all lines would make that the square of its length.
+    Recipes are compared by identity: data cached for a recipe is looked up for each of its
+    commands, and a hash of all lines would take quadratic time.
     """
 
     name: str
@@ -193,10 +194,10 @@ class Recipe:
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """A rule that is broken at ``line`` and ``column`` (from 1). ``seen`` goes into the message;
-    ``fix`` is the corrected line (several joined by newlines), None when a person must decide;
-    ``last`` is the last line that the fix replaces when it is more than ``line``; ``right`` takes
-    the place of the rule's where the right form depends on what stands there.
+    """A rule that is broken at ``line`` and ``column`` (from 1). ``seen`` is part of the message.
+    ``fix`` is the corrected line (several are joined by newlines), None if a person must decide;
+    ``last`` is the last line that the fix replaces if it replaces more than ``line``. ``right``
+    replaces that of the rule if the right form depends on the text.
     """
 
     code: str
@@ -209,4 +210,4 @@ class Broken:
 
 
 Check = Callable[[Recipe], Iterator[Broken]]
-"""Pure: looks at one file of the kinds that its rules name, and yields what is broken."""
+"""A pure function that reads a file of the kinds that its rules name, and yields what is broken."""

@@ -1,5 +1,5 @@
-"""Which entry of the catalogue of settings a finding is about: its rule's, else the one whose name
-stands in the line. Pure.
+"""Find the entry of the catalogue of settings that a finding is about: that of its rule, else the
+setting that the line names. Pure.
 """
 
 import re
@@ -18,8 +18,8 @@ _LONGEST = 8192
 
 
 def names_in_recipes(settings: Iterable[Setting]) -> dict[str, str]:
-    """How recipes call each setting, to its identifier: ``net.core.rmem_max``, ``hfi1 krcvqs``,
-    ``PSM3_RDMA``.
+    """Return the identifier of each setting by its names in recipes: ``net.core.rmem_max``, ``hfi1
+    krcvqs``, ``PSM3_RDMA``.
     """
     found: dict[str, str] = {}
     for setting in settings:
@@ -36,7 +36,7 @@ def names_in_recipes(settings: Iterable[Setting]) -> dict[str, str]:
 def with_settings(
     findings: Sequence[LintFinding], text: str, settings: Mapping[str, Setting]
 ) -> list[LintFinding]:
-    """``findings`` in ``text``, each with the entry that it is about, where it is about one."""
+    """Return ``findings`` in ``text``, each with the entry that it is about, if any."""
     names = names_in_recipes(settings.values())
     lines = text.split("\n")
     return [_with_setting(one, lines, names, settings) for one in findings]
@@ -60,8 +60,8 @@ def _with_setting(
 
 
 def _named(finding: LintFinding, line: str, names: Mapping[str, str]) -> str:
-    """The first setting that the message names, or the line of a sysctl; a parameter only where its
-    module is named, or in what modinfo lists.
+    """Return the first setting that the message names, or the sysctl of the line; a parameter
+    counts only if its module is named, or in a listing of modinfo.
     """
     words = _WORD.findall(finding.message)
     around = _WORD.findall(line)
@@ -78,6 +78,6 @@ def _named(finding: LintFinding, line: str, names: Mapping[str, str]) -> str:
 
 
 def _wishes(entry: Setting) -> list[str]:
-    """What it should be, by profile."""
+    """Return the wanted values by profile."""
     wanted = entry.wanted or entry.good
     return [text if name == "any" else f"{name}: {text}" for name, text in wanted.items()]

@@ -1,3 +1,1 @@
-"""What is asked of every machine, as data, and the little parsing that ``check`` and ``doctor``
-need.
-"""
+"""What is read on every machine, as data, and the parsing that ``check`` and ``doctor`` need."""

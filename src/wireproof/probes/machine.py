@@ -1,4 +1,4 @@
-"""What this machine can do for wireproof: the part of ``doctor`` that needs no MPI."""
+"""What this machine supports for wireproof: the part of ``doctor`` that needs no MPI."""
 
 import gzip
 import os
@@ -49,7 +49,9 @@ def _tools() -> list[Capability]:
 
 
 def namespaces_argv(root: bool) -> list[str]:
-    """The command that tries whether lab nodes can be made: all their namespaces, and out again."""
+    """Return the command that tests whether lab nodes can be created: it enters all their
+    namespaces and exits.
+    """
     user = [] if root else ["--user", "--map-root-user"]
     return ["unshare", *user, "--net", "--uts", "--ipc", "--mount", "--pid", "--fork", "true"]
 
@@ -108,9 +110,7 @@ def _kernel_features() -> list[Capability]:
 
 
 def _counters(root: Path = Path("/sys/class/net")) -> Capability:
-    """Whether the witness can see anything at all: byte counters of an interface that is not the
-    loopback.
-    """
+    """Test whether byte counters of an interface other than the loopback can be read."""
     readable, unreadable = [], []
     for folder in sorted(root.glob("*/statistics")):
         name = folder.parent.name
@@ -141,7 +141,7 @@ def _counters(root: Path = Path("/sys/class/net")) -> Capability:
 
 
 def look() -> ThisMachine:
-    """Look at this machine. Changes nothing; every try is bounded in time."""
+    """Examine this machine. Changes nothing; every test has a time limit."""
     root = os.geteuid() == 0
     source = _read("/sys/devices/system/clocksource/clocksource0/current_clocksource")
     clock = Capability(

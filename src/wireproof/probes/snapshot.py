@@ -1,7 +1,7 @@
-"""The default snapshot: files and commands whose raw text is kept with every run. Data, not code.
+"""The default snapshot: files and commands whose raw text is stored with every run. Data, not code.
 
-The engine returns raw text; parsing is done here on the head node, so that old snapshots can be
-judged by newer rules.
+The engine returns raw text; it is parsed here on the head node, so that newer rules can judge old
+snapshots.
 """
 
 from collections.abc import Iterable
@@ -106,7 +106,7 @@ NIC_COMMANDS: tuple[tuple[str, ...], ...] = (
     ("ethtool", "-a", "{nic}"),
     ("tc", "-s", "qdisc", "show", "dev", "{nic}"),
 )
-"""Asked for each claimed NIC: link, driver, offloads, coalescing, rings, pause, queueing."""
+"""Run for each claimed NIC: link, driver, offloads, coalescing, rings, pause, queueing."""
 
 
 def _files(paths: Iterable[str]) -> list[FactRequest]:
@@ -114,13 +114,15 @@ def _files(paths: Iterable[str]) -> list[FactRequest]:
 
 
 def quick() -> tuple[FactRequest, ...]:
-    """The few files that every measurement keeps: clock source, huge pages, governor, load."""
+    """Return the few files that every measurement stores: clock source, huge pages,
+    governor, load.
+    """
     return tuple(_files(QUICK_FILES))
 
 
 def snapshot(nics: Iterable[str] = ()) -> tuple[FactRequest, ...]:
-    """Everything, with the commands for each of ``nics`` (an RDMA device's port is left out: it is
-    no netdev).
+    """Return everything, with the commands for each of ``nics`` (without the port of an RDMA
+    device, which is not a netdev).
     """
     requests = [*quick(), *_files(FILES), *_files(f"/proc/sys/{name}" for name in SYSCTLS)]
     requests += [FactRequest(kind="glob", path=path, limit_bytes=16384) for path in GLOBS]

@@ -1,1 +1,1 @@
-"""The MPIs: found, identified, and the command line of each launcher."""
+"""The MPIs: how they are found and identified, and the command line of each launcher."""

@@ -1,9 +1,9 @@
-"""Asks an MPI library what it is, without MPI_Init. Run in a process of its own: ``python -I
-abi_probe.py LIBRARY``.
+"""Ask an MPI library for its version and ABI without MPI_Init. Run it in a separate process:
+``python -I abi_probe.py LIBRARY``.
 
-A library may crash or print when it is loaded, and two MPIs must never meet in one process. Prints
-one JSON object. ``MPI_Abi_get_version`` counts only with a major above 0: MPICH 5's legacy library
-exports it and answers -1.
+A library may crash or print when it is loaded, and two MPIs must never be in the same process.
+Prints a JSON object. ``MPI_Abi_get_version`` counts only with a major version above 0: MPICH 5's
+legacy library exports it and answers -1.
 """
 
 import ctypes

@@ -1,6 +1,4 @@
-"""Finds the MPIs of this machine: the wheel in our own environment first, then what the site
-has.
-"""
+"""Find the MPIs of this machine: first the wheel in our environment, then those of the site."""
 
 import functools
 import os
@@ -22,8 +20,8 @@ from wireproof.model.errors import BadInput, CouldNotMeasure
 @dataclass(frozen=True)
 class InstallPlaces:
     """Variables that a module or a vendor's script sets to the prefix, the folders below a prefix
-    that hold the launcher, and folders where distributions and vendors put an MPI that no module
-    has brought onto PATH (``~``: the user's home).
+    that contain the launcher, and folders in which distributions and vendors install an MPI without
+    adding it to PATH (``~``: the user's home).
     """
 
     variables: tuple[str, ...]
@@ -53,18 +51,18 @@ PLACES: dict[str, InstallPlaces] = {
     ),
     "": InstallPlaces(("MPI_HOME", "MPI_ROOT"), ("/usr/local/bin",)),
 }
-"""By family; "" for any."""
+"""By family; "" for all families."""
 _MOST_OF_A_PATTERN = 4
 
 
 def _of(family: str) -> list[InstallPlaces]:
-    """The places of one family and of any; of all families without one."""
+    """Return the places of a family and the common ones; those of all families without a family."""
     wanted = "mpich" if family == "debian-mpich" else family
     return [places for name, places in PLACES.items() if not wanted or name in (wanted, "")]
 
 
 def folders(environment: Mapping[str, str], family: str = "") -> Iterator[tuple[str, Path]]:
-    """(origin, folder with launchers), best first."""
+    """Return (origin, folder with launchers), best first."""
     yield "embedded", Path(sys.prefix) / "bin"
     for entry in environment.get("PATH", os.defpath).split(os.pathsep):
         if entry.startswith("/"):
@@ -87,7 +85,9 @@ def _absolute(pattern: str, environment: Mapping[str, str]) -> str:
 
 
 def looked_at(environment: Mapping[str, str], family: str = "") -> str:
-    """What ``folders`` looks at, in words: ``PATH, I_MPI_ROOT (not set), /opt/intel/...``."""
+    """Describe the places that ``folders`` searches: ``PATH, I_MPI_ROOT (not set),
+    /opt/intel/...``.
+    """
     named = ["PATH"]
     for places in _of(family):
         for variable in places.variables:
@@ -103,7 +103,7 @@ _MOST_FOLDERS = 64
 
 
 def _given_folders(path: Path) -> list[Path]:
-    """Folders with launchers for what the user pointed at: a prefix, its bin, a launcher, or a
+    """Return the folders with launchers for the user's path: a prefix, its bin, a launcher, or a
     library.
     """
     if path.is_dir():
@@ -112,7 +112,9 @@ def _given_folders(path: Path) -> list[Path]:
 
 
 def _library_folders(launcher: Path) -> list[Path]:
-    """Where the libraries of a launcher's prefix may be (``lib/release``: Intel before 2021.11)."""
+    """Return the folders in which the libraries of a launcher's prefix may be (``lib/release``:
+    Intel before 2021.11).
+    """
     prefix = launcher.parent.parent
     multiarch = sysconfig.get_config_var("MULTIARCH") or f"{os.uname().machine}-linux-gnu"
     names = ("lib", "lib64", "lib/release", f"lib/{multiarch}")
@@ -140,14 +142,12 @@ def _installs(folders: Iterator[tuple[str, Path]]) -> Iterator[MpiInstall]:
 
 @functools.cache
 def _identify_cached(launcher: Path, origin: str, folders: tuple[Path, ...]) -> MpiInstall | None:
-    """Asking a library costs about 0.1 s: once per process."""
+    """Identify an MPI once per process, because asking a library takes about 0.1 s."""
     return identify(launcher, origin, folders)
 
 
 def find_mpis(environment: Mapping[str, str] | None = None) -> list[MpiInstall]:
-    """Every MPI found, the embedded one first; those that cannot be used carry their
-    ``problem``.
-    """
+    """Return every MPI found, the embedded MPI first; unusable MPIs have a ``problem``."""
     return list(_installs(folders(os.environ if environment is None else environment)))
 
 
@@ -158,9 +158,10 @@ def _matches(install: MpiInstall, choice: str) -> bool:
 
 
 def choose_mpi(choice: str = "", environment: Mapping[str, str] | None = None) -> MpiInstall:
-    """The MPI to use: the first that works, or the first of the family or path named by ``choice``.
+    """Return the MPI to use: the first that works, or the first of the family or path named by
+    ``choice``.
 
-    Raises ``BadInput`` for a path that does not exist and ``CouldNotMeasure`` that names what was
+    Raise ``BadInput`` for a path that does not exist, and ``CouldNotMeasure`` that names what was
     found where.
     """
     environment = os.environ if environment is None else environment
@@ -188,9 +189,9 @@ def choose_mpi(choice: str = "", environment: Mapping[str, str] | None = None) -
 
 
 def _given(path: Path) -> Iterator[MpiInstall]:
-    """What the user pointed at. A launcher or a library is taken as it is: Debian has those of
-    several MPIs in one folder. A launcher that is a script (Intel's mpirun) may start another
-    MPI's program: what lies beside it counts.
+    """Return the MPI at the user's path. A launcher or a library is used as it is, because Debian
+    has those of several MPIs in the same folder. A launcher that is a script (Intel's mpirun) may
+    start the program of another MPI, so its neighbours decide.
     """
     beside = _installs(("given", folder) for folder in _given_folders(path))
     if path.is_dir():
@@ -211,7 +212,9 @@ def _is_script(path: Path) -> bool:
 
 
 def _of_launcher(launcher: Path) -> Iterator[MpiInstall]:
-    """The MPI of one launcher, its libraries beside it or beside what it is a link to."""
+    """Return the MPI of a launcher, with the libraries beside it or beside the target
+    of its link.
+    """
     prefixes = dict.fromkeys((launcher.parent.resolve(), launcher.resolve().parent))
     folders_of = [each for prefix in prefixes for each in _library_folders(prefix / launcher.name)]
     install = _identify_cached(launcher, "given", tuple(folders_of))

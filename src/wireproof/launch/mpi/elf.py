@@ -1,8 +1,8 @@
-"""The soname of a shared library and what a program needs, read from the file: nothing is loaded,
-nothing is run.
+"""Read the soname of a shared library and the libraries that a program needs from the file: nothing
+is loaded or run.
 
-Only what an ELF64 or ELF32 dynamic section needs (System V ABI, chapters 4 and 5). A wheel's
-``libmpi.so`` can be a linker script: that is no ELF file and has no soname.
+Reads only the parts of an ELF64 or ELF32 dynamic section that are needed (System V ABI, chapters 4
+and 5). A wheel's ``libmpi.so`` can be a linker script, which is not an ELF file and has no soname.
 """
 
 import struct
@@ -18,8 +18,8 @@ _LONGEST_NAME = 256
 
 
 def read_soname(path: Path) -> str | None:
-    """``libmpi_abi.so.1`` of a library file; None when it is no ELF shared library or names no
-    soname.
+    """Return ``libmpi_abi.so.1`` of a library file; None if it is not an ELF shared library or has
+    no soname.
     """
     try:
         with path.open("rb") as file:
@@ -29,8 +29,8 @@ def read_soname(path: Path) -> str | None:
 
 
 def read_needed(path: Path) -> tuple[str, ...]:
-    """The sonames that a program or library asks for (``libmpi.so.40``); empty when it is no ELF
-    file (a script).
+    """Return the sonames that a program or library needs (``libmpi.so.40``); empty if it is not an
+    ELF file (a script).
     """
     try:
         with path.open("rb") as file:
@@ -40,7 +40,7 @@ def read_needed(path: Path) -> tuple[str, ...]:
 
 
 class _Elf:
-    """Header fields that differ between classes and byte orders, and positioned reads."""
+    """Header fields that depend on class and byte order, and positioned reads."""
 
     def __init__(self, ident: bytes, file: BinaryIO) -> None:
         if (
@@ -69,7 +69,7 @@ class _Elf:
         return self._file.read(size)
 
     def segments(self) -> list[tuple[int, int, int, int]]:
-        """(type, file offset, address, file size) of each program header."""
+        """Return (type, file offset, address, file size) of each program header."""
         result = []
         for index in range(min(self.header_count, _MOST_HEADERS)):
             data = self.read(self.header_offset + index * self.header_size, self.header_size)
@@ -82,7 +82,7 @@ class _Elf:
 
 
 def _names(elf: _Elf, wanted: int) -> list[str]:
-    """The texts of the dynamic section's entries with the tag ``wanted``."""
+    """Return the texts of the dynamic section's entries with the tag ``wanted``."""
     segments = elf.segments()
     dynamic = next((segment for segment in segments if segment[0] == PT_DYNAMIC), None)
     if dynamic is None:

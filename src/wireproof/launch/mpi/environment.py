@@ -1,7 +1,7 @@
-"""The environment of a launch: what is taken away (other MPIs' leavings) and what is set. Pure.
+"""The environment of a launch: variables to remove (from other MPIs) and variables to set. Pure.
 
-Sources: reference measurements of which variable moves which MPI's bytes; proven by NIC counters,
-not by documentation.
+Sources: reference measurements of which variable moves the bytes of which MPI, proven by NIC
+counters, not by documentation.
 """
 
 import os
@@ -47,7 +47,7 @@ _ALWAYS = (
     "MPIEXEC_",
     "LD_PRELOAD",
 )
-"""Marks of a job that we may ourselves run in, and preloads that would be measured too."""
+"""Variables of a job in which this process may run, and preloads that would be measured as well."""
 _RELEVANT = (
     "UCX_",
     "FI_",
@@ -62,12 +62,14 @@ _RELEVANT = (
 
 
 def clearings(family: Family | None) -> tuple[str, ...]:
-    """Prefixes of inherited variables that must not reach an MPI of ``family``."""
+    """Return prefixes of inherited variables that must not reach an MPI of ``family``."""
     return _ALWAYS + (MPIS[family].foreign if family else ())
 
 
 def effective(command: LaunchCommand, inherited_environment: Mapping[str, str]) -> dict[str, str]:
-    """The complete environment: inherited, less ``clear``, with what we set on top."""
+    """Return the complete environment: the inherited variables, less ``clear``, with
+    ours on top.
+    """
     kept = {
         name: value
         for name, value in inherited_environment.items()
@@ -77,12 +79,12 @@ def effective(command: LaunchCommand, inherited_environment: Mapping[str, str]) 
 
 
 def own_environment() -> dict[str, str]:
-    """A copy of this process's: what a program inherits when nobody says otherwise."""
+    """Return a copy of this process's environment, which programs inherit by default."""
     return dict(os.environ)
 
 
 def inherited(command: LaunchCommand, inherited_environment: Mapping[str, str]) -> dict[str, str]:
-    """Variables of the user's own that steer an MPI and are left in force: they belong in the
+    """Return the user's variables that control an MPI and stay in force: they belong in the
     provenance.
     """
     return {
@@ -95,7 +97,7 @@ def inherited(command: LaunchCommand, inherited_environment: Mapping[str, str]) 
 
 
 def library_path(request: LaunchRequest, before: str = "") -> dict[str, str]:
-    """``LD_LIBRARY_PATH`` with the MPI's own folders ahead of what the user had."""
+    """Return ``LD_LIBRARY_PATH`` with the MPI's folders before those of the user."""
     folders = [str(folder) for folder in request.engine.library_folders]
     folders += [
         entry
@@ -106,8 +108,9 @@ def library_path(request: LaunchRequest, before: str = "") -> dict[str, str]:
 
 
 def psm3_variables(nic: str) -> dict[str, str]:
-    """PSM3 reads a name of hexadecimal digits only as a unit number: ``fab0`` would find no NIC. An
-    RDMA device's port (``mlx5_0:1``) is no part of its name.
+    """Return the variables that select the NIC for PSM3. PSM3 reads a name of only hexadecimal
+    digits as a unit number: ``fab0`` would find no NIC. The port of an RDMA device (``mlx5_0:1``)
+    is not part of its name.
     """
     devices = [name.partition(":")[0] for name in rails_of(nic)]
     number = next((name for name in devices if re.fullmatch(r"(0x)?[0-9a-fA-F]+", name)), "")
@@ -122,25 +125,27 @@ def psm3_variables(nic: str) -> dict[str, str]:
 
 
 def provider_nic(request: LaunchRequest, nic: str) -> dict[str, str]:
-    """Where libfabric itself is measured: the variables that name the claimed NIC to PSM3; the
-    engine names it to the others.
+    """Return, if libfabric is measured without an MPI, the variables that name the claimed NIC to
+    PSM3; the engine names it to other providers.
     """
     named = request.over == "ofi" and request.fabric == "psm3" and nic
     return psm3_variables(nic) if named else {}
 
 
 def _exchanging(request: LaunchRequest, nic: str) -> dict[str, str]:
-    """Of an MPI that starts the ranks and carries addresses: it is left its own choice, and no
-    provider is hidden from the one that is measured.
+    """Return the variables of an MPI that starts the ranks and carries addresses: it keeps its
+    choice of provider, and no provider is hidden from the measurement.
     """
     named = provider_nic(request, nic)
     named.pop("FI_PROVIDER", None)
-    # the MPI may take PSM3 as well: one endpoint in a process is its and one ours
+    # the MPI may use PSM3 as well: then a process has an endpoint of the MPI and one of the engine
     return {**named, "PSM3_MULTI_EP": "1"} if named else {}
 
 
 def _ofi_rails(request: LaunchRequest, nics: str, own: Rails) -> dict[str, str]:
-    """libfabric's variables for rails. ``own``: the MPI's, where it is the one that stripes."""
+    """Return libfabric's variables for rails. ``own``: the variables of the MPI, if the MPI
+    stripes.
+    """
     match request.fabric:
         case "psm3":
             return psm3_variables(nics)
@@ -154,8 +159,8 @@ def _ofi_rails(request: LaunchRequest, nics: str, own: Rails) -> dict[str, str]:
 
 
 def _ofi_nic(request: LaunchRequest, nic: str, own: Rails) -> dict[str, str]:
-    """libfabric's variables for ``nic``; an RDMA device's port (``mlx5_0:1``) is not part of its
-    domain name.
+    """Return libfabric's variables for ``nic``; the port of an RDMA device (``mlx5_0:1``) is not
+    part of its domain name.
     """
     if is_several(nic):
         return _ofi_rails(request, nic, own)
@@ -175,7 +180,9 @@ def _ofi_nic(request: LaunchRequest, nic: str, own: Rails) -> dict[str, str]:
 
 
 def mpich_nic(request: LaunchRequest, nic: str) -> dict[str, str]:
-    """MPICH: UCX below by default (``FI_*`` has no effect there), libfabric when asked for."""
+    """Return the variables of MPICH, which uses UCX by default (``FI_*`` has no effect there) and
+    libfabric on request.
+    """
     if request.over:
         return _exchanging(request, nic)
     if request.netmod == "ofi" or request.fabric in ("psm3", "psm2", "opx", "verbs"):
@@ -186,7 +193,7 @@ def mpich_nic(request: LaunchRequest, nic: str) -> dict[str, str]:
     if request.netmod == "ucx":
         chosen["MPIR_CVAR_CH4_NETMOD"] = "ucx"
     if request.shared_memory is False:
-        # MPICH's own shared memory is one thing (NOLOCAL), UCX's below it another.
+        # MPICH's shared memory (NOLOCAL) and that of UCX below it are switched off separately.
         chosen |= {
             "MPIR_CVAR_NOLOCAL": "1",
             "UCX_TLS": "tcp,self" if request.fabric == "tcp" else "^sm",
@@ -195,15 +202,17 @@ def mpich_nic(request: LaunchRequest, nic: str) -> dict[str, str]:
 
 
 def intel_nic(request: LaunchRequest, nic: str) -> dict[str, str]:
-    """Intel MPI: libfabric always; its own copy, so the provider path must not be ours."""
+    """Return the variables of Intel MPI, which always uses its own copy of libfabric, so the
+    provider path must not be ours.
+    """
     if request.over:
         return _exchanging(request, nic)
     return _ofi_nic(request, nic, INTEL_OFI)
 
 
 def openmpi_nic(request: LaunchRequest, nic: str) -> tuple[dict[str, str], dict[str, str]]:
-    """Open MPI: (MCA parameters, environment). By default it stripes over every network, so the NIC
-    is pinned.
+    """Return (MCA parameters, environment) of Open MPI. By default it stripes over every network,
+    so the NIC is selected.
     """
     if request.over:
         return {}, _exchanging(request, nic)
@@ -227,14 +236,15 @@ def _ucx_nic(nic: str) -> dict[str, str]:
     return {"UCX_NET_DEVICES": nic} if nic else {}
 
 
-# --- For launchers that take one instruction for all ranks: which variables, how many on each host,
-# in which order.
+# --- For launchers with the same instruction for all ranks: variables, ranks on each host, order.
 
 Order = Literal["block", "cyclic", "other"]
 
 
 def one_nic(request: LaunchRequest, program: str) -> str:
-    """The one NIC of all ranks; ``program`` is the launcher, for the sentence when they differ."""
+    """Return the common NIC of all ranks; ``program`` is the launcher, for the message if the NICs
+    differ.
+    """
     nics = request.claimed_nics
     if len(nics) > 1:
         raise BadInput(
@@ -245,7 +255,7 @@ def one_nic(request: LaunchRequest, program: str) -> str:
 
 
 def per_host(request: LaunchRequest, program: str) -> int:
-    """Ranks on each host; raises ``BadInput`` when the hosts differ in that."""
+    """Return the ranks on each host; raise ``BadInput`` if the hosts have different numbers."""
     counts = Counter(request.hosts)
     if len(set(counts.values())) > 1:
         raise BadInput(
@@ -255,8 +265,8 @@ def per_host(request: LaunchRequest, program: str) -> int:
 
 
 def rank_order(request: LaunchRequest) -> Order:
-    """How ``hosts`` counts the ranks: host after host (a a b b), in turns (a b a b), or in no such
-    order.
+    """Return how ``hosts`` orders the ranks: host after host (a a b b), in turn (a b a b), or
+    neither.
     """
     names = tuple(dict.fromkeys(request.hosts))
     each = len(request.hosts) // len(names)
@@ -266,8 +276,8 @@ def rank_order(request: LaunchRequest) -> Order:
 
 
 def uniform_environment(request: LaunchRequest, nic: str) -> dict[str, str]:
-    """What every rank needs in its environment: the MPI's library, its NIC, the user's own
-    variables.
+    """Return the variables that every rank needs: the MPI's library, its NIC, the
+    user's variables.
     """
     if request.install is None:
         raise CouldNotMeasure("no MPI was chosen to launch with.")

@@ -1,4 +1,4 @@
-"""MPICH's process manager, Hydra: also starts the engine without MPI for the tcp transport.
+"""MPICH's process manager, Hydra, which also starts the engine without MPI for the tcp transport.
 Pure.
 """
 
@@ -12,17 +12,17 @@ from wireproof.model.errors import CouldNotMeasure
 Nic = Callable[[LaunchRequest, str], dict[str, str]]
 
 CROWDED = {"MPIR_CVAR_POLLS_BEFORE_YIELD": "1"}
-"""For shared memory with more ranks than cores: ranks that spin without giving the core away take a
+"""For shared memory with more ranks than cores: ranks that spin without yielding the core take a
 time slice per message (measured, 4 ranks on 2 cores: half round trip 900 us without, 2 us with).
-Never the heavy yield: it sleeps, 120 us for each message. Sockets are left alone: their polls enter
-the kernel, and a yield there costs a time slice (6 us without, 240 with).
+Never the heavy yield, which sleeps: 120 us for each message. Sockets are not changed: their polls
+enter the kernel, and a yield there costs a time slice (6 us without, 240 with).
 """
 
 
 def _bootstrap(request: LaunchRequest) -> list[str]:
     if request.local:
-        # Without this a Slurm allocation around us would be used, and its first host need not be
-        # this machine.
+        # Without this an enclosing Slurm allocation would be used, whose first host may be another
+        # machine.
         return ["-launcher", "fork", "-rmk", "user"]
     if request.agent:
         return ["-launcher", "ssh", "-launcher-exec", request.agent]
@@ -36,8 +36,8 @@ def _variables(environment: dict[str, str], flag: str = "-genv") -> list[str]:
 def hydra_argv(
     request: LaunchRequest, common: dict[str, str], nic: Nic, engine: list[str]
 ) -> list[str]:
-    """``mpiexec`` arguments: one block of hosts when they are alike, else one section for each run
-    of ranks.
+    """Return the arguments of ``mpiexec``: a single block of hosts if they are alike, else a
+    section for each run of ranks.
     """
     if request.install is None:
         raise CouldNotMeasure("no MPI was chosen to launch with.")
@@ -64,7 +64,7 @@ def hydra_argv(
 
 
 def mpich(request: LaunchRequest) -> LaunchCommand:
-    """The engine under MPICH (the embedded wheel or the site's)."""
+    """Return the command of the engine under MPICH (the embedded wheel or the site's)."""
     environment = {**library_path(request), **dict(request.extra)}
     notes: list[str] = []
     if request.crowded and request.shares_memory:
@@ -87,8 +87,8 @@ _SOCKETS_NOTE = {
 
 
 def sockets(request: LaunchRequest) -> LaunchCommand:
-    """The engine without MPI, one per rank: any Hydra gives it rank and size (``PMI_RANK``,
-    ``PMI_SIZE``).
+    """Return the command of the engine without MPI, one per rank: any Hydra gives it rank and size
+    (``PMI_RANK``, ``PMI_SIZE``).
     """
     if not request.meet:
         raise CouldNotMeasure("this transport needs an address of rank 0's host to meet at.")
@@ -98,7 +98,8 @@ def sockets(request: LaunchRequest) -> LaunchCommand:
         argv=tuple(argv),
         environment=dict(request.extra),
         launcher="hydra",
-        # what chooses a libfabric's providers is no leaving of an MPI where that is measured
+        # if libfabric is measured, variables that select its providers are not left over from an
+        # MPI
         clear=clearings(None if request.over == "ofi" else "mpich"),
         notes=(_SOCKETS_NOTE[request.over],),
         expect=request.engine.expect,

@@ -1,5 +1,5 @@
-"""Says what MPI a launcher belongs to: by its own ``--version``, its libraries' sonames, and the
-library's answer.
+"""Identify the MPI of a launcher: by ``--version`` of the launcher, the sonames of its libraries,
+and the library's answer.
 """
 
 import dataclasses
@@ -21,8 +21,8 @@ _MOST_FILES = 4096
 
 @dataclasses.dataclass(frozen=True)
 class LibraryAnswer:
-    """What a library says about itself without MPI_Init. ``abi_major`` above 0: it has the standard
-    ABI.
+    """What a library reports about itself without MPI_Init. ``abi_major`` above 0: it has the
+    standard ABI.
     """
 
     version: str = ""
@@ -32,7 +32,7 @@ class LibraryAnswer:
 
 
 def probe_argv(library: Path) -> list[str]:
-    """The command that asks ``library`` in a process of its own."""
+    """Return the command that queries ``library`` in a separate process."""
     return [sys.executable, "-I", str(Path(__file__).with_name("abi_probe.py")), str(library)]
 
 
@@ -46,7 +46,7 @@ def _bare_environment(folder: Path | None = None) -> dict[str, str]:
 
 
 def ask_library(library: Path) -> LibraryAnswer:
-    """Version and ABI of an MPI library; ``problem`` says why there is no answer."""
+    """Return version and ABI of an MPI library; ``problem`` says why there is no answer."""
     try:
         done = subprocess.run(
             **by_path(probe_argv(library), _bare_environment(library.parent)),
@@ -67,19 +67,21 @@ def ask_library(library: Path) -> LibraryAnswer:
 
 
 def _first_named(text: str, marks: Iterable[tuple[str, Family]]) -> Family | None:
-    """Whose mark stands first: what follows may be anybody's, such as the builder's host name."""
+    """Return the family whose mark occurs first; later text may come from anywhere, such as the
+    builder's host name.
+    """
     text = text.lower()
     found = [(text.find(mark.lower()), family) for mark, family in marks]
     return min(((place, family) for place, family in found if place >= 0), default=(0, None))[1]
 
 
 def family_of_library(version: str) -> Family | None:
-    """Family from the text of ``MPI_Get_library_version``."""
+    """Return the family by the text of ``MPI_Get_library_version``."""
     return _first_named(version, ((one.library_says, one.name) for one in MPIS.all()))
 
 
 def family_of_launcher(version: str) -> Family | None:
-    """Family from what ``mpiexec --version`` prints."""
+    """Return the family by the output of ``mpiexec --version``."""
     marks = ((mark, one.name) for one in MPIS.all() for mark in one.launcher_says)
     return _first_named(version, marks)
 
@@ -101,8 +103,8 @@ def _launcher_family(launcher: Path) -> Family | None:
 
 
 def sonames(folders: Iterable[Path]) -> dict[str, Path]:
-    """Sonames that an engine variant exists for, and their files. Linker scripts and other files
-    are passed over.
+    """Return the sonames for which an engine variant exists, and their files. Linker scripts and
+    other files are skipped.
     """
     found: dict[str, Path] = {}
     for folder in folders:
@@ -112,16 +114,16 @@ def sonames(folders: Iterable[Path]) -> dict[str, Path]:
                 soname.split(".so")[0] + ".so"
             ):
                 continue
-            # The name that the loader looks for is the best path; a development link is only the
-            # second best.
+            # The best path is the name that the loader looks for; a development link is second
+            # best.
             if soname not in found or (path.name == soname and found[soname].name != soname):
                 found[soname] = path
     return found
 
 
 def identify(launcher: Path, origin: str, folders: tuple[Path, ...]) -> MpiInstall | None:
-    """The MPI of ``launcher``, its library searched in ``folders``. None: it is no MPI launcher
-    that we know.
+    """Return the MPI of ``launcher``, whose library is searched in ``folders``; None if it is not a
+    known MPI launcher.
     """
     family = _launcher_family(launcher)
     if family is None:

@@ -1,4 +1,4 @@
-"""What an installed MPI is, as values. Pure."""
+"""An installed MPI as values. Pure."""
 
 import dataclasses
 import re
@@ -14,19 +14,19 @@ ABI_OF_SONAME: dict[str, Abi] = {
     "libmpi.so.40": "openmpi",
     "libmpi_abi.so.1": "mpiabi",
 }
-"""The sonames that an engine variant exists for, the preferred first: a library's own interface is
-what applications are linked to, and its standard ABI translates every handle at every call.
-Debian's MPICH carries the MPICH ABI under a name of its own.
+"""The sonames for which an engine variant exists, the preferred first: applications are linked to a
+library's native interface, and its standard ABI translates every handle at every call. Debian's
+MPICH has the MPICH ABI under another name.
 """
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class MpiInstall:
-    """One MPI: its launcher, its library, and the engine variant that fits it.
+    """An MPI: its launcher, its library, and the engine variant that fits it.
 
     ``origin`` is ``embedded``, ``given``, ``PATH``, ``environment`` or ``folder``. ``problem`` is
-    empty when it can be used, else one sentence. ``abi_version`` is that of the standard ABI (""
-    when the library has none).
+    empty if the MPI can be used, else a sentence. ``abi_version`` is that of the standard ABI (""
+    if the library has none).
     """
 
     family: Family
@@ -45,7 +45,9 @@ class MpiInstall:
 
     @property
     def needs_link(self) -> bool:
-        """The library's name is not the one the engine asks for: a private link must lead to it."""
+        """Whether the library's name differs from the one that the engine needs: a private link
+        must lead to it.
+        """
         return self.soname == "libmpich.so.12"
 
     @property
@@ -54,7 +56,9 @@ class MpiInstall:
 
 
 def version_of(library_version: str) -> str:
-    """One short line: ``MPICH 5.0.2``, ``Intel(R) MPI Library 2021.18.1``, ``Open MPI v4.1.4``."""
+    """Return a short line: ``MPICH 5.0.2``, ``Intel(R) MPI Library 2021.18.1``, ``Open MPI
+    v4.1.4``.
+    """
     line = " ".join(library_version.split("\n", 1)[0].split(",", 1)[0].split())
     line = re.sub(r"^MPICH Version: ", "MPICH ", line)
     return line.removesuffix(" for Linux* OS")[:120]

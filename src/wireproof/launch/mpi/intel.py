@@ -6,21 +6,21 @@ from wireproof.launch.registry import MPIS, Mpi
 from wireproof.launch.request import LaunchCommand, LaunchRequest
 
 CROWDED = {"I_MPI_THREAD_YIELD": "2", "I_MPI_PIN": "0"}
-"""Yield by ``sched_yield`` and no pinning: with more ranks than cores a pinned spinning rank
+"""Yield by ``sched_yield`` and do not pin: with more ranks than cores a pinned spinning rank
 starves its neighbour.
 """
 
 
 def _settings(request: LaunchRequest) -> dict[str, str]:
-    # Each lab node believes that it owns the whole machine: every node's rank 0 would be pinned to
-    # one core.
+    # Each lab node sees the whole machine as its own: rank 0 of every node would be pinned to one
+    # core.
     lab = {"I_MPI_PIN": "0"} if request.machine_ranks and not request.local else {}
     wired = {"I_MPI_FABRICS": "ofi"} if request.shared_memory is False else {}
     return {**lab, **wired, **(CROWDED if request.crowded else {})}
 
 
 def intel(request: LaunchRequest) -> LaunchCommand:
-    """The engine under Intel MPI (oneAPI or the ``impi-rt`` wheel)."""
+    """Return the command of the engine under Intel MPI (oneAPI or the ``impi-rt`` wheel)."""
     environment = {**library_path(request), **dict(request.extra), **_settings(request)}
     crowded = (
         f"{request.size} ranks on {request.cores} cores: Intel MPI is set to yield and not to pin"

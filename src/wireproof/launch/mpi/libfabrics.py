@@ -1,5 +1,5 @@
-"""The libfabrics of this machine: where they are, what the engine hears from each, and which
-provider an MPI takes.
+"""The libfabrics of this machine: where they are, what the engine learns from each, and which
+provider an MPI uses.
 """
 
 import re
@@ -21,9 +21,9 @@ USUAL = (
     *("/opt/intel/oneapi/mpi/*/lib", "/opt/intel/oneapi/mpi/*/libfabric/lib"),
     "/opt/intel/oneapi/mpi/*/opt/mpi/libfabric/lib",
 )
-"""Folders where distributions and vendors put it."""
+"""Folders in which distributions and vendors install it."""
 _BESIDE = (".", "mpich", "../libfabric/lib", "../opt/mpi/libfabric/lib", "../../libfabric/lib")
-"""Where an MPI's own is, from its library's folder."""
+"""The place of an MPI's libfabric relative to its library's folder."""
 _PARAMETERS = "openmpi-mca-params.conf"
 _PATIENCE_S = 30.0
 _MOST_LIBRARIES = 16
@@ -41,11 +41,11 @@ _NEEDS = {
     "cxi": "it needs a Slingshot adapter (cxi)",
 }
 _LAYERS = ("ofi_", "off_")
-"""Names of what is no provider of its own: layers, hooks, offloads."""
+"""Prefixes of names that are not providers: layers, hooks, offloads."""
 
 
 def library_of(install: MpiInstall) -> Path | None:
-    """The libfabric that lies beside an MPI's library; None when there is none."""
+    """Return the libfabric beside an MPI's library; None if there is none."""
     folder = install.library_folder
     if folder is None:
         return None
@@ -58,7 +58,9 @@ def library_of(install: MpiInstall) -> Path | None:
 def candidates(
     installs: Iterable[MpiInstall], environment: Mapping[str, str]
 ) -> Iterator[tuple[str, str]]:
-    """(path, why) of each library once, "" for the one that the dynamic linker finds."""
+    """Return (path, reason) of each library once, "" for the library that the dynamic
+    linker finds.
+    """
     seen: set[Path] = set()
     yield "", "found by the dynamic linker"
     for path, why in _places(installs, environment):
@@ -85,8 +87,8 @@ def _places(
 
 
 def openmpi_parameters(install: MpiInstall, environment: Mapping[str, str]) -> dict[str, str]:
-    """The parameters in Open MPI's files as ``OMPI_MCA_`` variables; the user's file is the
-    stronger.
+    """Return the parameters in Open MPI's files as ``OMPI_MCA_`` variables; the user's file takes
+    precedence.
     """
     prefix = install.launcher.parent.parent
     home = environment.get("HOME", "")
@@ -106,9 +108,10 @@ def openmpi_parameters(install: MpiInstall, environment: Mapping[str, str]) -> d
 
 
 def ask(engine: Path, path: str, environment: Mapping[str, str]) -> tuple[Listing | None, str, str]:
-    """What the library at ``path`` offers, what it said, and why it cannot be used ("" = it can).
+    """Return what the library at ``path`` offers, its messages, and why it cannot be used ("" if it
+    can).
 
-    ``FI_PROVIDER`` is taken away, to see everything; libfabric's warnings are asked for.
+    ``FI_PROVIDER`` is removed, to see everything; libfabric's warnings are requested.
     """
     argv = [str(engine), "providers", *(("--libfabric", path) if path else ())]
     variables = {name: value for name, value in environment.items() if name != "FI_PROVIDER"}
@@ -135,7 +138,9 @@ def ask(engine: Path, path: str, environment: Mapping[str, str]) -> tuple[Listin
 def described(
     path: str, origin: str, listing: Listing | None, said: str, problem: str
 ) -> LibfabricFound:
-    """The library's providers, usable ones in its own order first, then those that are missing."""
+    """Return the library's providers, the usable ones in the library's order first, then the
+    missing ones.
+    """
     if listing is None:
         return LibfabricFound(path=path or NAME, origin=origin, problem=problem)
     warned = _warnings(said)
@@ -155,7 +160,7 @@ def described(
 
 
 def _warnings(said: str) -> dict[str, list[str]]:
-    """By the provider that gave them; each once."""
+    """Return the warnings by provider, each once."""
     found: dict[str, list[str]] = {}
     for line in said.splitlines():
         if match := _WARNING.match(line):
@@ -199,12 +204,12 @@ def _domain(one: Offer) -> str:
 
 _OPENMPI_EXCLUDED = "shm,sockets,tcp,udp,rstream,usnic"
 _SOCKETS_FABRICS = ("TCP-", "UDP-")
-"""PSM3 names a fabric so where its HAL is the kernel's sockets."""
+"""PSM3 names a fabric like this if its HAL is kernel sockets."""
 
 
 def allowed_by(value: str, provider: str) -> bool:
-    """Whether ``FI_PROVIDER=value`` leaves ``provider`` (its layers do not count): a list of names,
-    or, with ^ before it, of those that are left out (fabric(7)).
+    """Return whether ``FI_PROVIDER=value`` allows ``provider`` (its layers do not count): a list of
+    names, or, after ^, of excluded names (fabric(7)).
     """
     core = provider.partition(";")[0].lower()
     names = {name.strip().partition(";")[0].lower() for name in value.lstrip("^").split(",")}
@@ -217,9 +222,10 @@ def choose_provider(
     needed: Sequence[str],
     environment: Mapping[str, str],
 ) -> ProviderChoice:
-    """``listing``: of the libfabric that this MPI loads, None when it has none; ``needed``: the
-    libraries that its own asks for. ``environment``: what ranks inherit, and for Open MPI the
-    parameters of its files as the variables that they stand for.
+    """Return the provider that the MPI takes, with the reasons. ``listing``: of the libfabric that
+    this MPI loads, None if it has none; ``needed``: the libraries that its own library needs.
+    ``environment``: the variables that ranks inherit, and for Open MPI the parameters of its files
+    as the equivalent variables.
     """
     choice = ProviderChoice(mpi=install.title, library=listing.path if listing else "")
     barred = _barred(install.family, needed, environment)
@@ -251,7 +257,7 @@ _NOTHING: dict[Family, str] = {
 
 
 def _barred(family: Family, needed: Sequence[str], environment: Mapping[str, str]) -> str:
-    """Why this MPI does not come to libfabric at all; "" when it does."""
+    """Return why this MPI does not use libfabric; "" if it does."""
     if family == "mpich":
         if not any(name.startswith("libfabric.so") for name in needed):
             return "it is built without libfabric (ch4:ucx)"
@@ -270,7 +276,9 @@ Filter = tuple[str, Callable[[Offer], bool]]
 
 
 def _filters(family: Family, environment: Mapping[str, str]) -> list[Filter]:
-    """The text and the test of each setting that leaves providers out, in the order of effect."""
+    """Return the text and the test of each setting that excludes providers, in the
+    order of effect.
+    """
     found = []
     if value := environment.get("FI_PROVIDER", ""):
         found.append(_by_list("FI_PROVIDER", value))

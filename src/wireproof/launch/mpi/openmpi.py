@@ -1,6 +1,6 @@
-"""Open MPI 4 (ORTE) and 5 (PRRTE), and PRRTE's ``prterun`` by itself. Pure.
+"""Open MPI 4 (ORTE) and 5 (PRRTE), and PRRTE's ``prterun`` alone. Pure.
 
-Options: ``prterun --help`` of PRRTE 3.0. Its ``--prtemca`` steers the launcher; variables steer
+Options: ``prterun --help`` of PRRTE 3.0. Its ``--prtemca`` controls the launcher; variables control
 Open MPI.
 """
 
@@ -34,7 +34,8 @@ def _reach(request: LaunchRequest) -> list[str]:
     ]
     prefix = request.install.launcher.parent.parent if request.install else PurePath("/usr")
     known = not prefix.is_absolute() or str(prefix) in ("/usr", "/usr/local")
-    # The daemons on the other hosts are looked for there; no login shell need know it.
+    # The daemons on the other hosts are searched for there, so login shells need not know the
+    # prefix.
     return arguments if known else [*arguments, "--prefix", str(prefix)]
 
 
@@ -69,7 +70,9 @@ def _placement_prte(request: LaunchRequest) -> list[str]:
 
 
 def prte(request: LaunchRequest) -> LaunchCommand:
-    """The engine under ``prterun``, one rank an entry of the hosts, in their order."""
+    """Return the command of the engine under ``prterun``, a rank for each entry of the hosts, in
+    their order.
+    """
     if request.install is None:
         raise CouldNotMeasure("no MPI was chosen to launch with.")
     environment = uniform_environment(request, one_nic(request, "prterun"))
@@ -94,15 +97,14 @@ def _major(version: str) -> int:
 
 
 def _daemons(request: LaunchRequest, major: int) -> list[str]:
-    """What starts the daemons on the other hosts (Open MPI 4.1: orterun(1); 5.0: its pages on
-    launching).
+    """Return the options that start the daemons on the other hosts (Open MPI 4.1: orterun(1); 5.0:
+    its pages on launching).
     """
     reach = reach_of(request)
     if reach.openmpi and not request.agent:
         return ["--mca", "plm", reach.openmpi]
     agent = request.agent or reach.agent
-    # An allocation around us would start the daemons by itself: the user named the hosts, so ssh
-    # does.
+    # An enclosing allocation would start the daemons itself; the user named the hosts, so ssh does.
     plm, name = ("ssh", "plm_ssh_agent") if major >= 5 else ("rsh", "plm_rsh_agent")
     return ["--mca", "plm", plm, *(["--mca", name, agent] if agent else [])]
 
@@ -114,7 +116,7 @@ def _remote(request: LaunchRequest, major: int) -> list[str]:
     prefix = request.install.launcher.parent.parent if request.install else Path("/usr")
     if not prefix.is_absolute():
         return arguments
-    # The daemons on the other hosts need a prefix that no login shell knows.
+    # The daemons on the other hosts need a prefix that login shells do not know.
     return (
         arguments
         if prefix in (Path("/usr"), Path("/usr/local"))
@@ -130,8 +132,8 @@ def _crowding(request: LaunchRequest, major: int) -> list[str]:
 
 
 def _placement(request: LaunchRequest, engine: list[str]) -> list[str]:
-    """Hosts and program. Equal counts of distinct hosts in one block, else a section for each run
-    of ranks.
+    """Return hosts and program: equal counts of distinct hosts in a single block, else a section
+    for each run of ranks.
     """
     if request.local:
         return ["-np", str(request.size), *engine]
@@ -143,7 +145,8 @@ def _placement(request: LaunchRequest, engine: list[str]) -> list[str]:
         named = ",".join(host if each == 1 else f"{host}:{each}" for host in hosts)
         by = "node" if each == 1 else "slot"
         if request.program:
-            # said as a person would: so many processes per resource, one resource a node
+            # as a person would write it: a number of processes per resource, a resource for each
+            # node
             by = f"ppr:{each}:node"
         return ["--host", named, "-np", str(request.size), "--map-by", by, *engine]
     argv: list[str] = []
@@ -154,17 +157,19 @@ def _placement(request: LaunchRequest, engine: list[str]) -> list[str]:
 
 
 def _parameters(request: LaunchRequest, nic: str) -> tuple[dict[str, str], dict[str, str]]:
-    """(MCA parameters, environment) for the NIC and for the patterns' windows."""
+    """Return (MCA parameters, environment) for the NIC and for the patterns' windows."""
     parameters, variables = openmpi_nic(request, nic)
     four = request.install is not None and _major(request.install.version) < 5
     if parameters.get("pml") == "ob1" and four and not request.local and request.windows:
-        # Its default makes no window over TCP between hosts.
+        # Its default cannot create a window over TCP between hosts.
         parameters["osc"] = "pt2pt"
     return parameters, variables
 
 
 def _uniform(request: LaunchRequest, nic: str) -> dict[str, str]:
-    """Open MPI reads OMPI_MCA_x for its ``--mca x``, whoever starts it."""
+    """Return the parameters as variables: Open MPI reads OMPI_MCA_x for its ``--mca x`` under any
+    launcher.
+    """
     parameters, variables = _parameters(request, nic)
     parameters |= {"mpi_yield_when_idle": "1"} if request.crowded else {}
     return {**{f"OMPI_MCA_{name}": value for name, value in parameters.items()}, **variables}
@@ -181,7 +186,7 @@ def _one_nic(request: LaunchRequest) -> str:
 
 
 def openmpi(request: LaunchRequest) -> LaunchCommand:
-    """The engine under Open MPI's ``mpirun``."""
+    """Return the command of the engine under Open MPI's ``mpirun``."""
     if request.install is None:
         raise CouldNotMeasure("no MPI was chosen to launch with.")
     if request.install.launcher.name in ("prterun", "prun"):
@@ -192,8 +197,8 @@ def openmpi(request: LaunchRequest) -> LaunchCommand:
     environment = {**library_path(request), **variables, **dict(request.extra)}
     argv = [str(request.install.launcher)]
     argv += ["--allow-run-as-root"] if request.root else []
-    # It would bind rank 0 of every lab node to core 0, and at most one rank per core is a law we do
-    # not need.
+    # It would bind rank 0 of every lab node to core 0, and its limit of one rank per core is not
+    # needed.
     argv += ["--bind-to", "none", *_remote(request, major), *_crowding(request, major), *arguments]
     argv += [
         word for name, value in sorted(environment.items()) for word in ("-x", f"{name}={value}")
@@ -218,7 +223,7 @@ OPENMPI = MPIS.register(
         launcher_says=("open mpi", "openrte", "prte"),
         library_says="Open MPI",
         sonames=("libmpi.so.40", "libmpi.so.20"),
-        # one Intel variable on only one node has made a process unreachable there
+        # an Intel variable on only one node has made a process there unreachable
         foreign=("I_MPI_", "FI_PROVIDER_PATH", "MPIR_CVAR_"),
         build=openmpi,
         uniform=_uniform,

@@ -1,7 +1,7 @@
-"""Several NICs for each rank: which variables make an MPI, or the library below it, use them all.
-Pure.
+"""Several NICs for each rank: the variables that make an MPI, or the library below it, use them
+all. Pure.
 
-What a library was told says nothing of what it did: the ports do.
+A variable does not prove what the library did; the ports do.
 """
 
 import re
@@ -20,7 +20,7 @@ class Rails:
     """Variables (or MCA parameters) for rails; ``{nics}`` and ``{count}`` are filled in.
 
     ``written``: how a NIC is named there: as claimed (``mlx5_0:1``), its device alone, or PSM2's
-    number of its unit and port. ``source``: where this is from.
+    number of its unit and port. ``source``: where this is documented.
     """
 
     variables: Mapping[str, str]
@@ -29,7 +29,9 @@ class Rails:
     most: int = 32
 
     def of(self, nics: str) -> dict[str, str]:
-        """The variables for the rails ``nics``. Raises ``BadInput`` for more than there can be."""
+        """Return the variables for the rails ``nics``. Raise ``BadInput`` for more than the
+        maximum.
+        """
         names = rails_of(nics)
         if len(names) > self.most:
             raise BadInput(f"{len(names)} rails are named, and {self.most} are the most here.")
@@ -45,7 +47,7 @@ def _device(nic: str) -> str:
 
 
 def _unit(nic: str) -> str:
-    """``0:1`` of ``hfi1_0`` and of ``hfi1_0:1``."""
+    """Return ``0:1`` of ``hfi1_0`` and of ``hfi1_0:1``."""
     found = re.fullmatch(r"hfi1_([0-9]{1,3})(?::([0-9]{1,3}))?", nic)
     if found is None:
         raise BadInput(f"NIC {nic} is no adapter of Omni-Path: name the rails hfi1_0,hfi1_1.")
@@ -114,12 +116,12 @@ _TOLD = {name for table in _TABLES for name in table.variables} | {
     "PSM3_NIC",
 }
 _PAIRS = ("-genv", "-env", "--mca")
-"""Options of launchers that are followed by a name and its value."""
+"""Options of launchers that precede a name and its value."""
 
 
 def told_in(argv: Sequence[str], environment: Mapping[str, str]) -> dict[str, str]:
-    """What a launch has told the MPI about its NICs: by variables, or by options of the launcher
-    (``-genv NAME VALUE``, ``-x NAME=VALUE``, ``--mca name value``).
+    """Return what a launch has set for the MPI about its NICs: by variables, or by options of the
+    launcher (``-genv NAME VALUE``, ``-x NAME=VALUE``, ``--mca name value``).
     """
     pairs = dict(environment)
     for index, word in enumerate(argv):
@@ -132,7 +134,7 @@ def told_in(argv: Sequence[str], environment: Mapping[str, str]) -> dict[str, st
 
 
 def one_nic_only(what: str, nics: str) -> BadInput:
-    """The sentence for what can use one NIC for each rank."""
+    """Return the message for programs that can use only one NIC for each rank."""
     return BadInput(
         f"{what} uses one NIC for each rank, not {nics}: give one, or rails over UCX (MPICH, Open"
         " MPI), PSM3 (--fabric psm3) or Open MPI's TCP."

@@ -1,7 +1,7 @@
-"""An allocation of a scheduler, and how its parts are read out of an environment.
+"""An allocation of a scheduler, and how its parts are read from an environment.
 
-What the environment says was written by others: a value that cannot be what its name says is
-refused with one sentence, never used in an argument list.
+Others wrote the environment: an impossible value is refused with a sentence, never used in an
+argument list.
 """
 
 import dataclasses
@@ -17,10 +17,10 @@ _WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9._,@+-]{0,127}", re.ASCII)
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Allocation:
-    """``hosts``: the nodes granted, in the scheduler's order, each once. ``give_back``: of one that
-    was made for us.
+    """An allocation. ``hosts``: the granted nodes, in the scheduler's order, each once.
+    ``give_back``: releases the allocation if wireproof requested it.
 
-    ``ends_unix_s``: when the scheduler will end it, None when it does not say.
+    ``ends_unix_s``: when the scheduler will end it, None if unknown.
     """
 
     scheduler: str
@@ -48,14 +48,16 @@ def job_id(environment: Mapping[str, str], name: str) -> str:
 
 
 def shown_word(environment: Mapping[str, str], *names: str) -> str:
-    """The first that is set; it is only shown and recorded, so that a strange one is left out."""
+    """Return the first variable that is set; the value is only shown and recorded, so a strange
+    value is left out.
+    """
     value = next((environment[name] for name in names if environment.get(name)), "")
     return value if _WORD.fullmatch(value) else ""
 
 
 def hosts_in(text: str, origin: str) -> tuple[str, ...]:
-    """Hosts in order, each once. ``origin`` names the variable or file in the sentence of an
-    error.
+    """Return the hosts in order, each once. ``origin`` names the variable or file in an error
+    message.
     """
     try:
         if (strange := re.search(r"[@!&^]|^file:", text)) is not None:
@@ -66,7 +68,7 @@ def hosts_in(text: str, origin: str) -> tuple[str, ...]:
 
 
 def hosts_of_slots(path: str, variable: str) -> tuple[str, ...]:
-    """The hosts of a file with one host name a line, one line for each slot."""
+    """Return the hosts of a file with a host name on each line, one line for each slot."""
     origin = f"{variable}={path[:200]}"
     names = list(dict.fromkeys(host_lines(path, origin)))
     if len(names) > MOST_HOSTS:

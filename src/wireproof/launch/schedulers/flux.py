@@ -1,7 +1,7 @@
 """Flux: ``flux run`` inside an instance. Pure.
 
-Options: flux-run(1) and flux-shell-options(7) of flux-core 0.7x; all but ``pmi=``
-are in 0.49 too.
+Options: flux-run(1) and flux-shell-options(7) of flux-core 0.7x; all but ``pmi=`` also exist in
+0.49.
 """
 
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ from wireproof.settings.hosts import fold_hosts
 
 
 def _rule(name: str, value: str) -> str:
-    """A rule of ``--env``; Flux would replace ``$NAME`` in the value."""
+    """Return a rule of ``--env``; Flux would replace ``$NAME`` in the value."""
     return f"--env={name}={value.replace('$', '$$')}"
 
 
@@ -41,20 +41,19 @@ def _options(request: LaunchRequest, environment: dict[str, str]) -> list[str]:
         f"--requires=host:{fold_hosts(hosts)}",
     ]
     options += ["--taskmap=cyclic"] if order == "cyclic" and each > 1 else []
-    # The cores that Flux would bind a task to are not chosen by the NIC; the engine says where it
-    # ran.
+    # Flux does not choose the cores of a task by the NIC; the engine reports where it ran.
     options += ["-o", "cpu-affinity=off"]
     if request.install is not None and MPIS[request.install.family].pmi == "pmix":
-        # Open MPI 5 speaks PMIx only (the plugin is of the project flux-pmix); 4 takes PMIx too.
-        # The rest: PMI-1.
+        # Open MPI 5 needs PMIx (the plugin of the project flux-pmix); 4 also accepts it. Others use
+        # PMI-1.
         options += ["-o", "pmi=pmix"]
     options += [f"--cwd={request.folder}"] if request.folder else []
     return options + [_rule(name, value) for name, value in sorted(environment.items())]
 
 
 def flux(request: LaunchRequest) -> LaunchCommand:
-    """The engine by ``flux run`` (standard input to rank 0 only, output as it comes), or by the
-    MPI's launcher.
+    """Return the command of the engine by ``flux run`` (standard input only to rank 0, unbuffered
+    output), or by the MPI's launcher.
     """
     if request.install is None:
         raise CouldNotMeasure("no MPI was chosen to launch with.")
@@ -69,21 +68,21 @@ def flux(request: LaunchRequest) -> LaunchCommand:
 
 
 def flux_hosts_argv() -> list[str]:
-    """Prints the hosts of the enclosing Flux instance, one set a line (flux-resource(1) of
-    flux-core 0.6x).
+    """Return the command that prints the hosts of the enclosing Flux instance, one set on each line
+    (flux-resource(1) of flux-core 0.6x).
     """
     return ["flux", "resource", "list", "-s", "all", "-no", "{nodelist}"]
 
 
 def flux_job_hosts_argv(job: str) -> list[str]:
-    """Prints the hosts of one Flux job (flux-jobs(1))."""
+    """Return the command that prints the hosts of a Flux job (flux-jobs(1))."""
     return ["flux", "jobs", "-no", "{nodelist}", job]
 
 
 def _detect(environment: Mapping[str, str], ask: Ask) -> Allocation | None:
-    """A batch or alloc job is an instance of its own (``FLUX_URI``), named by
-    ``FLUX_ENCLOSING_ID``; a task that the system's own instance started has its job's id only. In
-    an instance without an id all its hosts are ours.
+    """Return the allocation. A batch or alloc job is an instance of its own (``FLUX_URI``), named
+    by ``FLUX_ENCLOSING_ID``; a task of the system's instance has only the id of its job. In an
+    instance without an id all its hosts belong to us.
     """
     if not environment.get("FLUX_URI") and not environment.get("FLUX_JOB_ID"):
         return None

@@ -1,9 +1,8 @@
-"""IBM Spectrum LSF: ``blaunch`` below the MPI's own launcher, or ``jsrun`` of the Job Step Manager.
+"""IBM Spectrum LSF: ``blaunch`` below the MPI's launcher, or ``jsrun`` of the Job Step Manager.
 Pure.
 
-Sources: LSF 10.1's command reference, blaunch(8) (it takes the place of rsh and ssh and ignores
-their other options), and its pages on jsrun; Hydra's ``-launcher lsf`` starts ``blaunch -n HOST
-...``.
+Sources: LSF 10.1's command reference, blaunch(8) (it replaces rsh and ssh and ignores their other
+options), and its pages on jsrun; Hydra's ``-launcher lsf`` starts ``blaunch -n HOST ...``.
 """
 
 import dataclasses
@@ -30,8 +29,8 @@ from wireproof.model.errors import BadInput, CouldNotMeasure
 
 
 def lsf(request: LaunchRequest) -> LaunchCommand:
-    """The MPI's own launcher over ``blaunch``; Open MPI by ``jsrun`` when that is the agent (few
-    sites have it).
+    """Return the command of the MPI's launcher over ``blaunch``; for Open MPI by ``jsrun`` if that
+    is the agent (few sites have it).
     """
     if request.install is None:
         raise CouldNotMeasure("no MPI was chosen to launch with.")
@@ -45,8 +44,9 @@ def lsf(request: LaunchRequest) -> LaunchCommand:
 
 
 def _jsrun(request: LaunchRequest) -> LaunchCommand:
-    """One resource set a host with all its cores. jsrun gives standard input to the first task and
-    takes no host names: it fills the job's hosts in its own order.
+    """Return the command with a resource set for each host, with all its cores. jsrun gives
+    standard input to the first task and takes no host names: it fills the job's hosts in its own
+    order.
     """
     if request.install is None or request.install.family != "openmpi":
         raise BadInput(
@@ -75,8 +75,8 @@ def _jsrun(request: LaunchRequest) -> LaunchCommand:
 
 
 def _detect(environment: Mapping[str, str], _ask: Ask) -> Allocation | None:
-    """IBM Spectrum LSF 10.1: ``LSB_MCPU_HOSTS`` is ``host slots host slots ...``; a file holds one
-    line for each slot (some versions leave ``LSB_HOSTS`` out when the list is long).
+    """Return the allocation of IBM Spectrum LSF 10.1: ``LSB_MCPU_HOSTS`` is ``host slots host slots
+    ...``; a file has a line for each slot (some versions omit ``LSB_HOSTS`` if the list is long).
     """
     job = job_id(environment, "LSB_JOBID")
     if not job:
@@ -101,8 +101,8 @@ def _detect(environment: Mapping[str, str], _ask: Ask) -> Allocation | None:
     return Allocation(scheduler="lsf", job=job, hosts=hosts, partition=partition)
 
 
-# Hydra has a launcher for LSF. blaunch takes ssh's arguments (LSF 10.1: blaunch(8)): an Open MPI
-# that was built without LSF's library has no component of that name.
+# Hydra has a launcher for LSF. blaunch accepts ssh's arguments (LSF 10.1: blaunch(8)): an Open MPI
+# built without LSF's library has no component of that name.
 _REACH = Reach(hydra=("-launcher", "lsf"), agent="blaunch")
 LSF = SCHEDULERS.register(
     Scheduler(

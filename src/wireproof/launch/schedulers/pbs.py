@@ -1,10 +1,10 @@
-"""PBS Professional, OpenPBS and Torque: the MPI's own launcher, which reaches the hosts by PBS or
-by ssh. Pure.
+"""PBS Professional, OpenPBS and Torque: the MPI's launcher, which reaches the hosts by PBS or by
+ssh. Pure.
 
-PBS has no launcher of its own: its task manager (TM) starts what an MPI asks for. ``starter``
-``scheduler`` goes through it (``pbs_tmrsh`` for Hydra, the component ``tm`` of Open MPI), so that
-PBS counts and ends the processes; ``mpi`` uses ssh. Sources: PBS Professional's user guide on MPI,
-Open MPI 5.0's page on launching with PBS, ``mpiexec -help``.
+PBS has no launcher: its task manager (TM) starts the processes that an MPI requests. ``starter``
+``scheduler`` uses it (``pbs_tmrsh`` for Hydra, the component ``tm`` of Open MPI), so that PBS
+counts and ends the processes; ``mpi`` uses ssh. Sources: PBS Professional's user guide on MPI, Open
+MPI 5.0's page on launching with PBS, ``mpiexec -help``.
 """
 
 import dataclasses
@@ -22,7 +22,7 @@ from wireproof.model.errors import BadInput, CouldNotMeasure
 
 
 def pbs(request: LaunchRequest) -> LaunchCommand:
-    """The engine on named hosts of a PBS job."""
+    """Return the command of the engine on named hosts of a PBS job."""
     if request.install is None:
         raise CouldNotMeasure("no MPI was chosen to launch with.")
     command = MPIS[request.install.family].build(request)
@@ -38,8 +38,8 @@ def pbs(request: LaunchRequest) -> LaunchCommand:
 
 
 def _detect(environment: Mapping[str, str], _ask: Ask) -> Allocation | None:
-    """PBS Professional, OpenPBS and Torque: ``PBS_NODEFILE`` is on the first node of the job
-    only.
+    """Return the allocation of PBS Professional, OpenPBS and Torque: ``PBS_NODEFILE`` is only on
+    the first node of the job.
     """
     job = job_id(environment, "PBS_JOBID")
     if not job:
@@ -72,9 +72,9 @@ PBS = SCHEDULERS.register(
             ),
         ),
         reach={
-            # pbs_tmrsh (PBS Professional) takes what rsh takes; Hydra's ssh launcher would put -x
-            # before the host. Its launcher "pbs" is in Intel's only. Of the schedulers' parts, a
-            # PRRTE has those that were there when it was built.
+            # pbs_tmrsh (PBS Professional) accepts the arguments of rsh; Hydra's ssh launcher would
+            # put -x before the host. Only Intel's Hydra has the launcher "pbs". PRRTE has the
+            # components of the schedulers that existed when it was built.
             "scheduler": Reach(
                 hydra=("-launcher", "rsh", "-launcher-exec", "pbs_tmrsh"),
                 openmpi="tm",

@@ -1,9 +1,9 @@
-"""Slurm: by srun, or by the MPI's own launcher with Slurm starting its daemons; chosen by what is
-there. Pure.
+"""Slurm: by srun, or by the MPI's launcher with Slurm starting its daemons, depending on what is
+available. Pure.
 
-Options after srun(1) of 20.11 to 24.05. ``--nodelist`` with ``--distribution=arbitrary`` keeps
-order and repeats of the names (tried with 22.05), so that rank i runs on host i and a host named
-twice gets two ranks; by any other distribution Slurm sorts the nodes.
+Options according to srun(1) of 20.11 to 24.05. ``--nodelist`` with ``--distribution=arbitrary``
+keeps order and repeats of the names (tried with 22.05), so that rank i runs on host i and a host
+named twice gets two ranks; with any other distribution Slurm sorts the nodes.
 """
 
 import dataclasses
@@ -49,16 +49,15 @@ _STEP_MARKS = (
     "SLURM_WAIT",
     "SLURM_TIMELIMIT",
 )
-"""A step that we may run in, and wishes for other steps: srun takes them for options,
-SLURM_HOSTFILE above all.
+"""Variables of an enclosing step, and of other steps: srun treats them as options, above all
+SLURM_HOSTFILE.
 """
 _SHARED = {"SLURM_OVERLAP": "1"}
-"""The option ``--overlap`` as a variable, which Slurm before 20.11 passes over: ranks may share the
-job with the step that we run in.
+"""The option ``--overlap`` as a variable, which Slurm before 20.11 ignores: ranks may share the job
+with the enclosing step.
 """
 _OWN_STEPS = {**_SHARED, "SLURM_CPU_BIND": "none"}
-"""For the srun inside an MPI's launcher: a daemon that is bound to one core would keep all its
-ranks there.
+"""For the srun inside an MPI's launcher: a daemon bound to one core would keep all its ranks there.
 """
 
 
@@ -69,8 +68,8 @@ def _srun_argv(request: LaunchRequest, plugin: str) -> list[str]:
         argv += _placement(request)
     else:
         argv += ["--nodes=1", f"--ntasks={request.size}"]
-    # Standard input to rank 0 alone, its lines at once; the whole step goes when one rank does; no
-    # core is taken away.
+    # Standard input only to rank 0, output unbuffered; the whole step ends when a rank ends; no
+    # binding to cores.
     argv += ["--input=0", "--unbuffered", "--kill-on-bad-exit=1", "--cpu-bind=none", "--export=ALL"]
     argv += ["--overcommit"] if request.crowded else []
     argv += [f"--chdir={request.folder}"] if request.folder else []
@@ -100,7 +99,7 @@ def _one_nic(request: LaunchRequest) -> str:
 
 
 def _srun_environment(request: LaunchRequest, family: Family | None) -> dict[str, str]:
-    """What the MPI's own launcher would be given as options."""
+    """Return the variables for what the MPI's launcher would be given as options."""
     if family is None:
         named = provider_nic(request, _one_nic(request)) if request.over else {}
         return {**library_path(request), **named, **dict(request.extra), **_SHARED}
@@ -127,8 +126,8 @@ def _by_own_launcher(request: LaunchRequest) -> LaunchCommand:
 
 
 def slurm(request: LaunchRequest) -> LaunchCommand:
-    """The ranks of ``request`` in a Slurm job: by srun (``starter`` ``scheduler``) or the MPI's
-    launcher (``mpi``). The usual plugin is what the MPI speaks.
+    """Return the command of the ranks of ``request`` in a Slurm job: by srun (``starter``
+    ``scheduler``) or the MPI's launcher (``mpi``). The usual plugin is the protocol of the MPI.
     """
     if request.starter == "mpi" and not request.meet:
         return _by_own_launcher(request)
@@ -159,8 +158,9 @@ def _end(environment: Mapping[str, str], name: str) -> float | None:
 
 
 def _detect(environment: Mapping[str, str], _ask: Ask) -> Allocation | None:
-    """sbatch(1), salloc(1): ``SLURM_JOB_NODELIST`` is the whole job's, also in a task of a step;
-    the older name without JOB is the step's there, and is asked second.
+    """Return the allocation (sbatch(1), salloc(1)). ``SLURM_JOB_NODELIST`` is that of the whole
+    job, also in a task of a step; the older name without JOB is that of the step there, and is read
+    second.
     """
     job = job_id(environment, "SLURM_JOB_ID") or job_id(environment, "SLURM_JOBID")
     if not job:
@@ -187,8 +187,8 @@ def _detect(environment: Mapping[str, str], _ask: Ask) -> Allocation | None:
 
 
 def _check_task(environment: Mapping[str, str]) -> None:
-    """``srun -N4 wireproof check`` would start four whole measurements at once, in each other's
-    way.
+    """Raise ``BadInput``: ``srun -N4 wireproof check`` would start four complete measurements at
+    the same time, which disturb each other.
     """
     task = environment.get("SLURM_PROCID", "")
     if task.isdigit() and int(task) > 0 and environment.get("SLURM_STEP_NUM_TASKS", "1") != "1":
@@ -234,8 +234,8 @@ _REACH = Reach(hydra=("-launcher", "slurm"), openmpi="slurm", prte="slurm")
 
 
 def _step(job: str, host: str) -> list[str]:
-    """One process with the job's limits and all its cores there. A host file that we may have
-    inherited would move it.
+    """Return the step of a process with the job's limits and all its cores there. An inherited host
+    file would move it.
     """
     shared = [f"{name}={value}" for name, value in _SHARED.items()]
     srun = ["srun", f"--jobid={job}", "--nodes=1", "--ntasks=1", f"--nodelist={host}"]

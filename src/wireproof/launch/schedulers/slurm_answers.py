@@ -1,7 +1,7 @@
-"""What Slurm answers: states of jobs and nodes, refusals, and why a job has ended. Pure.
+"""Read Slurm's answers: states of jobs and nodes, refusals, and why a job has ended. Pure.
 
-After the manuals of 22.05 to 24.05 (squeue(1), sinfo(1), scontrol(1)); the sentences of refusals
-are Slurm's own, from 22.05 as it ran here.
+According to the manuals of 22.05 to 24.05 (squeue(1), sinfo(1), scontrol(1)); the messages of
+refusals are those of Slurm 22.05 as it ran here.
 """
 
 import dataclasses
@@ -16,8 +16,8 @@ _LONGEST = 300
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class JobState:
-    """A job in the queue: Slurm's own state and reason, the expected start ("" unknown), the
-    wait so far.
+    """A job in the queue: Slurm's state and reason, the expected start ("" if unknown), the wait so
+    far.
     """
 
     job: str
@@ -44,8 +44,8 @@ class JobInfo:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class SlurmNode:
-    """``state`` is Slurm's name without its marks; ``reason`` the administrator's; ``usable``: jobs
-    can run there.
+    """A node: ``state`` is Slurm's name without its marks; ``reason`` the administrator's reason;
+    ``usable``: jobs can run there.
     """
 
     name: str
@@ -55,14 +55,14 @@ class SlurmNode:
 
 
 def _plain(text: str) -> str:
-    """One printable, bounded line of what somebody else has written."""
+    """Return a printable, bounded line of foreign text."""
     return "".join(letter if letter.isprintable() else "?" for letter in " ".join(text.split()))[
         :_LONGEST
     ]
 
 
 def parse_queue(text: str, job: str, waited_s: float = 0.0) -> JobState | None:
-    """The state that ``queue_argv`` printed, None when the job is not there."""
+    """Return the state that ``queue_argv`` printed, None if the job is not in the queue."""
     for line in text.splitlines()[:16]:
         parts = line.strip().split("|")
         if len(parts) >= 3 and parts[0].isupper():
@@ -84,8 +84,8 @@ _FIELD = re.compile(
 
 
 def _moment(text: str) -> float | None:
-    """Seconds since the epoch of ``2026-11-21T15:00:56`` in the local time zone, as Slurm prints
-    times.
+    """Return the seconds since the epoch of ``2026-11-21T15:00:56`` in the local time zone, as
+    Slurm prints times.
     """
     try:
         return datetime.strptime(text, "%Y-%m-%dT%H:%M:%S").astimezone().timestamp()
@@ -94,8 +94,8 @@ def _moment(text: str) -> float | None:
 
 
 def parse_job(text: str) -> JobInfo | None:
-    """The job that ``job_argv`` printed, None when there is none. A node list that cannot be one is
-    empty.
+    """Return the job that ``job_argv`` printed, None if there is none. An impossible node list
+    becomes empty.
     """
     fields: dict[str, str] = {}
     for name, value in _FIELD.findall(text[: 1 << 20].partition("\n")[0]):
@@ -135,7 +135,7 @@ _UNUSABLE = (
 
 
 def parse_node_states(text: str) -> dict[str, SlurmNode]:
-    """Each node that ``node_states_argv`` printed, once; lines that are none are passed over.
+    """Return each node that ``node_states_argv`` printed, once; other lines are skipped.
 
     A state that ends in ``*`` belongs to a node that does not answer; ``~#!%@$^-`` are marks of
     power and reservation.
@@ -167,13 +167,13 @@ _HOPELESS = {
     "InvalidQOS": "names a quality of service that is not valid: give another with --qos",
     "ReservationDeleted": "names a reservation that does not exist any more: leave it out",
 }
-"""Reasons that waiting does not cure: Slurm queues such a job unless the site has EnforcePartLimits
-set.
+"""Reasons that waiting does not resolve: Slurm queues such a job unless the site sets
+EnforcePartLimits.
 """
 
 
 def hopeless(state: JobState) -> str:
-    """The sentence for a pending job that will never start as it was asked for, else ""."""
+    """Return the message for a pending job that can never start as requested, else ""."""
     remedy = _HOPELESS.get(state.reason)
     return (
         f"job {state.job} {remedy} (Slurm: {state.reason})."
@@ -212,8 +212,8 @@ _REVOKED = re.compile(
 
 
 def refusal(stderr: str, what: str = "the job") -> WireproofError:
-    """One sentence that quotes Slurm: ``BadInput`` when the request is at fault, else
-    ``CouldNotMeasure``.
+    """Return an error that quotes Slurm in a sentence: ``BadInput`` if the request is at fault,
+    else ``CouldNotMeasure``.
     """
     lines = [_plain(_NOISE.sub("", line.strip())) for line in stderr[: 1 << 16].splitlines()]
     lines = [line for line in lines if line and not _REVOKED.search(line)]
@@ -251,10 +251,9 @@ _ENDS = {
 
 
 def why_ended(info: JobInfo) -> str:
-    """One sentence for a job that does not run any more, "" while it runs or waits.
+    """Return a sentence for a job that no longer runs, "" while it runs or waits.
 
-    From inside its own batch script a job that is ended is COMPLETING, and only the reason says
-    why.
+    Inside its batch script an ending job is COMPLETING, and only the reason says why.
     """
     state = info.state.split("+")[0]
     if state == "COMPLETING":

@@ -1,6 +1,6 @@
-"""What Slurm is asked: argument lists and job scripts. Pure.
+"""Commands for Slurm: argument lists and job scripts. Pure.
 
-Options after the manuals of 22.05 to 24.05 (salloc(1), squeue(1), sinfo(1), scontrol(1)).
+Options according to the manuals of 22.05 to 24.05 (salloc(1), squeue(1), sinfo(1), scontrol(1)).
 """
 
 import dataclasses
@@ -19,12 +19,12 @@ _LONGEST_LIMIT_S = 366 * 86400
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class JobRequest:
-    """A job to ask for. ``nodes`` 0: as many as ``hosts``. ``limit_s`` 0: the partition's own
-    limit.
+    """A job to request. ``nodes`` 0: as many as ``hosts``. ``limit_s`` 0: the limit of the
+    partition.
 
-    ``wait_s``: how long to wait in the queue, ``poll_s`` how often its state is asked for.
-    ``extra``: the site's own options of salloc and sbatch. ``through``: argv ahead of every
-    command that is run, a program that runs the rest (a lab's ``enter``).
+    ``wait_s``: how long to wait in the queue, ``poll_s``: how often its state is read. ``extra``:
+    options of the site for salloc and sbatch. ``through``: argv before every command, a program
+    that runs the rest (a lab's ``enter``).
     """
 
     nodes: int = 0
@@ -46,7 +46,7 @@ class JobRequest:
 
 
 def check_request(request: JobRequest) -> None:
-    """Raises ``BadInput`` for what cannot be an option of salloc; nothing of it may become another
+    """Raise ``BadInput`` for values that cannot be options of salloc; no value may become another
     option.
     """
     _check_amounts(request)
@@ -81,7 +81,7 @@ def _check_amounts(request: JobRequest) -> None:
 
 
 def job_options(request: JobRequest) -> list[str]:
-    """The options that salloc and sbatch share."""
+    """Return the common options of salloc and sbatch."""
     check_request(request)
     words = [
         f"--nodes={request.nodes or len(request.hosts)}",
@@ -102,15 +102,15 @@ def job_options(request: JobRequest) -> list[str]:
 
 
 def salloc_argv(request: JobRequest, held: Sequence[str] = ()) -> list[str]:
-    """``salloc`` for the request. ``held``: the command that holds the job; none: ``--no-shell``,
-    the job stays.
+    """Return ``salloc`` for the request. ``held``: the command that holds the job; without it
+    ``--no-shell`` is used, and the job stays.
     """
     options = job_options(request)
     return ["salloc", *options, *(held or ["--no-shell"])]
 
 
 def batch_script(argv: Sequence[str], request: JobRequest) -> str:
-    """A script for ``sbatch`` that asks for the same and runs ``argv`` on the first node."""
+    """Return a script for ``sbatch`` with the same request that runs ``argv`` on the first node."""
     options = job_options(request)
     lines = [
         "#!/bin/bash",
@@ -129,8 +129,8 @@ def job_argv(job: str) -> list[str]:
 
 
 def node_states_argv(hosts: Sequence[str] = ()) -> list[str]:
-    """``sinfo`` for ``hosts``; for all nodes when a list of theirs would be too long for an
-    argument.
+    """Return ``sinfo`` for ``hosts``; for all nodes if the list would be too long for
+    an argument.
     """
     argv = ["sinfo", "--noheader", "--Node", "--format=%N|%T|%E"]
     return [*argv, f"--nodes={','.join(hosts)}"] if 0 < len(hosts) <= 1000 else argv

@@ -1,8 +1,8 @@
-"""An allocation from outside: asked for with salloc, waited for, given back. Also the states of
+"""An allocation requested from outside with salloc: wait for it and release it. Also the states of
 nodes and the topology.
 
-The job is held by a salloc of ours that runs under ``wireproof-node guard``: however we end, the
-guard ends salloc, and salloc gives the nodes back.
+The job is held by a salloc that runs under ``wireproof-node guard``: however this process ends, the
+guard ends salloc, and salloc releases the nodes.
 """
 
 import contextlib
@@ -54,8 +54,8 @@ __all__ = [
 
 OnState = Callable[[JobState], None]
 HOLD = ("sleep", "infinity")
-"""What salloc runs while we work. It ends with the job, so that the end of the job is heard at
-once.
+"""The command that salloc runs in the meantime. It ends with the job, so the end of the job is
+noticed at once.
 """
 _TIMEOUT_S = 30.0
 _MOST_BYTES = 16 << 20
@@ -67,7 +67,9 @@ _GONE_S = 20.0
 
 
 def _environment() -> dict[str, str]:
-    """Ours without the marks of a job that we may be in; times as Slurm's default writes them."""
+    """Return our environment without the variables of an enclosing job, with times in Slurm's
+    default format.
+    """
     kept = {
         name: value
         for name, value in os.environ.items()
@@ -77,7 +79,9 @@ def _environment() -> dict[str, str]:
 
 
 def _ask(argv: Sequence[str], through: Sequence[str] = ()) -> subprocess.CompletedProcess[str]:
-    """Run one of Slurm's programs; ``CouldNotMeasure`` when it is not here or does not answer."""
+    """Run one of Slurm's programs; raise ``CouldNotMeasure`` if it is missing or does
+    not answer.
+    """
     try:
         return subprocess.run(
             **by_path([*through, *argv], _environment()),
@@ -134,7 +138,7 @@ class _Held:
         return self._process.poll() is not None
 
     def hear(self, seconds: float) -> None:
-        """What salloc says within ``seconds``."""
+        """Return the output of salloc within ``seconds``."""
         if not self._selector.get_map():
             time.sleep(min(seconds, _TICK_S))
         for key, _ in self._selector.select(seconds):
@@ -146,7 +150,7 @@ class _Held:
             self.job = found.group(1) or found.group(2)
 
     def give_back(self) -> None:
-        """Cancel the job and end salloc, which gives the nodes back, and wait for it; once."""
+        """Cancel the job and end salloc, which releases the nodes, and wait for it; only once."""
         if self._control < 0:
             return
         if self.job:
@@ -165,7 +169,7 @@ def _show(job: str, through: Sequence[str]) -> JobInfo | None:
 
 
 def _cancel(job: str, through: Sequence[str]) -> None:
-    """Exactly this job."""
+    """Cancel exactly this job."""
     with contextlib.suppress(CouldNotMeasure):
         _ask(["scancel", job], through)
 
@@ -201,7 +205,7 @@ def _what(request: JobRequest) -> str:
 
 
 def _wait(held: _Held, on_state: OnState | None) -> None:
-    """Until the job is granted. Raises for a refusal, a hopeless request, and when the time is
+    """Wait until the job is granted. Raise for a refusal, a hopeless request, and when the time is
     over.
     """
     begin = time.monotonic()
@@ -231,12 +235,12 @@ def _wait(held: _Held, on_state: OnState | None) -> None:
 
 
 def allocate(request: JobRequest, on_state: OnState | None = None) -> Allocation:
-    """Ask Slurm for nodes, wait for them, and hold them until ``release`` (or until this process
-    ends).
+    """Request nodes from Slurm, wait for them, and hold them until ``release`` (or until this
+    process ends).
 
-    ``on_state`` gets state and reason every ``poll_s`` seconds while the job waits. Raises
-    ``BadInput`` for a request that Slurm calls invalid and ``CouldNotMeasure`` when it cannot be
-    had, quoting Slurm; then, and on Ctrl-C, the job is cancelled.
+    ``on_state`` gets state and reason every ``poll_s`` seconds while the job waits. Raise
+    ``BadInput`` for a request that Slurm calls invalid and ``CouldNotMeasure`` if the nodes cannot
+    be had, quoting Slurm; then, and on Ctrl-C, the job is cancelled.
     """
     held = _Held(request)
     try:
@@ -268,14 +272,14 @@ def allocate(request: JobRequest, on_state: OnState | None = None) -> Allocation
 
 
 def release(allocation: Allocation) -> None:
-    """Give back the job of ``allocate``; nothing happens to a job that is not ours."""
+    """Release the job of ``allocate``; other jobs are not affected."""
     if allocation.give_back is not None:
         allocation.give_back()
 
 
 @contextlib.contextmanager
 def allocated(request: JobRequest, on_state: OnState | None = None) -> Iterator[Allocation]:
-    """``allocate`` whose job goes with the block."""
+    """Return a context whose job of ``allocate`` ends with the block."""
     allocation = allocate(request, on_state)
     try:
         yield allocation
@@ -284,10 +288,10 @@ def allocated(request: JobRequest, on_state: OnState | None = None) -> Iterator[
 
 
 def job_ended(job: str, through: Sequence[str] = ()) -> str:
-    """Why the job does not run any more, one sentence; "" while it runs. For a run that broke off
-    inside a job.
+    """Return a sentence that says why the job no longer runs, "" while it runs. For a run that
+    broke off inside a job.
 
-    "" too when Slurm gives no answer: no answer is no end.
+    Also "" if Slurm gives no answer, because that does not mean that the job has ended.
     """
     done = _ask(job_argv(job), through)
     if done.returncode != 0:
@@ -302,8 +306,8 @@ def job_ended(job: str, through: Sequence[str] = ()) -> str:
 
 
 def node_states(hosts: Sequence[str] = (), through: Sequence[str] = ()) -> dict[str, SlurmNode]:
-    """Slurm's view of ``hosts`` (none: all nodes), in their order. A host that Slurm does not know
-    is not in it.
+    """Return Slurm's states of ``hosts`` (none: all nodes), in their order. Hosts that Slurm does
+    not know are left out.
     """
     done = _ask(node_states_argv(hosts), through)
     if done.returncode != 0 and "contact slurm controller" in done.stderr:
@@ -313,7 +317,9 @@ def node_states(hosts: Sequence[str] = (), through: Sequence[str] = ()) -> dict[
 
 
 def asked(argv: Sequence[str], through: Sequence[str] = ()) -> str:
-    """What one of Slurm's programs prints. ``CouldNotMeasure`` when it is not there or fails."""
+    """Return the output of one of Slurm's programs. Raise ``CouldNotMeasure`` if it is missing or
+    fails.
+    """
     done = _ask(argv, through)
     if done.returncode != 0:
         raise refusal(done.stderr, f"to answer {argv[0]}")
@@ -321,8 +327,8 @@ def asked(argv: Sequence[str], through: Sequence[str] = ()) -> str:
 
 
 def topology_text(through: Sequence[str] = ()) -> str:
-    """What ``scontrol show topology`` prints, in the form of topology.conf; "" where none is
-    configured.
+    """Return the output of ``scontrol show topology``, in the format of topology.conf; "" if none
+    is configured.
     """
     try:
         done = _ask(["scontrol", "show", "topology"], through)

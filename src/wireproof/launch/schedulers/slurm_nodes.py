@@ -1,6 +1,7 @@
-"""Whether a node of Slurm is ours to change: held by our job alone, or out of service and empty.
+"""Decide whether a Slurm node may be changed: only our job holds it, or it is out of service and
+empty.
 
-The decision is pure (``Slurm``); ``slurm_of`` asks.
+The decision is pure (``Slurm``); ``slurm_of`` queries Slurm.
 """
 
 import dataclasses
@@ -20,13 +21,13 @@ CONFIGURATION = (
     "/etc/slurm-llnl/slurm.conf",
     "/run/slurm/conf/slurm.conf",
 )
-"""Where a node of Slurm has its configuration; the last one where the controller gives it."""
+"""Paths of the configuration on a Slurm node; the last one if the controller provides it."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Slurm:
-    """``states``: by node; ``jobs``: those that are on each node now; ``ours``: the job that we are
-    in, "" for none; ``alone``: it does not share its nodes.
+    """The state of Slurm. ``states``: by node; ``jobs``: the current jobs on each node; ``ours``:
+    the job of this process, "" for none; ``alone``: it does not share its nodes.
     """
 
     states: Mapping[str, SlurmNode] = dataclasses.field(default_factory=dict)
@@ -35,7 +36,7 @@ class Slurm:
     alone: bool = False
 
     def refusals(self, hosts: Iterable[str]) -> dict[str, str]:
-        """Host to why it may not be changed."""
+        """Return by host why it may not be changed."""
         found = {host: self._refusal(host) for host in hosts}
         return {host: why for host, why in found.items() if why}
 
@@ -65,13 +66,13 @@ class Slurm:
 
 
 def jobs_argv() -> list[str]:
-    """``squeue`` for all jobs that are on nodes now, ending ones too."""
+    """Return ``squeue`` for all jobs that are on nodes now, including ending ones."""
     states = "--states=RUNNING,COMPLETING,SUSPENDED,STOPPED,CONFIGURING"
     return ["squeue", "--noheader", states, "--format=%A|%N"]
 
 
 def parse_jobs(text: str) -> dict[str, frozenset[str]]:
-    """Node to the jobs on it."""
+    """Return the jobs on each node."""
     found: dict[str, set[str]] = {}
     for line in text.splitlines():
         job, _, nodes = line.strip().partition("|")
@@ -87,8 +88,8 @@ def parse_jobs(text: str) -> dict[str, frozenset[str]]:
 
 
 def slurm_of(environment: Mapping[str, str], through: Sequence[str] = ()) -> Slurm | None:
-    """What Slurm says of its nodes; None where it does not answer. ``environment``: of the job that
-    we may be in.
+    """Return Slurm's report on its nodes; None if it does not answer. ``environment``: of the
+    enclosing job, if any.
     """
     ours = environment.get("SLURM_JOB_ID", "")
     ours = ours if _JOB.fullmatch(ours) else ""

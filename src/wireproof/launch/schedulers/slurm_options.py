@@ -1,8 +1,7 @@
-"""How this Slurm can start an MPI: by srun with one of its plugins, or by the MPI's own
-launcher.
+"""How this Slurm can start an MPI: by srun with one of its plugins, or by the MPI's launcher.
 
-``slurm_requests`` is the entry: from a request that only says "in this Slurm job" to the requests
-that can start it.
+``slurm_requests`` is the entry point: from a request that only says "in this Slurm job" it makes
+the requests that can start it.
 """
 
 import dataclasses
@@ -33,7 +32,7 @@ _FOLDERS = (
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class SlurmFound:
-    """``plugins`` of ``srun --mpi=list``, path of libpmi2."""
+    """The ``plugins`` of ``srun --mpi=list``, and the path of libpmi2."""
 
     plugins: tuple[str, ...] = ()
     pmi2_library: str = ""
@@ -41,10 +40,10 @@ class SlurmFound:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class SlurmOption:
-    """By srun (``starter`` ``scheduler``) with ``plugin``, or by the MPI's launcher; ``why``.
-    ``in_job_order`` as in ``LaunchRequest``: then the MPI learns from Slurm who shares a node,
-    which Slurm does not say for an arbitrary distribution (Intel MPI: no shared memory between two
-    ranks of a node).
+    """A way to start the ranks: by srun (``starter`` ``scheduler``) with ``plugin``, or by the
+    MPI's launcher; ``why``. ``in_job_order`` as in ``LaunchRequest``: then Slurm tells the MPI
+    which ranks share a node, which it does not for an arbitrary distribution (Intel MPI: no shared
+    memory between two ranks of a node).
     """
 
     starter: Starter
@@ -63,13 +62,13 @@ class SlurmOption:
 
 
 def _pmix(found: SlurmFound) -> str:
-    """The PMIx plugin: ``pmix``, or the one version that is there (``pmix_v4``)."""
+    """Return the PMIx plugin: ``pmix``, or the only version that exists (``pmix_v4``)."""
     offered = [name for name in found.plugins if name == "pmix" or name.startswith("pmix_v")]
     return "pmix" if "pmix" in offered else max(offered, default="")
 
 
 def _by_srun(mpi: Mpi | None, found: SlurmFound) -> SlurmOption | str:
-    """srun for an MPI (None: the engine without MPI), or why not."""
+    """Return srun for an MPI (None: the engine without MPI), or why it cannot be used."""
     offered = ", ".join(found.plugins) or "nothing that could be asked for"
     if mpi is None:
         return SlurmOption(
@@ -102,13 +101,13 @@ def slurm_options(
     job_hosts: Sequence[str] = (),
     wanted: Starter | None = None,
 ) -> tuple[SlurmOption, ...]:
-    """How ``request`` can be started under Slurm, best first; each next one is the fallback when
-    one does not start.
+    """Return how ``request`` can be started under Slurm, best first; each option is the fallback if
+    the one before it does not start.
 
-    srun comes first: its steps are accounted, bounded and ended by Slurm itself. ``wanted`` puts
-    one kind first. ``job_hosts``: all nodes of the job in Slurm's order. An MPI's own launcher
-    takes its hosts in that order, whatever its options say, so it cannot serve another one (seen
-    with Open MPI 4, MPICH 4 and 5, Intel MPI 2021). Raises ``BadInput`` when nothing can start it.
+    srun comes first: Slurm accounts, limits and ends its steps. ``wanted`` puts a kind first.
+    ``job_hosts``: all nodes of the job in Slurm's order. An MPI's launcher uses its hosts in that
+    order, whatever its options say, so it cannot serve another order (seen with Open MPI 4, MPICH 4
+    and 5, Intel MPI 2021). Raise ``BadInput`` if nothing can start it.
     """
     mpi = MPIS[request.install.family] if request.install and not request.meet else None
     ordered = _in_order(request.hosts, job_hosts)
@@ -133,8 +132,8 @@ def slurm_options(
 
 
 def _in_order(hosts: Sequence[str], job_hosts: Sequence[str]) -> bool:
-    """The hosts, repeats side by side, stand as in the job; true when the job's hosts are not
-    known.
+    """Return whether the hosts, with repeats side by side, are in the job's order; true if the
+    job's hosts are unknown.
     """
     place = {host: index for index, host in enumerate(job_hosts)}
     places = [place.get(host, -1) for host in hosts]
@@ -146,8 +145,8 @@ def _even(hosts: Sequence[str]) -> bool:
 
 
 def _job_variables(request: LaunchRequest, job_hosts: Sequence[str]) -> tuple[tuple[str, str], ...]:
-    """What Slurm sets in a job, for a launcher that we start from outside of it or that has to
-    start more ranks.
+    """Return the variables that Slurm sets in a job, for a launcher that is started outside of it
+    or that must start more ranks.
     """
     if not request.job or not job_hosts:
         return ()
@@ -163,7 +162,7 @@ def _job_variables(request: LaunchRequest, job_hosts: Sequence[str]) -> tuple[tu
 
 
 def request_with(request: LaunchRequest, option: SlurmOption) -> LaunchRequest:
-    """``request`` as ``option`` starts it, for ``build_command``."""
+    """Return ``request`` in the form in which ``option`` starts it, for ``build_command``."""
     return dataclasses.replace(
         request,
         scheduler="slurm",
@@ -175,8 +174,8 @@ def request_with(request: LaunchRequest, option: SlurmOption) -> LaunchRequest:
 
 
 def parse_plugins(text: str) -> tuple[str, ...]:
-    """Names out of ``srun --mpi=list`` (22.05: one a line below a heading; before: each after
-    ``srun: ``).
+    """Return the names in ``srun --mpi=list`` (22.05: one on each line below a heading; before:
+    each after ``srun: ``).
     """
     found: list[str] = []
     for line in text[: 1 << 16].splitlines():
@@ -192,8 +191,8 @@ def parse_plugins(text: str) -> tuple[str, ...]:
 
 
 def _pmi2_library() -> str:
-    """Slurm's libpmi2 beside srun's prefix or where distributions put it; it must be there on the
-    nodes too.
+    """Return Slurm's libpmi2 beside srun's prefix or in the folders of distributions; the nodes
+    must have it as well.
     """
     srun = find_program("srun")
     beside = (
@@ -210,7 +209,7 @@ def _pmi2_library() -> str:
 
 
 def find_slurm(through: Sequence[str] = ()) -> SlurmFound:
-    """Ask srun; what it does not say is empty. ``through`` as in ``JobRequest``."""
+    """Query srun; missing answers are empty. ``through`` as in ``JobRequest``."""
     return SlurmFound(
         plugins=parse_plugins(printed([*through, "srun", "--mpi=list"], errors=True)),
         pmi2_library=_pmi2_library(),
@@ -225,12 +224,12 @@ def _job_hosts(job: str, through: Sequence[str]) -> tuple[str, ...]:
 def slurm_requests(
     request: LaunchRequest, job_hosts: Sequence[str] = (), through: Sequence[str] = ()
 ) -> list[tuple[LaunchRequest, str]]:
-    """(request for ``build_command``, why in one sentence) for each option to start ``request`` in
-    its Slurm job.
+    """Return (request for ``build_command``, reason in a sentence) for each option to start
+    ``request`` in its Slurm job.
 
-    The first is the choice, the next the fallback when it ends as ``not-started``.
-    ``request.starter`` is the wish. ``job_hosts``: all nodes of the job; Slurm is asked when there
-    is none. Raises ``BadInput`` when nothing can start it.
+    The first is the choice, the next the fallback if it ends as ``not-started``.
+    ``request.starter`` is the preference. ``job_hosts``: all nodes of the job; Slurm is queried if
+    there is none. Raise ``BadInput`` if nothing can start it.
     """
     hosts = tuple(job_hosts) or _job_hosts(request.job, through)
     found = slurm_options(request, find_slurm(through), job_hosts=hosts, wanted=request.starter)

@@ -1,5 +1,5 @@
-"""Rules for the commands by which a cluster is set up: addresses, networks, clocks, drivers,
-packages, the fabric.
+"""Rules for the commands that set up a cluster: addresses, networks, clocks, drivers, packages, the
+fabric.
 """
 
 from collections.abc import Callable, Iterator
@@ -15,11 +15,11 @@ JUDGES: dict[str, Callable[[Recipe, Command], Iterator[Broken]]] = {
     **machine.JUDGES,
     **software.JUDGES,
 }
-"""What looks at each command, by its program."""
+"""The judge of each command, by its program."""
 
 
 def each_command(recipe: Recipe) -> Iterator[Broken]:
-    """Every command whose program has a judge."""
+    """Run the judge of each command whose program has one."""
     for command in commands(recipe):
         judge = JUDGES.get(command.program)
         if judge is not None:

@@ -1,4 +1,4 @@
-"""Commands that give or test addresses, and define networks: ping, ip, ifconfig, nmcli, xCAT's
+"""Commands that set or test addresses, and define networks: ping, ip, ifconfig, nmcli, xCAT's
 tables.
 """
 
@@ -28,7 +28,7 @@ PING_VALUES = frozenset(f"-{letter}" for letter in "ciIsWwtlmMpQSTFNe")
 
 
 def ping(recipe: Recipe, command: Command) -> Iterator[Broken]:
-    """``ping -c ADDRESS``: a count that is no count, and no host."""
+    """Find ``ping -c ADDRESS``: the count is not a number, and no host is left."""
     if _pinged(command):
         return
     for word, value in pairwise(command.words[1:]):
@@ -39,7 +39,7 @@ def ping(recipe: Recipe, command: Command) -> Iterator[Broken]:
 
 
 def _pinged(command: Command) -> bool:
-    """Whether the command names a host that no option takes."""
+    """Return whether the command names a host that is not the value of an option."""
     skip = False
     for word in command.words[1:]:
         if skip:
@@ -52,17 +52,19 @@ def _pinged(command: Command) -> bool:
 
 
 def _plain(option: str) -> str:
-    """An option with its typographic dash made a hyphen."""
+    """Return an option with a hyphen instead of its typographic dash."""
     return "-" + option[1:] if option[:1] in "–—−" else option
 
 
 def _is_host(text: str) -> bool:
-    """An address or a name, as a host is written; no variable that may hold a number."""
+    """Return whether ``text`` is an address or a host name, and not a variable that may hold a
+    number.
+    """
     return is_address(text) or bool(re.match(r"[A-Za-z][\w.-]*$|<[^>]*>$", text))
 
 
 def ip(recipe: Recipe, command: Command) -> Iterator[Broken]:
-    """``ip addr add`` and ``ip link set mtu``."""
+    """Judge ``ip addr add`` and ``ip link set mtu``."""
     texts = command.texts
     if len(texts) > 3 and texts[1][:1] == "a" and texts[2] in ("add", "a", "replace", "change"):
         word = command.words[3]
@@ -75,7 +77,7 @@ def ip(recipe: Recipe, command: Command) -> Iterator[Broken]:
 
 
 def ifconfig(recipe: Recipe, command: Command) -> Iterator[Broken]:
-    """``ifconfig IF ADDRESS netmask MASK mtu N``."""
+    """Judge ``ifconfig IF ADDRESS netmask MASK mtu N``."""
     mask, size = command.value("netmask"), command.value("mtu")
     if mask is not None and re.match(r"[0-9.]+$", mask.text) and prefix_of(mask.text) is None:
         yield broken("command-address", recipe, command, mask)
@@ -84,7 +86,7 @@ def ifconfig(recipe: Recipe, command: Command) -> Iterator[Broken]:
 
 
 def nmcli(recipe: Recipe, command: Command) -> Iterator[Broken]:
-    """Addresses that nmcli sets: one by its first digit, not a list."""
+    """Judge addresses that nmcli sets: words that begin with a digit and are not lists."""
     for word, value in pairwise(command.words):
         name = word.text.lstrip("+-")
         if name not in ("ipv4.addresses", "ipv4.address", "ip4"):
@@ -94,7 +96,7 @@ def nmcli(recipe: Recipe, command: Command) -> Iterator[Broken]:
 
 
 def _address(recipe: Recipe, command: Command, word: Word) -> Iterator[Broken]:
-    """An address that must have a prefix length."""
+    """Judge an address that must have a prefix length."""
     host, slash, length = word.text.partition("/")
     if not is_address(host) or (slash and not _is_length(host, length)):
         yield broken("command-address", recipe, command, word)
@@ -104,14 +106,14 @@ def _address(recipe: Recipe, command: Command, word: Word) -> Iterator[Broken]:
 
 
 def _is_length(host: str, length: str) -> bool:
-    """A prefix length that fits the address, or a mask."""
+    """Return whether ``length`` is a prefix length or a mask for the address."""
     if length.isascii() and length.isdigit() and int(length[:4]) <= (128 if ":" in host else 32):
         return True
     return prefix_of(length) is not None
 
 
 def mtu(recipe: Recipe, command: Command, device: str, size: Word) -> Iterator[Broken]:
-    """An MTU against the kind of interface that the name tells."""
+    """Judge an MTU by the kind of interface that its name implies."""
     if not re.fullmatch(r"[0-9]{1,9}", size.text):
         return
     interface, value, seen = Interface(device), int(size.text), f"{size.text} on {device}"
@@ -128,7 +130,7 @@ def mtu(recipe: Recipe, command: Command, device: str, size: Word) -> Iterator[B
 
 
 def _ipoib_mode(recipe: Recipe, device: str) -> str:
-    """The IPoIB mode that the text sets for a device, "" when it sets none or both."""
+    """Return the IPoIB mode that the text sets for a device; "" if it sets none or both."""
     modes = {
         text
         for command in commands(recipe)
@@ -153,7 +155,9 @@ DEFINE = ("chdef", "mkdef")
 
 @dataclass(frozen=True, slots=True)
 class Defined:
-    """One address with its mask as ``command`` gives them; ``word`` is where the mask stands."""
+    """An address with its mask, as ``command`` gives them. ``word`` is the word that contains the
+    mask.
+    """
 
     command: Command
     word: Word
@@ -162,12 +166,12 @@ class Defined:
 
     @property
     def by_xcat(self) -> bool:
-        """Whether it is a network of xCAT's tables, not an interface's."""
+        """Whether this is a network of xCAT's tables, not of an interface."""
         return self.command.program in DEFINE
 
 
 def networks(recipe: Recipe) -> Iterator[Broken]:
-    """Masks of all networks of one text, and xCAT's commands."""
+    """Judge the masks of all networks of a text, and xCAT's commands."""
     everything = commands(recipe)
     xcat = any(command.program in listed("xcat") for command in everything)
     found: list[Defined] = []
@@ -184,8 +188,8 @@ def networks(recipe: Recipe) -> Iterator[Broken]:
 
 
 def _make(recipe: Recipe, command: Command, xcat: bool) -> Iterator[Broken]:
-    """``make networks``. Other tables count only beside xCAT's commands: a Makefile may well have a
-    rule 'hosts'.
+    """Find ``make networks``. Other tables count only beside xCAT's commands, because a Makefile
+    may well have a rule 'hosts'.
     """
     program, table = command.words
     if table.text == "networks" or (xcat and table.text in listed("xcat-tables")):
@@ -194,8 +198,8 @@ def _make(recipe: Recipe, command: Command, xcat: bool) -> Iterator[Broken]:
 
 
 def _masks_and_types(recipe: Recipe, command: Command) -> Iterator[Broken]:
-    """``mask=`` that is no mask; ``nictypes.ib0=OmniPath``: confignetwork makes the letters small
-    and then finds none.
+    """Find a ``mask=`` that is not a mask, and ``nictypes.ib0=OmniPath``: confignetwork converts it
+    to lower case and then finds no such type.
     """
     for word in command.words:
         name, equals, value = word.text.partition("=")
@@ -212,7 +216,7 @@ def _masks_and_types(recipe: Recipe, command: Command) -> Iterator[Broken]:
 
 
 def _pairs(command: Command) -> Iterator[tuple[Word, str, str]]:
-    """Each address and mask that one command gives, and the word of the mask."""
+    """Return each address and mask that a command gives, with the word of the mask."""
     program, texts = command.program, command.texts
     if program in DEFINE:  # chdef -t network NAME net=10.0.0.0 mask=255.255.255.0
         given = {word.text.partition("=")[0]: word for word in command.words if "=" in word.text}
@@ -231,7 +235,7 @@ def _pairs(command: Command) -> Iterator[tuple[Word, str, str]]:
 
 
 def _merging(recipe: Recipe, several: list[Defined]) -> Iterator[Broken]:
-    """A network address with bits outside its mask, or two networks in one."""
+    """Find a network address with bits outside its mask, or two networks merged by a mask."""
     for at, one in enumerate(several):
         network = network_of(one.address, one.length)
         if network is None or one.length >= 24:
@@ -249,8 +253,8 @@ def _merging(recipe: Recipe, several: list[Defined]) -> Iterator[Broken]:
 
 
 def _apart(one: Defined, other: Defined) -> bool:
-    """Whether two definitions are of different /24, and of two interfaces of one node where they
-    are interfaces'.
+    """Return whether two definitions are in different /24 networks. Two interfaces must be on the
+    same node.
     """
     if same_place(one.address, other.address):
         return False
@@ -262,7 +266,7 @@ def _apart(one: Defined, other: Defined) -> bool:
 
 
 def _device(command: Command) -> str:
-    """The interface that a command names, "" when it names none."""
+    """Return the interface that a command names; "" if it names none."""
     if command.program == "ifconfig":
         return command.texts[1]
     word = command.value("dev", "ifname", "modify", "mod", "con-name")
@@ -270,13 +274,13 @@ def _device(command: Command) -> str:
 
 
 def _contains(network: IPv4Network, other: Defined) -> bool:
-    """Whether the other definition's address lies in ``network``."""
+    """Return whether the address of the other definition is in ``network``."""
     single = network_of(other.address, 32)
     return single is not None and single.subnet_of(network)
 
 
 def _narrower(one: Defined) -> list[tuple[Word, str]] | None:
-    """The mask that fits the network's address: /24 for x.y.z.0, /16 for x.y.0.0."""
+    """Return the mask that fits the network's address: /24 for x.y.z.0, /16 for x.y.0.0."""
     if not one.address.endswith(".0"):
         return None
     mask = "255.255.0.0" if one.address.endswith(".0.0") else "255.255.255.0"

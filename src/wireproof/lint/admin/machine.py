@@ -1,5 +1,5 @@
-"""Commands that set a machine: the kernel (modprobe, sysctl, grubby, echo into /proc and /sys) and
-the processor's clock (cpupower, tuned-adm).
+"""Commands that configure a machine: the kernel (modprobe, sysctl, grubby, echo into /proc and
+/sys) and the processor's clock (cpupower, tuned-adm).
 """
 
 import re
@@ -16,7 +16,7 @@ from wireproof.lint.tables import listed, nearest, spelled
 
 
 def modprobe(recipe: Recipe, command: Command) -> Iterator[Broken]:
-    """The module's parameters, as in modprobe.d."""
+    """Judge the module's parameters, as in modprobe.d."""
     names = [word for word in command.words[1:] if not word.text.startswith(("-", "–", "—"))]
     if len(names) < 2 or {"-r", "--remove", "-a", "--all"} & set(command.texts):
         return
@@ -29,7 +29,7 @@ def modprobe(recipe: Recipe, command: Command) -> Iterator[Broken]:
 
 
 def sysctl(recipe: Recipe, command: Command) -> Iterator[Broken]:
-    """``sysctl -w name=value``: the words, then each setting as in sysctl.d."""
+    """Judge the words of ``sysctl -w name=value``, then each setting as in sysctl.d."""
     words = [word for word in command.words[1:] if not word.text.startswith("-")]
     if {"-p", "-f", "--load", "--system", "-a"} & set(command.texts) or not words:
         return
@@ -50,7 +50,7 @@ def sysctl(recipe: Recipe, command: Command) -> Iterator[Broken]:
 
 
 def _one_setting(texts: list[str]) -> str:
-    """``name=value`` where the words are one that blanks have parted, else ""."""
+    """Return ``name=value`` if the words are a single setting divided by blanks, else ""."""
     first, rest = texts[0], texts[1:]
     if not rest:
         return ""
@@ -63,8 +63,8 @@ def _one_setting(texts: list[str]) -> str:
 
 
 def _cut(recipe: Recipe, word: Word, begin: int, end: int) -> WrittenLine:
-    """What stands from ``begin`` to ``end`` of a word, as a line of a file; a fix puts it back into
-    its quotes.
+    """Return the part of a word from ``begin`` to ``end`` as a line of a file; a fix puts it back
+    into the quotes.
     """
     line, start = recipe.lines[word.line - 1], word.column - 1
     before, after = line[: start + begin], line[start + end :]
@@ -72,7 +72,7 @@ def _cut(recipe: Recipe, word: Word, begin: int, end: int) -> WrittenLine:
 
 
 def grubby(recipe: Recipe, command: Command) -> Iterator[Broken]:
-    """The parameters of --args."""
+    """Judge the parameters of --args."""
     words = command.words
     for at, word in enumerate(words):
         if word.text == "--args" or word.text.startswith("--args="):
@@ -84,7 +84,7 @@ def grubby(recipe: Recipe, command: Command) -> Iterator[Broken]:
 
 
 def echo(recipe: Recipe, command: Command) -> Iterator[Broken]:
-    """``echo VALUE > FILE`` below /sys and /proc."""
+    """Judge ``echo VALUE > FILE`` below /sys and /proc."""
     values = [word for word in command.words[1:] if not word.text.startswith("-")]
     for redirect in command.redirects:
         target, path = redirect.target, redirect.target.text
@@ -100,14 +100,14 @@ def echo(recipe: Recipe, command: Command) -> Iterator[Broken]:
 
 
 def _has_pattern(target: Word) -> bool:
-    """Whether the shell would look for several files."""
+    """Return whether the shell would expand the target to several files."""
     # an array's [index] is no pattern
     literal = re.sub(r"\$\{[^}]{0,200}\}", "", target.raw)
     return literal[:1] not in ("'", '"') and bool(re.search(r"[*?]|\[[^]]{1,40}\]", literal))
 
 
 def _written(recipe: Recipe, command: Command, value: Word, path: str) -> Iterator[Broken]:
-    """The value against the file."""
+    """Judge the value by the file that it is written to."""
     if re.match(r"/sys/class/net/\w{1,15}/mode$", path):
         if value.text == "connected":
             edits = [(value, "datagram")]
@@ -127,7 +127,7 @@ def _written(recipe: Recipe, command: Command, value: Word, path: str) -> Iterat
 def _chosen(
     recipe: Recipe, command: Command, value: Word, path: str, choices: frozenset[str]
 ) -> Iterator[Broken]:
-    """A value of which there are few."""
+    """Judge a value that must be one of a few choices."""
     if value.text not in choices:
         meant = spelled(value.text.lower(), choices, 0.6)
         fix = [(value, meant)] if meant else None
@@ -142,8 +142,8 @@ SCALE = {"": 1.0, "k": 1.0, "m": 1e3, "g": 1e6, "t": 1e9}  # in kHz: the unit th
 
 
 def cpupower(recipe: Recipe, command: Command) -> Iterator[Broken]:
-    """One cpupower command. All corrections of its options go into one fix; typographic dashes
-    alone have a rule of their own.
+    """Judge a cpupower command. A single fix contains all corrections of its options; typographic
+    dashes alone have a separate rule.
     """
     rights = [(word, _option(word.text)) for word in command.words[1:]]
     edits: list[Edit] = [(word, right) for word, right in rights if right != word.text]
@@ -164,7 +164,9 @@ def cpupower(recipe: Recipe, command: Command) -> Iterator[Broken]:
 
 
 def _option(text: str) -> str:
-    """An option as cpupower wants it: ``–min`` and ``-min`` are ``--min``, ``–c`` is ``-c``."""
+    """Return an option in the form that cpupower needs: ``–min`` and ``-min`` become ``--min``,
+    ``–c`` becomes ``-c``.
+    """
     found = re.match(r"([-–—−]+)([A-Za-z][\w-]*)(=.*)?$", text)
     if found is None:
         return text
@@ -176,7 +178,7 @@ def _option(text: str) -> str:
 
 
 def _governor(command: Command) -> Word | None:
-    """The governor's word when it is none that exists."""
+    """Return the word of the governor if no such governor exists."""
     for word, value in pairwise(command.words):
         if _option(word.text) in ("-g", "--governor"):
             known = value.text in listed("governors") or not re.match(r"[A-Za-z]+$", value.text)
@@ -185,7 +187,7 @@ def _governor(command: Command) -> Word | None:
 
 
 def _order(recipe: Recipe, command: Command) -> Iterator[Broken]:
-    """``frequency-set -c all``, and a subcommand that is misspelt."""
+    """Find ``frequency-set -c all``, and a misspelt subcommand."""
     words, subcommands = command.words, listed("cpupower-subcommands")
     at = next((at for at, word in enumerate(words) if word.text in subcommands), None)
     if at is None:
@@ -201,7 +203,7 @@ def _order(recipe: Recipe, command: Command) -> Iterator[Broken]:
 
 
 def _subcommand(recipe: Recipe, command: Command) -> Iterator[Broken]:
-    """``frequency_set``: the first word that resembles a subcommand."""
+    """Return the first word that resembles a subcommand, such as ``frequency_set``."""
     for word in command.words[1:]:
         meant = spelled(word.text.replace("_", "-"), listed("cpupower-subcommands"), 0.85)
         if meant and not word.text.startswith("-"):
@@ -210,7 +212,7 @@ def _subcommand(recipe: Recipe, command: Command) -> Iterator[Broken]:
 
 
 def _limits(recipe: Recipe, command: Command) -> Iterator[Broken]:
-    """--min above --max."""
+    """Find --min above --max."""
     values: dict[str, Word] = {}
     for word, value in pairwise(command.words):
         name = {"-d": "--min", "-u": "--max"}.get(_option(word.text), _option(word.text))
@@ -224,13 +226,13 @@ def _limits(recipe: Recipe, command: Command) -> Iterator[Broken]:
 
 
 def _kilohertz(text: str) -> float | None:
-    """A frequency in kHz, None when it is none."""
+    """Return a frequency in kHz; None if the text is not a frequency."""
     found = FREQUENCY.match(text)
     return float(found[1]) * SCALE[found[2].lower()] if found else None
 
 
 def tuned(recipe: Recipe, command: Command) -> Iterator[Broken]:
-    """One tuned-adm command."""
+    """Judge a tuned-adm command."""
     first, profiles = command.words[1:2], listed("tuned-profiles")
     if command.texts[1:2] == ("profile",):
         yield from _profiles(recipe, command, command.words[2:], profiles)
@@ -242,7 +244,9 @@ def tuned(recipe: Recipe, command: Command) -> Iterator[Broken]:
 def _profiles(
     recipe: Recipe, command: Command, words: Iterable[Word], profiles: frozenset[str]
 ) -> Iterator[Broken]:
-    """Names of profiles; what begins with another name, or is its beginning, may be a site's."""
+    """Judge names of profiles. A name that begins with a known name, or is the beginning of one,
+    may belong to a site.
+    """
     for word in words:
         text, meant = word.text, nearest(word.text, profiles, 0.85)
         if meant and "-" in meant and not (meant.startswith(text) or text.startswith(meant)):

@@ -31,7 +31,7 @@ VERBS = (
     "unmask",
 )
 
-# --- Lines that are looked at as they stand: markup in them is no shell.
+# --- Lines that are judged as they are: markup in them is not shell.
 
 ADD_REPO = re.compile(r"\b(?:yum-)?config-manager\s+--add-repo(?:=|\s+)(\S.*)$")
 ADDRESS = re.compile(r"(?:https?|ftp|file)://[^\s<>\"'`)]+")
@@ -48,7 +48,7 @@ APART = 4  # lines between two findings about ports: one listing has several tha
 
 
 def lines(recipe: Recipe) -> Iterator[Broken]:
-    """Commands with markup in them, several prompts in a line, and what tools have printed."""
+    """Find commands with markup, several prompts in a line, and quoted output of tools."""
     seen_port = -10
     for number, long in enumerate(recipe.lines, start=1):
         text = long[:LONGEST_LINE]
@@ -66,7 +66,7 @@ def lines(recipe: Recipe) -> Iterator[Broken]:
 
 
 def _not_active(text: str, following: str) -> bool:
-    """Whether a line is of opainfo or ibstat and says that the port is not active."""
+    """Return whether a line of opainfo or ibstat says that the port is not active."""
     if "LinkSpeed" in text:
         return ENABLED_ONLY.match(text) is not None
     if "State:" not in text and "Reason:" not in text:
@@ -76,7 +76,7 @@ def _not_active(text: str, following: str) -> bool:
 
 
 def _listing(number: int, text: str, following: str) -> Iterator[Broken]:
-    """modinfo's description of two parameters; a document wraps it to the next line."""
+    """Find modinfo's description of two parameters; a document may wrap it to the next line."""
     found = PARAMETER.match(text)
     if found is None:
         return
@@ -87,7 +87,7 @@ def _listing(number: int, text: str, following: str) -> Iterator[Broken]:
 
 
 def _prompts(number: int, text: str) -> Iterator[Broken]:
-    """``$> one $> two``, as a document's lines are joined."""
+    """Find ``$> one $> two``: lines of a document that were joined."""
     first = text.find("$> ")
     inside = PROMPT.search(text, first + 3)
     if inside is not None and not text[:first].strip(" \t\\-*•0123456789.)"):
@@ -96,7 +96,7 @@ def _prompts(number: int, text: str) -> Iterator[Broken]:
 
 
 def repository(number: int, text: str, found: re.Match[str]) -> Iterator[Broken]:
-    """Markup in the address, or the address of a key."""
+    """Find markup in the address of a repository, or the address of a key."""
     said = found.group(1).rstrip()
     addresses = list(dict.fromkeys(ADDRESS.findall(said)))
     keys = [address for address in addresses if KEY.search(address)]
@@ -108,7 +108,7 @@ def repository(number: int, text: str, found: re.Match[str]) -> Iterator[Broken]
 
 
 def two_commands(head: str, place: str, keys: list[str]) -> str:
-    """The repository is added; its key is imported by a command of its own."""
+    """Return the two commands: one adds the repository, a separate one imports its key."""
     begin = re.match(r"(.*?)(?:sudo\s+)?(?:dnf|yum)\b", head)
     indent = begin.group(1) if begin else ""
     return "\n".join([head + place, *(f"{indent}rpm --import {key}" for key in keys)])
@@ -118,7 +118,7 @@ def two_commands(head: str, place: str, keys: list[str]) -> str:
 
 
 def systemctl(recipe: Recipe, command: Command) -> Iterator[Broken]:
-    """Names of units."""
+    """Judge the names of units."""
     verb = next((at for at, text in enumerate(command.texts) if text in VERBS), None)
     if verb is None or "mask" in command.texts[verb]:
         return
@@ -127,13 +127,13 @@ def systemctl(recipe: Recipe, command: Command) -> Iterator[Broken]:
 
 
 def service(recipe: Recipe, command: Command) -> Iterator[Broken]:
-    """``service NAME start``."""
+    """Judge ``service NAME start``."""
     if len(command.words) > 2:
         yield from unit(recipe, command, command.texts[1], 0)
 
 
 def unit(recipe: Recipe, command: Command, text: str, verb: int) -> Iterator[Broken]:
-    """One unit's name."""
+    """Judge the name of a unit."""
     name = text.removesuffix(".service")
     if text.startswith("-") or not re.fullmatch(r"[\w-]{3,40}", name) or name in listed("services"):
         return
@@ -147,7 +147,7 @@ def unit(recipe: Recipe, command: Command, text: str, verb: int) -> Iterator[Bro
 
 
 def opaconfig(recipe: Recipe, command: Command) -> Iterator[Broken]:
-    """``opaconfig -E opafm``."""
+    """Find ``opaconfig -E opafm``."""
     if "-E" in command.texts and "opafm" in command.texts and not elsewhere(recipe, command):
         edits = [
             (command.words[0], "systemctl enable --now opafm"),
@@ -157,7 +157,9 @@ def opaconfig(recipe: Recipe, command: Command) -> Iterator[Broken]:
 
 
 def elsewhere(recipe: Recipe, command: Command) -> bool:
-    """Whether a wrapper (pdsh, ssh) runs it on named nodes, or the text starts opafm on nodes."""
+    """Return whether a wrapper (pdsh, ssh) runs the command on named nodes, or the text starts
+    opafm on nodes.
+    """
     wrapped = {"pdsh", "ssh", "clush", "xdsh", "psh"}
     if wrapped & {word.text for word in command.outer}:
         return True
@@ -173,7 +175,9 @@ IMAGE = re.compile(r"([a-z]+[\d.]+)-([a-z0-9_]+)-(?:netboot|statelite)-([\w.-]+)
 
 
 def images(recipe: Recipe) -> Iterator[Broken]:
-    """The folder of a diskless image: set before it is used, and of the image that is packed."""
+    """Judge the folder of a diskless image: it must be set before its first use, and must be that
+    of the packed image.
+    """
     every = commands(recipe)
     sets = [(at, word) for at, command in enumerate(every) if (word := root_of(command))]
     used = next(filter(None, map(first_use, every[: sets[0][0]])), None) if sets else None
@@ -184,18 +188,18 @@ def images(recipe: Recipe) -> Iterator[Broken]:
 
 
 def root_of(command: Command) -> Word | None:
-    """The word that gives CHROOT its value."""
+    """Return the word that sets CHROOT."""
     words = (*command.assignments, *command.words)
     return next((word for word in words if word.text.startswith("CHROOT=")), None)
 
 
 def is_set(recipe: Recipe, line: int) -> bool:
-    """Whether CHROOT gets a value above the line, in whatever form."""
+    """Return whether CHROOT is set above the line, in any form."""
     return any("CHROOT=" in text[:LONGEST_LINE] for text in recipe.lines[: line - 1])
 
 
 def first_use(command: Command) -> Broken | None:
-    """A command that names files below CHROOT."""
+    """Report a command that names files below CHROOT."""
     for word in (*command.words, *(redirect.target for redirect in command.redirects)):
         if CHROOT.search(word.text):
             return Broken("chroot-before-set", word.line, word.column, word.text[:160])
@@ -203,7 +207,7 @@ def first_use(command: Command) -> Broken | None:
 
 
 def other_root(recipe: Recipe, command: Command, word: Word) -> Iterator[Broken]:
-    """The images that are packed, of which none lies in the folder."""
+    """Find packed images of which none is in the folder."""
     root = ROOT.match(word.text)
     names = [
         name
@@ -222,7 +226,9 @@ SOON = 3  # commands behind /SET within which the reboot must come
 
 
 def tools(recipe: Recipe) -> Iterator[Broken]:
-    """qcu64e: a change of mode without a reboot behind it, and two folders of one program."""
+    """Judge qcu64e: a change of mode without a reboot after it, and two folders for the same
+    program.
+    """
     everything = commands(recipe)
     folders: dict[str, Word] = {}
     for at, command in enumerate(everything):
@@ -245,7 +251,7 @@ def _no_reboot(recipe: Recipe, command: Command) -> Iterator[Broken]:
 
 
 def _folder(recipe: Recipe, command: Command, folders: dict[str, Word]) -> Iterator[Broken]:
-    """A second relative folder for one program; the first one named is taken for right."""
+    """Find a second relative folder for a program; the first folder is assumed to be right."""
     word = command.words[0]
     path = word.text
     if not path.startswith((".", "~")) and "/" not in path:
@@ -257,7 +263,7 @@ def _folder(recipe: Recipe, command: Command, folders: dict[str, Word]) -> Itera
 
 
 def irqbalance(recipe: Recipe, command: Command) -> Iterator[Broken]:
-    """The daemon's options given by hand."""
+    """Judge options of the daemon on a command line."""
     if len(command.words) > 1 and command.last == command.line:
         line = WrittenLine(command.line, recipe.lines[command.line - 1])
         for option in OPTION.finditer(line.text, command.words[1].column - 1):

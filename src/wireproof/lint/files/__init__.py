@@ -1,5 +1,5 @@
 """Rules for configuration files: modprobe.d, sysctl.d, limits.d, interfaces, irqbalance, the
-kernel's command line, package repositories, mounts and host names. They also find such lines in
+kernel's command line, package repositories, mounts and host names. They also apply to such lines in
 scripts (here-documents, echoes) and in documents.
 """
 
@@ -27,14 +27,14 @@ from wireproof.lint.tables import listed
 __all__ = ["CHECKS"]
 
 
-# --- fstab and exports: shared folders that programs are started from.
+# --- fstab and exports: shared folders from which programs are started.
 
 EXPORT = re.compile(r"\s*(/\S*)\s+(?=\*|[^#(]*\([a-z_])")
 CLIENT = re.compile(r"([^\s()]*)\(([^)]*)\)")
 
 
 def mounts(fragment: Fragment) -> Iterator[Broken]:
-    """All that is wrong in the mounts and exports of a file."""
+    """Judge the mounts and exports of a file."""
     exports: list[WrittenLine] = []
     for line in fragment.lines:
         if EXPORT.match(line.text) and " nfs" not in line.text:
@@ -47,7 +47,7 @@ def mounts(fragment: Fragment) -> Iterator[Broken]:
 
 
 def _mount(line: WrittenLine) -> Iterator[Broken]:
-    """One line of fstab."""
+    """Judge a line of fstab."""
     columns = line.words
     if len(columns) < 2 or not columns[1].startswith(("/", "none", "swap")):
         return  # no line of fstab at all
@@ -62,7 +62,7 @@ def _mount(line: WrittenLine) -> Iterator[Broken]:
 
 
 def _joined(columns: list[str], tail: int) -> str | None:
-    """The line with options in one column, where blanks behind commas parted them."""
+    """Return the line with its options in a single column if blanks after commas divide them."""
     end = len(columns) - tail
     options = "".join(columns[3:end])
     if "," not in options or not columns[3].endswith(","):
@@ -71,7 +71,7 @@ def _joined(columns: list[str], tail: int) -> str | None:
 
 
 def _nfs(line: WrittenLine, columns: list[str]) -> Iterator[Broken]:
-    """The source and the options of an NFS mount."""
+    """Judge the source and the options of an NFS mount."""
     source = Part(line, line.text.index(columns[0]), columns[0])
     if ":" not in source.text and "$" not in source.text:
         host = re.match(r"([\w.-]+)(/\S+)$", source.text)
@@ -83,7 +83,7 @@ def _nfs(line: WrittenLine, columns: list[str]) -> Iterator[Broken]:
 
 
 def _export(line: WrittenLine) -> Iterator[Broken]:
-    """One line of exports."""
+    """Judge a line of exports."""
     gap = re.search(r"(?<=[\w*\].])(\s+)\((?=[a-z_]+[,)=])", line.text)
     folder = EXPORT.match(line.text)
     if gap and folder and gap.start() > folder.end(1):
@@ -98,7 +98,7 @@ def _export(line: WrittenLine) -> Iterator[Broken]:
 
 
 def _fsids(exports: list[WrittenLine]) -> Iterator[Broken]:
-    """One fsid for two folders."""
+    """Find an fsid that two folders share."""
     seen: dict[str, str] = {}
     for line in exports:
         folder = line.text.split()[0]
@@ -116,7 +116,7 @@ NAME = re.compile(r"[A-Za-z0-9_](?:[\w.-]{0,252})$")
 
 
 def hosts(fragment: Fragment) -> Iterator[Broken]:
-    """All that is wrong in the host names of a file."""
+    """Judge the host names of a file."""
     entries = []
     for line in fragment.lines:
         words = line.words
@@ -130,7 +130,7 @@ def hosts(fragment: Fragment) -> Iterator[Broken]:
 
 
 def _no_entry(fragment: Fragment, line: WrittenLine, words: list[str]) -> Iterator[Broken]:
-    """A line that is no entry; the fix turns NAME ADDRESS round."""
+    """Report a line that is not an entry; the fix swaps NAME ADDRESS."""
     if not words or fragment.quoted or any(mark in line.text for mark in "${<"):
         return
     turned = len(words) == 2 and is_address(words[1]) and NAME.match(words[0])
@@ -140,7 +140,7 @@ def _no_entry(fragment: Fragment, line: WrittenLine, words: list[str]) -> Iterat
 
 
 def _loopback(line: WrittenLine, words: list[str]) -> Iterator[Broken]:
-    """A node's name on 127.x or ::1. 127.0.1.1 is what installers of Debian write."""
+    """Find the name of a node on 127.x or ::1. Debian's installers write 127.0.1.1."""
     if not words[0].startswith("127.") and words[0] != "::1":
         return
     names = [name for name in words[1:] if not LOCAL.search(name)]
@@ -152,7 +152,7 @@ def _loopback(line: WrittenLine, words: list[str]) -> Iterator[Broken]:
 
 
 def _two_addresses(entries: list[tuple[WrittenLine, list[str]]]) -> Iterator[Broken]:
-    """One name with two addresses of one family."""
+    """Find a name with two addresses of the same family."""
     seen: dict[tuple[bool, str], str] = {}
     for line, (address, *names) in entries:
         for name in names:
@@ -174,11 +174,11 @@ JUDGES: dict[Kind, Callable[[Fragment], Iterator[Broken]]] = {
     "fstab": mounts,
     "hosts": hosts,
 }
-"""What looks at each fragment of a kind."""
+"""The judge of each fragment of a kind."""
 
 
 def by_fragment(kind: Kind, judge: Callable[[Fragment], Iterator[Broken]]) -> Check:
-    """A check that hands each fragment of a kind to its judge."""
+    """Return a check that passes each fragment of a kind to its judge."""
 
     def check(recipe: Recipe) -> Iterator[Broken]:
         for fragment in fragments(recipe, kind):
@@ -187,8 +187,7 @@ def by_fragment(kind: Kind, judge: Callable[[Fragment], Iterator[Broken]]) -> Ch
     return check
 
 
-# --- What goes wrong in any configuration file: its name, and characters that a word processor put
-# in.
+# --- Mistakes in any configuration file: its name, and characters from a word processor.
 
 ASCII = {
     "–": "-",
@@ -208,7 +207,7 @@ NAMES = re.compile(r"\s*(?:name|id|NAME)\s*=")
 
 
 def drop_in(recipe: Recipe) -> Iterator[Broken]:
-    """What is wrong in the file as a whole, or in the characters of a file that a script writes."""
+    """Judge the file name, and the characters of a file or of a file that a script writes."""
     if recipe.kind == "script":
         for file in files_written(recipe):
             if file.kind in CONFIGURATION_FILES:
@@ -222,8 +221,8 @@ def drop_in(recipe: Recipe) -> Iterator[Broken]:
 
 
 def typography(kind: Kind, lines: Iterable[WrittenLine]) -> Iterator[Broken]:
-    """Characters that a word processor put in. Names that people read (``name=Fabric –
-    production``) may hold any.
+    """Find characters from a word processor. Names for people (``name=Fabric – production``) may
+    contain any.
     """
     for line in lines:
         text = line.text

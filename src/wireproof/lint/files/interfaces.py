@@ -1,5 +1,5 @@
 """Network interfaces: ifcfg-* files of initscripts and NetworkManager's ifcfg-rh, NetworkManager's
-keyfiles, and what the settings of an interface mean together, whatever file they come from.
+keyfiles, and the combined meaning of the settings of an interface, whatever file they come from.
 """
 
 import re
@@ -16,7 +16,7 @@ from wireproof.lint.tables import listed, nearest, spelled
 
 
 def is_address(text: str) -> bool:
-    """Whether ``text`` is an IPv4 or IPv6 address; a zone (``%eth0``) may follow."""
+    """Return whether ``text`` is an IPv4 or IPv6 address; a zone (``%eth0``) may follow."""
     try:
         ip_address(text.split("%", 1)[0][:64])
     except ValueError:
@@ -25,7 +25,7 @@ def is_address(text: str) -> bool:
 
 
 def prefix_of(mask: str) -> int | None:
-    """A prefix length from ``24`` or ``255.255.255.0``; None for what is no mask
+    """Return the prefix length of ``24`` or ``255.255.255.0``; None if it is not a mask
     (``255.0.255.0``).
     """
     if re.fullmatch(r"[0-9]{1,3}", mask):
@@ -39,7 +39,7 @@ def prefix_of(mask: str) -> int | None:
 
 
 def network_of(address: str, length: int) -> IPv4Network | None:
-    """The network of an address; None for IPv6 and for what is no address."""
+    """Return the network of an address; None for IPv6 and for anything that is not an address."""
     try:
         return IPv4Network((address, length), strict=False)
     except (AddressValueError, NetmaskValueError, ValueError):
@@ -47,14 +47,14 @@ def network_of(address: str, length: int) -> IPv4Network | None:
 
 
 def same_place(address: str, other: str) -> bool:
-    """Whether two IPv4 addresses are of one /24."""
+    """Return whether two IPv4 addresses are in the same /24."""
     network = network_of(address, 24)
     return network is not None and network == network_of(other, 24)
 
 
 # --- An interface.
 
-# bytes; mlx5, the largest of the common drivers; 9216 is what switches carry at least
+# bytes; mlx5, the largest of the common drivers; switches carry at least 9216
 ETHERNET_MOST = 9978
 CONNECTED_MOST = 65520
 DATAGRAM_MOST = 10236  # Omni-Path with a 10 KiB fabric MTU, less the 4 bytes of the IPoIB header
@@ -65,7 +65,7 @@ INFINIBAND = re.compile(r"(?:ib|opib|ibp|ibs)\w*(?:\.[0-9a-fA-F]+)?$")
 
 @dataclass
 class Interface:
-    """One interface: ``name`` "" when unknown, ``mode`` None when the file does not say."""
+    """An interface: ``name`` is "" if unknown, ``mode`` is None if the file does not set it."""
 
     name: str = ""
     kind: str = ""
@@ -80,14 +80,14 @@ class Interface:
 
     @property
     def ethernet(self) -> bool:
-        """Whether it is surely a physical Ethernet interface."""
+        """Whether it is certainly a physical Ethernet interface."""
         if VIRTUAL.match(self.name):
             return False
         return self.kind == "ethernet" or (not self.kind and bool(ETHERNET.match(self.name)))
 
 
 def _mtu(interface: Interface) -> Iterator[Broken]:
-    """The MTU against the link's kind and IPoIB mode."""
+    """Judge the MTU by the kind of link and the IPoIB mode."""
     value = interface.mtu
     if value is None or not re.fullmatch(r"[0-9]{1,9}", value.text):
         return
@@ -99,7 +99,7 @@ def _mtu(interface: Interface) -> Iterator[Broken]:
 
 
 def _ipoib_mtu(interface: Interface, value: Part, size: int) -> Iterator[Broken]:
-    """The MTU of an interface on InfiniBand."""
+    """Judge the MTU of an interface on InfiniBand."""
     connected = interface.mode == "connected"
     new = str(CONNECTED_MOST) if connected else None
     if size > (CONNECTED_MOST if connected else DATAGRAM_MOST):
@@ -111,8 +111,8 @@ def _ipoib_mtu(interface: Interface, value: Part, size: int) -> Iterator[Broken]
 
 
 def _merged(interfaces: list[Interface]) -> Iterator[Broken]:
-    """Interfaces that one mask shorter than /24 puts into one network though their third numbers
-    differ.
+    """Find interfaces whose third numbers differ but which a mask shorter than /24 puts into the
+    same network.
     """
     seen: list[tuple[str, Part, int]] = []
     for interface in interfaces:
@@ -132,7 +132,7 @@ def _merged(interfaces: list[Interface]) -> Iterator[Broken]:
 # --- ifcfg-*.
 
 ASSIGNMENT = re.compile(r"(\s*)([A-Za-z_][A-Za-z0-9_]*)(\s*)=(\s*)(.*?)\s*$")
-# more names than a table should hold
+# more names than a table should contain
 FAMILIES = ("IEEE_8021X_", "DCB_", "WPA_", "ROUTING_RULE", "NM_USER_")
 YES_NO = ("ONBOOT", "NM_CONTROLLED", "CONNECTED_MODE", "DEFROUTE", "PEERDNS", "USERCTL")
 ADDRESSES = ("IPADDR", "GATEWAY", "NETWORK", "BROADCAST")
@@ -140,7 +140,7 @@ IFCFG_TYPES = {"ethernet": "ethernet", "infiniband": "infiniband", "": ""}
 
 
 def ifcfg(recipe: Recipe) -> Iterator[Broken]:
-    """All that is wrong in the interfaces of ``recipe``."""
+    """Judge the interfaces of ``recipe``."""
     interfaces = []
     for fragment in fragments(recipe, "ifcfg"):
         if fragment.path.rsplit("/", 1)[-1].startswith(("route", "rule")):
@@ -156,7 +156,7 @@ def ifcfg(recipe: Recipe) -> Iterator[Broken]:
 
 
 def _one_line(line: WrittenLine, values: dict[str, Part]) -> Iterator[Broken]:
-    """A line alone; its value is added to ``values``."""
+    """Judge a single line and add its value to ``values``."""
     found = ASSIGNMENT.match(line.text.split(" #", 1)[0])
     if not found or line.is_comment:
         return
@@ -178,7 +178,7 @@ def _one_line(line: WrittenLine, values: dict[str, Part]) -> Iterator[Broken]:
 
 
 def _form(stem: str, value: Part) -> Iterator[Broken]:
-    """The value's form; what holds a variable is not judged."""
+    """Judge the form of a value, unless it contains a variable."""
     text = value.text
     if not text or text[0] in "$%<{@" or "$" in text:
         return  # a template fills it in
@@ -194,13 +194,13 @@ def _form(stem: str, value: Part) -> Iterator[Broken]:
 
 
 def _no_word(code: str, name: str, value: Part, known: tuple[str, ...] | frozenset[str]) -> Broken:
-    """A word that ``name`` does not take; the likest takes its place."""
+    """Report a word that ``name`` does not accept; the fix is the most similar word."""
     new = nearest(value.text.lower(), known, 0.5)
     return value.broken(code, f"{name}={value.text[:80]}", new)
 
 
 def _is_no_address(stem: str, text: str) -> bool:
-    """Whether a variable that holds an address or a mask holds none."""
+    """Return whether a variable for an address or a mask contains neither."""
     if stem == "NETMASK":
         return prefix_of(text) is None
     if stem == "PREFIX":
@@ -209,7 +209,7 @@ def _is_no_address(stem: str, text: str) -> bool:
 
 
 def _together(fragment: Fragment, values: dict[str, Part]) -> Iterator[Broken]:
-    """What two variables say about one thing."""
+    """Find two variables that contradict each other."""
     for suffix in ("", "0", "1", "2"):
         prefix, mask = values.get("PREFIX" + suffix), values.get("NETMASK" + suffix)
         length = prefix_of(mask.text) if mask else None
@@ -223,7 +223,7 @@ def _together(fragment: Fragment, values: dict[str, Part]) -> Iterator[Broken]:
 
 
 def _network(network: Part, mask: Part) -> Iterator[Broken]:
-    """NETWORK with bits outside of NETMASK."""
+    """Find a NETWORK with bits outside NETMASK."""
     length = prefix_of(mask.text)
     real = network_of(network.text, length) if length is not None else None
     if real is not None and str(real.network_address) != network.text:
@@ -232,7 +232,7 @@ def _network(network: Part, mask: Part) -> Iterator[Broken]:
 
 
 def _other_device(fragment: Fragment, device: Part) -> Iterator[Broken]:
-    """DEVICE that is another interface than the file's name says."""
+    """Find a DEVICE that differs from the interface in the file's name."""
     file = re.search(r"/ifcfg-([^/]+)$", fragment.path)
     if file is None or device.text in ("", file[1]):
         return
@@ -242,7 +242,7 @@ def _other_device(fragment: Fragment, device: Part) -> Iterator[Broken]:
 
 
 def _of_variables(fragment: Fragment, values: dict[str, Part]) -> Interface:
-    """The interface that the variables describe."""
+    """Return the interface that the variables describe."""
     texts = {name: value.text for name, value in values.items()}
     file = re.search(r"ifcfg-([^/]+)$", fragment.path)
     name = texts.get("DEVICE") or (file[1] if file else "")
@@ -283,7 +283,7 @@ Sections = dict[str, dict[str, Part]]
 
 
 def keyfile(fragment: Fragment) -> Iterator[Broken]:
-    """All that is wrong in a connection."""
+    """Judge a connection."""
     sections = _sections(fragment)
     for family, methods in METHODS.items():
         yield from _addressing(sections.get(family, {}), methods)
@@ -294,7 +294,7 @@ def keyfile(fragment: Fragment) -> Iterator[Broken]:
 
 
 def _sections(fragment: Fragment) -> Sections:
-    """Section: property: value. Of a property that stands twice the last counts."""
+    """Return section: property: value. If a property occurs twice, the last one counts."""
     sections: Sections = {}
     current: dict[str, Part] = {}
     for line in fragment.lines:
@@ -308,7 +308,7 @@ def _sections(fragment: Fragment) -> Sections:
 
 
 def _addressing(section: dict[str, Part], methods: tuple[str, ...]) -> Iterator[Broken]:
-    """The method and the addresses of one family."""
+    """Judge the method and the addresses of an address family."""
     method = section.get("method")
     addresses = [
         value for name, value in section.items() if re.fullmatch(r"address(?:es)?\d{0,3}", name)
@@ -324,7 +324,7 @@ def _addressing(section: dict[str, Part], methods: tuple[str, ...]) -> Iterator[
 
 
 def _address(value: Part) -> Iterator[Broken]:
-    """``address1=10.0.0.1/24,10.0.0.254``."""
+    """Judge ``address1=10.0.0.1/24,10.0.0.254``."""
     address, slash, length = value.text.rstrip(";").split(";")[0].split(",")[0].partition("/")
     most = 128 if ":" in address else 32
     if not is_address(address.strip()):
@@ -337,7 +337,7 @@ def _address(value: Part) -> Iterator[Broken]:
 
 
 def _of_sections(sections: Sections) -> Interface:
-    """The interface that the connection describes."""
+    """Return the interface that the connection describes."""
     connection = {name: value.text for name, value in sections.get("connection", {}).items()}
     kind = KEYFILE_TYPES.get(connection["type"], "other") if "type" in connection else ""
     names = ("infiniband", "ethernet", "802-3-ethernet")

@@ -1,5 +1,5 @@
-"""What the kernel is given when it starts: its command line (in /etc/default/grub, a loader's
-entry, or alone), and the options of the fabric's drivers in modprobe.d.
+"""Boot parameters of the kernel: its command line (in /etc/default/grub, an entry of a boot loader,
+or alone), and the options of the fabric's drivers in modprobe.d.
 """
 
 import re
@@ -20,7 +20,7 @@ HUGE_PAGES = ("hugepages", "hugepagesz", "default_hugepagesz")
 
 
 def command_line(recipe: Recipe) -> Iterator[Broken]:
-    """All that is wrong in the kernel's command lines of ``recipe``."""
+    """Judge the kernel's command lines in ``recipe``."""
     for fragment in fragments(recipe, "kernel-command-line"):
         for line in fragment.lines:
             if line.is_comment:
@@ -35,10 +35,10 @@ def command_line(recipe: Recipe) -> Iterator[Broken]:
 
 
 def _variable(recipe: Recipe, name: Part, value: Part) -> Iterator[Broken]:
-    """One ``GRUB_…=`` line."""
+    """Judge a line ``GRUB_…=``."""
     if name.text not in listed("grub"):
         meant = nearest(name.text, listed("grub"), 0.85)
-        # distributions read more of the other ones than are listed
+        # distributions read more variables than are listed
         if meant and meant.startswith("GRUB_CMDLINE"):
             yield name.broken("grub-name", name.text, meant)
     elif name.text.startswith("GRUB_CMDLINE"):
@@ -50,8 +50,8 @@ def _variable(recipe: Recipe, name: Part, value: Part) -> Iterator[Broken]:
 
 
 def _unquoted(value: Part, more: list[WrittenLine]) -> Iterator[Broken]:
-    """A value without quotes that has more than one word, here or on the lines that a document
-    wrapped it to.
+    """Find a value without quotes that has more than one word, here or on the lines to which a
+    document wrapped it.
     """
     text = " ".join(filter(None, [value.text, *(line.text.strip() for line in more)]))
     if " " in text and not any(mark in text for mark in '$`#"'):
@@ -61,8 +61,8 @@ def _unquoted(value: Part, more: list[WrittenLine]) -> Iterator[Broken]:
 
 
 def _following(recipe: Recipe, line: WrittenLine) -> Iterator[WrittenLine]:
-    """The lines to which a document wrapped an unquoted value: nothing but parameters, no blank
-    line between.
+    """Return the lines to which a document wrapped an unquoted value: only parameters, without a
+    blank line between.
     """
     raw = line.text.partition("=")[2].strip()
     if raw[:1] in ("'", '"') or line.before or not raw:
@@ -75,13 +75,13 @@ def _following(recipe: Recipe, line: WrittenLine) -> Iterator[WrittenLine]:
 
 
 def parameters(line: WrittenLine, start: int) -> list[Part]:
-    """The words from offset ``start`` on."""
+    """Return the words from offset ``start`` on."""
     found = islice(PARAMETER.finditer(line.text, start), MOST_WORDS)
     return [Part(line, word.start(), word.group()) for word in found]
 
 
 def _name(word: Part) -> str:
-    """Left of ``=``; the kernel takes ``-`` and ``_`` for the same."""
+    """Return the part before ``=``; the kernel treats ``-`` and ``_`` as equal."""
     return word.text.partition("=")[0].replace("-", "_")
 
 
@@ -90,13 +90,13 @@ def _value(word: Part) -> str:
 
 
 def _without(word: Part) -> str:
-    """The line's text without the word and one blank beside it."""
+    """Return the line's text without the word and an adjacent blank."""
     before, after = word.line.text[: word.offset], word.line.text[word.offset + len(word.text) :]
     return before.rstrip(" ") + after if before.endswith(" ") else before + after.lstrip(" ")
 
 
 def judge_parameters(words: list[Part]) -> Iterator[Broken]:
-    """A command line's parameters, alone and together."""
+    """Judge the parameters of a command line, alone and together."""
     by_name: dict[str, Part] = {}
     once = listed("kernel-parameters-once")
     for word in words:
@@ -114,7 +114,7 @@ def judge_parameters(words: list[Part]) -> Iterator[Broken]:
 
 
 def _huge_pages(words: list[Part]) -> Iterator[Broken]:
-    """A number of pages before their size."""
+    """Find a number of pages before their size."""
     names = [_name(word) for word in words]
     if names[:2] != ["hugepages", "hugepagesz"] or names.count("hugepages") != 1:
         return
@@ -126,7 +126,7 @@ def _huge_pages(words: list[Part]) -> Iterator[Broken]:
 
 
 def _parameter(word: Part) -> Iterator[Broken]:
-    """One parameter."""
+    """Judge a parameter."""
     name, value, known = _name(word), _value(word), listed("kernel-parameters")
     if name == "intel_pstate" and value == "disable":
         fix = _without(word)
@@ -144,7 +144,9 @@ def _parameter(word: Part) -> Iterator[Broken]:
 
 
 def _begins_so(name: str, meant: str) -> bool:
-    """Whether the name is another that begins with the known one, or the other way round."""
+    """Return whether one of the names begins with the other, so that it is a different
+    parameter.
+    """
     begins = name.startswith(meant) or meant.startswith(name)
     return begins and abs(len(name) - len(meant)) > 1
 
@@ -170,7 +172,7 @@ LANES = 8  # hfi1's default of num_vls
 
 
 def modprobe(fragment: Fragment) -> Iterator[Broken]:
-    """All that is wrong in a file of modprobe.d."""
+    """Judge a file of modprobe.d."""
     found = (LANES_SET.search(line.text.split("#", 1)[0]) for line in fragment.lines)
     lanes = next((int(match[1]) for match in found if match), LANES)
     for line in fragment.lines:
@@ -192,7 +194,7 @@ def _words(line: WrittenLine) -> list[Part]:
 
 
 def _options(line: WrittenLine, lanes: int) -> Iterator[Broken]:
-    """One ``options MODULE …`` line."""
+    """Judge a line ``options MODULE …``."""
     gap = SPACED.search(line.text) or LIST_GAP.search(line.text)
     if gap:
         fix = LIST_GAP.sub(",", SPACED.sub("=", line.text))
@@ -204,7 +206,9 @@ def _options(line: WrittenLine, lanes: int) -> Iterator[Broken]:
 
 
 def option(word: Part, text: str, module: str, lanes: int = LANES) -> Iterator[Broken]:
-    """One word behind the name of a module; ``text`` is the word without a shell's quotes."""
+    """Judge a word after the name of a module; ``text`` is the word without the quotes
+    of a shell.
+    """
     name, equals, value = text.partition("=")
     if equals:
         yield from _known(word, module, name)
@@ -214,12 +218,12 @@ def option(word: Part, text: str, module: str, lanes: int = LANES) -> Iterator[B
 
 
 def _module(name: str) -> Module:
-    """What is known of a module; one that is not in the table has no parameters."""
+    """Return the known facts of a module; a module that is not in the table has no parameters."""
     return modules().get(name) or Module(name=name, parameters="")
 
 
 def _bare(word: Part, module: str) -> Iterator[Broken]:
-    """A word without ``=``: the module's name again, or a number that has lost its name."""
+    """Judge a word without ``=``: the module's name again, or a number that has lost its name."""
     text, line = word.text, word.line.text
     start, end = line[: word.offset].rstrip(), line[word.offset + len(text) :]
     if text.replace("-", "_") == module:
@@ -231,8 +235,8 @@ def _bare(word: Part, module: str) -> Iterator[Broken]:
 
 
 def _known(word: Part, module: str, name: str) -> Iterator[Broken]:
-    """A name that resembles one that the module knows: the lists grow with the drivers, so strange
-    ones are left.
+    """Find a name that resembles a parameter of the module. Other unknown names are accepted,
+    because the lists grow with the drivers.
     """
     known = _module(module).known
     meant = nearest(name, known, 0.82)
@@ -251,7 +255,7 @@ def _known(word: Part, module: str, name: str) -> Iterator[Broken]:
 
 
 def _range(word: Part, module: str, name: str, value: str, lanes: int) -> Iterator[Broken]:
-    """A value against the driver's limits; what a script fills in is not judged."""
+    """Judge a value by the driver's limits, unless a script inserts it."""
     if "$" in value:
         return
     if (module, name) == ("hfi1", "krcvqs"):
@@ -264,10 +268,10 @@ def _range(word: Part, module: str, name: str, value: str, lanes: int) -> Iterat
 
 
 def _queues(word: Part, value: str, lanes: int) -> Iterator[Broken]:
-    """krcvqs: too many values, or so many equal ones that every lane was meant.
+    """Judge krcvqs: too many values, or so many equal values that every lane was probably intended.
 
-    Fewer values are legal (the first lanes only, as krcvqs=5 or 0,0,0,5), so a short list counts as
-    wrong only when it names more than half of the lanes and none with 0.
+    Fewer values are legal (only the first lanes, as krcvqs=5 or 0,0,0,5), so a short list counts as
+    wrong only if it names more than half of the lanes and none with 0.
     """
     counts = value.strip("\"'").split(",", MOST_WORDS)[:MOST_WORDS]
     numbers = [_integer(count) for count in counts]
@@ -283,7 +287,7 @@ def _queues(word: Part, value: str, lanes: int) -> Iterator[Broken]:
 
 
 def _twice(fragment: Fragment) -> Iterator[Broken]:
-    """A parameter with two different values, on one line or on two."""
+    """Find a parameter with two different values, on one line or on two."""
     seen: dict[tuple[str, str], str] = {}
     for line in fragment.lines:
         words = _words(line)
@@ -297,7 +301,7 @@ def _twice(fragment: Fragment) -> Iterator[Broken]:
 
 
 def _integer(text: str) -> int | None:
-    """A decimal or hexadecimal number as the kernel reads it, None otherwise."""
+    """Return a decimal or hexadecimal number as the kernel reads it, else None."""
     bare = text.strip("\"'")
     if re.fullmatch(r"-?(?:0[xX][0-9a-fA-F]{1,16}|[0-9]{1,20})", bare):
         return int(bare, 16) if "x" in bare.lower() else int(bare)

@@ -20,7 +20,7 @@ BYTES = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class SysctlSetting:
-    """``name`` is dotted; ``key`` and ``value`` are what stands in the line."""
+    """A setting: ``name`` is dotted; ``key`` and ``value`` are as written in the line."""
 
     name: str
     key: Part
@@ -28,17 +28,17 @@ class SysctlSetting:
 
     @property
     def row(self) -> Sysctl:
-        """What is known of the setting."""
+        """The known facts of the setting."""
         return sysctls().get(self.name) or Sysctl(name=self.name)
 
     def wrong(self, seen: str = "", new: str | None = None) -> Broken:
-        """The value is out of its range."""
+        """Report that the value is out of its range."""
         said = seen or f"{self.name} = {self.value.text}"
         return self.value.broken("sysctl-value-range", said, new)
 
 
 def sysctl(fragment: Fragment) -> Iterator[Broken]:
-    """All that is wrong in a file of settings."""
+    """Judge a file of settings."""
     settings: dict[str, SysctlSetting] = {}
     for line in fragment.lines:
         if not line.text.strip() or line.text.lstrip()[0] in "#;":
@@ -61,7 +61,7 @@ def sysctl(fragment: Fragment) -> Iterator[Broken]:
 
 
 def setting_of(line: WrittenLine) -> SysctlSetting | None:
-    """The setting of one line, None when it is none."""
+    """Return the setting of a line; None if it is not a setting."""
     found = ASSIGNMENT.match(line.text)
     if not found:
         return None
@@ -71,7 +71,7 @@ def setting_of(line: WrittenLine) -> SysctlSetting | None:
 
 
 def _no_setting(line: WrittenLine) -> Iterator[Broken]:
-    """A command, or a name without ``=``."""
+    """Judge a command, or a name without ``=``."""
     command = COMMAND.match(line.text)
     pair = re.match(r"\s*((?:net|vm)\.[\w.]+)(?:\s*:\s*|\s+)([\w ]{1,60})$", line.text)
     if command:
@@ -82,13 +82,13 @@ def _no_setting(line: WrittenLine) -> Iterator[Broken]:
 
 
 def _command(line: WrittenLine, command: re.Match[str]) -> Broken:
-    """``sysctl -w NAME=VALUE`` as a line of a file."""
+    """Return ``sysctl -w NAME=VALUE`` as a line of a file."""
     fix = command["rest"].strip("\"'")
     return at("sysctl-not-a-setting", line, 0, line.text.strip(), fix)
 
 
 def judge_setting(setting: SysctlSetting) -> Iterator[Broken]:
-    """One setting alone; also used for ``sysctl -w``."""
+    """Judge a single setting; also used for ``sysctl -w``."""
     line = setting.key.line
     command = COMMAND.match(line.text)
     folder, _, name = setting.name.rpartition(".")
@@ -104,7 +104,7 @@ def judge_setting(setting: SysctlSetting) -> Iterator[Broken]:
 
 
 def _unknown(setting: SysctlSetting, folder: str, name: str) -> Iterator[Broken]:
-    """A name that resembles one that exists, there or in the neighbouring folder."""
+    """Find a name that resembles an existing name, in this folder or in the neighbouring one."""
     elsewhere = next(
         (other for other, names in folders().items() if other != folder and name in names), None
     )
@@ -115,7 +115,7 @@ def _unknown(setting: SysctlSetting, folder: str, name: str) -> Iterator[Broken]
 
 
 def _value(setting: SysctlSetting) -> Iterator[Broken]:
-    """The value's form, then its range."""
+    """Judge the form of the value, then its range."""
     value, form = setting.value, setting.row.form
     comment = re.search(r"\s[#;]", value.text)
     if comment:
@@ -136,8 +136,8 @@ def _value(setting: SysctlSetting) -> Iterator[Broken]:
 
 
 def _plain(setting: SysctlSetting) -> str:
-    """The value as the kernel would take it: no quotes, no commas between numbers, no unit
-    letters.
+    """Return the value in the form that the kernel accepts: without quotes, commas between numbers
+    and unit letters.
     """
     form, plain = setting.row.form, setting.value.text
     if not form:
@@ -153,13 +153,13 @@ def _plain(setting: SysctlSetting) -> str:
 
 
 def _in_bytes(word: str) -> str:
-    """``16M`` as 16777216; other words as they are."""
+    """Return ``16M`` as 16777216; other words unchanged."""
     size = SIZE.fullmatch(word)
     return str(int(size[1]) * UNITS[size[2].lower()]) if size else word
 
 
 def _triple(setting: SysctlSetting, numbers: list[str]) -> Iterator[Broken]:
-    """Three numbers that do not fall."""
+    """Judge three numbers, which must not decrease."""
     seen = f"{setting.name} = {setting.value.text}"
     if len(numbers) != 3 or not all(text.isascii() and text.isdigit() for text in numbers):
         yield setting.value.broken("sysctl-three-values", seen)
@@ -173,7 +173,7 @@ def _triple(setting: SysctlSetting, numbers: list[str]) -> Iterator[Broken]:
 
 
 def _number(setting: SysctlSetting, plain: str) -> Iterator[Broken]:
-    """One whole number within its range."""
+    """Judge a whole number by its range."""
     if not re.fullmatch(r"-?[0-9]{1,20}|0x[0-9a-fA-F]{1,16}", plain):
         if plain == setting.value.text:
             yield setting.wrong()
@@ -191,7 +191,7 @@ def _number(setting: SysctlSetting, plain: str) -> Iterator[Broken]:
 
 
 def _below(ceiling: SysctlSetting | None, window: SysctlSetting | None) -> Iterator[Broken]:
-    """net.core.rmem_max against tcp_rmem, and the same for wmem."""
+    """Compare net.core.rmem_max with tcp_rmem, and the same for wmem."""
     if not ceiling or not window or not re.fullmatch(r"[0-9]{1,12}", ceiling.value.text):
         return
     high = (window.value.text.split() or [""])[-1]

@@ -1,5 +1,5 @@
-"""Files of the system around the fabric: limits.d, irqbalance's arguments, dnf's and yum's
-repositories.
+"""Files of the system that affect the fabric: limits.d, irqbalance's arguments, repositories of dnf
+and yum.
 """
 
 import re
@@ -9,18 +9,18 @@ from wireproof.lint.fragments import Fragment, Part, WrittenLine, at, parts
 from wireproof.lint.rule import Broken
 from wireproof.lint.tables import listed, nearest, spelled
 
-# --- limits.d: how much memory a user may lock; without it RDMA cannot register buffers.
+# --- limits.d: how much memory a user may lock; RDMA needs it to register buffers.
 
 TYPES = ("soft", "hard", "-")
 UNLIMITED = ("unlimited", "infinity", "-1")
 NO_COUNT = ("nice", "priority", "chroot", "nonewprivs", "rtprio")
 IN_KIB = ("memlock", "stack", "data", "rss", "as")
-# 1 GiB: a round number well above what one rank's endpoint pins (about 50 MiB under PSM3)
+# 1 GiB: a round number well above the pinned memory of a rank's endpoint (about 50 MiB with PSM3)
 ENOUGH_KIB = 1 << 20
 
 
 def limits(fragment: Fragment) -> Iterator[Broken]:
-    """All that is wrong in a file of limits."""
+    """Judge a file of limits."""
     memlock: dict[str, dict[str, tuple[WrittenLine, str]]] = {}
     for line in fragment.lines:
         columns = [] if "$" in line.text else line.words
@@ -41,7 +41,7 @@ def limits(fragment: Fragment) -> Iterator[Broken]:
 
 
 def _columns(line: WrittenLine, columns: list[str]) -> Iterator[Broken]:
-    """Too few or too many columns; the fix adds what can only be one thing."""
+    """Report too few or too many columns; the fix adds a column if it can only have one value."""
     fixed = None
     if len(columns) == 3 and columns[1] in listed("limits"):
         fixed = f"{columns[0]} - {columns[1]} {columns[2]}"
@@ -51,7 +51,9 @@ def _columns(line: WrittenLine, columns: list[str]) -> Iterator[Broken]:
 
 
 def _replacements(kind: str, item: str, value: str) -> Iterator[tuple[str, str]]:
-    """(wrong word, right word) of each column; "" when it is not clear what was meant."""
+    """Return (wrong word, right word) for each column; the right word is "" if the intention is
+    unclear.
+    """
     if kind not in TYPES:
         yield kind, nearest(kind.lower(), TYPES, 0.6) or ""
     if item not in listed("limits"):
@@ -62,7 +64,7 @@ def _replacements(kind: str, item: str, value: str) -> Iterator[tuple[str, str]]
 
 
 def _kibibytes(item: str, value: str) -> str:
-    """``64G`` of an item that is counted in KiB."""
+    """Return a value such as ``64G`` for an item that is counted in KiB."""
     size = re.fullmatch(r"([0-9]{1,9})([kKmMgG])[iI]?[bB]?", value)
     if not size or item not in IN_KIB:
         return ""
@@ -70,14 +72,14 @@ def _kibibytes(item: str, value: str) -> str:
 
 
 def _low(line: WrittenLine, value: str) -> Iterator[Broken]:
-    """A memlock that is a small number."""
+    """Find a memlock with a small number."""
     if value.isascii() and value.isdigit() and int(value[:18]) < ENOUGH_KIB:
         place = line.text.index(value, line.text.index("memlock"))
         yield Part(line, place, value).broken("limits-memlock-low", f"{value} KiB", "unlimited")
 
 
 def _half(memlock: dict[str, dict[str, tuple[WrittenLine, str]]]) -> Iterator[Broken]:
-    """soft without hard or hard without soft, for one domain."""
+    """Find soft without hard or hard without soft for the same domain."""
     general = memlock.get("*", {})
     for domain, given in memlock.items():
         (kind, (line, value)), *more = given.items()
@@ -97,7 +99,7 @@ COMMENTED = re.compile(r"\s*#+\s*(IRQBALANCE_ARGS\s*=.*hintpolicy.*)$")
 
 
 def irqbalance(fragment: Fragment) -> Iterator[Broken]:
-    """All that is wrong in irqbalance's settings."""
+    """Judge irqbalance's settings."""
     for line in fragment.lines:
         found = ARGUMENTS.match(line.text)
         if found and not line.is_comment:
@@ -108,7 +110,7 @@ def irqbalance(fragment: Fragment) -> Iterator[Broken]:
 
 
 def _assignment(name: Part, value: Part) -> Iterator[Broken]:
-    """One active line."""
+    """Judge an active line."""
     known = listed("irqbalance-variables")
     if name.text not in known:
         meant = spelled(name.text.upper(), known, 0.75)
@@ -120,7 +122,7 @@ def _assignment(name: Part, value: Part) -> Iterator[Broken]:
 
 
 def argument(line: WrittenLine, option: re.Match[str]) -> Iterator[Broken]:
-    """One long option; short ones (-h) have one letter and are not matched."""
+    """Judge a long option; short options (-h) have a single letter and are not matched."""
     dashes, name, value = option.groups()
     bare, known = name.replace("-", "").replace("_", "").lower(), listed("irqbalance-options")
     meant = name if name in known else spelled(bare, known, 0.8)
@@ -136,7 +138,7 @@ def argument(line: WrittenLine, option: re.Match[str]) -> Iterator[Broken]:
 
 
 def _policy(line: WrittenLine, option: re.Match[str], value: str | None) -> Iterator[Broken]:
-    """The word behind ``--hintpolicy``, which is none of the three."""
+    """Report the word after ``--hintpolicy`` if it is none of the three."""
     if not value:
         yield at("irqbalance-policy", line, option.start(), "no word follows")
     elif "script" not in value:
@@ -145,8 +147,8 @@ def _policy(line: WrittenLine, option: re.Match[str], value: str | None) -> Iter
 
 
 def _commented(fragment: Fragment) -> Iterator[Broken]:
-    """``#IRQBALANCE_ARGS=--hintpolicy=exact`` and nothing active. The packaged file's empty comment
-    is left.
+    """Find ``#IRQBALANCE_ARGS=--hintpolicy=exact`` without an active line. The empty comment of the
+    packaged file is ignored.
     """
     for line in fragment.lines:
         found = COMMENTED.match(line.text)
@@ -167,7 +169,7 @@ SOURCES = ("baseurl", "mirrorlist", "metalink")
 
 
 def repository(fragment: Fragment) -> Iterator[Broken]:
-    """All that is wrong in a file of repositories."""
+    """Judge a file of repositories."""
     heads: dict[str, WrittenLine] = {}
     names: dict[str, set[str]] = {"": set()}
     section = ""
@@ -189,8 +191,8 @@ def repository(fragment: Fragment) -> Iterator[Broken]:
 
 
 def _option(line: WrittenLine, found: re.Match[str], quoted: bool) -> Iterator[Broken]:
-    """One ``name=value``; beside other text (``quoted``) it may be of another file, so its name is
-    not judged.
+    """Judge a line ``name=value``. Among other text (``quoted``) it may belong to another file, so
+    its name is not judged.
     """
     (name, value), known = parts(line, found), listed("repository")
     if name.text in known:
@@ -203,7 +205,7 @@ def _option(line: WrittenLine, found: re.Match[str], quoted: bool) -> Iterator[B
 
 
 def _addresses(name: str, value: Part) -> Iterator[Broken]:
-    """Addresses that are none, and a key where a repository belongs."""
+    """Find values that are not addresses, and a key in the place of a repository."""
     text = value.text
     wrong = any(not URL.match(address) for address in re.split(r"[\s,]+", text))
     placeholder = "<" in text and "href" not in text and "</" not in text

@@ -1,5 +1,5 @@
-"""The catalogue of rules and of the rows that break them: the files of this folder, and a site's.
-The checks find where a rule is broken.
+"""The catalogue of rules and of their rows: the files of this folder, and those of a site. The
+checks find where a rule is broken.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -20,7 +20,7 @@ FILES = ("kernel.toml", "interfaces.toml", "system.toml")
 
 
 class Book(NamedTuple):
-    """Rules by their codes, and the ways to break a rule that are data."""
+    """Rules by their codes, and the rows that find broken rules."""
 
     rules: dict[str, Rule]
     line: list[LineRow]
@@ -29,14 +29,14 @@ class Book(NamedTuple):
 
 
 def book(names: Iterable[str] = (*SCRIPT, *ADMIN, *FILES)) -> Book:
-    """What the files ``names`` of ours hold, and what the site adds. Raises BadInput for a code
-    that stands for two rules, and for a row of a rule that there is not.
+    """Return the content of our files ``names`` and the rows of the site. Raise BadInput for a code
+    with two rules, and for a row of an unknown rule.
     """
     return _book(tuple(names))
 
 
 def rules() -> dict[str, Rule]:
-    """All rules by their codes."""
+    """Return all rules by their codes."""
     return book().rules
 
 

@@ -7,4 +7,4 @@ __all__ = ["CHECKS"]
 
 _PARTS = (mistyped, batch, variables, mpi, wire, benchmarks)
 CHECKS: tuple[Check, ...] = tuple(check for part in _PARTS for check in part.CHECKS)
-"""Each looks at scripts only: a check need not ask."""
+"""Each check gets only scripts and need not test the kind."""

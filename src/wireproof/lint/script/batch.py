@@ -25,7 +25,7 @@ _VARIABLE = re.compile(r"\$\{?[A-Za-z_]\w*\}?|\$\(")
 
 
 def shebang(recipe: Recipe) -> Iterator[Broken]:
-    """``#!/bin/bash -I``."""
+    """Find an unknown option of the shell, such as ``#!/bin/bash -I``."""
     for number, line in enumerate(recipe.lines, 1):
         if len(line) > 200 or not line.lstrip("\ufeff \t").startswith("#!"):
             continue
@@ -38,7 +38,7 @@ def shebang(recipe: Recipe) -> Iterator[Broken]:
 
 
 def _shell_option(number: int, line: str, word: str, letters: str) -> Iterator[Broken]:
-    """An option of the shell that is none of its ``letters``."""
+    """Report an option that is not among the ``letters`` of the shell."""
     if word[:1] not in "-–—" or word.startswith("--"):
         return
     if word[0] != "-" or any(letter not in letters for letter in word[1:]):
@@ -49,7 +49,7 @@ def _shell_option(number: int, line: str, word: str, letters: str) -> Iterator[B
 
 
 def first_line(recipe: Recipe) -> Iterator[Broken]:
-    """``#!`` missing or too late."""
+    """Find a ``#!`` that is missing or too late."""
     first = next((number for number, line in enumerate(recipe.lines, 1) if line.strip()), 0)
     line = recipe.lines[first - 1] if first else ""
     whole = [job for job in jobs(recipe) if job.part.script]
@@ -62,7 +62,7 @@ def first_line(recipe: Recipe) -> Iterator[Broken]:
 
 
 def late(recipe: Recipe) -> Iterator[Broken]:
-    """#SBATCH behind the first command."""
+    """Find #SBATCH after the first command."""
     for job in _scripts(recipe):
         first = min((command.line for command in job.commands), default=None)
         for option in job.sbatch:
@@ -73,7 +73,7 @@ def late(recipe: Recipe) -> Iterator[Broken]:
 
 
 def misspelt(recipe: Recipe) -> Iterator[Broken]:
-    """``# SBATCH``, ``#SBTACH``."""
+    """Find ``# SBATCH``, ``#SBTACH``."""
     for job in _scripts(recipe):
         for number in range(job.part.first, job.part.last + 1):
             line = recipe.lines[number - 1]
@@ -87,7 +87,7 @@ def misspelt(recipe: Recipe) -> Iterator[Broken]:
 
 
 def options(recipe: Recipe) -> Iterator[Broken]:
-    """Unknown options, equals signs, variables."""
+    """Find unknown options, misplaced equals signs and variables."""
     for job in _scripts(recipe):
         for option in job.sbatch:
             yield from _unknown(recipe, option)
@@ -120,7 +120,7 @@ _MAY_REPEAT = ("--gres", "--constraint", "--mail-type", "--export")
 
 
 def counts(recipe: Recipe) -> Iterator[Broken]:
-    """Repeated options, counts that disagree."""
+    """Find repeated options and contradictory counts."""
     for job in _scripts(recipe):
         before: dict[str, SetVariable] = {}
         for option in job.sbatch:

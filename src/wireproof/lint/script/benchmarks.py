@@ -1,5 +1,5 @@
 """Rules for the programs that measure a network: the Intel MPI Benchmarks, the OSU
-Micro-Benchmarks, perftest and qperf. Those that are rows are in ``rules/benchmarks.toml``.
+Micro-Benchmarks, perftest and qperf. Rules that are rows are in ``rules/benchmarks.toml``.
 """
 
 import re
@@ -21,7 +21,7 @@ _EVEN = ("osu_mbw_mr", "osu_multi_lat")
 
 
 def misspelt(recipe: Recipe) -> Iterator[Broken]:
-    """``osu_latancy``."""
+    """Find misspelt programs, such as ``osu_latancy``."""
     for command in commands(recipe):
         name = command.program
         if not re.fullmatch(r"osu_[a-z_]{2,40}", name) or name in listed("osu"):
@@ -35,7 +35,7 @@ def misspelt(recipe: Recipe) -> Iterator[Broken]:
 
 
 def unknown(recipe: Recipe) -> Iterator[Broken]:
-    """``IMB-RMA PingPong``."""
+    """Find benchmarks that a program does not have, such as ``IMB-RMA PingPong``."""
     for command in commands(recipe):
         for word in command.words[1:] if command.program in _SUITES else ():
             if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]+", word.text):
@@ -46,7 +46,7 @@ def unknown(recipe: Recipe) -> Iterator[Broken]:
 
 
 def _unknown(program: str, name: str) -> str:
-    """What is wrong with a benchmark of a suite; "" for one that it has, or may have."""
+    """Return what is wrong with a benchmark of a suite; "" if the suite has it, or may have it."""
     known, lower = listed(program), name.lower()
     elsewhere = [other for other in _SUITES if lower in listed(other)]
     if lower in known:
@@ -58,8 +58,8 @@ def _unknown(program: str, name: str) -> str:
 
 
 def ranks(recipe: Recipe) -> Iterator[Broken]:
-    """The number of ranks of OSU benchmarks. Of several programs in one line (``prog1 : -n 1
-    prog2``) the ranks add up.
+    """Judge the number of ranks of OSU benchmarks. The ranks of several programs in a line (``prog1
+    : -n 1 prog2``) add up.
     """
     for _, launch in launched(recipe):
         words, name, count = launch.command.words, launch.benchmark, launch.ranks
@@ -74,7 +74,7 @@ def ranks(recipe: Recipe) -> Iterator[Broken]:
 # --- perftest and qperf.
 
 _PERFTEST = re.compile(r"(ib|raw_ethernet)_(write|read|send|atomic|burst)_(bw|lat)\Z")
-# Options of perftest without a value; all others of one letter take one.
+# Options of perftest without a value; all other options of one letter take a value.
 _FLAGS = frozenset(f"-{letter}" for letter in "abeFghHNORUVzXWPEKj")
 _CM = re.compile(r"[-–—−]R|--rdma_cm")
 _OPA_MTU = 8192
@@ -87,7 +87,7 @@ _TESTS = re.compile(
 
 
 def perftest(recipe: Recipe) -> Iterator[Broken]:
-    """MTUs that are not chosen; sides that do not match."""
+    """Find impossible MTUs, and sides that do not match."""
     servers: dict[str, Command] = {}
     for command in commands(recipe):
         if not _PERFTEST.match(command.program):
@@ -101,7 +101,7 @@ def perftest(recipe: Recipe) -> Iterator[Broken]:
 
 
 def _sides(server: Command, client: Command) -> Iterator[Broken]:
-    """Options that both ends must have."""
+    """Find options that both ends must share."""
     differ = [
         flag for flag in ("-R", "-a", "-b") if (flag in server.texts) != (flag in client.texts)
     ]
@@ -112,7 +112,7 @@ def _sides(server: Command, client: Command) -> Iterator[Broken]:
 
 
 def _small_mtu(recipe: Recipe, command: Command) -> Iterator[Broken]:
-    """A bandwidth over Omni-Path whose queue pair keeps an MTU of InfiniBand."""
+    """Find a bandwidth test over Omni-Path whose queue pair keeps an MTU of InfiniBand."""
     size = command.value("-s") or command.value("--size")
     small = size is not None and (not size.text.isdigit() or int(size.text[:9]) < _OPA_MTU)
     shown = any(text in ("-h", "--help", "-V", "--version") for text in command.texts)
@@ -125,7 +125,7 @@ def _small_mtu(recipe: Recipe, command: Command) -> Iterator[Broken]:
 
 @lru_cache(maxsize=4)
 def omni_path(recipe: Recipe) -> bool:
-    """Whether the text is about Omni-Path's adapters, and about no other InfiniBand."""
+    """Return whether the text is about Omni-Path adapters and no other InfiniBand."""
     texts = [line[:_LONGEST] for line in recipe.lines]
     return any(_OMNI_PATH.search(line) for line in texts) and not any(
         "mlx" in line or "mthca" in line for line in texts
@@ -133,7 +133,7 @@ def omni_path(recipe: Recipe) -> bool:
 
 
 def _host(command: Command) -> bool:
-    """A word that is neither option nor value: the server's name."""
+    """Return the word that is neither an option nor a value: the server's name."""
     at = 1
     while at < len(command.words):
         text = command.words[at].text
@@ -144,7 +144,7 @@ def _host(command: Command) -> bool:
 
 
 def qperf(recipe: Recipe) -> Iterator[Broken]:
-    """Options behind the tests."""
+    """Find options after the tests."""
     for command in commands(recipe):
         if command.program == "qperf":
             tests = [at for at, text in enumerate(command.texts) if _TESTS.match(text)]
@@ -153,7 +153,7 @@ def qperf(recipe: Recipe) -> Iterator[Broken]:
 
 
 def _late(recipe: Recipe, command: Command, first: int, last: int) -> Iterator[Broken]:
-    """Options behind the tests, which are the words ``first`` to ``last``."""
+    """Find options after the tests, which are the words ``first`` to ``last``."""
     words, behind = command.words, command.words[last + 1 :]
     if any(text in ("-lp", "--listen_port") for text in command.texts[last:]):
         return

@@ -1,5 +1,5 @@
 """A script as the rules see it: its #SBATCH options, the variables that it sets, the MPI launches,
-whose MPI it is.
+and the MPI of each.
 """
 
 import re
@@ -22,7 +22,7 @@ from wireproof.lint.shell import (
 )
 
 MOST = 500
-"""Launches of one script that are looked at."""
+"""Limit of launches that are judged in a script."""
 
 _WORD = re.compile(r"\S+")
 _SBATCH = re.compile(r"#SBATCH[ \t]+")
@@ -66,8 +66,8 @@ _OF_INTEL = re.compile(r"(setvars|env/vars|mpivars|mpivars\.release)\.c?sh$")
 @dataclass(frozen=True, slots=True)
 class SetVariable:
     """A variable that gets a value: by assignment, ``export``, ``-genv``, ``-x``; or the option of
-    an #SBATCH line, by its long name, with its value ("" when it has none). ``value_word`` is the
-    word that holds the value (the same as ``word`` for ``NAME=value``). ``how``: assignment,
+    an #SBATCH line, by its long name, with its value ("" if it has none). ``value_word`` is the
+    word that contains the value (the same as ``word`` for ``NAME=value``). ``how``: assignment,
     export, genv, x, mca, sbatch.
     """
 
@@ -80,7 +80,7 @@ class SetVariable:
 
 @dataclass(eq=False)  # compared by identity: what is derived from it is remembered
 class Job:
-    """The commands of one segment, in order, with what is around them."""
+    """The commands of a segment, in order, with their context."""
 
     recipe: Recipe
     part: Segment
@@ -89,18 +89,18 @@ class Job:
 
     @cached_property
     def text(self) -> str:
-        """The segment's text, without comments' lines."""
+        """The segment's text without comment lines."""
         lines = self.recipe.lines[self.part.first - 1 : self.part.last]
         return "\n".join(line for line in lines if not line.lstrip().startswith("#"))
 
     @cached_property
     def sbatch(self) -> tuple[SetVariable, ...]:
-        """The options of all #SBATCH lines, also of those that come too late."""
+        """The options of all #SBATCH lines, including those that come too late."""
         return tuple(_sbatch(self.recipe, self.part))
 
     @cached_property
     def slurm(self) -> bool:
-        """It runs under Slurm."""
+        """Whether the job runs under Slurm."""
         return bool(self.sbatch) or "SLURM_" in self.text
 
     @cached_property
@@ -108,25 +108,29 @@ class Job:
         return {option.name: option.value for option in self.sbatch}
 
     def option(self, name: str) -> str | None:
-        """The last value of an #SBATCH option, by its long name."""
+        """Return the last value of an #SBATCH option, by its long name."""
         return self._last_values.get(name)
 
     def count(self, name: str) -> int | None:
-        """The value of an #SBATCH option that is a plain number (of ``2-4`` the smaller)."""
+        """Return the value of an #SBATCH option if it is a plain number (the smaller of
+        ``2-4``).
+        """
         return whole_number((self.option(name) or "").split("-")[0])
 
     @cached_property
     def old_intel(self) -> bool:
-        """It names an Intel MPI before 2019, whose fabrics and options were others."""
+        """Whether the job names an Intel MPI before 2019, which had other fabrics and options."""
         return bool(_OLD_INTEL.search(self.text))
 
     def open_mpi(self, versions: str) -> bool:
-        """It names an Open MPI of these first ``versions``, a range of digits."""
+        """Return whether the job names an Open MPI of these major ``versions``, a range
+        of digits.
+        """
         return bool(re.search(rf"(?i)open-?mpi[^\n]{{0,12}}[/_-]v?[{versions}]\.", self.text))
 
     @cached_property
     def launches(self) -> tuple[Launch, ...]:
-        """The MPI launches; of very many the first."""
+        """The MPI launches; the first ones if there are very many."""
         return tuple(islice(launches(self.commands), MOST))
 
     @cached_property
@@ -134,13 +138,13 @@ class Job:
         return [command.line for command in self.commands]
 
     def after(self, line: int) -> Command | None:
-        """The first command that begins behind a line."""
+        """Return the first command that begins after a line."""
         at = bisect_right(self._lines, line)
         return self.commands[at] if at < len(self.commands) else None
 
     @cached_property
     def exported(self) -> dict[str, int]:
-        """The names that ``export`` has, and the line of the first time."""
+        """The names in ``export``, with the line of the first occurrence."""
         found: dict[str, int] = {}
         for command in self.commands:
             if command.program == "export":
@@ -155,22 +159,22 @@ class Job:
         )
 
     def before(self, line: int) -> dict[str, str]:
-        """The variables that are set in lines before this one, not by a launch line's own
-        options.
+        """Return the variables that are set in earlier lines, not by the options of a
+        launch line.
         """
         end = bisect_left(self._general, line, key=lambda setting: setting.word.line)
         return {setting.name: setting.value for setting in self._general[:end]}
 
     def within(self, first: int, last: int) -> dict[str, str]:
-        """The variables that are set in these lines."""
+        """Return the variables that are set in these lines."""
         begin = bisect_left(self.settings, first, key=lambda setting: setting.word.line)
         end = bisect_right(self.settings, last, key=lambda setting: setting.word.line)
         return {setting.name: setting.value for setting in self.settings[begin:end]}
 
     @cached_property
     def hidden(self) -> bool:
-        """Something that we cannot see may set more: a sourced file, a module, ``set -a``, an
-        environment file.
+        """Whether something invisible may set more variables: a sourced file, a module, ``set -a``,
+        an environment file.
         """
         for command in self.commands:
             if command.program in ("source", ".") and len(command.words) > 1:
@@ -183,7 +187,7 @@ class Job:
 
 @lru_cache(maxsize=4)
 def jobs(recipe: Recipe) -> tuple[Job, ...]:
-    """The recipe's segments as jobs."""
+    """Return the recipe's segments as jobs."""
     every = commands(recipe)
     found, at = [], 0
     for part in segments(recipe):
@@ -196,7 +200,7 @@ def jobs(recipe: Recipe) -> tuple[Job, ...]:
 
 
 def launched(recipe: Recipe) -> Iterator[tuple[Job, Launch]]:
-    """Every launch with its job."""
+    """Return every launch with its job."""
     yield from ((job, launch) for job in jobs(recipe) for launch in job.launches)
 
 
@@ -258,7 +262,7 @@ def _exported(command: Command) -> Iterator[SetVariable]:
 
 
 def _by_option(words: tuple[Word, ...]) -> Iterator[SetVariable]:
-    """``-genv NAME VALUE``, ``-x NAME=VALUE``, ``--mca NAME VALUE``."""
+    """Return variables of ``-genv NAME VALUE``, ``-x NAME=VALUE``, ``--mca NAME VALUE``."""
     option, name = words[0].text, words[1]
     value = words[2] if len(words) > 2 else None
     if option in ("-genv", "-env", "--genv", "--env"):

@@ -1,4 +1,4 @@
-"""One MPI launch: who starts what, with how many ranks, on which nodes."""
+"""An MPI launch: which launcher starts which program, with how many ranks, on which nodes."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -36,8 +36,8 @@ _HYDRA = re.compile(
 
 @dataclass(eq=False)
 class Launch:
-    """``command.words[0]`` is the launcher (``mpirun``, ``srun`` …), ``program`` what it starts, ()
-    when nothing.
+    """An MPI launch. ``command.words[0]`` is the launcher (``mpirun``, ``srun`` …), ``program`` the
+    words that it starts, () if there is no program.
     """
 
     command: Command
@@ -45,17 +45,17 @@ class Launch:
 
     @cached_property
     def options(self) -> tuple[Word, ...]:
-        """The launcher's own words, without the program's."""
+        """The words of the launcher, without those of the program."""
         return self.command.words[1 : len(self.command.words) - len(self.program)]
 
     @cached_property
     def is_srun(self) -> bool:
-        """Slurm's launcher, not an MPI's."""
+        """Whether the launcher is Slurm's, not that of an MPI."""
         return self.command.program == "srun"
 
     @cached_property
     def benchmark(self) -> str:
-        """The name of the program when it is one that measures a network, else ""."""
+        """The name of the program if it measures a network, else ""."""
         for word in self.program[:12]:
             name = word.text.rsplit("/", 1)[-1]
             if BENCHMARK.match(name):
@@ -63,7 +63,7 @@ class Launch:
         return ""
 
     def value(self, *names: str) -> Word | None:
-        """The value of the first of these options, also in the form ``--name=value``."""
+        """Return the value of the first of these options, also in the form ``--name=value``."""
         for at, word in enumerate(self.options):
             if word.text in names and at + 1 < len(self.options):
                 return self.options[at + 1]
@@ -73,17 +73,17 @@ class Launch:
         return None
 
     def has(self, *names: str) -> bool:
-        """Is one of these options there?"""
+        """Return whether one of these options is present."""
         return any(word.text.partition("=")[0] in names for word in self.options)
 
     @cached_property
     def ranks(self) -> int | None:
-        """How many ranks, when it is a plain number."""
+        """The number of ranks, if it is a plain number."""
         return _number(self.value(*_COUNTS, "--ntasks"))
 
     @cached_property
     def per_node(self) -> int | None:
-        """Ranks per node, when the line says it by a plain number."""
+        """The ranks per node, if the line gives them as a plain number."""
         if self.is_srun:
             return _number(self.value("--ntasks-per-node"))
         found = _number(self.value(*_PER_NODE))
@@ -93,7 +93,7 @@ class Launch:
 
     @cached_property
     def families(self) -> set[Family]:
-        """Whose options the line has."""
+        """The MPIs whose options the line has."""
         found: set[Family] = set()
         if self.is_srun:
             return found
@@ -113,7 +113,7 @@ def _number(word: Word | None) -> int | None:
 
 
 def launches(every: Iterable[Command]) -> Iterator[Launch]:
-    """The commands that start MPI ranks."""
+    """Return the commands that start MPI ranks."""
     for command in every:
         if command.program in LAUNCHERS or command.program == "srun":
             start = inner(command.words)

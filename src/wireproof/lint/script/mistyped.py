@@ -28,7 +28,7 @@ def _plain(command: Command) -> bool:
 
 
 def dashes(recipe: Recipe) -> Iterator[Broken]:
-    """``–c`` for ``-c``."""
+    """Find ``–c`` instead of ``-c``."""
     seen: set[int] = set()
     every = commands(recipe)
     innermost = {each.line: each.program for each in every if each.outer and each.words}
@@ -74,7 +74,7 @@ def _hyphened(word: Word, program: str) -> str:
 
 
 def quotes(recipe: Recipe) -> Iterator[Broken]:
-    """“a b” for "a b"."""
+    """Find “a b” instead of "a b"."""
     for command in commands(recipe):
         if command.outer or (command.words and not _plain(command)):
             continue
@@ -91,8 +91,8 @@ def _opens(word: Word) -> bool:
 
 
 def _requoted(line: str, begin: int) -> str | None:
-    """The line with the first pair of typographic marks behind ``begin`` in ASCII; None when it has
-    no end.
+    """Return the line with ASCII marks for the first typographic pair after ``begin``; None if the
+    pair has no end.
     """
     places = [at for at in range(begin, len(line)) if line[at] in _QUOTES][:2]
     if len(places) < 2:
@@ -104,7 +104,7 @@ def _requoted(line: str, begin: int) -> str | None:
 
 
 def invisible(recipe: Recipe) -> Iterator[Broken]:
-    """No-break blanks between words."""
+    """Find no-break blanks between words."""
     for part in segments(recipe):
         for number in range(part.first, part.last + 1) if part.script else ():
             line = recipe.lines[number - 1]
@@ -123,7 +123,7 @@ def invisible(recipe: Recipe) -> Iterator[Broken]:
 
 
 def backslashes(recipe: Recipe) -> Iterator[Broken]:
-    """Backslashes that do not continue."""
+    """Find backslashes that do not continue a line."""
     for job in jobs(recipe):
         for command in job.commands:
             if not command.outer and _plain(command):
@@ -146,7 +146,7 @@ def _backslash(recipe: Recipe, job: Job, command: Command, word: Word) -> Iterat
 
 
 def assignments(recipe: Recipe) -> Iterator[Broken]:
-    """``export A = b``."""
+    """Find ``export A = b``."""
     for command in commands(recipe):
         words = command.words
         if (

@@ -1,5 +1,5 @@
-"""Rules for MPI launch lines: whose MPI a launch is, what its processes see in their environment,
-and what the launcher itself gets wrong.
+"""Rules for MPI launch lines: the MPI of a launch, the environment of its processes, and mistakes
+in the launcher's words.
 """
 
 import re
@@ -38,8 +38,9 @@ _PATH_NAMES = ("PATH=", "MPI_HOME=", "MPI_ROOT=", "I_MPI_ROOT=", "MPI_DIR=")
 
 
 def mpi_of(job: Job, launch: Launch) -> Mpi | None:
-    """Whose launcher it is by clear signs: its path, its name, what was sourced, loaded or put into
-    PATH before it, variables of one MPI; None when there is no sign or when signs contradict.
+    """Return the MPI of a launcher by clear signs: its path, its name, files that were sourced,
+    modules that were loaded or folders put into PATH before it, variables of an MPI. Return None if
+    there is no sign or signs contradict each other.
     """
     command = launch.command
     places = [word.text for word in command.words[:1]]
@@ -66,8 +67,8 @@ def _by_place(text: str) -> Mpi | None:
 
 
 def _around(job: Job, line: int) -> list[Mpi]:
-    """The MPIs whose files are sourced, whose modules are loaded or whose folders are put into PATH
-    before the line.
+    """Return the MPIs whose files are sourced, whose modules are loaded or whose folders are put
+    into PATH before the line.
     """
     signs = _signs(job)
     at = bisect_right(signs, line, key=lambda sign: sign[0])
@@ -75,8 +76,8 @@ def _around(job: Job, line: int) -> list[Mpi]:
 
 
 def _fitting(around: list[Mpi], launch: Launch) -> Mpi:
-    """The last one; where several are there (branches of an if), the last whose options the line
-    has.
+    """Return the last MPI; if there are several (branches of an if), the last whose options the
+    line has.
     """
     family: dict[Mpi, Family] = {"openmpi": "openmpi", "intel": "hydra", "mpich": "hydra"}
     fits = [mpi for mpi in around if family.get(mpi) in launch.families]
@@ -106,13 +107,15 @@ def _signs(job: Job) -> list[tuple[int, Mpi]]:
 
 
 def environment(job: Job, launch: Launch) -> dict[str, str]:
-    """The variables that the ranks get, as far as the script sets them: name and value."""
+    """Return the variables of the ranks as far as the script sets them: name and value."""
     command = launch.command
     return job.before(command.line) | job.within(command.line, command.last)
 
 
 def several_nodes(job: Job, launch: Launch) -> bool:
-    """The launch is meant for more than one node, by what it or the batch script says."""
+    """Return whether the launch is meant for more than one node, according to its options or the
+    batch script.
+    """
     nodes = job.count("--nodes")
     if nodes is not None and nodes > 1:
         return True
@@ -123,7 +126,7 @@ def several_nodes(job: Job, launch: Launch) -> bool:
     return bool(ranks and each and ranks > each)
 
 
-# --- What a launcher gets wrong.
+# --- Mistakes on the launcher's line.
 
 _QUIET = (
     "--version",
@@ -156,7 +159,7 @@ _PREFIX = re.compile(r"(?:--prefix=|(?:^|\s)(?:exec_)?prefix=|--exec-prefix=)(\S
 
 
 def continuation(recipe: Recipe) -> Iterator[Broken]:
-    """A launch that ends before its program."""
+    """Find a launch that ends before its program."""
     for job, launch in launched(recipe):
         command = launch.command
         if launch.program or launch.has(*_QUIET) or not launch.options or launch.is_srun:
@@ -176,7 +179,7 @@ def _is_program(command: Command) -> bool:
 
 
 def foreign(recipe: Recipe) -> Iterator[Broken]:
-    """Options of another MPI or of another generation."""
+    """Find options of another MPI or of another generation."""
     for job, launch in launched(recipe):
         if launch.is_srun:
             continue
@@ -193,13 +196,13 @@ def foreign(recipe: Recipe) -> Iterator[Broken]:
 
 
 def _is_gone(word: Word, mpi: Mpi | None, launch: Launch) -> bool:
-    """An option that chose a fabric in Intel MPI before 2019."""
+    """Return whether the word is an option that selected a fabric in Intel MPI before 2019."""
     intel = mpi in (None, "intel") and "openmpi" not in launch.families
     return intel and _GONE.match(word.text) is not None
 
 
 def _not_of(word: Word, mpi: Mpi | None, job: Job) -> str:
-    """The MPI that does not know the option, "" when it may."""
+    """Return the MPI that does not know the option, "" if it may know it."""
     if mpi == "openmpi" and _ONLY_HYDRA.match(word.text):
         return "" if word.text.endswith("ppn") and job.open_mpi("5-9") else "Open MPI"
     if mpi in ("intel", "mpich") and _ONLY_OPENMPI.match(word.text):
@@ -208,7 +211,7 @@ def _not_of(word: Word, mpi: Mpi | None, job: Job) -> str:
 
 
 def _option_words(launch: Launch) -> Iterator[Word]:
-    """The words that are options, not their values."""
+    """Return the words that are options, not their values."""
     skip = 0
     for word in launch.options:
         if skip:
@@ -219,7 +222,7 @@ def _option_words(launch: Launch) -> Iterator[Word]:
 
 
 def _shown_options(recipe: Recipe) -> Iterator[Broken]:
-    """A document that shows an option alone: ``-PSM2``."""
+    """Find an option that a document shows alone: ``-PSM2``."""
     for job in jobs(recipe):
         for command in job.commands:
             if len(command.words) == 1 and _SHOWN.match(command.texts[0]):
@@ -227,8 +230,8 @@ def _shown_options(recipe: Recipe) -> Iterator[Broken]:
 
 
 def _removed(recipe: Recipe, word: Word) -> Broken:
-    """An option that chose a fabric, with the provider that took its place; the fix makes the same
-    choice by a variable, where it is clear which provider follows.
+    """Report an option that selected a fabric, with the provider that replaces it; if the provider
+    is clear, the fix makes the same choice by a variable.
     """
     right = f"-genv I_MPI_FABRICS ofi -genv FI_PROVIDER {provider_of(word.text)}"
     end = word.raw[len(word.raw.rstrip(",.")) :]
@@ -239,7 +242,7 @@ def _removed(recipe: Recipe, word: Word) -> Broken:
 
 
 def components(recipe: Recipe) -> Iterator[Broken]:
-    """MCA parameters of Open MPI."""
+    """Judge MCA parameters of Open MPI."""
     for _, launch in launched(recipe):
         for word, value in pairwise(launch.command.words):
             if word.text in ("-mca", "--mca") and "=" in value.text:
@@ -266,7 +269,7 @@ def _components(recipe: Recipe) -> Iterator[Broken]:
 
 
 def nested(recipe: Recipe) -> Iterator[Broken]:
-    """``srun mpirun``."""
+    """Find ``srun mpirun``."""
     for _, launch in launched(recipe):
         name = launch.program[0].text.rsplit("/", 1)[-1] if launch.program else ""
         if launch.is_srun and name in LAUNCHERS and launch.ranks != 1 and not launch.has("--pty"):
@@ -280,7 +283,7 @@ _OSU_PROGRAM = re.compile(r"(\S+?)/libexec/osu-micro-benchmarks/\S*osu_\w+\Z")
 
 
 def prefixes(recipe: Recipe) -> Iterator[Broken]:
-    """A benchmark that was installed elsewhere."""
+    """Find a benchmark that was installed in another place."""
     installed: dict[str, None] = {}  # in the order of the text, each once
     for job in jobs(recipe):
         for command in job.commands:
@@ -295,7 +298,7 @@ def prefixes(recipe: Recipe) -> Iterator[Broken]:
 
 
 def _elsewhere(recipe: Recipe, job: Job, folders: list[str]) -> Iterator[Broken]:
-    """Programs that are started from none of the ``folders``."""
+    """Return programs that are started from none of the ``folders``."""
     for command in job.commands:
         match = _OSU_PROGRAM.match(command.texts[0]) if command.words else None
         if match is None or match[1] in folders:
@@ -309,7 +312,7 @@ def _elsewhere(recipe: Recipe, job: Job, folders: list[str]) -> Iterator[Broken]
 
 
 def paths(recipe: Recipe) -> Iterator[Broken]:
-    """``export PATH=/x/bin``."""
+    """Find ``export PATH=/x/bin``."""
     for job in jobs(recipe):
         for setting in job.settings:
             if setting.name == "PATH" and setting.how == "export" and _overwrites(setting.value):
@@ -319,14 +322,14 @@ def paths(recipe: Recipe) -> Iterator[Broken]:
 
 
 def _overwrites(path: str) -> bool:
-    """A PATH without what was in it before and without the system's folders."""
+    """Return whether PATH loses its previous content and the system's folders."""
     if "$" in path or "`" in path or not path.startswith("/"):
         return False
     return re.search(r"(^|:)/(usr/)?bin/?(:|$)", path) is None
 
 
 def slots(recipe: Recipe) -> Iterator[Broken]:
-    """More ranks than hosts, for Open MPI without slots."""
+    """Find more ranks than hosts, for Open MPI without slots."""
     for job, launch in launched(recipe):
         hosts = launch.value("--host", "-host", "-H")
         if hosts is None or launch.ranks is None or mpi_of(job, launch) != "openmpi":

@@ -1,4 +1,6 @@
-"""Rules for environment variables: names that no library reads, values that it does not know."""
+"""Rules for environment variables: names that no library reads, and values that it does
+not accept.
+"""
 
 import re
 from collections.abc import Iterator
@@ -22,13 +24,15 @@ _FABRICS = (
     (r"mlx[45x]?|ib\d*|mxm|ofa|dapl|rdma|rdssm", "mlx (InfiniBand; verbs with iWARP or RoCE)"),
     (r"sock|ssm|tcp|eth\d+|eno\d+", "tcp"),
 )
-"""Words of a fabric that is gone or of its device, and the provider that took its place: what names
-a device comes before DAPL, which ran over all of them.
+"""Words of a removed fabric or of its device, and the provider that replaces it: words for a device
+come before DAPL, which ran over all of them.
 """
 
 
 def provider_of(text: str) -> str:
-    """The libfabric provider of the fabric that ``text`` names; all of them if it names none."""
+    """Return the libfabric provider of the fabric that ``text`` names; all providers if it names
+    none.
+    """
     words = re.split(r"[^a-z0-9]+", text.lower())
     for pattern, provider in _FABRICS:
         if any(re.fullmatch(pattern, word) for word in words):
@@ -37,7 +41,7 @@ def provider_of(text: str) -> str:
 
 
 def names(recipe: Recipe) -> Iterator[Broken]:
-    """Variables that nobody reads."""
+    """Find variables that no library reads."""
     for job in jobs(recipe):
         old = job.old_intel
         for number in range(job.part.first, job.part.last + 1):
@@ -53,7 +57,7 @@ def names(recipe: Recipe) -> Iterator[Broken]:
 
 
 def _token() -> re.Pattern[str]:
-    """A word that is a variable wherever it stands."""
+    """Return the pattern of a word that is a variable wherever it occurs."""
     prefixes = "|".join(re.escape(each.prefix) for each in libraries() if each.anywhere)
     return compiled(rf"(?<![\w-])(?:{prefixes})[A-Za-z][A-Za-z0-9_]{{2,80}}\b(?!\*)")
 
@@ -84,7 +88,9 @@ def _name(recipe: Recipe, number: int, at: int, name: str, old: bool) -> Iterato
 
 
 def _without(line: str, at: int, name: str) -> str | None:
-    """The line without the option of a launcher that sets ``name``; None if nothing like it."""
+    """Return the line without the launcher's option that sets ``name``; None if there is no such
+    option.
+    """
     before = compiled(r"-g?env[ \t]+$").search(line[:at])
     after = compiled(r"(?:=|[ \t]+)[\w.,:/+-]+[ \t]+(?=[^\s\\])").match(line[at + len(name) :])
     if before is None or after is None:
@@ -98,8 +104,8 @@ def _of_names() -> list[VariableRow]:
 
 @of_site
 def nearest(name: str) -> str | None:
-    """The variable that was meant by an unknown name that differs from it in one word, by a letter
-    or two.
+    """Return the variable that was probably meant by an unknown name that differs from it in one
+    word, by one or two letters.
     """
     library = next((each for each in libraries() if name.startswith(each.prefix)), None)
     if library is None:
@@ -114,7 +120,7 @@ def nearest(name: str) -> str | None:
 
 
 def _meant(rest: str, known: str) -> bool:
-    """One word of the name is mistyped, or the underlines are elsewhere."""
+    """Return whether a word of the name is mistyped, or the underscores are in other places."""
     parts, others = rest.split("_"), known.split("_")
     if len(others) != len(parts):
         return len(rest) >= 6 and known.replace("_", "") == rest.replace("_", "")
@@ -133,8 +139,8 @@ def _mistyped(seen: str, known: str) -> bool:
 
 
 def distance(a: str, b: str, limit: int) -> int:
-    """Letters inserted, left out, replaced or swapped with their neighbour (optimal string
-    alignment), up to limit.
+    """Return the number of letters that are inserted, left out, replaced or swapped with their
+    neighbour (optimal string alignment), up to ``limit``.
     """
     if abs(len(a) - len(b)) > limit:
         return limit + 1
@@ -152,7 +158,7 @@ def distance(a: str, b: str, limit: int) -> int:
 
 
 def values(recipe: Recipe) -> Iterator[Broken]:
-    """Values that the library does not take."""
+    """Find values that the library does not accept."""
     for job in jobs(recipe):
         for setting in job.settings:
             value = setting.value.strip("\"'")
@@ -194,7 +200,7 @@ def _fabric(recipe: Recipe, job: Job, setting: SetVariable, value: str) -> Itera
 
 
 def _removed(recipe: Recipe, job: Job, setting: SetVariable, value: str) -> Broken:
-    """A fabric that is gone, with the provider that took its place unless another is named."""
+    """Report a removed fabric, with the provider that replaces it unless another is named."""
     wire = any(launch.ranks == 2 and launch.benchmark for launch in job.launches)
     new = "shm:ofi" if value.startswith("shm:") and not wire else "ofi"
     word, provider = setting.value_word, provider_of(value)
@@ -207,7 +213,7 @@ def _removed(recipe: Recipe, job: Job, setting: SetVariable, value: str) -> Brok
 
 
 def _by_provider(recipe: Recipe, setting: SetVariable, value: str, provider: str, new: str) -> str:
-    """The line with the fabric ``new``, and the provider in the variable that names it."""
+    """Return the line with the fabric ``new``, and the provider in its variable."""
     word = setting.value_word
     if setting.how == "genv" and word is not setting.word:
         text = word.raw.replace(value, f"{new} -genv FI_PROVIDER {provider}")

@@ -1,4 +1,4 @@
-"""Rules for measurements between nodes: is it the wire that will be measured, and which one?"""
+"""Rules for measurements between nodes: will the wire be measured, and which wire?"""
 
 import re
 from collections.abc import Iterator
@@ -23,8 +23,8 @@ _CARRIED = re.compile(r"(UCX|FI|PSM2|PSM3|NCCL)_[A-Z0-9_]+\Z")
 
 
 def _wire_tests(recipe: Recipe) -> Iterator[tuple[Job, Launch]]:
-    """Launches of point-to-point benchmarks, and launch lines that a document shows without their
-    program.
+    """Return launches of point-to-point benchmarks, and launch lines that a document shows without
+    a program.
     """
     yield from ((job, launch) for job, launch in launched(recipe) if _is_wire_test(launch))
 
@@ -37,7 +37,7 @@ def _is_wire_test(launch: Launch) -> bool:
 
 
 def placement(recipe: Recipe) -> Iterator[Broken]:
-    """-ppn under Slurm; ranks that nothing spreads."""
+    """Judge -ppn under Slurm, and ranks that nothing spreads over nodes."""
     for job, launch in _wire_tests(recipe):
         if _spread(job):
             continue
@@ -50,7 +50,7 @@ def placement(recipe: Recipe) -> Iterator[Broken]:
 
 
 def _spread(job: Job) -> bool:
-    """The batch script itself puts the ranks on different nodes."""
+    """Return whether the batch script puts the ranks on different nodes."""
     tasks = job.count("--ntasks")
     return job.count("--ntasks-per-node") is not None or (
         tasks is not None and tasks == job.count("--nodes")
@@ -58,7 +58,7 @@ def _spread(job: Job) -> bool:
 
 
 def _ignored(job: Job, launch: Launch) -> bool:
-    """Intel MPI under Slurm, which does not look at -ppn."""
+    """Return whether this is Intel MPI under Slurm, which ignores -ppn."""
     return _looks_intel(job, launch) and job.slurm and _respects(job, launch)
 
 
@@ -91,7 +91,7 @@ def _placed(launch: Launch) -> bool:
 
 
 def selection(recipe: Recipe) -> Iterator[Broken]:
-    """Which fabric, which interface?"""
+    """Judge the selection of fabric and interface."""
     for job, launch in _wire_tests(recipe):
         if job.hidden or not (several_nodes(job, launch) or launch.ranks == 2):
             continue
@@ -113,7 +113,9 @@ def _names_interface(values: dict[str, str]) -> bool:
 
 
 def _names_fabric(values: dict[str, str]) -> bool:
-    """A fabric of Intel MPI before 2019, which is a choice; rules say what took its place."""
+    """Return whether a fabric of Intel MPI before 2019 is named, which counts as a choice; rules
+    name its replacement.
+    """
     if "I_MPI_TMI_PROVIDER" in values:
         return True
     parts = values.get("I_MPI_FABRICS", "").strip("\"'").split(":")
@@ -121,7 +123,7 @@ def _names_fabric(values: dict[str, str]) -> bool:
 
 
 def _any_interface(recipe: Recipe, job: Job, launch: Launch, provider: str) -> Iterator[Broken]:
-    """A provider over TCP without the name of an interface."""
+    """Find a provider over TCP without the name of an interface."""
     bare = provider.split(";")[0]
     named = any(name.startswith("FI_") and "IFACE" in name for name in environment(job, launch))
     if bare not in ("tcp", "sockets", "net") or named:
@@ -136,7 +138,9 @@ def _any_interface(recipe: Recipe, job: Job, launch: Launch, provider: str) -> I
 
 
 def _looks_intel(job: Job, launch: Launch) -> bool:
-    """Intel MPI by its signs; without any, by its benchmarks behind its launcher's options."""
+    """Return whether this is Intel MPI by its signs; without any, by its benchmarks after its
+    launcher's options.
+    """
     mpi = mpi_of(job, launch)
     return mpi == "intel" or (
         mpi is None and launch.benchmark.startswith("IMB-") and launch.families == {"hydra"}
@@ -144,7 +148,7 @@ def _looks_intel(job: Job, launch: Launch) -> bool:
 
 
 def transports(recipe: Recipe) -> Iterator[Broken]:
-    """Open MPI's BTLs: interface and PML; also on a launch line whose program is missing."""
+    """Judge Open MPI's BTLs: interface and PML; also on a launch line without a program."""
     for job, launch in launched(recipe):
         wire = not launch.program or _is_wire_test(launch)
         if wire and not launch.is_srun and not job.hidden:
@@ -173,7 +177,9 @@ def _btl(recipe: Recipe, job: Job, launch: Launch) -> Iterator[Broken]:
 
 
 def _aborts(job: Job, launch: Launch, values: dict[str, str]) -> bool:
-    """A one-sided benchmark with the one-sided component that Open MPI 4 takes by itself."""
+    """Return whether this is a one-sided benchmark with the default one-sided component of Open MPI
+    4.
+    """
     following = None if launch.program else job.after(launch.command.last)
     name = launch.benchmark or (following.program if following else "")
     one_sided = _ONE_SIDED.match(name) is not None
@@ -181,7 +187,7 @@ def _aborts(job: Job, launch: Launch, values: dict[str, str]) -> bool:
 
 
 def _inserted(recipe: Recipe, launcher: Word, options: str) -> str:
-    """The line with more options behind the launcher; ``<…>`` is for a person to fill in."""
+    """Return the line with more options after the launcher; ``<…>`` is for a person to fill in."""
     return corrected(recipe, [(launcher, f"{launcher.raw} {options}")], launcher.line)
 
 
@@ -212,7 +218,7 @@ _SHARED_UCX = {
 
 
 def memory(recipe: Recipe) -> Iterator[Broken]:
-    """Shared memory alone between nodes."""
+    """Find launches between nodes that allow only shared memory."""
     for job, launch in _wire_tests(recipe):
         if several_nodes(job, launch):
             word = launch.command.words[0]
@@ -221,7 +227,7 @@ def memory(recipe: Recipe) -> Iterator[Broken]:
 
 
 def _shared_memory(settings: dict[str, str]) -> Iterator[str]:
-    """The settings that leave nothing but shared memory."""
+    """Return the settings that allow only shared memory."""
     values = {name: value.strip("\"'") for name, value in settings.items()}
     for name in ("I_MPI_FABRICS", "FI_PROVIDER"):
         if values.get(name) == "shm":
@@ -239,7 +245,7 @@ def _listed(values: dict[str, str], name: str) -> set[str]:
 
 
 def first_two(recipe: Recipe) -> Iterator[Broken]:
-    """PingPong with many ranks per node."""
+    """Find PingPong with many ranks per node."""
     for job, launch in _wire_tests(recipe):
         each = launch.per_node or job.count("--ntasks-per-node")
         if not launch.ranks or not each or not _pairs_first_two(launch):
@@ -250,7 +256,9 @@ def first_two(recipe: Recipe) -> Iterator[Broken]:
 
 
 def _pairs_first_two(launch: Launch) -> bool:
-    """IMB-MPI1's PingPong, which pairs ranks 0 and 1 unless an option says otherwise."""
+    """Return whether this is IMB-MPI1's PingPong, which pairs ranks 0 and 1 unless an option
+    changes that.
+    """
     texts = {word.text.lower() for word in launch.program[1:]}
     if not launch.benchmark.startswith("IMB-MPI1") or not texts & {"pingpong", "pingping"}:
         return False
@@ -258,7 +266,7 @@ def _pairs_first_two(launch: Launch) -> bool:
 
 
 def forwarded(recipe: Recipe) -> Iterator[Broken]:
-    """Exported variables that ssh does not carry."""
+    """Find exported variables that ssh does not pass on."""
     for job in jobs(recipe):
         for launch in job.launches[:50] if not job.slurm else ():
             by_ssh = not launch.is_srun and mpi_of(job, launch) == "openmpi" and _by_ssh(launch)
@@ -268,7 +276,7 @@ def forwarded(recipe: Recipe) -> Iterator[Broken]:
 
 
 def _lost(job: Job, launch: Launch) -> Iterator[SetVariable]:
-    """Variables that are exported before the launch and that its options do not pass on."""
+    """Return variables that are exported before the launch and that its options do not pass on."""
     line = launch.command.line
     passed = {word.text.partition("=")[0] for word in launch.options}
     for setting in job.settings:

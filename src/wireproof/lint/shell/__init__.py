@@ -1,8 +1,8 @@
-"""Command lines as people write them: shell and batch scripts, pasted sessions, numbered recipes.
-Pure, linear, total.
+"""Read command lines as people write them: shell and batch scripts, pasted sessions, numbered
+recipes. Pure, linear, total.
 
-``commands`` gives every simple command of a recipe, wrappers first and then what they start: of
-``pdsh -w c1 ping -c 3 n2`` the command ``pdsh …`` and the command ``ping -c 3 n2``.
+``commands`` returns every simple command of a recipe, wrappers first and then the commands that
+they start: for ``pdsh -w c1 ping -c 3 n2`` the command ``pdsh …`` and the command ``ping -c 3 n2``.
 """
 
 import re
@@ -58,8 +58,8 @@ SCRIPT_NAMES = (".sh", ".bash", ".sbatch", ".slurm", ".job", ".batch")
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """The lines ``first`` to ``last`` (from 1, both included). ``script``: it starts with ``#!`` or
-    is a script by its kind and has no sentences; its lines are trusted to be shell.
+    """The lines ``first`` to ``last`` (from 1, both included). ``script``: the segment starts with
+    ``#!`` or is a script by its kind and has no sentences, so all its lines are treated as shell.
     """
 
     first: int
@@ -68,14 +68,14 @@ class Segment:
 
 
 def indent(line: str) -> int:
-    """How many characters of bullet, number, label and prompt stand before the command."""
+    """Return the number of characters of bullet, number, label and prompt before the command."""
     match = _ORNAMENT.match(line[:300])
     return match.end() if match else 0
 
 
 def is_prose(line: str) -> bool:
-    """A sentence, not a command: two or more of the little words that commands do not have. No
-    prompt before it.
+    """Return whether the line is a sentence instead of a command: it has two or more short words
+    that commands do not contain, and no prompt.
     """
     head = line[:400]
     if "$>" in head or head.lstrip().startswith(("#", "$ ", "\\$ ")):
@@ -88,8 +88,8 @@ def is_prose(line: str) -> bool:
 
 
 def segments(recipe: Recipe) -> list[Segment]:
-    """Cut at fences (```` ``` ````), at ``#!`` lines, and, outside of scripts by name, at
-    sentences.
+    """Divide the recipe at fences (```` ``` ````), at ``#!`` lines, and, except in scripts by name,
+    at sentences.
     """
     lines = recipe.lines
     inside = lines_inside(recipe)
@@ -108,7 +108,7 @@ def segments(recipe: Recipe) -> list[Segment]:
 
 
 def _trusted(recipe: Recipe) -> bool:
-    """A script by its first line or by its name."""
+    """Return whether the recipe is a script by its first line or its name."""
     head = next((line for line in recipe.lines if line.strip()), "")
     by_head = head.lstrip("\ufeff \t").startswith(("#!", "#SBATCH"))
     return by_head or recipe.name.endswith(SCRIPT_NAMES)
@@ -133,12 +133,13 @@ _KEYWORDS = frozenset(
 )
 _HEADS = frozenset(("for", "case", "select", "function", "esac", "in", "[[", "[", "test"))
 NESTED = 8
-"""How many wrappers may stand in front of one program."""
+"""Largest number of wrappers before a program."""
 
 
 def commands(recipe: Recipe) -> list[Command]:
-    """Every simple command, in order; of a wrapped command the wrapper first, then what it starts.
-    Sentences and comments are left out. Never raises; time is linear in the size.
+    """Return every simple command, in order; for a wrapped command the wrapper first, then the
+    command that it starts. Sentences and comments are left out. Never raises; time is linear in the
+    size.
     """
     return list(_commands(recipe))
 
@@ -163,8 +164,8 @@ def _segment(recipe: Recipe, part: Segment) -> Iterator[Command]:
 
 
 def _shown_commands(lines: list[str]) -> tuple[list[str], list[int]]:
-    """The lines of a document without sentences and remarks, and how far each is indented by a
-    prompt or a bullet.
+    """Return the lines of a document without sentences and remarks, and the indentation of each by
+    a prompt or a bullet.
     """
     shown: list[str] = []
     indents: list[int] = []
@@ -175,22 +176,22 @@ def _shown_commands(lines: list[str]) -> tuple[list[str], list[int]]:
         indents.append(0 if continued else min(indent(command), len(command)))
         continued = line.rstrip(" \t\r").endswith("\\") and not sentence
         if command.endswith(("\\ ", "\\\r", "\\\t")):
-            # a document's line end: the backslash was meant to continue
+            # a document's line ending: the backslash was meant to continue the line
             command = command.rstrip()
         shown.append(command)
     return shown, indents
 
 
 def _cut_remark(line: str) -> str:
-    """Without ``// on the server``, which documents write behind commands; the length before it
-    does not change.
+    """Return the line without ``// on the server``, which documents write after commands; the
+    columns before it do not change.
     """
     at = line.find(" // ")
     return line if at < 0 else line[:at]
 
 
 class _CommandReader:
-    """Gathers the tokens of one command after the other."""
+    """Collects the tokens of the commands one after the other."""
 
     def __init__(self, recipe: Recipe, part: Segment) -> None:
         self.recipe, self.part = recipe, part
@@ -205,7 +206,7 @@ class _CommandReader:
         self.operator = ""
 
     def take(self, token: Token) -> Iterator[Command]:
-        """The commands that end with this token."""
+        """Return the commands that end with this token."""
         if token.line < self.skip:
             return
         if isinstance(token, Word):
@@ -234,7 +235,7 @@ class _CommandReader:
         return found
 
     def end(self, *, piped: bool = False) -> Iterator[Command]:
-        """The command that the words make; of a wrapped command the wrapper first."""
+        """Return the command of the collected words; for a wrapped command the wrapper first."""
         words = self.words
         while words and words[0].text in _KEYWORDS:
             words = words[1:]
@@ -259,14 +260,16 @@ class _CommandReader:
 
 
 def _redirects(text: str) -> bool:
-    """``>``, ``2>``, ``<<-``, ``&>`` …: the next word is no word of the command."""
+    """Return whether the token is ``>``, ``2>``, ``<<-``, ``&>`` …: the next word is not a word of
+    the command.
+    """
     if text in ("&", "&&", "|&"):
         return False
     return text[-1] in "<>-&" and ("<" in text or ">" in text)
 
 
 def _unwrapped(whole: Command) -> Iterator[Command]:
-    """The command, then the one that it starts (``sudo``, ``pdsh`` …), and so on."""
+    """Return the command, then the command that it starts (``sudo``, ``pdsh`` …), and so on."""
     command = whole
     for _ in range(NESTED):
         yield command

@@ -15,8 +15,9 @@ from wireproof.lint.rule import Broken, Recipe
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """``text`` has its quotes and backslashes removed (variables stay as written); ``raw`` is the
-    source's text, which starts at ``line`` and ``column`` (both from 1, columns in characters).
+    """A word. ``text`` has its quotes and backslashes removed (variables stay as written); ``raw``
+    is the source text, which starts at ``line`` and ``column`` (both from 1, columns in
+    characters).
     """
 
     text: str
@@ -27,7 +28,9 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class Redirect:
-    """``operator`` is ``>``, ``>>``, ``<``, ``2>`` … ; ``target`` the file, or ``&1``."""
+    """A redirection: ``operator`` is ``>``, ``>>``, ``<``, ``2>`` … ; ``target`` is the file, or
+    ``&1``.
+    """
 
     operator: str
     target: Word
@@ -36,7 +39,7 @@ class Redirect:
 @dataclass(frozen=True, slots=True)
 class Heredoc:
     """The lines between ``<<EOF`` and ``EOF``; ``line`` is the first of them (from 1). ``quoted``:
-    the shell leaves variables in it as they are.
+    the shell does not expand variables in it.
     """
 
     line: int
@@ -46,8 +49,8 @@ class Heredoc:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """One simple command. ``words[0]`` is the program, or the first option where a document shows
-    options only; empty when the line only assigns. ``line`` to ``last`` are its physical lines;
+    """A simple command. ``words[0]`` is the program, or the first option if a document shows only
+    options; it is empty if the line only assigns. ``line`` to ``last`` are its physical lines;
     ``text`` is its source. ``outer`` are the words of the wrappers that start it (``sudo``, ``pdsh
     -w c1``, ``mpirun -n 2`` …). ``piped``: its output goes to the next command.
     """
@@ -64,16 +67,16 @@ class Command:
 
     @property
     def program(self) -> str:
-        """The program's name without its folder, "" when there is none."""
+        """The program's name without its folder, "" if there is none."""
         return self.words[0].text.rsplit("/", 1)[-1] if self.words else ""
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """The words' texts."""
+        """The texts of the words."""
         return tuple(word.text for word in self.words)
 
     def value(self, *names: str) -> Word | None:
-        """The word behind the first of the options ``names``."""
+        """Return the word after the first of the options ``names``."""
         pairs = pairwise(self.words)
         return next((value for option, value in pairs if option.text in names), None)
 
@@ -85,7 +88,9 @@ _LONGEST_LINE = 2000
 
 @lru_cache(maxsize=4)
 def heredocs(recipe: Recipe) -> Mapping[int, Heredoc]:
-    """The here-documents by the number of the line that opens them; one without its end is none."""
+    """Return the here-documents by the number of the line that opens them; one without an end does
+    not count.
+    """
     places: dict[str, list[int]] = {}
     for number, line in enumerate(recipe.lines, 1):
         if len(line) < _LONGEST_MARK:
@@ -107,7 +112,7 @@ def heredocs(recipe: Recipe) -> Mapping[int, Heredoc]:
 
 @lru_cache(maxsize=4)
 def lines_inside(recipe: Recipe) -> frozenset[int]:
-    """The numbers of the lines inside of here-documents: data of the script, not its commands."""
+    """Return the numbers of the lines inside here-documents: data of the script, not commands."""
     return frozenset(
         number
         for one in heredocs(recipe).values()
@@ -116,15 +121,15 @@ def lines_inside(recipe: Recipe) -> frozenset[int]:
 
 
 Edit = tuple[Word, str]
-"""The word that is replaced, and its new source text; "" takes the word and one blank before it
-away.
+"""The replaced word and its new source text; "" removes the word and a blank before it.
 """
 
 
 def corrected(recipe: Recipe, edits: Iterable[Edit], first: int, last: int | None = None) -> str:
-    """The lines ``first`` to ``last`` (from 1) with the edits done, joined by newlines: a ``fix``.
+    """Return the lines ``first`` to ``last`` (from 1) with the edits applied, joined by newlines: a
+    ``fix``.
 
-    All words must stand on these lines, each on one line only.
+    All words must be on these lines, each on a single line.
     """
     last = first if last is None else last
     lines = list(recipe.lines[first - 1 : last])
@@ -145,12 +150,12 @@ def corrected(recipe: Recipe, edits: Iterable[Edit], first: int, last: int | Non
 def at_word(
     code: str, word: Word, seen: str = "", fix: str | None = None, last: int | None = None
 ) -> Broken:
-    """``code`` broken at ``word``."""
+    """Report ``code`` at ``word``."""
     return Broken(code, word.line, word.column, seen, fix, last)
 
 
 def edited(code: str, recipe: Recipe, word: Word, new: str, seen: str) -> Broken:
-    """``code`` broken at ``word``; the fix of its line has ``new`` in its place."""
+    """Report ``code`` at ``word``; the fix has ``new`` in its place."""
     return at_word(code, word, seen, corrected(recipe, [(word, new)], word.line))
 
 
@@ -162,7 +167,7 @@ def broken(
     seen: str = "",
     edits: Iterable[Edit] | None = None,
 ) -> Broken:
-    """``code`` broken at ``word``; with ``edits`` the command's corrected lines are the fix."""
+    """Report ``code`` at ``word``; with ``edits`` the command's corrected lines are the fix."""
     fix = None if edits is None else corrected(recipe, edits, command.line, command.last)
     last = command.last if fix is not None and command.last > command.line else None
     line = command.line if last else word.line
@@ -172,7 +177,7 @@ def broken(
 
 
 def whole_number(text: str) -> int | None:
-    """A plain number of few digits, as counts of nodes and ranks are."""
+    """Return a plain number of few digits, as used for counts of nodes and ranks."""
     return int(text) if text.isascii() and text.isdigit() and len(text) < 9 else None
 
 
@@ -238,7 +243,9 @@ _LAUNCH_TWO = _words("-mca --mca -gmca --gmca --prtemca -prtemca --pmixmca --omc
 
 
 def inner(words: tuple[Word, ...]) -> int | None:
-    """Where the program begins that the wrapper ``words[0]`` starts; None when it starts none."""
+    """Return the index of the program that the wrapper ``words[0]`` starts; None if it
+    starts none.
+    """
     name = words[0].text.rsplit("/", 1)[-1] if words else ""
     if name in LAUNCHERS:
         return launched(words)
@@ -263,7 +270,7 @@ def inner(words: tuple[Word, ...]) -> int | None:
 
 
 def _positional(name: str, words: tuple[Word, ...]) -> int:
-    """How many words of its own, that are no options, a wrapper has before the program."""
+    """Return how many words before the program belong to a wrapper without being options."""
     if name == "taskset" and not any(_affinity(word.text) for word in words[1:3]):
         return 1  # a mask instead of -c LIST
     return _POSITIONAL.get(name, 0)
@@ -274,7 +281,7 @@ def _affinity(text: str) -> bool:
 
 
 def launched(words: tuple[Word, ...]) -> int | None:
-    """Where the program begins that an MPI launcher starts; None when the line names none."""
+    """Return the index of the program that an MPI launcher starts; None if the line names none."""
     at = 1
     while at < len(words):
         text = words[at].text

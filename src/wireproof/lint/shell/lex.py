@@ -1,5 +1,5 @@
-"""One pass from text to tokens: words, operators, line ends. Never fails: what is not shell is
-words.
+"""Convert text to tokens in a single pass: words, operators, line ends. Never fails: text that is
+not shell becomes words.
 """
 
 from bisect import bisect_right
@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from wireproof.lint.shell.command import Word
 
 QUOTE_LINES = 200
-"""A quote that is not closed within so many lines of a script is taken as a plain character."""
+"""A quote that is not closed within this number of lines of a script is a plain character."""
 
 LONGEST = 2000
-"""A substitution of more characters is not followed."""
+"""Longest substitution in characters that is followed."""
 
 OPERATORS = (";;", "&&", "||", "|&", "&>>", "&>", ";", "|", "&", "(", ")")
 REDIRECTS = ("<<<", "<<-", "<<", "<>", "<&", ">>", ">|", ">&", "<", ">")
@@ -40,15 +40,15 @@ class _Lexer:
     given_up: int = 0  # no substitution is looked for before this place: keeps the time linear
 
     def place(self, at: int) -> tuple[int, int]:
-        """Line and column, from 1."""
+        """Return line and column, from 1."""
         row = bisect_right(self.starts, at) - 1
         return self.first + row, at - self.starts[row] + 1
 
 
 def tokens(lines: list[str], first: int, indents: list[int], *, spanning: bool) -> Iterator[Token]:
-    """The tokens of ``lines``, the first of which has the number ``first``; ``indents[i]``
-    characters at the start of line i (a prompt, a bullet) are skipped. ``spanning``: quotes may go
-    over line ends.
+    """Return the tokens of ``lines``, of which the first has the number ``first``; ``indents[i]``
+    characters at the start of line i (a prompt, a bullet) are skipped. ``spanning``: quotes may
+    extend over line ends.
     """
     if not lines:  # a document whose every line is a sentence
         return
@@ -111,7 +111,7 @@ def _operator(reader: _Lexer) -> End | None:
 
 
 def _placeholder(text: str, at: int) -> bool:
-    """``<server ipoib addr>``: a name to be filled in, not a redirection."""
+    """Return whether this is ``<server ipoib addr>``: a name to be filled in, not a redirection."""
     close = text.find(">", at, at + 60)
     return (
         close > at + 1
@@ -143,7 +143,7 @@ def _word(reader: _Lexer, limit: int) -> Word:
 
 
 def _part(reader: _Lexer, at: int, parts: list[str], limit: int) -> int:
-    """Adds what stands at ``at`` to the word's parts; the place behind it."""
+    """Add the text at ``at`` to the parts of the word; return the place after it."""
     text = reader.text
     char = text[at]
     if char == "\\" and at + 1 < len(text):
@@ -162,7 +162,7 @@ def _part(reader: _Lexer, at: int, parts: list[str], limit: int) -> int:
 
 
 def _quoted(reader: _Lexer, at: int, parts: list[str], limit: int) -> int:
-    """Adds a quoted text; ``at`` again when the quote has no end."""
+    """Add a quoted text; return ``at`` if the quote has no end."""
     text, char = reader.text, reader.text[at]
     close = _closing(text, at, char, limit)
     if close <= 0:
@@ -173,7 +173,7 @@ def _quoted(reader: _Lexer, at: int, parts: list[str], limit: int) -> int:
 
 
 def _expansion(reader: _Lexer, at: int, parts: list[str], limit: int) -> int:
-    """Adds ``$(…)``, ``${…}`` or backquotes as they are; ``at`` again when it is none of them."""
+    """Add ``$(…)``, ``${…}`` or backquotes unchanged; return ``at`` if it is none of them."""
     text = reader.text
     close = -1
     if at >= reader.given_up and (text.startswith("$(", at) or text[at] == "`"):
@@ -198,7 +198,7 @@ def _closing(text: str, at: int, quote: str, limit: int) -> int:
 
 
 def _substitution(text: str, at: int, limit: int) -> int:
-    """The end of ``$(…)`` or of backquotes, -1 when it does not end soon."""
+    """Return the end of ``$(…)`` or of backquotes, -1 if it does not end soon."""
     bound = min(len(text), at + LONGEST)
     if text[at] == "`":
         close = text.find("`", at + 1, bound)

@@ -1,5 +1,5 @@
-"""The names and values that lint knows, and which of them a misspelt name means: the files of this
-folder, read when they are asked for.
+"""The names and values that lint knows, and the known name that a misspelt name means. The files of
+this folder are read on demand.
 """
 
 from difflib import get_close_matches
@@ -18,9 +18,9 @@ MOST_WORDS = 120  # of one line are looked at; a line with more is no one's conf
 
 
 class VariableTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Variables of one library. ``names`` stand without the prefix, divided by blanks; ``aliases``
-    are names that people write, each with the variable that they mean. ``anywhere``: a word with
-    this prefix is a variable wherever it stands, not only where it gets a value.
+    """Variables of a library. ``names`` are without the prefix, divided by blanks; ``aliases`` are
+    names that people write, each with the right variable. ``anywhere``: a word with this prefix is
+    a variable wherever it occurs, not only where it gets a value.
     """
 
     prefix: str
@@ -36,8 +36,8 @@ class VariableTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
 
 
 class NumberRange(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What a number may be: one of ``one_of``, or from ``low`` to ``high``, in steps of
-    ``multiple``, perhaps a power of two. ``words`` says it.
+    """The allowed numbers: one of ``one_of``, or from ``low`` to ``high``, in steps of
+    ``multiple``, possibly a power of two. ``words`` describes the range.
     """
 
     name: str
@@ -49,7 +49,7 @@ class NumberRange(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     power_of_two: bool = False
 
     def holds(self, value: int) -> bool:
-        """Whether ``value`` is allowed."""
+        """Return whether ``value`` is allowed."""
         if self.one_of:
             return value in self.one_of
         if (self.low is not None and value < self.low) or (
@@ -75,8 +75,8 @@ class Module(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 
 
 class Sysctl(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A setting below /proc/sys: how many numbers it takes and which; ``removed`` says since when
-    the kernel does not obey it.
+    """A setting below /proc/sys: the number of its values and their ranges; ``removed`` says since
+    when the kernel ignores it.
     """
 
     name: str
@@ -96,14 +96,14 @@ def _text(name: str) -> str:
 
 
 def _with_site(name: str, head: str, kind: type[Row]) -> list[Row]:
-    """Our rows of one kind, then the site's."""
+    """Return our rows of a kind, then those of the site."""
     texts = (CatalogueFile(_text(name), name), *site_texts())
     return [row for text in texts for row in read_rows(text.text, text.name, head, kind, HEADS)]
 
 
 @of_site
 def libraries() -> tuple[VariableTable, ...]:
-    """All libraries whose variables are known; a site adds to one of ours by its prefix."""
+    """Return all libraries with known variables; a site adds to a library by its prefix."""
     merged: dict[str, VariableTable] = {}
     for row in _with_site("variables.toml", "library", VariableTable):
         old = merged.setdefault(row.prefix, row)
@@ -114,7 +114,7 @@ def libraries() -> tuple[VariableTable, ...]:
 
 @of_site
 def modules() -> dict[str, Module]:
-    """The kernel modules by their names; a site adds parameters and limits to one of ours."""
+    """Return the kernel modules by their names; a site adds parameters and limits to a module."""
     merged: dict[str, Module] = {}
     for row in _with_site("modules.toml", "module", Module):
         old = merged.get(row.name, Module(name=row.name, parameters=""))
@@ -125,21 +125,21 @@ def modules() -> dict[str, Module]:
 
 @cache
 def folders() -> dict[str, frozenset[str]]:
-    """Dotted folders below /proc/sys, and the names in them."""
+    """Return dotted folders below /proc/sys, and the names in them."""
     rows = read_rows(_text("sysctl.toml"), "sysctl.toml", "folder", _Folder, beside=("sysctl",))
     return {row.name: frozenset(row.names.split()) for row in rows}
 
 
 @cache
 def sysctls() -> dict[str, Sysctl]:
-    """Settings whose values are known, by their dotted names."""
+    """Return settings with known values, by their dotted names."""
     rows = read_rows(_text("sysctl.toml"), "sysctl.toml", "sysctl", Sysctl, beside=("folder",))
     return {row.name: row for row in rows}
 
 
 @cache
 def listed(name: str) -> frozenset[str]:
-    """The list ``name`` of ``words.toml``."""
+    """Return the list ``name`` of ``words.toml``."""
     return _lists()[name]
 
 
@@ -153,13 +153,13 @@ def _lists() -> dict[str, frozenset[str]]:
 def nearest(
     name: str, known: tuple[str, ...] | frozenset[str], likeness: float = 0.8
 ) -> str | None:
-    """The known name most like ``name`` (ratio of matching characters, difflib), None when it is
-    known or far off.
+    """Return the most similar known name (ratio of matching characters, difflib), None if ``name``
+    is known or too different.
     """
     if not name or name in known or len(name) > LONGEST_NAME:
         return None
-    # A ratio of r needs lengths within a factor of 2/r - 1: most names are put aside before they
-    # are compared.
+    # A ratio of r needs lengths within a factor of 2/r - 1: most names are skipped without a
+    # comparison.
     most = int(len(name) * (2 / likeness - 1))
     least = int(len(name) / (2 / likeness - 1))
     near = [other for other in sorted(known) if least <= len(other) <= most and other[0] in name]
@@ -168,5 +168,5 @@ def nearest(
 
 
 def spelled(name: str, known: frozenset[str], likeness: float) -> str | None:
-    """The known name that ``name`` is, or else resembles: what was meant by another case of it."""
+    """Return the known name that equals ``name`` or resembles it, for example with another case."""
     return name if name in known else nearest(name, known, likeness)

@@ -1,9 +1,9 @@
 """wireproof proves what an HPC interconnect does.
 
 ``audit``, ``check``, ``compare``, ``measure``, ``prove``, ``judge``, ``lint``, ``locate`` and
-``report`` do what the subcommands of these names do, and give the document that ``--json`` prints;
-so do ``plan_footprint``, ``plan_pfc``, ``plan_scale`` and ``plan_validate``. They are imported when
-they are first used, so that ``import wireproof`` costs nothing. See docs/python.md.
+``report`` do what the subcommands with these names do, and return the document that ``--json``
+prints; so do ``plan_footprint``, ``plan_pfc``, ``plan_scale`` and ``plan_validate``. They are
+imported on first use, so that ``import wireproof`` is fast. See docs/python.md.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ _HOMES = {
     "tune_revert": "workflow.tune.api",
     "tune_status": "workflow.tune.api",
 }
-"""Where the public names are defined."""
+"""The modules that define the public names."""
 
 
 def __getattr__(name: str) -> Any:
@@ -102,8 +102,9 @@ def __dir__() -> list[str]:
 
 
 class _Package(ModuleType):
-    """``wireproof.audit``, ``.lint``, ``.locate`` and ``.report`` are functions although packages
-    have these names: the import system would bind the package when some module of it is loaded.
+    """A module whose functions ``wireproof.audit``, ``.lint``, ``.locate`` and ``.report`` cannot
+    be replaced by the packages with these names, which the import system would otherwise bind on
+    import.
     """
 
     def __setattr__(self, name: str, value: object) -> None:

@@ -1,9 +1,10 @@
-"""Which wireproof this is, by the first of: git's tags in a checkout, the metadata of the installed
-package, PKG-INFO in an unpacked sdist, the commit that ``git archive`` wrote into its archive.
+"""The version of wireproof, from the first of: git's tags in a checkout, the metadata of the
+installed package, PKG-INFO in an unpacked sdist, the commit that ``git archive`` wrote into its
+archive.
 
-``v1.2.3`` clean is 1.2.3. Later commits are development versions of what comes next,
-1.2.4.dev5+gabc1234567; changes that are not committed add ``.dirty``. Also loaded by the build
-(``tools/project_version.py``): standard library only, in what it imports too.
+A clean ``v1.2.3`` is 1.2.3. Later commits are development versions of the next release,
+1.2.4.dev5+gabc1234567; uncommitted changes add ``.dirty``. The build loads this module too
+(``tools/project_version.py``), so it and its imports use only the standard library.
 """
 
 import functools
@@ -15,7 +16,7 @@ from pathlib import Path
 from wireproof.files.programs import by_path
 
 NEXT = "0.1.0"
-"""The release that is worked on: its tag must be this one."""
+"""The next release: its tag must be this version."""
 
 UNKNOWN = f"{NEXT}.dev0+unknown"
 _TAG = re.compile(r"v(\d+)\.(\d+)\.(\d+)")
@@ -24,7 +25,7 @@ _DESCRIBED = re.compile(r"(?:(v\d+\.\d+\.\d+)-(\d+)-g)?([0-9a-f]{7,40})(-dirty)?
 
 @functools.cache
 def version() -> str:
-    """Of the code that runs; looked up once, when it is first asked for."""
+    """Return the version of the running code; it is looked up once."""
     root = Path(__file__).resolve().parents[2]
     if _is_source(root):
         return version_of(root)
@@ -32,20 +33,20 @@ def version() -> str:
 
 
 def version_of(root: Path) -> str:
-    """Of a source tree."""
+    """Return the version of a source tree."""
     if (root / ".git").exists() and (described := _git(root, *_DESCRIBE)):
         return from_description(described, _git(root, "rev-list", "--count", "HEAD"))
     return _packed(root) or _archived(root) or UNKNOWN
 
 
 def from_description(described: str, commits: str = "") -> str:
-    """``git describe --long --always --dirty`` as a version; without a tag ``commits`` counts
-    what led here.
+    """Return the version for the output of ``git describe --long --always --dirty``; without a tag,
+    ``commits`` is the number of commits.
     """
-    found = _DESCRIBED.fullmatch(described.strip())
-    if found is None:
+    match = _DESCRIBED.fullmatch(described.strip())
+    if match is None:
         return UNKNOWN
-    tag, since, commit, dirty = found.groups()
+    tag, since, commit, dirty = match.groups()
     if tag and since == "0" and not dirty:
         return tag.removeprefix("v")
     return f"{_after(tag)}.dev{since or commits or 0}+g{commit}{'.dirty' if dirty else ''}"
@@ -58,7 +59,9 @@ _DESCRIBE = (
 
 
 def _after(tag: str | None) -> str:
-    """What is worked on after ``tag``: ``NEXT``, or a patch where that is released already."""
+    """Return the version after ``tag``: ``NEXT``, or the next patch if ``NEXT`` is released
+    already.
+    """
     last = _TAG.fullmatch(tag or "")
     if last is None:
         return NEXT
@@ -72,11 +75,11 @@ def _is_source(root: Path) -> bool:
 
 
 def _git(root: Path, *words: str) -> str:
-    """What git says of the tree; "" where there is no git, or it refuses."""
-    own = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    """Return git's output about the tree, or "" if git is missing or fails."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     try:
         done = subprocess.run(
-            **by_path(["git", "-C", str(root), *words], own | {"GIT_OPTIONAL_LOCKS": "0"}),
+            **by_path(["git", "-C", str(root), *words], environment | {"GIT_OPTIONAL_LOCKS": "0"}),
             capture_output=True,
             text=True,
             stdin=subprocess.DEVNULL,
@@ -89,13 +92,13 @@ def _git(root: Path, *words: str) -> str:
 
 
 def _packed(root: Path) -> str:
-    """Of an unpacked sdist."""
+    """Return the version of an unpacked sdist, or ""."""
     found = re.search(r"^Version: ([0-9][\w.+!]*)$", _text(root / "PKG-INFO"), re.MULTILINE)
     return found[1] if found else ""
 
 
 def _archived(root: Path) -> str:
-    """Of what ``git archive`` wrote: it fills the two lines of this file."""
+    """Return the version that ``git archive`` wrote into the two lines of its file, or ""."""
     lines = dict(
         line.partition(": ")[::2] for line in _text(root / ".git_archival.txt").splitlines()
     )
@@ -115,12 +118,12 @@ def _text(file: Path) -> str:
 
 
 def _installed() -> str:
-    """Of the distribution that this very file belongs to, and no other of that name."""
+    """Return the version of the distribution that contains this very file, or ""."""
     from importlib.metadata import PackageNotFoundError, distribution
 
     try:
         found = distribution("wireproof")
-        own = Path(str(found.locate_file("wireproof/version.py")))
-        return found.version if own.samefile(__file__) else ""
+        installed = Path(str(found.locate_file("wireproof/version.py")))
+        return found.version if installed.samefile(__file__) else ""
     except (PackageNotFoundError, OSError):
         return ""

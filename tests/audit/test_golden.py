@@ -111,5 +111,5 @@ def test_drift_of_this_machine_is_found_in_its_snapshots(tmp_path: Path):
     both = {**read_snapshot(before), **read_snapshot(other)}
     write_snapshot(tmp_path / "two.snap", both)
     stranger = changed(before, tmp_path / "stranger.snap", str, "n8")
-    with pytest.raises(BadInput, match="has 2 hosts, and none is called n8"):
+    with pytest.raises(BadInput, match="has 2 hosts, but none is called n8"):
         audited(source=stranger, against=str(tmp_path / "two.snap"))

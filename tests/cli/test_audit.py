@@ -58,7 +58,7 @@ def test_a_group_is_explained_as_the_appendix_of_the_document_lists_it() -> None
     ("words", "said"),
     [
         (("cpu-governer",), "did you mean cpu-governor"),
-        (("--from", "/nowhere"), "not there"),
+        (("--from", "/nowhere"), "does not exist"),
         (("--explain", "cpu-governer"), "did you mean cpu-governor"),
         (("--profile", "fast"), "throughput"),
     ],

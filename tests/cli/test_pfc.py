@@ -117,7 +117,7 @@ def test_a_snapshot_is_judged_the_same(tmp_path: Path) -> None:
     first = wireproof("pfc", "--from", folder, "--duration", "10s", "--snapshot", kept, *options)
     assert wireproof("pfc", "--from", kept, *options).stdout == first.stdout
     again = wireproof("pfc", "--from", folder, "--snapshot", kept, *options)
-    assert "is there already" in one_sentence(again)
+    assert "exists already" in one_sentence(again)
 
 
 def test_a_host_that_was_started_again_is_not_judged(tmp_path: Path) -> None:
@@ -127,7 +127,7 @@ def test_a_host_that_was_started_again_is_not_judged(tmp_path: Path) -> None:
     done = wireproof("pfc", "--from", folder, "--nic", "hsn0", "--json")
     assert done.returncode == 3
     (finding,) = [one for one in document(done)["findings"] if one["code"] == "pfc-unwatched"]
-    assert "n2: it was started again between the readings" in finding["message"]
+    assert "n2: it was rebooted between the readings" in finding["message"]
 
 
 def test_hostile_texts_do_not_reach_the_terminal(tmp_path: Path) -> None:
@@ -150,9 +150,9 @@ def test_hostile_texts_do_not_reach_the_terminal(tmp_path: Path) -> None:
         (("--hosts", "zz1,zz2,zz3", "--senders", "3"), "--senders 3 is out of range"),
         (("--hosts", "zz1,zz2,zz3", "--transport", "model"), "sends nothing"),
         (("--hosts", "zz1,zz2,zz3", "--duration", "never"), "duration"),
-        (("--no-load", "--senders", "2"), "--senders is of our own incast"),
-        (("--no-load", "--", "true"), "two loads"),
-        (("--from", "/nowhere"), "is not there"),
+        (("--no-load", "--senders", "2"), "--senders is for wireproof's incast"),
+        (("--no-load", "--", "true"), "exclude each other"),
+        (("--from", "/nowhere"), "does not exist"),
         (("--from", "/nowhere", "--hosts", "zz1"), "leave --hosts out"),
         (("--from", "/nowhere", "--nic", "a b"), "is not an interface name"),
         (("--priority", "8", "--hosts", "zz1,zz2,zz3"), "8 is not in the range"),
@@ -186,7 +186,7 @@ def test_a_file_that_is_no_snapshot(tmp_path: Path) -> None:
     for text in (b"", b"{}", b"\x00\xff", b'{"schema":"wireproof.pfc"}', b"[" * 5000):
         file = tmp_path / "x"
         file.write_bytes(text)
-        with pytest.raises(BadInput, match="is no snapshot"):
+        with pytest.raises(BadInput, match="is not a snapshot"):
             record_of_source(file)
 
 

@@ -43,7 +43,7 @@ def test_a_headroom_is_held_against_the_need() -> None:
         (("footprint", "--nodes", "4", "--ppn", "28", "--mode", "rmx"), "did you mean 'rxm'"),
         (
             ("footprint", "--nodes", "4", "--ppn", "1", "--mode", "rxm", "--set", "X=-1"),
-            "is no NAME=NUMBER",
+            "is not NAME=NUMBER",
         ),
         (
             ("footprint", "--nodes", "4", "--ppn", "1", "--mode", "rxm", "--observed", "/dev/null"),
@@ -54,7 +54,7 @@ def test_a_headroom_is_held_against_the_need() -> None:
             "--cable is -3",
         ),
         (("scale", "--nodes", "2"), "give --start"),
-        (("scale", "--nodes", "2,x", "--start", "1us", "--rate", "1GB/s"), "no list of numbers"),
+        (("scale", "--nodes", "2,x", "--start", "1us", "--rate", "1GB/s"), "not a list of numbers"),
         (("scale", "--from", "tests"), "it has no run.json"),
         (("validate", "--nodes", "0"), "--nodes is 0"),
     ],

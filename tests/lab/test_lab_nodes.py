@@ -41,7 +41,7 @@ def test_a_command_may_stand_behind_two_dashes(build: Build) -> None:
         assert done.stdout.strip() == "n1", done.stderr
     nothing = subprocess.run([*words, "--"], capture_output=True, text=True)
     assert nothing.returncode == 2
-    assert "give a command behind --" in nothing.stderr
+    assert "give a command after --" in nothing.stderr
 
 
 def test_processes_and_shared_memory_are_private(build: Build) -> None:

@@ -330,7 +330,7 @@ def test_a_measurement_keeps_its_result_or_says_why_not(tmp_path: Path) -> None:
     assert (root / RESULTS / kept.id).is_dir()
     gain = wireproof(*argv, "--gain", "--nic", "a,b", "--history", root)
     assert gain.returncode == 2
-    assert "--gain is no result that a history keeps" in gain.stderr
+    assert "a history cannot keep the result of --gain" in gain.stderr
 
 
 @pytest.mark.engine

@@ -109,7 +109,7 @@ def test_a_newer_entry_is_named(tmp_path: Path) -> None:
 
 def test_no_history_is_said() -> None:
     (trouble,) = digest_of(Path("/nowhere/at/all")).troubles
-    assert "is not there" in trouble
+    assert "does not exist" in trouble
     assert "wireproof check --history" in trouble
 
 

@@ -286,5 +286,5 @@ def test_times_and_rates_are_read_as_typed() -> None:
     for typed in ({"start": "12GB/s"}, {"rate": "3us"}, {"rate": "0GB/s"}, {"start": "x"}):
         with pytest.raises(BadInput):
             machine_options(typed)
-    with pytest.raises(BadInput, match="no list of numbers"):
+    with pytest.raises(BadInput, match="not a list of numbers"):
         scales_of("2,,4")

@@ -12,12 +12,13 @@ import msgspec
 import pytest
 
 from wireproof.model.errors import BadInput
+from wireproof.store.history import RESULTS as FOLDER
 from wireproof.store.snapshot import read_snapshot
 from wireproof.workflow.compare import CompareSpecification, compare
 from wireproof.workflow.gate import GateSpecification, gate
 from wireproof.workflow.history.add import add
 from wireproof.workflow.history.logs import judged_again
-from wireproof.workflow.history.look import ages, folder_of, found, regressions, trends
+from wireproof.workflow.history.look import ages, entry_called, found, regressions, trends
 from wireproof.workflow.report import ReportSpecification, report
 from wireproof.workflow.reporter import LoggingReporter
 from wireproof.workflow.resume import recall
@@ -55,7 +56,12 @@ def test_a_result_is_reported_gated_and_added(copy: Path, tmp_path: Path) -> Non
     history = tmp_path / "history"
     name = add(history, copy, SAY).id
     assert [one.id for one in found(history)] == [name]
-    assert report(ReportSpecification(folders=(folder_of(history, name),), pages=False), SAY)
+    assert report(
+        ReportSpecification(
+            folders=(history / FOLDER / entry_called(history, name).id,), pages=False
+        ),
+        SAY,
+    )
 
 
 @pytest.mark.parametrize("one", RESULTS)
@@ -77,7 +83,7 @@ def test_a_history_is_listed_trended_and_added_to(copy: Path) -> None:
     assert (trend.name, len(trend.values), len(trend.changes)) == ("stream", 12, 1)
     assert regressions(known) == []  # the newest was played by a model
     assert {one.node for one in ages(known) if one.age_s is not None} == {"n1", "n2"}
-    assert folder_of(copy, "last").is_dir()
+    assert (copy / FOLDER / entry_called(copy, "last").id).is_dir()
     add(copy, STORED / "run-1" / "ring", SAY)
     assert len(found(copy)) == 14
 
@@ -96,7 +102,7 @@ def test_a_check_says_how_it_was_asked(one: str) -> None:
 
 
 def test_one_that_does_not_say_it_is_not_resumed() -> None:
-    with pytest.raises(BadInput, match="does not say how it was asked"):
+    with pytest.raises(BadInput, match="does not tell how it was called"):
         recall(STORED / "run-1-first" / "measure")
 
 

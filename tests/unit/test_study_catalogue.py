@@ -184,10 +184,10 @@ def test_a_file_sets_no_variable_that_starts_programs(tmp_path: Path, table: str
     file.write_text(good)
     assert library_called(str(file)).knob[0].name == "UCX_A"
     file.write_text(f"{good}\n[{table}]\nLD_PRELOAD = '/tmp/x.so'\n")
-    with pytest.raises(BadInput, match="'LD_PRELOAD' is no variable that an MPI"):
+    with pytest.raises(BadInput, match="'LD_PRELOAD' is not a variable that an MPI"):
         library_called(str(file))
     file.write_text(f'looks = [["touch", "/tmp/x"]]\n{good}')
-    with pytest.raises(BadInput, match="starts no commands"):
+    with pytest.raises(BadInput, match="must not start commands"):
         library_called(str(file))
 
 
@@ -204,7 +204,7 @@ def test_no_such_study(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="cannot be read"):
         library_called(str(tmp_path / "none.toml"))
     (tmp_path / "latin.toml").write_bytes(b"id = '\xff'")
-    with pytest.raises(BadInput, match="no text in UTF-8"):
+    with pytest.raises(BadInput, match="not text in UTF-8"):
         library_called(str(tmp_path / "latin.toml"))
 
 

@@ -223,7 +223,7 @@ def test_an_interrupted_study_keeps_what_it_has_and_goes_on(world: World, tmp_pa
     assert (again.stopped, again.rounds, len(again.runs)) == ("complete", 12, 36)
     assert world.probes == before
     assert len({(run.block, run.configuration) for run in again.runs}) == 36
-    with pytest.raises(BadInput, match="was begun with the values 'PSM3_MTU=4096"):
+    with pytest.raises(BadInput, match="was started with the values 'PSM3_MTU=4096"):
         study("4096", storage=Storage(folder=tmp_path / "s", resume=True))
     with pytest.raises(BadInput, match="is not empty"):
         study(storage=Storage(folder=tmp_path / "s"))
@@ -231,7 +231,11 @@ def test_an_interrupted_study_keeps_what_it_has_and_goes_on(world: World, tmp_pa
 
 @pytest.mark.parametrize(
     ("text", "says"),
-    [("{", "is no study under way"), ("{}", "is no study under way"), ("", "no study under way")],
+    [
+        ("{", "is not a study in progress"),
+        ("{}", "is not a study in progress"),
+        ("", "not a study in progress"),
+    ],
 )
 def test_a_damaged_folder(world: World, tmp_path: Path, text: str, says: str) -> None:
     (tmp_path / "begun.json").write_text(text)
@@ -249,10 +253,7 @@ def test_a_base_beside_the_wire_ends_it(world: World) -> None:
 def test_a_budget_that_is_too_small_is_said(world: World) -> None:
     found = study(budget_s=1e-12)
     assert (found.rounds, found.stopped) == (1, "complete")
-    assert (
-        "before any effect can be distinguished from none: give a larger --budget"
-        in found.notes[-1]
-    )
+    assert "to distinguish any effect from none: give a larger --budget" in found.notes[-1]
     assert {one.answer for one in found.effects} == {"undecided"}
 
 
@@ -294,4 +295,4 @@ def test_rails_that_cannot_be_used() -> None:
 def test_what_is_set_here_is_said(world: World) -> None:
     set_here = {"PSM3_TRACEMASK": "1", "PSM3_X_TOKEN": "abc", "HOME": "/root", "PSM3_NIC": "b0"}
     notes = study("4096", environment=set_here).notes
-    assert notes[0] == "set here, and so in every run: PSM3_TRACEMASK=1 PSM3_X_TOKEN=***"
+    assert notes[0] == "set in this shell, and so in every run: PSM3_TRACEMASK=1 PSM3_X_TOKEN=***"

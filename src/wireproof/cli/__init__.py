@@ -7,7 +7,7 @@ __all__ = ["main"]
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run one subcommand; returns the exit status (0 pass, 1 fail, 2 usage, 3 inconclusive, 4 could
+    """Run one subcommand; return the exit status (0 pass, 1 fail, 2 usage, 3 inconclusive, 4 could
     not measure, 70, 130).
     """
     try:
@@ -15,7 +15,7 @@ def main(argv: list[str] | None = None) -> int:
         from wireproof.cli.subcommands import subcommands
         from wireproof.files.programs import search_path
         from wireproof.files.streams import own_streams
-    except KeyboardInterrupt:  # nothing was begun
+    except KeyboardInterrupt:  # nothing has started yet
         sys.stderr.write("wireproof: interrupted by Ctrl-C.\n")
         return 130
 

@@ -1,4 +1,4 @@
-"""``wireproof atlas``: what others have measured over such a link."""
+"""``wireproof atlas``: shows what others have measured over a link."""
 
 from functools import partial
 from pathlib import Path

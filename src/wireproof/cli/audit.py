@@ -75,11 +75,13 @@ def command(**options: Any) -> int:
 
 
 def _say_where(found: Audit, options: dict[str, Any]) -> None:
-    """The commands that mend are the same for all hosts: they do not name them."""
+    """Tell which hosts the commands apply to: they are the same for all hosts and do not name
+    them.
+    """
     from wireproof.cli.tune_plan import same_hosts
 
     hosts = same_hosts(options)
-    if hosts and any("`wireproof tune apply" in one.fix for one in found.results):
+    if hosts and any("`wireproof tune apply" in result.fix for result in found.results):
         say(f"`wireproof tune apply` changes this machine unless it has {shlex.join(hosts)} too.")
 
 
@@ -105,7 +107,7 @@ def _list() -> int:
     from wireproof.workflow.audit import catalogue
 
     found = [entry.setting for entry in catalogue().entries.values()]
-    titles = {one.id: f"{one.group}: {one.title}" for one in found}
+    titles = {setting.id: f"{setting.group}: {setting.title}" for setting in found}
     build = partial(titles_document, "Settings", titles)
     print_document(listed("Settings", settings=found), build)
     return 0
@@ -118,7 +120,7 @@ def _explain(options: dict[str, Any]) -> int:
 
     named = settings_called(options["explain"])
     try:
-        results = _audited({**options, "only": tuple(one.id for one in named)}).results
+        results = _audited({**options, "only": tuple(setting.id for setting in named)}).results
     except CouldNotMeasure as error:
         Console().warn(f"no values: {error}")
         results = []

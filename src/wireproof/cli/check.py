@@ -52,7 +52,7 @@ _NOT_OF_A_PROLOG = (
 )
 PROLOG_S = 50.0
 PROLOG_ENDING_S = 8.0
-"""Of ``PROLOG_S``, which holds for all launches together: what ending and judging may take."""
+"""Seconds of ``PROLOG_S``, the limit of all launches together, for ending and judging."""
 
 
 @click.command(
@@ -95,7 +95,7 @@ def command(**options: Any) -> int:
 
 
 def _check_signing(key: str, specification: CheckSpecification) -> None:
-    """What cannot be signed is said before hours of measurement."""
+    """Report before hours of measurement that the result cannot be signed."""
     if not key:
         return
     from wireproof.workflow.dossier.signature import check_signer
@@ -129,8 +129,8 @@ def _run_prolog(options: dict[str, Any]) -> int:
     """Check the allocation (or ``--hosts``) in one launch, or this machine alone; print one line
     within ``PROLOG_S``, for a scheduler's prolog or health check.
 
-    Exit status as everywhere; whoever calls us decides what to do with a node: nothing is drained
-    here.
+    The exit status is the usual one; the caller decides what to do with a node, and nothing is
+    drained.
     """
     from wireproof.cli.outcome import status_of
     from wireproof.report.gate import dialect
@@ -142,9 +142,8 @@ def _run_prolog(options: dict[str, Any]) -> int:
 
     for name in _NOT_OF_A_PROLOG:
         if options[name]:
-            raise BadInput(
-                f"--prolog measures what is there, now: leave --{name.replace('_', '-')} out."
-            )
+            option = f"--{name.replace('_', '-')}"
+            raise BadInput(f"--prolog measures at once and keeps nothing: leave out {option}.")
     name = options["dialect"] or ("json" if settings_of(options).json else "")
     chosen = dialect(name) if name else None
     began = time.monotonic()
@@ -152,23 +151,23 @@ def _run_prolog(options: dict[str, Any]) -> int:
     specification = dataclasses.replace(
         _specification(settings, Storage(kept=False)), until=began + PROLOG_S - PROLOG_ENDING_S
     )
-    # stderr goes to the scheduler's log: one line is enough there
+    # stderr goes to the scheduler's log, where one line is enough
     try:
         result = check(specification, LoggingReporter(), current_context().environment)
     except CouldNotMeasure as error:
         if chosen is None:
             raise
-        return _said(chosen, undecided(str(error)))
+        return _print_verdict(chosen, undecided(str(error)))
     if result.ended("interrupted"):
         return INTERRUPTED
     if chosen is not None:
-        return _said(chosen, gate_of(result))
+        return _print_verdict(chosen, gate_of(result))
     sections = [part.section for part in result.parts]
     line = one_line(sections, result.verdict)
     click.echo(f"wireproof {line} ({time.monotonic() - began:.0f} s)")
     return status_of(result.verdict)
 
 
-def _said(chosen: Dialect, found: Gate) -> int:
+def _print_verdict(chosen: Dialect, found: Gate) -> int:
     print_text(chosen.text(found))
     return chosen.status[found.verdict]

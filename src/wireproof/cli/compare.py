@@ -1,4 +1,4 @@
-"""``wireproof compare``: results held against each other, or against the size of the job."""
+"""``wireproof compare``: compares results with each other, or with the size of the job."""
 
 from __future__ import annotations
 

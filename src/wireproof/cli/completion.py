@@ -1,4 +1,6 @@
-"""``wireproof completion SHELL``: the script that completes subcommands, options and values."""
+"""``wireproof completion SHELL``: prints the script that completes subcommands, options and
+values.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 SHELLS = ("bash", "zsh", "fish")
 _MOST_RESULTS = 100
 _PLACES = {"FILE": "file", "PATH": "file", "DIR": "dir", "FOLDER": "dir"}
-"""What is completed where the name of a value says a path."""
+"""The kind of path to complete, by the name of the value."""
 
 
 @click.command("completion", params=[click.Argument(["shell"], type=click.Choice(SHELLS))])
@@ -46,8 +48,9 @@ def command(context: click.Context, /, shell: str) -> int:
 
 
 def _among(names: Callable[[click.Context], Iterable[str]]) -> Completer:
-    """Those of ``names`` that begin as what is typed. They are asked for on use: what they import
-    costs nobody else anything.
+    """Return a completer for those of ``names`` that start with the typed text.
+
+    It calls ``names`` only on use, because that imports modules.
     """
 
     def complete(context: click.Context, _parameter: click.Parameter, typed: str) -> list[Item]:
@@ -57,7 +60,9 @@ def _among(names: Callable[[click.Context], Iterable[str]]) -> Completer:
 
 
 def _in_list(names: Callable[[click.Context], Iterable[str]]) -> Completer:
-    """The same for the last of several names, divided by commas: ``n1,n`` becomes ``n1,n2``."""
+    """Return a completer for the last of several names, separated by commas: ``n1,n`` becomes
+    ``n1,n2``.
+    """
 
     def complete(context: click.Context, _parameter: click.Parameter, typed: str) -> list[Item]:
         before, comma, last = typed.rpartition(",")
@@ -68,18 +73,18 @@ def _in_list(names: Callable[[click.Context], Iterable[str]]) -> Completer:
 
 
 def spelt(_context: click.Context, parameter: click.Parameter, typed: str) -> list[Item]:
-    """The values that the name of the value spells out, ``ssh|PATH``; files where it is a path."""
+    """Complete the values in the metavar, such as ``ssh|PATH``, and files if it names a path."""
     words = str(parameter.metavar or "").split("|")
     names = [word for word in words if len(words) > 1 and re.fullmatch("[a-z0-9-]+", word)]
     if "NAME" in words:
         names += _names(parameter.name or "")
-    found = [CompletionItem(name) for name in names if name.startswith(typed)]
+    items = [CompletionItem(name) for name in names if name.startswith(typed)]
     places = {_PLACES.get(word.partition(".")[0], "") for word in words} - {""}
-    return found + [CompletionItem(typed, type=place) for place in sorted(places)]
+    return items + [CompletionItem(typed, type=place) for place in sorted(places)]
 
 
 def _names(setting: str) -> Iterable[str]:
-    """Those that a setting knows beside paths."""
+    """Return the names that a setting accepts in addition to paths."""
     from wireproof.settings.resolve import SETTINGS
 
     declared = SETTINGS.get(setting)
@@ -87,7 +92,7 @@ def _names(setting: str) -> Iterable[str]:
 
 
 def settings_or_file(context: click.Context, parameter: click.Parameter, typed: str) -> list[Item]:
-    """A setting, or the file of a plan."""
+    """Complete a setting, or the file of a plan."""
     return [*settings(context, parameter, typed), CompletionItem(typed, type="file")]
 
 
@@ -112,25 +117,25 @@ def _settings(_context: click.Context) -> Iterable[str]:
 def _labs(_context: click.Context) -> Iterable[str]:
     from wireproof.lab.state import find_labs
 
-    return [one.name for one in find_labs()]
+    return [lab.name for lab in find_labs()]
 
 
 def _nodes(context: click.Context) -> Iterable[str]:
     from wireproof.lab.state import find_labs
 
     of = context.params.get("name")
-    return [node.name for one in find_labs() if one.name == of for node in one.nodes]
+    return [node.name for lab in find_labs() if lab.name == of for node in lab.nodes]
 
 
 def _hosts(_context: click.Context) -> Iterable[str]:
-    """Nodes of the labs that are up: which hosts a site has, only the site knows."""
+    """Return the nodes of the labs that are up; only the site knows its other hosts."""
     from wireproof.lab.state import find_labs
 
-    return [node.name for one in find_labs() for node in one.nodes]
+    return [node.name for lab in find_labs() for node in lab.nodes]
 
 
 def _nics(_context: click.Context) -> Iterable[str]:
-    """Those of this machine: the hosts of a cluster mostly have the same."""
+    """Return the NICs of this machine; the hosts of a cluster mostly have the same names."""
     return [name for _, name in socket.if_nameindex() if name != "lo"]
 
 
@@ -138,7 +143,7 @@ def _tools(_context: click.Context) -> Iterable[str]:
     from wireproof.launch.recipe import recipes_of
 
     recipes = recipes_of("")
-    return sorted({one.tool for one in recipes} | {one.program for one in recipes})
+    return sorted({recipe.tool for recipe in recipes} | {recipe.program for recipe in recipes})
 
 
 def _dialects(_context: click.Context) -> Iterable[str]:
@@ -160,7 +165,7 @@ def _documents(_context: click.Context) -> Iterable[str]:
 
 
 def _results(context: click.Context) -> Iterable[str]:
-    """Of the history that was typed before, the newest first."""
+    """Return the results of the history that was typed before, newest first."""
     from wireproof.store.history import RESULTS
 
     root = context.params.get("root")

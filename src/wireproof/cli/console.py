@@ -1,5 +1,5 @@
-"""What one run of the program knows beside its options (its words, variables and signals), and what
-it says to people: sentences and progress on stderr; stdout is data.
+"""The context of one run of the program (its words, variables and signals), and its messages to
+people: sentences and progress on stderr; stdout is for data.
 """
 
 from __future__ import annotations
@@ -32,8 +32,10 @@ _QUIET, _FORM = "wireproof.quiet", "wireproof.form"
 
 @dataclasses.dataclass(kw_only=True)
 class ProgramAnswer:
-    """What a program reads in place of a person. ``wanted``: it asked for JSON by a setting;
-    ``given``: the document was printed; ``problems``: warnings so far; ``said``: the last sentence.
+    """What a program reads instead of a person.
+
+    ``wanted``: a setting asked for JSON; ``given``: the document was printed; ``problems``:
+    warnings so far; ``said``: the last sentence.
     """
 
     wanted: bool = False
@@ -44,9 +46,9 @@ class ProgramAnswer:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class CallContext:
-    """``argv`` without the program; ``environment``: where settings and an allocation come from;
-    ``signals``: the names of those that came, as they come. ``resumed``: a stored run goes on,
-    which has settings of its own. ``answer`` is filled as the subcommand runs.
+    """``argv`` without the program; ``environment``: the source of settings and of an allocation;
+    ``signals``: names of the received signals, filled as they arrive. ``resumed``: a stored run
+    with its own settings is resumed. ``answer`` is filled as the subcommand runs.
     """
 
     argv: Sequence[str] = ()
@@ -57,14 +59,14 @@ class CallContext:
 
 
 def current_context() -> CallContext:
-    """The context of the subcommand that runs."""
+    """Return the context of the running subcommand."""
     context = click.get_current_context(silent=True)
-    found = context.find_root().obj if context is not None else None
-    return found if isinstance(found, CallContext) else CallContext()
+    context_object = context.find_root().obj if context is not None else None
+    return context_object if isinstance(context_object, CallContext) else CallContext()
 
 
 def hush(context: click.Context) -> None:
-    """``--quiet`` was given, to the program or to a subcommand."""
+    """Record that ``--quiet`` was given, to the program or to a subcommand."""
     context.meta[_QUIET] = True
 
 
@@ -74,29 +76,29 @@ def is_quiet() -> bool:
 
 
 def want_json(context: click.Context) -> None:
-    """``--json`` or a setting asked for it; whoever does gets a document, whatever happens."""
+    """Record that ``--json`` or a setting asks for JSON: the caller then always gets a document."""
     context.meta.setdefault(_FORM, "json")
     if isinstance(known := context.find_root().obj, CallContext):
         known.answer.wanted = True
 
 
 def want_form(context: click.Context, form: str) -> None:
-    """``--format`` asked for it, which is stronger."""
+    """Record that ``--format`` asks for a form, which takes precedence."""
     context.meta[_FORM] = form
 
 
 def chosen_form() -> str:
-    """The form of the result: text, unless something else was asked for."""
+    """Return the form of the result: text, unless another was requested."""
     context = click.get_current_context(silent=True)
     return str(context.meta.get(_FORM, "text")) if context is not None else "text"
 
 
 _progress: list[Progress] = []
-"""What is shown now; a sentence takes its place for as long as it needs."""
+"""The progress that is shown now; a sentence replaces it for a moment."""
 
 
 def say(text: str) -> None:
-    """One sentence on stderr, harmless for a terminal."""
+    """Print one sentence on stderr, safe for a terminal."""
     sentence = clean(text, LONGEST_SENTENCE)
     current_context().answer.said = sentence
     for shown in _progress:
@@ -105,33 +107,33 @@ def say(text: str) -> None:
 
 
 def remark(text: str) -> None:
-    """One sentence that ``--quiet`` leaves out."""
+    """Print one sentence unless ``--quiet`` is given."""
     if not is_quiet():
         say(text)
 
 
 def print_text(text: str) -> None:
-    """A document that is text already, in whatever form was asked for."""
+    """Print a document that is text already, in any form."""
     current_context().answer.given = True
     click.echo(text)
 
 
 def print_json(value: object, *, indent: int = 2) -> None:
-    """One JSON document on stdout, in the envelope of all; ``value`` is of a type in
-    ``workflow.documents.KINDS``. What was warned of is among its ``errors``.
+    """Print one JSON document on stdout, in the common envelope; ``value`` is of a type in
+    ``workflow.documents.KINDS``. Warnings are among its ``errors``.
     """
     print_text(envelope_text(value, current_context().answer.problems, indent=indent))
 
 
 def print_document(value: object, build: Callable[[], Document]) -> None:
-    """A result on stdout in the form that was asked for: ``value`` itself as JSON, else the
-    document that ``build`` makes of it.
+    """Print a result on stdout in the requested form: ``value`` as JSON, else the document from
+    ``build``.
     """
     print_either(value, lambda: rendered(build(), chosen_form()))
 
 
 def print_either(value: object, text: Callable[[], str], *, indent: int = 2) -> None:
-    """``value`` (or what it gives if it is a function) as JSON if that was asked for, else its
+    """Print ``value`` (or its return value if it is a function) as JSON if requested, else the
     text.
     """
     if chosen_form() == "json":
@@ -141,8 +143,8 @@ def print_either(value: object, text: Callable[[], str], *, indent: int = 2) -> 
 
 
 def listed(name: str, **members: object) -> Callable[[], object]:
-    """The document of ``workflow.documents.lists`` with this name: made, and its types loaded, only
-    if it is printed.
+    """Return a function that builds the document of ``workflow.documents.lists`` with this name;
+    its types are loaded only if it is printed.
     """
 
     def document() -> object:
@@ -154,8 +156,10 @@ def listed(name: str, **members: object) -> Callable[[], object]:
 
 
 def rendered(document: Document, form: str, stream: TextIO | None = None) -> str:
-    """The document in a form other than JSON, without a line break at its end. Each renderer is
-    loaded only if it is needed. ``stream``: where text goes, which decides how it looks.
+    """Render the document in a form other than JSON, without a final line break.
+
+    Each renderer is loaded only on use. ``stream``: where text goes, which determines width and
+    colours.
     """
     if form == "html":
         from wireproof.report.html.document import document_page
@@ -171,14 +175,16 @@ def rendered(document: Document, form: str, stream: TextIO | None = None) -> str
 
 
 def look_of(stream: TextIO | None = None) -> Look:
-    """How text is written on a stream, else on stdout: its width, and whether with colours."""
+    """Return the look of text on a stream (default: stdout): its width, and whether it has
+    colours.
+    """
     from wireproof.report.text.look import Look
 
     return Look.of(stream or sys.stdout, os.environ)
 
 
 def envelope_text(value: object, problems: Sequence[Problem] = (), *, indent: int = 2) -> str:
-    """The document as text."""
+    """Return the document as JSON text."""
     from wireproof.report.json.encode import json_text
     from wireproof.workflow.documents import in_envelope
 
@@ -189,7 +195,7 @@ class Console:
     """The reporter of the command line; a quiet one only warns."""
 
     def __init__(self) -> None:
-        self._quiet = is_quiet()  # now: a thread has no context of click's
+        self._quiet = is_quiet()  # read here, because a thread has no click context
         self._problems = current_context().answer.problems
 
     def say(self, text: str) -> None:
@@ -197,7 +203,7 @@ class Console:
             say(text)
 
     def warn(self, text: str) -> None:
-        """Programs find it among the ``errors`` of the document."""
+        """Print a warning; programs find it among the ``errors`` of the document."""
         self._problems.append(Problem(message=clean(text, LONGEST_SENTENCE)))
         say(text)
 

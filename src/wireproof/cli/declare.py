@@ -1,5 +1,5 @@
-"""Options, one line each: the flags as they are typed, then the name of the value if another; and
-commands with many of them, whose help shows them in sections, and examples below.
+"""Declares options in one line each (flags as typed, then the name of the value if it differs), and
+commands whose help shows their options in sections with examples.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,26 +15,28 @@ from wireproof.model.errors import BadInput
 
 
 def text(flags: str, metavar: str, about: str, **more: Any) -> click.Option:
-    """``text("-p --partition job_partition", "NAME", "partition of the job.")``: any text, "" or
-    another ``default`` when it is not given.
+    """Declare an option with any text, "" or another ``default`` if not given: ``text("-p
+    --partition job_partition", "NAME", "partition of the job.")``.
     """
     filled = {"default": "", "shell_complete": spelt, **more}
     return click.Option(flags.split(), metavar=metavar, help=about, **filled)
 
 
 def flag(flags: str, about: str, **more: Any) -> click.Option:
-    """True when it is given."""
+    """Declare an option that is True if given."""
     return click.Option(flags.split(), is_flag=True, help=about, **more)
 
 
 def number(flags: str, low: int, high: int, about: str, **more: Any) -> click.Option:
-    """A whole number from ``low`` to ``high``; None without a ``default``, which is shown."""
+    """Declare a whole number from ``low`` to ``high``; None without a ``default``, which the help
+    shows.
+    """
     shown = {"show_default": True} if "default" in more else {"metavar": "N"}
     return click.Option(flags.split(), type=click.IntRange(low, high), help=about, **shown | more)
 
 
 def choice(flags: str, values: Sequence[str], about: str, **more: Any) -> click.Option:
-    """One of ``values``; None without a ``default``, which is shown."""
+    """Declare one of ``values``; None without a ``default``, which the help shows."""
     shown = "default" in more
     return click.Option(
         flags.split(), type=click.Choice(values), show_default=shown, help=about, **more
@@ -42,16 +44,17 @@ def choice(flags: str, values: Sequence[str], about: str, **more: Any) -> click.
 
 
 def file(flags: str, about: str, *, must_exist: bool = False, **more: Any) -> click.Option:
-    """The path of a file or folder."""
+    """Declare the path of a file or folder."""
     path = click.Path(exists=must_exist, dir_okay=not must_exist, path_type=Path)
     return click.Option(flags.split(), type=path, help=about, **more)
 
 
 def setting(name: str, metavar: str = "", about: str = "", **more: Any) -> click.Option:
-    """The option of a row of the table; ``metavar`` and ``about`` replace the row's where the
-    subcommand needs others. A row with a parser is None when it is not given.
+    """Declare the option of a row of the table; ``metavar`` and ``about`` replace those of the row.
+
+    A row with a parser is None if not given.
     """
-    from wireproof.settings.options import ROWS  # 15 ms that not every subcommand needs
+    from wireproof.settings.options import ROWS  # takes 15 ms, and not every subcommand needs it
 
     row = ROWS[name]
     flags = f"{row.flags or row.typed(name)} {name}"
@@ -76,14 +79,14 @@ def setting(name: str, metavar: str = "", about: str = "", **more: Any) -> click
 
 
 def rows(group: str) -> tuple[click.Option, ...]:
-    """The options of a group of the table, in its order."""
+    """Declare the options of a group of the table, in its order."""
     from wireproof.settings.options import ROWS
 
     return tuple(setting(name) for name, row in ROWS.items() if row.group == group)
 
 
 def link_claim(about: str) -> tuple[click.Parameter, ...]:
-    """A link of any kind and rate, where results are held against it; ``about``: what it is."""
+    """Declare a link of any kind and rate with which results are compared; ``about``: its help."""
     return (
         text("--link", "[Nx]KIND[:GBPS]", about, default=None, shell_complete=completion.links),
         number("--mtu", 68, 65535, "MTU of the link.", metavar="BYTES"),
@@ -92,7 +95,7 @@ def link_claim(about: str) -> tuple[click.Parameter, ...]:
 
 
 def checked(check: Callable[[str], str]) -> Callable[[click.Context, click.Parameter, str], str]:
-    """A callback that refuses what ``check`` refuses."""
+    """Return a callback that refuses what ``check`` refuses."""
 
     def refuse(_context: click.Context, _parameter: click.Parameter, value: str) -> str:
         try:
@@ -104,7 +107,10 @@ def checked(check: Callable[[str], str]) -> Callable[[click.Context, click.Param
 
 
 def json_as(about: str, **more: Any) -> click.Option:
-    """``--json``, which the command itself does not see: what prints the result knows of it."""
+    """Declare ``--json``.
+
+    The command itself does not receive it; the functions that print the result read it.
+    """
 
     def want(context: click.Context, _option: click.Parameter, given: bool | None) -> bool | None:
         if given:
@@ -115,7 +121,7 @@ def json_as(about: str, **more: Any) -> click.Option:
 
 
 def form_of(*forms: str) -> click.Option:
-    """``--format``, likewise."""
+    """Declare ``--format``, which works like ``--json``."""
 
     def want(context: click.Context, _option: click.Parameter, form: str | None) -> None:
         if form:
@@ -127,7 +133,7 @@ def form_of(*forms: str) -> click.Option:
 
 JSON = json_as("one JSON document on stdout.")
 FORM = form_of("text", "html", "markdown", "json")
-"""Of every verb whose result is a document."""
+"""The forms of every subcommand whose result is a document."""
 
 
 # --- Commands whose help has sections.
@@ -136,9 +142,9 @@ Section = tuple[str, Sequence[click.Parameter]]
 
 
 class Sectioned(click.Command):
-    """``sections``: the options by title, in order; ``examples``: command lines as people type
-    them; ``first``: names of the options that ``--help`` shows beside the first of the table of
-    options; None: it shows all.
+    """``sections``: the options by title, in order; ``examples``: command lines as typed;
+    ``first``: names of options that ``--help`` shows in addition to the first ones of the table;
+    None: it shows all.
     """
 
     def __init__(
@@ -149,7 +155,7 @@ class Sectioned(click.Command):
         first: str | None = None,
         **more: Any,
     ) -> None:
-        more["params"] = [one for _, group in sections for one in group]
+        more["params"] = [option for _, group in sections for option in group]
         if first is not None:
             more["params"].append(help_all())
         super().__init__(*args, **more)
@@ -157,8 +163,8 @@ class Sectioned(click.Command):
         self._first = None if first is None else {*first.split(), *_first()}
 
     def titled(self, ctx: click.Context) -> list[Section]:
-        """The options of each section; what every subcommand has comes last."""
-        known = {one for _, group in self._sections for one in group}
+        """Return the options of each section, with the options of all subcommands last."""
+        known = {option for _, group in self._sections for option in group}
         return [
             *self._sections,
             ("Help and messages", [p for p in self.get_params(ctx) if p not in known]),
@@ -167,9 +173,11 @@ class Sectioned(click.Command):
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         left = 0
         for title, group in self.titled(ctx):
-            records = {one: one.get_help_record(ctx) for one in group}
+            records = {option: option.get_help_record(ctx) for option in group}
             shown = [
-                record for one, record in records.items() if record and self._is_shown(one, ctx)
+                record
+                for option, record in records.items()
+                if record and self._is_shown(option, ctx)
             ]
             left += sum(map(bool, records.values())) - len(shown)
             if shown:
@@ -190,7 +198,7 @@ class Sectioned(click.Command):
 
 
 ALL = "wireproof.help-all"
-"""The key of ``meta`` in a context whose help shows everything."""
+"""Key in a context's ``meta`` that makes its help show everything."""
 
 
 def _first() -> set[str]:
@@ -200,7 +208,7 @@ def _first() -> set[str]:
 
 
 def help_all() -> click.Option:
-    """``--help-all``: ends the program as ``--help`` does."""
+    """Declare ``--help-all``, which ends the program like ``--help``."""
 
     def show(ctx: click.Context, _option: click.Parameter, given: bool) -> None:
         if given and not ctx.resilient_parsing:
@@ -221,8 +229,8 @@ def help_all() -> click.Option:
 def sections(
     first: Sequence[click.Parameter], title: str, **groups: Sequence[click.Parameter]
 ) -> list[Section]:
-    """The command's own options under ``title``, then the groups that it shares with others, by
-    the names of their titles.
+    """Return the command's options under ``title``, then the groups that it shares with other
+    commands, by title.
     """
     return [(title, first), *((_TITLES[name], group) for name, group in groups.items())]
 

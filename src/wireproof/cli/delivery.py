@@ -1,4 +1,6 @@
-"""What a subcommand hands over: text or JSON on stdout, where things are kept, the exit status."""
+"""Delivers the result of a subcommand: text or JSON on stdout, where it is kept, and the exit
+status.
+"""
 
 from __future__ import annotations
 
@@ -35,21 +37,22 @@ Found = TypeVar("Found", bound=_WithVerdict)
 
 
 def answer(found: Found, document: Callable[..., Document], **more: Any) -> int:
-    """Print a result in the form that was asked for; its exit status. ``document`` makes the
-    document of it, and of ``more``.
+    """Print a result in the requested form; return its exit status.
+
+    ``document`` builds the document from it and ``more``.
     """
     print_document(found, partial(document, found, **more))
     return status_of(found.verdict)
 
 
 def deliver(result: Result) -> int:
-    """Print; returns the exit status: that of the worst part, 130 when interrupted."""
+    """Print the result; return the exit status: that of the worst part, 130 if interrupted."""
     show([part.section for part in result.parts])
     return ended(result)
 
 
 def show(sections: Sequence[JudgedRun]) -> None:
-    """The parts on stdout as one document, briefly as text."""
+    """Print the parts on stdout as one document, briefly as text."""
     from wireproof.report.documents.run import run_document
 
     brief = chosen_form() == "text"
@@ -61,12 +64,12 @@ def _for_programs(sections: Sequence[JudgedRun]) -> object:
     from wireproof.report.json.result import document_of
     from wireproof.workflow.documents.lists import Results
 
-    documents = [document_of(one) for one in sections]
+    documents = [document_of(section) for section in sections]
     return documents[0] if len(documents) == 1 else Results(parts=documents)
 
 
 def ended(result: Result) -> int:
-    """Say where the result is; its exit status."""
+    """Tell where the result is; return its exit status."""
     if result.page is not None:
         remark(f"report: {result.page.absolute()}")
     if result.ended("interrupted"):
@@ -74,7 +77,7 @@ def ended(result: Result) -> int:
         return INTERRUPTED
     status = status_of(result.verdict)
     if status != status_of("fail") and result.ended("disk-full"):
-        say("the disk was full before all was measured: what is printed above is not complete.")
+        say("the disk was full before everything was measured: the result above is incomplete.")
         return CouldNotMeasure.exit_status
     if status != status_of("fail") and result.left_open:
         return CouldNotMeasure.exit_status
@@ -85,15 +88,15 @@ def _kept(folder: Path | None) -> str:
     from wireproof.workflow.resume import how_to_go_on
 
     if folder is None:
-        return "interrupted; what was measured is shown and kept nowhere: give --out to keep it."
+        return "interrupted; what was measured is shown but not kept: give --out to keep it."
     return f"interrupted; what was measured is kept in {folder}; {how_to_go_on(folder)}."
 
 
-# --- ``--dry-run``: every command and script that would be run, in order, and nothing started.
+# --- ``--dry-run``: every command and script that would run, in order; nothing is started.
 
 
 def show_planned(planned: Planned, job: JobRequest | None = None) -> int:
-    """Print and start nothing; as JSON one document: argv, environment, hosts, points."""
+    """Print the plan and start nothing; as JSON one document: argv, environment, hosts, points."""
     from wireproof.launch.program import shell_line
     from wireproof.report.documents.benchmark import dry_run_document
     from wireproof.workflow.session.planned import document_of, own_job
@@ -115,7 +118,7 @@ def show_planned(planned: Planned, job: JobRequest | None = None) -> int:
 
 
 def _inside(argv: Sequence[str]) -> list[str]:
-    """The same command for use inside the job: without what asks for a job."""
+    """Return the same command for use inside the job, without the options that request a job."""
     from wireproof.cli.options import JOB
 
     of_the_job = {name for option in JOB if option.name != "slurm" for name in option.opts}

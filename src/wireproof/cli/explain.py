@@ -1,5 +1,5 @@
 """``wireproof explain CODE|RATE|LINK``: what a finding means and what to do next; a rate or a time
-in every unit, held against what a link can carry.
+in every unit, compared with what a link can carry.
 """
 
 import string
@@ -65,7 +65,7 @@ def _list_links() -> None:
 
 
 def _say_other(asked: str, options: dict[str, Any]) -> None:
-    """Of what is no finding."""
+    """Explain anything that is not a finding."""
     from wireproof.workflow.convert import attainable_rate
 
     of_link = {name: options[name] for name in ("path", "mtu", "pcie")}
@@ -95,7 +95,9 @@ def _say_meaning(code: str) -> None:
 
     def document() -> Document:
         if found:
-            return explanation_document([(one.title, one.paragraphs) for one in found])
+            return explanation_document(
+                [(explanation.title, explanation.paragraphs) for explanation in found]
+            )
         titles = {name: entry.title for name, entry in findings().items()}
         return titles_document("Findings", titles)
 

@@ -75,7 +75,7 @@ def command(
     except BadInput as error:
         if name in _READ_BY_PEOPLE:
             raise
-        # Status 2 is a verdict to some callers, and a file of --out must not go on saying "pass".
+        # Status 2 is a verdict for some callers, and a file of --out must not keep saying "pass".
         found = undecided(str(error))
     if page is None:
         print_text(chosen.text(found))

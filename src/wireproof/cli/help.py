@@ -1,4 +1,4 @@
-"""``wireproof help SUBCOMMAND``, and the manual pages: one of each subcommand, made of the same
+"""``wireproof help SUBCOMMAND``, and the manual pages: one for each subcommand, from the same
 declarations as its ``--help``.
 """
 
@@ -19,7 +19,7 @@ from wireproof.version import version
 
 
 def _below(context: click.Context, _parameter: click.Parameter, typed: str) -> list[str]:
-    """The subcommands below the words that are there already."""
+    """Complete the subcommands below the words that are typed already."""
     below = context.find_root()
     for word in context.params.get("words") or ():
         found = _found(below, word)
@@ -93,7 +93,7 @@ def _show_schema(name: str) -> int:
     if name:
         click.echo(json_text(schema_called(name), indent=2))
     else:
-        titles = {f"{one.schema} {one.version}": one.command for one in KINDS}
+        titles = {f"{kind.schema} {kind.version}": kind.command for kind in KINDS}
         click.echo(rendered(titles_document("Documents", titles), "text"))
     return 0
 
@@ -115,17 +115,17 @@ def _write(root: click.Context, folder: Path) -> int:
     return 0
 
 
-# --- The manual pages.
+# --- Manual pages.
 
 
 def pages(root: click.Context) -> dict[str, str]:
-    """The texts by the names of their files, ``wireproof-tune-plan.1``."""
-    everyone = list(contexts(root))
-    return {f"{_name(one)}.1": "\n".join(_page(one, everyone)) + "\n" for one in everyone}
+    """Return the texts by file name, such as ``wireproof-tune-plan.1``."""
+    every = list(contexts(root))
+    return {f"{_name(ctx)}.1": "\n".join(_page(ctx, every)) + "\n" for ctx in every}
 
 
 def contexts(context: click.Context) -> Iterator[click.Context]:
-    """``context`` and those of all subcommands below it, each with its own."""
+    """Yield ``context`` and a context for each subcommand below it."""
     yield context
     if isinstance(context.command, click.Group):
         for name in context.command.list_commands(context):
@@ -158,7 +158,7 @@ def _page(context: click.Context, everyone: list[click.Context]) -> Iterator[str
 
 
 def _about(context: click.Context) -> str:
-    """In one line."""
+    """Return the one-line help of a subcommand."""
     above = context.parent
     if above is not None and above.parent is None:
         return SUBCOMMANDS[context.info_name or ""]
@@ -168,9 +168,9 @@ def _about(context: click.Context) -> str:
 def _subcommands(context: click.Context) -> Iterator[str]:
     if isinstance(context.command, click.Group):
         yield section("Subcommands")
-        for one in list(contexts(context))[1:]:
-            if one.parent is context:
-                yield from entry(one.info_name or "", _about(one))
+        for below in list(contexts(context))[1:]:
+            if below.parent is context:
+                yield from entry(below.info_name or "", _about(below))
 
 
 def _options(context: click.Context) -> Iterator[str]:
@@ -182,9 +182,9 @@ def _options(context: click.Context) -> Iterator[str]:
     for name, group in groups:
         if name:
             yield subsection(name)
-        for one in group:
-            record = one.get_help_record(context)
-            if record is not None and isinstance(one, click.Option):
+        for option in group:
+            record = option.get_help_record(context)
+            if record is not None and isinstance(option, click.Option):
                 yield from entry(*record)
 
 
@@ -202,16 +202,20 @@ def _end(context: click.Context, everyone: list[click.Context]) -> Iterator[str]
     else:
         yield from paragraphs("As of wireproof(1), unless the description says otherwise.")
     yield section("See also")
-    yield from paragraphs(", ".join(f"{_name(one)}(1)" for one in _near(context, everyone)))
+    yield from paragraphs(", ".join(f"{_name(near)}(1)" for near in _near(context, everyone)))
 
 
 def _near(context: click.Context, everyone: list[click.Context]) -> list[click.Context]:
-    """What is above and below it; of a group's subcommands, also the others of the group."""
+    """Return the contexts above and below, and for a group's subcommand also the others of the
+    group.
+    """
     above = context.parent
-    below = [one for one in everyone if one.parent is context]
+    below = [other for other in everyone if other.parent is context]
     if above is None:
         return below
     beside = [
-        one for one in everyone if above.parent and one.parent is above and one is not context
+        other
+        for other in everyone
+        if above.parent and other.parent is above and other is not context
     ]
     return [above, *below, *beside]

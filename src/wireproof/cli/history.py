@@ -212,8 +212,8 @@ def prune(root: Path, older_than: str, logs: bool, yes: bool) -> int:
 
     known, days = _found(root, ""), parse_days(older_than)
     chosen = look.prunable(known, days=days, now=time.time(), logs=logs)
-    for one in chosen:
-        click.echo(f"{one.id} {one.verdict} {clean(one.measured, 40)}")
+    for entry in chosen:
+        click.echo(f"{entry.id} {entry.verdict} {clean(entry.measured, 40)}")
     stay = look.prune(root, chosen) if yes else []
     for sentence in stay:
         click.echo(f"wireproof: {clean(sentence, 400)}", err=True)

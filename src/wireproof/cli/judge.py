@@ -1,4 +1,4 @@
-"""``wireproof judge FILE...``: the same judgement for what other benchmarks have printed."""
+"""``wireproof judge FILE...``: applies the same judgement to the output of other benchmarks."""
 
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -57,13 +57,13 @@ OPTIONS: list[click.Parameter] = [
 
 
 def _series(results: Iterable[JudgedFile[Rendered]], tally: Tally) -> Iterator[Rendered]:
-    """The series of each file as soon as it is judged; why a file is not is said."""
+    """Yield the series of each file as soon as it is judged; print why a file is not judged."""
     for result in results:
         yield from result.series
         tally.add(result)
-        said = "" if result.file in tally.skipped else result.error or result.passed_over
-        if said:
-            say(said)
+        reason = "" if result.file in tally.skipped else result.error or result.passed_over
+        if reason:
+            say(reason)
 
 
 @click.command("judge", params=OPTIONS)
@@ -116,6 +116,6 @@ def _status(tally: Tally) -> int:
     if tally.bugs:
         return BUG
     if tally.skipped and not tally.verdicts:
-        say("no file of the folder is a log of a benchmark: nothing was judged.")
+        say("no file in the folder is a log of a benchmark: nothing was judged.")
         return BadInput.exit_status
     return 2 if tally.errors else status_of(tally.worst)

@@ -77,7 +77,7 @@ def exec_(name: str, node: str, argv: tuple[str, ...]) -> int:
 
     command = argv[1:] if argv[0] == "--" else argv
     if not command:
-        raise BadInput("give a command behind --, such as hostname.")
+        raise BadInput("give a command after --, such as hostname.")
     lab = open_lab(name)
     words = lab.exec_argv(node, command)
     sys.stdout.flush()
@@ -125,7 +125,7 @@ def slurm(name: str, end: bool) -> int:
         click.echo(f"{name}: its Slurm is down")
         return 0
     if there is not None:
-        raise BadInput(f"lab {name} has a Slurm: end it with --down first.")
+        raise BadInput(f"lab {name} has a Slurm already: end it with --down first.")
     started = slurm_up(lab)
     click.echo(f"{name}: Slurm with {len(lab.nodes)} nodes, controller on {started.head}")
     click.echo(f"  wireproof check --lab {name} --slurm -N {len(lab.nodes)}")
@@ -143,7 +143,7 @@ def down(name: str | None, every: bool) -> int:
 
     if bool(name) == every:
         raise BadInput("say which lab to take down: its NAME, or --all.")
-    for one in [status.name for status in find_labs()] if every else [str(name)]:
-        result = remove(one)
-        click.echo(f"{one}: down{' (it had crashed)' if result.crashed else ''}")
+    for lab in [status.name for status in find_labs()] if every else [str(name)]:
+        result = remove(lab)
+        click.echo(f"{lab}: down{' (it had crashed)' if result.crashed else ''}")
     return 0

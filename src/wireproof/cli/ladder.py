@@ -1,4 +1,6 @@
-"""``wireproof ladder``: at which layer between the wire and the job is time or rate lost?"""
+"""``wireproof ladder``: finds the layer between the wire and the job at which time or rate is
+lost.
+"""
 
 from __future__ import annotations
 
@@ -68,7 +70,7 @@ OPTIONS: tuple[click.Parameter, ...] = (
     ),
 )
 DRY_RUN = flag("--dry-run", "print what would be run, and start nothing.")
-_KEPT = tuple(one for one in OUTPUT if one.name not in ("history", "resume"))
+_KEPT = tuple(option for option in OUTPUT if option.name not in ("history", "resume"))
 
 
 @click.command(
@@ -110,7 +112,7 @@ def command(argv: tuple[str, ...], dry_run: bool, **options: Any) -> int:
 
 
 def _number(options: dict[str, Any]) -> Callable[[str], float | None] | None:
-    """The reader of --metric, in ns."""
+    """Return the reader of --metric, in ns."""
     if not options["metric"]:
         return None
     from wireproof.settings.knobs import metric_reader
@@ -128,7 +130,7 @@ def _specification(
     if argv and options["pattern"]:
         raise BadInput("--pattern and a command of your own exclude each other: give one.")
     if options["metric"] and not argv:
-        raise BadInput("--metric is for a command: give one behind --.")
+        raise BadInput("--metric is for a command: give one after --.")
     mpi, ofi = methods_of(settings)
     return LadderSpecification(
         target=settings,

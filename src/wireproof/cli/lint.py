@@ -1,4 +1,4 @@
-"""``wireproof lint FILE...``: what is wrong in a recipe before it is run."""
+"""``wireproof lint FILE...``: finds what is wrong in a recipe before it is run."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ OPTIONS: list[click.Parameter] = [
 
 @dataclass(frozen=True)
 class _Wanted:
-    """What is done with the safe fixes."""
+    """What to do with the safe fixes."""
 
     diff: bool
     fix: bool
@@ -80,21 +80,23 @@ def _lint(names: Iterable[str], chosen: Filter, wanted: _Wanted) -> int:
     from wireproof.workflow.lint import lint_file
 
     results = [lint_file(name, chosen, sys.stdin.buffer) for name in names]
-    errors = [Problem(message=one.error, file=one.name) for one in results if one.error]
+    errors = [Problem(message=file.error, file=file.name) for file in results if file.error]
     for error in errors:
         say(error.message)
-    read = [one for one in results if not one.error]
-    report = LintReport(findings=[each for one in read for each in one.findings], errors=errors)
+    read = [file for file in results if not file.error]
+    report = LintReport(
+        findings=[finding for file in read for finding in file.findings], errors=errors
+    )
     print_document(report, partial(lint_document, report, len(read)))
-    left = [one for one in read if one.findings and not _mend(one, chosen, wanted)]
-    if any(one.bug for one in results):
+    left = [file for file in read if file.findings and not _mend(file, chosen, wanted)]
+    if any(file.bug for file in results):
         return BUG
     return 2 if len(read) < len(results) else int(bool(left))
 
 
 def _mend(file: LintedFile, chosen: Filter, wanted: _Wanted) -> bool:
-    """Show what changes, and write it when that is wanted; True when nothing wrong is left in the
-    file.
+    """Show the fixes, and write them if requested; return True if nothing is wrong in the file any
+    more.
     """
     from wireproof.workflow.lint import mend, write_mended
 

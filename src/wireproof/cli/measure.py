@@ -81,7 +81,7 @@ def command(pattern: str, **options: Any) -> int:
     if options["gain"] and options["dry_run"]:
         raise BadInput("--gain starts several commands in turn: --dry-run prints one, without it.")
     if options["gain"] and settings.origin("history") == "option":
-        raise BadInput("--gain is no result that a history keeps: give --out for its records.")
+        raise BadInput("a history cannot keep the result of --gain: give --out for its records.")
     if options["gain"]:
         return _gain(specification, options["rounds"])
     if options["rounds"]:

@@ -1,5 +1,5 @@
-"""Options that several subcommands share, and the typed values that they become: nothing below the
-command line sees their texts.
+"""Options that several subcommands share, and their typed values: no module below the command line
+sees their texts.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 SYSFS_ROOT = setting("sysfs_root")
 PSM_STATISTICS = setting("psm_statistics")
 TARGET = rows("target")
-"""Where the ranks run and what carries the messages."""
+"""Options for where the ranks run and what carries the messages."""
 
 JOB = rows("job")
-"""A job of our own: how many nodes and where. The words are the scheduler's."""
+"""Options of a job that wireproof requests, with the scheduler's terms."""
 
 MACHINES: tuple[click.Parameter, ...] = (
     choice(
@@ -48,21 +48,21 @@ MACHINES: tuple[click.Parameter, ...] = (
         help="a snapshot, a folder with a host's /proc, /sys and /etc, or a sosreport.",
     ),
 )
-"""By what settings are judged, and of which machines they are where not of the target's."""
+"""Options for how settings are judged, and for a source other than the target's machines."""
 
 LINK = rows("link")
-"""What is claimed about the link, and the table of physics that it is judged by."""
+"""Options for the claimed link, and the table of physics by which it is judged."""
 
 JUDGED_BY = (*LINK, *rows("published"))
-"""The same, and what others have published beside it."""
+"""The options of ``LINK`` and those for published numbers."""
 
 OUTPUT = rows("output")
-"""Where the result goes, and how long it takes."""
+"""Options for where the result goes and how long the measurement takes."""
 
 
 def settings_of(options: Mapping[str, Any]) -> Options:
-    """Typed options from the command line, ``WIREPROOF_*`` and ``wireproof.toml`` in the working
-    directory.
+    """Resolve the options from the command line, ``WIREPROOF_*`` and ``wireproof.toml`` in the
+    working directory.
     """
     _warn_of(tuple(misspelt(current_context().environment)))
     texts = {
@@ -70,34 +70,36 @@ def settings_of(options: Mapping[str, Any]) -> Options:
         for name, value in options.items()
         if name in ROWS
     }
-    found = resolve(texts, current_context().environment, settings_file())
-    if "json" in options and found.json:
+    resolved = resolve(texts, current_context().environment, settings_file())
+    if "json" in options and resolved.json:
         want_json(click.get_current_context())
-    return found
+    return resolved
 
 
 def lone_target(options: Mapping[str, Any]) -> Options:
-    """The same where one host is enough; what ``--profile`` means there is not check's."""
+    """Resolve the options of a subcommand that accepts a single host; its ``--profile`` is not
+    check's.
+    """
     return dataclasses.replace(settings_of({**options, "profile": None}), alone=True)
 
 
 @functools.cache
 def _warn_of(sentences: tuple[str, ...]) -> None:
-    """Once, however often the settings are read."""
+    """Print the warnings once, however often the settings are read."""
     for sentence in sentences:
         Console().warn(sentence)
 
 
 def settings_file() -> dict[str, tuple[str, str]]:
-    """The settings of ``wireproof.toml`` in the working directory; none when a run is resumed,
-    which has its own.
+    """Read the settings of ``wireproof.toml`` in the working directory; a resumed run has its own,
+    so return none.
     """
     file = Path(FILE_NAME)
     return {} if current_context().resumed or not os.path.lexists(file) else read_file(file)
 
 
 def method_of(options: Options) -> Method:
-    """The means of measuring that the options choose, with the site's published numbers."""
+    """Return the method that the options choose, with the site's published numbers."""
     from wireproof.workflow.atlas import site_folder
     from wireproof.workflow.session.session import Method
 
@@ -106,7 +108,7 @@ def method_of(options: Options) -> Method:
 
 
 def storage_of(settings: Options, *, kept: bool) -> Storage:
-    """Where the records go, by ``--out`` and ``--resume``."""
+    """Return where the records go, according to ``--out`` and ``--resume``."""
     from wireproof.workflow.session.session import Storage
 
     history, folder = settings.history if kept else None, settings.out
@@ -124,7 +126,7 @@ def storage_of(settings: Options, *, kept: bool) -> Storage:
     )
 
 
-# --- How the management controllers of hosts are reached.
+# --- Access to the management controllers of hosts.
 
 BMC: tuple[click.Parameter, ...] = (
     text(
@@ -144,7 +146,7 @@ BMC: tuple[click.Parameter, ...] = (
 
 
 def bmc_options(options: dict[str, Any]) -> BmcOptions:
-    """What ``BMC`` was given. A password is asked for where there is a terminal."""
+    """Return the values of ``BMC``. A password is asked for if there is a terminal."""
     from wireproof.settings.bmc import BmcOptions
 
     return BmcOptions(
@@ -162,14 +164,14 @@ def _ask(user: str) -> str:
     return str(click.prompt(f"Password of {user!r} at the BMC", hide_input=True, err=True))
 
 
-# --- The command line of the subcommand that runs, written anew: what repeats it.
+# --- The command line that repeats the running subcommand.
 
 _EACH_TIME = frozenset({"out", "resume", "as_json"})
-"""Options that each time has its own of."""
+"""Options that each call sets anew."""
 
 
 def typed_words() -> tuple[str, ...]:
-    """The words, options by their long names and paths absolute; secrets are masked."""
+    """Return the words, options with long names and absolute paths; secrets are masked."""
     context = click.get_current_context()
     words = context.command_path.split()
     for parameter in context.command.params:
@@ -189,5 +191,5 @@ def _words(parameter: click.Parameter, value: object) -> list[str]:
     from wireproof.workflow.resume import GivenOption
 
     if isinstance(parameter, click.Argument):
-        return [str(one) for one in value] if isinstance(value, tuple) else [str(value)]
+        return [str(part) for part in value] if isinstance(value, tuple) else [str(value)]
     return GivenOption(name=parameter.name or "", flag=parameter.opts[-1], value=value).words

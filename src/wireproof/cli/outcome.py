@@ -1,4 +1,4 @@
-"""One place that maps what happened to an exit status and one sentence."""
+"""Maps every outcome to an exit status and one sentence."""
 
 import contextlib
 import io
@@ -22,8 +22,9 @@ _SIGNALS = tuple(
 
 
 class _SignalNames:
-    """A handler that keeps the names of the signals that came; the first is an interrupt, the rest
-    changes nothing.
+    """A handler that records the names of the received signals.
+
+    The first one interrupts; the others have no effect.
     """
 
     def __init__(self) -> None:
@@ -35,25 +36,25 @@ class _SignalNames:
             return
         if callable(signal.getsignal(signal.SIGINT)):
             signal.raise_signal(signal.SIGINT)
-        else:  # a script's background jobs are started with SIGINT ignored
+        else:  # a script starts its background jobs with SIGINT ignored
             raise KeyboardInterrupt
 
 
 @contextlib.contextmanager
 def as_interrupt() -> Iterator[list[str]]:
-    """In the block SIGTERM and SIGHUP end what is measured as Ctrl-C does; gives the names of those
-    that came.
+    """Make SIGTERM and SIGHUP end the measurement in the block like Ctrl-C; yield the names of
+    those received.
 
-    At a job's time limit and for scancel Slurm sends SIGTERM to all processes of a batch job and
-    leaves them KillWait (30 s) to come to an end: time to seal and to judge. Once one has come,
-    further ones are passed over to the end. Blocks may be nested: the innermost hears.
+    At a job's time limit and for scancel, Slurm sends SIGTERM to all processes of a batch job and
+    gives them KillWait (30 s) to end: enough to seal and to judge. After the first signal, further
+    ones are ignored to the end. Blocks may be nested: the innermost handles the signal.
     """
     heard = _SignalNames()
     if threading.current_thread() is not threading.main_thread():
         yield heard.names
         return
     before = {number: signal.getsignal(number) for number in _SIGNALS}
-    # Who ignores a signal (nohup) or has a handler of its own keeps it.
+    # A process that ignores a signal (nohup) or has its own handler keeps that.
     ours = [
         number
         for number in _SIGNALS
@@ -78,8 +79,9 @@ def status_of(verdict: Verdict) -> int:
 
 
 def run(group: click.Group, argv: list[str]) -> int:
-    """Run ``group`` on ``argv``; every error becomes one line on stderr and its status, never that
-    of a FAIL.
+    """Run ``group`` on ``argv``.
+
+    Every error becomes one line on stderr and its own status, never that of a FAIL.
     """
     with as_interrupt() as signals:
         context = CallContext(argv=tuple(argv), signals=signals)
@@ -103,13 +105,15 @@ def run(group: click.Group, argv: list[str]) -> int:
         except MemoryError:
             text = "there is not enough memory for this."
             return _failed(text, CouldNotMeasure.exit_status, context)
-        except Exception as error:  # a bug, whatever it is: with status 1 it would be a FAIL
+        except Exception as error:  # a bug; with Python's status 1 it would be a FAIL
             return _failed(sentence(error), BUG, context)
         return _ended(result if isinstance(result, int) else 0, context)
 
 
 def unless_lost(status: int, why: str) -> int:
-    """The status, unless standard output could not take the result: ``why`` it could not, or ""."""
+    """Return the status, unless standard output could not take the result; ``why``: the reason, or
+    "".
+    """
     if not why or status not in _STATUS.values():
         return status
     say(f"the result could not be written to standard output: {why}.")
@@ -117,7 +121,9 @@ def unless_lost(status: int, why: str) -> int:
 
 
 def _ended(status: int, context: CallContext) -> int:
-    """A subcommand that has ended by itself, with its document or, badly, without."""
+    """Return the status of a subcommand that ended without an exception, with or without its
+    document.
+    """
     if status and context.answer.wanted:
         return _without_result(context.answer.said, status, context)
     return status
@@ -129,31 +135,35 @@ def _failed(text: str, status: int, context: CallContext) -> int:
 
 
 def _without_result(text: str, status: int, context: CallContext) -> int:
-    """The status; a program that asked for JSON and got no document reads why there is none."""
+    """Return the status; a program that asked for JSON gets a document with the reason."""
     if _wants_json(context) and not context.answer.given:
         problem = Problem(message=clean(text, LONGEST_SENTENCE))
         failure = Failure(exit_status=status, errors=(*context.answer.problems, problem))
-        with contextlib.suppress(OSError):  # a reader that has gone has the status
+        with contextlib.suppress(OSError):  # a reader that has gone still gets the status
             click.echo(envelope_text(failure))
     return status
 
 
 def _wants_json(context: CallContext) -> bool:
-    """By a setting or by its words, which may be wrong ones: ``--json``, ``--format json``."""
+    """Return whether a setting or the words, which may be wrong, ask for JSON: ``--json``,
+    ``--format json``.
+    """
     argv = context.argv
-    own = argv[: argv.index("--")] if "--" in argv else argv
-    pairs = {f"{one}={two}" for one, two in itertools.pairwise(own)}
+    words = argv[: argv.index("--")] if "--" in argv else argv
+    pairs = {f"{option}={value}" for option, value in itertools.pairwise(words)}
     forms = {f"{option}=json" for option in _FORMS}
-    return context.answer.wanted or "--json" in own or bool(forms & (pairs | set(own)))
+    return context.answer.wanted or "--json" in words or bool(forms & (pairs | set(words)))
 
 
 _FORMS = ("--format", "--dialect")
-"""Options that say in which form a result is printed."""
+"""Options that choose the form of a result."""
 
 
 def _show(error: click.ClickException) -> None:
-    """click's own words about a wrong option repeat what was typed, or was stored in a folder."""
-    told = io.StringIO()
-    error.show(told)
-    for line in told.getvalue().splitlines():
+    """Print click's message about a wrong option. It repeats what was typed or stored, so clean
+    it.
+    """
+    message = io.StringIO()
+    error.show(message)
+    for line in message.getvalue().splitlines():
         click.echo(clean(line, LONGEST_SENTENCE), err=True)

@@ -1,4 +1,4 @@
-"""``wireproof pfc``: is priority flow control lossless here, and who pauses whom?"""
+"""``wireproof pfc``: is priority flow control lossless here, and which host pauses its switch?"""
 
 import sys
 from pathlib import Path
@@ -73,4 +73,4 @@ def command(**options: Any) -> int:
 
 
 _FIELDS = ("priority", "duration", "source", "snapshot", "cable_m", "argv", "no_load", "senders")
-"""Options that go on as they are written."""
+"""Options that are passed on as typed."""

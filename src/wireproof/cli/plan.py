@@ -1,4 +1,4 @@
-"""``wireproof plan``: what cannot be tried on the machines at hand, computed."""
+"""``wireproof plan``: computes what cannot be tried on the available machines."""
 
 import re
 from collections.abc import Sequence
@@ -18,12 +18,12 @@ FORMS = (JSON, FORM)
 
 
 def _integer(flags: str, about: str, **more: Any) -> click.Option:
-    """A whole number whose range the plan checks: its sentence says which."""
+    """Declare a whole number whose range the plan checks; its message gives the range."""
     return click.Option(flags.split(), type=int, metavar="N", help=about, **more)
 
 
 def _bytes(flags: str, about: str, **more: Any) -> click.Option:
-    """``18560``, ``18560B`` or ``495GB``."""
+    """Declare a size: ``18560``, ``18560B`` or ``495GB``."""
     return click.Option(flags.split(), type=parse_bytes, metavar="BYTES", help=about, **more)
 
 
@@ -35,11 +35,11 @@ _SPEED = re.compile(r"(\d{1,4}(?:\.\d{1,3})?)\s*(?:[gG]|G(?:b/s|bps|bit/s|bE)|gb
 
 
 def _gbps(text: str) -> float:
-    """``100``, ``100G``, ``100Gb/s`` or ``100GbE``; bytes are refused."""
-    found = _SPEED.fullmatch(text.strip())
-    if found is None:
+    """Parse ``100``, ``100G``, ``100Gb/s`` or ``100GbE``; bytes are refused."""
+    match = _SPEED.fullmatch(text.strip())
+    if match is None:
         raise BadInput(f"speed {text[:40]!r} is not understood: give Gb/s, such as 100 or 100Gb/s.")
-    return float(found[1])
+    return float(match[1])
 
 
 @click.group("plan")

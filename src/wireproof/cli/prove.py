@@ -1,5 +1,5 @@
-"""``wireproof prove -- COMMAND``: any program between two readings of the ports of every host that
-it touches.
+"""``wireproof prove -- COMMAND``: runs any program between two readings of the ports of every host
+that it uses.
 """
 
 from __future__ import annotations
@@ -102,13 +102,13 @@ def command(argv: tuple[str, ...], strict: bool, **options: Any) -> int:
     proved = prove_command(wanted, environment=os.environ, sinks=sinks, reporter=console)
     _print(proved, wanted)
     if strict:
-        # The command's status when it failed, else that of the proof.
+        # The command's status if it failed, else that of the proof.
         return proved.exit_status or status_of(proved.verdict)
     return proved.exit_status
 
 
 def _print(proved: ProvedCommand, wanted: ProofSpecification) -> None:
-    """Text goes to stderr: stdout is the command's."""
+    """Print text to stderr, because stdout belongs to the command."""
     from wireproof.report.documents.proof import watched_document
 
     document = partial(

@@ -66,12 +66,12 @@ def command(
         Console(),
     )
     if as_json:
-        show([part.section for one in found for part in one.result.parts])
+        show([part.section for rejudged in found for part in rejudged.result.parts])
     statuses = []
-    for one in found:
+    for old in found:
         if not as_json:
-            show([part.section for part in one.result.parts])
-        statuses.append(ended(one.result))
-        for line in change_lines(one.by, one.before, one.result.verdict, one.gone, one.new):
-            say(f"{one.folder}: {line}")
+            show([part.section for part in old.result.parts])
+        statuses.append(ended(old.result))
+        for line in change_lines(old.by, old.before, old.result.verdict, old.gone, old.new):
+            say(f"{old.folder}: {line}")
     return max(statuses, key=lambda status: (status == 1, status))

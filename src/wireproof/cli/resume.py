@@ -1,5 +1,5 @@
-"""``wireproof resume FOLDER``: measure what is missing of a check that was broken off, and judge
-the whole.
+"""``wireproof resume FOLDER``: measures what is missing of an interrupted check, and judges the
+whole.
 """
 
 import os
@@ -33,8 +33,8 @@ from wireproof.workflow.resume import (
 
 
 def invocation_of(context: click.Context) -> Invocation:
-    """How the subcommand of ``context`` was asked for, in words that mean the same from
-    everywhere.
+    """Return how the subcommand of ``context`` was called, in words that mean the same in any
+    folder.
     """
     variables = {PREFIX + name.upper(): text for name, (text, _) in settings_file().items()}
     environment = current_context().environment
@@ -43,14 +43,14 @@ def invocation_of(context: click.Context) -> Invocation:
 
 
 def _chosen(context: click.Context) -> list[str]:
-    """The names of the options and arguments that the command line has."""
+    """Return the names of the options and arguments on the command line."""
     names = (parameter.name or "" for parameter in context.command.params)
     source = context.get_parameter_source
     return [name for name in names if source(name) is ParameterSource.COMMANDLINE]
 
 
 def _storable(context: click.Context) -> list[GivenOption]:
-    """Every option of the command line, but those that each time has its own of."""
+    """Return every option of the command line, except those that each call sets anew."""
     flags = {parameter.name: parameter.opts[-1] for parameter in context.command.params}
     return [
         GivenOption(name=name, flag=flags[name], value=context.params[name])
@@ -60,7 +60,7 @@ def _storable(context: click.Context) -> list[GivenOption]:
 
 
 def safe_words(asked: StoredInvocation, group: click.Group) -> list[str]:
-    """The stored words, parsed as a command line and written anew from what is allowed."""
+    """Parse the stored words as a command line, and rebuild it from allowed options."""
     verb = asked.argv[0]
     command = group.commands.get(verb) or group.get_command(click.Context(group), verb)
     assert command is not None  # noqa: S101  one of RESUMABLE

@@ -1,5 +1,5 @@
-"""``wireproof run TOOL``: the right command for an installed benchmark, printed, run with its
-proof, judged.
+"""``wireproof run TOOL``: prints the right command for an installed benchmark, runs it with its
+proof, and judges it.
 """
 
 from __future__ import annotations
@@ -97,10 +97,10 @@ def command(
 def _specification(
     tool: str, words: tuple[str, ...], options: dict[str, Any], *, dry: bool
 ) -> BenchmarkSpecification:
-    """What follows ``--`` is in ``words`` too: the program's own options."""
+    """Return the specification; ``words`` include the program's options after ``--``."""
     from wireproof.workflow.benchmark.specification import specification
 
-    # A kind with a rate of its own (ethernet:25) is not a name that the settings know.
+    # The settings do not accept a kind with an explicit rate (ethernet:25).
     known = {name: options.pop(name) for name in ("hosts", "nic", "launcher")}
     return specification(
         tool,
@@ -151,7 +151,7 @@ def _run(wanted: BenchmarkSpecification) -> int:
 
 
 def _list(tool: str) -> int:
-    """Every recipe (of one tool), one line each."""
+    """Print every recipe, or those of one tool, one line each."""
     from wireproof.report.documents.benchmark import recipes_document
     from wireproof.workflow.benchmark.specification import recipe_documents
 

@@ -1,4 +1,4 @@
-"""``wireproof study``: which settings of a library are obeyed here, and which of them help."""
+"""``wireproof study``: which settings of a library take effect here, and which of them help?"""
 
 from __future__ import annotations
 
@@ -94,8 +94,8 @@ def command(library: str, **options: Any) -> int:
 
 def _kept(folder: Path | None) -> str:
     if folder is None:
-        return " and kept nowhere: give --out to keep it."
-    return f" and kept in {folder}: the same command with --resume goes on."
+        return " but not kept: give --out to keep it."
+    return f" and kept in {folder}: the same command with --resume continues it."
 
 
 def _specification(library: str, settings: Options, options: dict[str, Any]) -> StudySpecification:

@@ -1,5 +1,7 @@
-"""The subcommands by name. The module of one is imported when it is used: ``--help`` must be
-instant. Each has ``-q`` and ``-v``: how much is said on standard error.
+"""The subcommands by name.
+
+Their modules are imported on use, because ``--help`` must be instant. Each has ``-q`` and ``-v``,
+which control the messages on standard error.
 """
 
 import contextlib
@@ -24,7 +26,7 @@ EXIT_STATUSES: dict[int, str] = {
     2: "usage",
     3: "inconclusive",
     4: "could not measure",
-    70: "an error of ours",
+    70: "a bug in wireproof",
     130: "interrupted",
 }
 
@@ -50,7 +52,7 @@ _FIRST: dict[str, dict[str, str]] = {
         "gate": "Healthy or not, for schedulers and monitors; fails closed.",
     },
 }
-"""The subcommands that ``--help`` describes, by what they are for."""
+"""The subcommands that ``--help`` describes, by purpose."""
 
 _MORE: dict[str, str] = {
     "atlas": "What others have measured over such a link, with sources.",
@@ -76,15 +78,15 @@ SUBCOMMANDS: dict[str, str] = {
 
 
 def add_loudness(command: click.Command) -> click.Command:
-    """Give ``command`` and what is below it ``-q`` and ``-v``; a letter that another option of it
-    has stays that option's.
+    """Give ``command`` and its subcommands ``-q`` and ``-v``; a letter that another option uses
+    stays with that option.
     """
     if isinstance(command, click.Group):
         for below in command.commands.values():
             add_loudness(below)
-    taken = {flag for one in command.params for flag in one.opts}
+    taken = {flag for parameter in command.params for flag in parameter.opts}
     if "--quiet" not in taken:
-        own = (("-q", "--quiet", _QUIET, _hush), ("-v", "--verbose", _VERBOSE, _watch))
+        options = (("-q", "--quiet", _QUIET, _hush), ("-v", "--verbose", _VERBOSE, _watch))
         command.params = [
             *command.params,
             *(
@@ -96,7 +98,7 @@ def add_loudness(command: click.Command) -> click.Command:
                     callback=heard,
                     help=about,
                 )
-                for letter, word, about, heard in own
+                for letter, word, about, heard in options
             ),
         ]
     return command
@@ -118,8 +120,8 @@ def _watch(context: click.Context, _option: click.Parameter, given: bool) -> Non
 
 @functools.cache
 def _listen() -> None:
-    """From here on: by Python's own audit events, so that nothing is left out and no other module
-    has to know of it.
+    """Report commands and files from here on, through Python's audit events, which no module can
+    bypass.
     """
     from wireproof.model.secrets import masked
 
@@ -145,7 +147,7 @@ def _command(words: object) -> str:
 
 
 def _opening(path: object, mode: object, flags: object) -> str:
-    """``reads /proc/stat``; "" for what Python itself opens, folders, and no name."""
+    """Return ``reads /proc/stat``; "" for files of Python itself, folders, and unnamed files."""
     opened = flags if isinstance(flags, int) else 0
     if not isinstance(path, str | bytes | os.PathLike) or opened & os.O_DIRECTORY:
         return ""
@@ -159,18 +161,20 @@ def _opening(path: object, mode: object, flags: object) -> str:
 
 @functools.cache
 def _program() -> tuple[str, ...]:
-    """The folders of Python and of this package."""
+    """Return the folders of Python and of this package."""
     places = sysconfig.get_paths()
     package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     return (*(places[name] for name in ("stdlib", "purelib", "platlib")), package)
 
 
 _RENAMED = {"convert": "explain"}
-"""Former names, which are understood for one version more."""
+"""Former names, accepted for one more version."""
 
 
 class LazySubcommands(click.Group):
-    """A group whose members are imported on use; their one-line helps are in ``SUBCOMMANDS``."""
+    """A group whose subcommands are imported on use; their one-line helps are in
+    ``SUBCOMMANDS``.
+    """
 
     def __init__(self, *args: Any, **more: Any) -> None:
         super().__init__(*args, **more)
@@ -186,7 +190,7 @@ class LazySubcommands(click.Group):
         return add_loudness(command)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """``version`` as people type it."""
+        """Accept ``version`` as people type it."""
         if args == ["version"]:
             args = ["--version"]
         return super().parse_args(ctx, args)
@@ -209,7 +213,9 @@ class LazySubcommands(click.Group):
         return super().resolve_command(ctx, args)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """What people need first in one screen: `wireproof help` describes the rest."""
+        """Show the most important subcommands on one screen; `wireproof help` describes the
+        rest.
+        """
         if ALL in ctx.meta:
             super().format_options(ctx, formatter)
             return
@@ -241,7 +247,7 @@ def _tell_version(context: click.Context, _option: click.Parameter, given: bool)
     cls=LazySubcommands,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="Exit status: "
-    + ", ".join(f"{one} {means}" for one, means in EXIT_STATUSES.items())
+    + ", ".join(f"{status} {means}" for status, means in EXIT_STATUSES.items())
     + ".",
 )
 @click.option(
@@ -269,7 +275,7 @@ def subcommands(catalogue: str | None) -> None:
 
 
 def _add_catalogue(given: str | None) -> None:
-    """Add the rows of the site's folder, and name them. Raises BadInput."""
+    """Add the rows of the site's folder, and list them. Raises ``BadInput``."""
     from wireproof.workflow.catalogue import catalogue_folder, use_catalogue
 
     folder = catalogue_folder(given, os.environ)
@@ -283,7 +289,9 @@ subcommands.params.append(help_all())
 
 
 def root() -> click.Context:
-    """The context of ``wireproof`` itself, as a call has it. A subcommand keeps the help option of
-    the first who asks, so all that describe the subcommands begin here.
+    """Return a new context of ``wireproof`` itself.
+
+    A subcommand keeps the help option of the first context that asks for it, so everything that
+    describes subcommands starts here.
     """
     return click.Context(subcommands, info_name="wireproof", **subcommands.context_settings)

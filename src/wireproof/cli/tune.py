@@ -1,4 +1,4 @@
-"""``wireproof tune``: change settings of hosts, and find out whether that helps."""
+"""``wireproof tune``: changes settings of hosts, and finds out whether that helps."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""``wireproof tune plan``, ``export`` and ``apply``: what would be changed, also as files of other
-tools, and carried out.
+"""``wireproof tune plan``, ``export`` and ``apply``: shows what would be changed, also as files of
+other tools, and carries it out.
 """
 
 from __future__ import annotations
@@ -63,7 +63,6 @@ PLACES: tuple[click.Parameter, ...] = (
 
 
 def _specification(options: dict[str, Any], asked: tuple[str, ...]) -> PlanSpecification:
-    """The plan that the options ask for."""
     from wireproof.workflow.tune.plan import PlanSpecification
 
     return PlanSpecification(
@@ -79,7 +78,9 @@ def _specification(options: dict[str, Any], asked: tuple[str, ...]) -> PlanSpeci
 
 
 def _is_file(text: str) -> bool:
-    """A plan's file, not a setting's name, a value or a file of the kernel."""
+    """Return whether the text is a plan's file, not a setting's name, a value or a file of the
+    kernel.
+    """
     if text.endswith(".json"):
         return True
     kernel = text.startswith(("/proc/", "/sys/"))
@@ -93,7 +94,7 @@ def _names_file(text: str) -> bool:
 
 
 def plan_of(options: dict[str, Any], asked: tuple[str, ...]) -> TunePlan:
-    """From the one plan file that ``asked`` names, else made now."""
+    """Return the plan in the only file that ``asked`` names, or a new plan."""
     from wireproof.workflow.tune.plan import load_plan
     from wireproof.workflow.tune.plan import plan as make
 
@@ -102,8 +103,8 @@ def plan_of(options: dict[str, Any], asked: tuple[str, ...]) -> TunePlan:
         return make(_specification(options, asked), Console(), current_context().environment)
     if len(asked) > 1 or options["skip"]:
         raise BadInput(
-            f"{files[0]} is a plan as it stands: give it alone, or make it again with other"
-            " settings or --skip."
+            f"{files[0]} is a finished plan: give it alone, or make a new plan with other settings"
+            " or --skip."
         )
     return load_plan(Path(files[0]))
 
@@ -137,7 +138,7 @@ def plan(asked: tuple[str, ...], **options: Any) -> int:
 
         save_plan(made, options["output"])
     print_document(made, partial(tune_plan_document, made))
-    return 3 if any(one.refused for one in made.hosts) else 0
+    return 3 if any(host.refused for host in made.hosts) else 0
 
 
 @click.command(
@@ -184,13 +185,13 @@ def place_of(options: dict[str, Any]) -> JournalPlace:
 
 
 def same_hosts(options: dict[str, Any]) -> list[str]:
-    """The options that name the hosts and how they are reached, as they were given."""
+    """Return the options that name the hosts and how they are reached, as given."""
     defaults = (None, "", "auto")
     return [f"--{key}={options[key]}" for key in _REPEATED if options.get(key) not in defaults]
 
 
 def _again(what: str, name: str, options: dict[str, Any]) -> str:
-    """The command for the same hosts."""
+    """Return a further command for the same hosts."""
     more = same_hosts(options)
     if what == "revert":
         more += _of_bmcs(options)
@@ -198,7 +199,7 @@ def _again(what: str, name: str, options: dict[str, Any]) -> str:
 
 
 def _of_bmcs(options: dict[str, Any]) -> list[str]:
-    """The BMCs' options as they were given."""
+    """Return the options of the BMCs, as given."""
     words = [f"--bmc={source}" for source in options["bmc"]]
     for key in ("bmc_user", "bmc_password_file", "bmc_ca"):
         words += [f"--{key.replace('_', '-')}={options[key]}"] if options[key] else []
@@ -206,15 +207,17 @@ def _of_bmcs(options: dict[str, Any]) -> list[str]:
 
 
 def show(done: Tuned) -> int:
-    """Print what the hosts did. 0 all hosts, 2 the request was wrong for all, 4 none could, 1 some
-    did not.
+    """Print what the hosts did.
+
+    Return 0 if all succeeded, 2 if the request was wrong for all, 4 if none could, 1 if some did
+    not.
     """
     from wireproof.report.documents.tune import tuned_document
 
     print_document(done, partial(tuned_document, done))
     if done.done:
         return 0
-    statuses = {one.status for one in done.hosts}
+    statuses = {host.status for host in done.hosts}
     return statuses.pop() if statuses in ({2}, {4}) else 1
 
 
@@ -259,7 +262,7 @@ def apply(asked: tuple[str, ...], **options: Any) -> int:
         return 1
     done = _carried_out(plan, target, options)
     status = show(done)
-    if done.until and any(one.status == 0 for one in done.hosts):
+    if done.until and any(host.status == 0 for host in done.hosts):
         say(
             f"it reverts by itself at {done.until} unless `{_again('confirm', done.id, options)}`;"
             f" `{_again('revert', done.id, options)}` undoes it now."
@@ -268,7 +271,7 @@ def apply(asked: tuple[str, ...], **options: Any) -> int:
 
 
 def _carried_out(plan: TunePlan, target: Target, options: dict[str, Any]) -> Tuned:
-    """Interrupted, it names the set: what hosts have begun goes on there."""
+    """Apply the plan. If interrupted, name the set: hosts that have started finish it."""
     from wireproof.workflow.tune.apply import apply as carry_out
     from wireproof.workflow.tune.apply import new_id
     from wireproof.workflow.tune.with_bios import and_firmware, journals
@@ -287,11 +290,11 @@ def _carried_out(plan: TunePlan, target: Target, options: dict[str, Any]) -> Tun
 
 
 def _agreed(plan: TunePlan, options: dict[str, Any]) -> bool:
-    """Show it, unless the answer is for programs; ask, unless ``--yes``."""
+    """Show the plan, unless the answer is for programs; ask, unless ``--yes`` is given."""
     from wireproof.report.documents.tune import tune_plan_document
 
     to_do = any(
-        (one.changes or one.keeps or one.firmware) and not one.refused for one in plan.hosts
+        (host.changes or host.keeps or host.firmware) and not host.refused for host in plan.hosts
     )
     aside = chosen_form() != "text"
     if not aside or not options["yes"]:

@@ -1,4 +1,4 @@
-"""``wireproof tune try``: does a setting help here?"""
+"""``wireproof tune try``: measures whether a setting helps here."""
 
 from __future__ import annotations
 
@@ -25,9 +25,11 @@ if TYPE_CHECKING:
 
 
 SHARED = tuple(
-    one for one in (*WANTED, *PLACES) if one.name in ("profile", "allow_link_down", "state")
+    option
+    for option in (*WANTED, *PLACES)
+    if option.name in ("profile", "allow_link_down", "state")
 )
-"""As in `tune plan`."""
+"""Options shared with `tune plan`."""
 SIZES = {"pingpong": 8, "stream": 1 << 20, "exchange": 1 << 20, "message_rate": 8}
 PATTERNS = tuple(SIZES)
 OPTIONS: tuple[click.Parameter, ...] = (
@@ -98,7 +100,7 @@ def command(knob: str, argv: tuple[str, ...], **options: Any) -> int:
     from wireproof.report.documents.trial import trial_document
     from wireproof.workflow.tune.trial import run_trial
 
-    settings = settings_of({**options, "profile": None})  # check's profile is another thing
+    settings = settings_of({**options, "profile": None})  # this is not check's profile
     wanted = _specification(knob, argv, settings, options)
     trial = run_trial(wanted, Console(), current_context().environment)
     return answer(trial, trial_document)
@@ -115,7 +117,7 @@ def _specification(
     if not argv and tried.kind == "variable" and not is_of_a_fabric(tried.name):
         raise BadInput(
             f"{tried.name} is neither a setting (`wireproof audit --list`) nor a variable that an"
-            " MPI or its fabric reads: give the command that reads it, behind --."
+            " MPI or its fabric reads: give the command that reads it after --."
         )
     return TrialSpecification(
         knob=tried,
@@ -131,7 +133,7 @@ def _specification(
 
 
 def _settings(knob: str) -> Collection[str]:
-    """The catalogue's names, unless it is plainly a variable."""
+    """Return the catalogue's names, unless the knob is clearly a variable."""
     if knob.partition("=")[0].isupper():
         return ()
     from wireproof.workflow.audit import catalogue
@@ -144,7 +146,7 @@ def _pattern(settings: Options, options: dict[str, Any]) -> MeasureSpecification
     from wireproof.workflow.specification import MeasureSpecification
 
     if options["metric"] or options["better"] or options["server"]:
-        raise BadInput("--metric, --better and --server are for a COMMAND: give one behind --.")
+        raise BadInput("--metric, --better and --server are for a COMMAND: give one after --.")
     pattern = options["pattern"] or "pingpong"
     asked = dataclasses.replace(settings, sizes=settings.sizes or (SIZES[pattern],))
     return MeasureSpecification.of(asked, Storage(), pattern=pattern, method=method_of(settings))

@@ -1,7 +1,8 @@
-"""``wireproof.check``, ``.measure``, ``.locate`` and ``.report``: what Python programs call.
+"""``wireproof.check``, ``.measure``, ``.locate`` and ``.report``: the functions that Python
+programs call.
 
-Options are written as on the command line, and checked by the same table of settings. Neither
-``WIREPROOF_*`` variables nor ``wireproof.toml`` have a say here.
+Options are written as on the command line, and checked by the same table. ``WIREPROOF_*`` variables
+and ``wireproof.toml`` have no effect here.
 """
 
 import dataclasses
@@ -40,7 +41,7 @@ from wireproof.workflow.specification import (
 
 
 class CommonOptions(TypedDict, total=False):
-    """What a check and a measurement have in common; each key is an option of the command line.
+    """Options that a check and a measurement share; each key is an option of the command line.
 
     ``hosts``: ``n1,n2``, ``n[1-4]`` or names, one rank each; without them an allocation's nodes, or
     this machine. ``link``: the claimed link (``10gbe``, ``edr``, ``ethernet:25``). ``budget`` and
@@ -82,8 +83,10 @@ class CommonOptions(TypedDict, total=False):
 
 
 class CheckOptions(CommonOptions, total=False):
-    """Options of a check alone. ``criteria``: a file of the agreed criteria. With ``profile``
-    ``acceptance`` the folder ``out`` becomes a dossier.
+    """Options of a check alone.
+
+    ``criteria``: a file of the agreed criteria. With ``profile`` ``acceptance`` the folder ``out``
+    becomes a dossier.
     """
 
     topology: Path | str
@@ -121,13 +124,13 @@ def audit(
     reporter: Reporter | None = None,
     **options: Unpack[CommonOptions],
 ) -> Audit:
-    """Read the settings that a fabric depends on and say which are wrong, on some hosts, on this
-    machine alone, or in ``source`` (a snapshot, a folder with a host's files, a sosreport).
+    """Read the settings that a fabric depends on, and report those that are wrong on the hosts, on
+    this machine alone, or in ``source`` (a snapshot, a folder with a host's files, a sosreport).
 
-    ``only``: settings by name, none: all. ``site``: a TOML file of what the site has decided.
-    ``against``: a golden host, a snapshot or a result to hold the hosts against, in place of the
-    catalogue. Gives what ``wireproof audit --json`` prints. Raises
-    ``BadInput`` for options that cannot be used and ``CouldNotMeasure`` when no host answers.
+    ``only``: settings by name; without them all. ``site``: a TOML file with the site's decisions.
+    ``against``: a golden host, a snapshot or a result to compare the hosts with, instead of the
+    catalogue. The result is what ``wireproof audit --json`` prints. Raises ``BadInput`` for options
+    that cannot be used and ``CouldNotMeasure`` if no host responds.
     """
     check_names(options, CommonOptions.__annotations__)
     specification = AuditSpecification(
@@ -148,12 +151,12 @@ def check(
     reporter: Reporter | None = None,
     **options: Unpack[CheckOptions],
 ) -> list[ResultDocument]:
-    """Measure, prove, locate and judge what some hosts, or this machine alone, can do.
+    """Measure, prove, locate and judge what a set of hosts, or this machine alone, can do.
 
-    Gives one document for each part, as ``wireproof check --json`` prints them: times in ns, sizes
+    Return one document for each part, as ``wireproof check --json`` prints them: times in ns, sizes
     in bytes, rates in bytes per second unless a name says bits. Raises ``BadInput`` for options
-    that cannot be used and ``CouldNotMeasure`` when nothing was measured; a bad verdict is no
-    error. ``reporter`` hears what happens meanwhile; by default the logger ``wireproof``.
+    that cannot be used and ``CouldNotMeasure`` if nothing was measured; a bad verdict is not an
+    error. ``reporter`` receives progress messages; the default is the logger ``wireproof``.
     """
     check_names(options, CheckOptions.__annotations__)
     asked = _asked(options, profile=profile)
@@ -168,7 +171,7 @@ def measure(
     """Measure one pattern (``pingpong``, ``stream``, ``allreduce``, ...) over a range of sizes,
     prove its path and judge it.
 
-    Gives the document that ``wireproof measure --json`` prints; units and errors as for ``check``.
+    Return the document that ``wireproof measure --json`` prints; units and errors as for ``check``.
     """
     check_names(options, MeasureOptions.__annotations__)
     asked = _asked(options)
@@ -184,11 +187,12 @@ def locate(
     world: Path | str | None = None,
     rounds: int | None = None,
 ) -> LocateDocument:
-    """Which node, port, link or switch is slow, by what was measured before.
+    """Find the node, port, link or switch that is slow, from earlier measurements.
 
     ``source``: the folder of a check, or a table of pairs (Parquet or CSV); or ``world``, a
-    synthetic cluster (TOML) of which ``rounds`` are played. Gives what ``wireproof locate --json``
-    prints; measures nothing. Raises ``BadInput`` for a source that cannot be read.
+    synthetic cluster (TOML) of which ``rounds`` are simulated. The result is what ``wireproof
+    locate --json`` prints; nothing is measured. Raises ``BadInput`` for a source that cannot be
+    read.
     """
     return run_locate(
         LocateSpecification(
@@ -203,11 +207,11 @@ def locate(
 def report(
     folder: Path | str, *, topology: Path | str | None = None, page: Path | str | None = None
 ) -> list[ResultDocument]:
-    """The stored result of a check or measurement, judged again by the rules of this version.
+    """Judge the stored result of a check or measurement again by the rules of this version.
 
-    Gives what ``wireproof report --json`` prints, one document for each part. ``topology`` replaces
-    the stored description of the fabric; ``page`` is where the HTML report is written, if anywhere.
-    Raises ``BadInput`` for a folder that holds no result, or a damaged or newer one.
+    Return what ``wireproof report --json`` prints, one document for each part. ``topology``
+    replaces the stored description of the fabric; ``page``: where to write the HTML report, None
+    for nowhere. Raises ``BadInput`` for a folder that holds no result, or a damaged or newer one.
     """
     specification = ReportSpecification(
         folders=(Path(folder),),
@@ -219,7 +223,7 @@ def report(
 
 
 def compare(a: Path | str, b: Path | str) -> Comparison:
-    """Two stored results held against each other; gives what ``wireproof compare --json`` prints.
+    """Compare two stored results; return what ``wireproof compare --json`` prints.
 
     Raises ``BadInput`` for a folder that holds no result, or a damaged or newer one.
     """
@@ -227,8 +231,9 @@ def compare(a: Path | str, b: Path | str) -> Comparison:
 
 
 def check_names(given: Iterable[str], known: Iterable[str]) -> None:
-    """A misspelt option is the caller's mistake, as it is for any function. Every row that says
-    where the ranks run or what the link is can be given.
+    """Raise TypeError for an unknown option, as for any function.
+
+    Options of the groups target and link are always allowed.
     """
     rows = {name for name, row in ROWS.items() if row.group in ("target", "link")}
     if strange := sorted(set(given) - rows.union(known)):
@@ -237,11 +242,11 @@ def check_names(given: Iterable[str], known: Iterable[str]) -> None:
 
 
 _RENAMED = {"model_faults": "model_fault"}
-"""Keywords that are written in another way than the option."""
+"""Keywords that differ from the name of the option."""
 
 
 def _asked(options: Mapping[str, object] | CommonOptions, **more: str) -> Asked:
-    """The options of a call, checked as on the command line."""
+    """Return the options of a call, checked as on the command line."""
     given = {_RENAMED.get(name, name): value for name, value in {**options, **more}.items()}
     if "audit" in given:
         given["no_audit"] = not given["audit"]
@@ -249,7 +254,7 @@ def _asked(options: Mapping[str, object] | CommonOptions, **more: str) -> Asked:
 
 
 def _text(name: str, value: object) -> object:
-    """A value as the option is written, if the option is read from text."""
+    """Return the value as the option is typed, if the option is read from text."""
     if name not in SETTINGS or value is None:
         return value
     if isinstance(value, Sequence) and not isinstance(value, str):
@@ -258,7 +263,7 @@ def _text(name: str, value: object) -> object:
 
 
 def lone_target(options: CommonOptions) -> Asked:
-    """The target of options of which one host is enough. Raises ``BadInput``."""
+    """Return the target of options that allow a single host. Raises ``BadInput``."""
     return dataclasses.replace(_asked(options), alone=True)
 
 
@@ -268,6 +273,6 @@ def _storage(options: Asked) -> Storage:
 
 
 def environment_of(options: CommonOptions) -> Mapping[str, str]:
-    """Where an allocation is looked for."""
-    found = options.get("environment")
-    return own_environment() if found is None else found
+    """Return the variables in which an allocation is searched."""
+    given = options.get("environment")
+    return own_environment() if given is None else given

@@ -1,4 +1,4 @@
-"""A host's files from a folder, a sosreport or a supportconfig: what ``audit --from`` reads."""
+"""Reads a host's files from a folder, a sosreport or a supportconfig, for ``audit --from``."""
 
 import contextlib
 import lzma
@@ -24,21 +24,19 @@ from wireproof.workflow.supportconfig import NAMES, file_called, is_supportconfi
 
 _LARGEST_ARCHIVE = 4 << 30
 _LARGEST_UNPACKED = 16 << 30
-"""With what is not wanted: to pass it over it has to be decompressed, too."""
+"""Including members that are not read: to skip them they must be decompressed too."""
 _MOST_HEADERS = 1000
-"""Of those that hold for all members; each member with any gets a copy."""
+"""Most global headers: each member with headers gets a copy of them."""
 _MOST_MEMBERS = 1_000_000
 _MOST_FILES = 100_000
-"""Of those that are read: each is a file that we make, in folders that we make."""
+"""Most files that are unpacked."""
 _LARGEST_HEADER = 1 << 15
 _LARGEST_HEADERS = 16 << 20
-"""Bytes of headers that hold names and attributes of the member behind them: tarfile takes them
-apart word by word.
-"""
+"""Bytes of all headers with names and attributes of a member, which tarfile parses word by word."""
 _LONGEST_NAME = 4095
 _WANTED = ("etc", "proc", "sys", "sos_commands", "uname", "lspci", "environment")
 _RELEASE = ("usr", "lib", "os-release")
-"""What /etc/os-release links to: links are not unpacked."""
+"""The target of the link /etc/os-release: links are not unpacked."""
 _SECRETS = frozenset(
     (
         *("environ", "shadow", "shadow-", "gshadow", "gshadow-", "munge", "ssh", "pki", "ssl"),
@@ -52,14 +50,14 @@ _DAMAGE = (
     *(tarfile.TarError, zlib.error, lzma.LZMAError),
     *(OSError, EOFError, ValueError, RecursionError, OverflowError),
 )
-"""What tarfile and the forms of compression raise for what is no archive, or a hostile one."""
+"""Errors of tarfile and the compressions for a file that is no archive, or a hostile archive."""
 _ARCHIVES = (".tar", ".tar.gz", ".tgz", ".tar.xz", ".txz", ".tar.bz2", ".tbz")
 
 
 @contextlib.contextmanager
 def opened(source: Path) -> Iterator[Path]:
-    """The folder that holds the host's /proc, /sys and /etc: ``source`` itself, or what the archive
-    unpacks to, which is gone after the block. ``BadInput`` when it is neither.
+    """Yield the folder that holds the host's /proc, /sys and /etc: ``source`` itself, or the
+    unpacked archive, which is removed after the block. Raises ``BadInput`` if it is neither.
     """
     if source.is_dir():
         with _as_root(source) as root:
@@ -67,7 +65,7 @@ def opened(source: Path) -> Iterator[Path]:
         return
     if not source.name.endswith(_ARCHIVES):
         raise BadInput(
-            f"{source} is no folder, no snapshot of wireproof and no archive"
+            f"{source} is not a folder, a snapshot of wireproof or an archive"
             f" ({', '.join(_ARCHIVES)})."
         )
     with tempfile.TemporaryDirectory(prefix="wireproof-archive-") as scratch:
@@ -78,9 +76,11 @@ def opened(source: Path) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def _as_root(folder: Path) -> Iterator[Path]:
-    """``folder`` or the host's folder in it; of a supportconfig a layout that is gone after it."""
-    inside = (each for each in sorted(folder.iterdir()) if each.is_dir())
-    found = next((each for each in (folder, *inside) if is_supportconfig(each)), None)
+    """Yield ``folder`` or the host's folder in it; a supportconfig is laid out in a temporary
+    folder.
+    """
+    inside = (path for path in sorted(folder.iterdir()) if path.is_dir())
+    found = next((path for path in (folder, *inside) if is_supportconfig(path)), None)
     if found is None:
         yield _root(folder)
         return
@@ -93,12 +93,12 @@ def _as_root(folder: Path) -> Iterator[Path]:
 
 
 def _root(folder: Path) -> Path:
-    """``folder``, or the only host's folder in it, as archives have it."""
+    """Return ``folder``, or the only host's folder in it, as archives have it."""
     if _is_root(folder):
         return folder
-    inside = [each for each in sorted(folder.iterdir()) if each.is_dir() and _is_root(each)]
+    inside = [path for path in sorted(folder.iterdir()) if path.is_dir() and _is_root(path)]
     if len(inside) > 1:
-        named = ", ".join(each.name for each in inside[:3])
+        named = ", ".join(path.name for path in inside[:3])
         raise BadInput(
             f"{folder} holds {len(inside)} hosts ({named} ...): give the folder of one of them."
         )
@@ -112,7 +112,7 @@ def _is_root(folder: Path) -> bool:
 
 
 def _unpack(source: Path, folder: Path) -> None:
-    """Only files of the parts that are read; no link, device or path that leads elsewhere."""
+    """Unpack only files that are read: no link, device or path that leads elsewhere."""
     total = 0
     try:
         with open_regular(source) as file:
@@ -124,8 +124,8 @@ def _unpack(source: Path, folder: Path) -> None:
                         raise BadInput(f"{source} unpacks to more than 4 GiB: that is too large.")
                     archive.extract(member, folder, filter="data")
     except _DAMAGE as error:
-        said, _, more = str(error).partition("\n")  # one line for each form that was tried
-        why = "it is no tar archive, or cut off" if more or not said else said
+        first, _, more = str(error).partition("\n")  # one line for each compression that was tried
+        why = "it is not a tar archive, or is truncated" if more or not first else first
         raise BadInput(f"{source} cannot be read as an archive: {why.rstrip('.')}.") from error
 
 
@@ -137,9 +137,10 @@ _HEADERS = (
 
 
 class _Member(tarfile.TarInfo):
-    """tarfile calls this for each header, from within the header before it where one belongs to the
-    next, and holds all of them until the last. The map of a sparse file has no bound there, and no
-    text is one.
+    """Bounds what tarfile reads.
+
+    tarfile calls this for each header, recursively if a header belongs to the next, and holds all
+    of them until the last; it does not bound the map of a sparse file.
     """
 
     _within = 0
@@ -169,7 +170,7 @@ class _Member(tarfile.TarInfo):
 
 
 def _members(archive: tarfile.TarFile, source: Path) -> Iterator[tarfile.TarInfo]:
-    """Those that are read, one after another: tarfile would keep them all."""
+    """Yield the members that are read one by one, without keeping them as tarfile does."""
     files = 0
     for _ in range(_MOST_MEMBERS):
         member = archive.next()
@@ -181,13 +182,15 @@ def _members(archive: tarfile.TarFile, source: Path) -> Iterator[tarfile.TarInfo
         if member.isreg() and _is_wanted(member.name):
             files += 1
             if files > _MOST_FILES:
-                raise BadInput(f"{source} has more than {_MOST_FILES} files: no sosreport has.")
+                raise BadInput(
+                    f"{source} has more than {_MOST_FILES} files, which no sosreport has."
+                )
             yield member
-    raise BadInput(f"{source} has more than {_MOST_MEMBERS} members: no sosreport has.")
+    raise BadInput(f"{source} has more than {_MOST_MEMBERS} members, which no sosreport has.")
 
 
 def _is_wanted(name: str) -> bool:
-    """Of the parts that are read, but for what holds secrets: that is not even unpacked."""
+    """Return whether a member is read. Files that hold secrets are not even unpacked."""
     if len(name) > _LONGEST_NAME:
         return False
     parts = Path(name).parts
@@ -202,22 +205,24 @@ _ALSO = {
     "sestatus": ("sestatus_-v", "sestatus_-b"),
     "lspci_-nnvv": ("lspci_-nnvvv", "lspci_-vvnn", "lspci_-nnv", "lspci_-nnvvk"),
 }
-"""Other commands that archives keep, which print what is read there."""
+"""Other commands in archives that print the same facts."""
 _TELL_OF_OTHERS = ("systemctl", "df_-al")
 
 
 def command_facts(root: Path, requests: Sequence[FactRequest]) -> list[FactFrame]:
-    """What commands printed, as a sosreport keeps it: ``sos_commands/*/ethtool_-g_eth0``."""
-    kept = {each.name: each for each in sorted(root.glob("sos_commands/*/*"))}
+    """Return what commands printed, as a sosreport stores it: ``sos_commands/*/ethtool_-
+    g_eth0``.
+    """
+    kept = {file.name: file for file in sorted(root.glob("sos_commands/*/*"))}
     others = {
         name: _text(file) or "" for name, file in kept.items() if name.startswith(_TELL_OF_OTHERS)
     }
-    found = []
+    frames = []
     for request in requests:
         if request.kind != "command":
             continue
         name = file_called(request.argv)
-        file = next((kept[each] for each in (name, *_ALSO.get(name, ())) if each in kept), None)
+        file = next((kept[also] for also in (name, *_ALSO.get(name, ())) if also in kept), None)
         text = _text(file) if file is not None else told_elsewhere(request.argv, others) or None
         frame = FactFrame(
             rank=0,
@@ -227,13 +232,13 @@ def command_facts(root: Path, requests: Sequence[FactRequest]) -> list[FactFrame
             text=text or "",
             reason="" if text is not None else UNKEPT,
         )
-        found.append(without_secrets(frame))
-    return found
+        frames.append(without_secrets(frame))
+    return frames
 
 
 def interrupt_facts(root: Path, addresses: Mapping[str, str]) -> list[FactFrame]:
-    """What the commands of `audit.interrupts` would print, of /proc/irq and /proc/interrupts.
-    ``addresses``: of the interfaces on PCI, "" for those that are not known.
+    """Return what the commands of `audit.interrupts` would print, from /proc/irq and
+    /proc/interrupts. ``addresses``: of the interfaces on PCI, "" if unknown.
     """
     lists = sorted(root.glob("proc/irq/*/*affinity_list"))[:_MOST_INTERRUPTS]
     lines = (f"/{file.relative_to(root)}:{(_text(file) or '').strip()}\n" for file in lists)
@@ -250,8 +255,8 @@ def interrupt_facts(root: Path, addresses: Mapping[str, str]) -> list[FactFrame]
 
 
 def with_sysctls(root: Path, frames: Iterable[FactFrame]) -> tuple[FactFrame, ...]:
-    """``frames`` with the files below /proc/sys that an archive keeps as the text of ``sysctl -a``
-    alone: all that can be read, so that what it lacks is not there.
+    """Return ``frames`` with the files below /proc/sys that an archive stores only in the output of
+    ``sysctl -a``. That lists all readable files, so files missing from it do not exist.
     """
     values: dict[str, str] = {}
     for file in sorted(root.glob("sos_commands/*/sysctl_-a*")):
@@ -259,33 +264,33 @@ def with_sysctls(root: Path, frames: Iterable[FactFrame]) -> tuple[FactFrame, ..
             name, equals, value = line.partition(" = ")
             if equals:
                 values.setdefault(name.strip().translate(_AS_PATH), value)
-    return tuple(each for frame in frames for each in _of_sysctl(frame, values))
+    return tuple(new for frame in frames for new in _of_sysctl(frame, values))
 
 
 _WHOLE = ("/sys/devices/system/cpu", "/sys/devices/system/node")
-"""Folders that sos copies with all that is in them (its plugins processor and memory)."""
+"""Folders that sos copies completely (its plugins processor and memory)."""
 _MODULES = "/sys/module/"
 
 
 def as_kept(root: Path, frames: Iterable[FactFrame]) -> tuple[FactFrame, ...]:
-    """``frames`` of a sosreport, or of a folder without interfaces, in which what is missing is
-    known to be missing on the host only if the whole folder is kept. A folder with all of /sys is
-    as good as the host.
+    """Return ``frames`` of a sosreport, or of a folder without interfaces, with missing files
+    marked as unknown unless the whole folder is stored. A folder with all of /sys counts like the
+    host.
     """
     frames = tuple(frames)
     if not (root / "sos_commands").is_dir() and (root / "sys/class/net").is_dir():
         return frames
     loaded = {
         line.split(" ", 1)[0]
-        for one in frames
-        if one.path == "/proc/modules" and one.kind == "file"
-        for line in one.text.splitlines()
+        for frame in frames
+        if frame.path == "/proc/modules" and frame.kind == "file"
+        for line in frame.text.splitlines()
     }
     return tuple(
-        msgspec.structs.replace(one, status="failed", reason=UNKEPT)
-        if _is_missing(one) and not _is_known_missing(one.path, root, loaded)
-        else one
-        for one in frames
+        msgspec.structs.replace(frame, status="failed", reason=UNKEPT)
+        if _is_missing(frame) and not _is_known_missing(frame.path, root, loaded)
+        else frame
+        for frame in frames
     )
 
 
@@ -299,11 +304,11 @@ def _is_known_missing(path: str, root: Path, loaded: Collection[str]) -> bool:
         return _lacks_module(path, root, loaded)
     if path.startswith(_SYSCTLS):
         return any(root.glob("sos_commands/*/sysctl_-a*")) or (root / "proc/sys/kernel").is_dir()
-    return any(path.startswith(f"{each}/") and (root / each[1:]).is_dir() for each in _WHOLE)
+    return any(path.startswith(f"{whole}/") and (root / whole[1:]).is_dir() for whole in _WHOLE)
 
 
 def _lacks_module(path: str, root: Path, loaded: Collection[str]) -> bool:
-    """sos copies the parameters of all loaded modules: what has none is not loaded."""
+    """Return whether the module is not loaded: sos copies the parameters of all loaded modules."""
     name = path.removeprefix(_MODULES).partition("/")[0]
     folder = root / "sys/module"
     if not folder.is_dir() or "*" in name:
@@ -319,7 +324,9 @@ _SYSCTLS = "/proc/sys/"
 
 
 def _of_sysctl(frame: FactFrame, values: Mapping[str, str]) -> Iterator[FactFrame]:
-    """The frame, or what the values say in its place: of a pattern its list and its files."""
+    """Yield the frame, or what the values of ``sysctl -a`` give instead: for a pattern its list and
+    its files.
+    """
     if not frame.path.startswith(_SYSCTLS) or not _is_missing(frame):
         yield frame
         return

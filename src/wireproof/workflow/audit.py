@@ -1,4 +1,4 @@
-"""The work of ``wireproof audit``: facts of every host, held against the catalogue of settings."""
+"""The work of ``wireproof audit``: facts of every host, compared with the catalogue of settings."""
 
 import dataclasses
 import datetime
@@ -59,12 +59,11 @@ _VARIABLES = (
 
 @dataclass(frozen=True)
 class AuditSpecification:
-    """``source``: a snapshot, a folder with a host's files, or a sosreport, in place of the
-    target's hosts. ``only``: identifiers of settings; none: all. ``bmc``: how the
-    firmware's settings are read. ``snapshot``: a file to keep what
-    was read in. ``site``: a TOML file of what the site has decided. ``against``: a
-    host, or a source or result folder, that the hosts are held against in place of the catalogue.
-    ``at_least``: what fails by less is waived.
+    """``source``: a snapshot, a folder with a host's files, or a sosreport, instead of the target's
+    hosts. ``only``: IDs of settings; without them all. ``bmc``: how the firmware's settings are
+    read. ``snapshot``: a file that stores what was read. ``site``: a TOML file with the site's
+    decisions. ``against``: a host, or a source or result folder, to compare the hosts with instead
+    of the catalogue. ``at_least``: failures below this severity are waived.
     """
 
     target: Options = field(default_factory=Options)
@@ -80,13 +79,13 @@ class AuditSpecification:
 
 @cache
 def catalogue() -> Catalogue:
-    """The settings that come with wireproof."""
+    """Return the settings that come with wireproof."""
     folder = files("wireproof.audit").joinpath("settings")
     return catalogue_of(
         {
-            each.name: each.read_text(encoding="utf-8")
-            for each in folder.iterdir()
-            if each.name.endswith(".toml")
+            file.name: file.read_text(encoding="utf-8")
+            for file in folder.iterdir()
+            if file.name.endswith(".toml")
         }
     )
 
@@ -94,11 +93,13 @@ def catalogue() -> Catalogue:
 def audit(
     specification: AuditSpecification, reporter: Reporter, environment: Mapping[str, str]
 ) -> Audit:
-    """Every setting on every host of the target, or of the source. ``environment``: of the caller;
-    in a job, what its programs get. Only variables of MPI libraries and fabrics are looked at.
+    """Judge every setting on every host of the target, or of the source.
 
-    Raises ``BadInput`` when a setting's name is not known or the source is none, and
-    ``CouldNotMeasure`` when no host answers.
+    ``environment``: of the caller; in a job, the environment of its programs. Only variables of MPI
+    libraries and fabrics are read.
+
+    Raises ``BadInput`` if a setting is unknown or the source is invalid, and ``CouldNotMeasure`` if
+    no host responds.
     """
     known = catalogue()
     for name in specification.only:
@@ -106,7 +107,7 @@ def audit(
     site = _site(specification.site, known)
     answers = _answers(specification, known, reporter, environment)
     if specification.snapshot is not None:
-        write_snapshot(specification.snapshot, {one.host: one.frames for one in answers})
+        write_snapshot(specification.snapshot, {answer.host: answer.frames for answer in answers})
     if not specification.against:
         return _judged(specification, known, answers, site)
     beside = _beside(specification, known, reporter, environment)
@@ -119,7 +120,7 @@ def _beside(
     reporter: Reporter,
     environment: Mapping[str, str],
 ) -> list[Collected]:
-    """What the reference said: files, else a host that is reached as the others are."""
+    """Return the facts of the reference: files, or else a host that is reached like the others."""
     source = Path(specification.against)
     if source.exists() or "/" in specification.against:
         return facts_of_source(source, known)
@@ -129,14 +130,14 @@ def _beside(
 
 
 def settings_by_id() -> dict[str, Setting]:
-    """The settings that come with wireproof, by their identifiers."""
+    """Return the settings that come with wireproof, by ID."""
     return {name: entry.setting for name, entry in catalogue().entries.items()}
 
 
 def settings_called(name: str) -> list[Setting]:
-    """All settings of the group of that name, else the one setting. Raises ``BadInput``."""
+    """Return all settings of the group with this name, or else the setting. Raises ``BadInput``."""
     known = catalogue()
-    group = [one.setting for one in known.entries.values() if one.setting.group == name]
+    group = [entry.setting for entry in known.entries.values() if entry.setting.group == name]
     return group or [known.get(name).setting]
 
 
@@ -147,9 +148,9 @@ def _judged(
     site: Site = NOTHING,
     beside: list[Collected] | None = None,
 ) -> Audit:
-    """``answers`` and ``beside`` are used up."""
-    hosts = [one.host for one in answers]
-    silent = [_silent(one) for one in answers if one.problem]
+    """Judge the answers; ``answers`` and ``beside`` are emptied."""
+    hosts = [answer.host for answer in answers]
+    silent = [_silent(answer) for answer in answers if answer.problem]
     kinds: dict[str, HostKind] = {}
     machines = _machines(answers, kinds)
     results = judge_machines(machines, known, specification.profile, specification.only)
@@ -172,17 +173,18 @@ def _judged(
 
 
 def _machines(answers: list[Collected], kinds: dict[str, HostKind]) -> Iterator[Machine]:
-    """The machine of each answer, one after another; what tells its kind goes to ``kinds``. The
-    answers are used up: those of ten thousand hosts and all results would not fit.
+    """Yield the machine of each answer and put its kind into ``kinds``.
+
+    The answers are emptied: those of ten thousand hosts would not fit in memory beside all results.
     """
-    if not any(one.frames for one in answers):
+    if not any(answer.frames for answer in answers):
         raise CouldNotMeasure(f"no host gave its settings: {_first_problem(answers)}.")
     answers.reverse()
     while answers:
-        one = answers.pop()
-        if one.frames:
-            machine = machine_of(HostFacts.of(one.host, one.frames))
-            kinds[one.host] = kind_of(machine)
+        answer = answers.pop()
+        if answer.frames:
+            machine = machine_of(HostFacts.of(answer.host, answer.frames))
+            kinds[answer.host] = kind_of(machine)
             yield machine
 
 
@@ -192,15 +194,15 @@ def _held_against(
     specification: AuditSpecification,
     known: Catalogue,
 ) -> list[AuditResult]:
-    """Raises ``BadInput`` if a host has no reference."""
+    """Compare the results with the reference. Raises ``BadInput`` if a host has no reference."""
     references: dict[str, list[AuditResult]] = defaultdict(list)
     judged = judge_machines(_machines(beside, {}), known, specification.profile, specification.only)
-    for one in judged:
-        references[one.host].append(one)
-    hosts = dict.fromkeys(one.host for one in results)
+    for result in judged:
+        references[result.host].append(result)
+    hosts = dict.fromkeys(result.host for result in results)
     if lacking := [host for host in hosts if not reference_for(host, references)]:
         raise BadInput(
-            f"{specification.against} has {counted(len(references), 'host')}, and none is called"
+            f"{specification.against} has {counted(len(references), 'host')}, but none is called"
             f" {lacking[0]}: give one host or its snapshot as the reference."
         )
     return differences(results, references, known)
@@ -226,7 +228,9 @@ def _answers(
     bmc = specification.bmc
     if specification.source is not None:
         if bmc.sources:
-            raise BadInput("--from has the firmware's settings of its time: leave out --bmc.")
+            raise BadInput(
+                "--from already holds the firmware's settings of its time: leave out --bmc."
+            )
         return facts_of_source(specification.source, known)
     target = resolve_target(specification.target, environment)
     bmcs = bmcs_of(bmc, hosts_of(target)) if bmc.sources else []
@@ -240,21 +244,22 @@ def audit_target(
     run: Run | None = None,
     snapshot: Path | None = None,
 ) -> Audit:
-    """The settings of the hosts of a check, for throughput. ``run``: of it, whose ranks read their
-    own limits; ``snapshot``: where to keep what was read. Raises ``CouldNotMeasure`` when no host
-    answers.
+    """Audit the hosts of a check for throughput.
+
+    ``run``: the check's run, whose ranks read their own limits; ``snapshot``: where to store what
+    was read. Raises ``CouldNotMeasure`` if no host responds.
     """
     known = catalogue()
     job = of_ranks(run) if run is not None else None
     answers = facts_of_target(target, known, reporter, environment, job)
     if snapshot is not None:
         snapshot.unlink(missing_ok=True)
-        write_snapshot(snapshot, {one.host: one.frames for one in answers})
+        write_snapshot(snapshot, {answer.host: answer.frames for answer in answers})
     return _judged(AuditSpecification(), known, answers)
 
 
 def hosts_of(target: Target) -> tuple[str, ...]:
-    """The target's hosts by name; this machine where it names none."""
+    """Return the target's hosts by name, or this machine."""
     return target.hosts or (socket.gethostname(),)
 
 
@@ -265,8 +270,9 @@ def facts_of_target(
     environment: Mapping[str, str],
     job: Mapping[str, tuple[FactFrame, ...]] | None = None,
 ) -> list[Collected]:
-    """What the catalogue asks for, of every host; a host that does not answer has a problem.
-    ``job``: what processes of a job read of themselves, by host; None: they are asked here.
+    """Read what the catalogue needs on every host; a host that does not respond gets a problem.
+
+    ``job``: what processes of a job read about themselves, by host; None: read it here.
     """
     wanted = requests(known)
     hosts = hosts_of(target)
@@ -276,15 +282,16 @@ def facts_of_target(
     chosen = _chosen(target)
     if job is None:
         job = of_job(target, target.hosts, _reader())
-    found = [with_job(one, job, target, chosen) for one in collect(argv_of, wanted)]
-    answers = _with_interfaces(found, argv_of, known)
+    first = [with_job(answer, job, target, chosen) for answer in collect(argv_of, wanted)]
+    answers = _with_interfaces(first, argv_of, known)
     if len(hosts) > 1 or not is_here(hosts[0]):
         return answers
-    return [dataclasses.replace(one, frames=(*one.frames, _job(environment))) for one in answers]
+    job_frame = _job(environment)
+    return [dataclasses.replace(answer, frames=(*answer.frames, job_frame)) for answer in answers]
 
 
 def reader_argv(target: Target) -> dict[str, list[str]]:
-    """The command that reads facts, for each host."""
+    """Return the command that reads facts on each host."""
     reader = _reader()
     return {host: reach(target, host if target.hosts else "", reader) for host in hosts_of(target)}
 
@@ -294,13 +301,13 @@ def _reader() -> list[str]:
 
 
 def _chosen(target: Target) -> list[FactFrame]:
-    """The interfaces that the target names, as a fact: a snapshot is judged alike."""
+    """Return the interfaces that the target names as a fact, so that a snapshot is judged alike."""
     names = "\n".join(sorted({name for nics in target.nics for name in rails_of(nics)}))
     return [FactFrame(rank=0, kind="file", status="ok", path=CHOSEN, text=names)] if names else []
 
 
 def _job(environment: Mapping[str, str]) -> FactFrame:
-    """The variables that choose and tune what carries messages; others may be secrets."""
+    """Return the variables that choose and tune the transport; other variables may be secrets."""
     chosen = {name: text for name, text in environment.items() if name.startswith(_VARIABLES)}
     lines = [f"{name}={' '.join(text.split())[:1000]}" for name, text in sorted(chosen.items())]
     text = masked("\n".join(lines))
@@ -310,36 +317,37 @@ def _job(environment: Mapping[str, str]) -> FactFrame:
 def _with_interfaces(
     answers: Sequence[Collected], argv_of: Mapping[str, Sequence[str]], known: Catalogue
 ) -> list[Collected]:
-    """Commands name interfaces, which are known only now: hosts with the same ones are asked
-    together.
+    """Run the commands that need names of interfaces, known only now; hosts with the same
+    interfaces are asked together.
     """
     groups: dict[tuple[FactRequest, ...], list[str]] = defaultdict(list)
     nics: dict[str, list[str]] = {}
-    for one in answers:
-        machine = machine_of(HostFacts.of(one.host, one.frames))
-        groups[requests_of_instances(known, (*machine.nics, *machine.rdma))].append(one.host)
-        nics[one.host] = [nic.label for nic in machine.nics]
+    for answer in answers:
+        machine = machine_of(HostFacts.of(answer.host, answer.frames))
+        groups[requests_of_instances(known, (*machine.nics, *machine.rdma))].append(answer.host)
+        nics[answer.host] = [nic.label for nic in machine.nics]
     more: dict[str, Collected] = {}
     for wanted, hosts in groups.items():
         if wanted:
-            found = collect({host: argv_of[host] for host in hosts}, wanted)
-            more |= {one.host: one for one in found}
-    return [_joined(one, more.get(one.host), nics[one.host]) for one in answers]
+            added = collect({host: argv_of[host] for host in hosts}, wanted)
+            more |= {answer.host: answer for answer in added}
+    return [_joined(answer, more.get(answer.host), nics[answer.host]) for answer in answers]
 
 
-def _joined(one: Collected, more: Collected | None, nics: Sequence[str]) -> Collected:
+def _joined(answer: Collected, more: Collected | None, nics: Sequence[str]) -> Collected:
     if more is None:
-        return one
-    frames = folded((*one.frames, *more.frames), nics)
-    return Collected(one.host, frames, one.problem or more.problem)
+        return answer
+    frames = folded((*answer.frames, *more.frames), nics)
+    return Collected(answer.host, frames, answer.problem or more.problem)
 
 
 def facts_of_source(source: Path, known: Catalogue) -> list[Collected]:
-    """A snapshot of hosts, or one host's files. The engine reads a tree as it reads a machine, and
-    runs no command there.
+    """Return the facts in a snapshot of hosts, or in one host's files.
+
+    The engine reads a tree like a machine, but runs no command there.
     """
     if not source.exists():
-        raise BadInput(f"{source} is not there.")
+        raise BadInput(f"{source} does not exist.")
     kept = source / SETTINGS  # of a check's result
     if is_snapshot(kept):
         source = kept
@@ -350,7 +358,7 @@ def facts_of_source(source: Path, known: Catalogue) -> list[Collected]:
 
 
 def _facts_of_tree(source: Path, known: Catalogue) -> Collected:
-    """What a folder or an archive keeps of one host."""
+    """Return the facts that a folder or an archive holds about one host."""
     from wireproof.workflow.archive import (
         as_kept,
         command_facts,
@@ -387,23 +395,27 @@ def _facts_of_tree(source: Path, known: Catalogue) -> Collected:
 
 
 def _of_archives(*commands: tuple[str, ...]) -> tuple[FactRequest, ...]:
-    """What only an archive is asked for: on a live host the engine knows it itself."""
+    """Return requests that only archives need, because the engine reads these facts itself on a
+    live host.
+    """
     return tuple(FactRequest(kind="command", argv=argv) for argv in commands)
 
 
 def more_of_source(source: Path, host: str, wanted: Sequence[FactRequest]) -> Sequence[FactFrame]:
-    """Further files of a folder or an archive; a snapshot has no more than it has."""
+    """Read further files of a folder or an archive; a snapshot holds no more than it has given."""
     if is_snapshot(source):
         return ()
     from wireproof.workflow.archive import opened
 
     with opened(source) as folder:
         argv = [*_reader(), "--root", str(folder.absolute())]
-        return collect({host: argv}, [one for one in wanted if one.kind != "command"])[0].frames
+        return collect({host: argv}, [request for request in wanted if request.kind != "command"])[
+            0
+        ].frames
 
 
 def _host_of(folder: Path) -> str:
-    """The name that the files give the host, else the folder's."""
+    """Return the host's name from its files, else the folder's name."""
     for place in ("etc/hostname", "proc/sys/kernel/hostname"):
         try:
             with open_regular(folder / place, follow=False) as file:
@@ -417,11 +429,12 @@ def _host_of(folder: Path) -> str:
 
 def _first_problem(answers: Sequence[Collected]) -> str:
     return next(
-        (f"{one.host}: {one.problem}" for one in answers if one.problem), "nothing was read"
+        (f"{answer.host}: {answer.problem}" for answer in answers if answer.problem),
+        "nothing was read",
     )
 
 
-def _silent(one: Collected) -> AuditResult:
+def _silent(answer: Collected) -> AuditResult:
     return AuditResult(
-        id="host", host=one.host, status="unknown", message=f"{one.host}: {one.problem}"
+        id="host", host=answer.host, status="unknown", message=f"{answer.host}: {answer.problem}"
     )

@@ -1,5 +1,5 @@
-"""An error that nobody foresaw: one sentence with its place, the traceback in a file, never the
-status of a FAIL.
+"""Reports an unforeseen error: one sentence with its place, the traceback in a file, and never the
+exit status of a FAIL.
 """
 
 import platform
@@ -11,12 +11,13 @@ from wireproof.report.names import clean
 from wireproof.version import version
 
 BUG = 70
-"""Exit status of an error of our own: EX_SOFTWARE of sysexits.h."""
+"""Exit status of a defect of wireproof: EX_SOFTWARE of sysexits.h."""
 _PACKAGE = "wireproof"
 
 
 def sentence(error: BaseException, what: str = "") -> str:
-    """One sentence about ``error``: what it was, where, and the file that a report of it needs.
+    """Return one sentence about ``error``: what and where it was, and the file to attach to a
+    report.
 
     ``what`` was being done. The traceback is written to a file that only this user can read.
     """
@@ -33,7 +34,7 @@ def sentence(error: BaseException, what: str = "") -> str:
 
 
 def _place(error: BaseException) -> str:
-    """File and line of the innermost frame of ours; of all when none is ours."""
+    """Return file and line of the innermost frame in wireproof, or of the innermost of all."""
     frames = traceback.extract_tb(error.__traceback__)
     ours = [frame for frame in frames if _PACKAGE in Path(frame.filename).parts]
     if not frames:
@@ -45,7 +46,7 @@ def _place(error: BaseException) -> str:
 
 
 def _kept(error: BaseException) -> str:
-    """The file that the traceback was written to; "" when there is no room for one."""
+    """Write the traceback to a file; return its path, or "" if it cannot be written."""
     from wireproof.files.private import private_file
 
     system = f"Python {platform.python_version()}, {platform.platform()}"

@@ -1,7 +1,8 @@
-"""A site's own rows for the catalogues: the files of one folder, checked before any of them counts.
+"""Adds a site's rows to the catalogues: the files of one folder, checked before any of them takes
+effect.
 
 NIC families, pauses, causes, findings, links, rows of the atlas, lint's rules with their rows, and
-studies of knobs: ``docs/catalogue.md`` says what each looks like.
+studies of knobs; ``docs/catalogue.md`` describes each.
 """
 
 import errno
@@ -22,7 +23,7 @@ VARIABLE = "WIREPROOF_CATALOGUE"
 _LARGEST, _LARGEST_OF_ALL = 1 << 20, 8 << 20
 _MOST_FILES = 200
 LONGEST_S = 20.0
-"""For the patterns of a site on one text: no bound on time stands in them."""
+"""Seconds for a site's patterns on one text, because a pattern can take unbounded time."""
 READERS = {
     "family": "wireproof.analysis.catalogue.read:families",
     "pauses": "wireproof.analysis.pfc:pausing",
@@ -34,17 +35,17 @@ READERS = {
     "module": "wireproof.lint.tables:modules",
     **dict.fromkeys(("rule", "line", "variable", "command"), "wireproof.lint.rules:rules"),
 }
-"""What reads each kind of row, and refuses a wrong one with file, line and field."""
+"""The reader of each kind of row, which refuses a wrong row with file, line and field."""
 
 
 def catalogue_folder(given: str | None, environment: Mapping[str, str]) -> Path | None:
-    """The folder that was given, that of the variable, or ``~/.config/wireproof/catalogue`` if it
-    exists. Raises BadInput for one that is named and is no folder.
+    """Return the given folder, that of the variable, or ``~/.config/wireproof/catalogue`` if it
+    exists. Raises ``BadInput`` if a named folder does not exist.
     """
     named = given or environment.get(VARIABLE)
     if named:
         if not os.path.isdir(named):
-            raise BadInput(f"the catalogue {named} is no folder: make it, or leave it out.")
+            raise BadInput(f"the catalogue {named} is not a folder: create it, or leave it out.")
         return Path(named)
     home = environment.get("XDG_CONFIG_HOME") or os.path.join(
         environment.get("HOME", ""), ".config"
@@ -54,8 +55,10 @@ def catalogue_folder(given: str | None, environment: Mapping[str, str]) -> Path 
 
 
 def use_catalogue(folder: Path) -> dict[str, int]:
-    """From now on the rows of the folder's ``*.toml`` files count among ours. Returns how many rows
-    of each kind there are. Raises BadInput with file, line and field; then no row counts.
+    """Add the rows of the folder's ``*.toml`` files to wireproof's from now on.
+
+    Return the number of rows of each kind. Raises ``BadInput`` with file, line and field; then no
+    row takes effect.
     """
     rows: dict[str, int] = {}
     texts, studies = [], []
@@ -65,7 +68,8 @@ def use_catalogue(folder: Path) -> dict[str, int]:
             studies.append(text)
         elif unknown := sorted(tree.keys() - set(HEADS)):
             raise BadInput(
-                f"{text.name}: {unknown[0][:60]!r} is no kind of row: there are {', '.join(HEADS)}."
+                f"{text.name}: {unknown[0][:60]!r} is not a kind of row: there are"
+                f" {', '.join(HEADS)}."
             )
         else:
             texts.append(text)
@@ -82,7 +86,7 @@ def use_catalogue(folder: Path) -> dict[str, int]:
 
 
 def _refuse_controls(text: CatalogueFile, head: str, entries: list[object]) -> None:
-    """Rows are printed: a terminal would obey a control character."""
+    """Refuse control characters, because rows are printed and a terminal would obey them."""
     for number, entry in enumerate(entries):
         bad = {sign for sign in _strings(entry) if not sign.isprintable()} - {"\n", "\t"}
         if bad:
@@ -91,7 +95,7 @@ def _refuse_controls(text: CatalogueFile, head: str, entries: list[object]) -> N
 
 
 def _refuse_unknown_settings(text: CatalogueFile, head: str, entries: list[object]) -> None:
-    """A cause and a rule of lint may name an entry of the catalogue of settings."""
+    """Refuse a cause or a rule of lint that refers to an unknown setting."""
     named = {
         number: entry["setting"]
         for number, entry in enumerate(entries)
@@ -105,24 +109,25 @@ def _refuse_unknown_settings(text: CatalogueFile, head: str, entries: list[objec
         if setting not in catalogue().entries:
             line = line_of_field(text.text, head, number, "'setting'")
             raise BadInput(
-                f"{text.name}, line {line}: 'setting' is {setting[:60]!r}, which is no entry of"
+                f"{text.name}, line {line}: 'setting' is {setting[:60]!r}, which is not in"
                 " the catalogue of settings (`wireproof audit --list`)."
             )
 
 
 def refuse_slow_patterns(match: Callable[[], object], text: str, files: str) -> None:
-    """Raises BadInput if ``match``, which holds patterns of ``files`` against ``text``, takes
-    longer than any should: it is tried aside.
+    """Try ``match``, which applies patterns of ``files`` to ``text``, in a separate process.
+
+    Raises ``BadInput`` if it takes too long.
     """
     if not ends_within(match, LONGEST_S):
         raise BadInput(
             f"{text} takes more than {LONGEST_S:g} s with the rows of {files}: look there for a"
-            " pattern that repeats a repetition, as (a+)+ does."
+            " pattern that repeats a repetition, such as (a+)+."
         )
 
 
 def _strings(entry: object) -> str:
-    """All texts of an entry, one behind the other."""
+    """Return all texts of an entry, concatenated."""
     if isinstance(entry, dict):
         return "".join(_strings(part) for pair in entry.items() for part in pair)
     if isinstance(entry, list):
@@ -162,7 +167,7 @@ def _texts(folder: Path) -> list[CatalogueFile]:
 
 
 def _refuse_others(found: os.stat_result, path: str) -> None:
-    """What is judged depends on the rows: others may not write them."""
+    """Refuse a folder or file that others may write, because judgements depend on the rows."""
     if why := written_by_others(found):
         raise OSError(errno.EPERM, f"it {why}: chown it, or `chmod go-w`", path)
 
@@ -175,4 +180,4 @@ def _text(path: Path, held: int | None) -> CatalogueFile:
     except OSError as error:
         raise BadInput(f"{path} cannot be read: {error.strerror}.") from error
     except UnicodeDecodeError as error:
-        raise BadInput(f"{path} is no text in UTF-8.") from error
+        raise BadInput(f"{path} is not text in UTF-8.") from error

@@ -1,5 +1,5 @@
-"""A rate, a time or a message rate in every unit, held against what a link can carry, with the
-arithmetic.
+"""Converts a rate, a time or a message rate into every unit, and compares it with what a link can
+carry, with the arithmetic.
 """
 
 from decimal import Decimal
@@ -16,17 +16,17 @@ from wireproof.physics.rails import claim_of_rails
 from wireproof.physics.units import Quantity, goodput_of, parse_quantity, rates, shares, times
 from wireproof.settings.sizes import parse_size
 
-_ROUNDED = 1.0005  # a rate that was typed has few digits
+_ROUNDED = 1.0005  # a typed rate has few digits
 
 
 def known_links() -> list[LinkClaim]:
-    """Every link that ``--link`` knows, in the order of families and rates."""
+    """Return every link that ``--link`` knows, in the order of families and rates."""
     return [link_from_name(name) for name in link_names()]
 
 
 def attainable_rate(link: str, *, path: str, mtu: int | None, pcie: str) -> str:
-    """``12409.1MB/s`` of ``edr``: what a link can carry in one direction; "" for what is no link by
-    its name, or has no rate. Raises BadInput.
+    """Return what a link can carry in one direction, as ``12409.1MB/s`` for ``edr``; "" if the name
+    is no link, or has no rate. Raises ``BadInput``.
     """
     if link.lower() not in link_names():
         return ""
@@ -44,7 +44,7 @@ def convert(
     mtu: int | None = None,
     pcie: str = "",
 ) -> Converted:
-    """``value`` as people write it: ``39.9Gb/s``, ``1.24us``, ``160Mmsg/s``. Raises BadInput."""
+    """Convert ``value`` as typed: ``39.9Gb/s``, ``1.24us``, ``160Mmsg/s``. Raises ``BadInput``."""
     quantity = parse_quantity(value)
     message_bytes = parse_size(size) if size is not None else None
     if message_bytes == 0:
@@ -70,43 +70,44 @@ def _rows(quantity: Quantity, rate: Decimal | None) -> list[ConvertedRow]:
 
 def _held(quantity: Quantity, rate: Decimal | None, link: LinkClaim, size: int) -> LinkShares:
     is_time = quantity.kind == "time"
-    found = (
+    link_limits = (
         limits(link, "pingpong", "latency", size)
         if is_time
         else limits(link, "stream", "stream", size)
     )
     if not is_time:
-        # The shortest time of a stream's message says nothing about a rate: only the ceiling is
-        # shown.
-        found.derivation.pop()
-    warnings = _too_short(quantity, link, found)
+        # Show only the ceiling: the shortest time of a stream's message says nothing about a rate.
+        link_limits.derivation.pop()
+    warnings = _too_short(quantity, link, link_limits)
     if rate is not None:
-        return _shares(rate, link, found, warnings)
+        return _shares(rate, link, link_limits, warnings)
     return LinkShares(
-        kind=link.kind, derivation=list(found.derivation), arithmetic=[], warnings=warnings
+        kind=link.kind, derivation=list(link_limits.derivation), arithmetic=[], warnings=warnings
     )
 
 
-def _shares(rate: Decimal, link: LinkClaim, found: Limits, warnings: list[str]) -> LinkShares:
-    """Shares of the nominal and of the attainable rate with their lines, and what to think of
-    them.
+def _shares(rate: Decimal, link: LinkClaim, link_limits: Limits, warnings: list[str]) -> LinkShares:
+    """Return the shares of the nominal and the attainable rate with their arithmetic, and
+    warnings.
     """
     rows = {row.label: row for row in shares(rate, link)}
     values = {label: row.value for label, row in rows.items()}
     return LinkShares(
         kind=link.kind,
-        derivation=list(found.derivation),
+        derivation=list(link_limits.derivation),
         arithmetic=[*(row.arithmetic for row in rows.values()), *_at_usual_mtu(rate, link)],
         warnings=[*_too_much(rate, link, values.get("attainable")), *warnings],
         nominal_bytes_per_s=None if link.line_rate is None else link.line_rate / 8,
-        attainable_bytes_per_s=found.attainable_bytes_per_s,
+        attainable_bytes_per_s=link_limits.attainable_bytes_per_s,
         share_of_nominal=values.get("nominal"),
         share_of_attainable=values.get("attainable"),
     )
 
 
 def _at_usual_mtu(rate: Decimal, link: LinkClaim) -> list[str]:
-    """Most Ethernets run at 1500, and the largest MTU flatters none of them: both are shown."""
+    """Return the shares at MTU 1500 too, because most Ethernets use it and the largest MTU is too
+    optimistic for them.
+    """
     if link.protocol != "tcp" or link.mtu is not None:
         return []
     usual = shares(rate, msgspec.structs.replace(link, mtu=1500))
@@ -114,7 +115,7 @@ def _at_usual_mtu(rate: Decimal, link: LinkClaim) -> list[str]:
 
 
 def _too_much(rate: Decimal, link: LinkClaim, share: float | None) -> list[str]:
-    """More than a link can carry did not come over that link."""
+    """Warn about a rate above what the link can carry: the bytes did not all use that link."""
     most = bounds_of(link).most
     if share is None or most is None or float(rate) <= most * _ROUNDED:
         return []
@@ -126,13 +127,17 @@ def _too_much(rate: Decimal, link: LinkClaim, share: float | None) -> list[str]:
     return [above]
 
 
-def _too_short(quantity: Quantity, link: LinkClaim, found: Limits) -> list[str]:
-    """A time below the link's shortest time is no time of that link."""
+def _too_short(quantity: Quantity, link: LinkClaim, link_limits: Limits) -> list[str]:
+    """Warn about a time below the link's shortest time."""
     nanoseconds = float(quantity.value) * 1e9
-    if quantity.kind != "time" or found.floor_ns is None or nanoseconds >= found.floor_ns:
+    if (
+        quantity.kind != "time"
+        or link_limits.floor_ns is None
+        or nanoseconds >= link_limits.floor_ns
+    ):
         return []
     short = (
         f"{nanoseconds:.6g} ns is shorter than the shortest half round trip over {link.name},"
-        f" {found.floor_ns:.6g} ns: shared memory, another link, or a wrong unit"
+        f" {link_limits.floor_ns:.6g} ns: shared memory, another link, or a wrong unit"
     )
     return [short]

@@ -1,4 +1,4 @@
-"""The disclosure of a result: what the run tells, and the facts of its hosts."""
+"""The disclosure of a result: what the run reports, and the facts of its hosts."""
 
 import dataclasses
 import shlex
@@ -19,7 +19,7 @@ from wireproof.report.judged_run import JudgedRun
 from wireproof.store.snapshot import read_snapshot
 
 BY_HAND = "disclosed.toml"
-"""In a result's folder: tables of the disclosure's groups, such as ``[network]`` for switches."""
+"""File in a result's folder with tables of the disclosure's groups, such as ``[network]``."""
 _LARGEST = 64 << 10
 _LONGEST = 400
 _SWITCH = ("switch model", "switch firmware")
@@ -28,21 +28,24 @@ _SWITCH = ("switch model", "switch firmware")
 def with_disclosures(
     sections: Sequence[JudgedRun], snapshot: Path, command: Sequence[str] = ()
 ) -> list[JudgedRun]:
-    """Each section with its disclosure. ``snapshot``: what was read of the hosts, where it is
-    there; a damaged one is as none. ``command``: what repeats the result, where that is known.
-    What a person states beside the snapshot (``BY_HAND``) is said to be so.
+    """Return each section with its disclosure.
+
+    ``snapshot``: what was read on the hosts, if it exists; a damaged snapshot is ignored.
+    ``command``: repeats the result, if known. Items that a person states in ``BY_HAND`` are marked.
     """
-    settings = next((one.settings for one in sections if one.settings is not None), None)
+    settings = next(
+        (section.settings for section in sections if section.settings is not None), None
+    )
     kept = _read(snapshot) if settings is not None else {}
     again = shlex.join(command)
-    own: Found = ("method", "command that repeats it", again, "", "" if again else "unknown")
-    stated = [own, *_by_hand(snapshot.parent / BY_HAND)]
-    return [_with(one, settings, kept, stated) for one in sections]
+    repeat: Found = ("method", "command that repeats it", again, "", "" if again else "unknown")
+    stated = [repeat, *_by_hand(snapshot.parent / BY_HAND)]
+    return [_with(section, settings, kept, stated) for section in sections]
 
 
 def _by_hand(path: Path) -> list[Found]:
-    """What a person has written beside the result, and what only a person can know of it. A damaged
-    file costs no result.
+    """Return what a person has written beside the result, and the items that only a person can
+    know. A damaged file never loses a result.
     """
     found: list[Found] = []
     try:
@@ -51,14 +54,16 @@ def _by_hand(path: Path) -> list[Found]:
         given = []
         found.append(("method", "stated by hand", "", "", str(error)))
     for name in _SWITCH:
-        if not any(one[1] == name for one in given):
-            why = f"no host sees it: state it in {path.name} of the result's folder"
+        if not any(item[1] == name for item in given):
+            why = f"no host sees it: state it in {path.name} in the result's folder"
             found.append(("network", name, "", "", why))
     return [*found, *((group, name, f"{value} (by hand)", "", "") for group, name, value in given)]
 
 
 def _given(path: Path) -> Iterable[tuple[Group, str, str]]:
-    """Raises ``BadInput`` for what cannot be read."""
+    """Yield the group, name and value of each item. Raises ``BadInput`` if the file cannot be
+    read.
+    """
     try:
         text = read_bounded(path, _LARGEST, follow=False).decode("utf-8")
     except FileNotFoundError:
@@ -70,13 +75,18 @@ def _given(path: Path) -> Iterable[tuple[Group, str, str]]:
 
 
 def _checked(path: Path, table: str, values: object) -> Iterable[tuple[Group, str, str]]:
-    """Raises ``BadInput`` for what is no table of texts under the name of a group."""
-    group = next((one for one in GROUPS if one == table), None)
+    """Yield the items of one table.
+
+    Raises ``BadInput`` unless it is a table of texts named after a group.
+    """
+    group = next((known for known in GROUPS if known == table), None)
     if group is None or not isinstance(values, dict):
-        raise BadInput(f"{path}: {table[:40]!r} is no table; tables are {', '.join(GROUPS)}.")
+        raise BadInput(
+            f"{path}: {table[:40]!r} is not a known table; tables are {', '.join(GROUPS)}."
+        )
     for name, value in values.items():
         if not isinstance(value, str | int) or not name or len(f"{name}{value}") > _LONGEST:
-            raise BadInput(f"{path}: [{group}] {name[:40]!r}: a short text is wanted.")
+            raise BadInput(f"{path}: [{group}] {name[:40]!r}: give a short text.")
         yield group, name, str(value)
 
 
@@ -94,12 +104,12 @@ def _with(
     stated: Sequence[Found],
 ) -> JudgedRun:
     hosts = list(dict.fromkeys(host.host for host in section.run.hosts))
-    own: dict[str, list[FactFrame]] = defaultdict(list)
+    by_host: dict[str, list[FactFrame]] = defaultdict(list)
     names = {host.rank: host.host for host in section.run.hosts}
     for frame in section.run.facts:
-        own[names.get(frame.rank, "")].append(frame)
+        by_host[names.get(frame.rank, "")].append(frame)
     found = [
-        *_of_hosts(hosts, own, kept),
+        *_of_hosts(hosts, by_host, kept),
         *stated,
         *run_items(section),
         *setting_items(settings),
@@ -109,10 +119,10 @@ def _with(
 
 def _of_hosts(
     hosts: Iterable[str],
-    own: Mapping[str, Sequence[FactFrame]],
+    by_host: Mapping[str, Sequence[FactFrame]],
     kept: Mapping[str, Sequence[FactFrame]],
 ) -> Iterable[Found]:
     for host in hosts:
-        facts = HostFacts.of(host, [*kept.get(host, ()), *own.get(host, ())])
+        facts = HostFacts.of(host, [*kept.get(host, ()), *by_host.get(host, ())])
         for group, name, value, why in disclosed_items(facts):
             yield group, name, value, host, why

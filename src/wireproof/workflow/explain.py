@@ -1,5 +1,5 @@
-"""What a code means, of a verdict, of a cause, of lint or of a setting, and what to do next: one
-place that knows them all, and which of them speak of the same setting.
+"""Explains a code of a finding, a cause, lint or a setting, and what to do next; knows which of
+them refer to the same setting.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ _OF_NAMES = (
     "variable-removed",
     "variable-without-effect",
 )
-"""Rules about a variable's name, whatever its value."""
+"""Rules about a variable's name, independent of its value."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Explanation:
-    """``entry``: as its catalogue has it; ``paragraphs``: (heading, text) of it, in order."""
+    """``entry``: from its catalogue; ``paragraphs``: (heading, text) in order."""
 
     entry: CatalogueEntry | Rule | Setting
     title: str
@@ -43,10 +43,10 @@ class Explanation:
 
 
 def explain(code: str) -> list[Explanation]:
-    """All that is called ``code``: a finding or a cause, a rule of lint, a setting (of which a rule
-    may have the name); else the settings that the system, a maker's menu or a document calls so
-    (``krcvqs``, ``PSM3_RDMA``, ``vm.swappiness``, ``C1E Autopromote``). Raises ``BadInput`` that
-    suggests near names of all of them.
+    """Return everything with the name ``code``: a finding or a cause, a rule of lint, a setting (a
+    rule may have the same name); else the settings that the system, a vendor's menu or a document
+    calls so (``krcvqs``, ``PSM3_RDMA``, ``vm.swappiness``, ``C1E Autopromote``). Raises
+    ``BadInput`` with similar names.
     """
     key = code.strip().lower().replace("_", "-")
     if entry := findings().get(key):  # no cause, rule or setting has the code of a finding
@@ -63,7 +63,7 @@ def explain(code: str) -> list[Explanation]:
     if key in settings:
         found.append(_of_setting(settings[key]))
     if not found:
-        found = [_of_setting(one) for one in _known_as(code.strip(), settings.values())]
+        found = [_of_setting(setting) for setting in _known_as(code.strip(), settings.values())]
     if not found:
         found = _as_variable(code.strip())
     if not found:
@@ -72,19 +72,24 @@ def explain(code: str) -> list[Explanation]:
 
 
 def _as_variable(name: str) -> list[Explanation]:
-    """The rules that a script which sets the variable ``name`` breaks: it is gone, or misspelt."""
+    """Return the rules that a script which sets the variable ``name`` breaks: it was removed, or is
+    misspelt.
+    """
     if _VARIABLE.fullmatch(name) is None:
         return []
     from wireproof.lint.check import lint_text
     from wireproof.lint.rules import rules as lint_rules
 
-    said = lint_text(f"#!/bin/bash\nexport {name}=1\n", "x.sh")
-    of_name = [one for one in said if one.code in _OF_NAMES]
-    return [_of_rule(lint_rules()[one.code], None, (_seen(one), one.right)) for one in of_name]
+    found = lint_text(f"#!/bin/bash\nexport {name}=1\n", "x.sh")
+    return [
+        _of_rule(lint_rules()[finding.code], None, (_seen(finding), finding.right))
+        for finding in found
+        if finding.code in _OF_NAMES
+    ]
 
 
 def _seen(finding: LintFinding) -> str:
-    """What the finding adds to its rule's sentence."""
+    """Return what the finding adds to its rule's sentence."""
     from wireproof.lint.rules import rules as lint_rules
 
     return finding.message.removeprefix(
@@ -93,20 +98,22 @@ def _seen(finding: LintFinding) -> str:
 
 
 def _tried(setting: Setting) -> list[tuple[str, str]]:
-    """Of a variable that `study` varies: how to try its values here."""
+    """Return how `study` tries the values of the setting's variables here."""
     names = [read.key for read in setting.reads if _VARIABLE.fullmatch(read.key)]
     return _listed("Tried by", [command for name in names for command, _ in _studies(name)])
 
 
 def _knob(name: str) -> str:
-    """Of a variable that `study` knows: what it is; else ""."""
+    """Return a sentence about a variable that `study` knows, or ""."""
     for command, what in _studies(name):
-        return f"{name} is no setting of a host but a knob: {what}. '{command}' tries its values."
+        return (
+            f"{name} is not a setting of a host but a knob: {what}. '{command}' tries its values."
+        )
     return ""
 
 
 def _studies(name: str) -> Iterator[tuple[str, str]]:
-    """The command that tries a variable, and what the variable is."""
+    """Yield the command that tries a variable, and what the variable is."""
     from wireproof.workflow.study.libraries import libraries, library_called
 
     for library in libraries() if _VARIABLE.fullmatch(name) else ():
@@ -116,20 +123,18 @@ def _studies(name: str) -> Iterator[tuple[str, str]]:
 
 
 def _known_as(name: str, settings: Iterable[Setting]) -> list[Setting]:
-    """Settings by the names of what they are read from or set by; by a word of it if none is called
-    that.
-    """
+    """Return the settings whose source or target has this name, or else a word of it."""
     key, known = name.casefold(), list(settings)
     for names_of in (_names_of, _words_of):
-        found = [one for one in known if key in (each.casefold() for each in names_of(one))]
+        found = [setting for setting in known if key in map(str.casefold, names_of(setting))]
         if found and (names_of is _names_of or len(found) <= _MOST_ALIKE):
             return found[:_MOST_ALIKE]
     return []
 
 
 def _names_of(setting: Setting) -> Iterator[str]:
-    """Variables, attributes of menus, files with their last part, sysctls with dots, arguments of
-    the kernel.
+    """Yield variables, attributes of menus, files and their last part, sysctls with dots, and
+    kernel arguments.
     """
     for names in setting.names.values():
         yield from names
@@ -142,8 +147,8 @@ def _names_of(setting: Setting) -> Iterator[str]:
 
 
 def _words_of(setting: Setting) -> Iterator[str]:
-    """Folders on the way to what is read, words of commands and services, the name of the kernel's
-    argument, words of the line in a drop-in.
+    """Yield folders of the files that are read, words of commands and services, the name of the
+    kernel argument, and words of the line in a drop-in.
     """
     for read in setting.reads:
         yield from filter(None, read.file.split("/")[:-1])
@@ -154,22 +159,22 @@ def _words_of(setting: Setting) -> Iterator[str]:
         yield from setting.fix.line.split()
 
 
-def explanations(found: Sequence[Explanation]) -> Explanations:
-    """As one document; of nothing: all findings."""
+def explanations(explained: Sequence[Explanation]) -> Explanations:
+    """Return the explanations as one document; without any, all findings."""
     from wireproof.lint.rule import Rule
     from wireproof.model.setting import Setting
     from wireproof.workflow.documents.lists import Explanations
 
-    entries = [one.entry for one in found] or list(findings().values())
+    entries = [explanation.entry for explanation in explained] or list(findings().values())
     return Explanations(
-        findings=[one for one in entries if isinstance(one, CatalogueEntry)],
-        rules=[one for one in entries if isinstance(one, Rule)],
-        settings=[one for one in entries if isinstance(one, Setting)],
+        findings=[entry for entry in entries if isinstance(entry, CatalogueEntry)],
+        rules=[entry for entry in entries if isinstance(entry, Rule)],
+        settings=[entry for entry in entries if isinstance(entry, Setting)],
     )
 
 
 def names() -> list[str]:
-    """All codes, rules and settings that ``explain`` knows."""
+    """Return all codes, rules and settings that ``explain`` knows."""
     from wireproof.lint.rules import rules as lint_rules
     from wireproof.workflow.audit import settings_by_id
 
@@ -203,7 +208,9 @@ def _of_finding(entry: CatalogueEntry, setting: Setting | None) -> Explanation:
 
 
 def _of_rule(rule: Rule, setting: Setting | None, here: tuple[str, str] = ("", "")) -> Explanation:
-    """``here``: what the rule says of one name, and its right form."""
+    """Return the explanation of a rule; ``here``: what it says about one name, and the correct
+    form.
+    """
     texts = [
         *([("Here", here[0])] if here[0] else []),
         ("Means", rule.why),
@@ -215,7 +222,7 @@ def _of_rule(rule: Rule, setting: Setting | None, here: tuple[str, str] = ("", "
 
 
 def _pointer(setting: Setting | None) -> list[tuple[str, str]]:
-    """The setting that it is about, in a line."""
+    """Return a one-line summary of the related setting."""
     if setting is None:
         return []
     return [("Setting", f"{setting.id}: {setting.title} (wireproof explain {setting.id})")]
@@ -236,7 +243,7 @@ def _of_setting(setting: Setting) -> Explanation:
 
 
 def _mended(setting: Setting) -> list[tuple[str, str]]:
-    """The fix, with the names of interfaces left open, and the undo."""
+    """Return the fix, with placeholders for the names of interfaces, and the undo."""
     from wireproof.audit.machine import Instance
     from wireproof.audit.remedy import fix_text, remedy_with
 
@@ -251,5 +258,5 @@ def _mended(setting: Setting) -> list[tuple[str, str]]:
 
 
 def _listed(heading: str, codes: Iterable[str]) -> list[tuple[str, str]]:
-    said = ", ".join(codes)
-    return [(heading, said)] if said else []
+    joined_codes = ", ".join(codes)
+    return [(heading, joined_codes)] if joined_codes else []

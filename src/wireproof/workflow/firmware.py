@@ -1,4 +1,4 @@
-"""Facts of the firmware beside those of the operating system."""
+"""Adds facts of the firmware to those of the operating system."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -11,15 +11,18 @@ from wireproof.workflow.reporter import Reporter
 def with_firmware(
     answers: Sequence[Collected], bmcs: Sequence[Bmc], reporter: Reporter
 ) -> list[Collected]:
-    """``answers`` with what the BMC of each host says; one that fails says why as a fact."""
+    """Return ``answers`` with the facts of each host's BMC; a BMC that fails adds the reason as a
+    fact.
+    """
     if not bmcs:
         return list(answers)
-    from wireproof.bmc.collect import collect_firmware  # with its TLS: few ask a BMC
+    from wireproof.bmc.collect import collect_firmware  # imports TLS, which few calls need
 
     many = f"{len(bmcs)} BMCs" if len(bmcs) > 1 else f"the BMC of {bmcs[0].host}"
     unchecked = ", whose certificates are not checked" if bmcs[0].insecure else ""
     reporter.say(f"reading the firmware's settings from {many}{unchecked}")
-    found = collect_firmware(bmcs)
+    frames_of = collect_firmware(bmcs)
     return [
-        dataclasses.replace(one, frames=(*one.frames, *found.get(one.host, ()))) for one in answers
+        dataclasses.replace(answer, frames=(*answer.frames, *frames_of.get(answer.host, ())))
+        for answer in answers
     ]

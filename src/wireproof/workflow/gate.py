@@ -1,6 +1,6 @@
-"""The verdict of a stored result for a program that lets a node in or keeps it out.
+"""The verdict of a stored result for a program that admits or rejects a node.
 
-It fails closed: without a result, with one that is too old, or when the answer does not come in
+It fails closed: without a result, with a result that is too old, or if the answer does not come in
 time, the verdict is ``inconclusive``, with the reason. Nothing is measured and nothing is changed.
 """
 
@@ -39,9 +39,10 @@ if TYPE_CHECKING:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class GateSpecification:
-    """``source``: a result, or a folder of results, of which the newest counts. ``nodes``: the
-    nodes asked for; none: all of the result. ``max_age_s``: how old a result may be.
-    ``within_s``: the longest time to the answer.
+    """``source``: a result, or a folder of results, of which the newest counts.
+
+    ``nodes``: the nodes in question, None for all nodes of the result. ``max_age_s``: how old a
+    result may be. ``within_s``: the longest time to the answer.
     """
 
     source: Path
@@ -51,8 +52,10 @@ class GateSpecification:
 
 
 def gate(specification: GateSpecification) -> Gate:
-    """The verdict, at the latest after ``within_s``. Raises ``BadInput`` for a node set that cannot
-    be read; whatever is wrong with the result is a verdict, not an error.
+    """Return the verdict within ``within_s`` at the latest.
+
+    Raises ``BadInput`` for a node set that cannot be parsed; anything wrong with the result is a
+    verdict, not an error.
     """
     wanted = _wanted(specification.nodes)
 
@@ -73,33 +76,33 @@ def gate(specification: GateSpecification) -> Gate:
 
 
 def _wanted(nodes: str | None) -> tuple[str, ...]:
-    """The names asked for; ``here`` is this host, by its name without the domain."""
+    """Return the requested names; ``here`` is this host, by its name without the domain."""
     if nodes is None:
         return ()
     if not nodes.strip():
         raise BadInput(
-            "--node is empty: no node is asked for. Is the variable set that it was made of?"
+            "--node is empty, so no node is asked for: check that the variable in it is set."
         )
     return (socket.gethostname().partition(".")[0],) if nodes == "here" else parse_hosts(nodes)
 
 
 def _answer(specification: GateSpecification, wanted: Sequence[str]) -> Gate:
     try:
-        found = newest_result(specification.source, wanted)
+        newest = newest_result(specification.source, wanted)
     except BadInput as error:
         return _undecided(specification, wanted, str(error))
     except OSError as error:
         why = f"{error.filename or specification.source} cannot be read: {error.strerror}"
         return _undecided(specification, wanted, why)
-    if found is None:
+    if newest is None:
         who = fold(wanted) if wanted else "any node"
         reason = f"{specification.source} has no result of {who}: run `wireproof check --out`"
         if not specification.source.exists():
-            reason = f"{specification.source} is not there: run `wireproof check --out`"
+            reason = f"{specification.source} does not exist: run `wireproof check --out`"
         elif any(specification.source.glob(f"*/{DOCUMENT}")):
-            reason = f"{specification.source} has records and no result: its check has not ended"
+            reason = f"{specification.source} has records but no result: its check has not ended"
         return _undecided(specification, wanted, reason)
-    place, result = found
+    place, result = newest
     if place != specification.source:
         broken = unfinished_after(specification.source, place, wanted)
         if broken is not None:
@@ -117,17 +120,17 @@ def _judged(
     specification: GateSpecification, wanted: Sequence[str], place: Path, result: StoredResult
 ) -> Gate:
     if not result.parts:
-        return _undecided(specification, wanted, f"{place} holds a result of nothing")
+        return _undecided(specification, wanted, f"{place} holds a result without parts")
     if unfounded := _unfounded(result.parts):
         why = f"{place} is edited or damaged: nothing in it proves the pass of {fold(unfounded)}"
         return _undecided(specification, wanted, why)
     nodes = joined_nodes([part.nodes for part in result.parts])
     if wanted:
-        known = {one.node: one for one in nodes}
+        known = {row.node: row for row in nodes}
         nodes = [known.get(name) or _not_there(name, place) for name in wanted]
     whole = worst(part.verdict for part in result.parts)
     verdict, subject, reason = _telling(nodes, "pass" if wanted else whole)
-    found = Gate(
+    answer = Gate(
         verdict=verdict,
         subject=subject,
         reason=reason,
@@ -138,66 +141,70 @@ def _judged(
         link=next((part.run.claim.link.name for part in result.parts if part.run.claim.link), ""),
         nodes=nodes,
     )
-    return _fresh(found, specification)
+    return _fresh(answer, specification)
 
 
 def _unfounded(parts: Sequence[StoredPart]) -> list[str]:
-    """The nodes that pass in a part without what every pass has: a claim about a wire that names
-    the node, and a result that crossed it.
+    """Return the nodes that pass in a part without what every pass needs: a claim about a wire that
+    names the node, and a result that crossed it.
     """
-    found: list[str] = []
+    unfounded: list[str] = []
     for part in parts:
         claim = part.run.claim
-        claimed = {one.host for one in claim.hosts} if claim.wire and not claim.played else set()
-        for one in part.nodes:
-            proven = one.node in claimed and one.proof == "on-wire" and one.passing > 0
-            if one.verdict == "pass" and not proven:
-                found.append(one.node)
-    return found
+        claimed = {rank.host for rank in claim.hosts} if claim.wire and not claim.played else set()
+        for row in part.nodes:
+            proven = row.node in claimed and row.proof == "on-wire" and row.passing > 0
+            if row.verdict == "pass" and not proven:
+                unfounded.append(row.node)
+    return unfounded
 
 
 def _telling(nodes: Sequence[NodeVerdict], whole: Verdict) -> tuple[Verdict, str, str]:
-    """Verdict, whom it is about, and why: those with the first of the gravest reasons, and how many
-    others do not pass. ``whole``: the verdict that no node can better.
+    """Return the verdict, its nodes, and the reason: those that share the first of the worst
+    reasons, and how many others do not pass. No node can be better than ``whole``.
     """
-    verdict = worst(one.verdict for one in nodes)
-    everybody = fold(one.node for one in nodes) or "no node"
+    verdict = worst(row.verdict for row in nodes)
+    everyone = fold(row.node for row in nodes) or "no node"
     if verdict == "pass":
         if whole != "pass":
-            return "inconclusive", everybody, "the result as a whole does not pass"
+            return "inconclusive", everyone, "the result as a whole does not pass"
         return (
             verdict,
-            everybody,
-            "all results of each pass and crossed the wire",
+            everyone,
+            "all results of each node pass and crossed the wire",
         )
-    first = next((one for one in nodes if one.verdict == verdict), None)
+    first = next((row for row in nodes if row.verdict == verdict), None)
     if first is None:
-        return verdict, everybody, "no node took part"
-    same = [one.node for one in nodes if (one.verdict, one.reason) == (verdict, first.reason)]
-    others = sum(one.verdict != "pass" for one in nodes) - len(same)
+        return verdict, everyone, "no node took part"
+    same = [row.node for row in nodes if (row.verdict, row.reason) == (verdict, first.reason)]
+    others = sum(row.verdict != "pass" for row in nodes) - len(same)
     more = f"; {others} more do not pass" if others else ""
     return verdict, fold(same), first.reason + more
 
 
 def gate_of(result: Result) -> Gate:
-    """The verdict of what was just measured."""
+    """Return the verdict of a fresh measurement."""
     sections = [part.section for part in result.parts]
-    nodes = joined_nodes([node_verdicts(one.run, one.judgement, one.located) for one in sections])
+    nodes = joined_nodes(
+        [node_verdicts(section.run, section.judgement, section.located) for section in sections]
+    )
     verdict, subject, reason = _telling(nodes, result.verdict)
     return Gate(
         verdict=verdict,
         subject=subject,
         reason=reason,
-        measured=measured(one.run for one in sections),
+        measured=measured(section.run for section in sections),
         age_s=0.0,
         by=version(),
-        link=next((one.run.claim.link.name for one in sections if one.run.claim.link), ""),
+        link=next(
+            (section.run.claim.link.name for section in sections if section.run.claim.link), ""
+        ),
         nodes=nodes,
     )
 
 
 def undecided(why: str) -> Gate:
-    """Of a measurement that did not take place."""
+    """Return the verdict of a measurement that did not take place."""
     return Gate(verdict="inconclusive", subject="no node", reason=why, by=version())
 
 
@@ -207,33 +214,38 @@ def _not_there(name: str, place: Path) -> NodeVerdict:
     )
 
 
-def _fresh(found: Gate, specification: GateSpecification) -> Gate:
-    """The verdict with its age; one that is too old, or from the future, is no evidence of now."""
-    when = seconds_of(found.measured)
+def _fresh(answer: Gate, specification: GateSpecification) -> Gate:
+    """Return the verdict with its age; a result that is too old, or from the future, is no evidence
+    of now.
+    """
+    when = seconds_of(answer.measured)
     if when is None:
-        undated = msgspec.structs.replace(found, measured="")
+        undated = msgspec.structs.replace(answer, measured="")
         return _no_longer(undated, "the result does not say when it was measured", None)
     age_s = time.time() - when
     if age_s < -SKEW_S:
-        return _no_longer(found, f"the result is from the future ({found.measured})", age_s)
+        return _no_longer(answer, f"the result is from the future ({answer.measured})", age_s)
     if age_s > specification.max_age_s:
-        said = f"the result is older than {specification.max_age_s / 3600:g} h"
-        return _no_longer(found, said, age_s)
-    return msgspec.structs.replace(found, age_s=max(age_s, 0.0))
+        reason = f"the result is older than {specification.max_age_s / 3600:g} h"
+        return _no_longer(answer, reason, age_s)
+    return msgspec.structs.replace(answer, age_s=max(age_s, 0.0))
 
 
-def _no_longer(found: Gate, why: str, age_s: float | None) -> Gate:
-    """A node that failed stays failed until a newer result says otherwise; nothing else holds."""
-    if found.verdict == "fail":
-        return msgspec.structs.replace(found, age_s=age_s)
+def _no_longer(answer: Gate, why: str, age_s: float | None) -> Gate:
+    """Turn a pass into inconclusive.
+
+    A node that failed stays failed until a newer result replaces it.
+    """
+    if answer.verdict == "fail":
+        return msgspec.structs.replace(answer, age_s=age_s)
     nodes = [
-        msgspec.structs.replace(one, verdict="inconclusive", reason=why)
-        if one.verdict == "pass"
-        else one
-        for one in found.nodes
+        msgspec.structs.replace(row, verdict="inconclusive", reason=why)
+        if row.verdict == "pass"
+        else row
+        for row in answer.nodes
     ]
     return msgspec.structs.replace(
-        found, verdict="inconclusive", reason=why, age_s=age_s, nodes=nodes
+        answer, verdict="inconclusive", reason=why, age_s=age_s, nodes=nodes
     )
 
 
@@ -249,13 +261,15 @@ def _undecided(specification: GateSpecification, wanted: Sequence[str], why: str
 
 
 def put_verdict(page: Path, text: str, within_s: float) -> None:
-    """Readable by all, as a collector that runs as another user needs it. Where it cannot be
-    written an old verdict must not stand for the new one. Raises ``CouldNotMeasure``.
+    """Write the verdict to ``page``, readable by all because a collector may run as another user.
+
+    If that fails, the old verdict is removed so that it cannot stand for the new one. Raises
+    ``CouldNotMeasure``.
     """
     try:
         why = answer_aside(lambda: _replaced(page, text), within_s).decode()
     except TimeoutError:
-        why = "its file system does not answer"
+        why = "its file system does not respond"
     except OSError as error:
         why = str(error)
     if why:
@@ -263,7 +277,7 @@ def put_verdict(page: Path, text: str, within_s: float) -> None:
 
 
 def _replaced(page: Path, text: str) -> bytes:
-    """Why it was not, with what became of the old file; empty when it was."""
+    """Replace the page; return why that failed and what became of the old file, or b""."""
     try:
         replace_file(page, text.encode() + b"\n", mode=0o644)
     except OSError as error:

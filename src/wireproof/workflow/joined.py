@@ -1,5 +1,5 @@
-"""The settings of the hosts joined to what was measured: the slow node and the setting that may be
-the cause. The verdict stays the measurement's.
+"""Joins the hosts' settings to what was measured: a slow node, and the setting that may be the
+cause. The verdict does not change.
 """
 
 import dataclasses
@@ -17,34 +17,36 @@ from wireproof.workflow.audit import settings_by_id
 
 
 def with_settings(sections: Sequence[JudgedRun], audit: Audit) -> list[JudgedRun]:
-    """The sections of one check; the first tells of the hosts' settings, and each which of them may
-    be the cause of what is slow.
+    """Return the sections of one check; the first reports the hosts' settings, and each names those
+    that may explain its slowness.
     """
     known = settings_by_id()
     audit = without_own_doing(audit)
-    found = [joined(section, audit, known) for section in sections]
-    return [dataclasses.replace(found[0], settings=audit), *found[1:]]
+    first, *rest = (joined(section, audit, known) for section in sections)
+    return [dataclasses.replace(first, settings=audit), *rest]
 
 
 def without_own_doing(audit: Audit) -> Audit:
-    """The settings are read after the measurement, which loads its hosts itself."""
-    said = "Load of the machine: the check itself has just loaded it"
+    """Ignore the load of the hosts: the settings are read after the measurement, which causes load
+    itself.
+    """
+    message = "Load of the machine: the check itself has just loaded it"
     results = [
-        msgspec.structs.replace(one, status="not-applicable", message=said, fix="", undo="")
-        if one.id == "load" and one.status != "unknown"
-        else one
-        for one in audit.results
+        msgspec.structs.replace(row, status="not-applicable", message=message, fix="", undo="")
+        if row.id == "load" and row.status != "unknown"
+        else row
+        for row in audit.results
     ]
     return msgspec.structs.replace(audit, results=results)
 
 
 def joined(section: JudgedRun, audit: Audit, settings: Mapping[str, Setting]) -> JudgedRun:
-    """``section`` whose culprits and slow pairs name the settings that may be the cause."""
+    """Return ``section`` with the settings that may explain its culprits and slow pairs."""
     if not section.run.claim.wire:
         return section
     link = section.run.claim.link
     wrong = WrongSettings(audit, settings, section.run)
-    located = tuple(with_setting_causes(one, wrong, link) for one in section.located)
+    located = tuple(with_setting_causes(located, wrong, link) for located in section.located)
     judgement = with_causes(section.judgement, located)
     least = section.criteria.min_efficiency
     judgement = with_short_causes(judgement, wrong, link, located, least)

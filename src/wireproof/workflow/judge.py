@@ -1,4 +1,4 @@
-"""Judges what other benchmarks have printed: texts, files and folders, on all cores when there are
+"""Judges the output of other benchmarks: texts, files and folders, on all cores if there are
 many.
 """
 
@@ -48,7 +48,7 @@ __all__ = [
 ]
 
 _LARGEST = 32 << 20
-_MANY = 32  # fewer are judged sooner than a second process starts
+_MANY = 32  # fewer files are judged before a second process would have started
 _CHUNK = 16
 _SAY_AFTER_S = 2.0
 _OF_THE_SHELL = re.compile(r"/dev/fd/[0-9]{1,9}|/dev/stdin|/proc/self/fd/[0-9]{1,9}", re.ASCII)
@@ -58,7 +58,7 @@ Rendered = TypeVar("Rendered")
 
 @dataclass(frozen=True, kw_only=True)
 class Standard:
-    """What results are held against."""
+    """What results are compared with."""
 
     link: LinkClaim | None = None
     path: str = ""
@@ -67,9 +67,11 @@ class Standard:
 
 
 class Claims(TypedDict, total=False):
-    """What a user says of a log, as he writes it. ``link``: ``10gbe``; ``path``: ``tcp``; ``mtu``
-    in bytes; ``pcie``: ``gen3x16``; ``physics``: a TOML file that overrides constants; ``site``: a
-    folder of published numbers (docs/atlas.md) beside wireproof's.
+    """What a user claims about a log, as typed.
+
+    ``link``: ``10gbe``; ``path``: ``tcp``; ``mtu`` in bytes; ``pcie``: ``gen3x16``; ``physics``: a
+    TOML file that overrides constants; ``site``: a folder of published numbers (docs/atlas.md) in
+    addition to wireproof's.
     """
 
     link: str | None
@@ -89,10 +91,7 @@ def standard(
     physics: Path | str | None = None,
     site: Path | str | None = None,
 ) -> Standard:
-    """From texts as a user writes them: ``link`` ``10gbe``, ``path`` ``tcp``, ``pcie`` ``gen3x16``,
-    ``physics`` a TOML file that overrides constants, ``site`` a folder of published numbers beside
-    ours. Raises BadInput.
-    """
+    """Build the standard from texts as a user types them; see ``Claims``. Raises ``BadInput``."""
     from wireproof.physics.rails import claim_of_rails
     from wireproof.settings.inputs import read_table
     from wireproof.settings.row import as_path
@@ -116,82 +115,86 @@ def judge(
     name: str = "text",
     **claims: Unpack[Claims],
 ) -> JudgementDocument:
-    """What a benchmark has printed, held against the claims: a text, or the Path of a file or
-    folder.
+    """Judge the output of a benchmark by the claims: a text, or the Path of a file or folder.
 
-    Gives what ``wireproof judge --json`` prints. Raises BadInput when a text or a file holds no
-    result; files of a folder that hold none are listed in ``errors``. ``name``: what a text is
-    called there.
+    The result is what ``wireproof judge --json`` prints. Raises ``BadInput`` if a text or a file
+    holds no result; files of a folder without a result are listed in ``errors``. ``name``: of a
+    text in the document.
     """
     against = standard(**claims)
     if isinstance(text_or_path, Path):
-        found = list(judge_files(files_of([str(text_or_path)]), against, itself))
+        files = list(judge_files(files_of([str(text_or_path)]), against, itself))
     else:
         data = text_or_path.encode() if isinstance(text_or_path, str) else text_or_path
-        found = [_of_bytes(data, name, against)]
+        files = [_of_bytes(data, name, against)]
     named = frozenset([str(text_or_path)] if isinstance(text_or_path, Path) else [name])
     tally = Tally(named=named)
-    for one in found:
-        tally.add(one)
-    if tally.errors and len(found) == 1:
+    for file in files:
+        tally.add(file)
+    if tally.errors and len(files) == 1:
         raise BadInput(tally.errors[0].message)
-    return tally.document((series for one in found for series in one.series), against.link)
+    return tally.document((series for file in files for series in file.series), against.link)
 
 
 def _of_bytes(data: bytes, name: str, against: Standard) -> JudgedFile[JudgedSeries]:
     if is_statistics(data):
         return JudgedFile(name, statistics=statistics(data, name))
-    found = judge_bytes(data, name, against)
-    return JudgedFile(name, found, [one.verdict for one in found])
+    judged = judge_bytes(data, name, against)
+    return JudgedFile(name, judged, [series.verdict for series in judged])
 
 
 def itself(series: JudgedSeries) -> JudgedSeries:
-    """What is rendered of a series if it goes into a document."""
+    """Return the series unchanged: the renderer for a document."""
     return series
 
 
-def advice(found: JudgementDocument) -> dict[str, str]:
-    """What to do next, by the code of each reason."""
-    codes = {reason.code for one in found.series for reason in one.reasons}
+def advice(document: JudgementDocument) -> dict[str, str]:
+    """Return the next action for the code of each reason."""
+    codes = {reason.code for series in document.series for reason in series.reasons}
     return {code: CATALOGUE[code].next_action for code in codes if code in CATALOGUE}
 
 
 def judge_bytes(data: bytes, name: str, against: Standard) -> list[JudgedSeries]:
-    """Every series in ``data``, judged. Raises BadInput when there is none."""
+    """Judge every series in ``data``. Raises ``BadInput`` if there is none."""
     series = read(data, name)
-    found = judge_log(
+    verdicts = judge_log(
         series, against.link, path=against.path, table=against.table, atlas=against.atlas
     )
-    return [joined(one, judged, against.link) for one, judged in zip(series, found, strict=True)]
+    return [
+        joined(table, verdict, against.link)
+        for table, verdict in zip(series, verdicts, strict=True)
+    ]
 
 
 def files_of(names: Iterable[str]) -> list[str]:
-    """The files named; a folder stands for the files in it. Raises BadInput for a folder without
-    any.
+    """Return the named files; a folder stands for the files in it.
+
+    Raises ``BadInput`` for an empty folder.
     """
-    found: list[str] = []
+    paths: list[str] = []
     for name in names:
         if name != "-" and os.path.isdir(name):
             inside = sorted(_inside(name))
             if not inside:
                 raise BadInput(f"{name}: the folder has no file in it.")
-            found += inside
+            paths += inside
         else:
-            found.append(name)
-    if found.count("-") > 1:
+            paths.append(name)
+    if paths.count("-") > 1:
         raise BadInput("standard input (-) can be read once only.")
-    return found
+    return paths
 
 
 def _inside(folder: str) -> Iterator[str]:
-    """Files in and below a folder, hidden ones left out; as deep as paths go, which a recursion
-    would not.
+    """Yield the files in and below a folder without hidden ones.
+
+    Not recursive, because paths can be deeper than the call stack.
     """
     waiting = [folder]
     while waiting:
         try:
             entries = list(os.scandir(waiting.pop()))
-        except OSError:  # not ours to read, or deeper than a path can be
+        except OSError:  # not readable by us, or deeper than a path can be
             continue
         waiting += [entry.path for entry in entries if entry.is_dir(follow_symlinks=False)]
         yield from (
@@ -210,8 +213,10 @@ def judge_files(
     jobs: int | None = None,
     reporter: Reporter | None = None,
 ) -> Iterator[JudgedFile[Rendered]]:
-    """Results in the order of the names. ``render`` makes what is wanted of a series where that is
-    judged, in one of ``jobs`` processes (default: one per core). ``stdin`` is read for ``-``.
+    """Yield the results in the order of the names.
+
+    ``render`` converts each series in the process that judged it, one of ``jobs`` (default: one per
+    core). ``stdin`` is read for ``-``.
     """
     workers = jobs or _cores()
     results: Iterator[JudgedFile[Rendered]]
@@ -223,7 +228,9 @@ def judge_files(
 
 
 def _cores() -> int:
-    """Cores that we may use; where the system does not say (macOS, Windows), those it has."""
+    """Return the cores that we may use, or all cores if the system does not tell (macOS,
+    Windows).
+    """
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -245,10 +252,10 @@ def _judged_file(
         if is_statistics(data):
             result.statistics = statistics(data, shown)
             return result
-        found = judge_bytes(data, shown, against)
-        # Every series of a file or none: what cannot be shown is not counted either.
-        result.series = [render(one) for one in found]
-        result.verdicts = [one.verdict for one in found]
+        judged = judge_bytes(data, shown, against)
+        # All series of a file or none: a series that cannot be shown must not count either.
+        result.series = [render(series) for series in judged]
+        result.verdicts = [series.verdict for series in judged]
     except WireproofError as error:
         result.error = clean(error, 600)
         result.no_log = isinstance(error, NoResult) and not may_be_log(name)
@@ -265,8 +272,9 @@ def _judged_chunk(
 
 
 def _contents(name: str, stdin: BinaryIO | None) -> bytes:
-    """The bytes of a file or of standard input. Raises BadInput when it cannot be read or is too
-    large for a log.
+    """Read a file or standard input.
+
+    Raises ``BadInput`` if it cannot be read or is too large for a log.
     """
     size = 0
     try:
@@ -287,9 +295,7 @@ def _contents(name: str, stdin: BinaryIO | None) -> bytes:
 
 
 def _opened(name: str) -> BinaryIO:
-    """A file; or, as the shell gives the output of ``<(zcat log.gz)``, a pipe that is open
-    already.
-    """
+    """Open a file, or the already open pipe that the shell passes for ``<(zcat log.gz)``."""
     if _OF_THE_SHELL.fullmatch(name):
         return open(name, "rb")
     return open_regular(name)
@@ -301,7 +307,9 @@ Chunk = Callable[[Sequence[str]], list[JudgedFile[Rendered]]]
 def _in_waves(
     names: Sequence[str], judge_chunk: Chunk[Rendered], workers: int
 ) -> Iterator[JudgedFile[Rendered]]:
-    """By several processes. All results at once would hold every file's text in memory."""
+    """Judge by several processes in waves, because all results at once would hold every file's text
+    in memory.
+    """
     chunks = [names[i : i + _CHUNK] for i in range(0, len(names), _CHUNK)]
     wave = 32 * workers
     for start in range(0, len(chunks), wave):
@@ -311,7 +319,7 @@ def _in_waves(
 def _by_several(
     chunks: Sequence[Sequence[str]], judge_chunk: Chunk[Rendered], workers: int
 ) -> Iterator[JudgedFile[Rendered]]:
-    """A process that is killed (for want of memory) costs one file."""
+    """Judge by several processes. If one is killed (out of memory), only one file is lost."""
     done = 0
     while done < len(chunks):
         with ProcessPoolExecutor(workers, mp_context=get_context("fork")) as pool:
@@ -328,7 +336,7 @@ def _by_several(
 
 
 def _alone(name: str, judge_chunk: Chunk[Rendered]) -> JudgedFile[Rendered]:
-    """One file by a process of its own."""
+    """Judge one file in a separate process."""
     with ProcessPoolExecutor(1, mp_context=get_context("fork")) as pool:
         try:
             return pool.submit(judge_chunk, [name]).result()[0]
@@ -342,7 +350,7 @@ def _alone(name: str, judge_chunk: Chunk[Rendered]) -> JudgedFile[Rendered]:
 def _reported(
     results: Iterator[JudgedFile[Rendered]], total: int, reporter: Reporter
 ) -> Iterator[JudgedFile[Rendered]]:
-    """The same results, with a sentence now and then when it takes longer."""
+    """Pass on the results, with a progress message every few seconds."""
     last = time.monotonic()
     for done, result in enumerate(results, 1):
         yield result

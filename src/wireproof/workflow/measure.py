@@ -1,4 +1,4 @@
-"""One pattern over a range of sizes, with its proof and its judgement."""
+"""Measures one pattern over a range of sizes, with its proof and its judgement."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from wireproof.workflow.tune.verify import standing_on
 
 SATURATION_SIZES = tuple(1 << power for power in range(6, 18))
 SATURATED_PPN = 8
-"""Ranks on each host of a saturation, when no other number is given."""
+"""Default number of ranks on each host of a saturation."""
 _WORD_BYTES = 8
 
 
@@ -51,8 +51,8 @@ def measure(
 ) -> Result:
     """Measure, prove and judge; the records go where the specification says.
 
-    ``environment``: where an allocation around us is looked for. Raises ``BadInput`` before
-    anything is started, ``CouldNotMeasure`` when nothing was measured.
+    ``environment`` is searched for the allocation that we run in. Raises ``BadInput`` before
+    anything is started, ``CouldNotMeasure`` if nothing was measured.
     """
     prepared = prepare(specification, environment)
     target = prepared.target
@@ -61,13 +61,13 @@ def measure(
     asked = specification.psm_statistics
     with (
         result_folder(specification.storage, "measure", reporter) as folder,
-        statistics_folder(asked=asked) as (own, variables),
+        statistics_folder(asked=asked) as (counters, variables),
     ):
         session = _session(specification, prepared, folder, tuple(variables.items()))
         standing = None if specification.method.plays_hosts else standing_on(target)
         section, outcomes = run_settled(session, target, reporter)
-        if own is not None:
-            section = with_statistics(section, _collected(own, reporter))
+        if counters is not None:
+            section = with_statistics(section, _collected(counters, reporter))
         if specification.pattern == "saturation":
             section = _with_answer(section)
         return keep_result(
@@ -82,7 +82,7 @@ def measure(
 def plan_measure(
     specification: MeasureSpecification, reporter: Reporter, environment: Mapping[str, str]
 ) -> Planned:
-    """The same measurement with nothing started."""
+    """Plan the same measurement without starting anything."""
     prepared = prepare(specification, environment)
     for line in prepared.target.notes:
         reporter.say(line)
@@ -116,7 +116,7 @@ def _collected(folder: Path, reporter: Reporter) -> tuple[Statistics, ...]:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Prepared:
-    """Where, what and within which bounds is measured, and the variables that every rank needs."""
+    """Where, what and within which bounds to measure, and the variables that every rank needs."""
 
     target: Target
     points: tuple[Point, ...]
@@ -125,7 +125,7 @@ class Prepared:
 
 
 def prepare(specification: MeasureSpecification, environment: Mapping[str, str]) -> Prepared:
-    """All that is known before anything is started. Raises ``BadInput``."""
+    """Return everything that is known before anything is started. Raises ``BadInput``."""
     _check(specification)
     pattern, method = specification.pattern, specification.method
     target = _target(specification, environment)
@@ -145,7 +145,7 @@ def prepare(specification: MeasureSpecification, environment: Mapping[str, str])
 
 
 def _target(specification: MeasureSpecification, environment: Mapping[str, str]) -> Target:
-    """The target with as many ranks as the pattern needs."""
+    """Return the target with as many ranks as the pattern needs."""
     target = resolve_target(specification, environment)
     whole = specification.pattern in (*GROUP_PATTERNS, "saturation")
     refuse_lone_claims(specification, target)
@@ -158,7 +158,7 @@ def _target(specification: MeasureSpecification, environment: Mapping[str, str])
 
 
 def _check(specification: MeasureSpecification) -> None:
-    """Raise ``BadInput`` for a pattern that there is not, and options that it does not have."""
+    """Raise ``BadInput`` for an unknown pattern, and for options that the pattern does not have."""
     pattern, known = specification.pattern, (*PAIR_PATTERNS, *GROUP_PATTERNS, "saturation")
     if pattern not in known:
         near = get_close_matches(pattern, known, n=1)
@@ -181,7 +181,7 @@ def _check(specification: MeasureSpecification) -> None:
 
 
 def points_of(specification: MeasureSpecification, target: Target) -> list[Point]:
-    """The points to measure on ``target`` (one entry of its hosts for each rank)."""
+    """Return the points to measure on ``target`` (one entry of its hosts for each rank)."""
     pattern = specification.pattern
     if pattern == "saturation":
         return _saturation(specification, target)
@@ -249,7 +249,7 @@ def _pairs(pattern: Pattern, specification: MeasureSpecification) -> list[Point]
 
 
 def _sizes(pattern: Pattern, given: tuple[int, ...], partitions: int) -> tuple[int, ...]:
-    """The sizes that the pattern can have: all of ``given``, or its own."""
+    """Return the sizes that the pattern can have, out of ``given`` or its default."""
     if is_word_atomic(pattern):
         if given not in ((), (_WORD_BYTES,)):
             raise BadInput(f"{pattern} works on one word of {_WORD_BYTES} B: leave --sizes out.")
@@ -261,28 +261,27 @@ def _sizes(pattern: Pattern, given: tuple[int, ...], partitions: int) -> tuple[i
 
 
 def _variables(specification: MeasureSpecification, target: Target) -> tuple[tuple[str, str], ...]:
-    """Variables that a pattern needs on every rank."""
+    """Return the variables that the pattern needs on every rank."""
     if specification.pattern == "threads":
-        # Before MPI_Init only the environment can say it; asked for, it costs every other number
-        # dearly.
+        # Only the environment can request this before MPI_Init; it slows every other pattern.
         return (("WIREPROOF_THREADS", str(specification.threads or 1)),)
     if specification.pattern == "compare_and_swap" and not target.hosts:
-        # Open MPI 4.1's own windows crash in a 64-bit compare-and-swap between ranks of one host
-        # (ompi 7027, 11349).
+        # Open MPI 4.1's default windows crash in a 64-bit compare-and-swap between ranks of one
+        # host (ompi 7027, 11349).
         return (("OMPI_MCA_osc", "pt2pt"),)
     return ()
 
 
 def _with_answer(section: JudgedRun) -> JudgedRun:
-    """The section of a saturation with its answer in words: where the link is full."""
+    """Add the answer of a saturation in words: the size from which the link is full."""
     limit = section.limits.attainable_bytes_per_s if section.limits else None
     answers = []
-    for one in filled(section.run.points, limit):
-        ranks = f"{one.ranks_per_node} rank{'s' if one.ranks_per_node > 1 else ''} per node"
-        best = f"{quantity.megabytes(one.best_bytes_per_s)} MB/s"
+    for row in filled(section.run.points, limit):
+        ranks = f"{row.ranks_per_node} rank{'s' if row.ranks_per_node > 1 else ''} per node"
+        best = f"{quantity.megabytes(row.best_bytes_per_s)} MB/s"
         full = (
-            f"full from {quantity.size(one.size)}"
-            if one.size is not None
+            f"full from {quantity.size(row.size)}"
+            if row.size is not None
             else "not full at any size"
         )
         answers.append(f"{ranks}: {full} (best {best})")

@@ -1,7 +1,7 @@
-"""Planning past the machines at hand: QPs and memory, buffers of PFC, latency at scale, time to
+"""Plans beyond the available machines: QPs and memory, PFC buffers, latency at scale, time to
 prove.
 
-What one function needs is imported when it is called: a footprint needs no numpy.
+Each function imports what it needs when it is called: a footprint needs no numpy.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _LARGEST_FILE = 256 << 20
 
 class MachineOptions(TypedDict, total=False):
     """Parameters of a machine (``plan.scale.network``); ``run``: the folder of a measurement that
-    the others come from.
+    supplies the rest.
     """
 
     run: Path | str | None
@@ -41,7 +41,7 @@ class MachineOptions(TypedDict, total=False):
 
 
 class ScaleOptions(MachineOptions, total=False):
-    """Options of a scale: see ``workflow.planning.scale.ScaleSpecification``."""
+    """Options of a scale; see ``workflow.planning.scale.ScaleSpecification``."""
 
     patterns: Sequence[str]
     order: str
@@ -55,7 +55,7 @@ class ScaleOptions(MachineOptions, total=False):
 
 
 class ValidateOptions(TypedDict, total=False):
-    """Options of a validation: see ``workflow.planning.validate.ValidateSpecification``."""
+    """Options of a validation; see ``workflow.planning.validate.ValidateSpecification``."""
 
     run: Path | str | None
     start_ns: float | None
@@ -69,11 +69,12 @@ class ValidateOptions(TypedDict, total=False):
 
 
 class FootprintOptions(TypedDict, total=False):
-    """``rails``, ``mtu``, ``settings``: see ``plan.footprint.compute``. ``peers``: remote ranks
-    that each rank talks to; ``node_pairs``: pairs of nodes that talk. ``max_qps``, ``device`` (a
-    file with the output of ``ibv_devinfo -v``): the adapter's limit. ``observed``: a file with what
-    ``rdma resource show`` printed on one node of a real run; ``seen_qps``, ``seen_memory`` (bytes):
-    of a whole job.
+    """``rails``, ``mtu``, ``settings``: see ``plan.footprint.compute``.
+
+    ``peers``: remote ranks that each rank talks to; ``node_pairs``: pairs of nodes that talk.
+    ``max_qps``, ``device`` (a file with the output of ``ibv_devinfo -v``): the adapter's limit.
+    ``observed``: a file with the output of ``rdma resource show`` on one node of a real run;
+    ``seen_qps``, ``seen_memory`` (bytes): of a whole job.
     """
 
     rails: int
@@ -91,23 +92,23 @@ class FootprintOptions(TypedDict, total=False):
 def plan_footprint(
     nodes: int, ppn: int, mode: str, **options: Unpack[FootprintOptions]
 ) -> Footprint:
-    """QPs and memory of ``nodes`` x ``ppn`` ranks in ``mode`` (psm3-rdma0 to 3, rxm, rxm-srx,
-    ucx-rc, ucx-dc, ucx-ud), in bounds where it depends on who talks to whom.
+    """Return QPs and memory of ``nodes`` x ``ppn`` ranks in ``mode`` (psm3-rdma0 to 3, rxm,
+    rxm-srx, ucx-rc, ucx-dc, ucx-ud), as bounds if they depend on who talks to whom.
 
-    Raises ``BadInput``; ``TypeError`` for an option that there is not.
+    Raises ``BadInput``, and ``TypeError`` for an unknown option.
     """
     from wireproof.plan.footprint.compute import footprint
 
-    own: dict[str, Any] = dict(options)
-    seen = [own.pop(name, None) for name in ("observed", "seen_qps", "seen_memory")]
-    limits = _limits(mode, own.pop("max_qps", None), own.pop("device", None))
-    _refuse_unknown(own, FootprintOptions)
-    found = footprint(mode, nodes, ppn, limits=limits, **own)
-    return found if seen == [None] * 3 else _beside(found, *seen)
+    given: dict[str, Any] = dict(options)
+    seen = [given.pop(name, None) for name in ("observed", "seen_qps", "seen_memory")]
+    limits = _limits(mode, given.pop("max_qps", None), given.pop("device", None))
+    _refuse_unknown(given, FootprintOptions)
+    computed = footprint(mode, nodes, ppn, limits=limits, **given)
+    return computed if seen == [None] * 3 else _beside(computed, *seen)
 
 
 def _refuse_unknown(options: Mapping[str, object], known: type) -> None:
-    """A misspelt option is the caller's mistake, as it is for any function."""
+    """Raise TypeError for an unknown option, as for any function."""
     for name in options:
         if name not in known.__annotations__:
             raise TypeError(
@@ -116,23 +117,21 @@ def _refuse_unknown(options: Mapping[str, object], known: type) -> None:
 
 
 def _beside(
-    found: Footprint, observed: Path | str | None, seen_qps: int | None, seen_memory: int | None
+    computed: Footprint, observed: Path | str | None, seen_qps: int | None, seen_memory: int | None
 ) -> Footprint:
-    """The footprint with what was seen in a real run."""
+    """Return the footprint with what was observed in a real run."""
     import msgspec
 
     from wireproof.plan.footprint.observed import of_job, of_memory, of_node, resources_of
 
-    seen = [] if observed is None else [of_node(found, resources_of(_text(observed)))]
-    seen += [] if seen_qps is None else [of_job(found, seen_qps)]
-    seen += [] if seen_memory is None else [of_memory(found, seen_memory)]
-    return msgspec.structs.replace(found, observed=seen)
+    seen = [] if observed is None else [of_node(computed, resources_of(_text(observed)))]
+    seen += [] if seen_qps is None else [of_job(computed, seen_qps)]
+    seen += [] if seen_memory is None else [of_memory(computed, seen_memory)]
+    return msgspec.structs.replace(computed, observed=seen)
 
 
 def _limits(mode: str, max_qps: int | None, device: Path | str | None) -> tuple[QpLimit, ...]:
-    """The limit that was given; without one, those of the adapters that the mode runs on and that
-    are known.
-    """
+    """Return the given limit, or else those of the known adapters that the mode runs on."""
     from wireproof.plan.footprint.compute import ADAPTERS, QpLimit, limit_of_attributes
     from wireproof.plan.numbers import whole
 
@@ -149,10 +148,10 @@ def _limits(mode: str, max_qps: int | None, device: Path | str | None) -> tuple[
 def plan_pfc(
     speed_gbps: float, mtu: int, cable_m: float, ports: int, **options: Unpack[HeadroomOptions]
 ) -> Pfc:
-    """Headroom, XOFF, XON and total buffer (bytes) that ``ports`` of a switch need for lossless
-    priorities, by IEEE 802.1Q. ``options``: see ``plan.pfc``.
+    """Return headroom, XOFF, XON and total buffer (bytes) that ``ports`` of a switch need for
+    lossless priorities, by IEEE 802.1Q. ``options``: see ``plan.pfc``.
 
-    Raises ``BadInput``; ``TypeError`` for an option that there is not.
+    Raises ``BadInput``, and ``TypeError`` for an unknown option.
     """
     from wireproof.plan.pfc import HeadroomOptions, pfc
 
@@ -161,14 +160,16 @@ def plan_pfc(
 
 
 def settings_of(texts: Sequence[str]) -> dict[str, int]:
-    """``NAME=VALUE`` as typed. Raises ``BadInput`` for anything else."""
-    found: dict[str, int] = {}
+    """Parse ``NAME=VALUE`` texts. Raises ``BadInput`` for anything else."""
+    settings: dict[str, int] = {}
     for text in texts:
         name, equals, value = text.partition("=")
         if not (equals and name and value.isascii() and value.isdigit() and len(value) <= 18):
-            raise BadInput(f"--set {text[:80]!r} is no NAME=NUMBER, as PSM3_RV_QP_PER_CONN=4 is.")
-        found[name.strip()] = int(value)
-    return found
+            raise BadInput(
+                f"--set {text[:80]!r} is not NAME=NUMBER, such as PSM3_RV_QP_PER_CONN=4."
+            )
+        settings[name.strip()] = int(value)
+    return settings
 
 
 _TIMES = {
@@ -183,41 +184,43 @@ _RATES = {"rate": "byte_ns", "local_rate": "local_byte_ns"}
 
 
 def machine_options(typed: Mapping[str, Any]) -> dict[str, Any]:
-    """Options of the command line with times (``1.5us``) in ns and rates (``12.3GB/s``) in ns per
-    byte. Raises ``BadInput``.
+    """Convert the options of the command line: times (``1.5us``) to ns and rates (``12.3GB/s``) to
+    ns per byte. Raises ``BadInput``.
     """
     from wireproof.physics.units import parse_quantity
 
-    found: dict[str, Any] = {}
+    options: dict[str, Any] = {}
     for name, value in typed.items():
         wanted = "time" if name in _TIMES else "rate" if name in _RATES else ""
         if not wanted:
-            found[name] = value
+            options[name] = value
         elif value is not None:
             quantity = parse_quantity(value)
             option = f"--{name.replace('_', '-')}"
             if quantity.kind != wanted or not quantity.value:
-                raise BadInput(f"{option} {value!r} is no {wanted} above 0: 1.5us, or 12.3GB/s.")
+                raise BadInput(
+                    f"{option} {value!r} is not a {wanted} above 0: give 1.5us, or 12.3GB/s."
+                )
             number = float(quantity.value)
-            found[_TIMES.get(name) or _RATES[name]] = (
+            options[_TIMES.get(name) or _RATES[name]] = (
                 number * 1e9 if wanted == "time" else 1e9 / number
             )
-    return found
+    return options
 
 
 def scales_of(text: str) -> tuple[int, ...]:
-    """``2,4,8`` as numbers of nodes. Raises ``BadInput``."""
-    found = []
+    """Parse ``2,4,8`` into numbers of nodes. Raises ``BadInput``."""
+    scales = []
     for item in text.split(","):
         word = item.strip()
         if not (word.isascii() and word.isdigit() and len(word) <= 40):
-            raise BadInput(f"--nodes {text[:80]!r} is no list of numbers, as 2,4,8 is.")
-        found.append(int(word))
-    return tuple(found)
+            raise BadInput(f"--nodes {text[:80]!r} is not a list of numbers, such as 2,4,8.")
+        scales.append(int(word))
+    return tuple(scales)
 
 
 def write_text(path: Path, text: str) -> None:
-    """Replace the file ``path`` as a whole. Raises ``BadInput`` when it cannot be written."""
+    """Replace the file ``path`` as a whole. Raises ``BadInput`` if it cannot be written."""
     from wireproof.files.hostile import replace_file
 
     try:
@@ -237,34 +240,36 @@ def _text(path: Path | str) -> str:
 
 
 def plan_scale(nodes: Sequence[int] | int, ppn: int = 1, **options: Unpack[ScaleOptions]) -> Scale:
-    """Latency of rings, barrier, allreduce, alltoall and a sweep's duration at any of the scales
-    ``nodes``, simulated from the parameters of one pair (``start_ns``, ``byte_ns`` ..., or ``run``,
-    the folder of a measurement).
+    """Predict the latency of rings, barrier, allreduce and alltoall, and the duration of a sweep,
+    at each of the scales ``nodes``, simulated from the parameters of one pair (``start_ns``,
+    ``byte_ns`` ..., or ``run``, the folder of a measurement).
 
-    Raises ``BadInput``; ``TypeError`` for an option that there is not.
+    Raises ``BadInput``, and ``TypeError`` for an unknown option.
     """
     from wireproof.workflow.planning.machine import UNITS
     from wireproof.workflow.planning.scale import ScaleSpecification, scale
 
-    own: dict[str, Any] = dict(options)
-    parameters = {name: own.pop(name, None) for name in UNITS}
-    folder = as_path(own.pop("run", None))
+    given: dict[str, Any] = dict(options)
+    parameters = {name: given.pop(name, None) for name in UNITS}
+    folder = as_path(given.pop("run", None))
     scales = (nodes,) if isinstance(nodes, int) else tuple(nodes)
     return scale(
-        ScaleSpecification(nodes=scales, ppn=ppn, folder=folder, parameters=parameters, **own)
+        ScaleSpecification(nodes=scales, ppn=ppn, folder=folder, parameters=parameters, **given)
     )
 
 
 def plan_validate(nodes: int, **options: Unpack[ValidateOptions]) -> Validation:
-    """Rounds, pairs and time to prove that none of ``nodes`` is slower than the others, and what
-    the rounds of a check find.
+    """Return rounds, pairs and time to prove that none of ``nodes`` is slower than the others, and
+    what the rounds of a check detect.
 
-    Raises ``BadInput``; ``TypeError`` for an option that there is not.
+    Raises ``BadInput``, and ``TypeError`` for an unknown option.
     """
     from wireproof.workflow.planning.machine import UNITS
     from wireproof.workflow.planning.validate import ValidateSpecification, validate
 
-    own: dict[str, Any] = dict(options)
-    parameters = {name: own.pop(name, None) for name in UNITS if name != "noise"}
-    folder = as_path(own.pop("run", None))
-    return validate(ValidateSpecification(nodes=nodes, folder=folder, parameters=parameters, **own))
+    given: dict[str, Any] = dict(options)
+    parameters = {name: given.pop(name, None) for name in UNITS if name != "noise"}
+    folder = as_path(given.pop("run", None))
+    return validate(
+        ValidateSpecification(nodes=nodes, folder=folder, parameters=parameters, **given)
+    )

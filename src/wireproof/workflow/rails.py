@@ -1,4 +1,6 @@
-"""The gain of several rails: rounds of each rail alone and of all, in random order."""
+"""Measures the gain of several rails: rounds of each rail alone and of all together, in random
+order.
+"""
 
 import dataclasses
 import time
@@ -35,7 +37,7 @@ DOCUMENT = "rails.json"
 Key = tuple[str, int, int, int]
 """Pattern, size, origin and target."""
 BUDGET_S = 0.3
-"""Time of one point, unless another is asked for: rounds differ more than what is in one."""
+"""Default time of one point; short, because rounds differ more than repetitions within a round."""
 SIZES = (65536, 1 << 20)
 ROUNDS = 5
 
@@ -47,12 +49,12 @@ def measure_gain(
     *,
     rounds: int | None = None,
 ) -> tuple[RailGain, Path | None]:
-    """Measure the pattern over each rail alone and over all of them: what they gain, and the folder
-    that the records are kept in, None if nothing is.
+    """Measure the pattern over each rail alone and over all of them; return their gain, and the
+    folder of the records, None if nothing is kept.
 
-    Beside a one-way pattern half round trips of the same sizes are measured: these wait for each
-    message. Raises ``BadInput`` before anything is started, ``CouldNotMeasure`` when a way over the
-    rails gives no number.
+    In addition to a one-way pattern, half round trips of the same sizes are measured, which wait
+    for each message. Raises ``BadInput`` before anything is started, ``CouldNotMeasure`` if a
+    launch over the rails gives no number.
     """
     bench = _Rails(wanted, reporter, environment)
     with result_folder(wanted.storage, "rails", reporter) as folder:
@@ -60,7 +62,7 @@ def measure_gain(
 
 
 class _Rails(Bench[JudgedRun]):
-    """Each rail alone, and all of them: the last arm."""
+    """Arms: each rail alone, and last all of them together."""
 
     def __init__(
         self, wanted: MeasureSpecification, reporter: Reporter, environment: Mapping[str, str]
@@ -81,20 +83,20 @@ class _Rails(Bench[JudgedRun]):
             command_of(way.session(0, self._seed, None), way.prepared.target)
 
     def _prepared(self, environment: Mapping[str, str]) -> Prepared:
-        found = prepare(dataclasses.replace(self._wanted, method=self._method), environment)
-        target = found.target
+        prepared = prepare(dataclasses.replace(self._wanted, method=self._method), environment)
+        target = prepared.target
         if not target.hosts or not target.nics or not is_several(target.nics[0]):
             raise BadInput("--gain compares rails: give --hosts and --nic hsn0,hsn1.")
-        return self._with_waiting(found)
+        return self._with_waiting(prepared)
 
-    def _with_waiting(self, found: Prepared) -> Prepared:
-        """With half round trips of the same sizes beside one-way messages."""
-        first = found.points[0]
+    def _with_waiting(self, prepared: Prepared) -> Prepared:
+        """Add half round trips of the same sizes to one-way messages."""
+        first = prepared.points[0]
         if crossings(first.pattern, first.form) > 0:
-            return found
-        sizes = sorted({one.message_bytes for one in found.points})
+            return prepared
+        sizes = sorted({point.message_bytes for point in prepared.points})
         waiting = sweep("pingpong", sizes, [(0, 1)])
-        return dataclasses.replace(found, points=(*found.points, *waiting))
+        return dataclasses.replace(prepared, points=(*prepared.points, *waiting))
 
     def _alone(self, number: int, environment: Mapping[str, str]) -> Rounds:
         rail, link = self._rails[number], claimed_link(self._wanted)
@@ -104,7 +106,7 @@ class _Rails(Bench[JudgedRun]):
         where = prepare(wanted, environment).target
         if link is not None:
             where = dataclasses.replace(where, link=one_rail(link, number))
-        # in nothing but the rails must the launches differ
+        # the launches must differ in nothing but the rails
         return self._way(rail, dataclasses.replace(self._together, target=where))
 
     def _way(self, rail: str, prepared: Prepared) -> Rounds:
@@ -112,7 +114,7 @@ class _Rails(Bench[JudgedRun]):
         return Rounds(title, prepared, self._method, self._wanted.storage)
 
     def measure(self, folder: Path, rounds: int) -> tuple[RailGain, Path | None]:
-        """All rounds and their answer, the records sealed."""
+        """Measure all rounds, seal the records and return the answer."""
         for line in self._together.target.notes:
             self._reporter.say(line)
         names = "; ".join(way.title for way in self._ways)
@@ -148,8 +150,8 @@ class _Rails(Bench[JudgedRun]):
 
     def _gain(self, sections: list[JudgedRun], experiment: Experiment[JudgedRun]) -> RailGain:
         times = [times_of(way.sections) for way in self._ways]
-        keys = [key for key in times[-1] if all(key in one for one in times)]
-        rows = [self._row(key, [one[key] for one in times], sections) for key in sorted(keys)]
+        keys = [key for key in times[-1] if all(key in by_key for by_key in times)]
+        rows = [self._row(key, [by_key[key] for by_key in times], sections) for key in sorted(keys)]
         judged = judge_gain(rows, sections[-1].criteria)
         target = self._together.target
         return RailGain(
@@ -172,11 +174,11 @@ class _Rails(Bench[JudgedRun]):
         numbers = [
             RailNumber(
                 rail=rail,
-                goodput=goodput_of(size, own),
+                goodput=goodput_of(size, launches),
                 limit=self._limit(way.prepared, size),
-                proof=worst_proof(one.proof for one in verdicts_of(section, key)),
+                proof=worst_proof(pair.proof for pair in verdicts_of(section, key)),
             )
-            for rail, way, own, section in zip(
+            for rail, way, launches, section in zip(
                 (*self._rails, ""), self._ways, times, sections, strict=True
             )
         ]
@@ -211,7 +213,10 @@ class _Rails(Bench[JudgedRun]):
 
 
 def _checked(wanted: MeasureSpecification) -> MeasureSpecification:
-    """Raise ``BadInput`` for what cannot be compared; with sizes that a gain is looked for at."""
+    """Return the specification with sizes at which a gain can show.
+
+    Raises ``BadInput`` if nothing can be compared.
+    """
     method = wanted.method
     if method.nic_selection == "none":
         raise BadInput("--gain chooses the rails of each launch: leave --nic-selection none out.")
@@ -227,18 +232,18 @@ def _checked(wanted: MeasureSpecification) -> MeasureSpecification:
 
 
 def times_of(sections: Sequence[JudgedRun]) -> Mapping[Key, list[list[float]]]:
-    """Times of one operation (ns), by launch."""
-    found: dict[Key, list[list[float]]] = {}
+    """Return the times of one operation in ns, by launch."""
+    times_by_key: dict[Key, list[list[float]]] = {}
     for section in sections:
         for point in section.run.points:
             for pair in point.pairs:
                 times = [float(time_ns) for time_ns in block_times(point, pair)]
-                found.setdefault(key_of(point, pair), []).append(times)
-    return found
+                times_by_key.setdefault(key_of(point, pair), []).append(times)
+    return times_by_key
 
 
 def _told(run: Run) -> dict[str, str]:
-    """What the MPI was told of its NICs."""
+    """Return what the MPI was told about its NICs."""
     return told_in(run.provenance.argv, run.provenance.environment)
 
 
@@ -247,9 +252,9 @@ def key_of(point: PointRecord, pair: PairResult) -> Key:
 
 
 def verdicts_of(section: JudgedRun, key: Key) -> list[PairVerdict]:
-    """Those of one pattern, size and direction, over all rounds."""
+    """Return the verdicts of one pattern, size and direction, over all rounds."""
     return [
-        one
-        for one in section.judgement.pairs
-        if (one.pattern, one.message_bytes, one.origin, one.target) == key
+        pair
+        for pair in section.judgement.pairs
+        if (pair.pattern, pair.message_bytes, pair.origin, pair.target) == key
     ]

@@ -1,4 +1,4 @@
-"""Who hears what happens while something is measured: the workflow itself prints nothing."""
+"""Receives what happens during a measurement; the workflow itself prints nothing."""
 
 import logging
 from collections.abc import Callable
@@ -10,29 +10,30 @@ from wireproof.model.record import Frame
 
 LOGGER = logging.getLogger("wireproof")
 LOGGER.addHandler(logging.NullHandler())
-"""Silent unless the program that uses us configures logging."""
+"""Silent unless the calling program configures logging."""
 
 
 class Reporter(Protocol):
-    """What a workflow needs of its caller. The command line writes to stderr; the Python API
-    writes to a logger.
+    """What a workflow needs from its caller.
+
+    The command line writes to stderr; the Python API writes to a logger.
     """
 
     def say(self, text: str) -> None:
-        """Something worth knowing, in one sentence."""
+        """Report something worth knowing, in one sentence."""
 
     def warn(self, text: str) -> None:
-        """Something that was left out or did not work while the rest goes on."""
+        """Report something that was left out or failed while the rest goes on."""
 
     def progress(self, plan: Plan, title: str) -> AbstractContextManager[Callable[[Frame], None]]:
-        """A block in which the frames of ``plan``'s run are shown one by one."""
+        """Return a context that shows the frames of ``plan``'s run one by one."""
 
     def interruption(self) -> str:
-        """The signal that ended the measurement, such as ``SIGTERM``; "" when none did."""
+        """Return the signal that ended the measurement, such as ``SIGTERM``, or ""."""
 
 
 class LoggingReporter:
-    """Writes to the logger ``wireproof`` and shows no progress; knows of no signal."""
+    """Writes to the logger ``wireproof``, without progress and signals."""
 
     def say(self, text: str) -> None:
         LOGGER.info(text)
@@ -49,13 +50,13 @@ class LoggingReporter:
 
 
 class Quiet:
-    """For launches that are many: only what did not work is said."""
+    """Passes on only warnings, for experiments with many launches."""
 
     def __init__(self, reporter: Reporter) -> None:
         self._reporter = reporter
 
     def say(self, text: str) -> None:
-        """Nothing."""
+        """Ignore the sentence."""
 
     def warn(self, text: str) -> None:
         self._reporter.warn(text)
@@ -68,4 +69,4 @@ class Quiet:
 
 
 def _ignore(_frame: Frame) -> None:
-    """Progress that nobody sees."""
+    """Ignore the frame."""

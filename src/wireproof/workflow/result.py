@@ -1,4 +1,4 @@
-"""What a check or a measurement gives back: judged parts, and what is kept of them."""
+"""The result of a check or a measurement: judged parts, and what is kept of them."""
 
 from __future__ import annotations
 
@@ -26,25 +26,29 @@ PAGE = "report.html"
 
 
 class MeasuredPart(NamedTuple):
-    """One judged run and the launches that it was measured in."""
+    """One judged run and its launches."""
 
     section: JudgedRun
     outcomes: Sequence[Outcome]
 
     def on_hosts_with(self, standing: Standing | None) -> MeasuredPart:
-        """The same, and which changes of ours stood on its hosts."""
+        """Add the changes of ours that were in force on its hosts."""
         return self._replace(section=dataclasses.replace(self.section, standing=standing))
 
     def ended(self, how: str) -> bool:
-        """Some launch of this part ended so: ``interrupted``, ``disk-full``, ..."""
+        """Return whether a launch of this part ended this way: ``interrupted``, ``disk-full``,
+        ...
+        """
         return any(outcome.ending.ended == how for outcome in self.outcomes)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Result:
-    """Judged parts. ``folder``: where records and page are kept, None when nothing is; ``page``:
-    the report, None when there is nothing to show or it could not be written. ``left_open``: why
-    it is no dossier although one was asked for, "" otherwise.
+    """Judged parts.
+
+    ``folder``: where records and page are kept, None if nothing is; ``page``: the report, None if
+    there is nothing to show or it could not be written. ``left_open``: why the requested dossier
+    was not made, else "".
     """
 
     parts: tuple[MeasuredPart, ...]
@@ -54,23 +58,23 @@ class Result:
 
     @property
     def verdict(self) -> Verdict:
-        """The worst of all parts."""
+        """Return the worst verdict of all parts."""
         return worst([part.section.judgement.verdict for part in self.parts])
 
     def ended(self, how: str) -> bool:
-        """Some launch ended so: ``interrupted``, ``disk-full``, ..."""
+        """Return whether a launch ended this way: ``interrupted``, ``disk-full``, ..."""
         return any(part.ended(how) for part in self.parts)
 
     def documents(self) -> list[ResultDocument]:
-        """One document for each part, as ``--json`` prints them."""
+        """Return one document for each part, as ``--json`` prints them."""
         return [document_of(part.section) for part in self.parts]
 
 
 def keep_result(
     parts: Sequence[MeasuredPart], *, title: str, folder: Path, storage: Storage, reporter: Reporter
 ) -> Result:
-    """Write the page into ``folder``, and the result into the history, as
-    ``storage`` has it.
+    """Write the records and the page into ``folder``, and the result into the history, as
+    ``storage`` asks.
     """
     sections = with_disclosures(
         [part.section for part in parts], folder / SETTINGS, storage.command
@@ -92,14 +96,14 @@ def keep_result(
 
 
 def _not_sealed(parts: Sequence[MeasuredPart]) -> list[Path]:
-    """Launches of before, which a resumed check has not launched again, where it was killed before
-    they were sealed. Those of now are sealed where they end.
+    """Return earlier launches that a resumed check did not repeat and that were killed before they
+    were sealed. New launches are sealed when they end.
     """
     return [place for part in parts for place in part.section.records if not is_tabled(place)]
 
 
 def _keep(folder: Path, stored: StoredResult, reporter: Reporter) -> None:
-    """Say in the folder which records make up the result: ``wireproof report`` reads that."""
+    """Write the file that names the records of the result, for ``wireproof report``."""
     try:
         write_result(folder, stored)
     except OSError as error:
@@ -116,8 +120,7 @@ def _write_page(
         replace_file(page, page_of(sections, title).encode("utf-8"))
     except OSError as error:
         reporter.warn(
-            f"the report could not be written: {error.strerror}; the records that were written"
-            f" stay in {folder}."
+            f"the report could not be written: {error.strerror}; the records stay in {folder}."
         )
         return None
     return page

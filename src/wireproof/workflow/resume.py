@@ -1,8 +1,8 @@
-"""What a check remembers of how it was asked, so that ``wireproof resume FOLDER`` can go on with
-it.
+"""Stores how a check was called, so that ``wireproof resume FOLDER`` can continue it.
 
-Whoever made the folder wrote this. It is data: an allow-list of options and variables, and nothing
-of it names a program. Those that the first time had are given again, by who resumes.
+Whoever created the folder wrote this file. It is data: only listed options and variables are
+accepted, and none of them may name a program. Programs of the first call must be given again when
+resuming.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ ASKED = "asked.json"
 RESUMABLE = ("check",)
 _LARGEST = 16 << 20
 PROGRAMS = tuple(sorted(name for name, row in ROWS.items() if row.names is not None))
-"""Options whose values can name programs. ``mpi`` and ``launcher`` have names, too, that are
-none.
+"""Options whose values can name programs. ``mpi`` and ``launcher`` also take plain names, which are
+not programs.
 """
 STORABLE = frozenset(name for name, row in ROWS.items() if row.stored)
-"""Options of a check that a stored run may choose."""
+"""Options of a check that a stored run may set."""
 EACH_TIME = frozenset({"out", "seed", "resume", "json"})
-"""Options that each time has its own of."""
+"""Options that each call sets anew."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class GivenOption:
-    """An option of a command line with its value; ``flag``: as it is typed."""
+    """An option of a command line with its value; ``flag``: as typed."""
 
     name: str
     flag: str
@@ -45,33 +45,35 @@ class GivenOption:
 
     @property
     def names_program(self) -> bool:
-        """Whether the value can be a program."""
+        """Return whether the value can be a program."""
         row = ROWS.get(self.name)
         return row is not None and row.is_program(str(self.value))
 
     @property
     def words(self) -> list[str]:
-        """As they are typed; paths are absolute, to mean the same from everywhere."""
+        """Return the words as typed, with absolute paths so that they mean the same in any
+        folder.
+        """
         words = []
-        for one in self.value if isinstance(self.value, tuple) else (self.value,):
+        for value in self.value if isinstance(self.value, tuple) else (self.value,):
             words.append(self.flag)
-            if isinstance(one, Path):
-                words.append(str(one.absolute()))
-            elif one is not True:
-                words.append(_absolute(str(one)) if self.name == "hosts" else str(one))
+            if isinstance(value, Path):
+                words.append(str(value.absolute()))
+            elif value is not True:
+                words.append(_absolute(str(value)) if self.name == "hosts" else str(value))
         return words
 
 
 def _absolute(hosts: str) -> str:
-    """A list of hosts in a file, wherever it is read from."""
+    """Return the hosts with the absolute path of their file, if they are in a file."""
     file = hosts.removeprefix("file:")
     return hosts if file == hosts else f"file:{os.path.abspath(file)}"
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Invocation:
-    """How a check was asked for: ``argv`` without the program, and without options that name one:
-    of these ``again`` has the names. ``environment``: the settings that were no options.
+    """How a check was called: ``argv`` without the program and without options that name one;
+    ``again`` has the names of these. ``environment``: the settings that were not given as options.
     """
 
     argv: tuple[str, ...]
@@ -82,16 +84,16 @@ class Invocation:
     def of(
         cls, verb: str, options: Sequence[GivenOption], environment: Mapping[str, str]
     ) -> Invocation:
-        """The subcommand with the options that its command line had."""
-        stored = [word for one in options if not one.names_program for word in one.words]
+        """Build the invocation from the options of the command line."""
+        stored = [word for option in options if not option.names_program for word in option.words]
         return cls(
             argv=(verb, *stored),
             environment=environment,
-            again=tuple(one.name for one in options if one.names_program),
+            again=tuple(option.name for option in options if option.names_program),
         )
 
     def on(self, hosts: Sequence[str]) -> Invocation:
-        """The same for these hosts."""
+        """Return the same invocation for these hosts."""
         words = list(self.argv)
         if "--hosts" in words:
             words[words.index("--hosts") + 1] = ",".join(hosts)
@@ -99,10 +101,11 @@ class Invocation:
 
 
 class StoredInvocation(msgspec.Struct, frozen=True, kw_only=True):
-    """``argv`` without the program, and without options that name one: of these ``again`` has the
-    names.
+    """``argv`` without the program and without options that name one; ``again`` has the names of
+    these.
 
-    ``environment``: the settings that were no options, as variables; ``hosts`` in rank order.
+    ``environment``: the settings that were not given as options, as variables; ``hosts`` in rank
+    order.
     """
 
     argv: list[str]
@@ -114,8 +117,8 @@ class StoredInvocation(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def allowed_variables(found: Mapping[str, str]) -> dict[str, str]:
-    """Those that a stored run may set: settings of the measurement, and of these only values that
-    name no program.
+    """Return the variables that a stored run may set: settings of the measurement whose values name
+    no program.
     """
     names = {PREFIX + name.upper(): SETTINGS[name] for name in STORABLE & SETTINGS.keys()}
     return {
@@ -126,43 +129,45 @@ def allowed_variables(found: Mapping[str, str]) -> dict[str, str]:
 
 
 def stored_variables(asked: StoredInvocation, reporter: Reporter) -> dict[str, str]:
-    """The stored settings of the measurement; what else is stored is not used, and said."""
+    """Return the stored settings of the measurement; warn about any other stored variable, which is
+    ignored.
+    """
     stored = allowed_variables(asked.environment)
     for name in sorted(set(asked.environment) - set(stored)):
         reporter.warn(
-            f"{name} is stored with the run and is not used: a stored run chooses no program and no"
-            " other variable"
+            f"{name} is stored with the run but is not used: a stored run may set neither"
+            " programs nor other variables"
         )
     return stored
 
 
 def without_settings(environment: Mapping[str, str]) -> dict[str, str]:
-    """The variables without the settings of the measurement: a resumed run has its own."""
+    """Return the variables without the settings of the measurement: a resumed run has its own."""
     ours = allowed_variables(environment)
     return {name: text for name, text in environment.items() if name not in ours}
 
 
 def stored_words(verb: str, chosen: Collection[str], options: Sequence[GivenOption]) -> list[str]:
-    """The stored command line, written anew; ``chosen``: the names of all its options.
+    """Rebuild the stored command line; ``chosen``: the names of all its options.
 
-    Raises ``BadInput`` for an option that a stored run may not choose, and for a program that is to
-    be named again.
+    Raises ``BadInput`` for an option that a stored run may not set, and for a program that must be
+    given again.
     """
     for name in sorted(chosen):
         if name not in STORABLE | EACH_TIME:
             raise BadInput(
-                f"{ASKED} asks for {name}, which a stored run may not choose: repeat the command"
-                " yourself."
+                f"{ASKED} sets {name}, which a stored run may not set: repeat the command yourself."
             )
-    for one in options:
-        if one.names_program:
-            raise _given_again(one.name, str(one.value))
-    return [verb, *(word for one in options for word in one.words)]
+    for option in options:
+        if option.names_program:
+            raise _given_again(option.name, str(option.value))
+    return [verb, *(word for option in options for word in option.words)]
 
 
 def programs_again(asked: StoredInvocation, programs: Mapping[str, str]) -> list[str]:
-    """The words that name the programs of now; ``BadInput`` when one of the first time is not
-    given.
+    """Return the words that name the programs of this call.
+
+    Raises ``BadInput`` if a program of the first call is not given.
     """
     for name in asked.again:
         if not programs[name]:
@@ -171,17 +176,17 @@ def programs_again(asked: StoredInvocation, programs: Mapping[str, str]) -> list
 
 
 def _given_again(name: str, value: str = "") -> BadInput:
-    """The error that asks for a program which the first time had."""
+    """Return the error that asks for a program of the first call."""
     seen = f" ({value[:200]!r} the first time)" if value else ""
     return BadInput(
-        f"the check was begun with --{name}{seen}, which names a program, and a stored run chooses"
-        f" none: give it again, as in `wireproof resume FOLDER --{name} ...`."
+        f"the check was started with --{name}{seen}, which names a program that a stored run may"
+        f" not set: give it again, as in `wireproof resume FOLDER --{name} ...`."
     )
 
 
 def remember(folder: Path, invocation: Invocation, seed: int, hosts: Sequence[str]) -> None:
-    """Write how we were asked into the result's folder, unless it is there already (we are being
-    resumed).
+    """Store how we were called in the result's folder, unless that is stored already (because we
+    are resuming).
     """
     path = folder / ASKED
     if os.path.lexists(path):
@@ -198,16 +203,17 @@ def remember(folder: Path, invocation: Invocation, seed: int, hosts: Sequence[st
 
 
 def how_to_go_on(folder: Path) -> str:
-    """The command that measures what an interrupted run in ``folder`` does not have."""
+    """Return the command that measures what an interrupted run in ``folder`` lacks."""
     name = shlex.quote(str(folder))
     if (folder / ASKED).is_file():
         return f"`wireproof resume {name}` measures what is missing"
-    return f"the same command with --resume --out {name} goes on"
+    return f"the same command with --resume --out {name} continues it"
 
 
 def recall(folder: Path) -> StoredInvocation:
-    """How the run in ``folder`` was asked; ``BadInput`` when that cannot be told or is no
-    subcommand that can go on.
+    """Load how the run in ``folder`` was called.
+
+    Raises ``BadInput`` if that is unknown or the subcommand cannot be resumed.
     """
     path = folder / ASKED
     if not folder.is_dir():
@@ -216,8 +222,8 @@ def recall(folder: Path) -> StoredInvocation:
         asked = decode_json(read_bounded(path, _LARGEST, follow=False), StoredInvocation)
     except FileNotFoundError:
         raise BadInput(
-            f"{folder} does not say how it was asked (no {ASKED}): repeat the command with --resume"
-            f" --out {folder}."
+            f"{folder} does not tell how it was called (no {ASKED}): repeat the command with"
+            f" --resume --out {folder}."
         ) from None
     except OSError as error:
         raise BadInput(f"{path} cannot be read: {error.strerror}.") from error
@@ -226,14 +232,16 @@ def recall(folder: Path) -> StoredInvocation:
             f"{path} is damaged ({error}): repeat the command with --resume --out {folder}."
         ) from error
     if not asked.argv or asked.argv[0] not in RESUMABLE:
-        raise BadInput(f"{path} does not hold a verb that can go on ({', '.join(RESUMABLE)}).")
+        raise BadInput(
+            f"{path} does not hold a subcommand that can be resumed ({', '.join(RESUMABLE)})."
+        )
     if not 0 <= asked.seed < 1 << 63 or any(name not in PROGRAMS for name in asked.again):
-        raise BadInput(f"{path} is damaged: its seed or its names of options are none.")
+        raise BadInput(f"{path} is damaged: its seed or its option names are invalid.")
     return asked
 
 
 def stored_seed(folder: Path) -> int | None:
-    """The seed that the run in ``folder`` was begun with; None when nothing is there."""
+    """Return the seed that the run in ``folder`` started with, or None."""
     try:
         return recall(folder).seed
     except BadInput:

@@ -1,4 +1,4 @@
-"""Numbers of several results against the count of nodes or ranks: how latency grows."""
+"""Shows numbers of several results against the count of nodes or ranks: how latency grows."""
 
 import dataclasses
 import statistics
@@ -22,14 +22,15 @@ from wireproof.workflow.report import ReportSpecification, report
 from wireproof.workflow.reporter import Reporter
 
 Against = Literal["nodes", "ranks"]
-_CLAIMED = "numbers of logs are claims: no path is proven, and no interval is known"
+_CLAIMED = "numbers of logs are claims: their paths are not proven, and they have no intervals"
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ScalingSpecification:
-    """``results``: folders of checks or measurements, and logs that `judge` reads. ``nodes``: the
-    node count of each, for logs that do not state it; () if none is given. ``against`` None: nodes
-    if every number's are known, else ranks.
+    """``results``: folders of checks or measurements, and logs that `judge` reads.
+
+    ``nodes``: the node count of each result, for logs that do not state it, or (). ``against``
+    None: nodes if every number states them, else ranks.
     """
 
     results: tuple[Path, ...]
@@ -47,7 +48,7 @@ class _Point(NamedTuple):
 
 
 def scaling(specification: ScalingSpecification, reporter: Reporter) -> Scaling:
-    """A curve for each number that is there at two counts or more.
+    """Return a curve for each number that exists at two counts or more.
 
     Raises ``BadInput`` for a result that cannot be read, or a wrong number of node counts.
     """
@@ -56,8 +57,8 @@ def scaling(specification: ScalingSpecification, reporter: Reporter) -> Scaling:
         raise BadInput("give the results to show: folders of --out, or logs.")
     if nodes and len(nodes) != len(paths):
         raise BadInput(
-            f"--nodes has {len(nodes)} counts for {len(paths)} results: give each result its own,"
-            " in the same order."
+            f"--nodes has {len(nodes)} counts for {len(paths)} results: give one count for each"
+            " result, in the same order."
         )
     sources: list[Source] = []
     points: list[_Point] = []
@@ -65,16 +66,18 @@ def scaling(specification: ScalingSpecification, reporter: Reporter) -> Scaling:
     for index, path in enumerate(paths):
         given = nodes[index] if nodes else None
         if path.is_file():
-            found = judge(path)
-            sources.append(log_source(path, found))
-            points += _of_log(found.series, index, given)
+            document = judge(path)
+            sources.append(log_source(path, document))
+            points += _of_log(document.series, index, given)
             notes[_CLAIMED] = None
         else:
             specified = ReportSpecification(folders=(path,), pages=False)
             sections = [part.section for part in report(specified, reporter)[0].result.parts]
             sources.append(source_of(path, sections))
             points += _of_run(sections, index, given)
-            notes |= dict.fromkeys([PLAYED] if any(one.run.played for one in sections) else [])
+            notes |= dict.fromkeys(
+                [PLAYED] if any(section.run.played for section in sections) else []
+            )
     against = specification.against or _axis(points)
     curves = _curves(points, against)
     if not curves:
@@ -103,7 +106,7 @@ def _of_log(series: Iterable[JudgedSeries], index: int, nodes: int | None) -> It
 
 
 def _of_run(sections: Sequence[JudgedRun], index: int, nodes: int | None) -> Iterable[_Point]:
-    hosts = {one.host for section in sections for one in section.run.claim.hosts}
+    hosts = {rank.host for section in sections for rank in section.run.claim.hosts}
     for key, samples in samples_by_key(sections).items():
         number = number_of(dataclasses.replace(key, members=2), samples)
         if number is None:
@@ -121,16 +124,16 @@ def _of_run(sections: Sequence[JudgedRun], index: int, nodes: int | None) -> Ite
 
 
 def _axis(points: Sequence[_Point]) -> Against:
-    return "nodes" if points and all(one.nodes for one in points) else "ranks"
+    return "nodes" if points and all(point.nodes for point in points) else "ranks"
 
 
 def _curves(points: Sequence[_Point], against: Against) -> list[ScalingCurve]:
     groups: dict[tuple[str, int, Literal["ns", "bytes_per_s"]], dict[int, list[_Point]]] = {}
-    for one in points:
-        count = one.nodes if against == "nodes" else one.ranks
+    for point in points:
+        count = point.nodes if against == "nodes" else point.ranks
         if count:
-            key = one.name, one.message_bytes, one.unit
-            groups.setdefault(key, {}).setdefault(count, []).append(one)
+            key = point.name, point.message_bytes, point.unit
+            groups.setdefault(key, {}).setdefault(count, []).append(point)
     return [
         ScalingCurve(
             name=name,
@@ -143,19 +146,21 @@ def _curves(points: Sequence[_Point], against: Against) -> list[ScalingCurve]:
     ]
 
 
-def _together(count: int, found: Sequence[_Point]) -> ScalingPoint:
-    """The results at one count: one as it is, several as their geometric mean and reach."""
-    values = [one.values for one in found]
+def _together(count: int, points: Sequence[_Point]) -> ScalingPoint:
+    """Return the results at one count: a single result unchanged, several as geometric mean and
+    range.
+    """
+    values = [point.values for point in points]
     if len(values) == 1:
         return msgspec.structs.replace(values[0], count=count)
-    lows = [one.low for one in values if one.low is not None]
-    highs = [one.high for one in values if one.high is not None]
+    lows = [value.low for value in values if value.low is not None]
+    highs = [value.high for value in values if value.high is not None]
     return ScalingPoint(
         count=count,
-        value=statistics.geometric_mean(one.value for one in values),
+        value=statistics.geometric_mean(value.value for value in values),
         low=min(lows) if len(lows) == len(values) else None,
         high=max(highs) if len(highs) == len(values) else None,
-        results=sum(one.results for one in values),
+        results=sum(value.results for value in values),
         source=values[0].source,
     )
 
@@ -163,6 +168,6 @@ def _together(count: int, found: Sequence[_Point]) -> ScalingPoint:
 def _nothing(points: Sequence[_Point], against: Against) -> str:
     if not points:
         return "no result holds a number with a proven path"
-    if not any(one.nodes if against == "nodes" else one.ranks for one in points):
+    if not any(point.nodes if against == "nodes" else point.ranks for point in points):
         return f"no result states its number of {against}: give --nodes N,N,.. in order"
-    return f"no number is there at two different counts of {against}"
+    return f"no number exists at two different counts of {against}"

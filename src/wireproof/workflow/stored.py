@@ -1,4 +1,6 @@
-"""What a job's folder keeps of its result, and the result read back and judged by today's rules."""
+"""What a job's folder stores of its result, and the result read back and judged by the current
+rules.
+"""
 
 import dataclasses
 import re
@@ -31,13 +33,13 @@ from wireproof.workflow.session.session import Session
 _LAUNCH = re.compile(r"(run|pair|loopback|confirm)(-again|-\d+)?(\.\d+)?", re.ASCII)
 _ASK = "give the --out folder of a check or measurement"
 _OF_RUN = ("run", "confirm")
-"""Stems of launches that are judged together: the screen and its suspects alone."""
+"""Stems of launches that are judged together: the screen, and its suspects measured alone."""
 
 
 def stored_result(
     sections: Sequence[JudgedRun], title: str, command: Sequence[str] = ()
 ) -> StoredResult:
-    """What has to be kept beside the records to judge and render ``sections`` again."""
+    """Return what must be stored beside the records to judge and render ``sections`` again."""
     return StoredResult(
         title=title,
         wireproof=version(),
@@ -48,12 +50,13 @@ def stored_result(
 
 
 def conclusions(judgement: Judgement) -> list[Conclusion]:
-    """The findings in short, in order and once each."""
-    found = {
-        Conclusion(severity=one.severity, code=one.code, subject=one.subject)
-        for one in judgement.findings
-    }
-    return sorted(found)
+    """Return the findings in short form, sorted and without duplicates."""
+    return sorted(
+        {
+            Conclusion(severity=finding.severity, code=finding.code, subject=finding.subject)
+            for finding in judgement.findings
+        }
+    )
 
 
 def _stored(section: JudgedRun) -> StoredPart:
@@ -76,18 +79,18 @@ def _stored(section: JudgedRun) -> StoredPart:
 
 
 def stored_in(folder: Path) -> StoredResult:
-    """The parts of the result in ``folder``: as it says itself, else by the names of its launches'
-    folders (results from before ``result.json``; a single launch's folder).
+    """Return the parts of the result in ``folder``: from its document, else from the names of its
+    launches' folders (results from before ``result.json``; a single launch's folder).
 
-    Raises ``BadInput`` when it holds no result, or a damaged or newer one.
+    Raises ``BadInput`` if it holds no result, or a damaged or newer one.
     """
     if not folder.is_dir():
         raise BadInput(
             f"{folder} is not a folder: give the --out folder of a check or measurement."
         )
-    found = read_result(folder)
-    if found is not None:
-        return found
+    stored = read_result(folder)
+    if stored is not None:
+        return stored
     if (folder / DOCUMENT).is_file():
         return _by_names({"run": [folder]})
     launches: dict[str, list[Path]] = {}
@@ -104,17 +107,17 @@ def stored_in(folder: Path) -> StoredResult:
 def _by_names(launches: dict[str, list[Path]]) -> StoredResult:
     parts = []
     for stem, folders in launches.items():
-        ordered = sorted(folders, key=lambda one: one.name.startswith("confirm"))
+        ordered = sorted(folders, key=lambda folder: folder.name.startswith("confirm"))
         run = _merged(ordered)
-        several = len({one.host for one in run.claim.hosts}) > 2
+        several = len({rank.host for rank in run.claim.hosts}) > 2
         parts.append(
             StoredPart(
                 title=stem,
-                records=[one.name for one in ordered],
+                records=[folder.name for folder in ordered],
                 run=msgspec.structs.replace(run, points=[], facts=[]),
                 criteria=Criteria(),
                 screened=several and any(len(point.pairs) for point in run.points),
-                settled=several or any(one.name.endswith("-again") for one in ordered),
+                settled=several or any(folder.name.endswith("-again") for folder in ordered),
             )
         )
     return StoredResult(title="wireproof", wireproof="", parts=parts)
@@ -129,28 +132,30 @@ def _merged(folders: Sequence[Path]) -> Run:
 def _as_in(run: Run, whole: Claim, folder: Path) -> Run:
     ranks = ranks_by_host(run.claim, whole)
     if ranks is None:
-        raise BadInput(f"{folder} was measured on other hosts than the rest of its result.")
+        raise BadInput(f"{folder} was measured on different hosts from the rest of its result.")
     return renumbered(run, ranks, whole)
 
 
 def merged_records(folder: Path, part: StoredPart) -> Run:
-    """The run of one part, made of its records alone: what ``part.run`` has to agree with. Raises
-    ``BadInput`` for records that are gone or damaged.
+    """Return the run of one part from its records alone, which ``part.run`` must agree with.
+
+    Raises ``BadInput`` for records that are missing or damaged.
     """
     return _merged([_record(folder, name) for name in part.records])
 
 
 def judged_again(folder: Path, part: StoredPart, fabric: Fabric | None = None) -> JudgedRun:
-    """One part of the result in ``folder``, judged by the rules of this version.
+    """Judge one part of the result in ``folder`` by the rules of this version.
 
-    ``fabric`` replaces the stored one. Raises ``BadInput`` for records that are gone or damaged.
+    ``fabric`` replaces the stored description. Raises ``BadInput`` for records that are missing or
+    damaged.
     """
     places = [_record(folder, name) for name in part.records]
     launches = [_as_in(load_run(place), part.run.claim, place) for place in places]
     run = msgspec.structs.replace(
         part.run,
-        points=list(chain.from_iterable(one.points for one in launches)),
-        facts=list(chain.from_iterable(one.facts for one in launches)),
+        points=list(chain.from_iterable(launch.points for launch in launches)),
+        facts=list(chain.from_iterable(launch.facts for launch in launches)),
     )
     session = Session(
         title=part.title,
@@ -174,7 +179,7 @@ def judged_again(folder: Path, part: StoredPart, fabric: Fabric | None = None) -
 
 
 def _record(folder: Path, name: str) -> Path:
-    """A launch's folder: inside, or the folder itself."""
+    """Return a launch's folder: inside ``folder``, or ``folder`` itself."""
     place = folder / name
     if place.is_dir() and not place.is_symlink():
         return place
@@ -198,4 +203,6 @@ def _located(section: JudgedRun, fabric: Fabric | None) -> JudgedRun:
 
 
 def _only(run: Run, points: Iterable[int]) -> Run:
-    return msgspec.structs.replace(run, points=[one for one in run.points if one.id in points])
+    return msgspec.structs.replace(
+        run, points=[point for point in run.points if point.id in points]
+    )

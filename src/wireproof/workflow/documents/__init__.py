@@ -1,8 +1,8 @@
-"""Every document that a subcommand prints with ``--json``: the one list of their names, versions
-and types.
+"""Every document that a subcommand prints with ``--json``: the list of their names, versions and
+types.
 
-A document is a struct of one of these types; :func:`in_envelope` puts the header before its
-members. Within one version of a document members are only ever added.
+A document is a struct of one of these types; :func:`in_envelope` puts the header in front of its
+members. Within a version of a document members are only ever added.
 """
 
 from collections.abc import Sequence
@@ -108,33 +108,37 @@ _BY_NAME = {kind.schema: kind for kind in KINDS}
 
 
 def kind_of(value: object) -> Kind:
-    """The kind of a document; TypeError for what is none, which is a mistake of ours."""
-    own = type(value)
-    kind = _BY_TYPE.get(f"{own.__module__}:{own.__qualname__}")
+    """Return the kind of a document. Raises TypeError for any other value, a defect of
+    wireproof.
+    """
+    type_ = type(value)
+    kind = _BY_TYPE.get(f"{type_.__module__}:{type_.__qualname__}")
     if kind is None:
-        raise TypeError(f"{own.__name__} is no document: workflow/documents has no such type")
+        raise TypeError(f"{type_.__name__} is not a document: workflow/documents has no such type")
     return kind
 
 
 def in_envelope(value: object, problems: Sequence[Problem] = ()) -> msgspec.Struct:
-    """``value``, of a type in ``KINDS``, with its header. ``problems``: what went wrong besides and
-    did not end the command.
+    """Return ``value``, of a type in ``KINDS``, with its header.
+
+    ``problems``: errors that did not end the command.
     """
     return enveloped(kind_of(value), value, problems)
 
 
 def kind_called(name: str) -> Kind:
-    """The kind of documents whose ``schema`` is ``name``, with or without ``wireproof.``. Raises
-    ``BadInput`` that suggests a near name.
+    """Return the kind of documents whose ``schema`` is ``name``, with or without ``wireproof.``.
+
+    Raises ``BadInput`` with a similar name.
     """
     whole = name if name.startswith("wireproof.") else f"wireproof.{name}"
     if whole not in _BY_NAME:
         near = get_close_matches(whole, _BY_NAME, n=1)
-        hint = f"did you mean {near[0]}?" if near else "`wireproof help --schema` names them."
+        hint = f"did you mean {near[0]}?" if near else "`wireproof help --schema` lists them."
         raise BadInput(f"there is no document {name[:60]!r}; {hint}")
     return _BY_NAME[whole]
 
 
 def schema_called(name: str) -> dict[str, Any]:
-    """The JSON Schema of the documents called ``name``."""
+    """Return the JSON Schema of the documents called ``name``."""
     return json_schema(kind_called(name))

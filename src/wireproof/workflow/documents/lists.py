@@ -1,4 +1,4 @@
-"""Documents that are lists: each with a name of its own for what is in it."""
+"""Documents that are lists, each a separate type."""
 
 import msgspec
 
@@ -14,7 +14,7 @@ from wireproof.verdict.catalogue import CatalogueEntry
 
 
 class Explanations(msgspec.Struct, frozen=True, kw_only=True):
-    """What the catalogues have under a code; without a code: all findings."""
+    """The entries of the catalogues for a code; without a code all findings."""
 
     findings: list[CatalogueEntry] = msgspec.field(default_factory=list)
     rules: list[Rule] = msgspec.field(default_factory=list)
@@ -28,21 +28,21 @@ class HistoryResults(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class HistoryTrend(msgspec.Struct, frozen=True, kw_only=True):
-    """Each number over time, and the newest result against the good ones before it."""
+    """Each number over time, and the newest result compared with the good results before it."""
 
     trends: list[Trend]
     regressions: list[Regression]
 
     @property
     def verdict(self) -> Verdict | None:
-        """``fail``: something is worse; None: there was nothing to compare with."""
+        """Return ``fail`` if a number is worse, None if there was nothing to compare with."""
         if not self.regressions:
             return None
-        return "fail" if any(one.worse for one in self.regressions) else "pass"
+        return "fail" if any(row.worse for row in self.regressions) else "pass"
 
 
 class HistoryNodes(msgspec.Struct, frozen=True, kw_only=True):
-    """When each node was last proven, the longest ago first."""
+    """When each node was last proven, longest ago first."""
 
     nodes: list[NodeAge]
 
@@ -72,19 +72,19 @@ class Recipes(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Results(msgspec.Struct, frozen=True, kw_only=True):
-    """The parts of a result, each a whole ``wireproof.result``, where there are several."""
+    """The parts of a result with several parts, each a complete ``wireproof.result``."""
 
     parts: list[ResultDocument]
 
     @property
     def verdict(self) -> Verdict:
-        """The worst of all parts."""
-        return worst([one.verdict for one in self.parts])
+        """Return the worst verdict of all parts."""
+        return worst([part.verdict for part in self.parts])
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
-    """Entries of the catalogue of settings; ``results``: what was read of them here, where that
-    was asked for.
+    """Entries of the catalogue of settings; ``results``: what was read of them here, if
+    requested.
     """
 
     settings: list[Setting]

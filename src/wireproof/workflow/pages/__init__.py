@@ -1,1 +1,1 @@
-"""A history as linked pages: who was proven when, what has changed, runs, comparisons."""
+"""A history as linked pages: when each node was proven, what has changed, runs, comparisons."""

@@ -1,5 +1,5 @@
-"""Work in a process of its own: it has a deadline, its memory goes with it, and a library that dies
-of a damaged file takes nothing else with it.
+"""Runs work in a separate process: it has a deadline, its memory is released with it, and a library
+that crashes on a damaged file does no other harm.
 """
 
 import contextlib
@@ -18,9 +18,10 @@ _DONE, _FAILED, _BAD = b"+", b"-", b"!"
 
 
 def apart(job: Callable[..., bytes], *given: object, seconds: float) -> bytes:
-    """What ``job``, a function of a module, returns for ``given``. Raises ``CouldNotMeasure`` with
-    its sentence when it fails, dies, or has not ended after ``seconds``, and ``BadInput`` as it
-    does.
+    """Return what ``job``, a module-level function, returns for ``given``.
+
+    Raises ``CouldNotMeasure`` if it fails, crashes, or has not finished after ``seconds``, and
+    ``BadInput`` if ``job`` does.
     """
     context = get_context("spawn")
     ours, theirs = context.Pipe(duplex=False)
@@ -41,12 +42,10 @@ def apart(job: Callable[..., bytes], *given: object, seconds: float) -> bytes:
 def _answer(pipe: Connection, until: float, seconds: float) -> bytes:
     try:
         if not pipe.poll(max(0.0, until - time.monotonic())):
-            raise CouldNotMeasure(f"it has not ended after {seconds:.0f} s, and was stopped.")
+            raise CouldNotMeasure(f"it did not finish within {seconds:.0f} s and was stopped.")
         kind, answer = pipe.recv_bytes(), pipe.recv_bytes()
     except (EOFError, OSError) as error:
-        raise CouldNotMeasure(
-            "the process that did it was killed, perhaps for want of memory."
-        ) from error
+        raise CouldNotMeasure("its process was killed, perhaps because memory ran out.") from error
     if kind == _BAD:
         raise BadInput(answer.decode())
     if kind == _FAILED:
@@ -61,7 +60,7 @@ def _run(
     site: tuple[tuple[CatalogueFile, ...], tuple[CatalogueFile, ...]],
 ) -> None:
     use_site(*site)
-    # DuckDB takes such a process for one at a terminal, and draws a bar where our data goes.
+    # DuckDB takes this process for an interactive one, and would draw a progress bar into our data.
     nothing = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nothing, 1)
     os.close(nothing)
@@ -73,14 +72,14 @@ def _run(
         kind, answer = _FAILED, str(error).encode("utf-8", "replace")
     except Exception as error:
         kind, answer = _FAILED, sentence(error).encode("utf-8", "replace")
-    with contextlib.suppress(OSError):  # nobody waits for it any more
+    with contextlib.suppress(OSError):  # the parent no longer waits
         pipe.send_bytes(kind)
         pipe.send_bytes(answer)
 
 
 @contextlib.contextmanager
 def _without_current_folder() -> Iterator[None]:
-    """A Python that is started here takes no module of the current folder for one of its library's
+    """Keep a new Python from importing modules of the current folder in place of its library
     (``-c`` puts that folder first).
     """
     before = os.environ.get("PYTHONSAFEPATH")
@@ -96,7 +95,7 @@ def _without_current_folder() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _without_interrupt() -> Iterator[None]:
-    """A process that is started here does not hear the Ctrl-C that is meant for us."""
+    """Keep a new process from receiving the Ctrl-C that is meant for us."""
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
         return

@@ -1,4 +1,4 @@
-"""What the pages ask of a history, answered from memory."""
+"""Answers the questions of the pages about a history from memory."""
 
 from collections.abc import Callable, Collection, Mapping
 from functools import cached_property
@@ -24,29 +24,31 @@ from wireproof.workflow.history.look import age_of, newest_of, regressions, tren
 from wireproof.workflow.pages.digest import VERDICTS, Digest
 
 _BLOCK = 64
-"""Nodes in one block of the map, at most, where no topology says what belongs together."""
+"""Most nodes in one block of the map if no topology groups them."""
 _UNKNOWN = "no known switch"
 
 
 def grouped(
     nodes: Collection[str], leaf: Mapping[str, str]
 ) -> tuple[bool, list[tuple[str, list[str]]]]:
-    """Groups with their names, in order, and whether they are switches: they are where these are
-    known of more than half of the nodes. Nodes that only the topology has are in it too.
+    """Return whether the groups are switches, and the groups with their names, in order.
+
+    They are switches if these are known for at least half of the nodes. Nodes that only the
+    topology names are included.
     """
-    known = sum(one in leaf for one in nodes)
+    known = sum(node in leaf for node in nodes)
     if leaf and 2 * known >= len(nodes):
-        found: dict[str, list[str]] = {}
+        groups: dict[str, list[str]] = {}
         for node in sorted({*nodes, *leaf}, key=natural):
-            found.setdefault(leaf.get(node, _UNKNOWN), []).append(node)
-        return True, [(name, found[name]) for name in sorted(found, key=natural)]
+            groups.setdefault(leaf.get(node, _UNKNOWN), []).append(node)
+        return True, [(name, groups[name]) for name in sorted(groups, key=natural)]
     ordered = sorted(nodes, key=natural)
     blocks = [ordered[at : at + _BLOCK] for at in range(0, len(ordered), _BLOCK)]
     return False, [(_span(block), block) for block in blocks]
 
 
 def _span(block: list[str]) -> str:
-    """``n[1-64]`` where that is short, else the first and the last."""
+    """Return ``n[1-64]`` if that is short, else the first and the last."""
     folded = fold(block, 200)
     if len(folded) <= 24:
         return folded
@@ -54,41 +56,42 @@ def _span(block: list[str]) -> str:
 
 
 MOST_POINTS = 500
-"""Of a series on one page: changes are looked for among these."""
+"""Most points of a series on one page; changes are searched among these."""
 _NEWEST = 12
 _RECENT = 40
-"""Good results that the newest one is held against, at least."""
+"""Number of recent results that the newest is compared with."""
 _Numbers = npt.NDArray[np.uint32]
 
 
 class Board:
-    """One state of a history. Nothing in it changes but the age of the nodes."""
+    """One state of a history. Nothing in it changes except the age of the nodes."""
 
     def __init__(self, digest: Digest) -> None:
         self.digest = digest
         self.entries = digest.entries
-        self._by_id = {one.id: at for at, one in enumerate(digest.entries)}
-        members = [np.frombuffer(one, np.uint32) for one in digest.members]
+        self._by_id = {entry.id: at for at, entry in enumerate(digest.entries)}
+        members = [np.frombuffer(data, np.uint32) for data in digest.members]
         self._shares = [
-            (members[one.nodes], np.frombuffer(one.verdicts, np.uint8)) for one in digest.shares
+            (members[share.nodes], np.frombuffer(share.verdicts, np.uint8))
+            for share in digest.shares
         ]
         columns = digest.columns
         self._result = np.frombuffer(columns.result, np.uint32)
         self._kind = np.frombuffer(columns.kind, np.uint32)
         self._sets: dict[str, int] = {}
         self._set_of = np.array(
-            [self._sets.setdefault(one.fingerprint, len(self._sets)) for one in digest.entries],
+            [self._sets.setdefault(entry.fingerprint, len(self._sets)) for entry in digest.entries],
             dtype=np.uint32,
         )
         self._counts = np.frombuffer(columns.results, np.uint32)
         self._values = [
-            np.frombuffer(one, np.float64) for one in (columns.value, columns.low, columns.high)
+            np.frombuffer(data, np.float64) for data in (columns.value, columns.low, columns.high)
         ]
 
     @cached_property
     def _last(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
-        """Of each node: its last result (-1: none), the verdict there, and the last that it passed.
-        A result from the future proves nothing of now.
+        """Return for each node its last result (-1: none), the verdict there, and the last result
+        that it passed. A result from the future proves nothing about now.
         """
         count = len(self.digest.nodes)
         last, proven = (np.full(count, -1, np.int64) for _ in range(2))
@@ -106,9 +109,9 @@ class Board:
         return grouped([*self.digest.nodes], self.digest.leaf)
 
     def groups(self) -> list[Group]:
-        """Every node, with its age now."""
-        last, verdict, proven = (one.tolist() for one in self._last)
-        ages = [age_of(one.measured) for one in self.entries]
+        """Return every node with its current age, by group."""
+        last, verdict, proven = (column.tolist() for column in self._last)
+        ages = [age_of(entry.measured) for entry in self.entries]
         place = {name: at for at, name in enumerate(self.digest.nodes)}
         reasons = self._reasons
 
@@ -135,13 +138,13 @@ class Board:
 
     @cached_property
     def _reasons(self) -> dict[int, str]:
-        """What the last result of a node says of it."""
+        """Return the reason in the last result of each node."""
         last = self._last[0]
-        found: dict[int, str] = {}
-        for at in {one for one in last.tolist() if one >= 0}:
+        reasons: dict[int, str] = {}
+        for at in {result for result in last.tolist() if result >= 0}:
             for why, nodes in self.digest.reasons[at].items():
-                found |= dict.fromkeys((one for one in nodes if last[one] == at), why)
-        return found
+                reasons |= dict.fromkeys((node for node in nodes if last[node] == at), why)
+        return reasons
 
     def overview(self) -> Overview:
         return Overview(
@@ -157,7 +160,7 @@ class Board:
 
     @cached_property
     def _regressions(self) -> list[Regression]:
-        """Of the newest result against all of its fingerprint, which alone are looked at."""
+        """Compare the newest result with the others of its fingerprint."""
         newest = newest_of(self.entries)
         if newest is None:
             return []
@@ -172,7 +175,7 @@ class Board:
         return regressions([self._whole(at) for at in same[-_RECENT:]])
 
     def _whole(self, at: int) -> Entry:
-        """An entry with its numbers and conditions again."""
+        """Return an entry with its numbers and conditions restored."""
         first, end = np.searchsorted(self._result, [at, at + 1]).tolist()
         return msgspec.structs.replace(
             self.entries[at],
@@ -182,7 +185,7 @@ class Board:
 
     def _number(self, row: int) -> Number:
         name, size, window, unit = self.digest.kinds[self._kind[row]]
-        value, low, high = (float(one[row]) for one in self._values)
+        value, low, high = (float(column[row]) for column in self._values)
         return Number(
             name=name,
             message_bytes=size,
@@ -195,8 +198,8 @@ class Board:
         )
 
     def latest(self, most: int) -> Callable[[str], tuple[list[tuple[Entry, Verdict]], int]]:
-        """What gives, for a node, its newest results with the verdict on it, ``most`` at most, and
-        how many there are.
+        """Return a function that gives, for a node, at most ``most`` of its newest results with
+        their verdicts, and their total number.
         """
         count = len(self.digest.nodes)
         at_of = np.full((count, most), -1, np.int64)
@@ -223,16 +226,19 @@ class Board:
 
     @cached_property
     def sets(self) -> list[HostSet]:
-        """What may be compared over time, the newest first. Logs have no intervals to draw."""
-        found: dict[str, HostSet] = {}
-        for entry in (one for one in self.entries if one.imported is None):
-            before = found.pop(entry.fingerprint, None)
+        """Return the sets of hosts that can be compared over time, newest first.
+
+        Logs have no intervals to draw.
+        """
+        sets: dict[str, HostSet] = {}
+        for entry in (measured for measured in self.entries if measured.imported is None):
+            before = sets.pop(entry.fingerprint, None)
             count = (before.results if before else 0) + 1
-            found[entry.fingerprint] = HostSet(newest=entry, results=count)
-        return list(reversed(found.values()))
+            sets[entry.fingerprint] = HostSet(newest=entry, results=count)
+        return list(reversed(sets.values()))
 
     def series(self, fingerprint: str) -> list[SeriesLine]:
-        """The numbers of one set, by name and size."""
+        """Return the numbers of one set, by name and size."""
         rows = self._rows_of(fingerprint)
         lines = [
             SeriesLine(
@@ -243,15 +249,15 @@ class Board:
             for kind in np.unique(self._kind[rows])
             for places in (rows[self._kind[rows] == kind],)
         ]
-        return sorted(lines, key=lambda one: _order(one.number))
+        return sorted(lines, key=lambda line: _order(line.number))
 
     def _rows_of(self, fingerprint: str) -> npt.NDArray[np.intp]:
-        """The numbers of one set in the order of time."""
+        """Return the rows of one set in the order of time."""
         wanted = self._sets.get(fingerprint, len(self._sets))
         return np.flatnonzero(self._set_of[self._result] == wanted)
 
     def trend(self, line: SeriesLine) -> SeriesTrend:
-        """The newest ``MOST_POINTS`` of a series."""
+        """Return the newest ``MOST_POINTS`` of a series."""
         rows = self._rows_of(line.newest.fingerprint)
         kind = self.digest.kinds.index((*_order(line.number), line.number.unit))
         places = rows[self._kind[rows] == kind].tolist()
@@ -265,14 +271,14 @@ class Board:
             )
             for at, value in zip(self._result[window].tolist(), values, strict=True)
         ]
-        (found,) = trends(entries)
+        (trend,) = trends(entries)
         return SeriesTrend(
             line=line,
             total=len(places),
-            ids=found.ids,
-            measured=found.measured,
+            ids=trend.ids,
+            measured=trend.measured,
             values=values,
-            changes=found.changes,
+            changes=trend.changes,
         )
 
 

@@ -1,7 +1,7 @@
-"""A history in the form that its pages are made of: small.
+"""A compact form of a history, from which its pages are made.
 
-Ten thousand results of a large cluster are more than 100 MB of text. What repeats (names of nodes,
-conditions, who took part) is kept once, numbers are columns.
+Ten thousand results of a large cluster are more than 100 MB of text. Repeated data (names of nodes,
+conditions, participants) is stored once, and numbers are columns.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ VERDICTS: tuple[Verdict, ...] = ("pass", "inconclusive", "fail")
 Unit = Literal["ns", "bytes_per_s"]
 MOST_TROUBLES = 20
 MOST_FABRICS = 3
-"""Results whose topologies are joined; the newest counts where they differ."""
+"""Most results whose topologies are joined; the newest wins if they differ."""
 
 
 class Share(msgspec.Struct, frozen=True, kw_only=True):
-    """Who took part in a result, as an index into the digest's ``members``, and the verdict on each
-    (an index into ``VERDICTS``, uint8).
+    """The participants of a result, as an index into the digest's ``members``, and the verdict on
+    each (an index into ``VERDICTS``, uint8).
     """
 
     nodes: int
@@ -37,8 +37,8 @@ class Share(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Columns(msgspec.Struct, frozen=True, kw_only=True):
-    """Every number of every result: the result's and the kind's index (uint32), how many of the
-    run's results it stands for (uint32), and value, low, high (float64).
+    """Every number of every result: the result's and the kind's index (uint32), the number of the
+    run's results behind it (uint32), and value, low, high (float64).
     """
 
     result: bytes
@@ -50,10 +50,11 @@ class Columns(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Digest(msgspec.Struct, frozen=True, kw_only=True):
-    """``entries``: oldest first, without what the other fields have: ``conditions`` (a list of
-    those that occur, and which each entry has), ``shares`` likewise, ``columns`` with ``kinds``
-    (name, size, window, unit). ``members``: indices of nodes (uint32) for shares. ``reasons``: of
-    each entry, sentence to indices of nodes. ``leaf``: node to the switch above it.
+    """``entries``: oldest first, without the data in the other fields: ``conditions`` (each
+    distinct set once; ``condition_of`` gives the set of each entry), ``shares`` likewise, and
+    ``columns`` with ``kinds`` (name, size, window, unit). ``members``: indices of nodes (uint32)
+    for shares. ``reasons``: for each entry, sentence to indices of nodes. ``leaf``: node to the
+    switch above it.
     """
 
     root: str
@@ -73,15 +74,18 @@ class Digest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def digest_of(root: Path, topology: Mapping[str, str] | None = None) -> Digest:
-    """Everything that can be read; what cannot is named in ``troubles``. ``topology``: node to
-    switch, in place of what the results say.
+    """Return everything that can be read; ``troubles`` names what cannot be read.
+
+    ``topology``: node to switch, instead of the topology in the results.
     """
     troubles: list[str] = []
     making = _Making()
     if not (root / INDEX).is_dir():
-        what = "is no history: it has no folder" if root.is_dir() else "is not there: no folder"
+        what = (
+            "is not a history: it has no folder" if root.is_dir() else "does not exist: no folder"
+        )
         troubles.append(
-            f"{root} {what} {INDEX}. `wireproof check --history {root}` puts the first result in."
+            f"{root} {what} {INDEX}. `wireproof check --history {root}` adds the first result."
         )
     for entry in each_entry(root, troubles.append):
         making.add(entry)
@@ -90,21 +94,21 @@ def digest_of(root: Path, topology: Mapping[str, str] | None = None) -> Digest:
 
 
 def _leaves(root: Path, making: _Making, troubles: list[str]) -> dict[str, str]:
-    """Node to switch by the newest results that know a topology."""
-    found: dict[str, str] = {}
-    known = sorted((one for one in making.entries if one.fabric), key=_when, reverse=True)
+    """Return the switch of each node, from the newest results with a topology."""
+    switch_of: dict[str, str] = {}
+    known = sorted((entry for entry in making.entries if entry.fabric), key=_when, reverse=True)
     for entry in known[:MOST_FABRICS]:
         try:
             for fabric in read_fabrics(root / RESULTS / entry.id):
-                found = leaves_of(fabric) | found
+                switch_of = leaves_of(fabric) | switch_of
         except BadInput as error:
             troubles.append(str(error))
-    return found
+    return switch_of
 
 
 def leaves_of(fabric: Fabric) -> dict[str, str]:
-    """Node to the switch of its first attachment."""
-    return {one.node: one.switch for one in reversed(fabric.attachments)}
+    """Return the switch of each node's first attachment."""
+    return {link.node: link.switch for link in reversed(fabric.attachments)}
 
 
 def _when(entry: Entry) -> tuple[str, str]:
@@ -112,7 +116,7 @@ def _when(entry: Entry) -> tuple[str, str]:
 
 
 class _Making:
-    """Entries in the order in which they come, until they are put in that of time."""
+    """Collects entries in any order and then sorts them by time."""
 
     def __init__(self) -> None:
         self.entries: list[Entry] = []
@@ -137,14 +141,14 @@ class _Making:
         self.reasons.append(
             {why: [self._node(name) for name in names] for why, names in entry.reasons.items()}
         )
-        for one in entry.numbers:
-            kind = (one.name, one.message_bytes, one.window, one.unit)
+        for number in entry.numbers:
+            kind = (number.name, number.message_bytes, number.window, number.unit)
             self.result.append(len(self.entries))
             self.of.append(self.kinds.setdefault(kind, len(self.kinds)))
-            self.count.append(min(max(one.results, 0), 0xFFFFFFFF))
-            self.value.append(one.value)
-            self.low.append(one.low)
-            self.high.append(one.high)
+            self.count.append(min(max(number.results, 0), 0xFFFFFFFF))
+            self.value.append(number.value)
+            self.low.append(number.low)
+            self.high.append(number.high)
         log = entry.imported and msgspec.structs.replace(entry.imported, numbers=[])
         bare = msgspec.structs.replace(
             entry, conditions={}, nodes={}, numbers=[], reasons={}, imported=log
@@ -165,7 +169,7 @@ class _Making:
         return Digest(
             root=str(root),
             entries=[self.entries[at] for at in order],
-            conditions=[dict(one) for one in self.conditions],
+            conditions=[dict(items) for items in self.conditions],
             condition_of=[self.condition_of[at] for at in order],
             members=list(self.members),
             shares=[Share(nodes=who, verdicts=how) for who, how in self.shares],
@@ -180,14 +184,14 @@ class _Making:
         )
 
     def _columns(self, order: list[int]) -> Columns:
-        """In the order of time, too."""
+        """Return the columns, sorted by time."""
         import numpy as np
 
         place = np.empty(len(order), dtype=np.uint32)
         place[order] = np.arange(len(order), dtype=np.uint32)
         result = place[np.frombuffer(self.result, dtype=np.uint32)]
         by_time = np.argsort(result, kind="stable")
-        found: dict[str, Any] = {
+        columns: dict[str, Any] = {
             "result": result,
             "kind": np.frombuffer(self.of, dtype=np.uint32),
             "results": np.frombuffer(self.count, dtype=np.uint32),
@@ -195,4 +199,4 @@ class _Making:
             "low": np.frombuffer(self.low, dtype=np.float64),
             "high": np.frombuffer(self.high, dtype=np.float64),
         }
-        return Columns(**{name: one[by_time].tobytes() for name, one in found.items()})
+        return Columns(**{name: column[by_time].tobytes() for name, column in columns.items()})

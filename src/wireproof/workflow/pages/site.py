@@ -1,7 +1,7 @@
-"""A history written as pages, which any web server shows, and a browser without one.
+"""Writes a history as pages that any web server, or a browser alone, can show.
 
-What takes long (a run's report, a comparison, a node's results) is written again only if what it
-shows has changed: the folder keeps a list of its pages, each with a key of what it was made of.
+Expensive pages (a run's report, a comparison, a node's results) are rewritten only if their content
+has changed: the folder keeps a list of its pages, each with a key of its sources.
 """
 
 import contextlib
@@ -54,11 +54,11 @@ from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.target.fabric import read_fabric
 
 MOST_SERIES = 200
-"""Of one log that are shown on its page."""
+"""Most series of one log that its page shows."""
 
 
 def run_page(folder: Path) -> bytes:
-    """The report of a result, judged by the rules of this version."""
+    """Return the report of a result, judged by the rules of this version."""
     from wireproof.workflow.export import page_of
     from wireproof.workflow.report import ReportSpecification, report
     from wireproof.workflow.reporter import LoggingReporter
@@ -69,7 +69,7 @@ def run_page(folder: Path) -> bytes:
 
 
 def log_page(root: Path, entry: Entry, imported: Imported) -> bytes:
-    """The page of an imported log, judged by the rules of this version."""
+    """Return the page of an imported log, judged by the rules of this version."""
     from wireproof.report.document import Text
     from wireproof.report.documents.board import framed
     from wireproof.report.documents.history import log_document
@@ -80,13 +80,13 @@ def log_page(root: Path, entry: Entry, imported: Imported) -> bytes:
     shown = msgspec.structs.replace(judged, series=judged.series[:MOST_SERIES])
     document = log_document(entry, shown)
     if more > 0:
-        rest = Text(f"and {more} more: `wireproof history show` has them all", "note")
+        rest = Text(f"and {more} more: `wireproof history show` shows them all", "note")
         document = dataclasses.replace(document, parts=(*document.parts, rest))
     return framed(document, str(root)).encode()
 
 
 def comparison(a: Path, b: Path) -> bytes:
-    """Two results held against each other, as MessagePack."""
+    """Return the comparison of two results as MessagePack."""
     from wireproof.workflow.compare import CompareSpecification, compare
     from wireproof.workflow.reporter import LoggingReporter
 
@@ -94,13 +94,13 @@ def comparison(a: Path, b: Path) -> bytes:
 
 
 FOLDER = "pages"
-"""In the history, unless another folder is given."""
+"""Default folder of the pages inside the history."""
 STATE = "wireproof-pages.json"
 RUNS = 50
 _SECONDS = 60.0
 _LARGEST = 64 << 20
 _HEADLINES = (("pingpong", 8), ("stream", 1 << 20))
-"""Drawn first of a set's numbers."""
+"""The numbers of a set that are drawn first."""
 _MOST_DRAWN = 8
 _VERDICTS = ("fail", "inconclusive", "never", "pass")
 _PER_NODE = 25
@@ -108,9 +108,10 @@ _PER_NODE = 25
 
 @dataclass(frozen=True, kw_only=True)
 class PagesSpecification:
-    """``folder`` None: the folder ``pages`` of the history ``root``. ``topology``: a description of
-    the fabric in place of those that the results have. ``runs``: so many of the newest results get
-    a report of their own; those that have one keep it.
+    """``folder`` None: the folder ``pages`` of the history ``root``.
+
+    ``topology``: a description of the fabric that replaces those of the results. ``runs``: number
+    of newest results that get a report; existing reports stay.
     """
 
     root: Path
@@ -121,7 +122,7 @@ class PagesSpecification:
 
 @dataclass(frozen=True, kw_only=True)
 class WrittenPages:
-    """``index``: the first page. ``written``, ``kept``: counts of pages."""
+    """``index``: the first page. ``written``, ``kept``: numbers of pages."""
 
     index: Path
     written: int
@@ -129,16 +130,16 @@ class WrittenPages:
 
 
 class _State(msgspec.Struct):
-    """Each page with the key of what it was made of, "" for one that is always made."""
+    """Each page with the key of its sources, "" for a page that is always rewritten."""
 
     pages: dict[str, str] = {}
 
 
 def write_pages(specification: PagesSpecification, reporter: Reporter) -> WrittenPages:
-    """Write what has changed, and remove the pages of what is gone.
+    """Write the pages that have changed, and remove those that are obsolete.
 
-    Raises ``BadInput`` for what is no history, a folder that holds something else, or a topology
-    that cannot be read, and ``CouldNotMeasure`` when a page cannot be written.
+    Raises ``BadInput`` if ``root`` is not a history, the folder holds something else, or the
+    topology cannot be read, and ``CouldNotMeasure`` if a page cannot be written.
     """
     root = specification.root
     refuse_other_than_history(root)
@@ -163,7 +164,10 @@ def write_pages(specification: PagesSpecification, reporter: Reporter) -> Writte
 
 @contextlib.contextmanager
 def _opened(place: Path) -> Iterator[int]:
-    """The folder's descriptor. It is made if need be; one that holds something else is refused."""
+    """Yield the folder's descriptor.
+
+    The folder is created if necessary; a folder that holds something else is refused.
+    """
     if place.is_symlink():
         raise BadInput(f"{place} cannot be written to: it is a symbolic link.")
     try:
@@ -175,7 +179,7 @@ def _opened(place: Path) -> Iterator[int]:
         names = os.listdir(folder)
         if names and STATE not in names:
             raise BadInput(
-                f"{place} holds {names[0][:60]!r} and no pages of a history: give an empty folder."
+                f"{place} holds {names[0][:60]!r} and not pages of a history: give an empty folder."
             )
         yield folder
     finally:
@@ -183,8 +187,6 @@ def _opened(place: Path) -> Iterator[int]:
 
 
 class _Site:
-    """The pages of one history in one folder."""
-
     def __init__(self, board: Board, folder: int, reporter: Reporter) -> None:
         self.board, self.folder, self.reporter = board, folder, reporter
         self.root = board.digest.root
@@ -195,14 +197,16 @@ class _Site:
         self.mode = 0o666 & ~mask
 
     def _state(self) -> _State:
-        """What was written before; nothing if the list is damaged: then all is written again."""
+        """Return the list of the last time; an empty list if it is damaged, so that all pages are
+        rewritten.
+        """
         with contextlib.suppress(OSError, ValueError, msgspec.MsgspecError):
             data = read_bounded(STATE, _LARGEST, follow=False, folder=self.folder)
             return decode_json(data, _State)
         return _State(pages={})
 
     def write(self, runs: int) -> None:
-        """All pages; the list of them is kept even if something fails in between."""
+        """Write all pages. Their list is stored even if an error occurs in between."""
         replace_in(STATE, self.folder, msgspec.json.encode(self.before))
         try:
             self._runs(runs)
@@ -222,7 +226,7 @@ class _Site:
         return CLUSTER in self.now.pages
 
     def _put(self, name: str, key: Sequence[object], made: Callable[[], str]) -> None:
-        """Write page ``name`` unless it is there and was made of the same."""
+        """Write page ``name`` unless it exists and its sources are unchanged."""
         known = hashlib.sha256(repr((version(), key)).encode()).hexdigest()[:32]
         self.now.pages[name] = known
         if self.before.pages.get(name) == known and _is_there(name, self.folder):
@@ -235,15 +239,15 @@ class _Site:
         self.written += 1
 
     def _folder_of(self, entry: Entry) -> Path:
-        """The name is one of the index, which is never more than a name. Raises ``BadInput``."""
+        """Return the folder of an entry. The index allows only plain names. Raises ``BadInput``."""
         folder = Path(self.root) / RESULTS / entry.id
         if not folder.is_dir():
-            raise BadInput(f"the history has no records of {entry.id} any more.")
+            raise BadInput(f"the history no longer has the records of {entry.id}.")
         return folder
 
     def _runs(self, newest: int) -> None:
-        """The report of each of the newest results and of those that had one, and how it compares
-        with the one before it in its set.
+        """Write the report of each of the newest results and of those that had a report, and the
+        comparison of each with its predecessor in its set.
         """
         last: dict[str, Entry] = {}
         first = len(self.board.entries) - newest
@@ -275,12 +279,12 @@ class _Site:
     def _compared(self, a: Entry, b: Entry) -> None:
         def made() -> str:
             try:
-                one, other = self._folder_of(a), self._folder_of(b)
-                data = apart(comparison, one, other, seconds=_SECONDS)
+                first, second = self._folder_of(a), self._folder_of(b)
+                data = apart(comparison, first, second, seconds=_SECONDS)
             except WireproofError as error:
                 return self._not_shown(b, f"This comparison cannot be shown: {error}")
-            found = msgspec.msgpack.decode(data, type=Comparison)
-            document = compared_document(a.id, b.id, found, self.now.pages)
+            compared = msgspec.msgpack.decode(data, type=Comparison)
+            document = compared_document(a.id, b.id, compared, self.now.pages)
             return framed(document, self.root)
 
         self._put(file_of("compare", b.id), [a.id, b.id], made)
@@ -290,8 +294,8 @@ class _Site:
         for group in self.board.groups():
             for node in group.nodes:
                 results, total = latest(node.node)
-                seen = [(one.id, verdict) for one, verdict in results]
-                there = [file_of("run", one) in self.now.pages for one, _ in seen]
+                seen = [(entry.id, verdict) for entry, verdict in results]
+                there = [file_of("run", name) in self.now.pages for name, _ in seen]
                 key = [node.state, node.proven, node.reason, node.group, total, seen, there]
                 made = partial(self._node, node, results, total)
                 self._put(file_of("node", node.node), key, made)
@@ -300,41 +304,45 @@ class _Site:
         return framed(node_document(node, results, total, self.now.pages), self.root)
 
     def _sets(self) -> None:
-        for one in self.board.sets:
-            fingerprint = one.newest.fingerprint
-            key = [one.newest.id, one.results]
-            self._put(file_of("set", fingerprint), key, partial(self._set, one))
+        for hosts in self.board.sets:
+            fingerprint = hosts.newest.fingerprint
+            key = [hosts.newest.id, hosts.results]
+            self._put(file_of("set", fingerprint), key, partial(self._set, hosts))
 
-    def _set(self, one: HostSet) -> str:
-        series = self.board.series(one.newest.fingerprint)
+    def _set(self, hosts: HostSet) -> str:
+        series = self.board.series(hosts.newest.fingerprint)
         trends = [self.board.trend(line) for line in _drawn(series)]
-        document = set_document(one.newest, series, trends, self.now.pages)
+        document = set_document(hosts.newest, series, trends, self.now.pages)
         return framed(document, self.root, TRENDS)
 
     def _lists(self) -> None:
-        """Lists show ages, so that they are made each time."""
+        """Write the lists, every time, because they show ages."""
         board, places = self.board, self.now.pages
         groups = board.groups()
         nodes = sorted(
-            (node for group in groups for node in group.nodes), key=lambda one: natural(one.node)
+            (node for group in groups for node in group.nodes), key=lambda node: natural(node.node)
         )
         lists = [(NODES, "Nodes", nodes)]
         for verdict in _VERDICTS:
-            chosen = sorted((one for one in nodes if one.state == verdict), key=_oldest_first)
+            chosen = sorted((node for node in nodes if node.state == verdict), key=_oldest_first)
             lists.append((file_of("nodes", verdict), f"Nodes: {verdict}", chosen))
         for number, group in enumerate(groups):
             lists.append((file_of("group", str(number)), f"Nodes: {group.name}", group.nodes))
         linked = partial(node_table, places=places)
-        found: list[Iterable[tuple[str, str]]] = [
-            list_pages(self.root, page, title, page, chosen, linked, "No node is like that.")
+        lists_of_pages: list[Iterable[tuple[str, str]]] = [
+            list_pages(self.root, page, title, page, chosen, linked, "There is no such node.")
             for page, title, chosen in lists
         ]
         compared = partial(result_table, places=places, compared=True)
         newest, none = board.entries[::-1], "The history has no result."
         place = RESULT_PAGES
-        found.append(list_pages(self.root, place, "Results", place, newest, compared, none))
-        found.append(list_pages(self.root, TRENDS, "Trends", TRENDS, board.sets, set_table, none))
-        for pages in found:
+        lists_of_pages.append(
+            list_pages(self.root, place, "Results", place, newest, compared, none)
+        )
+        lists_of_pages.append(
+            list_pages(self.root, TRENDS, "Trends", TRENDS, board.sets, set_table, none)
+        )
+        for pages in lists_of_pages:
             for name, text in pages:
                 self._write(name, text)
         self._write(STYLE, stylesheet())
@@ -351,13 +359,13 @@ def _is_there(name: str, folder: int) -> bool:
     return True
 
 
-def _oldest_first(one: NodeNow) -> str:
-    return one.proven
+def _oldest_first(node: NodeNow) -> str:
+    return node.proven
 
 
 def _drawn(series: Sequence[SeriesLine]) -> list[SeriesLine]:
-    """The headlines, then the others that have two results."""
-    several = [one for one in series if one.results > 1]
+    """Return the headlines, then the other series with at least two results."""
+    several = [line for line in series if line.results > 1]
     return sorted(
-        several, key=lambda one: (one.number.name, one.number.message_bytes) not in _HEADLINES
+        several, key=lambda line: (line.number.name, line.number.message_bytes) not in _HEADLINES
     )[:_MOST_DRAWN]

@@ -1,4 +1,4 @@
-"""Priority flow control under load, read before and after, live or from stored texts."""
+"""Priority flow control under load, read before and after it, live or from stored texts."""
 
 from wireproof.workflow.pfc.report import PfcOptions, pfc_report
 

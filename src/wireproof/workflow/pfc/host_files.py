@@ -1,5 +1,5 @@
 """One host's stored files: a tree as the engine reads it (sys, ethtool), a sosreport's folder, or
-texts of ``ethtool`` alone.
+only texts of ``ethtool``.
 """
 
 import dataclasses
@@ -35,45 +35,45 @@ _MOST_DIGITS = 20
 
 
 def split(text: str) -> dict[str, str]:
-    """A recorded terminal: each command (``$ ethtool -S eth0 | grep prio``) with what follows it;
-    a text without one is all under "".
+    """Split a recorded terminal into each command (``$ ethtool -S eth0 | grep prio``) with its
+    output; a text without commands is all under "".
     """
-    found: dict[str, list[str]] = {"": []}
-    lines = found[""]
+    lines_of: dict[str, list[str]] = {"": []}
+    lines = lines_of[""]
     for line in text.splitlines():
         if (command := _command(line)) is not None:
-            lines = found.setdefault(command, [])
+            lines = lines_of.setdefault(command, [])
         else:
             lines.append(line)
-    parts = {command: "\n".join(several) for command, several in found.items()}
+    parts = {command: "\n".join(output) for command, output in lines_of.items()}
     return parts if len(parts) == 1 else {name: part for name, part in parts.items() if name}
 
 
 def _command(line: str) -> str | None:
-    """The words of a command that is typed in this line; what a pipe does to its output is no
-    matter.
-    """
+    """Return the words of a command typed in this line, ignoring the pipe behind it."""
     if len(line) > _LONGEST:
         return None
-    found = _COMMAND.fullmatch(line.partition("|")[0].strip())
-    return " ".join(found.group(1).split()) if found else None
+    match = _COMMAND.fullmatch(line.partition("|")[0].strip())
+    return " ".join(match.group(1).split()) if match else None
 
 
 def counters_of(text: str, nic: str) -> dict[str, int]:
-    """Statistics of one interface in the engine's spelling; the first of equal names counts."""
-    found: dict[str, int] = {}
+    """Return the statistics of one interface under the engine's names; the first of equal names
+    counts.
+    """
+    counters: dict[str, int] = {}
     for line in text.splitlines():
         name, colon, value = line[:_LONGEST].rpartition(":")
         name, digits = name.strip(), value.strip()
         if not colon or not 0 < len(name) <= _LONGEST_NAME or len(digits) > _MOST_DIGITS:
             continue
         if digits.isascii() and digits.isdigit() and int(digits) < 1 << 64:
-            found.setdefault(f"ethtool/{nic}/{name}", int(digits))
-    return found
+            counters.setdefault(f"ethtool/{nic}/{name}", int(digits))
+    return counters
 
 
 def nic_of(name: str, texts: Mapping[str, str]) -> Nic:
-    """An interface of which texts are all that is known."""
+    """Return an interface as far as the texts describe it."""
     driver = _DRIVER.search(texts.get(f"ethtool -i {name}", ""))
     speed = _SPEED.search(texts.get(f"ethtool {name}", ""))
     return Nic(
@@ -93,8 +93,10 @@ _ROOTS = ("sys", "proc", "ethtool")
 
 @dataclasses.dataclass(frozen=True)
 class Stored:
-    """What one reading of one host holds. ``texts``: of the commands that show settings, by their
-    words. ``error``: one sentence where nothing could be read.
+    """One reading of one host.
+
+    ``texts``: of the commands that show settings, by their words. ``error``: one sentence if
+    nothing could be read.
     """
 
     about: WatchStart | None = None
@@ -105,18 +107,19 @@ class Stored:
 
 
 def hosts_in(folder: Path, name: str) -> dict[str, Path]:
-    """Host to its folder or text. A folder that is itself a host's is called as its files say,
-    else ``name``.
+    """Return the folder or text of each host.
+
+    A folder that is itself a host's is named by its files, or else ``name``.
     """
     if _is_host(folder):
         return {_hostname(folder) or name: folder}
-    found: dict[str, Path] = {}
-    for each in sorted(folder.iterdir())[:_MOST_HOSTS]:
-        if each.is_dir() and _is_host(each):
-            found[each.name] = each
-        elif each.is_file():
-            found[each.name.removesuffix(".txt")] = each
-    return found
+    hosts: dict[str, Path] = {}
+    for path in sorted(folder.iterdir())[:_MOST_HOSTS]:
+        if path.is_dir() and _is_host(path):
+            hosts[path.name] = path
+        elif path.is_file():
+            hosts[path.name.removesuffix(".txt")] = path
+    return hosts
 
 
 def _is_host(folder: Path) -> bool:
@@ -134,8 +137,10 @@ def _hostname(folder: Path) -> str:
 
 
 def printed_of(paths: Iterable[Path]) -> dict[Path, bytes]:
-    """What the engine says of each tree among them, some at a time. Nothing but processes runs in
-    threads: msgspec learns a type when it is first used, and two threads at it end in a crash.
+    """Return the engine's output for each tree, a few in parallel.
+
+    Threads only run processes: msgspec builds its decoder for a type on first use, and crashes if
+    two threads do so at once.
     """
     trees = [path for path in paths if _is_tree(path)]
     with ThreadPoolExecutor(_AT_ONCE) as pool:
@@ -147,14 +152,17 @@ def _is_tree(path: Path) -> bool:
 
 
 def read_host(path: Path, nic: str, printed: Mapping[Path, bytes]) -> Stored:
-    """``nic``: how a text that names none is taken. ``printed``: of the trees."""
+    """Read one host.
+
+    ``nic``: the interface of a text that names none. ``printed``: the engine's output for trees.
+    """
     if path.is_file():
         return _of_text(path, nic)
     return _of_tree(path, printed[path]) if path in printed else _of_texts(path)
 
 
 def _of_text(path: Path, nic: str) -> Stored:
-    """A recorded terminal, or the output of ``ethtool -S`` alone."""
+    """Read a recorded terminal, or the output of ``ethtool -S`` alone."""
     text = _text(path)
     parts = split(text)
     names = [name.split()[2] for name in parts if name.startswith("ethtool -S ")]
@@ -164,8 +172,8 @@ def _of_text(path: Path, nic: str) -> Stored:
 
 
 def _of_texts(folder: Path) -> Stored:
-    """Files named as sosreports name them: ``ethtool_-S_eth0``."""
-    places = {each.name: each for each in sorted(folder.rglob("*")) if _is_text(each)}
+    """Read files named as in sosreports: ``ethtool_-S_eth0``."""
+    places = {path.name: path for path in sorted(folder.rglob("*")) if _is_text(path)}
     names = [
         place.removeprefix(_STATISTICS).removesuffix(".txt")
         for place in places
@@ -187,10 +195,10 @@ def _is_text(path: Path) -> bool:
 
 
 def _asked(nic: Nic) -> list[str]:
-    """The commands whose texts count for one port, by their words."""
+    """Return the words of the commands whose texts describe one port."""
     name = nic.name
-    own = [f"ethtool -S {name}", f"ethtool -i {name}", f"ethtool {name}"]
-    return own + [" ".join(one.argv) for one in commands_of(nic) if one.argv]
+    ethtool = [f"ethtool -S {name}", f"ethtool -i {name}", f"ethtool {name}"]
+    return ethtool + [" ".join(request.argv) for request in commands_of(nic) if request.argv]
 
 
 def _file_name(words: str) -> str:
@@ -202,7 +210,7 @@ def _of_commands(names: list[str], parts: dict[str, str]) -> Stored:
     for name in names:
         counters |= counters_of(parts.get(f"ethtool -S {name}", ""), name)
     if not counters:
-        return Stored(error="its texts have no statistic of `ethtool -S`")
+        return Stored(error="its texts have no statistics of `ethtool -S`")
     about = WatchStart(
         schema=1, hostname="", interval_ms=0, nics=[nic_of(name, parts) for name in names]
     )
@@ -210,7 +218,7 @@ def _of_commands(names: list[str], parts: dict[str, str]) -> Stored:
 
 
 def _printed(folder: Path) -> bytes:
-    """The engine says what the ports are, as of a live host; nothing where that takes too long."""
+    """Return the engine's output about the ports, as for a live host; b"" if it takes too long."""
     argv = watch_argv(find_engine("nompi"), 1.0, root=str(folder.absolute()))
     try:
         done = subprocess.run(
@@ -231,10 +239,10 @@ def _of_tree(folder: Path, printed: bytes) -> Stored:
     if not printed:
         return Stored(error="its files could not be read within 30 s")
     if follower.error or follower.about is None or not follower.marks:
-        return Stored(error=follower.error or "its files hold no counter")
+        return Stored(error=follower.error or "its files hold no counters")
     counters = dict(follower.marks[-1].counters)
     texts: dict[str, str] = {}
-    kept = {each.name: each for each in sorted(folder.glob("sos_commands/*/*"))}
+    kept = {path.name: path for path in sorted(folder.glob("sos_commands/*/*"))}
     about = _with_texts(follower.about, kept)
     for nic in about.nics:
         for words in _asked(nic):
@@ -247,7 +255,7 @@ def _of_tree(folder: Path, printed: bytes) -> Stored:
 
 
 def _with_texts(about: WatchStart, kept: Mapping[str, Path]) -> WatchStart:
-    """With the interfaces that a sosreport's texts name and its /sys does not have."""
+    """Add the interfaces that a sosreport's texts name but its /sys lacks."""
     known = {nic.name for nic in about.nics}
     named = [place.removeprefix(_STATISTICS) for place in kept if place.startswith(_STATISTICS)]
     more = [name for name in named if name not in known]
@@ -262,8 +270,8 @@ def _with_texts(about: WatchStart, kept: Mapping[str, Path]) -> WatchStart:
 
 
 def _files(folder: Path, nic: Nic) -> dict[str, str]:
-    """Files that show a setting."""
-    paths = [one.path for one in commands_of(nic) if one.path]
+    """Return the files that show a setting."""
+    paths = [request.path for request in commands_of(nic) if request.path]
     texts = {path: _text(folder / path.lstrip("/")) for path in paths}
     return {path: text for path, text in texts.items() if text}
 
@@ -277,16 +285,16 @@ def _uptime(folder: Path) -> float | None:
 
 
 def _text(path: Path) -> str:
-    """What stands in a file; nothing where it cannot be read."""
+    """Return the text of a file, or "" if it cannot be read."""
     try:
         return read_bounded(path, _LARGEST, follow=False).decode("utf-8", "replace")
     except OSError:
         return ""
 
 
-# --- What is configured on a port, from the texts of the commands that show it. Nothing is changed.
-# What the audit reads too (link flow control, PFC by ``dcb``, the traffic class) is asked for and
-# cut out as its catalogue says; ``mlnx_qos`` and ``lldptool`` are read beside it.
+# --- The configuration of a port, from the texts of the commands that show it. Nothing is changed.
+# Settings that the audit reads too (link flow control, PFC by ``dcb``, the traffic class) are read
+# as in its catalogue; ``mlnx_qos`` and ``lldptool`` are read in addition.
 
 _IDS = ("flow-control-rx", "flow-control-tx", "pfc-enabled")
 _MLNX_ON = re.compile(r"^[ \t]*enabled((?:[ \t]+[01]){8})[ \t]*$", re.MULTILINE)
@@ -297,9 +305,9 @@ _DCB_ON = re.compile(r"\b([0-7]):on\b")
 
 
 def commands_of(nic: Nic) -> list[FactRequest]:
-    """What is asked for about one port."""
+    """Return the requests about one port."""
     argvs = [
-        *(read.command for one in _IDS for read in _reads(one, nic)),
+        *(read.command for setting in _IDS for read in _reads(setting, nic)),
         *_others(nic.name),
     ]
     files = [read.file for read in _reads("roce-traffic-class", nic) if read.file]
@@ -315,7 +323,7 @@ def _others(nic: str) -> Iterable[Sequence[str]]:
 
 
 def _reads(setting: str, nic: Nic) -> list[Read]:
-    """The places of a setting of the audit, for this port."""
+    """Return the places of a setting of the audit for this port."""
     device, port = ("", 0) if nic.rdma is None else (nic.rdma.device, nic.rdma.port)
     values = {"nic": nic.name, "device": device, "port": port}
     return [
@@ -331,8 +339,10 @@ def _reads(setting: str, nic: Nic) -> list[Read]:
 
 
 def settings_of(host: str, nic: Nic, texts: Mapping[str, str]) -> PfcSettings:
-    """``texts``: what stood at each place; commands by their words. Hostile: what is not understood
-    is unknown.
+    """Return the configuration of a port.
+
+    ``texts``: the text of each place; commands by their words. They are hostile: what is not
+    understood is unknown.
     """
     lossless, source = _lossless(nic, texts)
     lldp = texts.get(" ".join(("lldptool", "-ti", nic.name, "-V", "PFC")), "")
@@ -353,16 +363,18 @@ def settings_of(host: str, nic: Nic, texts: Mapping[str, str]) -> PfcSettings:
 
 
 def _lossless(nic: Nic, texts: Mapping[str, str]) -> tuple[list[int] | None, str]:
-    """The priorities that PFC is on for, and who says so."""
+    """Return the priorities with PFC enabled, and the source."""
     for read in _reads("pfc-enabled", nic):
         part = part_of(texts.get(" ".join(read.command), ""), read)
         if part and "0:" in part:
-            return sorted({int(one) for one in _DCB_ON.findall(part)}), "dcb pfc show"
+            return sorted({int(priority) for priority in _DCB_ON.findall(part)}), "dcb pfc show"
     if found := _MLNX_ON.search(texts.get(f"mlnx_qos -i {nic.name}", "")):
         flags = found.group(1).split()
         return [number for number, flag in enumerate(flags) if flag == "1"], "mlnx_qos"
     if found := _LLDP_ON.search(texts.get(f"lldptool -ti {nic.name} -V PFC", "")):
-        return sorted({int(one) for one in re.findall("[0-7]", found.group(1))}), "lldptool"
+        return sorted(
+            {int(priority) for priority in re.findall("[0-7]", found.group(1))}
+        ), "lldptool"
     return None, ""
 
 

@@ -1,5 +1,5 @@
-"""Readings of every host before and after a load: our own incast, a command, or what runs there
-anyway.
+"""Reads every host before and after a load: wireproof's incast, a command, or the traffic that is
+already there.
 """
 
 from __future__ import annotations
@@ -39,15 +39,17 @@ from wireproof.workflow.target.target import Target
 def settings_on(
     target: Target, watched: Sequence[Watched], named: Mapping[str, str]
 ) -> list[PfcSettings]:
-    """Of each port that is looked at; hosts with the same ports are asked together."""
+    """Return the settings of each port in question; hosts with the same ports are asked
+    together.
+    """
     argv_of = reader_argv(target)
     groups: dict[tuple[str, ...], list[tuple[str, list[Nic]]]] = defaultdict(list)
-    for one in watched:
-        if one.about is not None and one.host in argv_of:
-            names = ports_of(one.about.nics, named.get(one.host, ""))
-            ports = [each for each in one.about.nics if each.name in names]
-            groups[tuple(each.name for each in ports)].append((one.host, ports))
-    found: list[PfcSettings] = []
+    for reading in watched:
+        if reading.about is not None and reading.host in argv_of:
+            names = ports_of(reading.about.nics, named.get(reading.host, ""))
+            ports = [nic for nic in reading.about.nics if nic.name in names]
+            groups[tuple(nic.name for nic in ports)].append((reading.host, ports))
+    settings: list[PfcSettings] = []
     for members in groups.values():
         wanted = [request for port in members[0][1] for request in commands_of(port)]
         if not wanted:
@@ -55,12 +57,12 @@ def settings_on(
         answers = collect({host: argv_of[host] for host, _ in members}, wanted)
         for (host, ports), answer in zip(members, answers, strict=True):
             texts = _texts(answer)
-            found += [settings_of(host, port, texts) for port in ports]
-    return found
+            settings += [settings_of(host, port, texts) for port in ports]
+    return settings
 
 
 def _texts(answer: Collected) -> dict[str, str]:
-    return {_place(one): one.text for one in answer.frames if one.status == "ok"}
+    return {_place(frame): frame.text for frame in answer.frames if frame.status == "ok"}
 
 
 def _place(frame: FactFrame) -> str:
@@ -73,8 +75,8 @@ _LONGEST_S = 86_400.0
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class LiveSpecification:
-    """``load`` ``incast``: our own, as ``incast`` says; ``command``: ``argv``; ``none``: what runs
-    there anyway. ``seconds``: how long, where the load does not say it.
+    """``load``: ``incast``, wireproof's load as in ``incast``; ``command``, ``argv``; ``none``, the
+    existing traffic. ``seconds``: how long, if the load does not tell.
     """
 
     target: Target
@@ -92,8 +94,10 @@ def record_live(
     reporter: Reporter,
     sinks: Sinks = NOWHERE,
 ) -> PfcRecord:
-    """Raises ``BadInput`` before anything is sent where the named port is on no host, and
-    ``CouldNotMeasure`` when no host can be read, or the load did not start.
+    """Read the hosts around the load.
+
+    Raises ``BadInput`` before anything is sent if no host has the named port, and
+    ``CouldNotMeasure`` if no host can be read, or the load did not start.
     """
     if not 0 < wanted.seconds <= _LONGEST_S:
         raise BadInput("--duration is out of range: give more than 0 and at most a day.")
@@ -102,7 +106,7 @@ def record_live(
     whole = {**environment, **launcher_environment(target, environment)}
     with Watch(target, whole, _INTERVAL_S, reporter) as watch:
         watch.begin()
-        nics = _nics(wanted, [one.host for one in watch.watched()])
+        nics = _nics(wanted, [host.host for host in watch.watched()])
         none = PfcLoad(kind=wanted.load)
         refuse(PfcRecord(hosts=watch.watched(), settings=[], load=none, nics=nics))
         settings = settings_on(target, watch.watched(), nics)
@@ -119,8 +123,8 @@ def record_live(
 
 
 def refuse(record: PfcRecord) -> None:
-    """Raises ``BadInput``: a name that no host has is a slip, not a missing counter."""
-    listed = {one.host: one.about.nics for one in record.hosts if one.about is not None}
+    """Raise ``BadInput`` for a port that no host has: that is a mistake, not a missing counter."""
+    listed = {host.host: host.about.nics for host in record.hosts if host.about is not None}
     asked = {rail for name in record.nics.values() for rail in rails_of(name)}
     for name in sorted(asked) if listed else ():
         _refuse_one(name, listed)
@@ -137,18 +141,18 @@ def _refuse_one(name: str, listed: Mapping[str, Sequence[Nic]]) -> None:
     if all(nic.kind == "infiniband" for nic in found):
         raise BadInput(
             f"{name[:60]} is an InfiniBand or Omni-Path port: its links are lossless by credits;"
-            " priority flow control is Ethernet's."
+            " priority flow control exists only on Ethernet."
         )
 
 
 def _names(nic: Nic) -> tuple[str, ...]:
-    """What the port may be called: its interface, its RDMA device."""
+    """Return the names of the port: its interface and its RDMA device."""
     rdma = nic.rdma
     return (nic.name,) if rdma is None else (nic.name, rdma.device, f"{rdma.device}:{rdma.port}")
 
 
 def _nics(wanted: LiveSpecification, hosts: list[str]) -> dict[str, str]:
-    """The named interface of each host: the user's, else the one that the target claims."""
+    """Return the named interface of each host: the user's, else the claimed one of the target."""
     claimed = dict(zip(wanted.target.hosts, wanted.target.nics, strict=False))
     named = {host: wanted.nic or claimed.get(host, "") for host in hosts}
     return {host: nic for host, nic in named.items() if nic}
@@ -166,15 +170,15 @@ def _run(wanted: LiveSpecification, watch: Watch, reporter: Reporter, sinks: Sin
     shown = f"{count} hosts" if count != 1 else "one host"
     reporter.say(f"watching {shown} for {wanted.seconds:g} s")
     begun = time.monotonic()
-    with contextlib.suppress(KeyboardInterrupt):  # what was seen until then is judged
+    with contextlib.suppress(KeyboardInterrupt):  # the readings so far are judged
         watch.wait(wanted.seconds)
     return PfcLoad(kind="none", seconds=time.monotonic() - begun)
 
 
 @contextlib.contextmanager
 def _heard(watch: Watch) -> Iterator[None]:
-    """The readers' pipes are emptied while the ranks of the load are listened to elsewhere: a full
-    one would stop its reader.
+    """Empty the readers' pipes while another loop listens to the ranks of the load, because a full
+    pipe would block its reader.
     """
     over = threading.Event()
     hearing = threading.Thread(target=watch.hearing.listen, args=(_LONGEST_S, over.is_set))
@@ -186,19 +190,19 @@ def _heard(watch: Watch) -> Iterator[None]:
         hearing.join()
 
 
-# --- Our own load: many hosts stream to one, and each of some hosts is that one for a part of the
-# time, so that all are compared alike. MPI has the pattern ``incast``; transports that know pairs
-# only have a rank on the receiver for each sender instead, all pairs at once.
+# --- wireproof's load: many hosts stream to one receiver, and several hosts take turns as receiver,
+# so that all are compared alike. MPI has the pattern ``incast``; transports with pairs only use a
+# rank on the receiver for each sender instead, all pairs at once.
 
 MOST_SENDERS = 16
-"""At once, where nobody says: a switch's buffer is under pressure with two."""
+"""Default limit of simultaneous senders; two already fill a switch's buffer."""
 MOST_PAIRS = 4
-"""The same, where each sender needs a rank of its own on every host."""
+"""Default limit if each sender needs a separate rank on every host."""
 LEAST_SENDERS = 2
 _LEAST_POINT_S = 1.0
 _MESSAGE_BYTES = 1 << 20
 _TO_THE_END = 1_000_000_000
-"""Operations: precision must not end a load early."""
+"""Least number of operations, so that reaching the precision does not end a load early."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -211,12 +215,12 @@ class Incast:
 
 
 def check_incast(hosts: int, senders: int | None, most: int = MOST_SENDERS) -> int:
-    """How many send at once. Raises ``BadInput`` where no incast can be made."""
+    """Return the number of simultaneous senders. Raises ``BadInput`` if no incast is possible."""
     if hosts < LEAST_SENDERS + 1:
         have = f"{hosts} host{'s are' if hosts != 1 else ' is'}" if hosts else "no hosts are"
         raise BadInput(
-            f"an incast needs two senders and a receiver, three --hosts, and {have} given: or"
-            " watch another load, by -- COMMAND or --no-load."
+            f"an incast needs two senders and a receiver, three --hosts, but {have} given: add"
+            " hosts, or watch another load with -- COMMAND or --no-load."
         )
     if senders is not None and not LEAST_SENDERS <= senders < hosts:
         raise BadInput(
@@ -229,15 +233,15 @@ def check_incast(hosts: int, senders: int | None, most: int = MOST_SENDERS) -> i
 def incast_points(
     hosts: int, senders: int, seconds: float, *, by_pairs: bool = False
 ) -> list[Point]:
-    """One point for each receiver: all hosts where each has a second, else some, evenly spaced; its
-    senders are those that follow it. ``by_pairs``: each host has ``senders`` ranks, neighbours by
-    number.
+    """Return one point for each receiver: all hosts if there is a second for each, else some,
+    evenly spaced; its senders are the hosts after it. ``by_pairs``: each host has ``senders`` ranks
+    with consecutive numbers.
     """
     count = max(1, min(hosts, int(seconds / _LEAST_POINT_S)))
     budget_ms = max(1, round(1000 * seconds / count))
     points = []
     for number in range(count):
-        members = [(number * hosts // count + each) % hosts for each in range(senders + 1)]
+        members = [(number * hosts // count + offset) % hosts for offset in range(senders + 1)]
         receiver, *others = members
         pairs = [(other * senders, receiver * senders + i) for i, other in enumerate(others)]
         points.append(
@@ -256,7 +260,7 @@ def incast_points(
 
 
 def run_incast(wanted: Incast, target: Target, reporter: Reporter) -> PfcLoad:
-    """Raises ``CouldNotMeasure`` where it does not run."""
+    """Run the incast. Raises ``CouldNotMeasure`` if it does not run."""
     hosts = len(target.hosts)
     by_pairs = wanted.method.transport != "mpi"
     senders = check_incast(hosts, wanted.senders, MOST_PAIRS if by_pairs else MOST_SENDERS)
@@ -278,7 +282,9 @@ def run_incast(wanted: Incast, target: Target, reporter: Reporter) -> PfcLoad:
             storage=storage,
         )
         section, outcomes = launched_once(session, ranks, reporter)
-    ran = [point for one in outcomes for point in one.run.points if point.pairs or point.group]
+    ran = [
+        point for outcome in outcomes for point in outcome.run.points if point.pairs or point.group
+    ]
     if not ran:
         raise CouldNotMeasure("the incast did not run on any host.")
     receivers = [ranks.hosts[_receiver(point)] for point in ran]
@@ -300,5 +306,5 @@ def _trouble(ending: Ending, missing: int) -> str:
 
 
 def _receiver(point: PointRecord) -> int:
-    """The rank that all others sent to, or one of its host."""
+    """Return the rank that all others sent to, or a rank of its host."""
     return point.group.members[0] if point.group is not None else point.pairs[0].target

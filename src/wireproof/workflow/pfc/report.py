@@ -1,7 +1,7 @@
 """The work of ``wireproof pfc``: options, a record (taken or stored), and its judgement.
 
-Stored readings are a snapshot of ours, or a folder with ``before`` and ``after``, each with the
-files or texts of one host or of several.
+Stored readings are a snapshot by wireproof, or a folder with ``before`` and ``after``, each with
+the files or texts of one or several hosts.
 """
 
 from __future__ import annotations
@@ -35,15 +35,16 @@ from wireproof.workflow.session.session import Method
 from wireproof.workflow.target.resolve import claimed_link, prefix_of, resolve_target
 
 _LARGEST = 256 << 20
-_REBOOTED = "it was started again between the readings"
+_REBOOTED = "it was rebooted between the readings"
 
 
 def record_of(source: Path, *, nic: str = "", seconds: float | None = None) -> PfcRecord:
-    """``seconds``: between the readings, where they do not say it themselves. Raises
-    ``BadInput``.
+    """Read a stored record.
+
+    ``seconds``: between the readings, if they do not tell. Raises ``BadInput``.
     """
     if not source.exists():
-        raise BadInput(f"{source} is not there.")
+        raise BadInput(f"{source} does not exist.")
     if source.is_file():
         return read_snapshot(source)
     first, second = (_hosts(source, name) for name in ("before", "after"))
@@ -51,27 +52,27 @@ def record_of(source: Path, *, nic: str = "", seconds: float | None = None) -> P
         names = ", ".join(sorted(second)[:4])
         raise BadInput(
             f"no host of {source / 'before'} is in {source / 'after'}, which has {names}: both"
-            " readings of a host have to have its name."
+            " readings of a host must have its name."
         )
     printed = printed_of([*first.values(), *second.values()])
 
     def read(path: Path | None) -> Stored | None:
         return None if path is None else read_host(path, nic, printed)
 
-    found = [
+    readings = [
         _watched(host, read(first.get(host)), read(second.get(host)), seconds)
         for host in {**first, **second}
     ]
     return PfcRecord(
-        hosts=[watched for watched, _ in found],
-        settings=[one for _, several in found for one in several],
+        hosts=[watched for watched, _ in readings],
+        settings=[setting for _, settings in readings for setting in settings],
         load=PfcLoad(kind="stored", seconds=seconds or 0.0),
-        nics={watched.host: nic for watched, _ in found} if nic else {},
+        nics={watched.host: nic for watched, _ in readings} if nic else {},
     )
 
 
 def _hosts(source: Path, name: str) -> dict[str, Path]:
-    """The hosts of one of the two readings. Raises ``BadInput`` where it is not there."""
+    """Return the hosts of one of the two readings. Raises ``BadInput`` if its folder is missing."""
     folder = source / name
     if not folder.is_dir():
         raise BadInput(
@@ -92,7 +93,7 @@ def _watched(
 ) -> tuple[Watched, list[PfcSettings]]:
     if first is None or second is None:
         when = "before" if first is None else "after"
-        return Watched(host=host, error=f"there is no reading of it {when} the load"), []
+        return Watched(host=host, error=f"it has no reading {when} the load"), []
     error = first.error or second.error or _another_boot(first, second)
     if error or second.about is None:
         return Watched(host=host, about=second.about, error=error or "nothing was read"), []
@@ -106,11 +107,11 @@ def _watched(
         after=CounterMark(t_ns=end, counters=second.counters),
     )
     texts = {**first.texts, **second.texts}
-    return watched, [settings_of(host, one, texts) for one in second.about.nics]
+    return watched, [settings_of(host, nic, texts) for nic in second.about.nics]
 
 
 def _another_boot(first: Stored, second: Stored) -> str:
-    ids = [one.about.boot_id for one in (first, second) if one.about is not None]
+    ids = [reading.about.boot_id for reading in (first, second) if reading.about is not None]
     if len(ids) == 2 and all(ids) and ids[0] != ids[1]:
         return _REBOOTED
     if first.uptime_s is not None and second.uptime_s is not None:
@@ -119,7 +120,7 @@ def _another_boot(first: Stored, second: Stored) -> str:
 
 
 def _times(first: Stored, second: Stored, seconds: float | None) -> tuple[int, int]:
-    """By what was said, else by the uptimes; equal where neither is known."""
+    """Return both times by ``seconds``, else by the uptimes; equal if neither is known."""
     if seconds is not None:
         return 0, round(seconds * 1e9)
     if first.uptime_s is not None and second.uptime_s is not None:
@@ -128,9 +129,9 @@ def _times(first: Stored, second: Stored, seconds: float | None) -> tuple[int, i
 
 
 def write_snapshot(path: Path, record: PfcRecord) -> None:
-    """Raises ``BadInput`` where the file cannot be made, or is there."""
+    """Store the record. Raises ``BadInput`` if the file exists or cannot be written."""
     if path.exists():
-        raise BadInput(f"{path} is there already: give the snapshot another name.")
+        raise BadInput(f"{path} exists already: give the snapshot another name.")
     try:
         replace_file(path, msgspec.json.encode(record))
     except OSError as error:
@@ -142,7 +143,7 @@ _MOST_SHOWN = 4
 
 
 def _single(path: Path, data: bytes) -> str:
-    """What one print of ``ethtool -S`` is good for; "" for any other text."""
+    """Explain that one output of ``ethtool -S`` is not enough; "" for any other text."""
     found = _PAUSES.findall(data[: 1 << 20])
     if not found:
         return ""
@@ -156,7 +157,7 @@ def _single(path: Path, data: bytes) -> str:
 
 
 def read_snapshot(path: Path) -> PfcRecord:
-    """What ``write_snapshot`` wrote. Raises ``BadInput`` for any other file."""
+    """Load what ``write_snapshot`` wrote. Raises ``BadInput`` for any other file."""
     try:
         data = read_bounded(path, _LARGEST)
     except OSError as error:
@@ -166,19 +167,19 @@ def read_snapshot(path: Path) -> PfcRecord:
     except (msgspec.DecodeError, RecursionError) as error:
         raise BadInput(
             _single(path, data)
-            or f"{path} is no snapshot of `wireproof pfc` (and no folder with before and after)."
+            or f"{path} is not a snapshot of `wireproof pfc` (nor a folder with before and after)."
         ) from error
     if why := _unsound(record):
-        raise BadInput(f"{path} holds a number that cannot be: {why}.")
+        raise BadInput(f"{path} holds an impossible number: {why}.")
     return record
 
 
 def _unsound(record: PfcRecord) -> str:
     marks: Mapping[str, list[CounterMark | None]] = {
-        one.host: [one.start, one.before, one.after] for one in record.hosts
+        host.host: [host.start, host.before, host.after] for host in record.hosts
     }
-    for each in marks.values():
-        for mark in each:
+    for readings in marks.values():
+        for mark in readings:
             if mark is not None and (why := unsound(mark)):
                 return why
     return ""
@@ -191,8 +192,9 @@ def pfc_report(
     sinks: Sinks = NOWHERE,
     **options: Unpack[PfcOptions],
 ) -> PfcReport:
-    """Raises ``BadInput`` before anything is started, ``CouldNotMeasure`` where nothing could be
-    read.
+    """Record and judge.
+
+    Raises ``BadInput`` before anything is started, ``CouldNotMeasure`` if nothing could be read.
     """
     _check(target, options)
     source = options.get("source")
@@ -222,13 +224,13 @@ def _check(target: Options, options: PfcOptions) -> None:
         if value
     ]
     if len(given) > 1:
-        raise BadInput(f"{given[0]} and {given[1]} are two loads: give one of them.")
+        raise BadInput(f"{given[0]} and {given[1]} exclude each other: give one of them.")
     if options.get("senders") is not None and given:
-        raise BadInput(f"--senders is of our own incast, and {given[0]} is given.")
+        raise BadInput(f"--senders is for wireproof's incast, but {given[0]} is given.")
     if options.get("source") is not None and target.hosts:
-        raise BadInput("--from has the hosts that were read: leave --hosts out.")
+        raise BadInput("--from already names the hosts that were read: leave --hosts out.")
     if (snapshot := options.get("snapshot")) and snapshot.exists():
-        raise BadInput(f"{snapshot} is there already: give the snapshot another name.")
+        raise BadInput(f"{snapshot} exists already: give the snapshot another name.")
 
 
 _SECONDS = "10s"
@@ -239,7 +241,7 @@ def live_specification(
     environment: Mapping[str, str],
     options: PfcOptions,
 ) -> LiveSpecification:
-    """Raises ``BadInput``, before anything is started."""
+    """Return the live load to record. Raises ``BadInput`` before anything is started."""
     seconds = parse_duration(options.get("duration") or _SECONDS)
     argv = tuple(options.get("argv", ()))
     if argv:
@@ -266,7 +268,7 @@ def _of_command(
     environment: Mapping[str, str],
     argv: tuple[str, ...],
 ) -> LiveSpecification:
-    """The hosts of the command, as ``prove`` finds them."""
+    """Return the hosts of the command, as ``prove`` finds them."""
     lab, node = asked.lab, ""
     entered = entered_node(argv)
     if entered is not None:
@@ -284,8 +286,8 @@ def _of_command(
 
 
 class PfcOptions(TypedDict, total=False):
-    """As the options of ``wireproof pfc`` are written; ``source``: of --from; ``argv``: the load's
-    command; ``no_load``: what runs there anyway is watched; ``senders``: of our own incast.
+    """The options of ``wireproof pfc`` as typed; ``source``: of --from; ``argv``: the load's
+    command; ``no_load``: watch the existing traffic; ``senders``: of wireproof's incast.
     """
 
     priority: int | None
@@ -298,38 +300,40 @@ class PfcOptions(TypedDict, total=False):
     senders: int | None
 
 
-# --- A record judged, with the headroom that its ports need by ``plan pfc``.
+# --- The judgement of a record, with the headroom that its ports need according to ``plan pfc``.
 
 CABLES_M = (3.0, 100.0)
-"""In a rack and across a hall, where nobody says."""
+"""Default cable lengths: within a rack and across a hall."""
 
 
 def judged(record: PfcRecord, priority: int | None, cable_m: float | None = None) -> PfcReport:
-    """``cable_m``: of the links to the switch, for the headroom. Raises ``BadInput`` where the
-    named interface is on no host, or where PFC is nothing that its link has.
+    """Judge a record.
+
+    ``cable_m``: length of the links to the switch, for the headroom. Raises ``BadInput`` if no host
+    has the named interface, or its link has no PFC.
     """
     refuse(record)
     readings = read(record)
     cables = CABLES_M if cable_m is None else (cable_m,)
     kinds = {
-        (one.speed_bits_per_s / 1e9, one.mtu)
-        for one in readings
-        if one.speed_bits_per_s and one.mtu
+        (reading.speed_bits_per_s / 1e9, reading.mtu)
+        for reading in readings
+        if reading.speed_bits_per_s and reading.mtu
     }
-    needed = {kind: [need for each in cables if (need := _need(*kind, each))] for kind in kinds}
+    needed = {kind: [need for cable in cables if (need := _need(*kind, cable))] for kind in kinds}
     return judge_pfc(record, readings, priority, needed)
 
 
 def _need(speed_gbps: float, mtu: int, cable_m: float) -> Headroom | None:
-    """None: no response time is known for this speed."""
+    """Return the headroom, or None if no response time is known for this speed."""
     try:
-        found = pfc(speed_gbps, mtu, cable_m, 1)
+        computed = pfc(speed_gbps, mtu, cable_m, 1)
     except BadInput:
         return None
     return Headroom(
         speed_gbps=speed_gbps,
         mtu=mtu,
         cable_m=cable_m,
-        least_bytes=int(found.headroom_bytes.low),
-        most_bytes=int(found.headroom_bytes.high),
+        least_bytes=int(computed.headroom_bytes.low),
+        most_bytes=int(computed.headroom_bytes.high),
     )

@@ -1,4 +1,6 @@
-"""``wireproof study``: which settings of a library are obeyed, and which of them help here."""
+"""``wireproof study``: finds which settings of a library take effect, and which of them help
+here.
+"""
 
 from __future__ import annotations
 
@@ -46,13 +48,18 @@ __all__ = ["StudySpecification", "libraries", "library_called", "run_study"]
 
 
 class Prober:
-    """``folder``: for the logs, which go with it."""
+    """Starts a library with one value at a time and reads back what it uses.
+
+    ``folder``: for the logs, which are temporary.
+    """
 
     def __init__(self, launcher: Launcher, library: Library, folder: Path) -> None:
         self._launcher, self._library, self._folder = launcher, library, folder
 
     def base(self) -> list[Host]:
-        """The hosts of a start without any value. Raises ``CouldNotMeasure`` when there is none."""
+        """Return the hosts of a start without any value. Raises ``CouldNotMeasure`` if that
+        fails.
+        """
         hosts, text, failed, _ = self._start(Configuration())
         if failed:
             why = complaint(text, self._library)
@@ -62,48 +69,50 @@ class Prober:
             )
         return hosts
 
-    def probe(self, one: Configuration, knob: Knob) -> Probe:
-        """What the library says when it is asked for one value."""
-        _, text, failed, folder = self._start(one)
-        said = heard(text, self._library, folder / COUNTS)
+    def probe(self, configuration: Configuration, knob: Knob) -> Probe:
+        """Return what the library reports when one value is set."""
+        _, text, failed, folder = self._start(configuration)
+        lines = heard(text, self._library, folder / COUNTS)
         if failed:
             return Probe(
                 failed=complaint(text, self._library) or failed,
-                readbacks=readbacks(said, knob, one),
-                controls=self._controls(one, knob),
+                readbacks=readbacks(lines, knob, configuration),
+                controls=self._controls(configuration, knob),
             )
-        return Probe(readbacks=readbacks(said, knob, one), listed=self._listed(said))
+        return Probe(readbacks=readbacks(lines, knob, configuration), listed=self._listed(lines))
 
-    def _listed(self, said: Said) -> list[str] | None:
-        lines = said.get(self._library.listing, ())
+    def _listed(self, reported: Said) -> list[str] | None:
+        lines = reported.get(self._library.listing, ())
         return sorted({name for _, name, _ in lines}) if lines else None
 
-    def _controls(self, one: Configuration, knob: Knob) -> dict[str, str]:
-        """Other spellings of a refused value, and why each did not start."""
-        found: dict[str, str] = {}
+    def _controls(self, configuration: Configuration, knob: Knob) -> dict[str, str]:
+        """Try other spellings of a refused value; return why each did not start."""
+        controls: dict[str, str] = {}
         for control in knob.control:
-            other = spelling(control, one.value)
-            if not other or other == one.value:
+            other = spelling(control, configuration.value)
+            if not other or other == configuration.value:
                 continue
-            variables = {**one.variables, knob.name: other}
+            variables = {**configuration.variables, knob.name: other}
             _, text, failed, _ = self._start(
                 Configuration(knob=knob.name, value=other, variables=variables)
             )
-            found[other] = (complaint(text, self._library) or failed) if failed else ""
-        return found
+            controls[other] = (complaint(text, self._library) or failed) if failed else ""
+        return controls
 
-    def _start(self, one: Configuration) -> tuple[list[Host], str, str, Path]:
+    def _start(self, configuration: Configuration) -> tuple[list[Host], str, str, Path]:
         folder = Path(tempfile.mkdtemp(dir=self._folder))
-        hosts, text, failed = self._launcher.probe(one.variables, self._library.asks, folder)
-        matched = partial(self._matched, text, folder, one)
+        hosts, text, failed = self._launcher.probe(
+            configuration.variables, self._library.asks, folder
+        )
+        matched = partial(self._matched, text, folder, configuration)
         refuse_slow_patterns(matched, f"what {self._library.title} prints", _of(self._library))
         return hosts, text, failed, folder
 
-    def _matched(self, text: str, folder: Path, one: Configuration) -> None:
+    def _matched(self, text: str, folder: Path, configuration: Configuration) -> None:
         complaint(text, self._library)
-        said = heard(text, self._library, folder / COUNTS)
+        lines = heard(text, self._library, folder / COUNTS)
         for knob in self._library.knob:
-            readbacks(said, knob, one)
+            readbacks(lines, knob, configuration)
 
 
 def _of(library: Library) -> str:
@@ -111,17 +120,17 @@ def _of(library: Library) -> str:
 
 
 MORE_ROUNDS = 3
-"""Beyond the least: a single odd block must not hide an effect."""
+"""Rounds beyond the minimum, so that a single odd block cannot hide an effect."""
 LEAST_PLANNED = 12
 
 
 def run_study(
     wanted: StudySpecification, reporter: Reporter, environment: Mapping[str, str]
 ) -> Study:
-    """Read back every value, then measure all of them in rounds until the budget is over.
+    """Read back every value, then measure all of them in rounds until the budget is used up.
 
-    ``environment``: what commands inherit. Raises ``BadInput`` before anything is started, and for
-    rails that cannot be used; ``CouldNotMeasure`` when the base does not run.
+    ``environment``: inherited by commands. Raises ``BadInput`` before anything is started, and for
+    rails that cannot be used; ``CouldNotMeasure`` if the base does not run.
     """
     pick = partial(chosen, wanted.library, wanted.knobs, wanted.values)
     refuse_slow_patterns(pick, "--values", _of(wanted.library))
@@ -140,7 +149,7 @@ def run_study(
 
 
 class _Study(Bench[StudyRun]):
-    """The configurations of one library; an arm is a configuration's number."""
+    """The configurations of one library; an arm is the number of a configuration."""
 
     def __init__(
         self,
@@ -167,11 +176,11 @@ class _Study(Bench[StudyRun]):
         rails, notes = agreed_rails(hosts, self._launcher.asked)
         self._launcher.rails = rails
         self._configurations, left = configurations(list(self._knobs.values()), rails, variables)
-        for one in self._configurations:
-            self._launcher.check(one)
+        for configuration in self._configurations:
+            self._launcher.check(configuration)
         begun = keeper.begun(self._asked())
-        own = _inherited(self._wanted.library, variables, self._launcher.base)
-        for line in (*self._launcher.target.notes, *notes, *own, *left):
+        inherited = _inherited(self._wanted.library, variables, self._launcher.base)
+        for line in (*self._launcher.target.notes, *notes, *inherited, *left):
             self._note(line)
         if begun is not None:
             self._go_on(begun)
@@ -185,13 +194,15 @@ class _Study(Bench[StudyRun]):
         return self._study()
 
     def _asked(self) -> dict[str, str]:
-        """What must be the same when a study goes on."""
+        """Return what must be the same when a study is resumed."""
         return {
             "the library": self._wanted.library.id,
             "the hosts": ",".join(self._launcher.target.hosts),
             "the transport": self._wanted.method.transport,
             "the patterns": ",".join(self._launcher.names),
-            "the values": " ".join(one.shown for one in self._configurations[1:]),
+            "the values": " ".join(
+                configuration.shown for configuration in self._configurations[1:]
+            ),
             "the rails": ",".join(self._launcher.rails),
         }
 
@@ -224,13 +235,13 @@ class _Study(Bench[StudyRun]):
         self._reporter.say(line)
 
     def _probe_all(self) -> None:
-        for number, one in enumerate(self._configurations[1:], start=1):
+        for number, configuration in enumerate(self._configurations[1:], start=1):
             if number in self._probes:
                 continue
-            probe = self._prober.probe(one, self._knobs[one.knob])
+            probe = self._prober.probe(configuration, self._knobs[configuration.knob])
             self._probes[number] = probe
             if probe.failed:
-                self._reporter.say(f"{one.shown}: no run works with it: {probe.failed}")
+                self._reporter.say(f"{configuration.shown}: no run works with it: {probe.failed}")
 
     def _measure(self, keeper: Keeper) -> None:
         startable = [number for number, probe in self._probes.items() if not probe.failed]
@@ -238,7 +249,7 @@ class _Study(Bench[StudyRun]):
             return
         course = self._course
         course.design = self._plan(startable, self._warm_up())
-        if not course.complete:  # what an interrupted round has left is measured again
+        if not course.complete:  # an interrupted round is measured again
             first = course.rounds * course.design.blocks
             course.trials = [run for run in course.trials if run.block < first]
         course.seconds = self._seconds()
@@ -247,18 +258,21 @@ class _Study(Bench[StudyRun]):
         )
 
     def _warm_up(self) -> float:
-        """Seconds of a launch; ``CouldNotMeasure`` when the base is not on the wire."""
+        """Return the seconds of a launch.
+
+        Raises ``CouldNotMeasure`` if the base is not on the wire.
+        """
         run = self._launcher.run(0, WARM_UP, self._configurations[0], "warm-up", self._new_folder())
         if run.proof not in ("on-wire", "unproven", ""):
             rails = ", ".join(self._launcher.rails) or "the claimed NIC"
             raise CouldNotMeasure(
-                f"the runs without any value are {run.proof} of {rails}: nothing can be said of"
-                " settings; name the NIC, or the rails, with --nic."
+                f"the runs without any value are {run.proof} of {rails}: nothing can be concluded"
+                " about settings; name the NIC, or the rails, with --nic."
             )
         return run.seconds
 
     def _plan(self, startable: list[int], launch_s: float) -> Design:
-        """How many rounds; fixed here, so that no result decides when it ends."""
+        """Choose the number of rounds in advance, so that no result decides when the study ends."""
         budget_s, done, names = self._wanted.budget_s, self._course.rounds, self._launcher.names
         design = Design(
             arms=(0, *startable), seed=f"study/{self._seed}", shape="small", budget_s=budget_s
@@ -274,9 +288,9 @@ class _Study(Bench[StudyRun]):
         )
         if planned < least:
             self._note(
-                f"{planned} rounds fit into {quantity.duration(budget_s)}, and {least} are needed"
-                " before any effect can be distinguished from none: give a larger --budget, fewer"
-                " --knobs, or fewer patterns (--over)."
+                f"{planned} rounds fit into {quantity.duration(budget_s)}, but {least} are needed"
+                " to distinguish any effect from none: give a larger --budget, fewer --knobs, or"
+                " fewer patterns (--over)."
             )
         return dataclasses.replace(design, rounds=planned)
 
@@ -287,7 +301,7 @@ class _Study(Bench[StudyRun]):
         return self._launcher.run(place.arm, place.block, configuration, seed, folder)
 
     def failed(self, place: TrialPlace, error: WireproofError) -> None:
-        """A launch that fails is left out and named."""
+        """Leave out a launch that fails, and report it."""
         if not isinstance(error, CouldNotMeasure):
             raise error
         shown = self._configurations[place.arm].shown
@@ -322,56 +336,63 @@ class _Study(Bench[StudyRun]):
 def _inherited(
     library: Library, variables: Mapping[str, str], base: Mapping[str, str]
 ) -> list[str]:
-    """A sentence about the library's variables that the user has set for all runs."""
-    found = [
+    """Return a sentence about the library's variables that the user has set for all runs."""
+    assignments = [
         masked(f"{name}={value}")
         for name, value in sorted(variables.items())
         if name.startswith(library.prefixes) and name not in base
     ]
-    return [f"set here, and so in every run: {' '.join(found)[:1000]}"] if found else []
+    return (
+        [f"set in this shell, and so in every run: {' '.join(assignments)[:1000]}"]
+        if assignments
+        else []
+    )
 
 
-# --- A study under way and its result, in the folder that was asked for.
+# --- A study in progress and its result, in the requested folder.
 
 BEGUN, RESULT = "begun.json", "study.json"
 _LARGEST = 64 << 20
 
 
 class Keeper:
-    """``folder`` None: nothing is kept."""
+    """Stores a study in ``folder``; None: nothing is stored."""
 
     def __init__(self, folder: Path | None) -> None:
         self.folder = folder
 
     def begun(self, asked: dict[str, str]) -> Begun | None:
-        """What is there to go on with; None without. Raises ``BadInput`` when it is damaged, or was
-        asked for otherwise.
+        """Return a stored study to resume, or None.
+
+        Raises ``BadInput`` if it is damaged, or was started with other options.
         """
         if self.folder is None or not (self.folder / BEGUN).exists():
             return None
         try:
             data = read_bounded(self.folder / BEGUN, _LARGEST, follow=False)
-            found = decode_json(data, Begun)
+            stored = decode_json(data, Begun)
         except OSError as error:
             raise BadInput(f"{self.folder / BEGUN} cannot be read: {error.strerror}.") from error
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            raise BadInput(f"{self.folder / BEGUN} is no study under way: {error}.") from error
+            raise BadInput(f"{self.folder / BEGUN} is not a study in progress: {error}.") from error
         for part, value in asked.items():
-            if found.asked.get(part) != value:
+            if stored.asked.get(part) != value:
                 raise BadInput(
-                    f"the study in {self.folder} was begun with {part}"
-                    f" {found.asked.get(part, '')[:200]!r}, not {value[:200]!r}: give the same, or"
+                    f"the study in {self.folder} was started with {part}"
+                    f" {stored.asked.get(part, '')[:200]!r}, not {value[:200]!r}: give the same, or"
                     " another --out."
                 )
-        _sound(found, self.folder)
-        return found
+        _sound(stored, self.folder)
+        return stored
 
     def keep(self, begun: Begun) -> None:
-        """What has been measured so far. Raises ``CouldNotMeasure`` when the disk takes it not."""
+        """Store what has been measured so far. Raises ``CouldNotMeasure`` if it cannot be
+        written.
+        """
         self._write(BEGUN, begun)
 
     def result(self, study: Study) -> None:
-        """The study as it is printed with ``--json``."""
+        """Store the study as printed with ``--json``."""
         self._write(RESULT, study)
 
     def _write(self, name: str, document: Begun | Study) -> None:
@@ -385,16 +406,16 @@ class Keeper:
             ) from error
 
 
-def _sound(found: Begun, folder: Path) -> None:
-    """Raise ``BadInput`` for numbers that no study of ours has."""
-    known = range(len(found.configurations))
+def _sound(begun: Begun, folder: Path) -> None:
+    """Raise ``BadInput`` for numbers that no study can have."""
+    known = range(len(begun.configurations))
     good = (
-        found.rounds >= 0
-        and all(number in known and number for number in found.probes)
+        begun.rounds >= 0
+        and all(number in known and number for number in begun.probes)
         and all(
             run.configuration in known and all(0 < n < float("inf") for n in run.numbers.values())
-            for run in found.runs
+            for run in begun.runs
         )
     )
     if not good:
-        raise BadInput(f"{folder / BEGUN} is damaged: it has runs that cannot be.")
+        raise BadInput(f"{folder / BEGUN} is damaged: it has impossible runs.")

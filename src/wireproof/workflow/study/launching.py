@@ -1,4 +1,4 @@
-"""One launch of a study: all its patterns with one configuration, and what the library says in
+"""One launch of a study: all its patterns with one configuration, and what the library reports in
 it.
 """
 
@@ -42,17 +42,17 @@ from wireproof.workflow.target.target import Target
 from wireproof.workflow.tune.trial.pattern import unread
 
 EACH_S = 0.15
-"""What one point measures: launches differ more than what is in one."""
+"""Time of one point; short, because launches differ more than repetitions within a launch."""
 PROBE_S = 0.02
 PROBE_HANGS_MS = 8000
-"""A value with which not one short point ends so soon does not work."""
+"""Deadline of a short point; a value with which no point meets it does not work."""
 COUNTS = "counts"
-"""The folder of a launch that a library's counters go to."""
+"""Folder inside a launch's folder for the library's counters."""
 _LOG_BYTES = 8 << 20
 
 
 class Launcher:
-    """Launches of ``wanted`` on its target. Raises ``BadInput`` for what cannot be launched."""
+    """Launches of ``wanted`` on its target. Raises ``BadInput`` if it cannot be launched."""
 
     def __init__(
         self,
@@ -67,12 +67,12 @@ class Launcher:
             raise BadInput("a study needs two hosts, with a wire between them: give --hosts.")
         if not target.nics or not target.nics[0]:
             raise BadInput(
-                "a study needs to know the NIC, or the rails, that the traffic is claimed to use:"
-                " give --nic."
+                "a study needs the NIC, or the rails, that the traffic is claimed to use: give"
+                " --nic."
             )
         self.asked = rails_of(target.nics[0])
-        one = dataclasses.replace(target, nics=tuple(map(first_rail, target.nics)))
-        self.target: Target = one.spread(wanted.ppn)
+        first_nics = dataclasses.replace(target, nics=tuple(map(first_rail, target.nics)))
+        self.target: Target = first_nics.spread(wanted.ppn)
         self.names = tuple(dict.fromkeys(over))
         self._points = dict(zip(self.names, points_of(self.names, self.target.size), strict=True))
         self._budget_s = wanted.method.budget_s or EACH_S
@@ -89,7 +89,7 @@ class Launcher:
         if method.transport == "ofi" and not ofi.provider:
             ofi = msgspec.structs.replace(ofi, provider=library.provider)
         if method.transport != "mpi" and not (method.transport == "ofi" and ofi.provider):
-            raise BadInput(f"the transport {method.transport} has nothing of {library.title}.")
+            raise BadInput(f"the transport {method.transport} does not use {library.title}.")
         return Session(
             title=f"study of {library.title}",
             points=(),
@@ -103,7 +103,9 @@ class Launcher:
         )
 
     def _own_variables(self, wanted: StudySpecification) -> dict[str, str]:
-        """What a launch would set for the claimed NIC, as variables that a value can replace."""
+        """Return what a launch would set for the claimed NIC, as variables that a value can
+        replace.
+        """
         nic = self.target.nics[0]
         if self._session.transport == "ofi":
             return psm3_variables(nic) if self._session.ofi.provider == "psm3" else {}
@@ -128,7 +130,7 @@ class Launcher:
 
     @property
     def patterns(self) -> list[StudiedPattern]:
-        """What is measured, in the order of the tables."""
+        """Return what is measured, in the order of the tables."""
         return [
             StudiedPattern(
                 name=name, what=title_of(name), metric=metric_of(point.pattern, point.form)
@@ -139,8 +141,8 @@ class Launcher:
     def probe(
         self, variables: Mapping[str, str], asks: Mapping[str, str], folder: Path
     ) -> tuple[list[Host], str, str]:
-        """Start once with ``asks``: the hosts that answered, all that was said, and why it failed
-        ("" when it did not).
+        """Start once with ``asks``; return the hosts that responded, all output, and why it failed,
+        or "".
         """
         point = msgspec.structs.replace(points_of(("latency",), self.target.size)[0], id=0)
         counts = counting(self._library, folder / COUNTS)
@@ -152,7 +154,7 @@ class Launcher:
         failed = looked = ""
         try:
             run = self._launched(session).run
-            hosts, looked = run.hosts, "\n".join(one.text for one in run.facts)
+            hosts, looked = run.hosts, "\n".join(fact.text for fact in run.facts)
         except CouldNotMeasure as error:
             failed = str(error).split(" (log:")[0].split(" (give --out")[0]
         return hosts, f"{_log(folder / 'run')}\n{looked}", failed
@@ -160,7 +162,7 @@ class Launcher:
     def run(
         self, number: int, block: int, configuration: Configuration, seed: str, folder: Path
     ) -> StudyRun:
-        """All patterns once, in an order drawn by ``seed``. Raises ``CouldNotMeasure``."""
+        """Run all patterns once, in an order drawn by ``seed``. Raises ``CouldNotMeasure``."""
         names = list(self.names)
         random.Random(seed).shuffle(names)
         points = tuple(
@@ -212,12 +214,12 @@ def _refuse_other_mpi(library: Library, session: Session, install: MpiInstall | 
     if install.family not in library.mpi:
         titles = ", ".join(MPIS[name].title for name in library.mpi)
         raise BadInput(
-            f"{MPIS[install.family].title} has nothing of {library.title}: choose --mpi ({titles})."
+            f"{MPIS[install.family].title} does not use {library.title}: choose --mpi ({titles})."
         )
 
 
 def _log(folder: Path) -> str:
-    """All that the processes of a launch wrote; "" when it cannot be read."""
+    """Return the output of all processes of a launch, or "" if it cannot be read."""
     try:
         data = read_bounded(folder / "engine.log", _LOG_BYTES, follow=False)
     except OSError:
@@ -225,14 +227,15 @@ def _log(folder: Path) -> str:
     return data.decode("utf-8", "replace")
 
 
-# --- What a study is asked for.
+# --- What a study is asked to measure.
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class StudySpecification:
-    """``knobs`` empty: all of the library's, or those of ``values``. ``over``: patterns, empty:
-    what the knobs can move. ``budget_s``: no round is begun that would end later. ``smallest``:
-    share below which an effect is not worth a setting.
+    """``knobs`` empty: all of the library's, or those of ``values``.
+
+    ``over``: patterns; empty: those that the knobs can affect. ``budget_s``: no round is started
+    that would end later. ``smallest``: fraction below which an effect does not justify a setting.
     """
 
     library: Library
@@ -248,9 +251,9 @@ class StudySpecification:
     seed: int = 0
 
 
-# --- What a launch of a study said and counted, by the library's own reader where it has one.
-# Statistics files hold the whole environment of a process: their readers let the library's own
-# settings pass and nothing else, and no text of them is kept.
+# --- Output and counters of a launch, read by the library's reader if it has one. Statistics files
+# hold the whole environment of a process: their readers pass on only the library's settings, and
+# none of their text is kept.
 
 _MOST_FILES = 256
 _LARGEST = 16 << 20
@@ -258,7 +261,7 @@ _TELLING = ("fail", "inconclusive", "warning")
 
 
 def counting(library: Library, folder: Path) -> dict[str, str]:
-    """The variables that make a run leave its counters in ``folder``, which is made."""
+    """Return the variables that make a run write its counters into ``folder``, which is created."""
     if not library.counts:
         return {}
     make_folder(folder, 0o700)
@@ -266,22 +269,22 @@ def counting(library: Library, folder: Path) -> dict[str, str]:
 
 
 def heard(text: str, library: Library, folder: Path) -> Said:
-    """The lines of a start by their kinds; what a reader makes of text and counters has kinds of
-    its own (observed, taken).
+    """Return the lines of a start by kind; a reader of text and counters adds the kinds observed
+    and taken.
     """
-    found: Mapping[str, list[tuple[str, str, str]]] = defaultdict(
+    lines_by_kind: Mapping[str, list[tuple[str, str, str]]] = defaultdict(
         list, {kind: list(lines) for kind, lines in said_in(text, library).items()}
     )
     if library.reader == "psm3":
         texts = [data.decode("utf-8", "replace") for _, data in _files(folder)]
         for seen in readback(text, texts):
             if seen.kind in ("observed", "taken"):
-                found[seen.kind].append((seen.who, seen.setting, seen.value))
-    return found
+                lines_by_kind[seen.kind].append((seen.who, seen.setting, seen.value))
+    return lines_by_kind
 
 
 def counted(library: Library, folder: Path) -> dict[str, str]:
-    """What the library's own counters are found to say, by code; nothing where none were left."""
+    """Return the findings of the library's counters by code; empty without counters."""
     if library.reader != "psm3":
         return {}
     files: list[Statistics] = []
@@ -293,12 +296,14 @@ def counted(library: Library, folder: Path) -> dict[str, str]:
     if not files:
         return {}
     judged = judge_statistics(files, wire=True)
-    return {one.code: one.message for one in judged.findings if one.severity in _TELLING}
+    return {
+        finding.code: finding.message for finding in judged.findings if finding.severity in _TELLING
+    }
 
 
 def _files(folder: Path) -> list[tuple[str, bytes]]:
-    """Statistics files that the ranks on this machine have left."""
-    found: list[tuple[str, bytes]] = []
+    """Return the statistics files that the ranks on this machine have written."""
+    contents: list[tuple[str, bytes]] = []
     try:
         paths = sorted(folder.iterdir())[:_MOST_FILES]
     except OSError:
@@ -309,5 +314,5 @@ def _files(folder: Path) -> list[tuple[str, bytes]]:
         except OSError:
             continue
         if is_statistics(data):
-            found.append((path.name, data))
-    return found
+            contents.append((path.name, data))
+    return contents

@@ -1,4 +1,4 @@
-"""The catalogues of knobs that come with wireproof, and a site's own."""
+"""The catalogues of knobs that come with wireproof, and those of a site."""
 
 from difflib import get_close_matches
 from importlib.resources import files
@@ -14,12 +14,12 @@ from wireproof.study.catalogue import library_of
 
 
 def libraries() -> dict[str, str]:
-    """The texts of our own catalogues and of the site's by their names."""
+    """Return the texts of wireproof's and the site's catalogues by name."""
     folder = files("wireproof.study").joinpath("knobs")
     ours = {
-        each.name.removesuffix(".toml"): each.read_text(encoding="utf-8")
-        for each in sorted(folder.iterdir(), key=lambda one: one.name)
-        if each.name.endswith(".toml")
+        file.name.removesuffix(".toml"): file.read_text(encoding="utf-8")
+        for file in sorted(folder.iterdir(), key=lambda file: file.name)
+        if file.name.endswith(".toml")
     }
     for text in site_studies():
         name = library_of(text.text, text.name).id
@@ -30,37 +30,44 @@ def libraries() -> dict[str, str]:
 
 
 def library_called(name: str) -> Library:
-    """One of ours, or that of the file ``name`` (with ``.toml``). Raises ``BadInput``."""
+    """Return a known library, or that of the file ``name`` (with ``.toml``). Raises
+    ``BadInput``.
+    """
     ours = libraries()
     if name in ours:
         return library_of(ours[name], f"{name}.toml")
     if not name.endswith(".toml"):
         near = get_close_matches(name, ours, n=1)
         hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(ours)}."
-        raise BadInput(f"there is no study {name[:60]!r}; {hint} A site's own ends in .toml.")
+        raise BadInput(f"there is no study {name[:60]!r}; {hint} A file of a site ends in .toml.")
     try:
         data = read_bounded(Path(name), LARGEST)
     except OSError as error:
         raise BadInput(f"{name} cannot be read: {error.strerror}.") from error
     try:
-        found = library_of(data.decode(), name)
+        library = library_of(data.decode(), name)
     except UnicodeDecodeError as error:
-        raise BadInput(f"{name} is no text in UTF-8.") from error
-    _refuse_foreign(found, name)
-    return found
+        raise BadInput(f"{name} is not text in UTF-8.") from error
+    _refuse_foreign(library, name)
+    return library
 
 
 def _refuse_foreign(library: Library, source: str) -> None:
-    """A file starts no program: by no command, and by no variable that no MPI or fabric reads
-    (PATH, LD_PRELOAD).
+    """Refuse commands, and variables that no MPI or fabric reads (PATH, LD_PRELOAD): a file must
+    not start programs.
     """
     if library.looks:
-        raise BadInput(f"{source}: looks: a file of your own starts no commands.")
-    texts = (library.base, library.asks, library.counts, *(one.alongside for one in library.knob))
-    names = [one.name for one in library.knob] + [name for each in texts for name in each]
+        raise BadInput(f"{source}: looks: a file outside of wireproof must not start commands.")
+    tables = (
+        library.base,
+        library.asks,
+        library.counts,
+        *(knob.alongside for knob in library.knob),
+    )
+    names = [knob.name for knob in library.knob] + [name for table in tables for name in table]
     wrong = next((name for name in names if not is_of_a_fabric(name)), None)
     if wrong is not None:
         raise BadInput(
-            f"{source}: {wrong[:60]!r} is no variable that an MPI or its fabric reads"
+            f"{source}: {wrong[:60]!r} is not a variable that an MPI or its fabric reads"
             f" ({', '.join(FAMILIES)})."
         )

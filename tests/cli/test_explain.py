@@ -71,9 +71,31 @@ def test_each_kind_of_code_is_explained_and_points_at_the_others(
     assert not [words for words in said if words not in text]
 
 
-def test_a_knob_of_a_study_is_no_unknown_name() -> None:
-    said = one_sentence(wireproof("explain", "PSM3_MTU"))
-    assert "wireproof study psm3 --knobs PSM3_MTU" in said
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("PSM3_MTU", ("PSM3_MTU: knob", "wireproof study psm3 --knobs PSM3_MTU")),
+        ("dirty_ratio", ("dirty_ratio:", "Out of scope")),
+        ("cpu_dma_latency", ("/dev/cpu_dma_latency", "idle-states")),
+        ("FI_PSM3_UUID", ("FI_PSM3_UUID:", "Leave it to MPI")),
+        ("PSM2_MEMORY", ("min, normal (default) or large",)),
+        ("OMPI_MCA_mtl", ("OMPI_MCA_mtl:", "--mca pml cm --mca mtl psm2")),
+        ("qcu", ("Current Configuration: 1x40", "qcu-four-ports")),
+        ("hfi1", ("hfi1-krcvqs", "hfi1-num-sdma")),
+        ("hintpolicy", ("irqbalance-hintpolicy:",)),
+    ],
+)
+def test_names_of_documents_are_explained(name: str, words: tuple[str, ...]) -> None:
+    done = wireproof("explain", name)
+    assert done.returncode == 0, done.stderr
+    text = " ".join(done.stdout.split())
+    assert not [one for one in words if one not in text]
+
+
+def test_an_amount_is_told_from_a_rate() -> None:
+    assert "is an amount, not a rate: add /s (495GB/s)" in one_sentence(
+        wireproof("explain", "495GB")
+    )
 
 
 @pytest.mark.parametrize("name", ["/", "sys", "proc", "devices"])

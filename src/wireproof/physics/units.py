@@ -202,6 +202,8 @@ def _refusal(text: str, unit: str) -> str:
             f"{unit!r} does not say bits or bytes: write {unit[:-2]}b/s or {unit[:-2]}B/s; "
             f"allowed are {ALLOWED}"
         )
+    if re.fullmatch(r"[kKMGT]?i?[bB]", unit):
+        return f"{text!r} is an amount, not a rate: add /s ({text}/s) for a rate"
     return f"unit {unit[:24]!r} is not known; allowed are {ALLOWED}"
 
 

@@ -11,7 +11,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from wireproof.model.errors import BadInput
-from wireproof.verdict.catalogue import CatalogueEntry, causes, findings
+from wireproof.verdict.catalogue import CatalogueEntry, causes, findings, known_names
 
 if TYPE_CHECKING:
     from wireproof.lint.rule import Rule
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 _NEAR = 3
 _MOST_ALIKE = 5
+_OF_PATHS = ("devices", "system", "link", "cpu")
+"""Words of too many codes."""
 _SYSCTLS = "/proc/sys/"
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9]*_[A-Za-z0-9_]{2,80}")
 _OF_NAMES = (
@@ -65,10 +67,23 @@ def explain(code: str) -> list[Explanation]:
     if not found:
         found = [_of_setting(setting) for setting in _known_as(code.strip(), settings.values())]
     if not found:
-        found = _as_variable(code.strip())
-    if not found:
-        raise BadInput(_knob(code.strip()) or _unknown(code, key, names()))
+        found = _as_variable(code.strip()) or _knob(code.strip())
+    if not found and (name := known_names().get(key)):
+        found = [_of_finding(name, None)]
+    if not (found := found or _with_word(key)):
+        raise BadInput(_unknown(code, key, names()))
     return found
+
+
+def _with_word(word: str) -> list[Explanation]:
+    """Return all entries with the word in their code, such as ``hfi1``; of many only the titles."""
+    if word in _OF_PATHS:
+        return []
+    codes = [code for code in names() if f"-{word}-" in f"-{code}-"]
+    found = [one for code in codes for one in explain(code)]
+    if len(found) <= _MOST_ALIKE:
+        return found
+    return [dataclasses.replace(one, paragraphs=()) for one in found]
 
 
 def _as_variable(name: str) -> list[Explanation]:
@@ -103,13 +118,18 @@ def _tried(setting: Setting) -> list[tuple[str, str]]:
     return _listed("Tried by", [command for name in names for command, _ in _studies(name)])
 
 
-def _knob(name: str) -> str:
-    """Return a sentence about a variable that `study` knows, or ""."""
+def _knob(name: str) -> list[Explanation]:
+    """Return an entry for a variable that `study` knows."""
     for command, what in _studies(name):
-        return (
-            f"{name} is not a setting of a host but a knob: {what}. '{command}' tries its values."
+        entry = CatalogueEntry(
+            code=name,
+            title="knob of a study",
+            meaning=f"{what}. It is a variable of a job and not a setting of a host.",
+            detection="`study` reads back what the library took.",
+            next_action=f"`{command}` tries its values.",
         )
-    return ""
+        return [_of_finding(entry, None)]
+    return []
 
 
 def _studies(name: str) -> Iterator[tuple[str, str]]:

@@ -9,7 +9,10 @@ Explained = tuple[str, Sequence[tuple[str, str]]]
 
 
 def explanation_document(found: Sequence[Explained]) -> Document:
-    """One entry, or all that have one name."""
+    """One entry, or all that have one name; the titles if none has paragraphs."""
+    if not any(rows for _, rows in found):
+        titles = [title.partition(": ") for title, _ in found]
+        return titles_document("Entries", {code: title for code, _, title in titles})
     parts = [(title, Facts(tuple(rows))) for title, rows in found]
     if len(parts) == 1:
         ((title, facts),) = parts

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from wireproof.locate.causes.rules import CauseRule
 
 __all__ = ["CATALOGUE", "ENGINE", "CatalogueEntry", "causes", "code_of", "entries_of"]
-__all__ += ["findings", "severity_of"]
+__all__ += ["findings", "known_names", "severity_of"]
 
 
 # --- Which finding each error code of a run becomes. A contract test compares this table with the
@@ -95,6 +95,7 @@ class CatalogueEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
 
 
 _FINDINGS = "findings.md"
+_NAMES = "names.toml"
 _ENTRY = re.compile(
     r"### `(?P<code>[a-z]+(?:-[a-z]+)*)`: (?P<title>.+)\n\n"
     r"(?P<meaning>(?:.+\n)+)\n"
@@ -148,6 +149,19 @@ def findings() -> dict[str, CatalogueEntry]:
             title = text.source(entry.title)
             entries[entry.code] = msgspec.structs.replace(entry, title=title)
     return entries
+
+
+def known_names() -> dict[str, CatalogueEntry]:
+    """Return names that are no finding, setting or rule but that people ask for, by spelling."""
+    from wireproof.model.toml import read_toml
+
+    tree = read_toml(packaged(__name__, _NAMES), _NAMES)
+    rows = msgspec.convert(tree["name"], list[CatalogueEntry])
+    return {
+        spelling.lower().replace("_", "-"): msgspec.structs.replace(row, code=spelling)
+        for row in rows
+        for spelling in row.code.split("|")
+    }
 
 
 def causes() -> dict[str, CatalogueEntry]:

@@ -152,7 +152,7 @@ def test_planted_loss_is_found(wired: Any) -> None:
         if one["code"] == "retransmits" and one["severity"] == "warning"
     ]
     assert "n1" in {one["subject"] for one in again}, found["findings"]
-    assert any("TCP segments were sent again" in one["message"] for one in again)
+    assert any("TCP segments were retransmitted" in one["message"] for one in again)
 
 
 @pytest.mark.engine

@@ -71,7 +71,7 @@ def test_no_loss_passes_and_says_what_is_left_of_the_rate() -> None:
     found = judged([step("tcp", "mpi")])
     assert (found.verdict, codes(found)) == ("pass", [])
     assert found.answer.startswith("no layer loses more than 25%")
-    assert "(100%) are left in layer mpi" in found.answer
+    assert "(100%) remain in layer mpi" in found.answer
 
 
 def test_a_loss_of_start_and_of_rate_fail_by_their_own_codes() -> None:
@@ -85,7 +85,7 @@ def test_a_loss_of_start_and_of_rate_fail_by_their_own_codes() -> None:
 def test_a_loss_that_is_not_paid_above_is_a_note() -> None:
     found = judged([step("tcp", "ofi", **LOST, regained="mpi")], *map(layer, ("tcp", "ofi", "mpi")))
     assert (found.verdict, codes(found)) == ("pass", [("layer-latency", "note")])
-    assert "layer mpi does not pay it" in found.findings[0].message
+    assert "layer mpi does not have this loss" in found.findings[0].message
 
 
 @pytest.mark.parametrize(

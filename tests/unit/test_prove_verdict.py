@@ -194,7 +194,7 @@ def test_two_names_of_one_machine_are_one_end() -> None:
     ends = [msgspec.structs.replace(one, machine="boot/1") for one in pair(1020 * MB).hosts]
     found = judge_traffic(traffic(*ends), [stream()], claim())
     assert codes(found).count("traffic-one-end") == 2
-    assert "one machine" in found.reasons[1].message
+    assert "the same machine" in found.reasons[1].message
 
 
 def test_without_a_number_nothing_is_proven() -> None:

@@ -48,7 +48,7 @@ def test_a_run_that_passes_says_what_was_sent_again(resent: int) -> None:
     assert found[0].evidence["retransmitted_segments"] == resent * count
     assert found[0].evidence["per_million"] == pytest.approx(100 * resent)
     assert f"of {10_000 * count:,}" in found[0].message
-    assert "lost beyond it" in found[0].message
+    assert "lost elsewhere" in found[0].message
     assert of_code(judgement, "packet-loss") == []
 
 

@@ -10,12 +10,14 @@ from wireproof.model.planning import Bounds, CableFit, Configured, Delay, Pfc, e
 from wireproof.plan.numbers import real, whole
 
 # --- Buffers of all ports of a switch for lossless priorities. Pure.
-#  The standard gives only the headroom. XOFF and XON are ours: XOFF leaves exactly the headroom
+#
+# The standard gives only the headroom. XOFF and XON are ours: XOFF leaves exactly the headroom
 # free, and XON is one largest frame below it (as in the Linux driver of mlx5), so that a single
 # frame does not toggle the link. The smallest buffer for both holds two largest frames below XOFF.
 
 # --- Headroom: what still arrives after a port has decided to stop its neighbour. Pure.
-#  IEEE 802.1Q (annex on PFC buffers, from 802.1Qbb): the decision waits for the frame being sent
+#
+# IEEE 802.1Q (annex on PFC buffers, from 802.1Qbb): the decision waits for the frame being sent
 # (the largest of any class), then the PFC frame travels, the neighbour responds, and it may just
 # have begun the largest frame of the no-drop class:
 #

@@ -245,7 +245,7 @@ def _concluded(evidence: _Evidence, passing: int) -> tuple[Verdict, str]:
         )
     if passing:
         return "pass", f"{passing} results pass and crossed the wire"
-    measured = "no result of it passes with its path proven" if evidence.results else ""
+    measured = "none of its results passes with a proven path" if evidence.results else ""
     return "inconclusive", measured or "it was not measured"
 
 

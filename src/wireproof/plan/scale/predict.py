@@ -20,7 +20,8 @@ from wireproof.plan.scale.network import (
 from wireproof.plan.scale.topology import Ints, ScaleTopology
 
 # --- All-to-all by pairwise exchange: in phase d, every rank sends to the rank at distance d. Pure.
-#  n - 1 phases of n messages are too many for large n. A sample of phases is simulated, stratified
+#
+# n - 1 phases of n messages are too many for large n. A sample of phases is simulated, stratified
 # by their reach (within nodes, within leaves, beyond), and the total is estimated with the error of
 # a stratified sample without replacement (Cochran, Sampling Techniques, 5.4). The 95 % interval is
 # 1.96 errors plus 1 % (``_SKEW``) on either side. Closed form for one rank per node on one switch:

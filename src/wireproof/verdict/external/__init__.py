@@ -97,7 +97,7 @@ def _goodput(
     evidence = {"goodput_bytes_per_s": moved, "attainable_bytes_per_s": attainable}
     if moved > (bounds.ceiling(criteria.ceiling_tolerance) or moved):
         text = (
-            f"{throughput(moved)} of each process in each direction is more than the"
+            f"{throughput(moved)} per process in each direction is more than the"
             f" {throughput(bounds.most or 0.0)} that {bounds.link.name} can carry"
         )
         return [
@@ -106,13 +106,13 @@ def _goodput(
     if moved >= share * attainable:
         return []
     text = (
-        f"{throughput(moved)} of each process is {moved / attainable:.1%} of the attainable"
-        f" {throughput(attainable)}; at least {share:.0%} is expected where both directions of"
+        f"{throughput(moved)} per process is {moved / attainable:.1%} of the attainable"
+        f" {throughput(attainable)}; at least {share:.0%} is expected if both directions of"
         f" {bounds.link.name} are loaded"
     )
     severity: Severity = "fail" if moved < _CRAWL * attainable else "inconclusive"
     if severity == "inconclusive":
-        text += "; rings of many processes meet in switches and wait for their slowest"
+        text += "; rings of many processes share switches and wait for their slowest process"
     return [
         Reason(code="below-expectation", severity=severity, message=text, evidence=dict(evidence))
     ]

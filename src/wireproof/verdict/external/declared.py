@@ -72,7 +72,7 @@ def far_too_slow(case: Case) -> bool:
     text = (
         f"bus bandwidth of {throughput(best)} at {size(at)} is {best / most:.1%} of the "
         f"{throughput(most)} of {case.kind}; "
-        f"less than {_TENTH:.0%} is no ring over it: sockets, one slow rail, or another network"
+        f"less than {_TENTH:.0%} cannot be a ring over it: sockets, one slow rail or another link"
     )
     evidence: dict[str, str | float | int | bool | list[str] | None] = {
         "bus_bytes_per_s": best,
@@ -162,7 +162,7 @@ def _judge_mtu(case: Case, link: LinkClaim) -> None:
     mtu, most = path_mtu(case.series), largest_mtu(link)
     if mtu is None or mtu >= most:
         return
-    text = f"the program says a path MTU of {mtu} B, where {case.kind} has up to {most} B"
+    text = f"the program reports a path MTU of {mtu} B, and {case.kind} supports up to {most} B"
     if link.protocol == "omnipath":
         text += ": for 8 KiB the fabric manager and the switch must allow it, and perftest needs -R"
     # An Ethernet of 1500 B leaves 1024 B to RoCE: usual, if not the best.
@@ -185,15 +185,15 @@ def judge_declared(case: Case) -> None:
     if len(series.hosts) == 1 and any("ranks are on" in note for note in series.notes[:_NOTES]):
         case.off = True
         text = (
-            f"the log itself says that all ranks are on {series.hosts[0][:80]}: no wire is "
+            f"the log itself shows all ranks on {series.hosts[0][:80]}: there is no wire "
             "between them"
         )
         case.add("one-host", "fail", text, {"host": series.hosts[0][:80]})
     elif any(_LOOPBACK.match(host) for host in series.hosts[:_NOTES]):
         case.off = True
         text = (
-            f"the log itself names {series.hosts[0][:80]}, which is this machine's loopback and "
-            "no wire"
+            f"the log itself names {series.hosts[0][:80]}, which is the loopback interface, "
+            "not a wire"
         )
         case.add("one-host", "fail", text, {"host": series.hosts[0][:80]})
     elif _BY_PROVIDER.get(_provider(series)) == "shm":

@@ -147,7 +147,7 @@ def _unexcused(case: Case, bounds: CurveBounds, reached: float) -> tuple[Severit
     if series.waits and not printed and reached >= _LATENCY_SHARE:
         return "warning", "the table is about latency"
     if link.protocol != "tcp" and not link.pcie and reached >= _NARROWER:
-        return "fail", "where the slot is narrower than the link, say so (--pcie gen3x8)"
+        return "fail", "if the slot is narrower than the link, state it (--pcie gen3x8)"
     return "fail", ""
 
 
@@ -190,7 +190,7 @@ def _start_excused(case: Case, bounds: CurveBounds, times_usual: float) -> str:
     if over_fabric(bounds.link):
         return "IP over a fabric is as slow as its settings"
     if times_usual <= _BARELY:
-        return "so little may be the processors' doing"
+        return "so small a delay may come from the processors"
     return _of_few(case) or scattered(case)
 
 
@@ -244,7 +244,7 @@ def allowance(case: Case, bounds: CurveBounds, shares: list[float], row: CurveRo
     if few := _of_few(case):
         return few
     if series.tool == "nccl_tests" and reached >= _GPUS:
-        return "the way between GPU and adapter may be the narrower"
+        return "the path between GPU and adapter may be the bottleneck"
     if case.unit_wrong:
         return "its unit is in doubt"
     if series.protocol == "udp":
@@ -293,8 +293,8 @@ def _of_library(case: Case, bounds: CurveBounds, row: CurveRow, reached: float) 
     slot = narrower_slot(bounds.link)
     if slot is not None and any(_SLOT[0] * rate <= moved <= _SLOT[1] * rate for rate in slot.rates):
         return (
-            f"{throughput(moved)} is what {slot.name} carries, in which such adapters are"
-            f" met: say the slot (--pcie {slot.claim})"
+            f"{throughput(moved)} is what {slot.name} carries, and such adapters are often in"
+            f" such a slot: state the slot (--pcie {slot.claim})"
         )
     if case.waits:
         copied = moved >= case.constant("allow.copied")
@@ -309,8 +309,8 @@ def _of_library(case: Case, bounds: CurveBounds, row: CurveRow, reached: float) 
     least = max(case.constant("allow.stream"), _SLOWER_TRAINING.get(bounds.link.kind, 0.0))
     if reached >= least:
         return (
-            "no slower training of the link leaves so much: ranks that are not bound to a core"
-            " near the adapter, a virtual machine or other traffic may"
+            "a link trained to a lower rate would carry less: the cause may be ranks that are not"
+            " bound to a core near the adapter, a virtual machine or other traffic"
         )
     return ""
 
@@ -344,7 +344,7 @@ def scattered(case: Case) -> str:
     limit = case.constant("allow.scatter")
     # Without delays, a longer message is never quicker than a shorter one.
     late = [time for at, time in enumerate(small) if time >= limit * min(small[at:])]
-    sentence = "the small sizes scatter, as they do where processes wait for a processor"
+    sentence = "the small sizes scatter, as they do if processes wait for a processor"
     return sentence if len(late) >= _LATE else ""
 
 

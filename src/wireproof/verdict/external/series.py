@@ -112,8 +112,8 @@ def _roce_if_only_that_explains(
         return bounds
     text = (
         f"a start of {short_time(start)} excludes kernel TCP ({short_time(bounds.floor)} at least) "
-        f"and RoCE explains the whole curve: held against {roce.link.name}; say --path tcp when "
-        "TCP was meant"
+        f"and RoCE explains the whole curve: judged as {roce.link.name}; give --path tcp if "
+        "TCP was used"
     )
     case.guessed = True
     case.add("judged-as-rdma", "note", text, {"start_ns": start, "tcp_floor_ns": bounds.floor})
@@ -126,8 +126,8 @@ def _past_the_kernel(case: Case, link: LinkClaim, past: str, table: Table | None
         link = carried_by(link, "tcp")
     bounds = bounds_of(link, table, bypass=True)
     text = (
-        f"{past}: sockets past the kernel, held against {bounds.link.name} without the kernel's "
-        "floor"
+        f"{past}: sockets that bypass the kernel, judged as {bounds.link.name} without the"
+        " kernel's floor"
     )
     case.add("judged-past-kernel", "note", f"{text} ({short_time(bounds.floor)} instead)")
     return bounds
@@ -145,11 +145,8 @@ def _with_path_mtu(series: Series, link: LinkClaim) -> LinkClaim:
 
 
 def _instead(case: Case, bounds: CurveBounds, code: str, what: str, path: str) -> CurveBounds:
-    contradiction = f", although path {path} was said" if path not in _OPEN_PATHS else ""
-    text = (
-        f"{case.series.benchmark} moves its bytes by {what}: held against"
-        f" {bounds.link.name}{contradiction}"
-    )
+    contradiction = f", although path {path} was given" if path not in _OPEN_PATHS else ""
+    text = f"{case.series.benchmark} uses {what}: judged as {bounds.link.name}{contradiction}"
     agrees = (code == "judged-as-tcp") == (path in ("tcp", "udp", "sockets"))
     case.add(code, "note" if not contradiction or agrees else "warning", text[:400])
     return bounds
@@ -182,7 +179,7 @@ def _expect(case: Case) -> tuple[float | None, list[str]]:
         case.add(
             "no-wire-claimed",
             "inconclusive",
-            f"{case.kind} was claimed: nothing is said about a network",
+            f"{case.kind} was claimed, so no network is judged",
         )
         return None, []
     fastest = case.fastest
@@ -208,9 +205,9 @@ def _without_link(case: Case, least: float) -> str:
     shown = (
         f"the series {' and '.join(observed)}"
         if observed
-        else "the series has no number of one path"
+        else "the series has no number for a single path"
     )
-    return f"no link is claimed, so {shown} without a limit to hold it against; name it with --link"
+    return f"no link is claimed, so there is no limit: {shown}; name the link with --link"
 
 
 def _held_by(case: Case, attainable: float | None) -> None:
@@ -219,7 +216,7 @@ def _held_by(case: Case, attainable: float | None) -> None:
     if case.guessed and not case.rate_known and case.held:
         text = (
             "RDMA was inferred from the start-up time alone, and no size shows the rate; "
-            "say --path rdma or tcp"
+            "give --path rdma or tcp"
         )
         case.add("sizes-too-small", "inconclusive", text)
     if series.traffic == "other":
@@ -241,7 +238,7 @@ def _held_small(case: Case, attainable: float | None) -> None:
             if attainable is None
             else "the sizes are too small to show the rate of the link"
         )
-        text = f"{what}, and the series has no start to hold against a floor"
+        text = f"{what}, and the series has no start to compare with a floor"
         case.add("sizes-too-small", "inconclusive", text)
     elif attainable is None and curve.best is not None and curve.start is None:
         case.held = False
@@ -258,8 +255,8 @@ def _held_collective(case: Case) -> None:
         return
     beside = ", and ranks may be neighbours on one node" if neighbours(case.series) else ""
     text = (
-        f"{case.series.benchmark} is held against the floor only: a link's goodput is no limit of "
-        f"it{beside}"
+        f"{case.series.benchmark} is compared with the floor only, because a link's goodput does "
+        f"not limit it{beside}"
     )
     case.add("only-a-floor", "inconclusive", text)
 
@@ -279,9 +276,7 @@ def _unit_doubt(case: Case, attainable: float | None) -> None:
             for f in (MEBI, 1 / MEBI)
         )
     change = (
-        "; the other unit would change the verdict"
-        if near
-        else "; the verdict is the same in either"
+        "; the other unit would change the verdict" if near else "; the verdict is the same in both"
     )
     case.add("unit-doubt", "inconclusive" if near else "note", f"{doubt}{change}"[:400])
 
@@ -347,7 +342,7 @@ def _name(case: Case, explained: list[str]) -> None:
     if not case.curve.rows or (case.bounds is not None and (not case.off or not explained)):
         return
     more = f" and {len(explained) - _NAMED} more" if len(explained) > _NAMED else ""
-    text = "no link that is known explains the numbers"
+    text = "no known link explains the numbers"
     if explained:
         text = f"the numbers are consistent with {', '.join(explained[:_NAMED])}{more}"
     case.add("explained-by", "note", text, {"links": explained})

@@ -158,7 +158,7 @@ def _inversion(case: Case, group: list[CurveRow]) -> None:
         "sizes": sizes,
     }
     if row.size >= _CLIFF_FROM and len(group) > 1:
-        text += f"; {sizes}: the protocol below costs more than the one above; {_advice(case)}"
+        text += f"; {sizes}: the protocol for smaller sizes costs more; {_advice(case)}"
         case.add("protocol-switch-cliff", "warning", text, evidence)
         return
     rest = ", ".join(size(other.size) for other in group if other is not row)

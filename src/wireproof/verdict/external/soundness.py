@@ -51,8 +51,7 @@ def judge_soundness(case: Case) -> None:
         case.add("nothing-measured", "inconclusive", "the series has no row that can be judged")
     if not series.complete:
         text = (
-            f"the table is cut short ({series.incomplete or 'it has no end'}): what is missing is "
-            "not known"
+            f"the table is cut short ({series.incomplete or 'it has no end'}): the rest is unknown"
         )
         case.add("incomplete-table", "inconclusive", text, {"rows": len(curve.rows)})
     wrong = [row.size for row in curve.rows if row.point.valid is False]
@@ -171,8 +170,8 @@ def _factor(case: Case, usual: float) -> None:
         case.add("unit-doubt", "inconclusive", text, {"factor": usual})
     elif any(_near(usual * factor, known, 0.03) for factor in (2.0, 0.5)):
         text = (
-            f"{_MOVED} is {usual:.3g}: one of the two is per full round trip or of both "
-            f"directions, and the other is not ({series.formula})"
+            f"{_MOVED} is {usual:.3g}: only one of the two is per full round trip or for both "
+            f"directions ({series.formula})"
         )
         case.add("wrong-formula", "warning", text, {"factor": usual})
 
@@ -230,13 +229,13 @@ def tell_formula(case: Case) -> None:
     name = series.benchmark.lower()
     if series.traffic in ("put", "get", "atomic") and series.protocol != "rdma":
         text = (
-            "one-sided: hold it against other one-sided results only, not against two-sided "
+            "one-sided: compare it with other one-sided results only, not with two-sided "
             "ping-pongs or streams"
         )
         if series.waits:
             text += "; its time is the whole operation, not half a round trip"
     elif "pingping" in name:
-        text = "PingPing: both send at once and the time is not halved; it is no PingPong"
+        text = "PingPing: both send at once and the time is not halved; it is not a PingPong"
     elif series.directions > 1:
         best = case.curve.best
         each = f": {throughput(best.goodput)} each" if best is not None else ""
@@ -245,11 +244,11 @@ def tell_formula(case: Case) -> None:
             "direction is judged"
         )
     elif series.traffic == "exchange":
-        text = "both directions are loaded at once: do not hold it against a one-way stream"
+        text = "both directions are loaded at once: do not compare it with a one-way stream"
     elif series.tool == "table":
         text = (
-            "the table does not name its benchmark: of a whole round trip or a collective the "
-            "verdict would be another"
+            "the table does not name its benchmark: for a full round trip or a collective, the "
+            "verdict would differ"
         )
     else:
         return

@@ -292,9 +292,7 @@ def _possible(
         return []
     text = (
         f"{who}, {quantity.size(point.message_bytes)}: {estimate.median_ns / 1e3:.2f} us for"
-        " one operation is "
-        "less than the"
-        f" {limit / 1e3:.2f} us that the wire needs for what must cross it"
+        f" one operation is less than the {limit / 1e3:.2f} us that its bytes need on the wire"
     )
     severity: Severity = (
         "fail" if decides(estimate) and estimate.high_ns < hard * tolerance else "inconclusive"

@@ -24,16 +24,15 @@ def step_said(step: LayerStep, titles: Mapping[LayerName, str], smallest: float)
     if step.answer == "undecided":
         what = {"start": "start", "rate": "rate", "windowed": "rate of a window"}[step.quantity]
         return (
-            f"{lower} to {upper}: whether the {what} loses more than {smallest:.0%} is open"
+            f"{lower} to {upper}: whether the {what} loses more than {smallest:.0%} is undecided"
             f" ({_times(step)}); give more --rounds"
         )
     if step.answer == "no-loss":
         return f"{upper} {_alike(step)} {lower}, within {smallest:.0%} ({_times(step)})"
     sentence = f"{upper} {_lost(step)} {lower} ({_times(step)})"
     if step.regained:
-        return (
-            f"{sentence}; {titles[step.regained]} does not pay it, so it does not go through there"
-        )
+        regained = titles[step.regained]
+        return f"{sentence}; {regained} does not have this loss, so it bypasses that layer"
     return sentence
 
 
@@ -172,7 +171,7 @@ def _top(layer: Layer) -> float | None:
 
 
 def _of_layer(layer: Layer) -> Finding:
-    message = f"{layer.title} takes no part in a claim: {layer.apart}"
+    message = f"{layer.title} is left out of all comparisons: {layer.apart}"
     evidence: Evidence = {"proof": layer.proof}
     return _finding("layer-off-wire", "inconclusive", message, layer.name, evidence)
 
@@ -211,7 +210,7 @@ def _share(parts: Sequence[Layer]) -> list[str]:
     if ends[0] is None or ends[1] is None:
         return []
     first, last = ends[0].value, ends[1].value
-    left = f"{quantity.megabytes(last)} MB/s ({last / first:.0%}) are left in {parts[-1].title}"
+    left = f"{quantity.megabytes(last)} MB/s ({last / first:.0%}) remain in {parts[-1].title}"
     return [f"Of {quantity.megabytes(first)} MB/s in {parts[0].title}, {left}"]
 
 

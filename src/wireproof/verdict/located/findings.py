@@ -73,8 +73,8 @@ def _note(node: str, nics: str, partner: str, finding: Finding) -> Issue:
     ends = f"{partner},{node}" if receives else f"{node},{partner}"
     command = f"wireproof measure stream --hosts {ends} --nic {nics} --gain"
     text = (
-        f"{node}: its rails {nics} carried their shares, so that the bytes do not say which of them"
-        f" is slow; each alone does: {command}"
+        f"{node}: its rails {nics} carried their shares, so the bytes do not show which rail is"
+        f" slow; measure each alone: {command}"
     )
     return Issue("rail-not-told", "inconclusive", Node(node), text, {"command": command})
 

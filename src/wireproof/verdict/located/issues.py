@@ -334,8 +334,8 @@ def _innocent(located: Located) -> list[Issue]:
             text = (
                 f"paths of the kind '{tier.name}' are {tier.oversubscription:.2g} times slower "
                 "than the best kind "
-                f"({tier.samples} samples): a property of the fabric, no fault; "
-                f"{_quantity_of(located, tier.median)} is expected there when all use them"
+                f"({tier.samples} samples): a property of the fabric, not a fault; "
+                f"{_quantity_of(located, tier.median)} is expected there if all use them"
             )
             evidence: Evidence = {
                 "oversubscription": tier.oversubscription,

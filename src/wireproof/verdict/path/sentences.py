@@ -88,7 +88,7 @@ _SENTENCES = {
         "larger points of the same two hosts did not cross, so the path is not proven"
     ),
     "rival-port": (
-        "another port carried enough to have been the one ({others}), so the path is not proven"
+        "another port carried enough to have been the path ({others}), so the path is not proven"
     ),
     "unproven-too-few-bytes": (
         "too little to separate from other traffic, so the path is not proven"
@@ -96,7 +96,7 @@ _SENTENCES = {
     "counter-wrapped": (
         "a counter was reset, stands at its end or passed it{remark}, so the path is not proven"
     ),
-    "background-traffic": "other traffic on the ports is too loud to prove the path ({others})",
+    "background-traffic": "other traffic on the ports is too heavy to prove the path ({others})",
 }
 
 

@@ -104,13 +104,13 @@ def _unread(counts: Sequence[Count | None]) -> Iterator[Said]:
     """Report counters that exist but have no value for this interval."""
     if unknown := [one for one in counts if one is not None and one.moved is None]:
         why = unknown[0].remark or "not known"
-        because = f"{_leaf(unknown[0].counters)} says nothing of this time: {why}"
+        because = f"{_leaf(unknown[0].counters)} has no value for this interval: {why}"
         yield Said("unproven", because, "pfc-counters-unreadable", unknown)
 
 
 def _no_priority(port: JudgedPort) -> Iterator[Said]:
     if port.priority is None:
-        because = "which priority is lossless is not known: give --priority"
+        because = "the lossless priority is unknown: give --priority"
         yield Said("unproven", because, "pfc-no-priority")
 
 
@@ -167,7 +167,7 @@ def _in_the_switch(port: JudgedPort) -> Iterator[Said]:
     if reading.lost and not reading.by_kernel:
         return
     if reading.resent is None:
-        because = "what a switch drops shows nowhere: no counter of packets sent again was read"
+        because = "drops in a switch would not show: no retransmission counter was read"
         yield Said("unproven", because + port.of_driver, _MISSING)
     elif reading.resent.moved:
         because = (
@@ -185,7 +185,7 @@ def _none_dropped(port: JudgedPort) -> Iterator[Said]:
     ]
     for direction, verb in _VERB.items():
         if not any(one.direction == direction for one in proving):
-            because = f"no counter of packets dropped when {verb} is there"
+            because = f"there is no counter of packets dropped when {verb}"
             yield Said("unproven", because + port.of_driver, _MISSING)
     because = "0 dropped, sent or received, by the host's own counters"
     yield Said("pass", because, "", [one.count for one in proving])
@@ -215,7 +215,7 @@ def _pauses_uncounted(port: JudgedPort) -> Iterator[Said]:
     for verb, pauses in port.ways:
         if pauses.stopped is None:
             yield from _unread(_counts(pauses))
-            because = f"no counter of pauses {verb} in priority {port.priority} is there"
+            because = f"there is no counter of pauses {verb} in priority {port.priority}"
             because += port.of_driver
             if port.reading.shown_when_on:
                 because += "; its driver lists them only where PFC is on for the priority"

@@ -34,7 +34,7 @@ from wireproof.verdict.pfc.pauses import (
 )
 
 LIMITS = (
-    "hosts' counters alone: what a switch dropped shows only in packets that RDMA sent again",
+    "host counters only: drops in a switch show only as RDMA retransmissions",
     "a pass holds for this load: more senders, or longer, may need more headroom",
 )
 
@@ -298,7 +298,7 @@ def _one_way(judged: Judged) -> Iterator[Finding]:
         return
     own = [one.of(priority) for one in judged.readings]
     if any(one.tx.stopped for one in own) and all(one.rx.stopped is False for one in own):
-        said = f"hosts paused their switch in priority {priority}, and it never paused one of them"
+        said = f"hosts paused their switch in priority {priority}, and it never paused any of them"
         yield made("pfc-one-way", "inconclusive", said)
     elif not any(one.paused for one in own) and not any(
         one.code == "pfc-no-xoff" for port in judged.ports for one in port.conditions

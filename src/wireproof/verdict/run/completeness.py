@@ -62,7 +62,7 @@ def _fallback(found: LibfabricUsed, wanted: str, *, wire: bool) -> str:
     if unusual:
         return (
             f"provider {found.provider} answered: {', '.join(unusual)} is not usual over {name},"
-            " so its own reliable endpoints were not to be had"
+            " so its own reliable endpoints were not available"
         )
     if wire and name in _OF_ONE_MACHINE:
         return f"provider {found.provider} does not leave the machine, and a wire is claimed"
@@ -99,8 +99,8 @@ def _differences(ctx: Context) -> list[Issue]:
         rank, value = other[0], getattr(other[1], name)
         text = (
             f"libfabric's {name.replace('_', ' ')} is {first or 'unknown'} on"
-            f" {ctx.name(ranks[0][0])} and {value or 'unknown'} on {ctx.name(rank)}: a number"
-            " between them is that of neither"
+            f" {ctx.name(ranks[0][0])} and {value or 'unknown'} on {ctx.name(rank)}: numbers"
+            " between them describe neither setup"
         )
         evidence: Evidence = {"what": name, "first": str(first), "other": str(value)}
         issues.append(Issue("provider-differs", "warning", ctx.node(rank), text, evidence))
@@ -127,7 +127,8 @@ def _completion(ctx: Context) -> list[Issue]:
     said = (fabric.completion if fabric else "") or "its own"
     text = (
         f"{' and '.join(remote)} ended with {said} completion of the provider"
-        f" {fabric.provider if fabric else ''}: the time does not reach to the target's memory"
+        f" {fabric.provider if fabric else ''}: the time does not include the write to the"
+        " target's memory"
     )
     return [Issue("completion-local", "warning", _RUN, text, {"completion": said})]
 
@@ -354,8 +355,8 @@ def _places(ctx: Context) -> list[Issue]:
         asked, found = _short(host.host), _short(host.hostname)
         if asked and found != asked and found in claimed:
             text = (
-                f"rank {host.rank} was to run on {host.host} and runs on {host.hostname}: its "
-                "numbers are of that host"
+                f"rank {host.rank} should run on {host.host} but runs on {host.hostname}: its "
+                "numbers belong to that host"
             )
             issues.append(Issue("wrong-host", "inconclusive", Node(host.host), text))
     return issues
@@ -377,7 +378,7 @@ def _claim(ctx: Context) -> list[Issue]:
     if ctx.link is None or (
         ctx.link.rate_bits_per_s is None and ctx.link.protocol not in ("shm", "loopback")
     ):
-        text = "the link's rate is not known, so that no number can be called too fast or too slow"
+        text = "the link's rate is unknown, so no number can be judged as too fast or too slow"
         issues.append(Issue("no-limit-known", "inconclusive", _RUN, text))
     elif ctx.link.protocol in ("shm", "loopback"):
         text = (

@@ -238,17 +238,17 @@ def _both_ways(pair: PairResult) -> tuple[tuple[int, int], tuple[int, int]]:
 def _words(host: _Host) -> str:
     share = host.per_million
     of = f" of {host.sums[_SENT]:,}" if host.sums[_SENT] else ""
-    rate = f", {share:.3g} of a million" if share is not None else ""
+    rate = f", {share:.3g} per million" if share is not None else ""
     drops = ", ".join(
         f"{counter} +{count}" for counter, count in host.drops.most_common(_MOST_NAMED)
     )
     where = (
         f"dropped here: {drops}"
         if drops
-        else "no port of this host counted a drop: they were lost beyond it"
+        else "no port of this host counted a drop: they were lost elsewhere"
     )
     return (
-        f"{host.sums[_RESENT]:,}{of} TCP segments were sent again (at {len(host.at)} of "
+        f"{host.sums[_RESENT]:,}{of} TCP segments were retransmitted (at {len(host.at)} of "
         f"{host.points} points{rate}); "
         f"{where}"
     )

@@ -44,10 +44,10 @@ def payload_issues(
 ) -> list[Issue]:
     """Report a payload of a pair or a group that arrived changed or was not checked."""
     if integrity == "corrupt":
-        text = f"{where}: the payload arrived changed"
+        text = f"{where}: the payload arrived corrupted"
         return [Issue("payload-corrupt", "fail", who, text, point=point.id, weight=1.0)]
     if integrity == "unchecked" and checkable:
-        text = f"{where}: it was not checked whether the payload arrived as it was sent"
+        text = f"{where}: the payload was not checked on arrival"
         return [Issue("payload-unchecked", "inconclusive", who, text, point=point.id)]
     return []
 
@@ -77,7 +77,7 @@ def precision_issues(
     wide = number.half_width > ctx.criteria.max_half_width or not enough_samples(number.time)
     if wide or number.label == "unstable":
         known = f"{quantity.plus_minus(number.half_width)} ({quantity.counted(samples, 'sample')})"
-        noisy = f"noisy, {known}; it decides all the same" if enough else f"too noisy: {known}"
+        noisy = f"noisy, {known}; but precise enough to decide" if enough else f"too noisy: {known}"
         text = f"{where}: {noisy if wide else known}"
         severity: Severity = ("warning" if enough else "inconclusive") if wide else "note"
         issues.append(

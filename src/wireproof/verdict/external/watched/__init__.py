@@ -198,16 +198,16 @@ class _Judged:
 
     def _too_little(self, wanted: float) -> tuple[Proof, list[Reason]]:
         text = (
-            f"the printed rows account for {volume(wanted)} at least; below "
-            f"{volume(2 * START_UP_BYTES)} that"
-            " cannot be separated from the start of the programs."
+            f"the printed rows account for at least {volume(wanted)}; less than"
+            f" {volume(2 * START_UP_BYTES)} cannot be separated from the start-up traffic of the"
+            " programs."
         )
         return "unproven", [reason("traffic-too-little", text, {"least_bytes": wanted})]
 
     def _without_number(self) -> Reason:
         text = (
-            f"{self._seen_instead()}, and the command printed no number that is known here: there "
-            "is nothing to hold it against."
+            f"{self._seen_instead()}, and the command printed no number that wireproof recognises:"
+            " there is nothing to compare."
         )
         seen = {"crossed_bytes": self.claimed.bytes, "loopback_bytes": self.loopback.bytes}
         return reason("traffic-no-number", text, seen)
@@ -244,10 +244,10 @@ class _Judged:
         most = criteria.on_wire_min * wanted
         if not self.claimed.below(most):
             unsure = volume(self.claimed.unsure)
-            text = f", and {unsure} of background before the command leave it open"
+            text = f", and {unsure} of background traffic before the command leave it undecided"
             return "unproven", "traffic-background", text
         if hidden := self.ports.unplaced(ABSENT * wanted + START_UP_BYTES):
-            text = f", and what {hidden} stands on is hidden: others may count the same bytes"
+            text = f", and the port below {hidden} is hidden: other ports may count the same bytes"
             return "unproven", "traffic-unreadable", text
         absent = self.claimed.below(ABSENT * wanted + min(START_UP_BYTES, wanted / 2))
         if self.other.at_least(MOST_OF_IT * wanted) and absent:
@@ -256,7 +256,7 @@ class _Judged:
         if apart := self._other_port_at_one_end(wanted):
             return "wrong-path", "traffic-wrong-path", apart
         if self.claimed.trouble:
-            text = f", but a counter of it cannot be read ({self.claimed.trouble})"
+            text = f", but one of its counters cannot be read ({self.claimed.trouble})"
             return "unproven", "traffic-unreadable", text
         inside = self.claimed.inside
         if inside is not None and turned_round(inside, self.claimed.upper, wanted, most):
@@ -267,14 +267,14 @@ class _Judged:
             return "unproven", "traffic-unreadable", text
         some = ABSENT * wanted + START_UP_BYTES
         if self.claimed.at_least(some) or self.other.at_least(some):
-            text = f"{self._elsewhere()}: the rest went by memory or loopback"
+            text = f"{self._elsewhere()}: the rest went through memory or loopback"
             return "mixed", "traffic-mixed", text
         if self.loopback.at_least(MOST_OF_IT * wanted):
             text = f": {volume(self.loopback.bytes)} went over loopback, within one host"
             return "off-wire", "traffic-loopback", text
         if not absent or not self.other.below(some):
             unsure = volume(max(self.claimed.unsure, self.other.unsure))
-            text = f", and {unsure} of background before the command leave it open"
+            text = f", and {unsure} of background traffic before the command leave it undecided"
             return "unproven", "traffic-background", text
         text = ": the messages went through memory, not over a wire"
         return "off-wire", "traffic-off-wire", text
@@ -322,7 +322,7 @@ class _Judged:
             span = f"no two readings show a rate of {self._claimed_ports()}"
         summary = f"{volume(rate)}/s was printed, {span}"
         if self._in_bulk(claims, wanted):
-            there = f"{summary}; the bytes are all there."
+            there = f"{summary}; all bytes crossed."
             return "on-wire", [fine, reason("traffic-rate-unseen", there, seen, "warning")]
         if self._hardly_moved(rate):
             return "off-wire", [reason("traffic-rate-above-peak", f"{summary}, in {text}.", seen)]

@@ -76,7 +76,7 @@ def _reason(
     severity: Severity = "note" if code == "rails-shared" else "warning"
     summary = {
         "striped": "each rail carried its share",
-        "one-rail": "one rail carried all of it",
+        "one-rail": "one rail carried everything",
         "unequal": "the rails did not carry their shares",
     }.get(state, "what each rail carried is not known")
     evidence = {"host": host, "direction": way, "striping": state}
@@ -136,7 +136,7 @@ def _unwatched(traffic: Traffic, ports: WatchedPorts, claimed: Carried) -> Itera
     watched = [host.host for host in traffic.hosts if not host.error]
     if len(ports.hosts) < len(watched):
         names = ", ".join(watched[:_SHOWN])
-        text = f"{names}: some of these names are one machine, whose ports are counted once."
+        text = f"{names}: some of these names are the same machine; its ports are counted once."
         yield reason("traffic-one-end", text, {"hosts": names}, "warning")
     if traffic.unwatched:
         names = ", ".join(traffic.unwatched[:_SHOWN])
@@ -151,9 +151,7 @@ def one_place(ports: WatchedPorts, claimed: Carried) -> Iterator[Reason]:
     """Warn that the proof covers traffic between machines, not traffic between these hosts."""
     if claimed.level != "wire":
         for names, code in ports.mates().items():
-            text = (
-                f"{names}: {PLACES[code]}; what they send each other is not known to be on a wire."
-            )
+            text = f"{names}: {PLACES[code]}; their traffic with each other may not use a wire."
             yield reason(code, text, {"hosts": names}, "warning")
 
 
@@ -217,7 +215,7 @@ def _retransmits(host: str, counters: dict[str, int], segments: int | None) -> R
     beyond = any(name != "ip/Tcp/RetransSegs" for name in counters)
     of = f" ({share:.2%} of {segments} segments)" if share is not None and again else ""
     serious = beyond or share is None or share > RETRANSMIT_SHARE
-    text = f"{host} sent again: {_listed(counters)}{of}."
+    text = f"{host} retransmitted: {_listed(counters)}{of}."
     return reason(
         "traffic-retransmits", text, {"host": host, **counters}, "warning" if serious else "note"
     )

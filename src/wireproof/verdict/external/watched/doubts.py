@@ -93,7 +93,7 @@ class Doubts:
         radios = [name for ledger, name in self._busiest() if is_on_air(ledger, name)]
         if not radios:
             return None
-        text = f"{', '.join(radios)} is a Wi-Fi interface: what crossed it crossed no wire."
+        text = f"{', '.join(radios)} is a Wi-Fi interface: its traffic crossed no wire."
         return reason("traffic-adapter-unknown", text, {"nic": ", ".join(radios)})
 
     def _one_host(self) -> Reason | None:

@@ -108,7 +108,7 @@ def job(state: str, reason: str = "None") -> tuple[int, str, str]:
         (job("COMPLETING", "TimeLimit"), "job 12 was ended at its time limit of 00:01:00"),
         (job("CANCELLED"), "job 12 was cancelled"),
         (job("COMPLETING"), "Slurm ends job 12 before its time"),
-        (job("NODE_FAIL", "NodeDown"), "a node of it failed"),
+        (job("NODE_FAIL", "NodeDown"), "one of its nodes failed"),
         (job("PENDING", "BeginTime"), "job 12 was ended and put back into the queue"),
         (
             (1, "", "slurm_load_jobs error: Invalid job id specified\n"),

@@ -124,7 +124,7 @@ def test_no_agent_no_question() -> None:
     ("said", "words"),
     [
         ("ssh: Could not resolve hostname n9: Name or service not known", "cannot be resolved"),
-        ("ssh: connect to host n1 port 22: No route to host", "no way to it"),
+        ("ssh: connect to host n1 port 22: No route to host", "no route to it"),
         ("ssh: connect to host n1 port 22: Connection timed out", "did not answer"),
         ("Host key verification failed.", "host key is unknown"),
         (

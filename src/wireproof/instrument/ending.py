@@ -282,7 +282,6 @@ def missing_points(plan: Plan, frames: Sequence[Frame], ending: Ending) -> dict[
 
 
 def _error_code(error: EngineError) -> MissingCode:
-    """Return the code for the reason why a point with this error has no result."""
     if error.code.endswith(("-lost", "-gone")):
         return "rank-lost"
     return "deadline" if error.code == "deadline" else "failed"

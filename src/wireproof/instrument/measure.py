@@ -291,7 +291,9 @@ def _check_same(plan: Plan, folder: RunFolder) -> None:
     except OSError as error:
         raise BadInput(f"{path} cannot be read: {error.strerror}.") from error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise BadInput(f"{path} is not a run of ours ({error}): it cannot be resumed.") from error
+        raise BadInput(
+            f"{path} is not a run of wireproof ({error}): it cannot be resumed."
+        ) from error
     if (before.points, before.ranks, before.transport) != (plan.points, plan.ranks, plan.transport):
         raise BadInput(
             f"{folder.path} holds a run of another plan: resume it with the same options, or give"

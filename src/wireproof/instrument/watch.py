@@ -115,15 +115,15 @@ class Follower:
             frame = self._decoder.decode(line)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             self.error = (
-                f"the watch sent something else than a reading ({clean_text(str(error).encode())})"
+                f"the watch sent something other than a reading ({clean_text(str(error).encode())})"
             )
             return
         if why := unsound(frame):
-            self.error = f"the watch sent a number that cannot be: {clean_text(why.encode())}"
+            self.error = f"the watch sent an impossible number: {clean_text(why.encode())}"
         elif isinstance(frame, WatchStart):
             self.about = frame
         elif self.about is None:
-            self.error = "the watch did not say whose counters it reads"
+            self.error = "the watch did not say which host's counters it reads"
         else:
             self._read(frame)
 
@@ -261,7 +261,6 @@ class Watcher:
 
 
 def _reason(status: int | None, talk: bytes) -> str:
-    """Return a sentence about a watch that ended too early."""
     said = clean_text(talk, TALK_BYTES)[-300:]
     if status in (126, 127):
         return f"the engine is not there ({said or f'exit status {status}'})"

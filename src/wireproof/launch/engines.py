@@ -92,7 +92,7 @@ def _own_cache(environment: Mapping[str, str]) -> Path:
         except OSError as error:
             reasons.append(error.strerror or str(error))
     raise CouldNotMeasure(
-        f"no folder of our own can be made for the link to an MPI library ({'; '.join(reasons)}):"
+        f"cannot create a private folder for the link to an MPI library ({'; '.join(reasons)}):"
         " set XDG_CACHE_HOME to a folder that belongs to you alone."
     )
 

@@ -38,7 +38,7 @@ _SAYINGS = (
     (r"connection refused", "it refuses the connection: start sshd there"),
     (
         r"no route to host|network is unreachable|host is down",
-        "there is no way to it: is it up, and its link?",
+        "there is no route to it: is the host up, and its link?",
     ),
     (r"timed out|timeout", "it did not answer in time: is it up, and its link?"),
     (

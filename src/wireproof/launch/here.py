@@ -39,7 +39,6 @@ _LOOK_UPS = 32
 
 
 def _addresses(name: str) -> list[str]:
-    """Return the addresses of a name (an address is its own), none if the name is unknown here."""
     try:
         found = socket.getaddrinfo(name, None, type=socket.SOCK_DGRAM)
     except (OSError, UnicodeError):

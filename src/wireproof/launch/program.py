@@ -135,7 +135,6 @@ def mpi_for(recipe: BenchmarkRecipe, program: Path | None, choice: str = "") -> 
 
 
 def _linked(program: Path | None, soname: str, families: Sequence[str]) -> MpiInstall:
-    """Return an MPI with the library that the program was linked with; the same soname is best."""
     usable = [one for one in find_mpis() if not one.problem and one.family in families]
     exact = [one for one in usable if one.soname == soname] or usable
     if not exact:

@@ -173,7 +173,6 @@ def _heredoc(every: list[Command], place: int) -> Fragment | None:
 
 
 def _target(every: list[Command], place: int) -> str:
-    """Return the file that the command's output is written to; "" if there is none."""
     command = every[place]
     targets = [
         redirect.target.text

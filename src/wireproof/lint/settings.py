@@ -78,6 +78,5 @@ def _named(finding: LintFinding, line: str, names: Mapping[str, str]) -> str:
 
 
 def _wishes(entry: Setting) -> list[str]:
-    """Return the wanted values by profile."""
     wanted = entry.wanted or entry.good
     return [text if name == "any" else f"{name}: {text}" for name, text in wanted.items()]

@@ -150,7 +150,7 @@ def look() -> ThisMachine:
         detail=f"clock source {source or 'unknown'}",
         advice=""
         if source in ("tsc", "arch_sys_counter")
-        else "times cost a system call here: latencies are less sharp",
+        else "reading the time takes a system call here: latencies are less precise",
     )
     return ThisMachine(
         kernel=platform.release(),

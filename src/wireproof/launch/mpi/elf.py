@@ -82,7 +82,6 @@ class _Elf:
 
 
 def _names(elf: _Elf, wanted: int) -> list[str]:
-    """Return the texts of the dynamic section's entries with the tag ``wanted``."""
     segments = elf.segments()
     dynamic = next((segment for segment in segments if segment[0] == PT_DYNAMIC), None)
     if dynamic is None:

@@ -280,6 +280,6 @@ def uniform_environment(request: LaunchRequest, nic: str) -> dict[str, str]:
     user's variables.
     """
     if request.install is None:
-        raise CouldNotMeasure("no MPI was chosen to launch with.")
+        raise CouldNotMeasure("no MPI was selected for the launch.")
     chosen = MPIS[request.install.family].uniform(request, nic)
     return {**chosen, **library_path(request), **dict(request.extra)}

@@ -40,7 +40,7 @@ def hydra_argv(
     section for each run of ranks.
     """
     if request.install is None:
-        raise CouldNotMeasure("no MPI was chosen to launch with.")
+        raise CouldNotMeasure("no MPI was selected for the launch.")
     argv = [str(request.install.launcher), *_bootstrap(request)]
     argv += ["-wdir", request.folder] if request.folder else []
     sections = request.sections()
@@ -74,7 +74,7 @@ def mpich(request: LaunchRequest) -> LaunchCommand:
         )
     elif request.crowded:
         notes.append(
-            f"{request.size} ranks on {request.cores} cores: they share them as the kernel decides"
+            f"{request.size} ranks on {request.cores} cores: the kernel decides how they share them"
         )
     argv = hydra_argv(request, environment, mpich_nic, request.rank_argv)
     return request.started("hydra", argv, environment, clear=clearings("mpich"), notes=tuple(notes))

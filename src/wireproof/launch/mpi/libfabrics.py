@@ -160,7 +160,6 @@ def described(
 
 
 def _warnings(said: str) -> dict[str, list[str]]:
-    """Return the warnings by provider, each once."""
     found: dict[str, list[str]] = {}
     for line in said.splitlines():
         if match := _WARNING.match(line):
@@ -264,7 +263,7 @@ def _barred(family: Family, needed: Sequence[str], environment: Mapping[str, str
         ucx = any(name.startswith("libucp.so") for name in needed)
         netmod = environment.get("MPIR_CVAR_CH4_NETMOD", "")
         if ucx and netmod != "ofi":
-            return "it takes its first netmod, UCX; MPIR_CVAR_CH4_NETMOD=ofi would take libfabric"
+            return "it uses its first netmod, UCX; MPIR_CVAR_CH4_NETMOD=ofi would select libfabric"
     for kind, component in (("pml", "cm"), ("mtl", "ofi")) if family == "openmpi" else ():
         chosen = environment.get(f"OMPI_MCA_{kind}", "")
         if chosen and not allowed_by(chosen, component):

@@ -74,7 +74,7 @@ def prte(request: LaunchRequest) -> LaunchCommand:
     their order.
     """
     if request.install is None:
-        raise CouldNotMeasure("no MPI was chosen to launch with.")
+        raise CouldNotMeasure("no MPI was selected for the launch.")
     environment = uniform_environment(request, one_nic(request, "prterun"))
     argv = [
         str(request.install.launcher),
@@ -188,7 +188,7 @@ def _one_nic(request: LaunchRequest) -> str:
 def openmpi(request: LaunchRequest) -> LaunchCommand:
     """Return the command of the engine under Open MPI's ``mpirun``."""
     if request.install is None:
-        raise CouldNotMeasure("no MPI was chosen to launch with.")
+        raise CouldNotMeasure("no MPI was selected for the launch.")
     if request.install.launcher.name in ("prterun", "prun"):
         return prte(request)
     major = _major(request.install.version)

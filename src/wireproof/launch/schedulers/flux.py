@@ -56,7 +56,7 @@ def flux(request: LaunchRequest) -> LaunchCommand:
     output), or by the MPI's launcher.
     """
     if request.install is None:
-        raise CouldNotMeasure("no MPI was chosen to launch with.")
+        raise CouldNotMeasure("no MPI was selected for the launch.")
     if request.starter != "scheduler":
         return MPIS[request.install.family].build(request)
     environment = uniform_environment(request, one_nic(request, "flux run"))

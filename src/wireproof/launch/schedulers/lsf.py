@@ -33,7 +33,7 @@ def lsf(request: LaunchRequest) -> LaunchCommand:
     is the agent (few sites have it).
     """
     if request.install is None:
-        raise CouldNotMeasure("no MPI was chosen to launch with.")
+        raise CouldNotMeasure("no MPI was selected for the launch.")
     if PurePath(request.agent).name == "jsrun":
         return _jsrun(request)
     command = MPIS[request.install.family].build(request)

@@ -24,7 +24,7 @@ from wireproof.model.errors import BadInput, CouldNotMeasure
 def pbs(request: LaunchRequest) -> LaunchCommand:
     """Return the command of the engine on named hosts of a PBS job."""
     if request.install is None:
-        raise CouldNotMeasure("no MPI was chosen to launch with.")
+        raise CouldNotMeasure("no MPI was selected for the launch.")
     command = MPIS[request.install.family].build(request)
     if request.agent:
         reached_by = request.agent

@@ -237,11 +237,11 @@ def refusal(stderr: str, what: str = "the job") -> WireproofError:
 _ENDS = {
     "TIMEOUT": "was ended at its time limit of {limit}: give more time, or measure less",
     "DEADLINE": "was ended at its deadline",
-    "NODE_FAIL": "was ended because a node of it failed",
+    "NODE_FAIL": "was ended because one of its nodes failed",
     "PREEMPTED": "was preempted by another job",
     "CANCELLED": "was cancelled",
     "OUT_OF_MEMORY": "was ended because it ran out of memory",
-    "BOOT_FAIL": "was ended because a node of it did not boot",
+    "BOOT_FAIL": "was ended because one of its nodes did not boot",
     "FAILED": "failed",
     "REVOKED": "was revoked",
     "COMPLETED": "has ended",

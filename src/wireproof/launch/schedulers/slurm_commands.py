@@ -64,7 +64,7 @@ def check_request(request: JobRequest) -> None:
 
 def _check_amounts(request: JobRequest) -> None:
     if not (0 <= request.nodes <= _MOST_NODES) or not (request.nodes or request.hosts):
-        raise BadInput(f"{request.nodes} nodes cannot be asked for: give 1 to {_MOST_NODES}.")
+        raise BadInput(f"{request.nodes} nodes cannot be requested: give 1 to {_MOST_NODES}.")
     if request.hosts and request.nodes > len(request.hosts):
         raise BadInput(
             f"{request.nodes} nodes are wanted and only {len(request.hosts)} are named: name more,"
@@ -72,11 +72,11 @@ def _check_amounts(request: JobRequest) -> None:
         )
     if not 0 <= request.limit_s <= _LONGEST_LIMIT_S:
         raise BadInput(
-            f"a time limit of {request.limit_s:g} s cannot be asked for: give up to a year."
+            f"a time limit of {request.limit_s:g} s cannot be requested: give up to a year."
         )
     if not 1 <= request.ranks_per_node <= 4096:
         raise BadInput(
-            f"{request.ranks_per_node} ranks per node cannot be asked for: give 1 to 4096."
+            f"{request.ranks_per_node} ranks per node cannot be requested: give 1 to 4096."
         )
 
 

@@ -169,7 +169,6 @@ def _show(job: str, through: Sequence[str]) -> JobInfo | None:
 
 
 def _cancel(job: str, through: Sequence[str]) -> None:
-    """Cancel exactly this job."""
     with contextlib.suppress(CouldNotMeasure):
         _ask(["scancel", job], through)
 

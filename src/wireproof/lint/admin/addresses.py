@@ -266,7 +266,6 @@ def _apart(one: Defined, other: Defined) -> bool:
 
 
 def _device(command: Command) -> str:
-    """Return the interface that a command names; "" if it names none."""
     if command.program == "ifconfig":
         return command.texts[1]
     word = command.value("dev", "ifname", "modify", "mod", "con-name")
@@ -274,7 +273,6 @@ def _device(command: Command) -> str:
 
 
 def _contains(network: IPv4Network, other: Defined) -> bool:
-    """Return whether the address of the other definition is in ``network``."""
     single = network_of(other.address, 32)
     return single is not None and single.subnet_of(network)
 

@@ -107,7 +107,6 @@ def _has_pattern(target: Word) -> bool:
 
 
 def _written(recipe: Recipe, command: Command, value: Word, path: str) -> Iterator[Broken]:
-    """Judge the value by the file that it is written to."""
     if re.match(r"/sys/class/net/\w{1,15}/mode$", path):
         if value.text == "connected":
             edits = [(value, "datagram")]
@@ -212,7 +211,6 @@ def _subcommand(recipe: Recipe, command: Command) -> Iterator[Broken]:
 
 
 def _limits(recipe: Recipe, command: Command) -> Iterator[Broken]:
-    """Find --min above --max."""
     values: dict[str, Word] = {}
     for word, value in pairwise(command.words):
         name = {"-d": "--min", "-u": "--max"}.get(_option(word.text), _option(word.text))
@@ -226,7 +224,6 @@ def _limits(recipe: Recipe, command: Command) -> Iterator[Broken]:
 
 
 def _kilohertz(text: str) -> float | None:
-    """Return a frequency in kHz; None if the text is not a frequency."""
     found = FREQUENCY.match(text)
     return float(found[1]) * SCALE[found[2].lower()] if found else None
 

@@ -47,7 +47,6 @@ def mounts(fragment: Fragment) -> Iterator[Broken]:
 
 
 def _mount(line: WrittenLine) -> Iterator[Broken]:
-    """Judge a line of fstab."""
     columns = line.words
     if len(columns) < 2 or not columns[1].startswith(("/", "none", "swap")):
         return  # no line of fstab at all
@@ -71,7 +70,6 @@ def _joined(columns: list[str], tail: int) -> str | None:
 
 
 def _nfs(line: WrittenLine, columns: list[str]) -> Iterator[Broken]:
-    """Judge the source and the options of an NFS mount."""
     source = Part(line, line.text.index(columns[0]), columns[0])
     if ":" not in source.text and "$" not in source.text:
         host = re.match(r"([\w.-]+)(/\S+)$", source.text)
@@ -83,7 +81,6 @@ def _nfs(line: WrittenLine, columns: list[str]) -> Iterator[Broken]:
 
 
 def _export(line: WrittenLine) -> Iterator[Broken]:
-    """Judge a line of exports."""
     gap = re.search(r"(?<=[\w*\].])(\s+)\((?=[a-z_]+[,)=])", line.text)
     folder = EXPORT.match(line.text)
     if gap and folder and gap.start() > folder.end(1):
@@ -98,7 +95,6 @@ def _export(line: WrittenLine) -> Iterator[Broken]:
 
 
 def _fsids(exports: list[WrittenLine]) -> Iterator[Broken]:
-    """Find an fsid that two folders share."""
     seen: dict[str, str] = {}
     for line in exports:
         folder = line.text.split()[0]
@@ -152,7 +148,6 @@ def _loopback(line: WrittenLine, words: list[str]) -> Iterator[Broken]:
 
 
 def _two_addresses(entries: list[tuple[WrittenLine, list[str]]]) -> Iterator[Broken]:
-    """Find a name with two addresses of the same family."""
     seen: dict[tuple[bool, str], str] = {}
     for line, (address, *names) in entries:
         for name in names:

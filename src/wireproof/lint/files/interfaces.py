@@ -87,7 +87,6 @@ class Interface:
 
 
 def _mtu(interface: Interface) -> Iterator[Broken]:
-    """Judge the MTU by the kind of link and the IPoIB mode."""
     value = interface.mtu
     if value is None or not re.fullmatch(r"[0-9]{1,9}", value.text):
         return
@@ -99,7 +98,6 @@ def _mtu(interface: Interface) -> Iterator[Broken]:
 
 
 def _ipoib_mtu(interface: Interface, value: Part, size: int) -> Iterator[Broken]:
-    """Judge the MTU of an interface on InfiniBand."""
     connected = interface.mode == "connected"
     new = str(CONNECTED_MOST) if connected else None
     if size > (CONNECTED_MOST if connected else DATAGRAM_MOST):
@@ -156,7 +154,6 @@ def ifcfg(recipe: Recipe) -> Iterator[Broken]:
 
 
 def _one_line(line: WrittenLine, values: dict[str, Part]) -> Iterator[Broken]:
-    """Judge a single line and add its value to ``values``."""
     found = ASSIGNMENT.match(line.text.split(" #", 1)[0])
     if not found or line.is_comment:
         return
@@ -242,7 +239,6 @@ def _other_device(fragment: Fragment, device: Part) -> Iterator[Broken]:
 
 
 def _of_variables(fragment: Fragment, values: dict[str, Part]) -> Interface:
-    """Return the interface that the variables describe."""
     texts = {name: value.text for name, value in values.items()}
     file = re.search(r"ifcfg-([^/]+)$", fragment.path)
     name = texts.get("DEVICE") or (file[1] if file else "")
@@ -324,7 +320,6 @@ def _addressing(section: dict[str, Part], methods: tuple[str, ...]) -> Iterator[
 
 
 def _address(value: Part) -> Iterator[Broken]:
-    """Judge ``address1=10.0.0.1/24,10.0.0.254``."""
     address, slash, length = value.text.rstrip(";").split(";")[0].split(",")[0].partition("/")
     most = 128 if ":" in address else 32
     if not is_address(address.strip()):
@@ -337,7 +332,6 @@ def _address(value: Part) -> Iterator[Broken]:
 
 
 def _of_sections(sections: Sections) -> Interface:
-    """Return the interface that the connection describes."""
     connection = {name: value.text for name, value in sections.get("connection", {}).items()}
     kind = KEYFILE_TYPES.get(connection["type"], "other") if "type" in connection else ""
     names = ("infiniband", "ethernet", "802-3-ethernet")

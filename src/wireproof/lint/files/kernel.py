@@ -35,7 +35,6 @@ def command_line(recipe: Recipe) -> Iterator[Broken]:
 
 
 def _variable(recipe: Recipe, name: Part, value: Part) -> Iterator[Broken]:
-    """Judge a line ``GRUB_…=``."""
     if name.text not in listed("grub"):
         meant = nearest(name.text, listed("grub"), 0.85)
         # distributions read more variables than are listed
@@ -114,7 +113,6 @@ def judge_parameters(words: list[Part]) -> Iterator[Broken]:
 
 
 def _huge_pages(words: list[Part]) -> Iterator[Broken]:
-    """Find a number of pages before their size."""
     names = [_name(word) for word in words]
     if names[:2] != ["hugepages", "hugepagesz"] or names.count("hugepages") != 1:
         return
@@ -126,7 +124,6 @@ def _huge_pages(words: list[Part]) -> Iterator[Broken]:
 
 
 def _parameter(word: Part) -> Iterator[Broken]:
-    """Judge a parameter."""
     name, value, known = _name(word), _value(word), listed("kernel-parameters")
     if name == "intel_pstate" and value == "disable":
         fix = _without(word)
@@ -194,7 +191,6 @@ def _words(line: WrittenLine) -> list[Part]:
 
 
 def _options(line: WrittenLine, lanes: int) -> Iterator[Broken]:
-    """Judge a line ``options MODULE …``."""
     gap = SPACED.search(line.text) or LIST_GAP.search(line.text)
     if gap:
         fix = LIST_GAP.sub(",", SPACED.sub("=", line.text))

@@ -115,7 +115,6 @@ def _unknown(setting: SysctlSetting, folder: str, name: str) -> Iterator[Broken]
 
 
 def _value(setting: SysctlSetting) -> Iterator[Broken]:
-    """Judge the form of the value, then its range."""
     value, form = setting.value, setting.row.form
     comment = re.search(r"\s[#;]", value.text)
     if comment:
@@ -173,7 +172,6 @@ def _triple(setting: SysctlSetting, numbers: list[str]) -> Iterator[Broken]:
 
 
 def _number(setting: SysctlSetting, plain: str) -> Iterator[Broken]:
-    """Judge a whole number by its range."""
     if not re.fullmatch(r"-?[0-9]{1,20}|0x[0-9a-fA-F]{1,16}", plain):
         if plain == setting.value.text:
             yield setting.wrong()

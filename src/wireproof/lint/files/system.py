@@ -72,14 +72,12 @@ def _kibibytes(item: str, value: str) -> str:
 
 
 def _low(line: WrittenLine, value: str) -> Iterator[Broken]:
-    """Find a memlock with a small number."""
     if value.isascii() and value.isdigit() and int(value[:18]) < ENOUGH_KIB:
         place = line.text.index(value, line.text.index("memlock"))
         yield Part(line, place, value).broken("limits-memlock-low", f"{value} KiB", "unlimited")
 
 
 def _half(memlock: dict[str, dict[str, tuple[WrittenLine, str]]]) -> Iterator[Broken]:
-    """Find soft without hard or hard without soft for the same domain."""
     general = memlock.get("*", {})
     for domain, given in memlock.items():
         (kind, (line, value)), *more = given.items()
@@ -110,7 +108,6 @@ def irqbalance(fragment: Fragment) -> Iterator[Broken]:
 
 
 def _assignment(name: Part, value: Part) -> Iterator[Broken]:
-    """Judge an active line."""
     known = listed("irqbalance-variables")
     if name.text not in known:
         meant = spelled(name.text.upper(), known, 0.75)

@@ -133,7 +133,6 @@ def omni_path(recipe: Recipe) -> bool:
 
 
 def _host(command: Command) -> bool:
-    """Return the word that is neither an option nor a value: the server's name."""
     at = 1
     while at < len(command.words):
         text = command.words[at].text
@@ -153,7 +152,6 @@ def qperf(recipe: Recipe) -> Iterator[Broken]:
 
 
 def _late(recipe: Recipe, command: Command, first: int, last: int) -> Iterator[Broken]:
-    """Find options after the tests, which are the words ``first`` to ``last``."""
     words, behind = command.words, command.words[last + 1 :]
     if any(text in ("-lp", "--listen_port") for text in command.texts[last:]):
         return

@@ -298,7 +298,6 @@ def prefixes(recipe: Recipe) -> Iterator[Broken]:
 
 
 def _elsewhere(recipe: Recipe, job: Job, folders: list[str]) -> Iterator[Broken]:
-    """Return programs that are started from none of the ``folders``."""
     for command in job.commands:
         match = _OSU_PROGRAM.match(command.texts[0]) if command.words else None
         if match is None or match[1] in folders:
@@ -322,7 +321,6 @@ def paths(recipe: Recipe) -> Iterator[Broken]:
 
 
 def _overwrites(path: str) -> bool:
-    """Return whether PATH loses its previous content and the system's folders."""
     if "$" in path or "`" in path or not path.startswith("/"):
         return False
     return re.search(r"(^|:)/(usr/)?bin/?(:|$)", path) is None

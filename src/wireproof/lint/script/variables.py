@@ -213,7 +213,6 @@ def _removed(recipe: Recipe, job: Job, setting: SetVariable, value: str) -> Brok
 
 
 def _by_provider(recipe: Recipe, setting: SetVariable, value: str, provider: str, new: str) -> str:
-    """Return the line with the fabric ``new``, and the provider in its variable."""
     word = setting.value_word
     if setting.how == "genv" and word is not setting.word:
         text = word.raw.replace(value, f"{new} -genv FI_PROVIDER {provider}")

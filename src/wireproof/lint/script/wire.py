@@ -50,7 +50,6 @@ def placement(recipe: Recipe) -> Iterator[Broken]:
 
 
 def _spread(job: Job) -> bool:
-    """Return whether the batch script puts the ranks on different nodes."""
     tasks = job.count("--ntasks")
     return job.count("--ntasks-per-node") is not None or (
         tasks is not None and tasks == job.count("--nodes")
@@ -227,7 +226,6 @@ def memory(recipe: Recipe) -> Iterator[Broken]:
 
 
 def _shared_memory(settings: dict[str, str]) -> Iterator[str]:
-    """Return the settings that allow only shared memory."""
     values = {name: value.strip("\"'") for name, value in settings.items()}
     for name in ("I_MPI_FABRICS", "FI_PROVIDER"):
         if values.get(name) == "shm":
@@ -276,7 +274,6 @@ def forwarded(recipe: Recipe) -> Iterator[Broken]:
 
 
 def _lost(job: Job, launch: Launch) -> Iterator[SetVariable]:
-    """Return variables that are exported before the launch and that its options do not pass on."""
     line = launch.command.line
     passed = {word.text.partition("=")[0] for word in launch.options}
     for setting in job.settings:

@@ -33,16 +33,13 @@ class Measured:
     messages_per_s: float
 
 
-def _halving(point: PointRecord) -> float:
-    return 2.0 if is_round_trip(point.pattern, point.form) else 1.0
-
-
 def operation_times(point: PointRecord, pair: PairResult) -> Floats:
     """Return ns per operation of every timed batch, in order; a round trip counts as two
     operations.
     """
     batches = np.asarray(pair.batch_ns, dtype=np.float64)
-    return batches / (max(1, pair.operations_per_batch) * _halving(point))
+    halving = 2.0 if is_round_trip(point.pattern, point.form) else 1.0
+    return batches / (max(1, pair.operations_per_batch) * halving)
 
 
 def times_per_operation(

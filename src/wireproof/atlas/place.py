@@ -70,7 +70,8 @@ def _placed(
         rows=len(every),
         faster_than=share if len(votes) >= LEAST else None,
         as_slow=sum(_as_slow(some, quantity, value) for some in votes.values()),
-        usual=len(votes) >= LEAST and _ratio(quantity, value, _slow_end(ordered)) >= 1 - _SAME,
+        usual=len(votes) >= LEAST
+        and _ratio(quantity, value, ordered[len(ordered) // 2]) >= 1 - _SAME,
         values=ordered,
         nearest=_nearest(every, value),
         sentence="",
@@ -146,11 +147,6 @@ def _ratio(quantity: Quantity, value: float, other: float) -> float:
 
 def _as_slow(some: Sequence[tuple[float, Known]], quantity: Quantity, value: float) -> bool:
     return any(_ratio(quantity, value, number) >= 1 - _SAME for number, _ in some)
-
-
-def _slow_end(ordered: Sequence[float]) -> float:
-    """Return the number that half of the sources, ordered from the fastest, do not exceed."""
-    return ordered[len(ordered) // 2]
 
 
 def outruns_all(found: Place, *, likely: bool = False) -> bool:

@@ -175,6 +175,10 @@ class PairVerdict(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     rails: list[RailShare] = msgspec.field(default_factory=list)
     settled: bool = False
 
+    @property
+    def route(self) -> Route:
+        return Route(self.origin_host, self.target_host)
+
 
 class GroupVerdict(msgspec.Struct, frozen=True, kw_only=True):
     """The verdict on one point that a group of ranks measured together.

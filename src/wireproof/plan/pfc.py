@@ -151,6 +151,7 @@ def longest_cable(headroom: int, speed: Speed, mtu: int, *, worst: bool) -> floa
 _MTUS = (1500, 4096, 9000, 9216)
 _CELLS = (80, 96, 128, 160, 176, 192, 208, 224, 240, 254, 256, 288)
 """Buffer cell sizes of common switch chips, bytes."""
+_FCOE_BITS = 8 * 2300 + 96 + 64
 
 
 def configured(headroom: int, speed: Speed, mtu: int, need: Bounds) -> Configured:
@@ -168,7 +169,7 @@ def configured(headroom: int, speed: Speed, mtu: int, need: Bounds) -> Configure
     if cells:
         listed = ", ".join(f"{headroom // cell} x {cell} B" for cell in cells)
         sentences.append(f"it is a whole number of buffer cells: {listed}")
-    if headroom == _fcoe_bits():
+    if headroom == _FCOE_BITS:
         sentences.append(
             f"{headroom:,} is also the number of bit times (not bytes) of a frame of 2300 B with"
             " preamble and gap, in published worked examples for FCoE: 8 x 2300 + 160"
@@ -181,10 +182,6 @@ def configured(headroom: int, speed: Speed, mtu: int, need: Bounds) -> Configure
     speeds = {**SPEEDS, speed.gbps: speed}
     fits = [_fit(headroom, speeds[gbps], size) for gbps in sorted(speeds) for size in mtus]
     return Configured(headroom_bytes=headroom, enough=enough, sentences=sentences, fits=fits)
-
-
-def _fcoe_bits() -> int:
-    return 8 * 2300 + 96 + 64
 
 
 def _verdict(headroom: int, need: Bounds, enough: bool | None) -> str:

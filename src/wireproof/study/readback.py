@@ -106,7 +106,7 @@ def _agrees(reading: ReadRule, asked: str, seen: str) -> bool | None:
     if expected is not None:
         wanted = expected.replace("{value}", re.escape(asked))
         return re.search(wanted, seen) is not None
-    return _same(asked, seen) if reading.itself else None
+    return _plain(asked) == _plain(seen) if reading.itself else None
 
 
 _WORDS = {
@@ -123,12 +123,8 @@ _SIZE = re.compile(r"([0-9]+)([kmg])i?b?", re.ASCII)
 _POWER = {"k": 10, "m": 20, "g": 30}
 
 
-def _same(one: str, other: str) -> bool:
-    """Compare values as people write them: 1 is YES is 0x1, 64k is 65536; quotes are ignored."""
-    return _plain(one) == _plain(other)
-
-
 def _plain(text: str) -> str:
+    """Return a value in one spelling: 1 for YES and 0x1, 65536 for 64k; quotes are removed."""
     text = text.strip().strip("'\"").lower()
     text = _WORDS.get(text, text)
     if (size := _SIZE.fullmatch(text)) is not None:

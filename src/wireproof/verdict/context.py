@@ -140,10 +140,6 @@ def _claimed_nic(host: Host, claim: HostClaim | None) -> Nic | None:
     return real[0] if len(real) == 1 else None
 
 
-def _nic_of(claims: Mapping[int, HostClaim], rank: int) -> str:
-    return claims[rank].nic if rank in claims else ""
-
-
 def context(
     run: Run,
     criteria: Criteria,
@@ -153,7 +149,8 @@ def context(
 ) -> Context:
     """Index a run. ``link`` overrides the link of the claim."""
     claims = {claim.rank: claim for claim in run.claim.hosts}
-    hosts = {host.rank: with_rails(host, _nic_of(claims, host.rank)) for host in run.hosts}
+    nics = {rank: claim.nic for rank, claim in claims.items()}
+    hosts = {host.rank: with_rails(host, nics.get(host.rank, "")) for host in run.hosts}
     link = link or run.claim.link
     virtual = run.claim.virtual or (link is not None and is_shaped(link))
     readings = [reading for point in run.points for reading in point.witness]

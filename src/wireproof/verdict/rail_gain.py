@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 
 import numpy as np
 
@@ -97,7 +98,7 @@ def _slow_rail(row: GainRow, criteria: Criteria) -> tuple[str, str] | None:
     shares = [(_share(one, one.goodput.value), one) for one in row.alone]
     if not shares:
         return None
-    (low, slow), (high, good) = min(shares, key=_first), max(shares, key=_first)
+    (low, slow), (high, good) = min(shares, key=itemgetter(0)), max(shares, key=itemgetter(0))
     sure = _share(slow, slow.goodput.high) < criteria.peer_ratio * _share(good, good.goodput.low)
     if low >= criteria.peer_ratio * high or not sure:
         return None
@@ -106,10 +107,6 @@ def _slow_rail(row: GainRow, criteria: Criteria) -> tuple[str, str] | None:
         f" carries {goodput(good.goodput.value)}"
     )
     return slow.rail, text
-
-
-def _first(one: tuple[float, RailNumber]) -> float:
-    return one[0]
 
 
 def _share(one: RailNumber, value: float) -> float:

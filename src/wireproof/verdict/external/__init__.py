@@ -17,6 +17,7 @@ from wireproof.model.quantity import short_time, size, throughput
 from wireproof.model.series import Reason, Series, SeriesVerdict
 from wireproof.physics.bounds import CurveBounds, bounds_of, expected_share
 from wireproof.physics.table import Table
+from wireproof.verdict.external.curve import waits_for_answers
 from wireproof.verdict.external.series import judge_series
 
 __all__ = ["judge_log", "judge_series"]
@@ -243,10 +244,6 @@ def _same_run(series: Series, other: Series) -> bool:
     return _same_hosts(series, other) and alike
 
 
-def _waits(series: Series) -> bool:
-    return series.waits or series.traffic == "pingpong"
-
-
 def _fills(series: Series, judged: SeriesVerdict, share: float) -> bool:
     """Return whether the series shows that the link carries the expected goodput.
 
@@ -259,7 +256,7 @@ def _fills(series: Series, judged: SeriesVerdict, share: float) -> bool:
         return 0 < share * attainable <= best / max(1, series.directions) <= attainable * 1.1
     return (
         series.traffic in _STREAMS
-        and not _waits(series)
+        and not waits_for_answers(series)
         and judged.proof == "unproven"
         and judged.verdict == "pass"
         and judged.efficiency is not None
@@ -288,7 +285,10 @@ def _acquitted(
     others, why = (
         (full, "both directions together carry more than one: what they share in the hosts is slow")
         if by_hosts
-        else (filling if _waits(series) else [], "the protocol of large messages is slow here")
+        else (
+            filling if waits_for_answers(series) else [],
+            "the protocol of large messages is slow here",
+        )
     )
     other = next((fill for fill in others if _same_hosts(series, fill)), None)
     if other is None:

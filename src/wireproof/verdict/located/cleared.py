@@ -138,7 +138,7 @@ def _tier_medians(
     """Return for each pair the least goodput that its kind of path excuses, or None if it excuses
     none.
     """
-    routes = [Route(pair.origin_host, pair.target_host) for pair in pairs]
+    routes = [pair.route for pair in pairs]
     kinds = by_design(routes, located, fabric)
     best = max(
         (tier.median for sweep in located if sweep.metric == "goodput" for tier in sweep.tiers),

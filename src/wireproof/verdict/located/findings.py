@@ -152,12 +152,8 @@ def _slow_pairs(
     results: dict[tuple[str, Subject | None], list[PairVerdict]] = {}
     for pair in pairs:
         if "below-expectation" in pair.codes:
-            results.setdefault(("below-expectation", _route(pair)), []).append(pair)
+            results.setdefault(("below-expectation", pair.route), []).append(pair)
     return results
-
-
-def _route(pair: PairVerdict) -> Route:
-    return Route(pair.origin_host, pair.target_host)
 
 
 def _tells(blame: Blame, finding: Finding, pairs: Sequence[PairVerdict]) -> bool:

@@ -49,8 +49,8 @@ def with_short_causes(
 def _all_short(pairs: Sequence[PairVerdict], least: float) -> bool:
     """Return whether most routes clearly fall short: then no single node's setting is the cause."""
     judged = [pair for pair in pairs if pair.unit == "bytes_per_s" and pair.efficiency is not None]
-    slow = {_route(pair) for pair in judged if _is_short(pair, least)}
-    return bool(slow) and len(slow) >= _ALL * len({_route(pair) for pair in judged})
+    slow = {pair.route for pair in judged if _is_short(pair, least)}
+    return bool(slow) and len(slow) >= _ALL * len({pair.route for pair in judged})
 
 
 def _is_short(pair: PairVerdict, least: float) -> bool:
@@ -59,17 +59,13 @@ def _is_short(pair: PairVerdict, least: float) -> bool:
     return "below-expectation" in pair.codes and reached < least
 
 
-def _route(pair: PairVerdict) -> Route:
-    return Route(pair.origin_host, pair.target_host)
-
-
 def _slow(pairs: Sequence[PairVerdict]) -> dict[Route, list[PairVerdict]]:
     """Map each route to its results that fall short."""
     results: dict[Route, list[PairVerdict]] = {}
     for pair in pairs:
         known = pair.unit == "bytes_per_s" and pair.efficiency is not None and pair.value > 0
         if known and "below-expectation" in pair.codes:
-            results.setdefault(_route(pair), []).append(pair)
+            results.setdefault(pair.route, []).append(pair)
     return results
 
 

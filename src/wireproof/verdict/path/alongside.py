@@ -217,7 +217,7 @@ def _numbers(issue: Issue) -> tuple[float, float]:
 
 
 def _key(pair: PairVerdict) -> tuple[int, Subject]:
-    return pair.point, Route(pair.origin_host, pair.target_host)
+    return pair.point, pair.route
 
 
 def _eased(pair: PairVerdict) -> PairVerdict:

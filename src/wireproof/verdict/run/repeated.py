@@ -35,11 +35,7 @@ Measurement = tuple[Route, str, int]
 
 
 def _measurement(pair: PairVerdict) -> Measurement:
-    return _route(pair), pair.pattern, pair.message_bytes
-
-
-def _route(pair: PairVerdict) -> Route:
-    return Route(pair.origin_host, pair.target_host)
+    return pair.route, pair.pattern, pair.message_bytes
 
 
 def settled_by_repeats(judgement: Judgement) -> Judgement:
@@ -64,8 +60,8 @@ def settled_by_repeats(judgement: Judgement) -> Judgement:
 
 def _over(findings: Sequence[Finding], pairs: Sequence[PairVerdict]) -> list[Finding]:
     """Return the findings, with those that a repeat settled as warnings."""
-    routes = {_route(pair) for pair in pairs if pair.settled}
-    open_ = {_route(pair) for pair in pairs if not pair.settled and pair.verdict != "pass"}
+    routes = {pair.route for pair in pairs if pair.settled}
+    open_ = {pair.route for pair in pairs if not pair.settled and pair.verdict != "pass"}
     return [_softer(each) if _is_over(each, routes, open_) else each for each in findings]
 
 

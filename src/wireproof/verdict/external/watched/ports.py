@@ -102,11 +102,7 @@ START_UP_BYTES = 256 << 10
 NOTHING = Carried(0.0, 0.0, 0.0, "", ())
 
 
-def _bytes(carried: Carried) -> float:
-    return carried.bytes
-
-
-_most = operator.attrgetter("upper")
+_bytes, _most = operator.attrgetter("bytes"), operator.attrgetter("upper")
 
 
 _Key = Callable[[Carried], float]

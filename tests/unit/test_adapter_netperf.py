@@ -30,6 +30,44 @@ def test_what_netperf_prints() -> None:
     assert [one.verdict for one in judged] == ["pass", "pass"]
 
 
+BUSY = """MIGRATED TCP STREAM TEST from 0.0.0.0 (0.0.0.0) port 0 AF_INET to n2 () port 0 AF_INET
+Recv   Send    Send                          Utilization       Service Demand
+Socket Socket  Message  Elapsed              Send     Recv     Send    Recv
+Size   Size    Size     Time     Throughput  local    remote   local   remote
+bytes  bytes   bytes    secs.    10^6bits/s  % S      % S      us/KB   us/KB
+
+ 87380  16384  16384    10.00      9404.12   23.33    23.33    0.393   0.393
+MIGRATED UDP STREAM TEST from 0.0.0.0 (0.0.0.0) port 0 AF_INET to n2 () port 0 AF_INET
+Socket  Message  Elapsed      Messages                   CPU      Service
+Size    Size     Time         Okay Errors   Throughput   Util     Demand
+bytes   bytes    secs            #      #   10^6bits/sec % SS     us/KB
+
+212992   65507   10.00      179430      0     9403.2     12.10    0.843
+212992           10.00      179300            9396.4     14.02    0.978
+MIGRATED TCP REQUEST/RESPONSE TEST from 0.0.0.0 (0.0.0.0) port 0 AF_INET to n2 () port 0 AF_INET
+Local /Remote
+Socket Size   Request Resp.  Elapsed Trans.   CPU    CPU    S.dem   S.dem
+Send   Recv   Size    Size   Time    Rate     local  remote local   remote
+bytes  bytes  bytes   bytes  secs.   per sec  % S    % S    us/Tr   us/Tr
+
+16384  87380  1       1      10.00   31250.00 2.10   2.30   5.1     5.6
+"""
+
+
+def test_the_use_of_processors_follows_the_throughput() -> None:
+    stream, udp, answers = (one.points[0] for one in read(BUSY.encode(), "x"))
+    assert stream.goodput_bytes_per_s == pytest.approx(9404.12e6 / 8)
+    assert udp.goodput_bytes_per_s == pytest.approx(9396.4e6 / 8)
+    assert answers.hrt_ns == pytest.approx(16_000)
+
+
+def test_a_stream_to_this_machine_is_no_wire() -> None:
+    found = judge_log(
+        read(BUSY.replace("to n2", "to localhost").encode(), "x"), claim_from_text("100gbe")
+    )
+    assert all("one-host" in codes(one, "fail") for one in found)
+
+
 def test_an_unknown_unit_and_two_sizes_are_not_guessed() -> None:
     text = (LOGS / "made_netperf.txt").read_text().replace("10^6bits/sec", "furlongs/sec")
     text = text.replace("1        1       10.00", "1        512     10.00")

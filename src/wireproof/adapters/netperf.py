@@ -17,12 +17,12 @@ _TITLE = re.compile(
     r"([\w.:%-]{0,60})(?: \(([\w.:%-]{0,60})\))?"
 )
 _UNITS = {
-    "10^6bits/sec": 125_000.0,
-    "10^9bits/sec": 125_000_000.0,
-    "10^3bits/sec": 125.0,
-    "GBytes/sec": 2.0**30,
-    "MBytes/sec": 2.0**20,
-    "KBytes/sec": 1024.0,
+    "10^6bits/s": 125_000.0,
+    "10^9bits/s": 125_000_000.0,
+    "10^3bits/s": 125.0,
+    "GBytes/s": 2.0**30,
+    "MBytes/s": 2.0**20,
+    "KBytes/s": 1024.0,
 }
 _LINES = 12
 _STREAM = "bytes received / time of the test; netperf's own sockets, one stream"
@@ -36,7 +36,9 @@ def _heading(page: Page, start: int) -> tuple[int, float | None]:
         if _TITLE.search(page.lines[index]):
             break
         if words[:1] in (["bytes"], ["Bytes"]):
-            return index + 1, _UNITS.get(words[-1])
+            # With -c or -C the processor's use follows, and the unit ends in "/s".
+            units = (_UNITS.get(word.replace("/sec", "/s")) for word in words)
+            return index + 1, next(filter(None, units), None)
     return start + 1, None
 
 
@@ -56,12 +58,14 @@ def _rows(page: Page, first: int) -> Rows:
 
 
 def _stream(rows: Rows, unit: float, udp: bool) -> SeriesPoint | None:
-    """The row of a stream: TCP's five numbers; of UDP what the receiver got, on the second row."""
+    """Return the row of a stream: TCP's five numbers, or of UDP what the receiver got, on the
+    second row. Four numbers (UDP: two on each row) about the processor may follow.
+    """
     widths = [len(words) for words in rows.fields]
-    if widths[:2] != [6, 4] if udp else widths[:1] != [5]:
+    if widths[:2] not in ([6, 4], [8, 6]) if udp else widths[:1] not in ([5], [9]):
         return None
     size, at = rows.fields[0][1 if udp else 2], 1 if udp else 0
-    rate, line = rows.fields[at][-1], rows.lines[at]
+    rate, line = rows.fields[at][3 if udp else 4], rows.lines[at]
     if not size.isdigit() or not float(rate) > 0:
         return None
     return SeriesPoint(
@@ -74,10 +78,10 @@ def _stream(rows: Rows, unit: float, udp: bool) -> SeriesPoint | None:
 
 def _answers(rows: Rows) -> SeriesPoint | None:
     """Sizes of two sockets, of request and answer, the time, and transactions per second."""
-    if not rows.fields or len(rows.fields[0]) != 6:
+    if not rows.fields or len(rows.fields[0]) not in (6, 10):
         return None
     words, line = rows.fields[0], rows.lines[0]
-    rate = float(words[-1])
+    rate = float(words[5])
     same = words[2] == words[3] and words[2].isdigit()
     if not rate > 0 or not same:  # half a round trip of two sizes is of neither
         return None
@@ -85,7 +89,7 @@ def _answers(rows: Rows) -> SeriesPoint | None:
     return SeriesPoint(
         message_bytes=int(words[2]),
         hrt_ns=half,
-        time_step_ns=half * step_of(words[-1]) / rate,
+        time_step_ns=half * step_of(words[5]) / rate,
         line=line + 1,
     )
 
@@ -96,6 +100,7 @@ def parse(page: Page, start: int) -> Parsed:
     if title is None:
         return Parsed([], start + 1)
     udp, answers = title.group(1) == "UDP", title.group(2) == "REQUEST/RESPONSE"
+    server = title.group(4) or title.group(3)
     first, unit = _heading(page, start)
     rows = _rows(page, first)
     point = _answers(rows) if answers else _stream(rows, unit, udp) if unit else None
@@ -112,7 +117,8 @@ def parse(page: Page, start: int) -> Parsed:
         protocol="udp" if udp and not answers else "tcp",
         complete=point is not None,
         incomplete="" if point is not None else f"line {start + 1}: no row that can be read",
-        notes=[f"to {title.group(4) or title.group(3)}"],
+        hosts=[server],
+        notes=[f"to {server}"],
         source=page.source,
         first_line=start + 1,
         last_line=(rows.lines or [start])[-1] + 1,

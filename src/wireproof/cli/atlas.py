@@ -13,13 +13,15 @@ from wireproof.model.atlas import Pattern
 
 SITE = file(
     "--atlas site",
-    "folder of a site's own published numbers; default: ~/.config/wireproof/atlas.",
+    "folder of a site's published numbers; default: ~/.config/wireproof/atlas.",
 )
 SITE.type = click.Path(file_okay=False, path_type=Path)
 OPTIONS: list[click.Parameter] = [
     text("--link", "KIND[:GBPS]", "only this link: hdr, 100gbe, efa100 ...", shell_complete=links),
     choice("--pattern", get_args(Pattern), "only this pattern."),
-    text("--size", "SIZE", "show the values at this size; default: 8 B of times, 1 MiB of rates."),
+    text(
+        "--size", "SIZE", "show the values at this size; default: 8 B for times, 1 MiB for rates."
+    ),
     file("--plot", "write the curves of --link as one SVG."),
     SITE,
     FORM,
@@ -37,8 +39,8 @@ def command(
 ) -> int:
     """Print what others have measured over such a link, with sources: is a number normal?
 
-    Without --link, list the links and how many sources each has. A site adds its own: docs/atlas.md
-    has the format.
+    Without --link, list the links and the number of sources of each. A site can add sources:
+    docs/atlas.md describes the format.
     """
     from wireproof.report.documents.atlas import atlas_document
     from wireproof.report.figure.file import standalone

@@ -31,30 +31,34 @@ OPTIONS: tuple[click.Parameter, ...] = (
     click.Argument(["only"], nargs=-1, metavar="[SETTING]...", shell_complete=settings),
     *MACHINES,
     *BMC,
-    file("--snapshot", "keep all that was read in this file, to be judged again with --from."),
-    text("--against", "HOST|PATH", "golden host, snapshot or result: show what differs from it."),
+    file(
+        "--snapshot", "store everything that was read in this file, to judge it again with --from."
+    ),
+    text(
+        "--against", "HOST|PATH", "golden host, snapshot or result: show the differences from it."
+    ),
     file("--site --waivers site", "TOML file: a site's values by role, and what it waives."),
     text(
         "--explain",
         "SETTING",
-        "all that is known of a setting, or of a group of them.",
+        "show all about a setting, or a group of settings.",
         shell_complete=settings,
     ),
-    flag("--list as_list", "name all settings."),
-    flag("--all everything", "show what passes and what is not applicable, too."),
+    flag("--list as_list", "list all settings."),
+    flag("--all everything", "also show settings that pass or are not applicable."),
     form_of("text", "html", "markdown", "json", "sarif", "junit", "openmetrics", "nhc"),
-    choice("--at-least", ["minor", "major", "critical"], "leave out what fails by less."),
+    choice("--at-least", ["minor", "major", "critical"], "leave out failures below this severity."),
     json_as("the same as --format json."),
 )
 
 
 @click.command("audit", params=[*OPTIONS, *TARGET])
 def command(**options: Any) -> int:
-    """Say which settings of the hosts are wrong for their fabric, why it matters, how sure that is,
-    and what mends it.
+    """Show which settings of the hosts are wrong for their fabric, why it matters, how certain that
+    is, and how to correct it.
 
     SETTING: only these, by name. Without --hosts: this machine. Nothing is changed. Exit status: 0
-    all pass, 1 something fails, 3 nothing fails and something could not be read.
+    all pass, 1 something fails, 3 nothing fails but something could not be read.
     """
     if options["as_list"]:
         return _list()

@@ -67,9 +67,9 @@ PROLOG_ENDING_S = 8.0
 def command(**options: Any) -> int:
     """Measure, prove, locate, judge and report.
 
-    With --hosts, in an allocation, or with --slurm -N 16: do they reach what their link can do, in
-    each direction, did the bytes use that link, and which node, port or link is slow? Without: what
-    works on this machine alone; no wire can be proven then (exit status 3).
+    With --hosts, in an allocation, or with --slurm -N 16: do the hosts reach what their link can
+    do, in each direction, did the bytes use that link, and which node, port or link is slow?
+    Without: what works on this machine alone; no wire can be proven then (exit status 3).
     """
     from wireproof.cli.delivery import deliver, show_planned
 

@@ -15,12 +15,10 @@ if TYPE_CHECKING:
 
 OPTIONS: tuple[click.Parameter, ...] = (
     click.Argument(["results"], type=click.Path(path_type=Path), metavar="A B...", nargs=-1),
-    choice(
-        "--against", ["nodes", "ranks"], "show each number against this count, in place of B/A."
-    ),
+    choice("--against", ["nodes", "ranks"], "show each number against this count instead of B/A."),
     text("--nodes", "N,N,..", "nodes of each result, in order: for logs that do not state them."),
     file("--plot", "with --against: write the curves as one SVG."),
-    flag("--all everything", "also what is not compared, and why; every message size."),
+    flag("--all everything", "also show what is not compared, and why; every message size."),
     JSON,
     FORM,
 )
@@ -34,16 +32,16 @@ def command(
     plot: Path | None,
     everything: bool,
 ) -> int:
-    """Hold two results against each other: two dates, two MPIs, two fabrics.
+    """Compare two results: two dates, two MPIs, two fabrics.
 
     A and B are --out folders of checks or measurements, or two logs that `judge` reads (OSU, IMB,
     perftest, ...), whose ratios are claims and decide nothing. Each number that both have under the
-    same conditions and with its path proven is given as a ratio with its interval; what else
-    differs (hosts, MPI, MTU, driver, settings) is listed. Exit status: 0 no number of B is worse, 1
-    one is worse by more than 3 %, 3 undecided or nothing to compare.
+    same conditions and with a proven path is given as a ratio with its interval; other differences
+    (hosts, MPI, MTU, driver, settings) are listed. Exit status: 0 no number of B is worse, 1 a
+    number is worse by more than 3 %, 3 undecided or nothing to compare.
 
     With three results or more, with --nodes or with --against: each number against the count of
-    nodes or ranks, as a table and a curve. Exit status: 0; 3 if no number is there at two counts.
+    nodes or ranks, as a table and a curve. Exit status: 0; 3 if no number exists at two counts.
     """
     from wireproof.cli.console import Console
     from wireproof.cli.delivery import answer

@@ -10,18 +10,18 @@ from wireproof.cli.declare import FORM, JSON, flag
 OPTIONS: tuple[click.Parameter, ...] = (
     FORM,
     JSON,
-    flag("--no-run", "look only: start no MPI."),
-    flag("--providers", "the libfabrics here, their providers, each MPI's choice."),
+    flag("--no-run", "do not start any MPI."),
+    flag("--providers", "show the libfabrics here, their providers, and each MPI's choice."),
 )
 
 
 @click.command("doctor", params=[*OPTIONS])
 def command(no_run: bool, providers: bool) -> int:
-    """Say what works on this machine: MPIs and their ABI, counters, clock, namespaces, kernel
+    """Show what works on this machine: MPIs and their ABI, counters, clock, namespaces, kernel
     features, tools.
 
-    Each MPI that is found is started with two ranks for a moment. Exit status 0 when at least one
-    transport works, with --providers when a provider can be measured.
+    Each MPI that is found is started briefly with two ranks. Exit status 0 if at least one
+    transport works, with --providers if a provider can be measured.
     """
     from wireproof.report.documents.doctor import diagnosis_document, provider_document
     from wireproof.workflow import doctor

@@ -1,4 +1,4 @@
-"""``wireproof dossier``: acceptance dossiers, verified by anybody."""
+"""``wireproof dossier``: acceptance dossiers that anyone can verify."""
 
 from pathlib import Path
 
@@ -33,11 +33,12 @@ def command() -> None:
     ],
 )
 def verify(folder: Path, signers: Path | None) -> int:
-    """Is it what was sealed, by whom, and what do its records say by the rules of this version?
+    """Verify that a dossier is as it was sealed, by whom, and judge its records by the rules of
+    this version.
 
-    Offline, without the hosts, an MPI or root; nothing is written. Exit status: 0 intact and pass,
-    1 intact and fail, 3 intact and inconclusive; 2 for one that was changed, cut, made by a newer
-    wireproof or lacks a signature that --signers demands: no verdict is given then.
+    Works offline, without the hosts, an MPI or root; nothing is written. Exit status: 0 intact and
+    pass, 1 intact and fail, 3 intact and inconclusive; 2 if it was changed or truncated, was made
+    by a newer wireproof, or lacks a signature that --signers requires: no verdict is given then.
     """
     from wireproof.cli.delivery import answer
     from wireproof.report.documents.dossier import verification_document
@@ -56,9 +57,9 @@ def verify(folder: Path, signers: Path | None) -> int:
     ],
 )
 def sign(folder: Path, key: str) -> int:
-    """Sign a dossier that is intact; each party may. The signature goes beside its SHA256SUMS.
+    """Sign an intact dossier; each party may sign. The signature is stored beside its SHA256SUMS.
 
-    ssh-keygen signs: the private key is never read here. A public key is for the agent.
+    ssh-keygen signs: wireproof never reads the private key. A public key is used through the agent.
     """
     from wireproof.workflow.dossier.intact import refuse_altered
     from wireproof.workflow.dossier.signature import sign as run_sign

@@ -15,7 +15,7 @@ from wireproof.cli.declare import FORM, JSON, flag, link_claim, text
 _NUMBERS = ("+", "-", ".", *string.digits)
 OPTIONS: list[click.Parameter] = [
     click.Argument(["words"], nargs=-1, metavar="[CODE|RATE|LINK]", shell_complete=codes),
-    *link_claim("a rate or a time also in per cent of this link: 10gbe, edr, opa100, ethernet:25."),
+    *link_claim("show a rate or a time in per cent of this link: 10gbe, edr, opa100, ethernet:25."),
     text("--path", "tcp|rdma|...", "what carries the bytes over the link."),
     text(
         "--size",

@@ -23,13 +23,13 @@ OPTIONS: tuple[click.Parameter, ...] = (
     text(
         "--dialect",
         "nagios|nhc|slurm|...",
-        "for whom the verdict is; see below.",
+        "who reads the verdict; see below.",
         default="text",
         shell_complete=dialects,
     ),
-    text("--max-age", "TIME", "how old the result may be: 12h, 7d.", default="24h"),
+    text("--max-age", "TIME", "largest age of the result: 12h, 7d.", default="24h"),
     text("--within", "TIME", "the longest time to the answer.", default="50s"),
-    file("--out page", "write to this file at once and whole, in place of stdout."),
+    file("--out page", "replace this file as a whole, instead of printing to stdout."),
     json_as("the same as --dialect json."),
 )
 
@@ -43,11 +43,11 @@ def command(
     within: str,
     page: Path | None,
 ) -> int:
-    """Say whether nodes are proven healthy, as schedulers, monitors and CI want it said.
+    """Tell whether nodes are proven healthy, in the form that schedulers, monitors and CI need.
 
     RESULT is the --out folder of a check, a folder of such folders, or a history: the newest
-    counts. Nothing is measured, drained or changed. Only a pass is healthy: no result, an old one,
-    a node that took no part and an answer that is late are not.
+    counts. Nothing is measured, drained or changed. Only a pass is healthy: a missing or old
+    result, a node that took no part, or a late answer is not.
 
     \b
     Exit status by dialect (pass, fail, undecided):

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 
 ROOT = click.Argument(["root"], type=click.Path(path_type=Path), metavar="HISTORY")
-HOSTS = text("--hosts", "NODES", "only results in which one of these took part.")
-LAST = number("--last", 1, 100_000, "only so many.")
+HOSTS = text("--hosts", "NODES", "only results in which any of these took part.")
+LAST = number("--last", 1, 100_000, "show only this many of the newest.")
 
 
 @click.group("history")
@@ -34,7 +34,7 @@ def command() -> None:
 
 @command.command("list", params=[ROOT, HOSTS, LAST, FORM, JSON])
 def list_(root: Path, hosts: str, last: int | None) -> int:
-    """One line for each result, oldest first."""
+    """Show one line for each result, oldest first."""
     from wireproof.report.documents.history import entries_document
 
     entries = _found(root, hosts)
@@ -47,7 +47,7 @@ def list_(root: Path, hosts: str, last: int | None) -> int:
     "show", params=[ROOT, click.Argument(["result"], shell_complete=results), FORM, JSON]
 )
 def show(root: Path, result: str) -> int:
-    """One result, judged by the rules of this version. RESULT is its name in `list`, or `last`."""
+    """Show a result, judged by the rules of this version. RESULT: its name in `list`, or `last`."""
     from wireproof.cli.delivery import deliver
     from wireproof.cli.outcome import status_of
     from wireproof.report.documents.history import log_document
@@ -79,12 +79,12 @@ def show(root: Path, result: str) -> int:
     ],
 )
 def trend(root: Path, hosts: str, name: str, size: str) -> int:
-    """Each number over time, where it has changed and what else changed there; and whether the
-    newest result is worse than the good ones before it (exit status 1; 3: it could be held against
-    nothing).
+    """Show each number over time, where it has changed and what else changed there, and whether the
+    newest result is worse than the good results before it (exit status 1; 3: there was nothing to
+    compare it with).
 
-    A change needs four results, two on either side; the newest is held against three good ones or
-    more. False alarms: about 1 in 100 series that have not changed.
+    A change needs four results, two on each side; the newest result is compared with at least three
+    good results. False alarms: about 1 in 100 series without a change.
     """
     from wireproof.cli.outcome import status_of
     from wireproof.report.documents.history import regression_lines, trend_document
@@ -118,15 +118,15 @@ def trend(root: Path, hosts: str, name: str, size: str) -> int:
             metavar="DIR",
             help="folder of the pages; default: HISTORY/pages.",
         ),
-        file("--topology", "topology that the map is drawn by, in place of that of the results."),
-        number("--runs", 0, 100_000, "reports of so many of the newest results.", default=50),
+        file("--topology", "topology to draw the map with, instead of that in the results."),
+        number("--runs", 0, 100_000, "number of newest results with a report.", default=50),
     ],
 )
 def pages(root: Path, folder: Path | None, topology: Path | None, runs: int) -> int:
     """Write the history as linked pages: cluster map, nodes, runs, trends, comparisons.
 
-    Any web server shows them, and a browser without one: open index.html. Run it again to write
-    what has changed. The pages need no script to be read and load nothing from elsewhere.
+    Any web server can show them, or a browser alone: open index.html. Run it again to update what
+    has changed. The pages can be read without scripts and load nothing from elsewhere.
     """
     from wireproof.workflow.pages.site import PagesSpecification, write_pages
 
@@ -142,13 +142,13 @@ def pages(root: Path, folder: Path | None, topology: Path | None, runs: int) -> 
     params=[
         ROOT,
         HOSTS,
-        flag("--links by_link", "each NIC and link of a node by itself."),
+        flag("--links by_link", "each NIC and link of a node separately."),
         FORM,
         JSON,
     ],
 )
 def nodes(root: Path, hosts: str, by_link: bool) -> int:
-    """When each node was last proven, the longest ago first."""
+    """Show when each node was last proven, longest ago first."""
     from wireproof.report.documents.history import age_document
     from wireproof.settings.hosts import parse_hosts
     from wireproof.workflow.history.look import ages
@@ -172,16 +172,15 @@ def nodes(root: Path, hosts: str, by_link: bool) -> int:
         ),
         *link_claim("the link that the logs are judged by: 40gbe, edr, opa100, ..."),
         text("--path", "tcp|rdma|psm2|psm3|...", "what carried the messages over that link."),
-        text("--hosts", "NODES", "hosts that the logs are of; default: those that they name."),
+        text("--hosts", "NODES", "hosts of the logs; default: those that the logs name."),
         text("--measured", "DATE", "when, UTC: 2019-03-04 or 2019-03-04T12:00."),
     ],
 )
 def add(root: Path, sources: tuple[Path, ...], **claims: Any) -> int:
-    """Copy results that were kept elsewhere into the history, and logs that `judge` reads: OSU,
-    IMB, perftest, ...
+    """Copy existing results into the history, and logs that `judge` reads: OSU, IMB, perftest, ...
 
-    The numbers of a log are claims: they are listed and judged, and prove no node. Without
-    --measured a log is as old as it says itself, or as its file.
+    The numbers of a log are claims: they are listed and judged, but prove no node. Without
+    --measured the date of a log is the date in it, or that of its file.
     """
     from wireproof.report.documents.history import added_line
     from wireproof.workflow.history.add import add_all
@@ -199,13 +198,13 @@ def add(root: Path, sources: tuple[Path, ...], **claims: Any) -> int:
     params=[
         ROOT,
         text("--older-than", "TIME", "results older than this: 90d.", default="90d"),
-        flag("--logs", "of imported logs, too; without it they stay."),
-        flag("--yes", "remove them; without it they are only named."),
+        flag("--logs", "also remove imported logs; without it they stay."),
+        flag("--yes", "remove them; without it they are only listed."),
     ],
 )
 def prune(root: Path, older_than: str, logs: bool, yes: bool) -> int:
-    """Remove old results, but never the last good ones of each set of hosts, nor the last proof of
-    any node.
+    """Remove old results, but never the last good results of each set of hosts, nor the last proof
+    of any node.
     """
     from wireproof.settings.durations import parse_days
     from wireproof.workflow.history import look

@@ -49,7 +49,7 @@ OPTIONS: list[click.Parameter] = [
     text("--path", "tcp|rdma|psm2|psm3|...", "what carried the messages over that link."),
     file("--physics", "TOML file that overrides constants of the limits.", must_exist=True),
     SITE,
-    flag("--all everything", "say everything even for many files."),
+    flag("--all everything", "show everything even for many files."),
     FORM,
     json_as('one JSON object on stdout: {"series": [...]}.'),
     number("--jobs", 1, 256, "processes; default: one per core."),

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from wireproof.model.topology import LabStatus
 
 
-WIRE_HELP = "how links keep their rates; store-and-forward: nothing passes faster than the line."
+WIRE_HELP = "how links limit their rates; store-and-forward: no frame passes faster than the line."
 
 
 @click.group("lab")
@@ -29,10 +29,12 @@ def command() -> None:
 
 @command.command("up")
 @click.argument("topology", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--name", help="name of the lab (default: the file's name without its ending).")
+@click.option("--name", help="name of the lab (default: the file's name without its suffix).")
 @click.option("--wire", type=click.Choice(["token-bucket", "store-and-forward"]), help=WIRE_HELP)
-@click.option("--latency", metavar="TIME", help="added to each frame between nodes, as 150us.")
-@click.option("--loss", metavar="SHARE", help="of the frames between nodes, as 0.2%.")
+@click.option(
+    "--latency", metavar="TIME", help="delay added to each frame between nodes, such as 150us."
+)
+@click.option("--loss", metavar="SHARE", help="share of lost frames between nodes, such as 0.2%.")
 def up(topology: Path, name: str | None, **wire: str | None) -> int:
     """Build the lab that the TOML file TOPOLOGY describes; it stays until 'lab down'."""
     import msgspec
@@ -72,7 +74,7 @@ def _show(found: list[LabStatus]) -> int:
 @click.argument("node", shell_complete=nodes)
 @click.argument("argv", nargs=-1, required=True, type=click.UNPROCESSED)
 def exec_(name: str, node: str, argv: tuple[str, ...]) -> int:
-    """Run a command in NODE of the lab NAME; its exit status is kept."""
+    """Run a command in NODE of the lab NAME, and return its exit status."""
     from wireproof.lab.cluster import open_lab
 
     command = argv[1:] if argv[0] == "--" else argv
@@ -90,11 +92,11 @@ def exec_(name: str, node: str, argv: tuple[str, ...]) -> int:
 @click.argument("node", shell_complete=nodes)
 @click.argument("kind", type=click.Choice(["rate", "loss", "delay", "down"]))
 @click.argument("value", default="")
-@click.option("--network", help="network of the NIC, when the lab has several.")
+@click.option("--network", help="network of the NIC, if the lab has several.")
 @click.option("--direction", type=click.Choice(["tx", "rx"]), help="as the node sees it.")
-@click.option("--clear", is_flag=True, help="lift this fault instead of planting it.")
+@click.option("--clear", is_flag=True, help="remove this fault instead of planting it.")
 def fault(name: str, clear: bool, **about: Any) -> int:
-    """Plant a fault in a running lab: a rate such as 300mbit, a loss, a delay, a NIC that is
+    """Plant a fault in a running lab: a rate such as 300mbit, a loss, a delay, or a NIC that is
     down.
     """
     from wireproof.lab.cluster import open_lab

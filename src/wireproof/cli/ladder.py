@@ -41,15 +41,17 @@ EXAMPLES = (
 UNITS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
 OPTIONS: tuple[click.Parameter, ...] = (
     click.Argument(["argv"], metavar="[-- COMMAND...]", nargs=-1, type=click.UNPROCESSED),
-    text("--layers", "A,B,...", "verbs, tcp, ofi, mpi, collective; default: all that are here."),
-    choice("--pattern", APPLICATIONS, "the application's: measured as the topmost layer."),
+    text(
+        "--layers", "A,B,...", "verbs, tcp, ofi, mpi, collective; default: all that are available."
+    ),
+    choice("--pattern", APPLICATIONS, "pattern of the application, the topmost layer."),
     text(
         "--metric",
         "REGEX|json:PATH",
         "time of one message in the output of COMMAND, which is run for each {size}.",
     ),
-    choice("--unit", tuple(UNITS), "of --metric.", default="us"),
-    number("--rounds", 1, 1000, "how often each layer is measured; default: as many as it takes."),
+    choice("--unit", tuple(UNITS), "unit of --metric.", default="us"),
+    number("--rounds", 1, 1000, "how often each layer is measured; default: as often as needed."),
     setting("sizes", "LIST", "message sizes; default 8 B to 4 MiB, by the link's rate."),
     click.Option(
         ["--smallest"],
@@ -57,9 +59,9 @@ OPTIONS: tuple[click.Parameter, ...] = (
         default=25.0,
         show_default=True,
         metavar="PERCENT",
-        help="a layer that loses less than this to the one below loses nothing.",
+        help="a layer that loses less than this against the layer below loses nothing.",
     ),
-    choice("--collective", COLLECTIVES, "of two ranks.", default="allreduce"),
+    choice("--collective", COLLECTIVES, "collective of two ranks.", default="allreduce"),
     setting("model"),
     click.Option(
         ["--model-step", "model_steps"],
@@ -69,7 +71,7 @@ OPTIONS: tuple[click.Parameter, ...] = (
         " gap_ns_per_byte).",
     ),
 )
-DRY_RUN = flag("--dry-run", "print what would be run, and start nothing.")
+DRY_RUN = flag("--dry-run", "print what would run, and start nothing.")
 _KEPT = tuple(option for option in OUTPUT if option.name not in ("history", "resume"))
 
 
@@ -93,7 +95,8 @@ def command(argv: tuple[str, ...], dry_run: bool, **options: Any) -> int:
     COMMAND prints a table of sizes that `wireproof judge` reads, or has {size} among its words: it
     is then run for each size, and --metric finds the time of one message.
 
-    Exit status: 0 no layer loses more than --smallest, 1 one does, 3 open, 4 could not measure.
+    Exit status: 0 no layer loses more than --smallest, 1 a layer does, 3 undecided, 4 could not
+    measure.
     """
     from wireproof.report.documents.ladder import ladder_document, plan_document
     from wireproof.workflow.ladder import plan_ladder, run_ladder

@@ -29,7 +29,7 @@ OPTIONS: list[click.Parameter] = [
         shell_complete=kinds,
         help="do not detect what the file is: script, modprobe, sysctl, ifcfg …",
     ),
-    choice("--severity", ["warning", "error"], "leave out what is less.", default="warning"),
+    choice("--severity", ["warning", "error"], "least severity to show.", default="warning"),
     flag("--diff", "show the safe fixes as a difference; write nothing."),
     flag("--fix", "show the difference, ask, then write the safe fixes."),
     flag("--yes", "with --fix: do not ask."),

@@ -27,11 +27,11 @@ def command(
     world: Path | None,
     rounds: int | None,
 ) -> int:
-    """Which node, port, link or switch is slow, by what is in SOURCE.
+    """Find the node, port, link or switch that is slow, from the measurements in SOURCE.
 
     SOURCE is the folder of a check, or a table of pairs (Parquet or CSV: origin, target and
-    goodput_bytes_per_s, mb_per_s, gbit_per_s, hrt_ns or usec), of any size. Nothing is measured and
-    no path is proven by it: a table says what it says. Exit status 1: a node or pair is slow; 0:
+    goodput_bytes_per_s, mb_per_s, gbit_per_s, hrt_ns or usec), of any size. Nothing is measured
+    and no path is proven: the table is taken at its word. Exit status 1: a node or pair is slow; 0:
     none is, and a slow node would have been found; 3: undecided.
     """
     from wireproof.cli.delivery import answer

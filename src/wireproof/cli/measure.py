@@ -40,7 +40,7 @@ OPTIONS: tuple[click.Parameter, ...] = (
     *(setting(name) for name in ROWS if ROWS[name].group == "measure" and name not in _LATER),
     setting("repeat"),
     setting("gain"),
-    number("--rounds", 1, 1000, "of --gain: how often each is measured; default 5."),
+    number("--rounds", 1, 1000, "for --gain: how often each is measured; default 5."),
     setting("ranks"),
     setting("dry_run"),
     setting("model"),

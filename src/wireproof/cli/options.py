@@ -38,7 +38,7 @@ MACHINES: tuple[click.Parameter, ...] = (
     choice(
         "--profile",
         ["throughput", "latency", "repeatability", "power"],
-        "what the machines are for; where authorities disagree, it decides.",
+        "purpose of the machines; decides where authorities disagree.",
         default="throughput",
     ),
     click.Option(
@@ -136,11 +136,12 @@ BMC: tuple[click.Parameter, ...] = (
         multiple=True,
         default=(),
     ),
-    text("--bmc-user", "NAME", "user of the BMC, where the file has none."),
-    file("--bmc-password-file", "its password: a file of mode 600; else it is asked for."),
-    file("--bmc-ca", "certificates (PEM) to trust for the BMC, in place of the system's."),
+    text("--bmc-user", "NAME", "user of the BMC, if the file has none."),
+    file("--bmc-password-file", "its password: a file with mode 600; else you are asked for it."),
+    file("--bmc-ca", "certificates (PEM) to trust for the BMC instead of the system's."),
     flag(
-        "--bmc-insecure", "take any certificate of the BMC: who is between can read the password."
+        "--bmc-insecure",
+        "accept any certificate of the BMC: an attacker in between can read the password.",
     ),
 )
 

@@ -20,16 +20,18 @@ EXAMPLES = (
 )
 OPTIONS: tuple[click.Parameter, ...] = (
     number("--priority", 0, 7, "the lossless priority; default: the one that PFC is on for."),
-    text("--duration", "10s", "how long; of stored readings: the time between them."),
-    number("--senders", 2, 4096, "how many hosts send to one at once; default: at most 16."),
-    flag("--no-load", "send nothing: watch what runs there."),
+    text("--duration", "10s", "how long; for stored readings the time between them."),
+    number(
+        "--senders", 2, 4096, "number of hosts that send to one host at once; default: at most 16."
+    ),
+    flag("--no-load", "send nothing: watch the existing traffic."),
     click.Option(
         ["--from", "source"],
         type=click.Path(path_type=Path),
         metavar="PATH",
         help="stored readings: a folder with before/ and after/, or a --snapshot.",
     ),
-    file("--snapshot", "keep the readings in this file, to be judged again with --from."),
+    file("--snapshot", "store the readings in this file, to judge them again with --from."),
     click.Option(
         ["--cable", "cable_m"],
         type=click.FloatRange(0, 100_000),
@@ -53,10 +55,10 @@ OPTIONS: tuple[click.Parameter, ...] = (
 def command(**options: Any) -> int:
     """Is priority flow control lossless, and which host pauses its switch?
 
-    By the counters of the hosts before and after a load (an incast of our own, COMMAND, or what
-    runs there): no drops, Xoff and Xon moving, in this priority alone, link-level flow control off.
-    No setting is changed. Exit status: 0 all four are shown under pressure, 1 something is wrong, 3
-    not proven.
+    Reads the counters of the hosts before and after a load (wireproof's incast, COMMAND, or the
+    existing traffic): no drops, Xoff and Xon moving, in this priority alone, link-level flow
+    control off. No setting is changed. Exit status: 0 all four are shown under pressure, 1
+    something is wrong, 3 not proven.
     """
     from wireproof.report.documents.pfc import pfc_document
     from wireproof.workflow.pfc import pfc_report

@@ -36,7 +36,7 @@ OPTIONS: list[click.Parameter] = [
         default=None,
     ),
     text("--nic", "NAME", "the NIC that the traffic is claimed to use.", default=None),
-    *link_claim("claimed link: 10gbe, edr, ethernet:25, ...; peaks are held to it."),
+    *link_claim("claimed link: 10gbe, edr, ethernet:25, ...; peaks are compared with it."),
     text(
         "--launcher",
         "ssh|PATH",
@@ -46,8 +46,7 @@ OPTIONS: list[click.Parameter] = [
     text(
         "--prefix",
         "'CMD ARG...'",
-        "command that the reader of the ports is started through: from a pod, one that enters"
-        " the node.",
+        "command that starts the reader of the ports: in a pod, a command that enters the node.",
     ),
     SYSFS_ROOT,
     text("--interval", "TIME", "how often ports are read.", default="100ms", show_default=True),
@@ -63,10 +62,10 @@ OPTIONS: list[click.Parameter] = [
         nargs=2,
         multiple=True,
         metavar="HOST 'WORDS'",
-        help="a server that COMMAND talks to: started on HOST before it, ended after it.",
+        help="a server that COMMAND talks to: started on HOST before it, stopped after it.",
     ),
     PSM_STATISTICS,
-    flag("--strict", "exit 1 or 3 when the path is not proven, if the command ended with 0."),
+    flag("--strict", "exit 1 or 3 if the command ended with 0 but its path is not proven."),
     FORM,
     json_as("one JSON object on stdout; the command's output goes to stderr."),
     click.Argument(
@@ -83,7 +82,7 @@ OPTIONS: list[click.Parameter] = [
 def command(argv: tuple[str, ...], strict: bool, **options: Any) -> int:
     """Run COMMAND between two readings of the ports of its hosts: did the bytes use the wire?
 
-    Its output is passed on untouched and its exit status is kept; what the ports saw goes to
+    Its output is passed on unchanged and its exit status is kept; the readings of the ports go to
     stderr. In a lab a plain 'mpirun -hosts n1,n2' reaches the nodes.
     """
     from wireproof.workflow.prove import prove_command, specification

@@ -19,7 +19,7 @@ OPTIONS: tuple[click.Parameter, ...] = (
     ),
     file(
         "--out page",
-        "one page for all folders, in place of report.html in each; of figures a folder.",
+        "one page for all folders instead of report.html in each; for figures a folder.",
     ),
     choice(
         "--format form",

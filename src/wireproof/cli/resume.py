@@ -70,13 +70,15 @@ def safe_words(asked: StoredInvocation, group: click.Group) -> list[str]:
 
 OPTIONS: tuple[click.Parameter, ...] = (
     click.Argument(["folder"], type=click.Path(path_type=Path)),
-    text("--mpi", "PATH|NAME", "the MPI, where the check was begun with a path."),
+    text("--mpi", "PATH|NAME", "the MPI, if the check was started with a path."),
     text(
         "--launcher",
         "ssh|PATH",
-        "how hosts are reached, where it was begun with a program.",
+        "how hosts are reached, if it was started with a program.",
     ),
-    text("--prefix", "'CMD ARG...'", "site command of every rank, where it was begun with one."),
+    text(
+        "--prefix", "'CMD ARG...'", "site command of every rank, if it was started with a command."
+    ),
     JSON,
 )
 
@@ -84,12 +86,11 @@ OPTIONS: tuple[click.Parameter, ...] = (
 @click.command("resume", params=[*OPTIONS])
 @click.pass_context
 def command(context: click.Context, /, folder: Path, **programs: str) -> int:
-    """Go on with the check in FOLDER: hosts that were lost are tried again, only what is missing is
+    """Continue the check in FOLDER: lost hosts are tried again, and only what is missing is
     measured.
 
-    The options, the seed and the settings of the first time count, and are shown. Programs are
-    never taken from FOLDER: those that the first time had are given again. The whole is judged
-    anew.
+    The options, the seed and the settings of the first call apply, and are shown. Programs are
+    never taken from FOLDER: give those of the first call again. The whole is judged again.
     """
     folder = folder.absolute()
     asked = recall(folder)

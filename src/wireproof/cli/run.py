@@ -44,26 +44,26 @@ OPTIONS: list[click.Parameter] = [
         "the network interface or RDMA device that carries the messages.",
         default=None,
     ),
-    text("--address", "ADDRESS", "of the server on the fabric."),
-    *link_claim("the link that the result is held against."),
+    text("--address", "ADDRESS", "address of the server on the fabric."),
+    *link_claim("the link that the result is compared with."),
     text(
         "--sizes",
         "LIST",
         "message sizes: 8,64KiB, 0:4MiB (doubling), or own (the program's list).",
         default=None,
     ),
-    number("--iterations", 1, 10**9, "of each size."),
+    number("--iterations", 1, 10**9, "iterations of each size."),
     click.Option(
         ["--seconds"],
         type=click.FloatRange(0.1, 86400),
         metavar="S",
-        help="of a timed test.",
+        help="duration of a timed test.",
     ),
     number("--pairs", 1, 1024, "ranks per host."),
-    number("--cpu", 0, 8191, "core of the one process of each host."),
-    number("--port", 1, 65535, "of the server."),
+    number("--cpu", 0, 8191, "core of the process on each host."),
+    number("--port", 1, 65535, "port of the server."),
     PSM_STATISTICS,
-    flag("--dry-run", "print the commands and run nothing."),
+    flag("--dry-run", "print the commands, and run nothing."),
     flag("--list listed", "list the recipes."),
     FORM,
     JSON,
@@ -82,7 +82,7 @@ def command(
     IMB-RMA, ib_write_bw) as its recipe says, with the proof of its path, and judge it.
 
     The command is printed first, in a form that can be pasted. Exit status: 0 pass, 1 fail, 3
-    inconclusive, 4 when the tool could not run.
+    inconclusive, 4 if the tool could not run.
     """
     if listed:
         return _list(tool or "")

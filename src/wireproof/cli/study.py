@@ -31,7 +31,7 @@ OPTIONS: tuple[click.Parameter, ...] = (
     text(
         "--values",
         "NAME=A,B,...",
-        "values of a knob in place of the catalogue's; where they have commas, | parts them.",
+        "values of a knob instead of the catalogue's; separate values that have commas by |.",
         multiple=True,
         default=(),
     ),
@@ -44,7 +44,7 @@ OPTIONS: tuple[click.Parameter, ...] = (
     text(
         "--budget study_budget", "TIME", "time for the whole study; default 5min.", default="5min"
     ),
-    text("--each", "TIME", "what one point of a launch measures; default 150ms.", default="150ms"),
+    text("--each", "TIME", "time of one point of a launch; default 150ms.", default="150ms"),
     click.Option(
         ["--smallest"],
         type=click.FloatRange(1.0, 100.0),
@@ -54,8 +54,8 @@ OPTIONS: tuple[click.Parameter, ...] = (
         help="effects smaller than this count as none.",
     ),
     setting("seed", "N", "seed of the order of the launches; default: drawn."),
-    setting("out", "DIR", "keep the study in DIR: study.json, and what is needed to go on."),
-    flag("--resume", "go on with the study in --out."),
+    setting("out", "DIR", "keep the study in DIR: study.json, and what --resume needs."),
+    flag("--resume", "continue the study in --out."),
     flag("--json", "one JSON document on stdout.", default=None),
     FORM,
 )
@@ -69,15 +69,15 @@ OPTIONS: tuple[click.Parameter, ...] = (
     first="knobs values over study_budget ppn smallest form",
 )
 def command(library: str, **options: Any) -> int:
-    """Which settings of a library are obeyed here, and which of them help?
+    """Which settings of a library take effect here, and which of them help?
 
-    Every value is read back from what the library itself says, and measured against the base in
-    random blocks over several patterns. A value is recommended only when it was obeyed, the runs
-    used the wire, and its gain is beyond chance and --smallest.
+    Every value is read back from what the library reports, and measured against the base in random
+    blocks over several patterns. A value is recommended only if it took effect, the runs used the
+    wire, and its gain is beyond chance and --smallest.
 
-    Ctrl-C ends it with what was measured; --resume --out DIR goes on.
+    Ctrl-C ends the study with what was measured; --resume --out DIR continues it.
 
-    Exit status: 0 the study says something, 3 it decides nothing, 4 nothing could be measured.
+    Exit status: 0 the study has a conclusion, 3 it decides nothing, 4 nothing could be measured.
     """
     from wireproof.report.documents.study import study_document
     from wireproof.workflow.study import run_study

@@ -35,17 +35,17 @@ _FIRST: dict[str, dict[str, str]] = {
         "check": "Is this interconnect normal? Measures, proves, judges.",
         "measure": "One measurement with its proof: latency, stream, put, get.",
         "prove": "Run any command: did its bytes cross the wire?",
-        "run": "Start OSU, IMB, HPCC, iperf3, perftest as it is right here.",
+        "run": "Start OSU, IMB, HPCC, iperf3, perftest with the right options.",
     },
     "Read": {
         "judge": "Could these logs of OSU, IMB, perftest and others be true?",
         "report": "Judge and render a stored result again, on any machine.",
-        "compare": "Hold two results against each other: ratios with intervals.",
+        "compare": "Compare two results: ratios with intervals.",
         "explain": "What a finding, cause, setting, rate or link means.",
     },
     "Tune": {
         "audit": "Which settings of the hosts are wrong for their fabric?",
-        "tune": "Change settings, undo that, and try whether it helps.",
+        "tune": "Change settings, revert them, and try whether they help.",
     },
     "Keep": {
         "history": "Results over time: list, trend, nodes, pages.",
@@ -104,8 +104,8 @@ def add_loudness(command: click.Command) -> click.Command:
     return command
 
 
-_QUIET = "only the result, warnings and errors: no progress, no remarks."
-_VERBOSE = "say which commands are started and which files are opened here."
+_QUIET = "show only the result, warnings and errors: no progress, no remarks."
+_VERBOSE = "show which commands are started and which files are opened here."
 
 
 def _hush(context: click.Context, _option: click.Parameter, given: bool) -> None:
@@ -262,12 +262,12 @@ def _tell_version(context: click.Context, _option: click.Parameter, given: bool)
 @click.option(
     "--catalogue",
     metavar="DIR",
-    help="folder of the site's own NICs, causes, links, lint rules and published numbers; default:"
+    help="folder of the site's NICs, causes, links, lint rules and published numbers; default:"
     " ~/.config/wireproof/catalogue.",
 )
 def subcommands(catalogue: str | None) -> None:
     """wireproof proves what an HPC interconnect does: every number comes with the proof of its
-    path, its interval and its limit. Begin with 'wireproof demo'.
+    path, its interval and its limit. Start with 'wireproof demo'.
     """
     usual = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
     if catalogue or "WIREPROOF_CATALOGUE" in os.environ or os.path.isdir(f"{usual}/wireproof"):

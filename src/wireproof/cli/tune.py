@@ -44,8 +44,8 @@ def _target(options: dict[str, Any]) -> Target:
 def confirm(name: str, **options: Any) -> int:
     """Keep what `tune apply` changed: end its timer and write the drop-in files 90-wireproof.*.
 
-    Without ID: the set that waits, if exactly one waits. A file that overrules a value at the next
-    boot is named.
+    Without ID: the waiting set, if exactly one is waiting. A file that overrides a value at the
+    next boot is named.
     """
     from wireproof.workflow.tune.apply import confirm as keep
 
@@ -56,15 +56,15 @@ def confirm(name: str, **options: Any) -> int:
     "revert",
     params=[
         _ID,
-        flag("--force", "also values that were changed by others since."),
+        flag("--force", "also values that others have changed since."),
         *_WITH_BMC,
     ],
 )
 def revert(name: str, **options: Any) -> int:
-    """Bring the old values and files back, byte for byte; also after a reboot, also half applied.
+    """Restore the old values and files, byte for byte; also after a reboot, or if half applied.
 
-    Without ID: the newest change set of each host, and of its BIOS with --bmc. A value that is
-    neither ours nor the old one is left alone and named.
+    Without ID: the newest change set of each host, and of its BIOS with --bmc. A value that someone
+    else has changed since is left alone and named.
     """
     from wireproof.workflow.tune.apply import revert as undo
     from wireproof.workflow.tune.node import hosts_of
@@ -80,7 +80,7 @@ def revert(name: str, **options: Any) -> int:
 
 @command.command("status", params=[_ID, *_WITH_BMC])
 def status(name: str, **options: Any) -> int:
-    """Say what is applied where, until when, and what has moved since. Nothing is changed."""
+    """Show what is applied where, until when, and what has changed since. Nothing is changed."""
     from wireproof.workflow.tune.apply import status as standing
     from wireproof.workflow.tune.node import hosts_of
     from wireproof.workflow.tune.with_bios import and_standing, journals
@@ -94,9 +94,9 @@ def status(name: str, **options: Any) -> int:
 
 @command.command("verify", params=[_ID, *_COMMON])
 def verify(name: str, **options: Any) -> int:
-    """Say after a boot what stands of the sets that were confirmed, and which file overrules them.
+    """Show after a boot which confirmed changes are in force, and which files override them.
 
-    Nothing is changed. Exit status: 0 all of it stands, 1 something does not.
+    Nothing is changed. Exit status: 0 all are in force, 1 some are not.
     """
     from wireproof.workflow.tune.verify import verify as held
 
@@ -105,10 +105,11 @@ def verify(name: str, **options: Any) -> int:
 
 @command.command("residue", params=list(_COMMON))
 def residue(**options: Any) -> int:
-    """Find what earlier changes left: drop-ins of ours without a journal, sets half undone, values
-    that differ from what the files say, files of other tools that set the same. Nothing is changed.
+    """Find what earlier changes have left: wireproof's drop-ins without a journal, half reverted
+    sets, values that differ from the files, files of other tools with the same settings. Nothing is
+    changed.
 
-    Exit status: 0 nothing is left, 1 something is.
+    Exit status: 0 nothing is left, 1 something is left.
     """
     from wireproof.report.documents.tune import residue_document
     from wireproof.workflow.tune.verify import residue as look_for

@@ -47,11 +47,11 @@ WANTED: tuple[click.Parameter, ...] = (
     ),
     flag(
         "--allow-link-down",
-        "also what takes a link down for a moment: rings, channels, MTU.",
+        "also change settings that take a link down for a moment: rings, channels, MTU.",
     ),
 )
 PLACES: tuple[click.Parameter, ...] = (
-    file("--root", "change the files below this folder in place of the machine's."),
+    file("--root", "change the files below this folder instead of the machine's."),
     click.Option(
         ["--state"],
         metavar="DIR",
@@ -116,7 +116,7 @@ def plan_of(options: dict[str, Any], asked: tuple[str, ...]) -> TunePlan:
             ["asked"], nargs=-1, metavar="[SETTING[=VALUE]]...", shell_complete=settings
         ),
         *WANTED,
-        file("-o --output", "keep the plan in this file (.json), for tune apply and tune export."),
+        file("-o --output", "write the plan to this file (.json), for tune apply and tune export."),
         FORM,
         JSON,
         PLACES[0],
@@ -126,9 +126,9 @@ def plan_of(options: dict[str, Any], asked: tuple[str, ...]) -> TunePlan:
 def plan(asked: tuple[str, ...], **options: Any) -> int:
     """Show what would be changed on the hosts: file or command, old and new value, why, the undo.
 
-    SETTING: only these, by the names of `wireproof audit --list`; SETTING/INSTANCE=VALUE for a
-    value of your own (mtu/eth1=9000), also for a sysctl by its name. Without: all that fail.
-    Nothing is changed. Exit status: 0, or 3 when a host could not be read.
+    SETTING: only these, by the names of `wireproof audit --list`; SETTING/INSTANCE=VALUE for
+    another value (mtu/eth1=9000), also for a sysctl by its name. Without: all that fail. Nothing is
+    changed. Exit status: 0, or 3 if a host could not be read.
     """
     from wireproof.report.documents.tune import tune_plan_document
 
@@ -160,7 +160,7 @@ def plan(asked: tuple[str, ...], **options: Any) -> int:
 def export(form: str, asked: tuple[str, ...], **options: Any) -> int:
     """Write a plan as an Ansible playbook, a tuned profile, a shell script or tmpfiles.d lines.
 
-    Hosts with the same plan share a part of the playbook; the other forms are for one kind of host
+    Hosts with the same plan share a part of the playbook; the other forms take hosts with one plan
     at a time. Nothing is changed.
     """
     from wireproof.workflow.tune.plan import export as written
@@ -245,9 +245,9 @@ def apply(asked: tuple[str, ...], **options: Any) -> int:
     """Change settings of the hosts, all or nothing on each; they revert by themselves unless `tune
     confirm` comes in time.
 
-    Shows the plan and asks first. A host whose values have moved since the plan was made, or whose
-    scheduler may start a job on it, is left alone and named. Exit status: 0 all hosts, 1 some not,
-    4 none could.
+    Shows the plan and asks first. A host whose values have changed since the plan was made, or
+    whose scheduler may start a job on it, is left alone and named. Exit status: 0 all hosts, 1 not
+    all hosts, 4 no host.
     """
     from wireproof.workflow.tune.apply import may_be_touched
     from wireproof.workflow.tune.plan import target_of

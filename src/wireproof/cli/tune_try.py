@@ -40,7 +40,7 @@ OPTIONS: tuple[click.Parameter, ...] = (
     text(
         "--metric",
         "REGEX|json:PATH",
-        "number in COMMAND's output to compare, in place of its wall time.",
+        "number in COMMAND's output to compare, instead of its wall time.",
     ),
     choice("--better", ["lower", "higher"], "which way --metric is better."),
     click.Option(
@@ -59,14 +59,14 @@ OPTIONS: tuple[click.Parameter, ...] = (
         metavar="S",
         help="time for all runs.",
     ),
-    setting("budget", "TIME", "what one run of a pattern measures; default 200ms."),
+    setting("budget", "TIME", "time of one run of a pattern; default 200ms."),
     setting("seed", "N", "seed of the order of the runs; default: drawn."),
     click.Option(
         ["--server"],
         nargs=2,
         multiple=True,
         metavar="HOST 'WORDS'",
-        help="a server that COMMAND talks to: started on HOST before the first run, ended after"
+        help="a server that COMMAND talks to: started on HOST before the first run, stopped after"
         " the last.",
     ),
     number("--ppn", 1, 4096, "ranks on each host.", default=1),
@@ -86,14 +86,14 @@ OPTIONS: tuple[click.Parameter, ...] = (
 def command(knob: str, argv: tuple[str, ...], **options: Any) -> int:
     """Does a setting help here? Runs with each value in random, balanced blocks, compared.
 
-    VAR=A,B: a variable of the runs; VAR=A: against what is set now; VAR=,A: against not set.
+    VAR=A,B: a variable of the runs; VAR=A: compared with its current value; VAR=,A: with no value.
 
-    ID=A,B: a setting of the hosts, by the names of `wireproof audit --list` or a sysctl's; ID=A:
-    against its present value; ID: the recommended value against the present one. The old value is
-    back at the end.
+    ID=A,B: a setting of the hosts, by the names of `wireproof audit --list`, or a sysctl; ID=A:
+    compared with its current value; ID: the recommended value compared with the current value. The
+    old value is restored at the end.
 
-    The first value is the base. What runs is a pattern of our own between --hosts, or COMMAND: then
-    its wall time counts, or the number that --metric finds in its output.
+    The first value is the base. The workload is a pattern of wireproof between --hosts, or COMMAND:
+    then its wall time counts, or the number that --metric finds in its output.
 
     Exit status: 0 a value helps, 1 none does, 3 undecided, 4 a run failed.
     """

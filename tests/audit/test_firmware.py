@@ -147,7 +147,7 @@ def test_a_pending_value_is_said_and_does_not_count_yet() -> None:
         "bios-turbo", {"A": "Dis"}, [entry("A", "Turbo Mode", *values)], pending={"A": "En"}
     )
     assert found.status == "fail"
-    assert "Enabled is pending and counts after a reboot" in found.message
+    assert "Enabled is pending and takes effect after a reboot" in found.message
 
 
 def test_without_a_registry_the_bmc_s_own_names_are_looked_at() -> None:

@@ -151,7 +151,7 @@ def test_the_odd_one_out(tmp_path: Path) -> None:
     halves = [host(f"n{number}", ("20.31", "20.28")[number > 4]) for number in range(1, 9)]
     split = odd_of(halves)
     assert [one.host for one in split] == [f"n{number}" for number in range(1, 9)]
-    assert "hosts of one kind differ: 20.31 on 4 hosts, 20.28 on 4 hosts" in split[0].message
+    assert "hosts of the same kind differ: 20.31 on 4 hosts, 20.28 on 4 hosts" in split[0].message
 
 
 @pytest.mark.parametrize(

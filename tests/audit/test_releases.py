@@ -78,4 +78,4 @@ def test_each_parameter_is_explained_with_its_value(tmp_path: Path) -> None:
 def test_what_a_kernel_is_too_old_for_says_so(tmp_path: Path) -> None:
     root = lay_out(tmp_path, "haswell-hfi1", {"etc/hostname": "n1"})
     said = _explained("busy-poll", "--from", str(root))
-    assert "n/a, it is there since Linux 3.11; this kernel is 3.10.0" in said
+    assert "n/a, it exists since Linux 3.11; this kernel is 3.10.0" in said

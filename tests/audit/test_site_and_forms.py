@@ -108,7 +108,7 @@ def test_a_role_wants_its_own_values_on_its_hosts_alone():
     ("text", "said"),
     [
         (STORAGE.replace("swappiness", "swapiness"), "no setting 'swapiness'"),
-        (STORAGE.replace("9000", "host.rate"), "may ask for `value` alone"),
+        (STORAGE.replace("9000", "host.rate"), "may use only `value`"),
         (STORAGE.replace("value <= 9000", "value <="), "role storage"),
         (STORAGE + STORAGE.replace("storage", "login").replace("10", "20"), "storage and login"),
         (STORAGE.replace("name", "nam"), "nam"),

@@ -140,7 +140,7 @@ def test_a_document_with_a_number_that_cannot_be_is_refused(
     for step in way:
         inside = inside[step]
     inside[last] = value
-    with pytest.raises(BadInput, match=r"run.json has a number that cannot be"):
+    with pytest.raises(BadInput, match=r"run.json has an impossible number"):
         load_document(_store(tmp_path / "run", document, []))
 
 

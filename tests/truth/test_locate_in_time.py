@@ -94,7 +94,7 @@ def test_a_drift_of_all_is_nobodys_fault(nodes: int, slope: float) -> None:
         slower = dataclasses.replace(samples, value=samples.value * np.exp(-slope * samples.when))
         located = _again(world, slower, seed)
         assert named(located) == []
-    noted = any("compared with others of its own time" in note for note in located.notes)
+    noted = any("compared with others of the same time" in note for note in located.notes)
     assert noted or slope < 0.2
 
 

@@ -237,7 +237,7 @@ def test_what_is_no_file_is_named(tmp_path: Path, name: str, make: Callable[[Pat
 @pytest.mark.parametrize("value", [0.0, 1e-320, 1e300])
 def test_a_number_that_cannot_be_is_refused(tmp_path: Path, value: float) -> None:
     add_entry(tmp_path, entry(1, value))
-    with pytest.raises(BadInput, match="has a number that cannot be"):
+    with pytest.raises(BadInput, match="has an impossible number"):
         entries(tmp_path)
 
 

@@ -183,5 +183,5 @@ def test_a_pair_that_is_faster_than_its_nodes_is_not_far_below_them(tmp_path: Pa
     path = tmp_path / "p.csv"
     path.write_text("origin,target,MB/s\nn1,n2,500\nn1,n3,1100\nn2,n3,1105\n")
     text = " ".join(document_text(locate_document(from_table(path, None))).split())
-    assert "these rows cannot tell this from: n2 receives slowly" in text
+    assert "these rows cannot tell it apart from: n2 receives slowly" in text
     assert "220%" not in text

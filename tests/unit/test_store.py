@@ -143,7 +143,7 @@ def test_a_run_whose_recorder_was_killed_says_so(tmp_path: Path) -> None:
     run = load_run(folder_of(tmp_path, FRAMES[:3], b'{"frame":"point","id":1,"pa', cut_off))
     assert [point.id for point in run.points] == [0]
     assert run.missing == dict.fromkeys(
-        (1, 2), Missing("cut-short", "the recording was cut off before it could say why")
+        (1, 2), Missing("cut-short", "the recording was cut off before it could give a reason")
     )
 
 

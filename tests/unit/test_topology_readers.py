@@ -187,7 +187,7 @@ def test_rails_need_their_nics_named() -> None:
         "b",
     ]
     _, notes = against(fabric, ["n1", "n2"])
-    assert "n1, n2 hang on several switches" in notes[-1]
+    assert "n1, n2 are attached to several switches" in notes[-1]
 
 
 def test_a_switch_may_be_told_once_per_rail() -> None:

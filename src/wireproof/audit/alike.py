@@ -125,7 +125,10 @@ def _without_most(
     hosts).
     """
     listed = ", ".join(f"{value} on {counted(number, 'host')}" for value, number in shares[:_SHOWN])
-    message, wanted = f"hosts of one kind differ: {listed}", "the same on hosts of one kind"
+    message, wanted = (
+        f"hosts of the same kind differ: {listed}",
+        "the same on hosts of the same kind",
+    )
     if setting.ends:
         listed = ", ".join(f"{result.seen} on {result.host}" for result in group[:_SHOWN])
         message, wanted = f"the ends of a path differ: {listed}", "the same on both ends"

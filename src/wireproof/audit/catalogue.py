@@ -84,7 +84,7 @@ def catalogue_of(texts: Mapping[str, str]) -> Catalogue:
             try:
                 entry = _entry(raw)
                 if entry.setting.id in entries:
-                    raise BadInput("its id is used before.")
+                    raise BadInput("its id is already used.")
                 entries[entry.setting.id] = entry
             except BadInput as error:
                 title = raw.get("id", f"setting {number}") if isinstance(raw, dict) else number
@@ -158,7 +158,7 @@ def _hinted(error: str) -> str:
 
 def _check_place(setting: Setting, read: Read) -> None:
     if bool(read.file) == bool(read.command):
-        raise BadInput("a place to read is a file or a command.")
+        raise BadInput("a place to read must be either a file or a command.")
     text = f"{read.file or ' '.join(read.command)} {read.section}".rstrip()
     for name in re.findall(r"\{(\w*)\}", text):
         if name not in _PLACES[setting.scope]:
@@ -171,14 +171,14 @@ def _unknown_names(entry: ParsedSetting, entries: Mapping[str, ParsedSetting]) -
     """Return a sentence about a name in a condition that does not exist; "" if all exist."""
     known = {"value", *NAMES}
     if any(name.startswith("setting:") for when in entry.when for name in when.names):
-        return "a place's condition names no other setting."
+        return "the condition of a place must not name another setting."
     parsed = (entry.applies, *entry.good.values(), *entry.when, *entry.inferred)
     for expression in (*parsed, *entry.values.values()):
         for name in sorted(expression.names):
             if name.startswith("setting:"):
                 other = name.partition(":")[2]
                 if other not in entries:
-                    return f"{expression.text!r} names the setting {other!r}, which is not there."
+                    return f"{expression.text!r} names the setting {other!r}, which does not exist."
             elif name not in known and not name.startswith("exists:"):
                 near = difflib.get_close_matches(name, known, n=1)
                 hint = f"; did you mean {near[0]}?" if near else ""

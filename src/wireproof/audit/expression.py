@@ -95,7 +95,7 @@ class _TreeReader:
         except SyntaxError as error:
             raise self._wrong((error.offset or 1) - 1, error.msg) from error
         except (ValueError, MemoryError, RecursionError) as error:
-            raise self._wrong(0, "it is not understood") from error
+            raise self._wrong(0, "it cannot be parsed") from error
         self.node = self._node(tree.body, 0)
 
     def _wrong(self, at: int, what: str) -> BadInput:

@@ -21,7 +21,7 @@ _OWN = "/proc/self/"
 
 _WORDS = {
     "missing": "is not there",
-    "denied": "may not be read (needs root)",
+    "denied": "cannot be read without root",
     "timeout": "did not answer in time",
     "failed": "could not be read",
 }
@@ -38,10 +38,12 @@ _WITNESSES = {
 """For each folder, a file that every Linux has. If it is missing, the folder is only partly
 visible, as in some containers and archives, and other missing files may be hidden.
 """
-_HIDDEN = "is not there, but neither are files that every Linux has: the folder is here in part"
+_HIDDEN = (
+    "is not there, but neither are files that every Linux has: the folder is only partly visible"
+)
 _UNASKED = {
     "bios": "is read from the management controller: give --bmc",
-    "environment": "is that of a job: run the audit inside one",
+    "environment": "belongs to a job: run the audit inside a job",
 }
 
 
@@ -262,5 +264,5 @@ def _answer(place: str, frame: FactFrame | None) -> PlaceAnswer:
         lacking = frame.status == "missing" or (frame.status == "failed" and _UNSUPPORTED in why)
         return PlaceAnswer(place, None, why, absent=lacking)
     if "\0" in frame.text.rstrip("\0"):
-        return PlaceAnswer(place, None, "holds bytes that are no text")
+        return PlaceAnswer(place, None, "contains bytes that are not text")
     return PlaceAnswer(place, frame.text)

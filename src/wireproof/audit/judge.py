@@ -128,14 +128,14 @@ class _Judge:
         if isinstance(reading.value, Unknown):
             return self._unread(entry, instance, reading, applies)
         if applies is None:
-            why = f"whether it counts here ({entry.applies.text}) could not be read"
+            why = f"whether it applies here ({entry.applies.text}) could not be read"
             return self._made(entry, instance, "unknown", why, reading)
         holds = entry.good[self.profile].holds(self._lookup(instance, reading.value))
         if holds is False and reading.text.rstrip().endswith(_FIXED):
-            why = "the driver does not let it be changed"
+            why = "the driver does not allow changes"
             return self._made(entry, instance, "not-applicable", why, reading)
         if holds and reading.unread and entry.setting.condition(self.profile) != "true":
-            why = "what was read is as it should be, and the rest may not be"
+            why = "the values read are as they should be, but others could not be read"
             return self._made(entry, instance, "unknown", why, reading)
         return self._made(entry, instance, *_verdict(entry.setting, holds, self.profile), reading)
 
@@ -214,7 +214,7 @@ def _why_not(entry: ParsedSetting, instance: Instance) -> str:
     """
     names = instance.names
     if names.get("nic.device", True) or "nic.device" not in entry.applies.names:
-        return f"it counts where {entry.applies.text}"
+        return f"it applies only if {entry.applies.text}"
     below = names.get("nic.lower")
     where = f"; {', '.join(below)} below it has" if isinstance(below, list) and below else ""
     return f"{instance.label} ({names['nic.kind']}) has no adapter of its own{where}"
@@ -222,10 +222,13 @@ def _why_not(entry: ParsedSetting, instance: Instance) -> str:
 
 def _verdict(setting: Setting, holds: bool | None, profile: Profile) -> tuple[Status, str]:
     if holds is None:
-        return "unknown", f"its condition ({setting.condition(profile)}) needs what was not read"
+        return (
+            "unknown",
+            f"its condition ({setting.condition(profile)}) needs a value that was not read",
+        )
     if holds:
         judged = setting.condition(profile) not in ("", "true")
-        return "pass", "as it should be" if judged else "read; no value of it is wrong by itself"
+        return "pass", "as it should be" if judged else "read; no value is wrong by itself"
     return "fail", setting.why
 
 
@@ -306,7 +309,7 @@ def gone(setting: Setting, names: Lookup) -> str:
     compared = _compared(setting.until, names)
     if compared is None or compared[0] < compared[1]:
         return ""
-    return f"it is gone since {setting.until}; {compared[2]}"
+    return f"it was removed in {setting.until}; {compared[2]}"
 
 
 def not_yet(setting: Setting, names: Lookup) -> str:
@@ -317,7 +320,7 @@ def not_yet(setting: Setting, names: Lookup) -> str:
     compared = _compared(setting.since, names)
     if compared is None or compared[0] >= compared[1]:
         return ""
-    return f"it is there since {setting.since}; {compared[2]}"
+    return f"it exists since {setting.since}; {compared[2]}"
 
 
 def _compared(release: str, names: Lookup) -> tuple[list[int], list[int], str] | None:

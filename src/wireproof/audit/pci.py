@@ -33,7 +33,7 @@ _REDIRECTS = {2: "ReqRedir", 3: "CmpltRedir", 4: "UpstreamFwd"}
 """Bits of the ACS control register that redirect traffic between devices up to the root."""
 _REDIRECTING = 0b1100
 _UNREAD = {
-    "root": "is shown to root alone: run the audit as root",
+    "root": "is visible only to root: run the audit as root",
     "list": "needs the list of PCI devices, which was not read (lspci -nnvv of an archive)",
 }
 _NOT_LISTED = "is no PCI device"

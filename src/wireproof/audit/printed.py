@@ -287,7 +287,7 @@ _ROW = re.compile(r"^[* ]\s+([A-Z][A-Z0-9_]{1,60})\s+(\S+)\s+(\S+)\s+(\S+)[ \t]*
 _SHOWN = ("PCI_WR_ORDERING", "LINK_TYPE_P1")
 _PENDING = "pending"
 _MOST_NAMED = 8
-_LIVE = "is read from an archive: on a host mlxconfig has to be started by hand"
+_LIVE = "is read only from an archive: on a host, run mlxconfig by hand"
 
 
 def queries_of(address: str) -> tuple[tuple[str, ...], ...]:

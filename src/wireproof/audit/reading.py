@@ -241,7 +241,7 @@ def _attribute(machine: Machine, setting: Setting, read: Read) -> SettingReading
     if found:
         listed = " and ".join(f"{shown(one.display)!r} ({shown(one.name)})" for one in found[:4])
         return SettingReading(
-            UNKNOWN, "", BIOS, (f"BIOS: {listed} fit: which one counts is not known",)
+            UNKNOWN, "", BIOS, (f"BIOS: {listed} match: it is unknown which applies",)
         )
     names = " or ".join(dict.fromkeys(name for each in setting.names.values() for name in each))
     many = len(firmware.now)
@@ -274,7 +274,7 @@ def _value_of(attribute: Attribute, certificate: str, form: Form) -> SettingRead
     notes = []
     if attribute.later != attribute.now:
         notes.append(
-            f"{shown(attribute.shown(attribute.later))} is pending and counts after a reboot"
+            f"{shown(attribute.shown(attribute.later))} is pending and takes effect after a reboot"
         )
     if certificate:
         notes.append(f"the BMC's certificate was {shown(certificate)}")

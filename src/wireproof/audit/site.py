@@ -91,7 +91,7 @@ def _condition(text: str, place: str) -> Expression:
     except BadInput as error:
         raise BadInput(f"{place}: {text!r}: {error}") from error
     if condition.names != {"value"}:
-        raise BadInput(f"{place}: {text!r} may ask for `value` alone.")
+        raise BadInput(f"{place}: {text!r} may use only `value`.")
     return condition
 
 
@@ -167,7 +167,7 @@ def _judged(result: AuditResult, role: HostRole, setting: Setting, site: Site) -
         result,
         status="fail",
         wanted=wanted,
-        message=f"{setting.title}: not what the site wants of the role {role.name}",
+        message=f"{setting.title}: not the value that the site wants for the role {role.name}",
         expected_effect=setting.effect,
         fix=command if plain else by_hand_of(setting),
         undo=setting.fix.undo if setting.fix is not None else "",

@@ -100,7 +100,7 @@ class BmcSession:
         if answer.status not in (200, 201) or not token:
             raise self._refused(answer.status)
         if len(token) > _LONGEST_TOKEN or not (token.isascii() and token.isprintable()):
-            raise self.talk.failed("gave a session a token that is none")
+            raise self.talk.failed("returned an invalid session token")
         self.talk.headers["X-Auth-Token"] = token
         place = answer.headers.get("location", "").partition("/redfish/")[2]
         self._session = link_of({"@odata.id": f"/redfish/{place}"} if place else answer.document)

@@ -194,7 +194,7 @@ class Talk:
             if answer.status not in _REDIRECTS:
                 return answer
             path = self._redirected(method, answer)
-        raise self.failed("redirects without an end")
+        raise self.failed("redirects endlessly")
 
     def failed(self, what: str) -> BmcFailed:
         """Return an error with this text, without the password."""
@@ -290,7 +290,7 @@ class Talk:
         location = answer.headers.get("location", "")
         path = _path_here(location, self.bmc)
         if method != "GET" or not path:
-            raise self.failed(f"leads elsewhere ({location[:80]!r}), where nothing is sent")
+            raise self.failed(f"redirects elsewhere ({location[:80]!r}), which is not followed")
         return path
 
 

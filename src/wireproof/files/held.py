@@ -42,7 +42,7 @@ def held_folder(path: Path, *, make: int | None = None) -> Iterator[int | None]:
         if status.st_uid not in trusted_owners() and not status.st_mode & stat.S_ISVTX:
             raise OSError(
                 errno.EPERM,
-                f"its folder belongs to the user with the number {status.st_uid}",
+                f"its folder belongs to the user with ID {status.st_uid}",
                 str(path),
             )
         yield folder
@@ -122,7 +122,7 @@ def _read_link(above: int, name: str, path: Path, links: int) -> str:
         if owner not in trusted_owners():
             raise OSError(
                 errno.ELOOP,
-                f"{name} on the way is a link of the user with the number {owner}",
+                f"{name} on the path is a link of the user with ID {owner}",
                 str(path),
             )
         if links > _MOST_LINKS:

@@ -246,9 +246,7 @@ def read_secret(path: Path) -> str:
     with open_regular(path) as file:
         status = os.fstat(file.fileno())
         if status.st_uid not in (0, os.geteuid()):
-            raise OSError(
-                errno.EPERM, f"it belongs to the user with the number {status.st_uid}", str(path)
-            )
+            raise OSError(errno.EPERM, f"it belongs to the user with ID {status.st_uid}", str(path))
         if status.st_mode & _OTHERS:
             mode = stat.S_IMODE(status.st_mode)
             raise OSError(
@@ -262,7 +260,7 @@ def read_secret(path: Path) -> str:
     try:
         text = line.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise OSError(errno.EINVAL, "its first line is no UTF-8", str(path)) from error
+        raise OSError(errno.EINVAL, "its first line is not UTF-8", str(path)) from error
     if not text or not text.isprintable():
         what = "has a character that cannot be printed" if text else "is empty"
         raise OSError(errno.EINVAL, f"its first line {what}", str(path))

@@ -17,7 +17,7 @@ def foreign(status: os.stat_result) -> str:
     if not stat.S_ISDIR(status.st_mode):
         return "is not a folder"
     if status.st_uid != os.geteuid():
-        return f"belongs to the user with the number {status.st_uid}"
+        return f"belongs to the user with ID {status.st_uid}"
     if status.st_mode & _WRITE_BY_OTHERS:
         return f"can be written by others (mode {stat.S_IMODE(status.st_mode):04o})"
     return ""
@@ -72,7 +72,7 @@ def written_by_others(status: os.stat_result) -> str:
     if they cannot. In a sticky folder others can only create files.
     """
     if status.st_uid not in trusted_owners():
-        return f"belongs to the user with the number {status.st_uid}"
+        return f"belongs to the user with ID {status.st_uid}"
     if status.st_mode & _WRITE_BY_OTHERS and not status.st_mode & stat.S_ISVTX:
         who = "everybody" if status.st_mode & stat.S_IWOTH else "its group"
         return f"can be written by {who} (mode {stat.S_IMODE(status.st_mode):04o})"

@@ -143,8 +143,8 @@ class Lab:
         places = [(where, one.name) for where, one in wire_ports(self.topology)]
         if status is None or (node, network) not in places:
             raise BadInput(
-                f"lab {self.name} has no count for {node} on {network}: a store-and-forward wire"
-                " has one."
+                f"lab {self.name} has no count for {node} on {network}: only a store-and-forward"
+                " wire counts."
             )
         return status.ports[places.index((node, network))]
 
@@ -240,7 +240,7 @@ def _locked(folder: Path) -> Iterator[None]:
 def _folder(name: str, *, create: bool = False) -> Path:
     if _NAME.fullmatch(name) is None:
         raise BadInput(
-            f"lab name {name[:40]!r} is not possible: use 1 to 32 small letters, digits and -."
+            f"lab name {name[:40]!r} is not valid: use 1 to 32 small letters, digits and -."
         )
     folder = state_root(create=create) / name
     if len(str(folder / "socket")) > _LONGEST_SOCKET:
@@ -256,7 +256,7 @@ def _new_folder(name: str) -> Path:
         folder.mkdir(mode=0o700)
     except FileExistsError:
         raise BadInput(
-            f"lab {name} is there already ({status_of(folder).state}): give another name, or"
+            f"lab {name} already exists ({status_of(folder).state}): give another name, or"
             f" `wireproof lab down {name}`."
         ) from None
     return folder

@@ -111,7 +111,7 @@ def _change_wire(folder: Path, state: LabState, faults: tuple[Fault, ...]) -> No
     with contextlib.suppress(OSError):
         write_wire(folder, state.topology, state.faults, now.revision)
     raise LabError(
-        f"the wire of lab {state.name} did not take the change within {_PATIENCE_S:g} s: it is"
+        f"the wire of lab {state.name} did not apply the change within {_PATIENCE_S:g} s: it is"
         " overloaded."
     )
 

@@ -147,7 +147,7 @@ def explain(reason: str, user: bool, obstacles: Sequence[str] | None = None) -> 
         if not known and "proc" in reason:
             known = [
                 (
-                    "parts of /proc are covered here, as in a container: run the lab as root"
+                    "parts of /proc are hidden here, as in a container: run the lab as root"
                     " outside of it"
                 )
             ]

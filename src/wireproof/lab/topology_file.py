@@ -314,4 +314,6 @@ def load_topology(path: Path) -> Topology:
     try:
         return parse_topology(content.decode("utf-8"), str(path))
     except UnicodeDecodeError as error:
-        raise BadInput(f"{path}: byte {error.start} is not UTF-8: that is no topology.") from error
+        raise BadInput(
+            f"{path}: byte {error.start} is not UTF-8, so the file is not a topology."
+        ) from error

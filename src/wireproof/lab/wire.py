@@ -123,7 +123,7 @@ def read_wire_status(folder: Path) -> WireStatus | None:
     )
     if magic != b"WPWIRE1\n" or len(data) < _HEADER.size + ports * _PORT.size:
         raise LabError(
-            f"{folder / STATUS} is not of this version of wireproof: take the lab down and up"
+            f"{folder / STATUS} is from another version of wireproof: take the lab down and up"
             " again."
         )
     counts = tuple(

@@ -65,7 +65,7 @@ def bmcs_of(options: BmcOptions, hosts: Sequence[str]) -> list[Bmc]:
         chosen = set(parse_hosts(entry.hosts)) if entry.hosts else set(hosts)
         for host in (host for host in hosts if host in chosen):
             if host in bmcs:
-                raise BadInput(f"{where}: {host} has a BMC before this one: name each host once.")
+                raise BadInput(f"{where}: {host} already has a BMC: name each host once.")
             bmcs[host] = _bmc(where, entry, host, options, secrets)
     if options.sources and not bmcs:
         raise BadInput(f"{', '.join(options.sources)}: none of the hosts has a BMC there.")
@@ -82,7 +82,7 @@ def _entries(source: str, hosts: Sequence[str]) -> list[tuple[str, _Entry]]:
     try:
         text = read_bounded(source, LARGEST).decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it is no UTF-8"
+        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
         raise BadInput(f"{source} cannot be read: {why}.") from error
     try:
         entries = msgspec.convert(read_toml(text, source), _BmcFile).bmc
@@ -123,7 +123,7 @@ class _Secrets:
             raise BadInput(f"{where}: no password: give --bmc-password-file, or a terminal to ask.")
         if text := self._options.ask(user):
             return text
-        raise BadInput(f"{where}: an empty password is none.")
+        raise BadInput(f"{where}: the password is empty.")
 
 
 def _read(where: str, file: str) -> str:
@@ -157,7 +157,7 @@ def _address(where: str, text: str, options: BmcOptions) -> tuple[str, int, bool
     parts = _ADDRESS.fullmatch(text)
     if parts is None or not 0 < int(parts["port"] or 443) < 65536:
         raise BadInput(
-            f"{where}: {text[:80]!r} is no address of a BMC: give a name, an IP address or "
+            f"{where}: {text[:80]!r} is not the address of a BMC: give a name, an IP address or "
             "https://NAME:PORT; {host} stands for the host's name."
         )
     name = parts["v6"] or parts["name"]
@@ -174,7 +174,7 @@ def _user(where: str, name: str) -> str:
     if not name:
         raise BadInput(f"{where}: no user: give --bmc-user.")
     if not name.isprintable() or ":" in name:  # HTTP Basic ends the name at a colon
-        raise BadInput(f"{where}: the user {name!r} is no name.")
+        raise BadInput(f"{where}: {name!r} is not a user name.")
     return name
 
 
@@ -188,5 +188,5 @@ def _is_here(address: str) -> bool:
 def _fingerprint(where: str, text: str) -> str:
     digits = _FINGERPRINT.fullmatch(text.strip().lower())
     if text and digits is None:
-        raise BadInput(f"{where}: {text[:80]!r} is no SHA-256 fingerprint of a certificate.")
+        raise BadInput(f"{where}: {text[:80]!r} is not the SHA-256 fingerprint of a certificate.")
     return digits.group(1).replace(":", "") if digits else ""

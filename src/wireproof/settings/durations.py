@@ -59,7 +59,7 @@ def time_limit_s(text: str) -> float:
     parts = _LIMIT.fullmatch(text.strip())
     if parts is None:
         raise BadInput(
-            f"--time {text[:40]!r} is no time limit: write 30 (minutes), 30:00, 1:00:00 or"
+            f"--time {text[:40]!r} is not a time limit: write 30 (minutes), 30:00, 1:00:00 or"
             " 1-12:00:00."
         )
     days, rest = parts.group(1), [int(part) for part in parts.group(2).split(":")]

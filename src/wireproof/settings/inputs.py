@@ -114,27 +114,25 @@ def model_of(text: str) -> ModelWorld:
     except msgspec.ValidationError as error:
         known = ", ".join(ModelWorld.__struct_fields__)
         raise BadInput(
-            f"--model {text!r}: {error}; there is {known}, latency_ns and gap_ns_per_byte are"
-            " needed."
+            f"--model {text!r}: {error}; the names are {known}; latency_ns and gap_ns_per_byte are"
+            " required."
         ) from error
 
 
 def faults_of(texts: Sequence[str]) -> tuple[ModelFault, ...]:
     """Parse ``rank=77,tx=0.8`` and the like: that rank sends at four fifths of the rate."""
     faults: list[ModelFault] = []
+    known = ", ".join(ModelFault.__struct_fields__)
     for text in texts:
         fields = dict(part.strip().partition("=")[::2] for part in text.split(","))
         try:
             fault = msgspec.convert(fields, ModelFault, strict=False)
         except msgspec.ValidationError as error:
-            known = ", ".join(ModelFault.__struct_fields__)
             raise BadInput(
-                f"--model-fault {text[:60]!r}: {error}; there is {known}, rank is needed."
+                f"--model-fault {text[:60]!r}: {error}; the names are {known}; rank is required."
             ) from error
         if set(fields) - set(ModelFault.__struct_fields__):
-            raise BadInput(
-                f"--model-fault {text[:60]!r}: there is {', '.join(ModelFault.__struct_fields__)}."
-            )
+            raise BadInput(f"--model-fault {text[:60]!r}: the names are {known}.")
         shares = 0 < fault.tx <= 1 and 0 < fault.rx <= 1
         if fault.rank < 0 or not shares or not fault.latency_ns >= 0:
             raise BadInput(

@@ -31,7 +31,7 @@ def values_of(texts: Sequence[str]) -> dict[str, tuple[str, ...]]:
         name, equals, rest = text.partition("=")
         values = tuple(rest.split("|" if "|" in rest else ","))
         if not equals or not name or not all(values):
-            raise BadInput(f"--values: {text[:60]!r} is not NAME=A,B: every value is a text.")
+            raise BadInput(f"--values: {text[:60]!r} is not NAME=A,B: give a name and its values.")
         if name in values_of_name:
             raise BadInput(f"--values: {name[:60]} is given twice: give all its values at once.")
         values_of_name[name] = values
@@ -132,9 +132,11 @@ def metric_reader(text: str) -> Reader:
     try:
         pattern = re.compile(text, re.MULTILINE)
     except re.error as error:
-        raise BadInput(f"--metric {text[:60]!r} is no regular expression ({error}).") from error
+        raise BadInput(f"--metric {text[:60]!r} is not a regular expression ({error}).") from error
     if pattern.groups > 1:
-        raise BadInput(f"--metric {text[:60]!r} has {pattern.groups} groups: one is the number.")
+        raise BadInput(
+            f"--metric {text[:60]!r} has {pattern.groups} groups: give one, for the number."
+        )
     return lambda output: _last(pattern, output)
 
 

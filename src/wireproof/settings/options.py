@@ -86,7 +86,7 @@ class Options:
     criteria: Path | None = row(
         "check",
         "FILE",
-        "thresholds that were agreed on (TOML), in place of the defaults",
+        "agreed thresholds (TOML), instead of the defaults",
         path="must exist",
         first=True,
         stored=True,
@@ -110,13 +110,13 @@ class Options:
     dialect: str = row(
         "check",
         "nagios|nhc|slurm|...",
-        "of --prolog: line and exit status as for `gate`",
+        "with --prolog: line and exit status, as for `gate`",
         "",
         complete="dialects",
     )
     model: str | None = row("check", "NAME=N,...", "world of the model transport", stored=True)
     model_fault: tuple[str, ...] = row(
-        "check", "rank=N,tx=SHARE", "a fault planted in that world", (), stored=True
+        "check", "rank=N,tx=SHARE", "a fault injected into that world", (), stored=True
     )
     hosts: tuple[str, ...] = row(
         "target",
@@ -191,7 +191,7 @@ class Options:
     fabric: str = row(
         "target",
         "tcp|verbs|psm3|...",
-        "provider that the MPI is set to use",
+        "provider that the MPI must use",
         "",
         parse=one_of("tcp", "verbs", "psm3", "psm2", "mlx", "opx", ""),
         stored=True,
@@ -226,7 +226,7 @@ class Options:
     lab: str | None = row(
         "target",
         "NAME",
-        "the virtual cluster that --hosts names nodes of",
+        "the virtual cluster whose nodes --hosts names",
         complete="labs",
         first=True,
         stored=True,
@@ -241,7 +241,7 @@ class Options:
     scheduler: str = row(
         "target",
         "",
-        "use the Slurm, PBS, LSF or Flux allocation that we run in, or none",
+        "use the surrounding Slurm, PBS, LSF or Flux allocation, or none",
         "auto",
         choices=("auto", "none"),
         stored=True,
@@ -282,7 +282,7 @@ class Options:
         stored=True,
     )
     mtu: int | None = row(
-        "link", "BYTES", "MTU, when it cannot be read", between=(68, 65535), stored=True
+        "link", "BYTES", "MTU, if it cannot be read", between=(68, 65535), stored=True
     )
     pcie: str = row("link", "GENxLANES", "slot of the NIC, such as gen3x16", "", stored=True)
     physics: Path | None = row(
@@ -297,7 +297,7 @@ class Options:
     )
     out: Path | None = row("output", "DIR", "folder for the run's records", parse=path, first=True)
     history: Path | None = row(
-        "output", "DIR", "history that keeps the result, in place of --out", parse=path, first=True
+        "output", "DIR", "history that stores the result, instead of --out", parse=path, first=True
     )
     budget: float | None = row(
         "output",
@@ -391,7 +391,7 @@ class Options:
     formula: Formula = row(
         "measure",
         "robust|osu|imb-mpi1|imb-p2p|hpcc",
-        "whose loop and formula gives the number",
+        "whose loop and formula give the number",
         "robust",
         parse=one_of("robust", "osu", "imb-mpi1", "imb-p2p", "hpcc"),
         stored=True,
@@ -405,17 +405,19 @@ class Options:
     )
     ppn: int = row("measure", "", "ranks on each host", 1, between=(1, 4096))
     order: Literal["natural", "random"] | None = row(
-        "measure", "", "ring: of the ranks; default natural", choices=("natural", "random")
+        "measure", "", "ring: order of the ranks; default natural", choices=("natural", "random")
     )
     nonblocking: bool = row(
-        "measure", "", "collectives: the non-blocking form, and how much of it overlaps", False
+        "measure", "", "collectives: the non-blocking form, and its overlap", False
     )
     threads: int | None = row("measure", "N", "threads: how many in each rank", between=(1, 256))
-    partitions: int | None = row("measure", "N", "partitioned: of each message", between=(1, 4096))
+    partitions: int | None = row(
+        "measure", "N", "partitioned: partitions of each message", between=(1, 4096)
+    )
     window_kind: Literal["allocate", "create"] = row(
         "measure",
         "",
-        "put, get: how the remote memory is made",
+        "put, get: how the remote memory is created",
         "allocate",
         choices=("allocate", "create"),
     )
@@ -430,7 +432,7 @@ class Options:
     gain: bool = row(
         "measure",
         "",
-        "over each NIC of --nic alone and over all: what do the rails gain?",
+        "measure each NIC of --nic alone, then all together: the gain of the rails",
         False,
     )
     ranks: int = row("measure", "", "ranks, without --hosts", 2, between=(1, 4096))

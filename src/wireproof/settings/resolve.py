@@ -98,7 +98,7 @@ def misspelt(environment: Iterable[str]) -> list[str]:
     for name in sorted(environment):
         near = get_close_matches(name, known, n=1, cutoff=0.9)
         if name.startswith(PREFIX) and near and name not in known:
-            sentences.append(f"the variable {name[:60]} is no setting; did you mean {near[0]}?")
+            sentences.append(f"the variable {name[:60]} is not a setting; did you mean {near[0]}?")
     return sentences
 
 

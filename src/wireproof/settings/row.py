@@ -108,13 +108,13 @@ def plain(text: str) -> str:
 
 def library(text: str) -> str:
     if not text.startswith("/"):
-        raise BadInput(f"{text[:40]!r} is no absolute path: give it as it is on the hosts.")
+        raise BadInput(f"{text[:40]!r} is not an absolute path: give the path on the hosts.")
     return plain(text)
 
 
 def provider(text: str) -> str:
     if re.fullmatch(r"[A-Za-z0-9_]+(;[A-Za-z0-9_]+)*", text, re.ASCII) is None or len(text) > 100:
-        raise BadInput(f"{text[:40]!r} is no name of a provider: give one as fi_info prints it.")
+        raise BadInput(f"{text[:40]!r} is not a provider name: give a name that fi_info prints.")
     return text
 
 
@@ -125,7 +125,7 @@ def path(text: str) -> Path:
 def absolute(text: str) -> str:
     """Return an absolute path on the hosts, or "". Raise ``BadInput`` for other text."""
     if text and (not text.startswith("/") or not text.isprintable() or "/../" in f"{text}/"):
-        raise BadInput("give an absolute path, as it is on the hosts.")
+        raise BadInput("give an absolute path on the hosts.")
     return text
 
 

@@ -114,5 +114,5 @@ def parse_counts(text: str) -> tuple[int, ...]:
     words = [word.strip() for word in text.split(",")] if text else []
     plain = all(word.isascii() and word.isdigit() and len(word) < 8 for word in words)
     if not plain or not all(map(int, words)):
-        raise BadInput(f"{text[:40]!r} is no list of node counts such as 2,4,8.")
+        raise BadInput(f"{text[:40]!r} is not a list of node counts such as 2,4,8.")
     return tuple(map(int, words))

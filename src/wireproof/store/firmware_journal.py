@@ -68,4 +68,4 @@ def _read(path: Path) -> FirmwareSet:
     except OSError as error:
         raise BadInput(f"{path} cannot be read: {error.strerror}.") from error
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise BadInput(f"{path} is no journal of firmware changes: {error}.") from error
+        raise BadInput(f"{path} is not a journal of firmware changes: {error}.") from error

@@ -66,8 +66,8 @@ def refuse_other_than_history(root: Path) -> None:
     """Raise ``BadInput`` if the folder is not a history."""
     if not (root / INDEX).is_dir():
         raise BadInput(
-            f"{root} is no history: it has no folder {INDEX}. `wireproof check --history {root}`"
-            " begins one."
+            f"{root} is not a history: it has no folder {INDEX}. `wireproof check --history {root}`"
+            " creates one."
         )
 
 
@@ -100,7 +100,9 @@ def _settled(root: Path) -> tuple[dict[str, Entry], list[Path]]:
     try:
         return _read(root)
     except FileNotFoundError as error:
-        raise BadInput(f"{error.filename or error} goes while it is read: try again.") from error
+        raise BadInput(
+            f"{error.filename or error} disappears while it is read: try again."
+        ) from error
 
 
 def each_entry(root: Path, trouble: Callable[[str], None]) -> Iterator[Entry]:
@@ -118,7 +120,7 @@ def each_entry(root: Path, trouble: Callable[[str], None]) -> Iterator[Entry]:
                         known.add(entry.id)
                         yield entry
         except FileNotFoundError:
-            trouble(f"{path} goes while it is read: reload to read it again.")
+            trouble(f"{path} disappears while it is read: reload to read it again.")
         except BadInput as error:
             trouble(str(error))
 
@@ -175,11 +177,11 @@ def _entry(data: bytes, path: Path) -> Entry:
     except msgspec.DecodeError as error:
         raise BadInput(f"{path} is damaged: {error}. {_GO_ON}") from error
     if not _ID.fullmatch(entry.id):
-        raise BadInput(f"{path} names {entry.id[:60]!r}, which is no result.")
+        raise BadInput(f"{path} names {entry.id[:60]!r}, which is not a result.")
     claimed = entry.imported.numbers if entry.imported else []
     values = [one.value for one in entry.numbers] + [one.value for one in claimed]
     if any(not _LEAST <= one <= LARGEST for one in values) or unsound([entry.numbers, claimed]):
-        raise BadInput(f"{path} has a number that cannot be. {_GO_ON}")
+        raise BadInput(f"{path} has an impossible number. {_GO_ON}")
     return entry
 
 

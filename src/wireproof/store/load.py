@@ -102,7 +102,7 @@ _CHUNK = 1 << 16
 _MOST_BLANK = 1000
 """Most empty lines: the recorder writes none, and each costs as much time as a frame."""
 _LARGEST_DOCUMENT = 256 << 20
-CUT_OFF = "the recording was cut off before it could say why"
+CUT_OFF = "the recording was cut off before it could give a reason"
 
 
 def load_document(folder: Path) -> RunDocument:
@@ -117,7 +117,7 @@ def load_document(folder: Path) -> RunDocument:
     try:
         document = _document(read_bounded(path, _LARGEST_DOCUMENT, follow=False), path)
         if why := unsound(document):
-            raise BadInput(f"{path} has a number that cannot be: {why}.")
+            raise BadInput(f"{path} has an impossible number: {why}.")
         return document
     except OSError as error:
         raise BadInput(f"{path} cannot be read: {error.strerror}.") from error

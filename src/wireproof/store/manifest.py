@@ -65,7 +65,9 @@ def write_manifest(folder: Path) -> int:
         if kind := kind_of(found.st_mode):
             raise BadInput(f"{folder / name} is {kind}: it cannot be part of a dossier.")
         if not _NAME.fullmatch(name):
-            raise BadInput(f"{folder} holds {name[:80]!r}: remove it, it is no file of ours.")
+            raise BadInput(
+                f"{folder} holds {name[:80]!r}: remove it, it is not a file of wireproof."
+            )
         lines.append(f"{digest_of(folder / name)}  {name}\n")
     replace_file(folder / MANIFEST, "".join(lines).encode("ascii"))
     return len(lines)
@@ -78,7 +80,7 @@ def manifest_bytes(folder: Path) -> bytes:
         return read_bounded(path, _LARGEST, follow=False)
     except FileNotFoundError:
         raise BadInput(
-            f"{folder} has no {MANIFEST}: it is no dossier, or one whose check did not end"
+            f"{folder} has no {MANIFEST}: it is not a dossier, or its check did not finish"
             " (`check --profile acceptance` writes it last)."
         ) from None
     except OSError as error:
@@ -97,7 +99,9 @@ def listed(folder: Path) -> dict[str, str]:
     for number, line in enumerate(data.decode("utf-8", "replace").splitlines(), start=1):
         parts = _LINE.fullmatch(line)
         if parts is None or not _NAME.fullmatch(parts[2]) or _is_own(parts[2]):
-            raise BadInput(f"{path}, line {number} is damaged: {line[:60]!r} is no file's digest.")
+            raise BadInput(
+                f"{path}, line {number} is damaged: {line[:60]!r} is not the digest of a file."
+            )
         if parts[2] in digests:
             raise BadInput(f"{path}, line {number} is damaged: {parts[2]} is named twice.")
         digests[parts[2]] = parts[1]

@@ -51,13 +51,13 @@ def read_result(folder: Path, sealed: str = "") -> StoredResult | None:
     except msgspec.DecodeError as error:
         raise BadInput(f"{path} is damaged: {error}.") from error
     if why := unsound(result):
-        raise BadInput(f"{path} has a number that cannot be: {why}.")
+        raise BadInput(f"{path} has an impossible number: {why}.")
     if why := next(filter(None, (beyond(part.criteria) for part in result.parts)), ""):
-        raise BadInput(f"{path} has a criterion that no check takes: {why}.")
+        raise BadInput(f"{path} has an invalid criterion: {why}.")
     names = [name for part in result.parts for name in part.records]
     for name in [*names, *filter(None, [result.settings])]:
         if not _NAME.fullmatch(name):
-            raise BadInput(f"{path} names {name[:60]!r}, which is no folder of a launch.")
+            raise BadInput(f"{path} names {name[:60]!r}, which is not the folder of a launch.")
     return result
 
 
@@ -112,13 +112,13 @@ def read_dossier(folder: Path) -> Dossier:
         data = read_bounded(path, _LARGEST_DOSSIER, follow=False)
         head = decode_json(data, _DossierHead)
         if head.kind != DOSSIER_KIND or head.schema < 1:
-            raise BadInput(f"{path} is no dossier of wireproof.")
+            raise BadInput(f"{path} is not a dossier of wireproof.")
         if head.schema > DOSSIER_SCHEMA:
             newer = f"{head.schema} of {head.wireproof[:40]!r}"
             raise made_by_newer(path, newer, DOSSIER_SCHEMA)
         return decode_json(data, Dossier)
     except FileNotFoundError:
-        raise BadInput(f"{folder} has no {DOSSIER}: it is no dossier of wireproof.") from None
+        raise BadInput(f"{folder} has no {DOSSIER}: it is not a dossier of wireproof.") from None
     except OSError as error:
         raise BadInput(f"{path} cannot be read: {error.strerror}.") from error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:

@@ -263,7 +263,7 @@ def _publish(fresh: Path) -> Path:
 def first_line(error: Exception) -> str:
     """Return DuckDB's message, or a sentence for names that are not UTF-8."""
     if isinstance(error, UnicodeDecodeError):
-        return "a text in it is no UTF-8"
+        return "it contains text that is not UTF-8"
     return str(error).splitlines()[0][:200] if str(error) else type(error).__name__
 
 

@@ -144,12 +144,14 @@ def read_snapshot(path: Path) -> dict[str, Sequence[FactFrame]]:
     except (OSError, EOFError, zlib.error) as error:
         raise BadInput(f"{path} cannot be read as a snapshot: {error}.") from error
     if len(data) > _LARGEST:
-        raise BadInput(f"{path} unpacks to more than {_LARGEST >> 20} MiB: that is no snapshot.")
+        raise BadInput(
+            f"{path} unpacks to more than {_LARGEST >> 20} MiB, so it is not a snapshot."
+        )
     try:
         _check_head(data, path)
         return _hosts(msgspec.msgpack.decode(data, type=_Packed))
     except (msgspec.DecodeError, UnicodeDecodeError, IndexError, RecursionError) as error:
-        raise BadInput(f"{path} is no snapshot of wireproof: {error}.") from error
+        raise BadInput(f"{path} is not a snapshot of wireproof: {error}.") from error
 
 
 class _Packed(msgspec.Struct, frozen=True, tag_field="schema", tag="wireproof.snapshot"):

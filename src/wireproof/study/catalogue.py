@@ -64,7 +64,9 @@ def _expression(pattern: str, where: str, group: str = "") -> None:
     try:
         compiled = re.compile(pattern)
     except re.error as error:
-        raise BadInput(f"{where}: {pattern[:60]!r} is no regular expression ({error}).") from error
+        raise BadInput(
+            f"{where}: {pattern[:60]!r} is not a regular expression ({error})."
+        ) from error
     if group and group not in compiled.groupindex:
         raise BadInput(f"{where}: the regular expression has no group (?P<{group}>...).")
 

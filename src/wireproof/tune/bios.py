@@ -77,7 +77,7 @@ def _of(
     names = Names(machine, known, WHOLE, UNKNOWN)
     if len(attributes) != 1 or entry.applies.holds(names) is not True:
         if value:
-            yield FirmwareWish(entry.setting.id, why_not="it cannot be told which attribute it is")
+            yield FirmwareWish(entry.setting.id, why_not="it is unclear which attribute it is")
         return
 
     def good(text: str) -> bool | None:
@@ -94,8 +94,8 @@ def _wish(entry: ParsedSetting, attribute: Attribute, good: _Good, value: str) -
         return FirmwareWish(setting.id, why_not=f"{attribute.display} can only be read")
     if wanted is None:
         listed = ", ".join(menu for _, menu in attribute.values[:_MOST_LISTED]) or "none"
-        what = f"{value!r} is none of the values" if value else "none is right by itself"
-        why = f"{what} that the BMC lists for {attribute.display} ({listed})"
+        what = f"{value!r} is not among the" if value else "no single value is right among the"
+        why = f"{what} values that the BMC lists for {attribute.display} ({listed})"
         why = f"{why}: give {setting.id}=VALUE"
         return FirmwareWish(setting.id, why_not=why)
     if wanted == attribute.later:

@@ -305,14 +305,14 @@ def _keep(drop_in: Keep) -> dict[str, Any]:
 def _check_names(hosts: Sequence[str]) -> None:
     strange = [host for host in hosts if not _HOST.fullmatch(host)]
     if strange:
-        raise BadInput(f"Ansible has no host of the name {strange[0][:100]!r}.")
+        raise BadInput(f"{strange[0][:100]!r} is not a host name that Ansible accepts.")
 
 
 def _check(tasks: Sequence[dict[str, Any]]) -> None:
     text = json.dumps([{k: v for k, v in task.items() if k != "when"} for task in tasks])
     for sign in ("{{", "{%", "{#"):
         if sign in text.replace("}}", ""):
-            raise BadInput(f"a value holds {sign!r}, which Ansible would take for a template.")
+            raise BadInput(f"a value contains {sign!r}, which Ansible would take as a template.")
 
 
 def _yaml(value: Any, depth: int) -> Iterator[str]:

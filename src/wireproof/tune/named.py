@@ -56,9 +56,7 @@ def named(text: str, known: Catalogue) -> Named:
     """Parse a text. Raise ``BadInput`` with the nearest setting if there is none of that name."""
     name, given, value = text.partition("=")
     if given and not _is_value(value):
-        raise BadInput(
-            f"{name[:100]}= needs a value of up to {_LONGEST} printable characters behind it."
-        )
+        raise BadInput(f"{name[:100]}= needs a value of up to {_LONGEST} printable characters.")
     if name.startswith("/"):
         return _file(name, value, bool(given))
     setting, _, instance = name.partition("/")
@@ -74,7 +72,7 @@ def _check_number(setting: Setting, value: str) -> None:
     """Refuse words for numbers that the kernel reads; firmware and limits accept words for some."""
     at_once = setting.fix is not None and setting.fix.at_once
     if value and at_once and setting.form == "number" and not _NUMBER.fullmatch(value):
-        raise BadInput(f"{setting.id} is a number, which {value[:100]!r} is not.")
+        raise BadInput(f"{setting.id} must be a number, not {value[:100]!r}.")
 
 
 def _is_value(value: str) -> bool:
@@ -83,9 +81,9 @@ def _is_value(value: str) -> bool:
 
 def _file(path: str, value: str, given: bool) -> Named:
     if not _FILE.fullmatch(path) or "/.." in path or "/./" in path:
-        raise BadInput(f"{path[:200]!r} is no file below /proc/sys or /sys.")
+        raise BadInput(f"{path[:200]!r} is not a file below /proc/sys or /sys.")
     if not given:
-        raise BadInput(f"{path} is no setting of the catalogue: say which value, {path}=VALUE.")
+        raise BadInput(f"{path} is not a setting of the catalogue: give a value, {path}=VALUE.")
     return Named("", value=value, path=path)
 
 
@@ -119,5 +117,5 @@ def _no_instance(machines: Sequence[Machine], known: Catalogue, request: Named) 
         listed = ", ".join(f"{request.name}/{label}" for label in near)
         return f"no host has {request.title}; there is {listed}."
     if labels:
-        return f"no host has {request.title}: {request.name} is of the host as a whole."
+        return f"no host has {request.title}: {request.name} applies to the host as a whole."
     return f"no host has {request.title}, nor another {request.name}."

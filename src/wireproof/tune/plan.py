@@ -88,7 +88,7 @@ def of_lab(plan: HostPlan) -> HostPlan:
         mine = planned.change.kind == "command" or planned.change.path.startswith(_OF_A_NODE)
         (private if mine else shared).append(planned)
     notes = [
-        f"{planned.change.id} is the whole machine's: a lab does not change it"
+        f"{planned.change.id} belongs to the whole machine: a lab does not change it"
         for planned in shared
     ]
     return msgspec.structs.replace(plan, changes=private, keeps=[], notes=[*plan.notes, *notes])
@@ -130,7 +130,9 @@ class _Plan:
             self.lines[fix.persist] += line.splitlines()
         if line and not fix.at_once:
             why = wish.entry.setting.why
-            self.notes.append(f"{wish.id}: in the file alone, it counts {TAKES[fix.takes]}. {why}")
+            self.notes.append(
+                f"{wish.id}: only written to the file, it takes effect {TAKES[fix.takes]}. {why}"
+            )
 
     def _left(self, wish: Wish, how: str) -> None:
         setting = wish.entry.setting
@@ -150,7 +152,7 @@ class _Plan:
         if fix.kernel:
             image = self.facts.file("/run/ostree-booted").text is not None
             steps.insert(0, added(fix.kernel, self.machine.names.get("host.os"), image=image))
-        return "; ".join(steps) or "no file of it was found on this host"
+        return "; ".join(steps) or "no file of this setting was found on this host"
 
     def _hostile(self, instance: Instance) -> str:
         return "" if is_plain(instance) else "its name cannot be used in a command or a file"
@@ -272,12 +274,12 @@ class _Plan:
             try:
                 now = text_of_file(self.facts, path)
             except ValueError as error:
-                self.notes.append(f"{path} {error}: nothing is kept there")
+                self.notes.append(f"{path} {error}: nothing is written there")
                 continue
             if not is_text(now or ""):
                 self.notes.append(
-                    f"{path} is longer than 65536 bytes or has control characters: nothing is kept"
-                    " there"
+                    f"{path} is longer than 65536 bytes or has control characters: nothing is"
+                    " written there"
                 )
                 continue
             text = merged(path, now, lines)

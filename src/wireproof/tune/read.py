@@ -44,23 +44,23 @@ def _wrong_change(change: Change) -> str:
 
 def _wrong_file(change: Change) -> str:
     are_settings = all(_FILE.fullmatch(path) for path in (change.path, *change.coupled))
-    return "" if are_settings else "is no file of a setting"
+    return "" if are_settings else "is not the file of a setting"
 
 
 def _wrong_command(change: Change) -> str:
     if not (change.read and change.write and change.key):
-        return "has no whole command"
+        return "has an incomplete command"
     known = change.read[0] in _PROGRAMS and change.write[0] in _PROGRAMS
     words = (*change.read, *change.write, change.value)
     if not known or not all(map(_WORD.fullmatch, words)):
-        return "is no command of ethtool, ip or tc"
+        return "is not a command of ethtool, ip or tc"
     return "" if change.value[0] != "-" else "has a value that could be an option"
 
 
 def _wrong_keep(drop_in: Keep) -> str:
     if not _DROP_IN.fullmatch(drop_in.path):
-        return "is no drop-in file of our own name"
-    return "" if is_text(drop_in.text) else "has a text with control characters, or a long one"
+        return "is not a drop-in file with wireproof's name"
+    return "" if is_text(drop_in.text) else "has a text that is too long or has control characters"
 
 
 _SCHEMA = TunePlan().schema
@@ -74,11 +74,11 @@ def read_plan(data: bytes, name: str) -> TunePlan:
     try:
         plan = decode_json(data, TunePlan)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise BadInput(f"{name} is no plan of `wireproof tune plan -o`: {error}.") from error
+        raise BadInput(f"{name} is not a plan of `wireproof tune plan -o`: {error}.") from error
     if plan.schema != _SCHEMA or plan.version != _VERSION:
         raise BadInput(
             f"{name} is {plan.schema[:60]} version {plan.version}; {_SCHEMA} version"
-            f" {_VERSION} is wanted: make the plan again."
+            f" {_VERSION} is required: make the plan again."
         )
     names = [host.host for host in plan.hosts]
     if len(set(names)) < len(names):

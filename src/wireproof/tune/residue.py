@@ -26,7 +26,7 @@ TOOLS = {
 _OURS = "wireproof"
 _HALF = {
     "applying": "was interrupted while it was applied: `wireproof tune revert` undoes it",
-    "partly": "is not reverted whole: `wireproof tune status` says what differs",
+    "partly": "is not fully reverted: `wireproof tune status` shows what differs",
 }
 
 
@@ -58,7 +58,7 @@ def _drop_ins(facts: HostFacts, status: HostTuned) -> Iterator[ResidueFound]:
     for path, text in files_of(facts).items():
         if _OURS in _name(path) and path not in kept:
             count = len(set_lines(text))
-            message = f"no journal knows it; it sets {count} value{'' if count == 1 else 's'}"
+            message = f"it is in no journal; it sets {count} value{'' if count == 1 else 's'}"
             yield ResidueFound(host=facts.host, kind="drop-in", place=path, message=message)
 
 
@@ -141,7 +141,7 @@ def _others(facts: HostFacts, known: Catalogue) -> Iterator[ResidueFound]:
         overrules = setting.place in ours and counting[setting.place] == setting
         if tool or overrules:
             by = f"a file of {tool} sets" if tool else "sets"
-            more = ", which overrules ours" if overrules else ""
+            more = ", which overrides wireproof's" if overrules else ""
             yield ResidueFound(
                 host=facts.host,
                 kind="other-tool",

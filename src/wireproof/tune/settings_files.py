@@ -412,7 +412,7 @@ def unread(facts: HostFacts, ours: Mapping[str, str]) -> list[str]:
     paths = [path for kind in boot_files() for item in kind.paths for path in facts.matching(item)]
     answers = {path: facts.file(path) for path in paths}
     return [
-        f"{path} {item.why}: whether it overrules the MTU at the next boot is not known"
+        f"{path} {item.why}: it is unknown whether it overrides the MTU at the next boot"
         for path, item in answers.items()
         if item.text is None and not item.absent
     ]

@@ -87,7 +87,7 @@ def moved(plan: HostPlan, facts: HostFacts) -> str:
         except ValueError as error:
             return f"{kept.keep.path} {error}"
         if text != kept.was:
-            return f"{kept.keep.path} is another than when the plan was made"
+            return f"{kept.keep.path} has changed since the plan was made"
     return ""
 
 

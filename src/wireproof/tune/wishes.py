@@ -112,7 +112,7 @@ class _HostWishes:
         if fix is None:
             return None
         if applies is False:
-            why = f"it counts where {entry.applies.text}"
+            why = f"it applies only if {entry.applies.text}"
         elif not fix.value:
             why = "wireproof cannot set it"
         else:
@@ -122,9 +122,9 @@ class _HostWishes:
 
 def _why_not(remedy: Remedy, reading: SettingReading) -> str:
     if "[fixed]" in reading.text:
-        return "its driver does not let it be changed ([fixed])"
+        return "its driver does not allow changes ([fixed])"
     if remedy.fix.value and not remedy.value:
-        return "its good value depends on what could not be read here"
+        return "its good value depends on a value that could not be read here"
     return lossy(remedy.file, remedy.value)
 
 

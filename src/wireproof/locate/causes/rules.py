@@ -94,7 +94,7 @@ class CauseRule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         for name in ("sentence", "fix"):
             left = getattr(self, name).replace("{node}", "").replace("{nic}", "")
             if {"{", "}"} & set(left):
-                raise ValueError(f"{name!r} knows {{node}} and {{nic}} alone in braces")
+                raise ValueError(f"{name!r} may use only {{node}} and {{nic}} in braces")
 
     def factor(self, blame: Blame) -> float:
         """Return how well the rule fits a culprit's kind and direction; 0 if it does not fit."""
@@ -128,7 +128,7 @@ class CauseRule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         if not self.setting:
             return self.fix.format(node=node, nic=nic)
         if entry is None:
-            return f"`wireproof explain {self.setting}` says what mends it."
+            return f"`wireproof explain {self.setting}` shows how to fix it."
         return in_line(entry, node, {"nic": nic})
 
 
@@ -163,7 +163,7 @@ OVERSUBSCRIBED = ShapeCause(
 ROUTE_BETWEEN = ShapeCause(
     "route-between",
     0.5,
-    "neither end of {subject} is slow with others: what lies between them is",
+    "neither end of {subject} is slow with other partners, so the path between them is slow",
     "Trace the route between the two (ibtracert, traceroute) and look at the errors of each port.",
     "slow in this pair only; both ends reach what is expected with their other partners",
 )
@@ -185,7 +185,7 @@ def rules_in(text: str, source: str, known: Collection[str] = ()) -> tuple[Cause
 
 def _new(known: set[str], rule: CauseRule) -> None:
     if rule.code in known:
-        raise ValueError(f"there is a cause {rule.code!r} already")
+        raise ValueError(f"the cause {rule.code!r} already exists")
     known.add(rule.code)
 
 

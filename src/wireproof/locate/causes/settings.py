@@ -167,8 +167,8 @@ def _both_ways(causes: Sequence[Cause]) -> list[Cause]:
             cause,
             explains=False,
             confidence=round(cause.confidence * _TOO_LITTLE, 3),
-            sentence=f"{cause.sentence}; it touches only what is"
-            f" {'sent' if _way(cause) == 'tx' else 'received'}, and both are slow",
+            sentence=f"{cause.sentence}; it affects only what is"
+            f" {'sent' if _way(cause) == 'tx' else 'received'}, and both directions are slow",
         )
         for cause in causes
     ]

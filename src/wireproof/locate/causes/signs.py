@@ -119,7 +119,7 @@ class Unusual(CauseSign, frozen=True):
             return []
         if usual is None:
             stated = _stated(machine, self.name, value)
-            return [f"{stated}; other nodes' are not known or differ"]
+            return [f"{stated}; values of other nodes are unknown or differ"]
         return [_against(machine, self.name, value, usual)]
 
 
@@ -220,7 +220,7 @@ class Explains(CauseSign, frozen=True):
 
     def means(self) -> str:
         more = ", and most of it was reached" if self.tight else ""
-        return f"{_spaced(self.name)} is no more than what was expected{more}"
+        return f"{_spaced(self.name)} is at most the expected rate{more}"
 
     def seen(self, machine: NodeProperties, peers: OtherNodes, blame: Blame) -> list[str]:
         limit = machine.number(self.name)
@@ -239,7 +239,7 @@ class HeadersExplain(CauseSign, frozen=True):
     """
 
     def means(self) -> str:
-        return "the loss is what the headers of the smaller packets cost"
+        return "the loss equals the header cost of the smaller packets"
 
     def seen(self, machine: NodeProperties, peers: OtherNodes, blame: Blame) -> list[str]:
         loss = headers_cost(machine.number("mtu"), peers.usual_number("mtu"))
@@ -261,7 +261,7 @@ class Grows(CauseSign, frozen=True):
 
     def __post_init__(self) -> None:
         if not self.words or not all(map(str.strip, (*self.words, *self.without))):
-            raise ValueError("'words' names no counter")
+            raise ValueError("'words' must name a counter")
 
     def means(self) -> str:
         return (
@@ -302,9 +302,7 @@ class SettingDiffers(CauseSign, frozen=True):
     """Settings that most peers agree on differ on this machine."""
 
     def means(self) -> str:
-        return (
-            "a sysctl, huge pages, or what ethtool -k, -c, -g, -a say differs from most other nodes"
-        )
+        return "a sysctl, huge pages, or output of ethtool -k, -c, -g or -a differs from most nodes"
 
     def seen(self, machine: NodeProperties, peers: OtherNodes, blame: Blame) -> list[str]:
         differing = []

@@ -23,10 +23,10 @@ from wireproof.model.located import Blame, Contention, Located, Metric
 
 _NOT_AGAIN = "not measured again alone: seen in the screen only"
 _NOT_NOW = (
-    "alone, later, it is not slow all the time: it comes and goes, or other traffic passed through"
+    "measured alone later, it is not always slow: the fault is intermittent, or other traffic used"
     " its port"
 )
-_ENDS_UNKNOWN = "whether its ends are slow with others now was not measured"
+_ENDS_UNKNOWN = "its ends were not measured again with other partners"
 _PASSING = 0.8  # highest confidence of a fault that ended before it could be measured alone
 # a direction with less than a quarter of the other's slowdown is not blamed
 _WITH_THE_OTHER = 0.25
@@ -248,7 +248,7 @@ def _contention(
     loaded = as_log(metric, suspect.slowdown)
     sentence = (
         f"{about} was {compared(metric, loaded)} while others measured, and alone it is"
-        f" {compared(metric, worst.slowness)} than expected: contention, no fault of its own"
+        f" {compared(metric, worst.slowness)} than expected: contention, not a fault"
     )
     return [
         Contention(

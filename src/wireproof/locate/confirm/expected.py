@@ -73,7 +73,7 @@ class Alone:
 def alone(screened: Screened, confirm: Samples, criteria: LocateCriteria) -> Alone:
     """Prepare the samples of the confirm stage. Raise ValueError if nothing was screened."""
     if screened.effects is None:
-        raise ValueError("without a screen nothing is expected of a confirm stage")
+        raise ValueError("a confirm stage needs a screen")
     logs = log_slowness(confirm)
     sigma = _own_noise(confirm, logs, screened.effects.noise)
     paths = _paths_of(screened, confirm)

@@ -29,8 +29,7 @@ _SUREST = 0.95  # measured among others, and the meaning of an up-link number is
 _LISTED = 12
 _MEDIAN_FACTOR = 1.2533  # standard error of a median (see significance)
 _READ_THE_PORTS = (
-    "read the error counters of these ports, and measure the slow pairs alone: contention is gone"
-    " then"
+    "read the error counters of these ports, and measure the slow pairs alone, without contention"
 )
 _SIDES = {"tx": "out of", "rx": "into", "": "out of and into"}
 
@@ -58,7 +57,7 @@ def blame_of_stain(view: View, stain: Stain) -> Blame:
         f" {percent(1 / width)}; elsewhere {percent(stain.usual, 1)} are that slow"
     )
     unknown = (
-        f"which of the {width} up-links it is end-to-end samples do not show: how flows are spread"
+        f"end-to-end samples do not show which of the {width} up-links it is: how flows are spread"
         " is not known"
     )
     evidence = [counted, unknown, _READ_THE_PORTS]
@@ -99,7 +98,7 @@ def _link(view: View, culprit: Culprit, counted: str, rest: str) -> tuple[Link, 
 
 def _rule(culprit: Culprit) -> str:
     rule = culprit.guess.rule if culprit.guess else "chance"
-    return f"if routing is by {rule}, up-links in the order of the fabric"
+    return f"assuming routing by {rule}, with up-links in the order of the fabric"
 
 
 def _ends(view: View, culprit: Culprit) -> tuple[str, str, int]:
@@ -138,10 +137,10 @@ def _within(view: View, culprit: Culprit) -> str:
     name = view.cross.leaves[culprit.leaf]
     if _is_fast_inside(view, culprit):
         return (
-            f"within {name} its nodes are fast: its up side, not the nodes; one that is fast when"
-            " measured alone is oversubscribed, not faulty"
+            f"within {name} its nodes are fast, so its up side is slow; if it is fast when"
+            " measured alone, it is oversubscribed, not faulty"
         )
-    return f"within {name} its nodes are as slow: the switch itself, or what feeds it"
+    return f"within {name} its nodes are as slow: the switch itself is slow, or what feeds it"
 
 
 def _percent(view: View, slowness: float) -> str:

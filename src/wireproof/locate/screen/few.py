@@ -301,9 +301,11 @@ class _FewSearch:
     def _blame(self, look: _Look, number: int, estimate: SlownessEstimate) -> Blame:
         about = self.sets.about[number]
         others, share = self._others(look, number)
-        evidence = [f"these rows cannot tell this from: {', or '.join(others)}"] if others else []
+        evidence = (
+            [f"these rows cannot tell it apart from: {', or '.join(others)}"] if others else []
+        )
         if len(self.sets.rows[number]) == 1:
-            evidence.append("measured once: measure it again before anything is changed")
+            evidence.append("measured only once: measure it again before changing anything")
         blame = blame_of(
             about,
             self.samples.metric,

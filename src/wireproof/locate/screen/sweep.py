@@ -107,7 +107,7 @@ def notes_of(samples: Samples, model: Fit, levels: Levels) -> list[str]:
         most = percent(as_slowdown(samples.metric, float(model.drift.max())))
         notes.append(
             f"all nodes became up to {most} slower for a part of the time: each sample is compared"
-            " with others of its own time"
+            " with others of the same time"
         )
     if model.kinds.count > 1:
         speeds = ", ".join(_speeds(samples, model, levels))
@@ -130,7 +130,7 @@ def _speeds(samples: Samples, model: Fit, levels: Levels) -> list[str]:
 
 # above, pairs are not measured each, and a lone slow sample is no more than the tail of the noise
 _ALL_PAIRS = 64
-_TWO_NODES = "two nodes: only the direction of their pair can be named, not which of them is slow"
+_TWO_NODES = "with two nodes, only the slow direction can be named, not the slow node"
 
 
 def screen(

@@ -11,7 +11,7 @@ from wireproof.locate.topology.names import short
 from wireproof.locate.topology.uplinks import switch_of
 from wireproof.model.fabric import Attachment, Fabric
 
-_SEVERAL = "on several switches: the first is used; name the NIC that is measured."
+_SEVERAL = "attached to several switches: the first is used; name the measured NIC."
 
 
 def against(fabric: Fabric, nodes: Sequence[str], nic: str = "") -> tuple[Fabric, list[str]]:
@@ -34,7 +34,7 @@ def against(fabric: Fabric, nodes: Sequence[str], nic: str = "") -> tuple[Fabric
         for names, verbs, rest in (
             (foreign, ("is", "are"), f"in {fabric.source} but not measured here."),
             (homeless, ("has", "have"), f"no place in {fabric.source}: their leaf is unknown."),
-            (split, ("hangs", "hang"), _SEVERAL),
+            (split, ("is", "are"), _SEVERAL),
         )
         if names
     ]

@@ -28,8 +28,8 @@ def readable(text: str, source: str) -> None:
         or sum(not (letter.isprintable() or letter.isspace()) for letter in head) > len(head) // 20
     ):
         raise BadInput(
-            f"{source} is binary: give the topology as text (the page `topology` of the manual"
-            " lists which)."
+            f"{source} is binary: give the topology as text (see the documentation page `topology`"
+            " for the formats)."
         )
 
 

@@ -143,14 +143,13 @@ def read_lldp(text: str, source: str = "lldpctl") -> Fabric:
         raise BadInput(f"{source} names no LLDP neighbour: {COLLECT}.")
     builder = Builder(source)
     if heard.nameless:
-        builder.refuse(heard.nameless, f"it is not known which node printed this; {COLLECT}.")
+        builder.refuse(heard.nameless, f"the node that printed this is unknown; {COLLECT}.")
     _place(builder, heard)
     rails = Counter(node for node, _ in builder.attachments)
     several = sum(count > 1 for count in rails.values())
     if several:
         builder.note(
-            f"nodes with LLDP neighbours on several NICs: {several}; the NIC that is measured"
-            " decides."
+            f"nodes with LLDP neighbours on several NICs: {several}; the measured NIC decides."
         )
     return builder.fabric()
 

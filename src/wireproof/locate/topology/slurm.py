@@ -103,7 +103,9 @@ def _switch_lines(builder: Builder, text: str) -> dict[str, _SwitchLine]:
         builder.switch(parsed.name, number)
         if parsed.name in lines:
             before = lines[parsed.name].number
-            builder.refuse(number, f"switch {short(parsed.name)} is there twice (line {before}).")
+            builder.refuse(
+                number, f"switch {short(parsed.name)} is defined twice (see line {before})."
+            )
         lines[parsed.name] = parsed
         names += len(parsed.nodes) + len(parsed.switches)
         if names > _MOST_NAMED:

@@ -62,7 +62,7 @@ def test_every_parameter_of_the_document_is_there():
         (("why", 'good = { fast = "true" }\nwhy'), "no profile"),
         (('file = "/x"', 'file = "/x/{nic}"'), "{nic} is not known"),
         (('file = "/x"', 'file = "/x", command = ["y"]'), "a file or a command"),
-        (("why", 'applies = "setting(\\"none\\") == 1"\nwhy'), "not there"),
+        (("why", 'applies = "setting(\\"none\\") == 1"\nwhy'), "does not exist"),
     ],
 )
 def test_a_mistake_is_named_with_its_place_and_the_others_run(change, said):

@@ -114,17 +114,17 @@ FAR = ["far1", "far2"]
 @pytest.mark.parametrize(
     ("source", "hosts", "more", "said"),
     [
-        ("n1 n2", FAR[:1], {}, "no address"),
-        ("ftp://n1-bmc", FAR[:1], {}, "no address"),
-        ("https://n1-bmc:70000", FAR[:1], {}, "no address"),
-        ("n1-bmc/redfish", FAR[:1], {}, "no address"),
+        ("n1 n2", FAR[:1], {}, "not the address"),
+        ("ftp://n1-bmc", FAR[:1], {}, "not the address"),
+        ("https://n1-bmc:70000", FAR[:1], {}, "not the address"),
+        ("n1-bmc/redfish", FAR[:1], {}, "not the address"),
         ("http://n1-bmc", FAR[:1], {"insecure": True}, "has no TLS"),
         ("http://127.0.0.1", FAR[:1], {}, "has no TLS"),
         ("nowhere.toml", FAR[:1], {}, "cannot be read"),
-        ("{host}-bmc", FAR, {"user": "a:b"}, "no name"),
+        ("{host}-bmc", FAR, {"user": "a:b"}, "not a user name"),
         ("{host}-bmc", FAR, {"user": ""}, "--bmc-user"),
         ("{host}-bmc", FAR, {}, "no password"),
-        ("{host}-bmc", FAR, {"ask": lambda _user: ""}, "an empty password"),
+        ("{host}-bmc", FAR, {"ask": lambda _user: ""}, "the password is empty"),
         ("n1-bmc", FAR, {}, "one BMC for 2 hosts"),
     ],
 )
@@ -184,7 +184,7 @@ def test_a_mistake_in_the_file_is_one_sentence(text: str, said: str, tmp_path: P
 
 def test_a_host_has_one_bmc(tmp_path: Path) -> None:
     options = BmcOptions(sources=["a-bmc", "b-bmc"], user="a", password_file=secret(tmp_path))
-    with pytest.raises(BadInput, match="n1 has a BMC before"):
+    with pytest.raises(BadInput, match="n1 already has a BMC"):
         bmcs_of(options, ["n1"])
 
 

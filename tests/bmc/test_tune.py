@@ -132,4 +132,4 @@ def test_a_plan_with_a_value_that_is_none_is_refused(value: Any, site: Site) -> 
     plan.write_text(json.dumps(made), encoding="utf-8")
     done = site.tune("apply", plan, "--yes")
     assert done.returncode == 2
-    assert "no plan of" in one_sentence(done)
+    assert "not a plan of" in one_sentence(done)

@@ -136,7 +136,7 @@ def test_several_are_one_document(stored: Path, copy: Path) -> None:
         ({"kind": "recipe"}, "not a result of wireproof"),
         ({"parts": "none"}, "is damaged"),
         ({"parts": []}, "nothing was measured"),
-        ({"settings": "../../etc/passwd"}, "no folder of a launch"),
+        ({"settings": "../../etc/passwd"}, "not the folder of a launch"),
     ],
 )
 def test_a_damaged_result_is_refused(copy: Path, change: dict[str, Any], said: str) -> None:
@@ -149,7 +149,7 @@ def test_records_outside_or_gone_are_refused(copy: Path, name: str) -> None:
     part = json.loads((copy / "result.json").read_text())["parts"][0]
     changed(copy, {"parts": [part | {"records": [name]}]})
     said = refused(copy)
-    assert "no folder of a launch" in said or "lacks the records" in said
+    assert "not the folder of a launch" in said or "lacks the records" in said
 
 
 def test_a_record_that_is_a_link_is_refused(copy: Path, stored: Path) -> None:

@@ -187,9 +187,9 @@ def test_nothing_to_change_is_no_failure(root: Path) -> None:
         (("apply", "none.json", "--yes"), "cannot be read"),
         (("apply", "swappiness", "--from", "."), "--from is for tune plan"),
         (("confirm", "../x"), "not the ID of a change set"),
-        (("plan", "/etc/passwd=1"), "no file below"),
+        (("plan", "/etc/passwd=1"), "not a file below"),
         (("plan", "vm.none_such=1"), "no host has the file /proc/sys/vm/none_such"),
-        (("apply", "swappiness/eth0=1", "--yes"), "swappiness is of the host as a whole"),
+        (("apply", "swappiness/eth0=1", "--yes"), "swappiness applies to the host as a whole"),
     ],
 )
 def test_bad_input_is_one_sentence(root: Path, argv: tuple[str, ...], said: str) -> None:
@@ -237,7 +237,7 @@ def test_a_plan_may_only_name_files_of_settings(root: Path, tmp_path: Path) -> N
     kept.write_text(json.dumps(plan))
     done = wireproof("tune", "apply", kept, "--yes", *places(root))
     assert done.returncode == 2
-    assert "no file of a setting" in one_sentence(done)
+    assert "not the file of a setting" in one_sentence(done)
 
 
 def test_residue_names_what_no_journal_knows(root: Path) -> None:

@@ -104,7 +104,7 @@ def test_a_killed_supervisor_takes_everything_with_it(build: Build) -> None:
     assert "the lab went away" in waiting.stderr.read()
     waiting.stderr.close()
     assert lab.status().state == "crashed"
-    with pytest.raises(BadInput, match="is there already \\(crashed\\)"):
+    with pytest.raises(BadInput, match="already exists \\(crashed\\)"):
         up(topology(1), lab.name)
     with pytest.raises(LabError, match="is crashed: `wireproof lab down"):
         open_lab(lab.name)

@@ -187,7 +187,7 @@ def test_a_node_that_is_not_there(build: Build) -> None:
 
 def test_a_name_that_is_taken(build: Build) -> None:
     lab = build(1)
-    with pytest.raises(BadInput, match=f"lab {lab.name} is there already"):
+    with pytest.raises(BadInput, match=f"lab {lab.name} already exists"):
         up(topology(1), lab.name)
     assert say(lab, "n1", "hostname") == "n1"
 
@@ -221,7 +221,7 @@ def test_two_labs_at_once_do_not_meet(node_program: Path) -> None:
 
 def test_names_that_cannot_be(node_program: Path) -> None:
     for name in ("", "../x", "A", "a b", "x" * 40, "-a"):
-        with pytest.raises(BadInput, match="is not possible"):
+        with pytest.raises(BadInput, match="is not valid"):
             up(topology(1), name)
     with pytest.raises(BadInput, match="there is no lab 'never-was'"):
         down("never-was")

@@ -289,7 +289,7 @@ def test_a_change_that_the_wire_does_not_take_is_an_error(
     monkeypatch.setattr(links, "_PATIENCE_S", 0.05)
     monkeypatch.setattr(links, "wire_text", lambda *_: "port nonsense\n")
     fault = Fault(node="n2", network="hsn", kind="rate", direction="tx", value="1mbit")
-    with pytest.raises(LabError, match="did not take the change"):
+    with pytest.raises(LabError, match="did not apply the change"):
         lab.set_fault(fault)
     assert lab.status().faults == ()
 

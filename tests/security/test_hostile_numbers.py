@@ -230,7 +230,7 @@ def test_criteria_that_let_everything_pass_are_refused(
     assert read_result(tmp_path) is not None
     document["parts"][-1]["criteria"][name] = value
     (tmp_path / "result.json").write_text(json.dumps(document))
-    with pytest.raises(BadInput, match=f"criterion that no check takes: {name} is"):
+    with pytest.raises(BadInput, match=f"invalid criterion: {name} is"):
         read_result(tmp_path)
 
 

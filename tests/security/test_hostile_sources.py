@@ -216,7 +216,7 @@ def test_a_snapshot_with_a_text_that_is_no_utf_8_is_refused(damage: str, tmp_pat
     for text in (b"a" * 9, b"/proc/x", b"wireproof.snapshot", b"n1"):
         whole = data.replace(text, bad + text[len(bad) :])
         (tmp_path / "bad").write_bytes(gzip.compress(whole))
-        with pytest.raises(BadInput, match=r"no snapshot of wireproof"):
+        with pytest.raises(BadInput, match=r"not a snapshot of wireproof"):
             read_snapshot(tmp_path / "bad")
 
 

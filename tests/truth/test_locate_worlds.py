@@ -10,7 +10,8 @@ from __future__ import annotations
 import pytest
 from benchmarks.locate import sweep
 
-from wireproof.locate.screen.sweep import Screened, screen
+from wireproof.locate.screen.screened import Screened
+from wireproof.locate.screen.sweep import screen
 from wireproof.locate.world import World, WorldFault
 from wireproof.model.located import Direction, Located
 from wireproof.plan.schedule import screen_rounds
@@ -90,7 +91,7 @@ def test_of_two_nodes_only_the_direction_is_named() -> None:
         world = World(nodes=2, seed=seed + 1, tail_share=0.0, faults=(port(1, "tx", 0.6),))
         screened, located = sweep(world, fabric=False, seed=seed)
         assert named(located) == [("pair", "n1 -> n0", "")]
-        assert "only the direction" in located.notes[0]
+        assert "only the slow direction" in located.notes[0]
         assert named(sweep(World(nodes=2, seed=seed + 1), fabric=False, seed=seed)[1]) == []
         assert screened.good == []
 

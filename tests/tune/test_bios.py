@@ -80,13 +80,13 @@ def test_the_value_is_in_the_bmc_s_own_words(
 @pytest.mark.parametrize(
     ("display", "now", "values", "asked", "why"),
     [
-        ("System Profile", "Dapc", PROFILES, POLICY, "none is right by itself"),
+        ("System Profile", "Dapc", PROFILES, POLICY, "no single value is right"),
         (
             "System Profile",
             "Dapc",
             PROFILES,
             Named("bios-power-policy", value="Fast"),
-            "'Fast' is none",
+            "'Fast' is not among",
         ),
         (
             "Turbo Mode",

@@ -204,7 +204,7 @@ def test_a_value_that_is_a_template_is_refused(value: str) -> None:
 
 @pytest.mark.parametrize("host", ["all:!n1", "n*", "~n", "my tree"])
 def test_a_host_that_is_a_pattern_is_refused(host: str) -> None:
-    with pytest.raises(BadInput, match="no host of the name"):
+    with pytest.raises(BadInput, match="is not a host name that Ansible"):
         export(planned(Change(id="a", value="1", path="/sys/x"), host=host), "ansible")
 
 

@@ -233,11 +233,11 @@ def test_names(text, found):
         (["swapiness"], "did you mean swappiness"),
         (["swappiness="], "needs a value"),
         (["swappiness=a\nb"], "needs a value"),
-        (["/etc/passwd=1"], "no file below"),
-        (["/sys/../etc/passwd=1"], "no file below"),
-        (["/sys/kernel/mm/ksm/run"], "which value"),
+        (["/etc/passwd=1"], "not a file below"),
+        (["/sys/../etc/passwd=1"], "not a file below"),
+        (["/sys/kernel/mm/ksm/run"], "give a value"),
         (["mtu=1", "mtu=2"], "given twice"),
-        (["vm.swappiness"], "which value"),
+        (["vm.swappiness"], "give a value"),
     ],
 )
 def test_bad_names_are_one_sentence(texts, said):
@@ -295,7 +295,7 @@ def test_what_was_asked_for_and_is_not_changed_is_said(asked, said):
     ("asked", "said"),
     [
         ("mtu/eht1=9000", "no host has mtu/eht1; there is mtu/eth1."),
-        ("swappiness/eth1=9", "swappiness is of the host as a whole"),
+        ("swappiness/eth1=9", "swappiness applies to the host as a whole"),
         ("cpu-governor/policy0=x", "nor another cpu-governor"),
         ("vm.none_such=1", "no host has the file /proc/sys/vm/none_such."),
         ("mtu/eth1=9000", ""),
@@ -321,12 +321,12 @@ def test_a_drop_in_that_is_no_text_is_named_and_left(theirs):
     plan = planned(facts({"/proc/sys/vm/swappiness": "60", SYSCTL: theirs}), "swappiness")
     assert plan.changes
     assert not plan.keeps
-    assert [note for note in plan.notes if SYSCTL in note and "nothing is kept" in note]
+    assert [note for note in plan.notes if SYSCTL in note and "nothing is written" in note]
 
 
 @pytest.mark.parametrize("value", ["abc", "1 2", "1e3", "0x", "9k"])
 def test_a_setting_that_is_a_number_takes_no_other_value(value):
-    with pytest.raises(BadInput, match="is a number"):
+    with pytest.raises(BadInput, match="must be a number"):
         named(f"swappiness={value}", KNOWN)
 
 

@@ -337,7 +337,10 @@ OTHERS: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "source": (_replaced("criteria.toml", "(agreed.toml)", "(both)"), "contradicts"),
     "broken": (lambda copy: (copy / "dossier.json").write_text("{"), "dossier.json is damaged"),
-    "foreign": (lambda copy: (copy / "dossier.json").write_text("{}"), "no dossier of wireproof"),
+    "foreign": (
+        lambda copy: (copy / "dossier.json").write_text("{}"),
+        "not a dossier of wireproof",
+    ),
 }
 
 

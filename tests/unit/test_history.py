@@ -209,7 +209,7 @@ def test_a_reader_who_may_not_write_reads_all_the_same(
         ("{", "is damaged"),
         (json.dumps({"id": 1}), "is damaged"),
         ("version", "was made by a newer wireproof"),
-        ("name", "which is no result"),
+        ("name", "which is not a result"),
     ],
 )
 def test_a_damaged_entry_is_named(tmp_path: Path, text: str, said: str) -> None:
@@ -286,7 +286,7 @@ def test_prune_removes_what_a_result_made_and_nothing_else(tmp_path: Path) -> No
 
 
 def test_what_is_no_history(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="is no history"):
+    with pytest.raises(BadInput, match="is not a history"):
         found(tmp_path)
     with pytest.raises(BadInput, match="cannot be the name"):
         add_entry(tmp_path, entry(1).__class__(**{**as_fields(entry(1)), "id": "../x"}))

@@ -181,7 +181,7 @@ def test_a_damaged_entry_is_named_and_the_rest_is_shown(tmp_path: Path) -> None:
 def test_what_is_no_history_is_refused_and_nothing_is_made(tmp_path: Path) -> None:
     done = CliRunner().invoke(command, ["pages", str(tmp_path)])
     assert isinstance(done.exception, BadInput)
-    assert "is no history" in str(done.exception)
+    assert "is not a history" in str(done.exception)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -154,10 +154,10 @@ GOOD = {"line": "(?P<value>.)", "name": "OWN_A", "valid": "[0-9]", "moves": "rin
 @pytest.mark.parametrize(
     ("wrong", "says"),
     [
-        ({"line": "("}, "no regular expression"),
+        ({"line": "("}, "not a regular expression"),
         ({"line": "x"}, "no group"),
         ({"name": "PATH TO"}, "no name of a variable"),
-        ({"valid": "["}, "no regular expression"),
+        ({"valid": "["}, "not a regular expression"),
         ({"moves": "rings"}, "no pattern 'rings'"),
         ({"of": "lines"}, "has no kind 'lines'"),
     ],

@@ -123,7 +123,7 @@ def test_our_own_form() -> None:
             "SwitchName=a Nodes=n1\nSwitchName=b Nodes=n[1-2]\n",
             "line 2: node n1 is connected to b and, by line 1, on a",
         ),
-        ("SwitchName=a Nodes=n1\nSwitchName=a Nodes=n2\n", "line 2: switch a is there twice"),
+        ("SwitchName=a Nodes=n1\nSwitchName=a Nodes=n2\n", "line 2: switch a is defined twice"),
         ("SwitchName=a Switches=a Nodes=n1\n", "line 1: switch a is below itself"),
         (
             "SwitchName=a Switches=b\nSwitchName=b Switches=a\nSwitchName=c Nodes=n1\n",
@@ -162,7 +162,7 @@ def test_our_own_form() -> None:
         ),
         ("[[switch]]\nname='a\n", "not TOML: "),
         ("[[switch]]\nname='a'\nnodes='n1'\n[other]\n", "has other"),
-        ("lldp.eth0.chassis.name=leaf1\n", "line 1: it is not known which node"),
+        ("lldp.eth0.chassis.name=leaf1\n", "line 1: the node that printed this"),
         ("LLDP neighbors:\n-----\n", "names no LLDP neighbour"),
         ("NodeGUID          Type  Name\n0x001 FI n1 hfi1_0\n", "opareport -o links"),
         ("100g 0x0011750101000001   1 FI   n1 hfi1_0\n", "lists no links"),

@@ -98,7 +98,7 @@ def catalogue_of(texts: Mapping[str, str]) -> Catalogue:
 
 def _line(text: str, raw: Any, number: int) -> int:
     """Return the line on which the entry starts."""
-    starts = [found.start() for found in re.finditer(r"^[ \t]*\[\[setting\]\]", text, re.MULTILINE)]
+    starts = [match.start() for match in re.finditer(r"^[ \t]*\[\[setting\]\]", text, re.MULTILINE)]
     at = starts[number - 1] if number <= len(starts) else 0
     return text.count("\n", 0, at) + 1
 
@@ -117,10 +117,10 @@ def _entry(raw: Any) -> ParsedSetting:
     applies = parse(setting.applies)
     good = {profile: parse(setting.condition(profile) or "true") for profile in PROFILES}
     when = tuple(parse(read.when or "true") for read in setting.reads)
-    inferred = tuple(parse(one.when) for one in setting.inferred)
+    inferred = tuple(parse(hint.when) for hint in setting.inferred)
     values = _expressions(setting)
     parsed = (applies, *good.values(), *when, *inferred, *values.values())
-    named = {name for each in parsed for name in each.names} - {"value"}
+    named = {name for expression in parsed for name in expression.names} - {"value"}
     return ParsedSetting(setting, applies, good, when, inferred, tuple(sorted(named)), values)
 
 
@@ -149,10 +149,10 @@ def _check_names(setting: Setting) -> None:
 
 def _hinted(error: str) -> str:
     """Return msgspec's message, with the nearest known field if a field is unknown."""
-    found = re.search(r"unknown field `([^`]+)`", error)
-    if found is None:
+    field_name = re.search(r"unknown field `([^`]+)`", error)
+    if field_name is None:
         return error
-    near = difflib.get_close_matches(found.group(1), Setting.__struct_fields__, n=1)
+    near = difflib.get_close_matches(field_name.group(1), Setting.__struct_fields__, n=1)
     return f"{error}; did you mean {near[0]}?" if near else error
 
 

@@ -65,8 +65,8 @@ class Expression:
 
     def holds(self, lookup: Lookup | Mapping[str, Value]) -> bool | None:
         """Return True, False, or None if unknown."""
-        found = self.value(lookup)
-        return None if isinstance(found, Unknown) else bool(found)
+        value = self.value(lookup)
+        return None if isinstance(value, Unknown) else bool(value)
 
 
 def _of_mapping(values: Mapping[str, Value]) -> Lookup:
@@ -188,10 +188,10 @@ def _plain(text: str) -> str:
     return _NUMBER.sub(_in_units, text)
 
 
-def _in_units(found: re.Match[str]) -> str:
-    if found["kept"] is not None:
-        return found["kept"]
-    number = float(found["number"]) * _UNITS[found["unit"]]
+def _in_units(match: re.Match[str]) -> str:
+    if match["kept"] is not None:
+        return match["kept"]
+    number = float(match["number"]) * _UNITS[match["unit"]]
     return f"{int(number)}" if number.is_integer() else repr(number)
 
 
@@ -229,8 +229,8 @@ def _version(text: Value) -> Value:
     """Return ``4.18.0-553.el8`` as [4, 18, 0], to compare part by part."""
     if not isinstance(text, str):
         return UNKNOWN
-    found = re.match(r"\D{0,8}(\d+(?:\.\d+){0,4})", text)
-    return [int(part) for part in found.group(1).split(".")] if found else UNKNOWN
+    match = re.match(r"\D{0,8}(\d+(?:\.\d+){0,4})", text)
+    return [int(part) for part in match.group(1).split(".")] if match else UNKNOWN
 
 
 def _numbers(values: Value) -> list[int | float]:
@@ -291,13 +291,13 @@ def _truth(value: Value) -> bool | None:
 
 def both(left: Node, right: Node) -> Node:
     def evaluate(lookup: Lookup) -> Value:
-        one = _truth(left(lookup))
-        if one is False:
+        first = _truth(left(lookup))
+        if first is False:
             return False
-        other = _truth(right(lookup))
-        if other is False:
+        second = _truth(right(lookup))
+        if second is False:
             return False
-        return UNKNOWN if one is None or other is None else True
+        return UNKNOWN if first is None or second is None else True
 
     return evaluate
 
@@ -308,8 +308,8 @@ def either(left: Node, right: Node) -> Node:
 
 def negated(node: Node) -> Node:
     def evaluate(lookup: Lookup) -> Value:
-        found = _truth(node(lookup))
-        return UNKNOWN if found is None else not found
+        truth = _truth(node(lookup))
+        return UNKNOWN if truth is None else not truth
 
     return evaluate
 
@@ -326,11 +326,11 @@ _ORDERS: dict[str, Callable[[Any, Any], bool]] = {
 
 def compared(sign: str, left: Node, right: Node) -> Node:
     def evaluate(lookup: Lookup) -> Value:
-        one, other = left(lookup), right(lookup)
-        if isinstance(one, Unknown) or isinstance(other, Unknown):
+        first, second = left(lookup), right(lookup)
+        if isinstance(first, Unknown) or isinstance(second, Unknown):
             return UNKNOWN
         try:
-            return one in other if sign == "in" else _ORDERS[sign](one, other)  # type: ignore[operator]
+            return first in second if sign == "in" else _ORDERS[sign](first, second)  # type: ignore[operator]
         except TypeError:  # a word instead of a number: the value could not be parsed
             return UNKNOWN
 
@@ -347,13 +347,13 @@ _STEPS: dict[str, Callable[[Any, Any], Any]] = {
 
 def calculated(sign: str, left: Node, right: Node) -> Node:
     def evaluate(lookup: Lookup) -> Value:
-        one, other = left(lookup), right(lookup)
+        first, second = left(lookup), right(lookup)
         numbers = (int, float)
-        if not (isinstance(one, numbers) and isinstance(other, numbers)):
+        if not (isinstance(first, numbers) and isinstance(second, numbers)):
             return UNKNOWN
-        if sign == "/" and other == 0:
+        if sign == "/" and second == 0:
             return UNKNOWN
-        result: Value = _STEPS[sign](one, other)
+        result: Value = _STEPS[sign](first, second)
         return result
 
     return evaluate

@@ -78,21 +78,21 @@ class HostFacts:
     @classmethod
     def of(cls, host: str, frames: Iterable[FactFrame]) -> HostFacts:
         """Collect the frames of one rank; duplicates count once."""
-        found = cls(host)
+        facts = cls(host)
         listed, unkept = list[str](), list[str]()
         for frame in frames:
             if frame.kind == "command":
-                found.commands.setdefault(tuple(frame.argv), frame)
+                facts.commands.setdefault(tuple(frame.argv), frame)
             elif frame.kind == "file":
-                found.files.setdefault(frame.path, frame)
+                facts.files.setdefault(frame.path, frame)
             else:
-                found.globs.setdefault(frame.path, frame)
+                facts.globs.setdefault(frame.path, frame)
                 if frame.status in _LISTED:
                     listed.append(frame.path)
                 if frame.reason == UNKEPT:
                     unkept.append(frame.path)
-        found = dataclasses.replace(found, listed=tuple(listed), unkept=tuple(unkept))
-        return found._with_hidden()
+        facts = dataclasses.replace(facts, listed=tuple(listed), unkept=tuple(unkept))
+        return facts._with_hidden()
 
     def _with_hidden(self) -> HostFacts:
         """Mark missing files as unknown in folders that are only partly visible."""
@@ -112,7 +112,7 @@ class HostFacts:
         if path.startswith(_OWN) and WHOSE in self.files and path in self.files:
             return _answer(f"{path} of {self.files[WHOSE].text}", self.files[path])
         frame = self._of_file(path)
-        if frame is None and self._was_looked_for(path):
+        if frame is None and matches_any(self.listed, path):
             if self.may_hide(path):
                 return PlaceAnswer(path, None, _HIDDEN)
             return PlaceAnswer(path, None, _WORDS["missing"], absent=True)
@@ -202,12 +202,6 @@ class HostFacts:
         unkept = asked is not None and asked.reason == UNKEPT
         return unkept or (bool(self.hidden) and path.startswith(self.hidden))
 
-    def _was_looked_for(self, path: str) -> bool:
-        """Return whether a listed pattern covers ``path``: if it is not listed, it does
-        not exist.
-        """
-        return matches_any(self.listed, path)
-
 
 class _FilePatterns:
     """The paths of files, with cached matches: similar hosts share paths and patterns."""
@@ -218,10 +212,10 @@ class _FilePatterns:
 
     def matching(self, pattern: str) -> list[str]:
         """Return the matching paths, sorted."""
-        found = self._known.get(pattern)
-        if found is None:
-            found = self._known[pattern] = sorted(_matching(self._all, pattern))
-        return found
+        paths = self._known.get(pattern)
+        if paths is None:
+            paths = self._known[pattern] = sorted(_matching(self._all, pattern))
+        return paths
 
 
 @functools.lru_cache(maxsize=64)
@@ -253,7 +247,7 @@ def _compiled(patterns: tuple[str, ...]) -> re.Pattern[str]:
     """Compile all patterns into a single expression; only ``*`` is special."""
     if not patterns:
         return re.compile(r"(?!)")
-    return re.compile("|".join(re.escape(each).replace(r"\*", "[^/]*") for each in patterns))
+    return re.compile("|".join(re.escape(pattern).replace(r"\*", "[^/]*") for pattern in patterns))
 
 
 def _answer(place: str, frame: FactFrame | None) -> PlaceAnswer:

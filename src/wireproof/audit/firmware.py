@@ -90,14 +90,18 @@ class Firmware:
         """Return the attributes with any of ``names`` (maker to names; ``any``: of every maker). If
         the maker is known and has names, only those and ``any`` count.
         """
-        own = [*names.get(self.maker, ()), *names.get("any", ())]
-        wanted = own if names.get(self.maker) else [one for each in names.values() for one in each]
+        of_maker = [*names.get(self.maker, ()), *names.get("any", ())]
+        wanted = (
+            of_maker
+            if names.get(self.maker)
+            else [text for listed in names.values() for text in listed]
+        )
         plain = dict.fromkeys(filter(None, map(plain_name, wanted)))
-        found = dict.fromkeys(
+        matching = dict.fromkeys(
             name for key in plain for name in self.registry.named.get(key, ()) if name in self.now
         )
-        found |= dict.fromkeys(name for name in self._unlisted if plain_name(name) in plain)
-        return [self._attribute(name) for name in found]
+        matching |= dict.fromkeys(name for name in self._unlisted if plain_name(name) in plain)
+        return [self._attribute(name) for name in matching]
 
     @functools.cached_property
     def _unlisted(self) -> list[str]:
@@ -198,13 +202,13 @@ def _registry(text: str) -> _Registry:
     return _Registry(entries, {key: tuple(names) for key, names in named.items()}, unique)
 
 
-def _entry(name: str, one: Mapping[str, Any]) -> _RegistryEntry:
-    display = one.get("DisplayName")
+def _entry(name: str, row: Mapping[str, Any]) -> _RegistryEntry:
+    display = row.get("DisplayName")
     return _RegistryEntry(
         display=display if isinstance(display, str) and plain_name(display) else name,
-        read_only=one.get("ReadOnly") is True,
-        values=_values(one.get("Value")),
-        unique=one.get("IsSystemUniqueProperty") is True,
+        read_only=row.get("ReadOnly") is True,
+        values=_values(row.get("Value")),
+        unique=row.get("IsSystemUniqueProperty") is True,
     )
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-from wireproof.audit.expression import UNKNOWN, Unknown, Value
+from wireproof.audit.expression import UNKNOWN, Value
 from wireproof.audit.facts import HostFacts, PlaceAnswer
 from wireproof.audit.values import cpu_list
 from wireproof.model.disclosure import Group
@@ -74,17 +74,15 @@ def host_names(facts: HostFacts) -> dict[str, Value]:
         "host.memory": int(memory.group(1)) * 1024 if memory else UNKNOWN,
         "host.swap": int(swap.group(1)) * 1024 if swap else UNKNOWN,
         "host.virtual": virtual,
-        "host.board": True if "bios" in facts.files else _not(virtual),
+        "host.board": (
+            True if "bios" in facts.files else UNKNOWN if virtual is UNKNOWN else not virtual
+        ),
         "host.kernel": kernel.group(1) if kernel else UNKNOWN,
         "host.os": release.get("ID", UNKNOWN),
         "host.os_version": release.get("VERSION_ID", UNKNOWN),
         "host.modules": modules_in(modules),
         "host.cmdline": facts.file("/proc/cmdline").text or UNKNOWN,
     }
-
-
-def _not(value: Value) -> Value:
-    return value if isinstance(value, Unknown) else not value
 
 
 def modules_in(answer: PlaceAnswer) -> Value:
@@ -186,8 +184,8 @@ def _field(name: str) -> Callable[[str], str]:
     pattern = re.compile(rf"^{name}[ \t]*[:=][ \t]*\"?([^\"\n]*)\"?$", re.MULTILINE)
 
     def read(text: str) -> str:
-        found = pattern.search(text)
-        return found[1] if found else ""
+        match = pattern.search(text)
+        return match[1] if match else ""
 
     return read
 
@@ -208,8 +206,8 @@ def _memory(text: str) -> str:
 
 
 def _kernel(text: str) -> str:
-    found = re.match(r"Linux version (\S+)", text)
-    return found[1] if found else ""
+    match = re.match(r"Linux version (\S+)", text)
+    return match[1] if match else ""
 
 
 _SINGLE: tuple[tuple[Group, str, tuple[str, ...], Callable[[str], str]], ...] = (

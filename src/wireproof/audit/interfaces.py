@@ -76,11 +76,8 @@ def _may_carry(nic: Nic, addressed: bool) -> bool:
     """
     if nic.kind == "loopback" or nic.link_kind in _NOT_FABRIC or _NOISE.fullmatch(nic.name):
         return False
-    return nic.operstate in _UP and (not addressed or any(map(_is_routed, nic.address)))
-
-
-def _is_routed(address: str) -> bool:
-    return not address.startswith(("fe80:", "169.254."))
+    routed = any(not address.startswith(("fe80:", "169.254.")) for address in nic.address)
+    return nic.operstate in _UP and (not addressed or routed)
 
 
 def _add_lower(selected: set[str], listed: Mapping[str, Nic]) -> None:
@@ -111,7 +108,7 @@ def names_of(nic: Nic, facts: HostFacts, all_of: Iterable[Nic]) -> dict[str, Val
 
 def interface_kind(nic: Nic, facts: HostFacts) -> Value:
     """Return the kernel's word for a virtual interface, ``ipoib``, or ``ethernet``."""
-    if nic.kind == "infiniband" or _type(nic.name, facts) == _INFINIBAND:
+    if nic.kind == "infiniband" or facts.line(f"/sys/class/net/{nic.name}/type") == _INFINIBAND:
         return "ipoib"
     return nic.link_kind or nic.kind
 
@@ -140,10 +137,6 @@ def rate_of(
 
 _INFINIBAND = "32"
 """ARPHRD_INFINIBAND of if_arp.h."""
-
-
-def _type(name: str, facts: HostFacts) -> str:
-    return (facts.file(f"/sys/class/net/{name}/type").text or "").strip()
 
 
 def _mtu(name: str, listed: int | None, facts: HostFacts) -> Value:
@@ -279,15 +272,15 @@ def _nic(name: str, parent: str, words: str, body: str) -> Nic:
 
 def _matched(pattern: re.Pattern[str], text: str, groups: int) -> tuple[str, ...]:
     """Return the groups of the first match; "" for groups without one."""
-    found = pattern.search(text)
-    return found.groups(default="") if found else ("",) * groups
+    match = pattern.search(text)
+    return match.groups(default="") if match else ("",) * groups
 
 
 def _word(pattern: str, text: str) -> str:
-    found = re.search(pattern, text, re.MULTILINE)
-    return found.group(1) if found else ""
+    match = re.search(pattern, text, re.MULTILINE)
+    return match.group(1) if match else ""
 
 
 def _number(pattern: str, text: str) -> int | None:
-    found = _word(pattern, text)
-    return int(found) if found else None
+    word = _word(pattern, text)
+    return int(word) if word else None

@@ -21,18 +21,6 @@ from wireproof.audit.reading import SettingReading, alike, reading_of, shown
 from wireproof.audit.remedy import fix_text, remedy_of, tuned_by
 from wireproof.model.setting import AuditResult, Profile, Setting, Status
 
-__all__ = [
-    "Names",
-    "SettingReading",
-    "gone",
-    "instances_of",
-    "judge_machine",
-    "judge_machines",
-    "not_yet",
-    "reading_of",
-    "shown",
-]
-
 _FIXED = "[fixed]"
 """How ethtool marks features that the driver does not let anyone change."""
 
@@ -67,12 +55,12 @@ class _Judge:
         """Return all results, reusing those of a similar host that do not depend on a
         difference.
         """
-        found = before.of(self.machine)
-        if found is None:
+        similar = before.of(self.machine)
+        if similar is None:
             slots, results = zip(*self.all(entries), strict=True) if entries else ((), ())
             before.add(self.machine, slots, results)
             return list(results)
-        model, again = found
+        model, again = similar
         host = self.machine.facts.host
         mine = {one.label: one for one in (*self.machine.nics, *self.machine.rdma)}
         like = [msgspec.structs.replace(one, host=host) for one in model.results]
@@ -274,7 +262,7 @@ class Names:
         if entry.setting.scope != "each":
             return WHOLE if entry.setting.scope == "host" else self.instance
         files = _each(self.machine, entry.setting)
-        return next((one for one in files if one.label == self.instance.label), None)
+        return next((instance for instance in files if instance.label == self.instance.label), None)
 
 
 def _each(machine: Machine, setting: Setting) -> list[Instance]:
@@ -335,8 +323,8 @@ def _compared(release: str, names: Lookup) -> tuple[list[int], list[int], str] |
     number = re.match(r"\d+(?:\.\d+){0,3}", here, re.ASCII) if isinstance(here, str) else None
     if number is None:
         return None
-    said = f"this {'kernel' if linux else 'system'} is {number.group()}"
-    return _parts(number.group()), _parts(wanted.group(2)), said
+    here_text = f"this {'kernel' if linux else 'system'} is {number.group()}"
+    return _parts(number.group()), _parts(wanted.group(2)), here_text
 
 
 def _parts(text: str) -> list[int]:

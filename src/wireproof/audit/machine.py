@@ -71,7 +71,7 @@ NAMES = {
     "host.memory": "bytes",
     "host.swap": "bytes of swap space",
     "host.virtual": "a virtual machine",
-    "host.board": "a real machine, or one whose management controller is given",
+    "host.board": "a physical machine, or a machine whose management controller is given",
     "host.kernel": "the kernel's release",
     "host.os": "ID of /etc/os-release",
     "host.os_version": "VERSION_ID of /etc/os-release",
@@ -81,29 +81,29 @@ NAMES = {
     "host.rate": "the fastest port's Gb/s",
     "host.gpus": "GPUs with a driver",
     "host.rdma": "RDMA ports",
-    "host.mtu": "the largest MTU of its interfaces but for IPoIB",
+    "host.mtu": "the largest MTU of its interfaces except IPoIB",
     "nic.name": "the interface",
     "nic.kind": "ethernet, ipoib, bond, vlan, bridge, macvlan, ipvlan, veth, tun ...",
-    "nic.device": "whether it is an adapter's own, not a virtual one",
-    "nic.driver": "its driver; of a virtual one that of the adapters that it stands on",
-    "nic.rate": "Gb/s; of a virtual one those of the adapters that it stands on, else not known",
+    "nic.device": "whether it belongs to an adapter and is not virtual",
+    "nic.driver": "its driver; for a virtual interface, that of the adapters below it",
+    "nic.rate": "Gb/s; for a virtual interface, those of the adapters below it, if known",
     "nic.most": "Gb/s of the fastest link mode that it supports",
     "nic.offered": "Gb/s of the fastest link mode that both ends of its link offer",
     "nic.sisters": "Gb/s of the fastest interface of the host with its driver and nic.most",
     "nic.mtu": "its MTU",
-    "nic.lower": "the interfaces that it stands on: a bond's members, a VLAN's parent",
+    "nic.lower": "the interfaces below it: a bond's members, a VLAN's parent",
     "nic.lower_mtu": "the smallest MTU of those",
     "nic.master": "the bond or bridge that it is a member of",
     "nic.ipoib": "whether it is IP over InfiniBand or Omni-Path",
     "nic.rdma": "whether RDMA runs over its Ethernet (RoCE, iWARP)",
     "nic.manages": "whether it has the default route, or none of the host's RDMA ports, and nobody"
     " chose it with --nic",
-    "nic.numa": "its NUMA node, -1 where the firmware does not say",
+    "nic.numa": "its NUMA node, -1 if the firmware does not report it",
     "nic.cpus": "the processors of its NUMA node",
     "rdma.name": "the RDMA device",
     "rdma.port": "its port",
     "rdma.driver": "its driver",
-    "rdma.nic": "an interface of the same adapter, empty where it has none",
+    "rdma.nic": "an interface of the same adapter, empty if it has none",
     "rdma.layer": "InfiniBand or Ethernet",
     "rdma.rate": "Gb/s",
     "rdma.active": "whether its state is ACTIVE",
@@ -149,8 +149,8 @@ def machine_of(facts: HostFacts) -> Machine:
 
 
 def _driver(facts: HostFacts, uevent: str) -> Value:
-    found = re.search(r"^DRIVER=(\S+)$", facts.file(uevent).text or "", re.MULTILINE)
-    return found.group(1) if found else UNKNOWN
+    match = re.search(r"^DRIVER=(\S+)$", facts.file(uevent).text or "", re.MULTILINE)
+    return match.group(1) if match else UNKNOWN
 
 
 def _nics(facts: HostFacts) -> list[Instance]:
@@ -258,8 +258,8 @@ def _driver_of(
 def _printed_driver(facts: HostFacts, name: str) -> Value:
     """Return the driver from an archive's output of ``ethtool -i``."""
     text = facts.command(("ethtool", "-i", name)).text or ""
-    found = re.search(r"^driver: (\S+)$", text, re.MULTILINE)
-    return found.group(1) if found else UNKNOWN
+    match = re.search(r"^driver: (\S+)$", text, re.MULTILINE)
+    return match.group(1) if match else UNKNOWN
 
 
 def _rdma_ports(facts: HostFacts) -> list[Instance]:
@@ -285,7 +285,7 @@ def _rdma_ports(facts: HostFacts) -> list[Instance]:
         }
         ports.append(Instance(f"{device}:{port}", {"device": device, "port": port}, names))
     like = ("rdma.board", "rdma.layer", "rdma.active")
-    add_sisters([one.names for one in ports], "rdma", like)
+    add_sisters([port_instance.names for port_instance in ports], "rdma", like)
     return ports
 
 

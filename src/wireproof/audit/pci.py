@@ -202,17 +202,14 @@ def _values(address: str, devices: Sequence[PciDevice]) -> Texts:
         return dict.fromkeys(_NAMES, ("", _NOT_LISTED))
     path = _path(adapter, devices)
     texts = {**_own_values(adapter), **_path_values(path), **_gpu_values(path, devices)}
-    return {name: texts.get(name, ("", _missing(adapter))) for name in _NAMES}
+    missing = "root" if adapter.closed else _NO_EXPRESS
+    return {name: texts.get(name, ("", missing)) for name in _NAMES}
 
 
 _NAMES = (
     *("address", "payload", "path-payload", "read-request", "relaxed-ordering", "width"),
     *("width-most", "speed", "speed-most", "path-rate", "gpu-path", "gpu-acs"),
 )
-
-
-def _missing(device: PciDevice) -> str:
-    return "root" if device.closed else _NO_EXPRESS
 
 
 def _own_values(device: PciDevice) -> Texts:
@@ -364,10 +361,10 @@ def _express(body: str) -> dict[str, object]:
 
 def _link(register: str, body: str) -> tuple[int | None, int | None]:
     """Return (lanes, generation)."""
-    found = re.search(rf"^[ \t]*{register}{_LINK}", body, re.MULTILINE)
-    if found is None:
+    match = re.search(rf"^[ \t]*{register}{_LINK}", body, re.MULTILINE)
+    if match is None:
         return None, None
-    return int(found.group(2)), _GENERATIONS.get(found.group(1))
+    return int(match.group(2)), _GENERATIONS.get(match.group(1))
 
 
 def _acs(body: str) -> int | None:
@@ -379,10 +376,10 @@ def _acs(body: str) -> int | None:
 
 def _first(pattern: str, text: str) -> str | None:
     flags = re.MULTILINE | (re.DOTALL if r"\Z" in pattern else 0)
-    found = re.search(pattern, text, flags)
-    return found.group(1) if found else None
+    match = re.search(pattern, text, flags)
+    return match.group(1) if match else None
 
 
 def _number(pattern: str, text: str, base: int = 10) -> int | None:
-    found = _first(pattern, text)
-    return int(found, base) if found else None
+    digits = _first(pattern, text)
+    return int(digits, base) if digits else None

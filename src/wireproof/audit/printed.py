@@ -189,7 +189,7 @@ def files_of_ib(facts: HostFacts, nics: Iterable[Nic]) -> Files:
     ports.
     """
     lanes = dict(_lanes(facts))
-    owners = {_guid(one.mac): one for one in nics if len(one.mac) in (_MAC, _IPOIB_MAC)}
+    owners = {_guid(nic.mac): nic for nic in nics if len(nic.mac) in (_MAC, _IPOIB_MAC)}
     for device, body in _CA.findall(f"{facts.command(IBSTAT).text or ''}\n"):
         folder = f"{_FOLDER}/{device}"
         ports = [
@@ -215,7 +215,7 @@ def _uevent(device: str, interfaces: Iterable[Nic | None]) -> str:
     its ports.
     """
     driver = _DRIVERS.get(re.sub(r"_?\d{1,4}$", "", device), "")
-    pci = next((one.pci for one in interfaces if one and one.pci), "")
+    pci = next((nic.pci for nic in interfaces if nic and nic.pci), "")
     lines = (("DRIVER", driver), ("PCI_SLOT_NAME", pci))
     return "".join(f"{name}={text}\n" for name, text in lines if text)
 
@@ -257,8 +257,8 @@ def _lanes(facts: HostFacts) -> Iterator[tuple[tuple[str, str], str]]:
     """Yield the lanes that each port uses, such as 4X."""
     for device, body in _devinfo(facts):
         for port, lines in _HCA_PORT.findall(body):
-            if found := re.search(r"^[ \t]+active_width:\s+(\d{1,2}X)\b", lines, re.MULTILINE):
-                yield (device, port), found[1]
+            if width := re.search(r"^[ \t]+active_width:\s+(\d{1,2}X)\b", lines, re.MULTILINE):
+                yield (device, port), width[1]
 
 
 def _of_devinfo(facts: HostFacts) -> Files:
@@ -357,8 +357,8 @@ def _modes(text: str) -> tuple[Value, Value]:
 
 def _rates(heading: re.Pattern[str], text: str) -> set[float]:
     """Return Gb/s of the modes below a heading: 10000baseT/Full is 10."""
-    found = heading.search(text)
-    modes = re.findall(r"\s(\d{1,7})base", found[1]) if found else []
+    match = heading.search(text)
+    modes = re.findall(r"\s(\d{1,7})base", match[1]) if match else []
     return {int(mode) / 1000 for mode in modes}
 
 

@@ -127,7 +127,7 @@ def _worst_name(text: str, read: Read, form: Form) -> Read:
         if name in text
     }
     values = [(typed(part, form), name) for name, part in parts.items() if part is not None]
-    known = [each for each in values if not isinstance(each[0], Unknown)]
+    known = [pair for pair in values if not isinstance(pair[0], Unknown)]
     return msgspec.structs.replace(read, key=_worst(known[::-1], read.worst)) if known else read
 
 
@@ -199,13 +199,13 @@ def _by_text(texts: Mapping[str, str]) -> dict[str, list[str]]:
     return by_text
 
 
-def _worst(found: list[tuple[Value, str]], rule: str) -> str:
+def _worst(pairs: list[tuple[Value, str]], rule: str) -> str:
     """Return the text of the largest or smallest number, or of the first word of ``rule``."""
     if rule in ("largest", "smallest"):
-        ordered = sorted(found, key=lambda pair: _size(*pair))
+        ordered = sorted(pairs, key=lambda pair: _size(*pair))
         return ordered[-1 if rule == "largest" else 0][1]
     order = {word: at for at, word in enumerate(rule.split("|"))}
-    return min(found, key=lambda pair: order.get(str(pair[0]), -1))[1]
+    return min(pairs, key=lambda pair: order.get(str(pair[0]), -1))[1]
 
 
 def _size(value: Value, text: str) -> tuple[float, str]:

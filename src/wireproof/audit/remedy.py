@@ -45,7 +45,7 @@ class Remedy:
 def filled(text: str, instance: Instance, value: str = "{value}") -> str:
     """Return ``text`` with the instance's names and the value filled in."""
     names = {**instance.places, "label": instance.label, "value": value}
-    return re.sub(r"\{(\w+)\}", lambda found: names.get(found[1], found[0]), text)
+    return re.sub(r"\{(\w+)\}", lambda match: names.get(match[1], match[0]), text)
 
 
 def remedy_of(
@@ -124,11 +124,11 @@ def line_of(persist: str, file: str, command: tuple[str, ...], value: str) -> st
         case "tmpfiles.d":
             return f"w {file} - - - - {value}"
         case "modprobe.d":
-            found = re.fullmatch(r"/sys/module/(\w+)/parameters/(\w+)", file)
-            return f"options {found[1]} {found[2]}={value}" if found else ""
+            parts = re.fullmatch(r"/sys/module/(\w+)/parameters/(\w+)", file)
+            return f"options {parts[1]} {parts[2]}={value}" if parts else ""
         case "udev":
-            found = re.fullmatch(r"/sys/class/net/([^/]+)/(.+)", file)
-            return f'{_udev_match(found[1])}, ATTR{{{found[2]}}}="{value}"' if found else ""
+            parts = re.fullmatch(r"/sys/class/net/([^/]+)/(.+)", file)
+            return f'{_udev_match(parts[1])}, ATTR{{{parts[2]}}}="{value}"' if parts else ""
     return ""
 
 

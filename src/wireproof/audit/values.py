@@ -47,12 +47,12 @@ def _behind(text: str, key: str) -> str | None:
     comments.
     """
     for name in map(re.escape, key.split("|")):
-        for found in re.finditer(
+        for match in re.finditer(
             rf"(?:^|(?<=[\s,])){name}(?:[ \t]*[:=][ \t]*|[ \t]+)(.*)$", text, re.MULTILINE
         ):
-            line = text[text.rfind("\n", 0, found.start()) + 1 : found.start()]
+            line = text[text.rfind("\n", 0, match.start()) + 1 : match.start()]
             if not line.lstrip().startswith("#"):
-                return found.group(1)
+                return match.group(1)
     return None
 
 
@@ -69,12 +69,12 @@ def _word(text: str) -> Value:
 
 
 def _number(text: str) -> Value:
-    if found := _HEX.match(text):
-        return int(found.group(), 16)
-    found = _NUMBER.match(text)
-    if found is None:
+    if match := _HEX.match(text):
+        return int(match.group(), 16)
+    match = _NUMBER.match(text)
+    if match is None:
         return UNKNOWN
-    return float(found.group()) if "." in found.group() else int(found.group())
+    return float(match.group()) if "." in match.group() else int(match.group())
 
 
 def _flag(text: str) -> Value:
@@ -83,8 +83,8 @@ def _flag(text: str) -> Value:
 
 
 def _choice(text: str) -> Value:
-    found = re.search(r"\[([^\[\]\s]{1,64})\]", text)
-    return found.group(1) if found else UNKNOWN
+    match = re.search(r"\[([^\[\]\s]{1,64})\]", text)
+    return match.group(1) if match else UNKNOWN
 
 
 def _list(text: str) -> Value:
@@ -93,13 +93,13 @@ def _list(text: str) -> Value:
 
 
 def _one(word: str) -> int | float | str:
-    found = _number(word)
-    return found if isinstance(found, (int, float)) and _NUMBER.fullmatch(word) else word
+    number = _number(word)
+    return number if isinstance(number, (int, float)) and _NUMBER.fullmatch(word) else word
 
 
 def _size(text: str) -> Value:
-    found = _SIZE.match(text)
-    return int(found.group(1)) * _SCALE[found.group(2) or ""] if found else UNKNOWN
+    match = _SIZE.match(text)
+    return int(match.group(1)) * _SCALE[match.group(2) or ""] if match else UNKNOWN
 
 
 def cpu_list(text: str) -> Value:

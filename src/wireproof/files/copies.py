@@ -55,9 +55,9 @@ def _copy(
     with (
         _opened(source, from_above) as folder,
         _opened(target, into_above) as into,
-        os.scandir(source if folder is None else folder) as found,
+        os.scandir(source if folder is None else folder) as entries,
     ):
-        for entry in found:
+        for entry in entries:
             path, copy = source / entry.name, target / entry.name
             budget.take(path, files=1)
             if entry.is_dir(follow_symlinks=False):

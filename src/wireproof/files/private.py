@@ -43,7 +43,7 @@ def own_folder(path: Path, *, below: Path | None = None) -> Path:
     ]
     first.parent.mkdir(parents=True, exist_ok=True, mode=_MODE)
     for folder in (above, *above.parents):
-        if why := _loose(folder):
+        if why := written_by_others(folder.stat()):
             raise OSError(errno.EPERM, f"{folder} {why}", str(path))
     for folder in inner:
         with contextlib.suppress(FileExistsError):
@@ -60,11 +60,6 @@ def private_file(prefix: str, name: str, data: bytes) -> Path:
     with open(path, "xb", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
         file.write(data)
     return path
-
-
-def _loose(folder: Path) -> str:
-    """Return why others could replace the contents of ``folder``; "" if only root can."""
-    return written_by_others(folder.stat())
 
 
 def written_by_others(status: os.stat_result) -> str:

@@ -85,9 +85,9 @@ class Unpacked:
         while self._end() < self._position + size and self._more():
             pass
         begin = self._position - self._start
-        found = self._data[begin : begin + size]
-        self._position += len(found)
-        return found
+        data = self._data[begin : begin + size]
+        self._position += len(data)
+        return data
 
     def seek(self, position: int, whence: int = os.SEEK_SET) -> int:
         if whence != os.SEEK_SET or position < self._start:

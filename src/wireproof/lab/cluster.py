@@ -140,7 +140,7 @@ class Lab:
     def switch_counters(self, node: str, network: str) -> PortCount:
         """Return the switch's count at a node's port: a witness independent of both nodes."""
         status = self.wire_status()
-        places = [(where, one.name) for where, one in wire_ports(self.topology)]
+        places = [(where, place.name) for where, place in wire_ports(self.topology)]
         if status is None or (node, network) not in places:
             raise BadInput(
                 f"lab {self.name} has no count for {node} on {network}: only a store-and-forward"
@@ -175,14 +175,18 @@ class Lab:
         """
         check_fault(fault, self.topology)
         self._change(
-            fault, lambda faults: (*(one for one in faults if one.place != fault.place), fault)
+            fault,
+            lambda faults: (
+                *(planted for planted in faults if planted.place != fault.place),
+                fault,
+            ),
         )
 
     def clear_fault(self, fault: Fault) -> None:
         """Remove a fault (its value is ignored). Raise ``BadInput`` if there is none."""
 
         def without(faults: tuple[Fault, ...]) -> tuple[Fault, ...]:
-            kept = tuple(one for one in faults if one.place != fault.place)
+            kept = tuple(planted for planted in faults if planted.place != fault.place)
             if kept == faults:
                 raise BadInput(
                     f"no {fault.kind} fault is planted at {fault.node}, network {fault.network}."

@@ -120,7 +120,7 @@ def chosen_network(name: str, topology: Topology, network: str | None) -> str:
     """Return ``network``, or the only network of the lab ``name``. Raise ``BadInput`` if it has
     several.
     """
-    networks = [one.name for one in topology.networks]
+    networks = [item.name for item in topology.networks]
     if network is None and len(networks) > 1:
         raise BadInput(
             f"lab {name} has the networks {', '.join(networks)}: say which with --network."

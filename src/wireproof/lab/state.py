@@ -128,8 +128,8 @@ def _stat(pid: int) -> tuple[int, bool] | None:
 
 
 def _start_time(pid: int) -> int | None:
-    found = _stat(pid)
-    return None if found is None or found[1] else found[0]
+    status = _stat(pid)
+    return None if status is None or status[1] else status[0]
 
 
 def process_id(pid: int, inner: int = 0) -> ProcessId:

@@ -263,10 +263,10 @@ def _check_distinct(topology: Topology, source: str) -> None:
             if values.count(value) > 1:
                 raise BadInput(f"{source}: two networks have {key} = {value!r}: give each its own.")
     subnets = [ipaddress.IPv4Network(network.subnet) for network in topology.networks]
-    for index, one in enumerate(subnets):
-        if any(one.overlaps(other) for other in subnets[:index]):
+    for index, subnet in enumerate(subnets):
+        if any(subnet.overlaps(other) for other in subnets[:index]):
             raise BadInput(
-                f"{source}: network {topology.networks[index].name!r}: subnet {one} overlaps "
+                f"{source}: network {topology.networks[index].name!r}: subnet {subnet} overlaps "
                 "another one."
             )
 

@@ -78,10 +78,10 @@ def group_text(word: str) -> str:
     """
     from ClusterShell.NodeUtils import GroupResolverError
 
-    found = GROUP.fullmatch(word)
-    if found is None:
+    parsed = GROUP.fullmatch(word)
+    if parsed is None:
         raise BadInput(f"{word[:60]!r} is not a group of hosts: give @NAME, @SOURCE:NAME or @*.")
-    source, name = found.groups()
+    source, name = parsed.groups()
     try:
         resolver = _resolver()
         parts = (
@@ -144,13 +144,13 @@ def _count(item: str) -> int:
     for group in re.findall(r"\[([0-9,/-]+)\]", item):
         inside = 0
         for part in group.split(","):
-            found = _RANGE.fullmatch(part)
-            if found is None:
+            bounds = _RANGE.fullmatch(part)
+            if bounds is None:
                 raise BadInput(f"host range [{group[:60]}] is not understood: give {FORMS}.")
             first, last, step = (
-                int(found.group(1)),
-                int(found.group(2) or found.group(1)),
-                int(found.group(3) or 1),
+                int(bounds.group(1)),
+                int(bounds.group(2) or bounds.group(1)),
+                int(bounds.group(3) or 1),
             )
             if last < first or step < 1:
                 raise BadInput(
@@ -323,8 +323,8 @@ def fold_hosts(hosts: Sequence[str]) -> str:
     """
     runs: list[tuple[str, str, int, int]] = []  # prefix, first number as written, its value, length
     for host in hosts:
-        found = _NUMBERED.fullmatch(host)
-        prefix, digits = (found.group(1), found.group(2)) if found else (host, "")
+        numbered = _NUMBERED.fullmatch(host)
+        prefix, digits = (numbered.group(1), numbered.group(2)) if numbered else (host, "")
         if runs and digits:
             before, first, value, length = runs[-1]
             padded = str(value + length).zfill(len(first))

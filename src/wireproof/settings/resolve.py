@@ -51,7 +51,7 @@ def read_file(path: Path) -> dict[str, tuple[str, str]]:
     except UnicodeDecodeError as error:
         raise BadInput(f"settings file {path} is not TOML: {error}.") from error
     table = read_toml(text, f"settings file {path}")
-    found: dict[str, tuple[str, str]] = {}
+    values: dict[str, tuple[str, str]] = {}
     for key, value in table.items():
         where = f"{path.name}:{_line_of(text, key)}"
         name = key.replace("-", "_")
@@ -59,15 +59,15 @@ def read_file(path: Path) -> dict[str, tuple[str, str]]:
             near = get_close_matches(name, SETTINGS, n=1)
             hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(SETTINGS)}."
             raise BadInput(f"{where}: there is no setting {key[:40]!r}; {hint}")
-        found[name] = (_as_text(value, where), where)
-        if SETTINGS[name].is_program(found[name][0]):
+        values[name] = (_as_text(value, where), where)
+        if SETTINGS[name].is_program(values[name][0]):
             option = "--" + name.replace("_", "-")
             known = ", ".join(filter(None, SETTINGS[name].names or ()))
             raise BadInput(
                 f"{where}: {key[:40]} names a program, and a file in the current folder may not"
                 f" choose one: give {option} or {PREFIX}{name.upper()}, or write {known}."
             )
-    return found
+    return values
 
 
 def _given(

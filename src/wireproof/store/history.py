@@ -187,15 +187,15 @@ def _entry(data: bytes, path: Path) -> Entry:
 
 def _decoded(data: bytes, path: Path) -> Entry:
     try:
-        found = decode_json(data, Entry)
-        version = found.version
+        entry = decode_json(data, Entry)
+        version = entry.version
     except msgspec.ValidationError:
         version = decode_json(data, _IndexHead).version  # a newer one has other fields
         if version <= _VERSION:
             raise
     if version > _VERSION:
         raise made_by_newer(path, version, _VERSION)
-    return found
+    return entry
 
 
 def _rows(path: Path) -> Iterator[bytes]:

@@ -61,8 +61,8 @@ def write_manifest(folder: Path) -> int:
     for anything that is not a regular file, or has an unexpected name.
     """
     lines = []
-    for name, found in sorted(_tree(folder)):
-        if kind := kind_of(found.st_mode):
+    for name, status in sorted(_tree(folder)):
+        if kind := kind_of(status.st_mode):
             raise BadInput(f"{folder / name} is {kind}: it cannot be part of a dossier.")
         if not _NAME.fullmatch(name):
             raise BadInput(

@@ -165,11 +165,11 @@ def table_differences(folder: Path) -> list[str]:
     return clauses
 
 
-def _alike(database: duckdb.DuckDBPyConnection, one: str, other: str) -> bool:
+def _alike(database: duckdb.DuckDBPyConnection, first: str, second: str) -> bool:
     """Return whether two queries give the same rows, in any order."""
     return not any(
         database.execute(f"({a}) EXCEPT ALL ({b}) LIMIT 1").fetchall()
-        for a, b in ((one, other), (other, one))
+        for a, b in ((first, second), (second, first))
     )
 
 

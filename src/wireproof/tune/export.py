@@ -226,7 +226,7 @@ def ansible(groups: Sequence[tuple[HostPlan, Sequence[str]]], profile: str) -> s
     lines = ["---"]
     for plan, hosts in groups:
         _check_names(hosts)
-        tasks = [*_changes(plan), *(_keep(one.keep) for one in plan.keeps)]
+        tasks = [*_changes(plan), *(_keep(kept.keep) for kept in plan.keeps)]
         play = {
             "name": f"wireproof: settings for {profile}",
             "hosts": ",".join(hosts),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import msgspec
 
 from wireproof.audit.facts import HostFacts
-from wireproof.audit.machine import Instance, Machine
+from wireproof.audit.machine import Machine
 from wireproof.audit.remedy import TAKES, is_plain, line_of
 from wireproof.model.errors import BadInput
 from wireproof.model.setting import Read
@@ -21,6 +21,7 @@ from wireproof.tune.wishes import Wish
 _RED_HAT = {"rhel", "centos", "rocky", "almalinux", "ol", "fedora", "scientific", "amzn"}
 _DEBIAN = {"debian", "ubuntu", "linuxmint", "pop"}
 _SUSE = {"sles", "sled", "opensuse-leap", "opensuse-tumbleweed", "sle_hpc"}
+_STRANGE = "its name cannot be used in a command or a file"
 _GRUB_D = "/etc/default/grub.d/90-wireproof.cfg"
 
 
@@ -105,7 +106,8 @@ class _Plan:
 
     def add(self, wish: Wish) -> None:
         fix = wish.remedy.fix
-        why = wish.why_not or self._hostile(wish.instance) or self._stays_up(wish)
+        strange = "" if is_plain(wish.instance) else _STRANGE
+        why = wish.why_not or strange or self._stays_up(wish)
         if why:
             how = wish.remedy.by_hand or "nothing is changed"
             self._left(wish, f"{why}: {how}")
@@ -153,9 +155,6 @@ class _Plan:
             image = self.facts.file("/run/ostree-booted").text is not None
             steps.insert(0, added(fix.kernel, self.machine.names.get("host.os"), image=image))
         return "; ".join(steps) or "no file of this setting was found on this host"
-
-    def _hostile(self, instance: Instance) -> str:
-        return "" if is_plain(instance) else "its name cannot be used in a command or a file"
 
     def _stays_up(self, wish: Wish) -> str:
         """Return why the interface may not go down; "" if it may, or need not."""
@@ -217,8 +216,8 @@ class _Plan:
 
     def _coupled(self, path: str, named: Sequence[str] = ()) -> tuple[str, ...]:
         """Return the coupled files that exist."""
-        found = dict.fromkeys([*named, *coupled_with(path)])
-        return tuple(one for one in found if self.facts.file(one).text is not None)
+        candidates = dict.fromkeys([*named, *coupled_with(path)])
+        return tuple(coupled for coupled in candidates if self.facts.file(coupled).text is not None)
 
     def add_file(self, request: Named) -> None:
         """Add a file that is not a setting of the catalogue. Raise ``BadInput`` if a setting

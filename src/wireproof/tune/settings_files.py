@@ -57,7 +57,7 @@ def boot_files_of(path: str) -> BootFiles | None:
 def mtus_in(path: str, text: str, kind: BootFiles) -> Iterator[tuple[str, str]]:
     """Yield (interface or pattern, MTU)."""
     for heading, values in _values(text, kind).items():
-        size = next((found for key in kind.mtu if (found := _bytes(values.get(key, "")))), "")
+        size = next((parsed for key in kind.mtu if (parsed := _bytes(values.get(key, "")))), "")
         lines = {f"{key}={value}" for key, value in values.items()}
         if not size or lines.intersection(kind.off):
             continue
@@ -76,8 +76,8 @@ def _of_name(path: str, kind: BootFiles) -> str:
 
 
 def _bytes(text: str) -> str:
-    found = _SIZE.fullmatch(text)
-    return str(int(found[1]) * (1024 if found[2] else 1)) if found else ""
+    parts = _SIZE.fullmatch(text)
+    return str(int(parts[1]) * (1024 if parts[2] else 1)) if parts else ""
 
 
 def _values(text: str, kind: BootFiles) -> dict[str, dict[str, str]]:
@@ -115,18 +115,18 @@ def _indented(text: str) -> Iterator[tuple[str, str, str]]:
     """
     above: list[tuple[int, str]] = []
     for line in text.splitlines():
-        found = _INDENTED.fullmatch(line.partition(" #")[0].rstrip())
-        if found is None:
+        parts = _INDENTED.fullmatch(line.partition(" #")[0].rstrip())
+        if parts is None:
             continue
-        depth = len(found[1])
+        depth = len(parts[1])
         while above and above[-1][0] >= depth:
             above.pop()
         names = [name for _, name in above]
-        if found[3]:
+        if parts[3]:
             if len(names) >= 3 and names[0] == "network":
-                yield names[2], ".".join([*names[3:], found[2]]), found[3]
+                yield names[2], ".".join([*names[3:], parts[2]]), parts[3]
         else:
-            above.append((depth, found[2]))
+            above.append((depth, parts[2]))
 
 
 FILES = ("/etc/sysctl.conf", "/etc/security/limits.conf", "/proc/cmdline")
@@ -271,11 +271,11 @@ def _rules(lines: Iterable[str]) -> Iterator[FileSetting]:
 def _of_rule(name: str, value: str, nic: str) -> Iterator[tuple[str, str]]:
     if name.startswith("ATTR{"):
         yield f"/sys/class/net/{nic}/{name[5:-1]}", value
-    elif found := _ETHTOOL.search(value) if name.startswith("RUN") else None:
-        of = nic if found[2].startswith(("$", "%")) else found[2]
-        words = found[3].split()
+    elif call := _ETHTOOL.search(value) if name.startswith("RUN") else None:
+        of = nic if call[2].startswith(("$", "%")) else call[2]
+        words = call[3].split()
         for key, given in zip(words[::2], words[1::2], strict=False):
-            yield f"ethtool {found[1]} {of} {key}", given
+            yield f"ethtool {call[1]} {of} {key}", given
 
 
 def _fits(patterns: str, name: str) -> bool:

@@ -39,8 +39,8 @@ def shown_value(change: Change, text: str | None) -> str:
     """Return the value within ``text``: the chosen word, or the first word of a command's line."""
     if text is None:
         return "not read"
-    if change.form == "choice" and (found := re.search(r"\[(\S+)\]", text)):
-        return found[1]
+    if change.form == "choice" and (chosen := re.search(r"\[(\S+)\]", text)):
+        return chosen[1]
     words = text.split()
     return (words[0] if words else "") if change.kind == "command" else " ".join(words)
 
@@ -101,11 +101,9 @@ def in_force_first(host: HostTuned) -> HostTuned:
     newest = sorted(
         host.sets, key=lambda change_set: (change_set.since, change_set.id), reverse=True
     )
-    return msgspec.structs.replace(host, sets=sorted(newest, key=_rank))
-
-
-def _rank(change_set: SetAnswer) -> int:
-    return _ORDER.index(change_set.state)
+    return msgspec.structs.replace(
+        host, sets=sorted(newest, key=lambda item: _ORDER.index(item.state))
+    )
 
 
 def waiting(answers: Sequence[HostTuned]) -> tuple[str, tuple[str, ...]]:

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 from wireproof.audit.catalogue import Catalogue, ParsedSetting
 from wireproof.audit.expression import UNKNOWN, Unknown
-from wireproof.audit.judge import Names, SettingReading, instances_of, reading_of
+from wireproof.audit.judge import Names, instances_of
 from wireproof.audit.machine import Instance, Machine
+from wireproof.audit.reading import SettingReading, reading_of
 from wireproof.audit.remedy import Remedy, remedy_of, remedy_with
 from wireproof.model.plan import FactRequest
 from wireproof.model.setting import Profile

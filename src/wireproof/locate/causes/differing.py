@@ -60,15 +60,15 @@ class _Equals:
     @classmethod
     def of(cls, results: Sequence[AuditResult]) -> _Equals:
         return cls(
-            values=Counter(one.seen for one in results),
-            good=sum(one.status == "pass" for one in results),
-            wrong=sum(one.status in _WRONG for one in results),
+            values=Counter(result.seen for result in results),
+            good=sum(result.status == "pass" for result in results),
+            wrong=sum(result.status in _WRONG for result in results),
             first=results[0].host if results else "",
         )
 
-    def without(self, own: Sequence[AuditResult]) -> _Equals:
+    def without(self, results: Sequence[AuditResult]) -> _Equals:
         """Return the values of the other hosts, for groups of more than two."""
-        less = _Equals.of(own)
+        less = _Equals.of(results)
         left = self.values - less.values
         return _Equals(left, self.good - less.good, self.wrong - less.wrong, "")
 
@@ -95,14 +95,14 @@ class WrongSettings:
         self.hosts = tuple(audit.hosts)
         ports = _claimed_ports(run)
         self._read: dict[str, dict[str, list[AuditResult]]] = defaultdict(lambda: defaultdict(list))
-        for one in audit.results:
-            setting = settings.get(one.id)
-            read = one.status in _READ or (one.status == "unknown" and one.seen)
-            if setting is None or not setting.effect.high or one.usual or not read:
+        for result in audit.results:
+            setting = settings.get(result.id)
+            read = result.status in _READ or (result.status == "unknown" and result.seen)
+            if setting is None or not setting.effect.high or result.usual or not read:
                 continue
-            known = ports.get(one.host) if setting.scope in ("nic", "rdma") else None
-            if known is None or one.instance in known:
-                self._read[one.id][one.host].append(one)
+            known = ports.get(result.host) if setting.scope in ("nic", "rdma") else None
+            if known is None or result.instance in known:
+                self._read[result.id][result.host].append(result)
         self._among_all: dict[str, list[Wrong]] = {}
         self._whole: dict[str, _Equals] = {}
 
@@ -128,28 +128,34 @@ class WrongSettings:
     def _all(self, name: str) -> _Equals:
         if name not in self._whole:
             self._whole[name] = _Equals.of(
-                [one for own in self._read[name].values() for one in own]
+                [result for results in self._read[name].values() for result in results]
             )
         return self._whole[name]
 
-    def _first(self, name: str, own: Sequence[AuditResult], equals: _Equals) -> list[Wrong]:
-        compared = (self._compared(name, one, equals) for one in own)
-        return [one for one in compared if one is not None][:1]
+    def _first(self, name: str, results: Sequence[AuditResult], equals: _Equals) -> list[Wrong]:
+        compared = (self._compared(name, wrong, equals) for wrong in results)
+        return [wrong for wrong in compared if wrong is not None][:1]
 
     def shared(self, hosts: Sequence[str]) -> list[Wrong]:
         """Return what fails on most of ``hosts``. The first failing host's result stands
         for all.
         """
-        found = []
+        common = []
         for name, by_host in self._read.items():
             failing = [
                 wrong[0]
                 for host in hosts
-                if (wrong := [result for result in by_host.get(host, ()) if _can_be_mended(result)])
+                if (
+                    wrong := [
+                        result
+                        for result in by_host.get(host, ())
+                        if result.status in _WRONG and _FIXED not in result.seen
+                    ]
+                )
             ]
             if failing and len(failing) >= _AGREE * len(hosts):
                 where = _where(len(failing), len(hosts))
-                found.append(
+                common.append(
                     Wrong(
                         setting=self.settings[name],
                         result=failing[0],
@@ -160,7 +166,7 @@ class WrongSettings:
                         shared=where,
                     )
                 )
-        return found
+        return common
 
     def _compared(self, name: str, result: AuditResult, others: _Equals) -> Wrong | None:
         usual, count = others.usual
@@ -200,10 +206,6 @@ def _where(failing: int, hosts: int) -> str:
     if failing < hosts:
         return f"{failing} of {hosts} hosts"
     return "both hosts" if hosts == _TWO else f"all {hosts} hosts"
-
-
-def _can_be_mended(one: AuditResult) -> bool:
-    return one.status in _WRONG and _FIXED not in one.seen
 
 
 def _have(usual: str, many: int, others: _Equals) -> str:

@@ -59,10 +59,12 @@ class _Observed:
 def ranks_of(run: Run) -> dict[str, list[int]]:
     """Map each node, named as the user gave it, to its ranks."""
     claims = {claim.rank: claim.host for claim in run.claim.hosts}
-    found: dict[str, list[int]] = {}
+    by_node: dict[str, list[int]] = {}
     for host in run.hosts:
-        found.setdefault(claims.get(host.rank) or host.host or host.hostname, []).append(host.rank)
-    return found
+        by_node.setdefault(claims.get(host.rank) or host.host or host.hostname, []).append(
+            host.rank
+        )
+    return by_node
 
 
 def machines_of(
@@ -72,14 +74,14 @@ def machines_of(
     observed = _observed(run, {rank: name for name in wanted for rank in ranks[name]})
     hosts = {host.rank: host for host in run.hosts}
     claims = {claim.rank: claim.nic for claim in run.claim.hosts}
-    found = {}
+    machines = {}
     for name in wanted:
         host = hosts[ranks[name][0]]
         claim = claims.get(host.rank, "")
         nic = claimed_nic(host, first_rail(claim))
         host = with_rails(host, claim)  # the first rail stands for all, except for bytes
-        found[name] = _machine(run, name, host, nic, observed.get(name, _Observed()))
-    return found
+        machines[name] = _machine(run, name, host, nic, observed.get(name, _Observed()))
+    return machines
 
 
 def _observed(run: Run, node_of: Mapping[int, str]) -> dict[str, _Observed]:
@@ -107,7 +109,9 @@ def _add_point(nodes: dict[str, _Observed], node_of: Mapping[int, str], point: P
 
 
 def _machine(run: Run, name: str, host: Host, nic: Nic | None, seen: _Observed) -> NodeProperties:
-    payload = sum(one.payload_forward_bytes + one.payload_backward_bytes for one in seen.results)
+    payload = sum(
+        result.payload_forward_bytes + result.payload_backward_bytes for result in seen.results
+    )
     shares: Properties = {}
     if nic and payload >= _LEAST_PAYLOAD:
         shares = _carried(run, host, nic, seen.readings).shares(payload)
@@ -162,13 +166,13 @@ class _Carried:
         """
         if not self.readable:
             return {}
-        found: Properties = {"claimed_share": self.own / payload}
+        properties: Properties = {"claimed_share": self.own / payload}
         if self.others:
             name = max(self.others, key=lambda name: self.others[name])
-            found |= {"other_share": self.others[name] / payload, "other_nic": name}
+            properties |= {"other_share": self.others[name] / payload, "other_nic": name}
         if self.rdma_claimed and self.rdma < self.kernel:
-            found["kernel_share"] = self.kernel / payload
-        return found
+            properties["kernel_share"] = self.kernel / payload
+        return properties
 
 
 def _carried(run: Run, host: Host, nic: Nic, readings: Sequence[WitnessReading]) -> _Carried:
@@ -178,7 +182,7 @@ def _carried(run: Run, host: Host, nic: Nic, readings: Sequence[WitnessReading])
     total = _Carried(rdma_claimed=protocol in _RDMA and nic.rdma is not None)
     for reading in readings:
         ledger = ports.ledger(WitnessChanges(reading, idle))
-        name = next((one.name for one in host.nics if are_rails(one)), nic.name)
+        name = next((candidate.name for candidate in host.nics if are_rails(candidate)), nic.name)
         for direction in DIRECTIONS:
             crossed = crossed_at(ledger, name, direction)
             total.readable |= crossed.bytes is not None
@@ -256,7 +260,9 @@ def explain(
         rules=causes() if rules is None else rules,
         settings=settings or {},
     )
-    return msgspec.structs.replace(located, blames=[view.explained(one) for one in located.blames])
+    return msgspec.structs.replace(
+        located, blames=[view.explained(culprit) for culprit in located.blames]
+    )
 
 
 def _nodes_of(blame: Blame) -> Sequence[str]:
@@ -291,7 +297,9 @@ class _RunView:
         below = [name for name in _nodes_of(blame) if name in self.known][:_MOST_BELOW]
         machines = [self.machines[name] for name in below if name in self.machines]
         causes = [*self._of_shape(blame)]
-        causes += [one for rule in self.rules if (one := self._match(rule, blame, machines))]
+        causes += [
+            matched for rule in self.rules if (matched := self._match(rule, blame, machines))
+        ]
         if not causes:
             evidence = [*blame.evidence, self._silence(blame, machines)]
             return msgspec.structs.replace(blame, causes=[], evidence=evidence)

@@ -61,8 +61,8 @@ class _Texts:
         return _line(self.files.get(path, ""))
 
     def first(self, path: str) -> str:
-        found = self.files.get(path, "")[:200].split()
-        return found[0][:_LONGEST] if found else ""
+        words = self.files.get(path, "")[:200].split()
+        return words[0][:_LONGEST] if words else ""
 
     def command(self, argv: str) -> str:
         return self.commands.get(argv, "")
@@ -154,7 +154,7 @@ def _of_queue(nic: Nic, texts: _Texts) -> _Found:
 
 
 def _of_slot(nic: Nic, texts: _Texts) -> _Found:
-    found: _Found = {}
+    values: _Found = {}
     for place in _places(nic):
         for name in (
             "current_link_width",
@@ -164,12 +164,12 @@ def _of_slot(nic: Nic, texts: _Texts) -> _Found:
         ):
             value = texts.number(f"{place}/device/{name}")
             if value:
-                found.setdefault(f"pcie_{name.replace('_link', '')}", value)
-    width, speed = found.get("pcie_current_width"), found.get("pcie_current_speed")
+                values.setdefault(f"pcie_{name.replace('_link', '')}", value)
+    width, speed = values.get("pcie_current_width"), values.get("pcie_current_speed")
     if isinstance(width, float) and isinstance(speed, float) and speed in _GIGATRANSFERS:
         with contextlib.suppress(PhysicsError):
-            found["pcie_goodput"] = pcie_goodput(f"gen{_GIGATRANSFERS[speed]} x{width:.0f}")[0]
-    return found
+            values["pcie_goodput"] = pcie_goodput(f"gen{_GIGATRANSFERS[speed]} x{width:.0f}")[0]
+    return values
 
 
 def _is_numa_far(nic: Nic, host: Host, texts: _Texts) -> str | None:
@@ -245,8 +245,8 @@ def _line(text: str) -> str:
 
 
 def _number(text: str) -> float | None:
-    found = _NUMBER.match(text)
-    return float(found.group(1)) if found else None
+    match = _NUMBER.match(text)
+    return float(match.group(1)) if match else None
 
 
 # --- The properties of a node and of its peers, which signs examine.
@@ -307,24 +307,28 @@ class OtherNodes:
 
     def usual(self, name: str) -> Usual | None:
         """Return the value of a property that most peers have; None if they do not agree."""
-        return _usual([one.properties[name] for one in self.machines if name in one.properties])
+        return _usual(
+            [machine.properties[name] for machine in self.machines if name in machine.properties]
+        )
 
     def usual_number(self, name: str) -> float | None:
-        found = self.usual(name)
-        return found.value if found and isinstance(found.value, float) else None
+        usual_value = self.usual(name)
+        return usual_value.value if usual_value and isinstance(usual_value.value, float) else None
 
     def usual_setting(self, name: str) -> Usual | None:
-        return _usual([one.settings[name] for one in self.machines if name in one.settings])
+        return _usual(
+            [machine.settings[name] for machine in self.machines if name in machine.settings]
+        )
 
     def median(self, name: str) -> tuple[float, int] | None:
         """Return (median of a number, count of peers that have it); None if too few have it."""
-        known = [value for one in self.machines if (value := one.number(name)) is not None]
+        known = [value for machine in self.machines if (value := machine.number(name)) is not None]
         return (statistics.median(known), len(known)) if len(known) >= _LEAST_PEERS else None
 
     @property
     def counted(self) -> list[NodeProperties]:
         """Peers whose counters were read."""
-        return [one for one in self.machines if one.counted]
+        return [machine for machine in self.machines if machine.counted]
 
 
 def _usual(values: Sequence[float | str]) -> Usual | None:

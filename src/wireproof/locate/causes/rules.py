@@ -56,7 +56,7 @@ def _place(setting: Setting, names: Mapping[str, str]) -> str:
 
 
 def _filled(text: str, names: Mapping[str, str]) -> str:
-    return re.sub(r"\{(\w+)\}", lambda found: names.get(found[1], found[0]), text)
+    return re.sub(r"\{(\w+)\}", lambda match: names.get(match[1], match[0]), text)
 
 
 _NODE = frozenset({"node", "port", "switch"})

@@ -81,11 +81,11 @@ def _joined(
     between = isinstance(blame.about, Link | Switch | Route | Both)
     low, high = sorted((blame.low, blame.high))
     short = Shortfall(blame.metric, blame.slowdown, low, high, ends, between)
-    found = causes_of(short, of_ends(short, wrong, equals), link)
+    causes = causes_of(short, of_ends(short, wrong, equals), link)
     if isinstance(blame.about, Switch | Link):
-        found = _of_many(found, len(ends))
+        causes = _of_many(causes, len(ends))
     known = [cause for cause in blame.causes if not _of_processors(cause, blame.metric, link)]
-    return msgspec.structs.replace(blame, causes=_merged(known, found)[:MOST_CAUSES])
+    return msgspec.structs.replace(blame, causes=_merged(known, causes)[:MOST_CAUSES])
 
 
 def _of_processors(cause: Cause, metric: Metric, link: LinkClaim | None) -> bool:
@@ -115,20 +115,22 @@ def of_ends(
     other and name a setting once, at the end that is wrong or has the smaller value.
     """
     if equals:
-        return [(one, way) for name, way in short.ends for one in wrong.of(name, equals)]
+        return [
+            (wrong_here, way) for name, way in short.ends for wrong_here in wrong.of(name, equals)
+        ]
     names = [name for name, _ in short.ends]
     by_setting: dict[str, tuple[Wrong, Direction]] = {}
     for name, way in short.ends:
-        for one in wrong.of(name, [other for other in names if other != name]):
-            known = by_setting.get(one.setting.id)
-            if known is None or _rather(one) < _rather(known[0]):
-                by_setting[one.setting.id] = one, way
+        for wrong_here in wrong.of(name, [other for other in names if other != name]):
+            known = by_setting.get(wrong_here.setting.id)
+            if known is None or _rather(wrong_here) < _rather(known[0]):
+                by_setting[wrong_here.setting.id] = wrong_here, way
     return list(by_setting.values())
 
 
-def _rather(one: Wrong) -> tuple[bool, float]:
-    seen = one.result.seen.split()
-    return one.result.status == "pass", float(seen[0]) if seen and seen[0].isdecimal() else 0.0
+def _rather(wrong: Wrong) -> tuple[bool, float]:
+    seen = wrong.result.seen.split()
+    return wrong.result.status == "pass", float(seen[0]) if seen and seen[0].isdecimal() else 0.0
 
 
 def causes_of(
@@ -138,15 +140,21 @@ def causes_of(
     first and insufficient ones last.
     """
     kind = _kind(link)
-    felt = [(one, way) for one, way in wrong if not one.setting.effect.pauses]
-    found = [cause for one, way in felt if (cause := _cause(short, one, way, kind)) is not None]
+    felt = [(candidate, way) for candidate, way in wrong if not candidate.setting.effect.pauses]
+    named = [
+        cause
+        for candidate, way in felt
+        if (cause := _cause(short, candidate, way, kind)) is not None
+    ]
     if short.metric == "goodput" and any(not way for _, way in short.ends):
-        found = _both_ways(found)
-    enough = [(_way(cause), cause) for cause in found if cause.explains]
-    total = {way: sum(one.confidence for at, one in enough if at == way) for way, _ in enough}
+        named = _both_ways(named)
+    enough = [(_way(cause), cause) for cause in named if cause.explains]
+    total = {
+        way: sum(candidate.confidence for at, candidate in enough if at == way) for way, _ in enough
+    }
     causes = [
         _scaled(cause, min(1.0, _MOST / total[_way(cause)])) if cause.explains else cause
-        for cause in found
+        for cause in named
     ]
     return sorted(causes, key=_order)
 
@@ -190,20 +198,20 @@ def _scaled(cause: Cause, factor: float) -> Cause:
     return msgspec.structs.replace(cause, confidence=round(cause.confidence * factor, 3))
 
 
-def _cause(short: Shortfall, one: Wrong, way: Direction, kind: str) -> Cause | None:
+def _cause(short: Shortfall, wrong: Wrong, way: Direction, kind: str) -> Cause | None:
     """Return None if the setting does not touch the shortfall."""
-    effect = effect_here(one)
+    effect = effect_here(wrong)
     if not _touches(effect, short.metric, way, kind):
         return None
     enough = math.isfinite(short.low) and short.low <= _ROUGH * effect.high
     return Cause(
-        code=one.setting.id,
-        sentence=_sentence(short, one, effect, enough),
-        confidence=round(one.confidence * _factor(effect, short, way, enough), 3),
-        fix=_fix(one),
-        undo=one.result.undo or (one.setting.fix.undo if one.setting.fix else ""),
-        evidence=list(one.evidence),
-        setting=one.setting.id,
+        code=wrong.setting.id,
+        sentence=_sentence(short, wrong, effect, enough),
+        confidence=round(wrong.confidence * _factor(effect, short, way, enough), 3),
+        fix=_fix(wrong),
+        undo=wrong.result.undo or (wrong.setting.fix.undo if wrong.setting.fix else ""),
+        evidence=list(wrong.evidence),
+        setting=wrong.setting.id,
         expected=effect,
         explains=enough,
     )
@@ -231,25 +239,25 @@ def expected_text(effect: SettingEffect) -> str:
     return f"{least} to {100 * effect.high:.3g} %"
 
 
-def _sentence(short: Shortfall, one: Wrong, effect: SettingEffect, enough: bool) -> str:
-    place = f" ({one.result.instance})" if one.result.instance else ""
+def _sentence(short: Shortfall, wrong: Wrong, effect: SettingEffect, enough: bool) -> str:
+    place = f" ({wrong.result.instance})" if wrong.result.instance else ""
     measured = percent(short.share, 0 if abs(short.share) >= 0.0995 else 1)
-    name, value = f"{one.setting.id}{place}", one.result.seen or "not set"
-    here = f"{one.result.host}'s {name} is {value}"
-    what = f"{name} is {value} on {one.shared}" if one.shared else here
+    name, value = f"{wrong.setting.id}{place}", wrong.result.seen or "not set"
+    here = f"{wrong.result.host}'s {name} is {value}"
+    what = f"{name} is {value} on {wrong.shared}" if wrong.shared else here
     text = (
-        f"{what}, {one.others}:"
+        f"{what}, {wrong.others}:"
         f" {expected_text(effect)} {_QUANTITY[short.metric]} expected,"
         f" {measured} measured"
     )
     return text if enough else text + _LACKS
 
 
-def _fix(one: Wrong) -> str:
-    result = one.result
-    if one.usual or not result.fix:
-        return in_line(one.setting, result.host, _names(result.instance), one.usual)
-    return f"{one.shared or result.host}: {result.fix}."
+def _fix(wrong: Wrong) -> str:
+    result = wrong.result
+    if wrong.usual or not result.fix:
+        return in_line(wrong.setting, result.host, _names(result.instance), wrong.usual)
+    return f"{wrong.shared or result.host}: {result.fix}."
 
 
 def _names(instance: str) -> dict[str, str]:
@@ -272,13 +280,13 @@ def _of_many(causes: Sequence[Cause], nodes: int) -> list[Cause]:
     ]
 
 
-def _merged(known: Sequence[Cause], found: Sequence[Cause]) -> list[Cause]:
+def _merged(known: Sequence[Cause], of_audit: Sequence[Cause]) -> list[Cause]:
     """Merge both lists with each setting once: evidence of a rule joins that of the audit."""
     by_setting = {cause.setting: cause for cause in known if cause.setting}
-    named = {cause.setting for cause in found}
-    if any(cause.explains for cause in found):
+    named = {cause.setting for cause in of_audit}
+    if any(cause.explains for cause in of_audit):
         known = [cause for cause in known if cause.code != _GENERAL]
-    joined = [_with_rule(cause, by_setting.get(cause.setting)) for cause in found]
+    joined = [_with_rule(cause, by_setting.get(cause.setting)) for cause in of_audit]
     return sorted([*(one for one in known if one.setting not in named), *joined], key=_order)
 
 

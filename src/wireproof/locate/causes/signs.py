@@ -83,8 +83,8 @@ class Is(CauseSign, frozen=True):
         return f"{_spaced(self.name)} is {self.value}"
 
     def seen(self, machine: NodeProperties, peers: OtherNodes, blame: Blame) -> list[str]:
-        found = machine.properties.get(self.name)
-        return [f"{machine.name}: {_spaced(self.name)} is {found}"] if found == self.value else []
+        actual = machine.properties.get(self.name)
+        return [f"{machine.name}: {_spaced(self.name)} is {actual}"] if actual == self.value else []
 
 
 class IsNot(CauseSign, frozen=True):
@@ -97,10 +97,10 @@ class IsNot(CauseSign, frozen=True):
         return f"{_spaced(self.name)} is not {self.value}"
 
     def seen(self, machine: NodeProperties, peers: OtherNodes, blame: Blame) -> list[str]:
-        found = machine.properties.get(self.name)
-        if found is None or found == self.value:
+        actual = machine.properties.get(self.name)
+        if actual is None or actual == self.value:
             return []
-        return [f"{machine.name}: {_spaced(self.name)} is {found}"]
+        return [f"{machine.name}: {_spaced(self.name)} is {actual}"]
 
 
 class Unusual(CauseSign, frozen=True):
@@ -271,14 +271,14 @@ class Grows(CauseSign, frozen=True):
         )
 
     def seen(self, machine: NodeProperties, peers: OtherNodes, blame: Blame) -> list[str]:
-        own = self._rises(machine)
-        if sum(own.values()) < self.least:
+        rises = self._rises(machine)
+        if sum(rises.values()) < self.least:
             return []
         asked = peers.counted
         usual = statistics.median(map(self._per_byte, asked)) if asked else 0.0
         if self._per_byte(machine) < self.times * usual:
             return []
-        first = sorted(own.items(), key=lambda item: -item[1])[:_MOST_NAMED]
+        first = sorted(rises.items(), key=lambda item: -item[1])[:_MOST_NAMED]
         listed = ", ".join(f"{name[:80]} +{count}" for name, count in first)
         amount = f"{significant(usual * 1e9)} per GB" if usual else "0"
         return [f"{machine.name}: {listed} (median of {len(asked)} other nodes: {amount})"]

@@ -129,12 +129,12 @@ def _conclude_nodes(
     screened: Screened, view: Alone, criteria: LocateCriteria, outcome: _Outcome
 ) -> None:
     metric = screened.located.metric
-    rechecks = recheck_nodes(view, {one.nodes[0] for one in screened.suspects})
+    rechecks = recheck_nodes(view, {item.nodes[0] for item in screened.suspects})
     for suspect in screened.suspects:
-        rechecked = [one for one in rechecks if one.node == suspect.nodes[0]]
+        rechecked = [item for item in rechecks if item.node == suspect.nodes[0]]
         guilty = _guilty(metric, rechecked, screened)
         if guilty:
-            outcome.blames += [_with_moment(one, suspect) for one in guilty]
+            outcome.blames += [_with_moment(item, suspect) for item in guilty]
         elif is_sure(suspect, criteria.alpha):
             outcome.blames.append(_passing(screened, suspect))
         elif _was_measured(metric, suspect, rechecked):
@@ -148,15 +148,17 @@ def _conclude_nodes(
 def _as_screened(screened: Screened, suspect: Suspect) -> list[Blame]:
     """Return the screen's blames of a node that was not measured again."""
     node = suspect.nodes[0]
-    blames = [one for one in screened.located.blames if node in one.nodes and one.kind != "link"]
-    return [_not_again(one) for one in blames]
+    blames = [
+        blame for blame in screened.located.blames if node in blame.nodes and blame.kind != "link"
+    ]
+    return [_not_again(blame) for blame in blames]
 
 
-def _was_measured(metric: Metric, suspect: Suspect, own: Sequence[Recheck]) -> bool:
+def _was_measured(metric: Metric, suspect: Suspect, rechecks: Sequence[Recheck]) -> bool:
     """Return whether a suspect was measured alone in every suspected direction."""
     every = {"tx", "rx"} if metric == "goodput" else {""}
     wanted = {suspect.direction} if suspect.direction else every
-    return wanted <= {one.direction for one in own}
+    return wanted <= {recheck.direction for recheck in rechecks}
 
 
 def _with_moment(blame: Blame, suspect: Suspect) -> Blame:
@@ -178,15 +180,15 @@ def _passing(screened: Screened, suspect: Suspect) -> Blame:
 
 def _guilty(metric: Metric, rechecks: Sequence[Recheck], screened: Screened) -> list[Blame]:
     """Return the blames of one suspect (node, port, path or pair) from its ``rechecks``."""
-    slow = [one for one in rechecks if one.shape == "all"]
-    most = max((one.slowness for one in slow), default=0.0)
-    slow = [one for one in slow if one.slowness >= _WITH_THE_OTHER * most]
+    slow = [recheck for recheck in rechecks if recheck.shape == "all"]
+    most = max((recheck.slowness for recheck in slow), default=0.0)
+    slow = [recheck for recheck in slow if recheck.slowness >= _WITH_THE_OTHER * most]
     blames = [_node_or_port(metric, slow, rechecks)] if slow else []
-    for one in rechecks:
-        if one.shape == "path":
-            blames.append(_path(metric, one, screened))
-        elif one.shape == "partner" and not blames:
-            blames.append(_pair(metric, one))
+    for recheck in rechecks:
+        if recheck.shape == "path":
+            blames.append(_path(metric, recheck, screened))
+        elif recheck.shape == "partner" and not blames:
+            blames.append(_pair(metric, recheck))
     return blames
 
 
@@ -240,10 +242,14 @@ def _contention(
     metric: Metric, suspect: Suspect, rechecks: Sequence[Recheck], criteria: LocateCriteria
 ) -> list[Contention]:
     """Report contention if a suspect was certainly slow among others and is fast alone."""
-    relevant = [one for one in rechecks if suspect.direction in ("", one.direction)]
-    if suspect.p > criteria.alpha or not relevant or any(one.shape != "fast" for one in relevant):
+    relevant = [recheck for recheck in rechecks if suspect.direction in ("", recheck.direction)]
+    if (
+        suspect.p > criteria.alpha
+        or not relevant
+        or any(recheck.shape != "fast" for recheck in relevant)
+    ):
         return []
-    worst = max(relevant, key=lambda one: one.slowness)
+    worst = max(relevant, key=lambda recheck: recheck.slowness)
     about = suspect.about(metric)
     loaded = as_log(metric, suspect.slowdown)
     sentence = (
@@ -282,18 +288,18 @@ def _conclude_pairs(screened: Screened, view: Alone, outcome: _Outcome) -> None:
 
 def _rechecked_pairs(screened: Screened, view: Alone) -> Iterator[tuple[Suspect, Recheck | None]]:
     """Yield each suspected pair with its recheck, or None if it was not measured again."""
-    routes = [(one.nodes[0], one.nodes[1]) for one in screened.pairs]
-    found = {(one.node, one.partners[0].name): one for one in recheck_pairs(view, routes)}
+    routes = [(item.nodes[0], item.nodes[1]) for item in screened.pairs]
+    by_route = {(item.node, item.partners[0].name): item for item in recheck_pairs(view, routes)}
     for suspect, route in zip(screened.pairs, routes, strict=True):
-        yield suspect, found.get(route)
+        yield suspect, by_route.get(route)
 
 
 def _is_of_a_port(pair: Recheck, blames: Sequence[Blame]) -> bool:
     """Return whether one of the pair's ports is blamed anyway."""
     ends = ((pair.node, "rx"), (pair.partners[0].name, "tx"))
     return any(
-        is_of_node(one, name) and one.direction != innocent
-        for one in blames
+        is_of_node(blame, name) and blame.direction != innocent
+        for blame in blames
         for name, innocent in ends
     )
 
@@ -311,7 +317,8 @@ def _pair_or_end(
     known = [
         (end, other, slowness)
         for end, other in ((ends.get((origin, "tx")), target), (ends.get((target, "rx")), origin))
-        if end and (slowness := [each.slowness for each in end.partners if each.name != other])
+        if end
+        and (slowness := [partner.slowness for partner in end.partners if partner.name != other])
     ]
     for end, other, slowness in known:
         if float(np.median(slowness)) >= _SAME * recheck.slowness:

@@ -35,7 +35,8 @@ def _joined(one: Blame, other: Blame) -> Blame:
 def ordered(blames: Sequence[Blame]) -> list[Blame]:
     """Sort blames: confirmed first, then the slowest."""
     return sorted(
-        distinct(blames), key=lambda one: (one.stage != "confirmed", -one.slowdown, one.subject)
+        distinct(blames),
+        key=lambda blame: (blame.stage != "confirmed", -blame.slowdown, blame.subject),
     )
 
 
@@ -71,25 +72,25 @@ def _is_of_an_end(pair: Blame, blames: Sequence[Blame]) -> bool:
     directions = ("tx", "rx") if pair.metric == "goodput" else ("", "")
     ends = list(zip(pair.nodes, directions, strict=False))
     return any(
-        is_of_node(one, name)
-        and one.direction in ("", direction)
-        and pair.slowdown <= one.slowdown * (1.0 + _ALIKE) + _APART
-        for one in blames
+        is_of_node(blame, name)
+        and blame.direction in ("", direction)
+        and pair.slowdown <= blame.slowdown * (1.0 + _ALIKE) + _APART
+        for blame in blames
         for name, direction in ends
     )
 
 
-def _with_paths(one: Blame, blames: Sequence[Blame], leaves: Sequence[str]) -> Blame:
+def _with_paths(named: Blame, blames: Sequence[Blame], leaves: Sequence[str]) -> Blame:
     """Confirm a link or switch of the screen by the paths through it that were slow alone too."""
-    paths = [path for path in blames if path.stage == "confirmed" and _covers(one, path, leaves)]
+    paths = [path for path in blames if path.stage == "confirmed" and _covers(named, path, leaves)]
     if not paths:
-        return one
+        return named
     seen = [line for path in paths for line in path.evidence]
     return msgspec.structs.replace(
-        one,
+        named,
         stage="confirmed",
-        evidence=list(dict.fromkeys([*one.evidence, *seen])),
-        confidence=max(one.confidence, *(path.confidence for path in paths)),
+        evidence=list(dict.fromkeys([*named.evidence, *seen])),
+        confidence=max(named.confidence, *(path.confidence for path in paths)),
     )
 
 

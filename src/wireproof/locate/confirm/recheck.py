@@ -159,7 +159,9 @@ def _partners(view: Alone, suspected: set[str]) -> dict[tuple[str, Direction], t
         partner = _partner(view, other, tier, np.asarray(rows))
         by_suspect.setdefault((node, direction), []).append(partner)
     return {
-        key: _of_fastest_nic([one for one in partners if one.name not in suspected] or partners)
+        key: _of_fastest_nic(
+            [candidate for candidate in partners if candidate.name not in suspected] or partners
+        )
         for key, partners in by_suspect.items()
     }
 
@@ -186,22 +188,22 @@ _UNDIRECTED: tuple[Direction, Direction] = ("", "")
 
 def _of_fastest_nic(partners: list[Partner]) -> tuple[Partner, ...]:
     """Drop partners with a slower kind of NIC than others: behind it a slow port does not show."""
-    fastest = min(one.kind for one in partners)
-    return tuple(one for one in partners if one.kind == fastest)
+    fastest = min(partner.kind for partner in partners)
+    return tuple(partner for partner in partners if partner.kind == fastest)
 
 
 def _partner(view: Alone, name: str, tier: int, rows: Indices) -> Partner:
-    each = view.logs[rows] - view.expected[rows]
+    slowness = view.logs[rows] - view.expected[rows]
     return Partner(
         name=name,
         tier=view.paths.tiers[tier],
-        slowness=float(np.median(each)),
+        slowness=float(np.median(slowness)),
         error=float(np.sqrt((MEDIAN_FACTOR * view.sigma) ** 2 / rows.size + view.spread**2)),
         expected=float(np.median(view.expected[rows])),
         doubt=float(np.max(view.doubt[rows])),
-        early=float(np.min(each)),
+        early=float(np.min(slowness)),
         samples=int(rows.size),
-        each=each,
+        each=slowness,
         kind=int(view.paths.kind[rows[0]]),
     )
 
@@ -210,9 +212,11 @@ def _showing(partners: tuple[Partner, ...], view: Alone) -> list[Partner]:
     """Return the partners that judge a port: on paths that showed a port best in the screen, or
     that are as fast alone.
     """
-    fastest = min(one.expected for one in partners)
+    fastest = min(partner.expected for partner in partners)
     return [
-        one for one in partners if one.tier in view.sharp or one.expected <= fastest + _AS_FAST
+        partner
+        for partner in partners
+        if partner.tier in view.sharp or partner.expected <= fastest + _AS_FAST
     ] or list(partners)
 
 
@@ -221,18 +225,18 @@ def _draft(node: str, direction: Direction, partners: tuple[Partner, ...], view:
     best.
     """
     showing = _showing(partners, view)
-    doubt = max(one.doubt for one in showing)
+    doubt = max(partner.doubt for partner in showing)
     # the spread of the suspect, plus the averaged spread of its partners
     apart = view.spread**2 * (1.0 + 1.0 / len(showing))
-    total = sum(one.samples for one in showing)
+    total = sum(partner.samples for partner in showing)
     return Recheck(
         node=node,
         direction=direction,
         shape="unclear",
-        slowness=float(np.median([one.slowness for one in showing])),
+        slowness=float(np.median([partner.slowness for partner in showing])),
         error=float(np.sqrt((MEDIAN_FACTOR * view.sigma) ** 2 / total + apart + doubt**2)),
         p=1.0,
-        expected=float(np.median([one.expected for one in showing])),
+        expected=float(np.median([partner.expected for partner in showing])),
         partners=partners,
         slow=(),
     )
@@ -242,22 +246,26 @@ def _with_p(draft: Recheck, p: float, each: Sequence[float]) -> Recheck:
     """Set p of the draft, and p of each of its partners."""
     partners = zip(draft.partners, each, strict=True)
     return dataclasses.replace(
-        draft, p=p, partners=tuple(dataclasses.replace(one, p=own) for one, own in partners)
+        draft,
+        p=p,
+        partners=tuple(
+            dataclasses.replace(partner, p=partner_p) for partner, partner_p in partners
+        ),
     )
 
 
-def _is_slow(one: Partner | Recheck, view: Alone) -> bool:
+def _is_slow(tested: Partner | Recheck, view: Alone) -> bool:
     """Return whether the slowness is beyond chance and not below the practical threshold."""
-    sure = one.p <= view.alpha * _STRICT
-    return sure and one.slowness + _NOT_BELOW * one.error >= view.practical
+    sure = tested.p <= view.alpha * _STRICT
+    return sure and tested.slowness + _NOT_BELOW * tested.error >= view.practical
 
 
 def _shaped(draft: Recheck, view: Alone) -> Recheck:
     showing = _showing(draft.partners, view)
     guilty = _is_slow(draft, view)
-    beyond = [one for one in draft.partners if _is_slow(one, view)]
-    size = draft.slowness if guilty else max((one.slowness for one in beyond), default=0.0)
-    against = [one for one in showing if _contradicts(one, size)]
+    beyond = [partner for partner in draft.partners if _is_slow(partner, view)]
+    size = draft.slowness if guilty else max((partner.slowness for partner in beyond), default=0.0)
+    against = [partner for partner in showing if _contradicts(partner, size)]
     if guilty and not against and _is_steady(draft, showing, view):
         return dataclasses.replace(draft, shape="all", slow=tuple(showing))
     return _with_some(draft, beyond, against, guilty, view)
@@ -267,7 +275,7 @@ def _with_some(
     draft: Recheck, beyond: list[Partner], against: list[Partner], guilty: bool, view: Alone
 ) -> Recheck:
     """Classify a suspect that is slow at most with the partners ``beyond`` the threshold."""
-    slow = [one for one in beyond if one not in against]
+    slow = [partner for partner in beyond if partner not in against]
     if not slow:
         return dataclasses.replace(draft, shape="fast")
     if not against:
@@ -276,25 +284,27 @@ def _with_some(
         draft,
         shape=_shape_of_some(draft, slow, against, guilty, view),
         slow=tuple(slow),
-        slowness=float(np.median([one.slowness for one in slow])),
-        error=float(np.sqrt(np.mean([one.error**2 for one in slow]) / len(slow) + view.spread**2)),
-        expected=float(np.median([one.expected for one in slow])),
-        p=min(one.p for one in beyond),
+        slowness=float(np.median([partner.slowness for partner in slow])),
+        error=float(
+            np.sqrt(np.mean([partner.error**2 for partner in slow]) / len(slow) + view.spread**2)
+        ),
+        expected=float(np.median([partner.expected for partner in slow])),
+        p=min(partner.p for partner in beyond),
     )
 
 
-def _contradicts(one: Partner, size: float) -> bool:
+def _contradicts(partner: Partner, size: float) -> bool:
     """Return whether a partner sees far less than a slowness of ``size``."""
-    return one.slowness < _CONTRADICTS * size and one.slowness + _FAR * one.error < size
+    return partner.slowness < _CONTRADICTS * size and partner.slowness + _FAR * partner.error < size
 
 
 def _shape_of_some(
     draft: Recheck, slow: list[Partner], against: list[Partner], guilty: bool, view: Alone
 ) -> Shape:
     """Return the shape of a suspect that is ``slow`` with some partners and fast with others."""
-    others = {one.tier for one in draft.partners if one not in slow}
-    behind = {one.tier for one in slow}.isdisjoint(others)
-    if behind and any(one.tier == ONE_SWITCH for one in against):
+    others = {partner.tier for partner in draft.partners if partner not in slow}
+    behind = {partner.tier for partner in slow}.isdisjoint(others)
+    if behind and any(partner.tier == ONE_SWITCH for partner in against):
         return "path"
     if len(slow) > 1:
         return "all" if guilty else "unclear"
@@ -302,12 +312,12 @@ def _shape_of_some(
     return "partner" if lone else "unclear"
 
 
-def _is_steady(draft: Recheck, own: Sequence[Partner], view: Alone) -> bool:
+def _is_steady(draft: Recheck, showing: Sequence[Partner], view: Alone) -> bool:
     """Return whether most samples alone are slow, rather than only the half that two-valued noise
     makes slow: three quarters are slow, or half being slow by chance is too unlikely (``tail``:
     slowness that the screen left unexplained).
     """
-    ordered = np.sort(np.concatenate([one.each for one in own]))
+    ordered = np.sort(np.concatenate([partner.each for partner in showing]))
     if float(ordered[(ordered.size - 1) // 4]) + view.sigma >= _CONTRADICTS * draft.slowness:
         return True
     beyond = view.tail.size - int(np.searchsorted(view.tail, _REACHED * draft.slowness))

@@ -189,11 +189,11 @@ class _Counts:
             slow = [_count(key[rows], self.cut.size) for key in self.cut.keys]
             for (direction, keys), enough in zip(self.cut.kinds, self.enough, strict=True):
                 pairs = [(slow[key], self.totals[key]) for key in keys]
-                fine = enough & np.all([own >= _SHARE * total for own, total in pairs], axis=0)
+                fine = enough & np.all([hits >= _SHARE * total for hits, total in pairs], axis=0)
                 places = np.nonzero(fine)[0]
                 log_p = np.zeros(places.size)
-                for own, total in pairs:
-                    log_p += log_tail(own[places], total[places], rows.size, self.total)
+                for hits, total in pairs:
+                    log_p += log_tail(hits[places], total[places], rows.size, self.total)
                 index = self._first(places, log_p, direction, refused)
                 if index >= 0:
                     number = int(places[index])

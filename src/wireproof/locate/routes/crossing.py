@@ -49,24 +49,28 @@ def _by_leaf(
     return groups
 
 
-def _joined(switch: str, direction: Direction, own: list[Blame], middle: float, size: int) -> Blame:
-    stage: Stage = "confirmed" if any(blame.stage == "confirmed" for blame in own) else "screened"
+def _joined(
+    switch: str, direction: Direction, members: list[Blame], middle: float, size: int
+) -> Blame:
+    stage: Stage = (
+        "confirmed" if any(blame.stage == "confirmed" for blame in members) else "screened"
+    )
     return Blame(
         kind="switch",
         subject=switch,
         about=Switch(switch),
         direction=direction,
-        metric=own[0].metric,
+        metric=members[0].metric,
         slowdown=middle,
-        low=float(np.median([blame.low for blame in own])),
-        high=float(np.median([blame.high for blame in own])),
-        confidence=max(blame.confidence for blame in own),
+        low=float(np.median([blame.low for blame in members])),
+        high=float(np.median([blame.high for blame in members])),
+        confidence=max(blame.confidence for blame in members),
         stage=stage,
-        value=float(np.median([blame.value for blame in own])),
-        expected=float(np.median([blame.expected for blame in own])),
-        nodes=[blame.subject for blame in own],
+        value=float(np.median([blame.value for blame in members])),
+        expected=float(np.median([blame.expected for blame in members])),
+        nodes=[blame.subject for blame in members],
         evidence=[
-            f"{len(own)} of the {size} measured nodes of {switch} are slow by about one factor"
+            f"{len(members)} of the {size} measured nodes of {switch} are slow by about one factor"
         ],
     )
 

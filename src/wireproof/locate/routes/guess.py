@@ -50,7 +50,7 @@ class Guess:
 def guesses(samples: Samples, fabric: Fabric, cross: Crossing) -> list[Guess]:
     """Return the routing rules to try. Rules that give the same partition appear once."""
     place = positions(fabric)
-    listed = np.asarray([len(own) for own in cross.up], dtype=np.int64)
+    listed = np.asarray([len(far_ends) for far_ends in cross.up], dtype=np.int64)
     by_place = np.asarray([place.get(node, 0) for node in samples.nodes], dtype=np.int64)
     by_number = np.arange(len(samples.nodes), dtype=np.int64)
     tried: list[Guess] = []

@@ -18,6 +18,7 @@ from wireproof.locate.routes.crossing import View, crossing
 from wireproof.locate.routes.guess import guesses, settled, sharing
 from wireproof.locate.routes.stains import Stain, stains
 from wireproof.locate.samples import Flags, Floats, Ints, Samples
+from wireproof.locate.significance import MEDIAN_FACTOR
 from wireproof.model.fabric import Fabric
 from wireproof.model.finding import Link, Switch
 from wireproof.model.located import Blame, Direction
@@ -27,7 +28,6 @@ from wireproof.model.quantity import percent
 
 _SUREST = 0.95  # measured among others, and the meaning of an up-link number is an assumption
 _LISTED = 12
-_MEDIAN_FACTOR = 1.2533  # standard error of a median (see significance)
 _READ_THE_PORTS = (
     "read the error counters of these ports, and measure the slow pairs alone, without contention"
 )
@@ -156,7 +156,7 @@ def _blame(
 ) -> Blame:
     metric, slowness = view.samples.metric, culprit.slowness
     rows = view.cross.rows[culprit.hit]
-    error = _MEDIAN_FACTOR * view.noise / float(np.sqrt(rows.size))
+    error = MEDIAN_FACTOR * view.noise / float(np.sqrt(rows.size))
     expected = float(np.median(view.expected[rows]))
     ends = np.unique(
         np.concatenate((view.cross.origin[culprit.hit], view.cross.target[culprit.hit]))

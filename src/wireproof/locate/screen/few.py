@@ -88,10 +88,10 @@ class _Sets:
             for subject in _subjects(samples.metric, samples.nodes[origin], samples.nodes[target]):
                 index.setdefault(subject, []).append(row)
         # Narrow claims come first: a pair, then a port, then a whole node.
-        about = sorted(index, key=lambda one: (_RANK[type(one)], str(one)))
-        rows = tuple(tuple(index[one]) for one in about)
-        member = np.repeat(np.arange(len(about)), [len(own) for own in rows])
-        return cls(tuple(about), rows, member, np.asarray([at for own in rows for at in own]))
+        about = sorted(index, key=lambda subject_key: (_RANK[type(subject_key)], str(subject_key)))
+        rows = tuple(tuple(index[subject_key]) for subject_key in about)
+        member = np.repeat(np.arange(len(about)), [len(of_set) for of_set in rows])
+        return cls(tuple(about), rows, member, np.asarray([at for of_set in rows for at in of_set]))
 
     @property
     def distinct(self) -> int:

@@ -216,8 +216,8 @@ def fit(paths: Paths, criteria: LocateCriteria) -> Fit:
     practical = as_log(samples.metric, criteria.practical(samples.metric))
     first = _fit(paths, logs, criteria)
     ports, effects = first.ports, first.effects
-    own = explained(ports, first.own, practical / 2.0, additive=samples.metric == "hrt")
-    rest = effects.residual - own - first.excess
+    by_ports = explained(ports, first.own, practical / 2.0, additive=samples.metric == "hrt")
+    rest = effects.residual - by_ports - first.excess
     drift = drift_of(samples, rest, shown(ports, effects), practical)
     if drift is None:
         return first

@@ -20,7 +20,6 @@ _MOST_PAIRS = 16  # a long tail of the noise fills the top of the 4,032 routes o
 _AS_SLOW, _FEW_ALIKE, _OFTEN = 0.7, 4, 0.10
 # times the practical threshold: least slowness of a lone sample, because the noise has a long tail
 _PAIR_TAIL = 3.0
-_MEDIAN_FACTOR = 1.2533  # standard error of a median (see significance)
 _EVERY_DIRECTION = ("tx", "rx", "")
 _PRIOR_SIGMA, _PRIOR_FREEDOM = 0.02, 8.0
 
@@ -45,7 +44,7 @@ class _Routes:
         slow, members = grouped_median(place, leftover, number.size)
         noise = np.zeros(number.size)
         np.maximum.at(noise, place, sigma)
-        error = np.sqrt((_MEDIAN_FACTOR * noise) ** 2 / members + floor**2)
+        error = np.sqrt((MEDIAN_FACTOR * noise) ** 2 / members + floor**2)
         return cls(number, place, slow, error)
 
     def ends(self, route: int, samples: Samples) -> tuple[str, str]:

@@ -16,6 +16,7 @@ from wireproof.locate.samples import Floats, Samples
 from wireproof.locate.screen.effects import Effects
 from wireproof.locate.screen.unsteady import Unsteady
 from wireproof.locate.significance import (
+    MEDIAN_FACTOR,
     REACH,
     as_normal,
     at_least_half,
@@ -30,7 +31,6 @@ from wireproof.model.located import Blame, Direction, Metric
 _TAIL_REACH = 0.9
 _CLEAN = 0.25
 _EVERY_DIRECTION: tuple[Direction, ...] = ("tx", "rx", "")
-_MEDIAN_FACTOR = 1.2533  # standard error of a median (see significance)
 _STRICT = 0.02
 
 
@@ -262,7 +262,7 @@ def _unsteady_suspect(
     expected: float,
     noise: float,
 ) -> Suspect:
-    error = max(noise, 1e-6) * _MEDIAN_FACTOR / len(unsteady.rows) ** 0.5
+    error = max(noise, 1e-6) * MEDIAN_FACTOR / len(unsteady.rows) ** 0.5
     return Suspect(
         kind="port",
         nodes=(name,),

@@ -30,8 +30,6 @@ from wireproof.model.fabric import Fabric
 from wireproof.model.located import Blame, Located, Tier
 from wireproof.model.quantity import percent, throughput
 
-__all__ = ["Screened", "counts", "screen", "tiers"]
-
 # --- Results for all nodes together: which are missing, what each kind of path reaches,
 # and notes.
 
@@ -158,7 +156,7 @@ def screen(
         return _two(frame, model.effects, paths.names)
     suspects, pairs, expected = _suspects(samples, model, criteria)
     kinds, effects = model.kinds, model.effects
-    found = dataclasses.replace(
+    screened = dataclasses.replace(
         frame,
         suspects=suspects,
         pairs=pairs,
@@ -170,8 +168,8 @@ def screen(
         sharp=_sharp(effects, kinds, paths.names),
         expected=np.exp(-expected if samples.metric == "goodput" else expected),
     )
-    notes = notes_of(samples, model, found.levels)
-    return _filled(found, _blames(found, model), tiers(paths, found.levels), notes)
+    notes = notes_of(samples, model, screened.levels)
+    return _filled(screened, _blames(screened, model), tiers(paths, screened.levels), notes)
 
 
 def _no_finer(criteria: LocateCriteria, samples: Samples) -> LocateCriteria:
@@ -247,10 +245,10 @@ def _suspects(
     suspects = with_unsteady(samples, suspects, unsteady, likely, effects.noise)
     if len(samples.nodes) > _ALL_PAIRS:
         return suspects, [], expected
-    for one in unsteady:
-        leftover[one.rows] = 0.0
+    for item in unsteady:
+        leftover[item.rows] = 0.0
     sigma = effects.sigma[ports.stratum]
-    sure = [one for one in suspects if one.p <= criteria.alpha]
+    sure = [item for item in suspects if item.p <= criteria.alpha]
     return suspects, suspected_pairs(samples, leftover, sigma, clean, sure, criteria), expected
 
 

@@ -26,9 +26,9 @@ def against(fabric: Fabric, nodes: Sequence[str], nic: str = "") -> tuple[Fabric
     own, foreign = _by_node(fabric, nodes)
     every = dict.fromkeys(nodes)
     placed = {node: _measured(own[node], nic) for node in every if node in own}
-    kept = [each for attachments in placed.values() for each in attachments]
+    kept = [attachment for attachments in placed.values() for attachment in attachments]
     homeless = [node for node in every if node not in own]
-    split = [node for node in own if len({each.switch for each in placed[node]}) > 1]
+    split = [node for node in own if len({attachment.switch for attachment in placed[node]}) > 1]
     notes = [
         f"{_listed(names, *verbs)} {rest}"
         for names, verbs, rest in (

@@ -111,9 +111,9 @@ class Builder:
                 f" {len(beyond)} ({names})."
             )
         cables = [
-            Cable(one=one, other=other, count=len(rates), rate_bits_per_s=_slowest(rates))
-            for (one, other), rates in self.cables.items()
-            if one in levels and other in levels
+            Cable(one=low, other=other, count=len(rates), rate_bits_per_s=_slowest(rates))
+            for (low, other), rates in self.cables.items()
+            if low in levels and other in levels
         ]
         return Fabric(
             attachments=tuple(self.attachments.values()),
@@ -128,9 +128,9 @@ class Builder:
         first).
         """
         near: dict[str, list[str]] = {}
-        for one, other in self.cables:
-            near.setdefault(one, []).append(other)
-            near.setdefault(other, []).append(one)
+        for low, other in self.cables:
+            near.setdefault(low, []).append(other)
+            near.setdefault(other, []).append(low)
         levels = dict.fromkeys((attachment.switch for attachment in self.attachments.values()), 1)
         waiting = deque(levels)
         while waiting:

@@ -91,13 +91,13 @@ class _Reader:
         if port and self.current:
             self._port(number, *port.groups(default=""))
 
-    def _port(self, number: int, own: str, other: str, other_port: str, comment: str) -> None:
+    def _port(self, number: int, own_port: str, other: str, other_port: str, comment: str) -> None:
         quoted = _QUOTED.search(comment)
         if not self.names.get(other):
             self.names[other] = quoted.group(1) if quoted else ""
         speed = _SPEED.search(comment)
         rate = int(speed.group(1)) * _LANE[speed.group(2)] * 1e9 if speed else None
-        near, far = _End(self.current, own), _End(other, other_port)
+        near, far = _End(self.current, own_port), _End(other, other_port)
         self.links.setdefault(frozenset((near, far)), _Cabling(near, far, rate, number))
 
     def switch_names(self) -> dict[str, str]:
@@ -120,12 +120,12 @@ class _Reader:
 
 def _plain(description: str) -> str:
     """Return the switch name within its description: ``MF0;leaf1:MSB7800/U1`` is leaf1."""
-    found = re.fullmatch(r"MF\d{1,2};([^:;]{1,100}):(.{0,100})", description)
-    if found is None:
+    parts = re.fullmatch(r"MF\d{1,2};([^:;]{1,100}):(.{0,100})", description)
+    if parts is None:
         return description.strip()
     # a line card or spine card inside a director
-    part = re.search(r"/([LS]\d{1,3})(?:/|$)", found.group(2))
-    return found.group(1) + (f"/{part.group(1)}" if part else "")
+    part = re.search(r"/([LS]\d{1,3})(?:/|$)", parts.group(2))
+    return parts.group(1) + (f"/{part.group(1)}" if part else "")
 
 
 def read_ibnetdiscover(text: str, source: str = "ibnetdiscover") -> Fabric:
@@ -141,12 +141,12 @@ def read_ibnetdiscover(text: str, source: str = "ibnetdiscover") -> Fabric:
         builder.switch(name, 1)
     nameless = 0
     for link in reader.links.values():
-        one, other = link.one, link.other
-        if one.is_switch and other.is_switch:
-            if one.device != other.device:  # a loopback plug does not join two switches
-                builder.join(switches[one.device], switches[other.device], link.line, link.rate)
+        near, other = link.one, link.other
+        if near.is_switch and other.is_switch:
+            if near.device != other.device:  # a loopback plug does not join two switches
+                builder.join(switches[near.device], switches[other.device], link.line, link.rate)
             continue
-        host, switch = (one, other) if other.is_switch else (other, one)
+        host, switch = (near, other) if other.is_switch else (other, near)
         description = reader.names.get(host.device, "")
         if not switch.is_switch or not host.device.startswith("H"):
             builder.note(f"line {link.line}: a link without a switch, or of a router, is left out.")

@@ -109,9 +109,9 @@ class _Neighbours:
         self.nameless = 0
 
     def feed(self, number: int, owner: str, line: str) -> None:
-        found = _KEY.fullmatch(line)
-        if found:
-            nic, part, field, value = found.groups()
+        keyed = _KEY.fullmatch(line)
+        if keyed:
+            nic, part, field, value = keyed.groups()
             key = "portmac" if (part, field) == ("port", "mac") else field
             if part == "port" or field in ("name", "mac", "id"):
                 self._put(number, owner, nic, key, value)

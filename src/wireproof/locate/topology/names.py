@@ -52,13 +52,16 @@ def _ranges(item: str, where: str) -> list[list[tuple[str, int]]]:
     for inside in re.findall(r"\[([^\]]*)\]", item):
         parts: list[tuple[str, int]] = []
         for part in inside.split(","):
-            found = _PART.fullmatch(part)
-            if found is None or int(found.group(2) or found.group(1)) < int(found.group(1)):
+            parsed = _PART.fullmatch(part)
+            if parsed is None or int(parsed.group(2) or parsed.group(1)) < int(parsed.group(1)):
                 raise BadInput(
                     f"{where}: {short(item)} is not a set of names; write sets like n[1-4,7]."
                 )
             parts.append(
-                (found.group(1), int(found.group(2) or found.group(1)) - int(found.group(1)) + 1)
+                (
+                    parsed.group(1),
+                    int(parsed.group(2) or parsed.group(1)) - int(parsed.group(1)) + 1,
+                )
             )
         brackets.append(parts)
     return brackets

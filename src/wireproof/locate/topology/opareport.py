@@ -39,15 +39,15 @@ class _Links:
         near: _LinkEnd | None = None
         rate: float | None = None
         for number, line in enumerate(text.splitlines(), start=1):
-            found = _END.match(line.strip())
-            if found is None:
+            fields = _END.match(line.strip())
+            if fields is None:
                 continue  # cable details, headings, rules
-            guid, name = found["guid"].lower(), found["name"].strip()
-            end = _LinkEnd(found["type"], guid, found["port"], name, number)
+            guid, name = fields["guid"].lower(), fields["name"].strip()
+            end = _LinkEnd(fields["type"], guid, fields["port"], name, number)
             if end.kind == "SW":
                 self.names[guid] = name or guid
-            if found["far"] is None:
-                near, rate = end, float(found["rate"]) * 1e9 if found["rate"] else None
+            if fields["far"] is None:
+                near, rate = end, float(fields["rate"]) * 1e9 if fields["rate"] else None
             elif near is not None:
                 self.links.append((near, end, rate))
                 near = None

@@ -113,10 +113,10 @@ def _two_ends(between: object, where: str) -> tuple[str, str]:
 
 def _rate(rate: object, where: str) -> float | None:
     """Return bits per second; None if no rate is given."""
-    found = _RATE.fullmatch(rate.strip()) if isinstance(rate, str) else None
-    if rate is not None and found is None:
+    parsed = _RATE.fullmatch(rate.strip()) if isinstance(rate, str) else None
+    if rate is not None and parsed is None:
         raise BadInput(f'{where}: rate is {short(str(rate))}; write it such as "100gbit".')
-    return float(found[1]) * _SCALE[found[2].lower()] if found else None
+    return float(parsed[1]) * _SCALE[parsed[2].lower()] if parsed else None
 
 
 def _known(builder: Builder, name: str, where: str) -> None:

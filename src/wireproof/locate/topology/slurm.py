@@ -80,14 +80,14 @@ def read_slurm(text: str, source: str = "topology.conf") -> Fabric:
     lines = _switch_lines(builder, text)
     levels = _Heights(builder, lines).all()
     placed: dict[str, int] = {}
-    for each in sorted(lines.values(), key=lambda line: (levels[line.name], line.number)):
-        for node in each.nodes:
-            if placed.setdefault(node, levels[each.name]) == levels[each.name]:
+    for switch in sorted(lines.values(), key=lambda line: (levels[line.name], line.number)):
+        for node in switch.nodes:
+            if placed.setdefault(node, levels[switch.name]) == levels[switch.name]:
                 # at higher levels scontrol lists the nodes below again
-                builder.attach(node, each.name, each.number)
-        for child in each.switches:
-            builder.join(child, each.name, each.number)
-    if any(each.switches for each in lines.values()):
+                builder.attach(node, switch.name, switch.number)
+        for child in switch.switches:
+            builder.join(child, switch.name, switch.number)
+    if any(switch.switches for switch in lines.values()):
         builder.note(f"{source} does not say how many cables join two switches.")
     return builder.fabric(levels)
 

@@ -213,7 +213,7 @@ def test_the_status_is_read_by_position(tmp_path: Path) -> None:
         if len(damaged) < 72:
             assert read_wire_status(tmp_path) is None
         else:
-            with pytest.raises(LabError, match="not of this version"):
+            with pytest.raises(LabError, match="from another version"):
                 read_wire_status(tmp_path)
 
 

@@ -247,21 +247,23 @@ def _difference(
         if result.status == "unknown" and not _was_read(result):
             # leave out the host's name, so that hosts with the same reason share a line
             place = "" if result is mine else f" on {where}".removeprefix(f" on {mine.host}")
-            return (
-                "unknown",
-                f"not read{place}: {result.message.removeprefix(f'{setting.title}: ')}",
-            )
+            why = result.message.removeprefix(f"{setting.title}: ")
+            return "unknown", f"not read{place}: {why}"
     were_read = [_was_read(result) for result in (mine, theirs)]
     if not any(were_read):
         return "not-applicable", "neither host has it"
     if not all(were_read):
         lacking = reference if were_read[0] else mine.host
         return ("fail" if setting.alike else "not-applicable"), f"{lacking} does not have it"
-    if mine.seen == theirs.seen or not (setting.alike or mine.status != theirs.status):
+    if not _differs(mine, theirs, setting):
         return "pass", f"as on {reference}"
     judged = [where for result, where in both if result.status == "fail"]
     also = f"; by the catalogue {' and '.join(judged)} should be changed" if judged else ""
     return "fail", f"differs from {reference}{also}"
+
+
+def _differs(mine: AuditResult, theirs: AuditResult, setting: Setting) -> bool:
+    return mine.seen != theirs.seen and (setting.alike or mine.status != theirs.status)
 
 
 def _was_read(result: AuditResult) -> bool:

@@ -83,7 +83,7 @@ def test_the_rate_of_an_infiniband_port_is_that_after_encoding(
     link = link_of_port(fabric(text, driver), "rdma")
     assert link is not None
     assert (link.kind, gbps(link), link.mtu) == (kind, rate, None)
-    assert link.source.startswith("the port itself: ib0 says ")
+    assert link.source.startswith("the port itself: ib0 reports ")
     assert limits(link, "pingpong", "latency", 8).floor_ns
     assert floor_constant(link).value > 0
 
@@ -222,7 +222,7 @@ def test_a_virtual_function_may_be_held_to_less_than_its_port() -> None:
     virtual = link_of_port(ethernet(100_000, function="virtual"), "kernel")
     assert virtual is not None
     assert virtual.at_most
-    assert "may be held to less" in virtual.source
+    assert "may be limited to less" in virtual.source
     physical = link_of_port(ethernet(100_000, function="physical"), "kernel")
     assert physical is not None
     assert not physical.at_most

@@ -80,7 +80,7 @@ def test_placeholders_are_the_rails_of_the_hosts() -> None:
     )
     assert {one.variables.get("UCX_NET_DEVICES") for one in rails[0][1:]} == {"a,b"}
     assert left == ["PSM3_NIC=hsn0 is left out: every run has it."]
-    with pytest.raises(BadInput, match="needs 2 rails, and there is hsn0 alone"):
+    with pytest.raises(BadInput, match="needs 2 rails, and there is only hsn0"):
         configurations(knobs[1:], ["hsn0"], base)
 
 
@@ -88,9 +88,9 @@ def test_placeholders_are_the_rails_of_the_hosts() -> None:
     ("names", "values", "says"),
     [
         (("PSM3_MUT",), {}, "did you mean PSM3_MTU"),
-        ((), {"PSM3_MTU": ("abc",)}, "'abc' is no value of it: largest packet"),
+        ((), {"PSM3_MTU": ("abc",)}, "'abc' is not a valid value: largest packet"),
         ((), {"PSM3_MTU": ("1", "1")}, "values that differ"),
-        ((), {"PSM3_MTU": ("1\n2",)}, "is no value of it"),
+        ((), {"PSM3_MTU": ("1\n2",)}, "is not a valid value"),
         ((), {"LD_PRELOAD": ("/tmp/x.so",)}, "has no knob"),
     ],
 )
@@ -156,7 +156,7 @@ GOOD = {"line": "(?P<value>.)", "name": "OWN_A", "valid": "[0-9]", "moves": "rin
     [
         ({"line": "("}, "not a regular expression"),
         ({"line": "x"}, "no group"),
-        ({"name": "PATH TO"}, "no name of a variable"),
+        ({"name": "PATH TO"}, "not a variable's name"),
         ({"valid": "["}, "not a regular expression"),
         ({"moves": "rings"}, "no pattern 'rings'"),
         ({"of": "lines"}, "has no kind 'lines'"),

@@ -42,7 +42,7 @@ def sources_of(text: str, name: str) -> list[Publication]:
     for number, source in enumerate(found):
         if source.id in seen:
             line = _line(text, number, None, "id")
-            raise BadInput(f"{name}:{line}: id: {source.id!r} is there twice.")
+            raise BadInput(f"{name}:{line}: id: {source.id!r} appears twice.")
         seen.add(source.id)
         for place, series in enumerate(source.series):
             if wrong := trouble(series):
@@ -133,9 +133,9 @@ def trouble(series: Published) -> tuple[str, str] | None:
         field = "path" if "path" in str(error)[:20] else "link"
         return field, str(error).rstrip(".")
     if not bounds.wire:
-        return "link", f"{series.link} is no wire"
+        return "link", f"{series.link} is not a wire"
     if series.nodes < 2:
-        return "nodes", "one node has no wire to itself"
+        return "nodes", "a single node uses no wire"
     if series.pattern == "ring" and series.ranks_per_node > 1:
         return "ranks_per_node", "neighbours of a ring on one node share memory"
     for size, value in series.rows:

@@ -163,11 +163,11 @@ class CurveBounds:
         if self.link.protocol == "efa" and one_pair and reached >= _ONE_FLOW:
             return "one pair of endpoints rarely fills an EFA device: measure several pairs"
         if self.link.at_most:
-            return "the rate is the port's, and this function of it may be held to less"
+            return "the rate is the port's, and this virtual function may be limited to less"
         if self.link.rails > 1 and not self.link.stripes and reached >= share / self.link.rails:
             return (
-                f"it fills one of the {self.link.rails} rails: whether all were to be used is "
-                "not known"
+                f"it fills one of the {self.link.rails} rails: it is unknown whether all should be "
+                "used"
             )
         return ""
 

@@ -163,7 +163,7 @@ def _rails(text: str) -> tuple[int, str]:
         return 1, plain
     number, rest = int(match.group(1)), match.group(2).strip()
     if number < 1:
-        raise PhysicsError(f"link {text[:_SHOWN]!r}: a link has one rail at least")
+        raise PhysicsError(f"link {text[:_SHOWN]!r}: a link has at least one rail")
     # 2xdr800 may have been meant as 2 xdr800
     return number, f"x{rest}" if rest.startswith("dr") else rest
 
@@ -182,7 +182,8 @@ def _gbps(stated: str, text: str) -> float:
     rate = float(match.group(1)) if match else 0.0
     if not 0 < rate <= _MOST_GBPS:
         raise PhysicsError(
-            f"link {text[:_SHOWN]!r}: {stated[:_SHOWN]!r} is no rate; write Gb/s, as in ethernet:25"
+            f"link {text[:_SHOWN]!r}: {stated[:_SHOWN]!r} is not a rate; write Gb/s, as in"
+            " ethernet:25"
         )
     return rate
 
@@ -270,7 +271,7 @@ def _named(kind: str, rate: float | None) -> LinkClaim:
     if rate is None:
         return link
     if link.rate_bits_per_s is None:
-        raise PhysicsError(f"{kind!r} is no line and has no rate; write it without :{rate:g}")
+        raise PhysicsError(f"{kind!r} is not a line and has no rate; write it without :{rate:g}")
     own = link.rate_bits_per_s / 1e9
     nominal = _NOMINAL.get(link.kind.removeprefix("ipoib-"), own)
     if not (abs(rate - own) < 0.6 or rate == nominal):

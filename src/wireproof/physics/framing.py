@@ -82,7 +82,7 @@ _WITH_RATE = {
 def _name_a_rate(link: LinkClaim) -> str:
     """Return what to write for a family that was claimed without a rate."""
     some = _WITH_RATE.get(link.kind, f"{link.kind}:100")
-    return f"; say its rate, as in {some} (`wireproof explain --links` lists all)"
+    return f"; state its rate, as in {some} (`wireproof explain --links` lists all)"
 
 
 def goodput(link: LinkClaim, table: Table) -> tuple[float | None, str]:
@@ -99,7 +99,7 @@ def goodput(link: LinkClaim, table: Table) -> tuple[float | None, str]:
         value = min(rate / 8, table["truescale.goodput"].value)
         return value, f"{link.kind}: bound by the adapter, {value / 1e9:.2f} GB/s"
     if link.protocol == "fabric":
-        return rate / 8, f"{link.kind}: {quantity.rate(rate / 8)}, headers not taken off"
+        return rate / 8, f"{link.kind}: {quantity.rate(rate / 8)}, headers not subtracted"
     mtu, remark = path_mtu(link, table)
     if over_fabric(link) and remark:
         remark = f" (MTU unknown: {mtu} of connected mode assumed)"

@@ -107,7 +107,7 @@ def _link(nic: Nic, carrier: Carrier, others: dict[str, Nic], depth: int) -> Lin
         return None
     name, rate, why = stated
     at_most = nic.function in ("virtual", "scalable") and protocol in _SHARED
-    held = "; a virtual function may be held to less" if at_most else ""
+    held = "; a virtual function may be limited to less" if at_most else ""
     return LinkClaim(
         kind=name,
         protocol=protocol,
@@ -115,7 +115,7 @@ def _link(nic: Nic, carrier: Carrier, others: dict[str, Nic], depth: int) -> Lin
         mtu=_mtu(nic, protocol),
         pcie=_slot(nic.pcie),
         at_most=at_most,
-        source=f"the port itself: {nic.name} says {why}{held}",
+        source=f"the port itself: {nic.name} reports {why}{held}",
     )
 
 

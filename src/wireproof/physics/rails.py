@@ -85,10 +85,12 @@ def _rates_of(each: Sequence[LinkClaim]) -> tuple[float, ...]:
         )
     several = next((link for link in each if link.rails > 1), None)
     if several is not None:
-        raise PhysicsError(f"a rail of {several.name} is no single link: give each rail its own")
+        raise PhysicsError(
+            f"a rail of {several.name} is not a single link: give each rail its own link"
+        )
     known = tuple(link.rate_bits_per_s for link in each if link.rate_bits_per_s is not None)
     if 0 < len(known) < len(each):
-        raise PhysicsError("some rails have a rate and others have none: give each its own")
+        raise PhysicsError("some rails have a rate and others have none: give each rail its rate")
     return known
 
 
@@ -111,7 +113,7 @@ def _named(text: str) -> dict[str, str]:
         match = _NAMED.fullmatch(part)
         if match is None:
             raise PhysicsError(
-                f"link {text[:_SHOWN]!r}: {part[:_SHOWN]!r} names no rail; write"
+                f"link {text[:_SHOWN]!r}: {part[:_SHOWN]!r} does not name a rail; write"
                 " hsn0=10gbe,hsn1=1gbe"
             )
         name, kind = match.groups()
@@ -125,7 +127,7 @@ def _same_names(named: dict[str, str], names: Sequence[str], text: str) -> None:
     stranger = next((name for name in named if name not in names), "")
     if stranger:
         raise PhysicsError(
-            f"link {text[:_SHOWN]!r}: {stranger} is no rail of --nic {','.join(names)}"
+            f"link {text[:_SHOWN]!r}: {stranger} is not a rail of --nic {','.join(names)}"
         )
     lacking = next((name for name in names if name not in named), "")
     if lacking:

@@ -75,8 +75,7 @@ def exact(value: Decimal | float | int) -> Decimal:
         raise PhysicsError(f"{value} is negative: a rate or a time is 0 or more")
     if number and number.adjusted() >= _LARGEST_POWER:
         raise PhysicsError(
-            f"{value:.4g} is 10^{number.adjusted()} in base units, more than any network: look at "
-            "it again"
+            f"{value:.4g} is 10^{number.adjusted()} in base units, more than any network: check it"
         )
     return number
 
@@ -107,7 +106,7 @@ def parse_quantity(text: str) -> Quantity:
     seen = text.strip()
     if not seen or len(seen) > _LONGEST:
         raise PhysicsError(
-            f"{seen[:40]!r} is no value: write a number with its unit, such as 4986.11MB/s or "
+            f"{seen[:40]!r} is not a value: write a number with its unit, such as 4986.11MB/s or "
             "39.9Gb/s"
         )
     found = _NUMBER.match(seen)

@@ -175,8 +175,8 @@ def configured(headroom: int, speed: Speed, mtu: int, need: Bounds) -> Configure
             " preamble and gap, in published worked examples for FCoE: 8 x 2300 + 160"
         )
     sentences.append(
-        "the length of the cable is free, so the formula gives this number for one cable of each"
-        " speed and MTU below that has a length; that does not show how it was chosen"
+        "the cable length is not fixed: for each speed and MTU below with a length, the formula"
+        " gives this number for that length; that does not show how the number was chosen"
     )
     mtus = sorted({*_MTUS, mtu})
     speeds = {**SPEEDS, speed.gbps: speed}

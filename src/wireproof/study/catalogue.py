@@ -33,7 +33,7 @@ def library_of(text: str, source: str) -> Library:
         line = f", line {line_of(text, 'knob', int(place[1]))}" if place else ""
         raise BadInput(f"{source}{line}: {error}.") from error
     if not found.knob:
-        raise BadInput(f"{source}: there is no [[knob]] in it: a study needs one.")
+        raise BadInput(f"{source}: it has no [[knob]]: a study needs at least one.")
     for kind, pattern in found.says.items():
         _expression(pattern, f"{source}: says.{kind}", group="value")
     if found.rank:
@@ -48,7 +48,7 @@ def library_of(text: str, source: str) -> Library:
 def _checked(knob: Knob, library: Library, source: str) -> None:
     where = f"{source}: {knob.name}"
     if _NAME.fullmatch(knob.name) is None:
-        raise BadInput(f"{source}: {knob.name[:40]!r} is no name of a variable.")
+        raise BadInput(f"{source}: {knob.name[:40]!r} is not a variable's name.")
     _expression(knob.valid, f"{where}: valid")
     for pattern in knob.moves:
         if pattern not in PATTERNS:
@@ -103,7 +103,7 @@ def _with(knob: Knob, values: Sequence[str]) -> Knob:
         plain = value.isprintable() and len(value) <= LONGEST
         if not plain or re.fullmatch(knob.valid, value) is None:
             raise BadInput(
-                f"{knob.name}: {value[:40]!r} is no value of it: {knob.what} ({knob.valid})."
+                f"{knob.name}: {value[:40]!r} is not a valid value: {knob.what} ({knob.valid})."
             )
     if len(set(values)) != len(values) or len(values) > MOST_VALUES:
         raise BadInput(f"{knob.name}: give up to {MOST_VALUES} values that differ.")
@@ -122,8 +122,10 @@ def configurations(
     found, left = [Configuration()], []
     for knob in knobs:
         if len(rails) < knob.rails:
-            there = f"there is {rails[0]}" if rails else "there is none"
-            left.append(f"{knob.name} is left out: it needs {knob.rails} rails, and {there} alone.")
+            there = f"only {rails[0]}" if rails else "none"
+            left.append(
+                f"{knob.name} is left out: it needs {knob.rails} rails, and there is {there}."
+            )
             continue
         for value in _expanded(knob.values, rails):
             variables = {**_alongside(knob, rails), knob.name: value}

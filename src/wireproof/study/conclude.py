@@ -233,14 +233,15 @@ def _seen(
     if {each.source for each in against} & {each.source for each in for_it}:
         return "disagree", _disagreement(against, for_it)
     if against:
-        return "altered", f"asked {one.value}, {_says(against[0])}{_behaves(effects)}"
+        return "altered", f"{one.value} was requested, {_says(against[0])}{_behaves(effects)}"
     if for_it:
         return "honoured", _says(for_it[0])
     if _shows(effects):
         return "by-effect", (
             "the library reports nothing about it, and the runs differ from the base"
         )
-    return "unsaid", f"asked {one.value}, the library reports nothing about it{_behaves(effects)}"
+    text = f"{one.value} was requested, the library reports nothing about it"
+    return "unsaid", text + _behaves(effects)
 
 
 def _names(knob: Knob, library: Library) -> set[str]:

@@ -62,7 +62,7 @@ def checked(limit: QpLimit, node: Bounds, rails: int) -> LimitCheck:
     tail = {
         True: "it fits",
         False: "it does not fit",
-        None: "whether it fits depends on who talks to whom",
+        None: "whether it fits depends on which ranks communicate",
     }[fits]
     each = " per rail" if rails > 1 else ""
     sentence = f"{limit.adapter} has {limit.qps:,} QPs, a node needs {amount}{each}: {tail}"

@@ -65,7 +65,7 @@ def resources_of(text: str) -> Resources:
     found = kinds or summary
     if not found and registered is None:
         raise BadInput(
-            "no QP is listed in what was observed: give the output of 'rdma resource show qp' of"
+            "the observed output lists no QP: give the output of 'rdma resource show qp' of"
             " one node, taken while the job ran."
         )
     return Resources(
@@ -78,7 +78,7 @@ def resources_of(text: str) -> Resources:
 def _number(value: object) -> int:
     text = str(value)
     if not (text.isascii() and text.isdigit() and len(text) <= 18):
-        raise BadInput(f"{text[:40]!r} is no number of QPs or bytes in what was observed.")
+        raise BadInput(f"{text[:40]!r} in the observed output is not a number of QPs or bytes.")
     return int(text)
 
 
@@ -86,7 +86,7 @@ def _json_rows(text: str) -> list[dict[str, Any]]:
     try:
         found = decode_json(text, object)
     except msgspec.DecodeError as error:
-        raise BadInput(f"what was observed is no JSON of rdma -j: {error}.") from None
+        raise BadInput(f"the observed output is not JSON of rdma -j: {error}.") from None
     rows = found if isinstance(found, list) else [found]
     return [row for row in rows if isinstance(row, dict)]
 
@@ -244,7 +244,7 @@ def _reading(found: Footprint, part: FootprintPart, own: int, rest: float, most:
         f" {what} of {most:,} ({100 * share:.1f} %){mean}"
     )
     if not whole:
-        sentence += ": no whole number, so this reading is not exact"
+        sentence += ": not a whole number, so this reading is not exact"
     return QpReading(connection=own, pairs=pairs, share=share, whole=whole, sentence=sentence)
 
 

@@ -1,8 +1,9 @@
-"""Look at one end and direction: what had to cross the claimed port, and what crossed by the
-ledger. Pure.
+"""Compare what had to cross a port, at one end in one direction, with what the ledger counted.
 
-The claim only says where to look. The ledger fixed before what is read there and on every other
-port.
+Pure.
+
+The claim only selects the port. The counters of this port and of every other port were read into
+the ledger before.
 """
 
 import math

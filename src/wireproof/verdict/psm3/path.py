@@ -232,10 +232,10 @@ _SHOWN = 5
 
 @dataclass(frozen=True)
 class StatisticsJob:
-    """``wire``: True if a wire is claimed, False if memory is, None without a claim.
+    """The statistics files of one job.
 
-    ``pauses``: pause and PFC counters that rose at the ports of these hosts; None if nobody read
-    them.
+    ``wire``: True if a wire is claimed, False if memory is, None without a claim. ``pauses``: pause
+    and PFC counters that rose at the ports of these hosts; None if nothing was read.
     """
 
     files: Sequence[Statistics]

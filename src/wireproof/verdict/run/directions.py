@@ -148,13 +148,15 @@ def blame(streams: list[Stream], peer_ratio: float) -> list[SlowNode]:
 
 
 def _all_slow(one: SlowNode, peer_ratio: float) -> bool:
-    """One good stream acquits the node."""
+    """A single good stream clears the node."""
     return all(s.value < peer_ratio * one.reference for s in one.streams)
 
 
 def _doubt(one: SlowNode, streams: list[Stream], peer_ratio: float) -> str:
-    """Why slow streams do not decide: some are known too badly, or only their hosts were disturbed.
-    Where everybody was disturbed alike (more ranks than cores), like is compared with like.
+    """Return why slow streams do not decide: some are too imprecise, or only their hosts were
+    disturbed.
+
+    If all hosts were disturbed alike (more ranks than cores), the comparison is fair.
     """
     if not all(s.known and s.known[1] < peer_ratio * one.reference for s in one.streams):
         return "too wide to conclude"
@@ -210,7 +212,9 @@ def _node_issue(one: SlowNode, kind: tuple[str, str, int, str], doubt: str) -> I
 
 
 def _pair_issues(ctx: Context, streams: list[Stream], explained: set[Route]) -> list[Issue]:
-    """Pairs whose two directions differ by more than ``direction_ratio`` with intervals apart."""
+    """Report pairs whose directions differ by more than ``direction_ratio`` with separate
+    intervals.
+    """
     routes = {s.route: s for s in streams}
     issues = []
     for who, slow in sorted(routes.items(), key=lambda item: (item[0].origin, item[0].target)):
@@ -243,9 +247,10 @@ def _pair_issues(ctx: Context, streams: list[Stream], explained: set[Route]) -> 
 
 
 def _pair_doubt(slow: Stream, back: Stream, ratio: float) -> str:
-    """Why the slow direction of two hosts does not decide. A wait for a processor is no reason if
-    the other direction is quicker with as much of it and both rates are steady, nor if it cannot
-    explain so much.
+    """Return why the slow direction of two hosts does not decide, or "" if it does.
+
+    A wait for a processor is no excuse if the other direction is quicker with an equal wait and
+    both rates are steady, or if the wait cannot explain so large a difference.
     """
     if not (slow.known and back.known and slow.known[1] < ratio * back.known[0]):
         return "too wide to conclude"

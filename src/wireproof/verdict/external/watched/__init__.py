@@ -187,7 +187,7 @@ class _Judged:
 
     def _hardly_moved(self, rate: float) -> bool:
         """Return whether the peak stayed below a tenth of the printed rate and the total below 10
-        ms worth of it.
+        ms at that rate.
         """
         return (
             not self.claimed.trouble

@@ -1,1 +1,3 @@
-"""What the product does, as a typed library: each job takes a specification, gives a document."""
+"""What wireproof does, as a typed library: each job takes a specification and returns a
+document.
+"""

@@ -83,7 +83,7 @@ def _file(subject: str) -> PurePosixPath | None:
 
 
 def _is_name(text: str) -> bool:
-    """Whether a file can be called so."""
+    """Return whether a file can have this name."""
     return len(os.fsencode(text)) <= _LONGEST_NAME and "\0" not in text
 
 

@@ -38,9 +38,9 @@ def test_sets_are_folded_by_host_and_the_command_takes_them_back() -> None:
     (one,) = found.sets
     assert (one.hosts, one.changes) == (["n1", "n2"], ["mtu/ib0: 2044 -> 4092"])
     short, text, known = undo(found)
-    assert (short, known) == ("1 change set stood", True)
-    assert "on n[1-2], since 2026-11-20T10:00:00Z, and is kept, also after a reboot" in text
-    assert "`wireproof tune revert a1 --hosts 'n[1-2]'` takes it back" in text
+    assert (short, known) == ("1 change set was in force", True)
+    assert "on n[1-2], since 2026-11-20T10:00:00Z, and is kept, even after a reboot" in text
+    assert "`wireproof tune revert a1 --hosts 'n[1-2]'` reverts it" in text
 
 
 @pytest.mark.parametrize(
@@ -67,15 +67,15 @@ def test_a_journal_that_cannot_be_read_is_unknown_and_not_nothing() -> None:
     hosts = [HostTuned(host=name, problem="Permission denied", status=4) for name in ("n1", "n2")]
     short, text, known = undo(standing_of([*hosts, HostTuned(host="n3")]))
     assert (short, known) == ("Unknown", False)
-    assert "What stood on n[1-2] is unknown: Permission denied." in text
+    assert "What was in force on n[1-2] is unknown: Permission denied." in text
 
 
 def test_nothing_is_said_only_of_hosts_that_were_asked() -> None:
     assert undo(None)[0] == "This run changed nothing"
-    assert "was not looked at" in undo(None)[1]
+    assert "were not checked" in undo(None)[1]
     short, text, _ = undo(Standing(hosts=["n1", "n2"]))
     assert short == "Nothing was changed"
-    assert "stood on n[1-2]" in text
+    assert "in force on n[1-2]" in text
 
 
 def test_the_terminal_tells_it_too_and_is_silent_where_nothing_stood() -> None:
@@ -84,7 +84,7 @@ def test_the_terminal_tells_it_too_and_is_silent_where_nothing_stood() -> None:
     plain = text_of(section)
     told = text_of(dataclasses.replace(section, standing=standing_of([tuned("n1")])))
     assert "This run changed nothing" in plain
-    assert "`wireproof tune revert a1 --hosts 'n1'` takes it back" in " ".join(told.split())
+    assert "`wireproof tune revert a1 --hosts 'n1'` reverts it" in " ".join(told.split())
     quiet = dataclasses.replace(section, standing=Standing(hosts=["n1"]))
     assert "Nothing was changed" in text_of(quiet)
 

@@ -95,7 +95,7 @@ def test_a_result_is_compared_with_the_one_before_it(pages: Path) -> None:
     text = place.read_text()
     assert "Nothing is compared" in text  # its path is not proven
     assert "Not compared" in text
-    assert "No condition that is recorded differs" in text
+    assert "No recorded condition differs" in text
     assert place.name in page(pages, "results.html")
     assert page(pages, place.name.replace("compare", "run"))
 

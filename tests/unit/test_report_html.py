@@ -189,7 +189,7 @@ def test_runs_without_limits_or_claim_are_shown_without_them() -> None:
         run=msgspec.structs.replace(section.run, claim=claim, open=None, close=None),
     )
     shown = Reader(page_of([bare], "bare")).shown
-    assert "this proves no wire" in shown
+    assert "this proves nothing about a wire" in shown
     no_numbers = replace(section, limits=Limits(attainable_bytes_per_s=None, floor_ns=None))
     assert "Bandwidth" in Reader(page_of([no_numbers], "no limits")).shown
 

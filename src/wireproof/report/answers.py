@@ -1,5 +1,7 @@
-"""The five questions, answered in one or two sentences each from the judgement and the claim.
-Concludes nothing new.
+"""The five questions of a report, each answered in one or two sentences from the judgement and the
+claim.
+
+It draws no new conclusions.
 """
 
 from collections import Counter
@@ -30,8 +32,10 @@ def _answer(question: str, short: str, text: str, tone: Tone) -> Item:
 
 
 def answers(section: JudgedRun, seen: Sequence[NicTraffic] | None = None) -> list[Item]:
-    """Normal? Wire? Which? Why? Undo? In this order: ``word`` is the question, ``text`` the short
-    answer. ``seen``: the traffic, if it was added up before.
+    """Return the answers to: normal? wire? which? why? undo?
+
+    ``word`` of an item is the question, ``text`` the short answer. ``seen``: the traffic, if it is
+    already added up.
     """
     return [
         _normal(section),
@@ -43,8 +47,8 @@ def answers(section: JudgedRun, seen: Sequence[NicTraffic] | None = None) -> lis
 
 
 def seen_of(seen: float, due: float) -> str:
-    """``657 MB seen for 629 MB of payload`` (headers make it more), ``0 B of 412 MB seen`` when
-    bytes are missing.
+    """Return ``657 MB seen for 629 MB of payload`` (headers add bytes), or ``0 B of 412 MB seen``
+    if bytes are missing.
     """
     if seen >= due:
         return f"{quantity.volume(seen)} seen for {quantity.volume(due)} of payload"
@@ -53,7 +57,7 @@ def seen_of(seen: float, due: float) -> str:
 
 LEVELS = {
     "wire": "counted at the physical port",
-    "function": "counted at a function of the adapter, whose own switch may turn bytes round",
+    "function": "counted at a function of the adapter, whose internal switch may return bytes",
     "stack": "counted at the kernel's interface",
 }
 _QUALITIES = {
@@ -63,8 +67,8 @@ _QUALITIES = {
 
 
 def counted_at(judged: Sequence[PairVerdict | GroupVerdict]) -> str:
-    """Where what is on the wire was counted: the weakest level, and what else weakens it; "" when
-    nothing is.
+    """Return where the bytes proven on the wire were counted: the weakest level and quality; "" if
+    none is proven.
     """
     proven = [one for one in judged if one.proof == "on-wire"]
     levels = {one.level for one in proven}
@@ -90,8 +94,8 @@ def _normal(section: JudgedRun) -> Item:
 
 
 def _reached(section: JudgedRun) -> str:
-    """What large messages reach of the ceiling: a number alone tells nobody whether it is
-    normal.
+    """Return the share of the ceiling that large messages reach: a rate alone does not show whether
+    it is normal.
     """
     limits, pairs = section.limits, counted(section.judgement)
     ceiling = limits.attainable_bytes_per_s if limits else None
@@ -114,13 +118,13 @@ _PROVEN: dict[str, tuple[str, Tone]] = {
     "unproven": ("Not proven", "inconclusive"),
 }
 _IN_PART = {"No": "Not all of it", "Not proven": "Not proven everywhere"}
-"""What is said instead where some results are on the wire."""
+"""Replaces the answer if some results are on the wire."""
 
 
 def _wire(section: JudgedRun, found: Sequence[NicTraffic]) -> Item:
     question = "Did it use the wire?"
     if not section.run.claim.wire:
-        text = "Memory or loopback inside one machine; this proves no wire."
+        text = "Memory or loopback inside one machine; this proves nothing about a wire."
         return _answer(question, "None claimed", text, "note")
     judged = results(section.judgement)
     proofs = Counter(one.proof for one in judged)
@@ -139,7 +143,7 @@ def _wire(section: JudgedRun, found: Sequence[NicTraffic]) -> Item:
 
 
 def _counted(found: Sequence[NicTraffic]) -> str:
-    """What the counters of the claimed NICs saw of what was due."""
+    """Return what the counters of the claimed NICs saw of the bytes that were due."""
     claimed = [flow for flow in found if flow.claimed and flow.seen_bytes is not None]
     if not claimed:
         return "No counter of a claimed NIC could be read."
@@ -151,8 +155,8 @@ def _counted(found: Sequence[NicTraffic]) -> str:
 def _which(section: JudgedRun) -> Item:
     question = "Which node or link?"
     decisive = _decisive(section)
-    # Only the most telling code is named here: what it explains (a node's pairs, say) would only
-    # repeat it.
+    # Only the most important code is named: the findings that it explains, such as the pairs of a
+    # node, would only repeat it.
     codes = {finding.code for finding in decisive[:1]}
     codes |= set(CULPRITS) if codes & set(CULPRITS) else set()
     subjects = [
@@ -203,7 +207,9 @@ _LEAST = ("one-rail", "unequal", "unknown", "striped")
 
 
 def rails_sentence(judgement: Judgement) -> str:
-    """``hsn0 50 %, hsn1 50 %, each its share at 4 MiB (shared from 1 MiB on)``; "" without."""
+    """Return ``hsn0 50 %, hsn1 50 %, each its share at 4 MiB (shared from 1 MiB on)``; "" without
+    rails.
+    """
     streams = [one for one in judgement.pairs if one.striping and one.unit == "bytes_per_s"]
     if not streams:
         return ""
@@ -224,7 +230,7 @@ def _least(pairs: Iterable[PairVerdict]) -> str:
 
 
 def _shared_from(sizes: Sequence[int], by_size: dict[int, list[PairVerdict]]) -> int | None:
-    """The smallest size from which on every result is shared."""
+    """Return the smallest size from which on every result is striped; None if there is none."""
     found = None
     for size in reversed(sizes):
         if _least(by_size[size]) != "striped":
@@ -248,51 +254,53 @@ def _shares(pairs: Sequence[PairVerdict]) -> str:
 _MOST_CHANGES = 6
 _OF_ITSELF = "This run measured and read counters only."
 _UNASKED = (
-    "What stands of earlier changes was not looked at: `wireproof tune status` on the hosts says"
-    " it."
+    "Earlier changes that may be in force were not checked: run `wireproof tune status` on"
+    " the hosts."
 )
 _STATES = {
-    "applying": "was broken off while it was applied",
+    "applying": "was interrupted while it was applied",
     "armed": "reverts by itself at its deadline",
-    "confirmed": "is kept, also after a reboot",
-    "partly": "is not reverted whole",
+    "confirmed": "is kept, even after a reboot",
+    "partly": "is only partly reverted",
 }
 
 
-def undo(found: Standing | None) -> tuple[str, str, bool]:
-    """Short answer, text, and whether it is known. None: the hosts were not asked."""
-    if found is None:
+def undo(standing: Standing | None) -> tuple[str, str, bool]:
+    """Return short answer, text, and whether the state is known. None: the hosts were not asked."""
+    if standing is None:
         return "This run changed nothing", f"{_OF_ITSELF} {_UNASKED}", True
-    known = not found.unread
-    lines = [_OF_ITSELF, *undo_lines(found)]
-    if found.sets:
-        count = len(found.sets)
-        return f"{count} change set{'s' if count > 1 else ''} stood", " ".join(lines), known
+    known = not standing.unread
+    lines = [_OF_ITSELF, *undo_lines(standing)]
+    if standing.sets:
+        verb = "was" if len(standing.sets) == 1 else "were"
+        short = f"{quantity.counted(len(standing.sets), 'change set')} {verb} in force"
+        return short, " ".join(lines), known
     if not known:
         return "Unknown", " ".join(lines), known
-    if found.hosts:
-        lines.append(f"No change by `wireproof tune` stood on {fold(found.hosts)}.")
+    if standing.hosts:
+        lines.append(f"No change by `wireproof tune` was in force on {fold(standing.hosts)}.")
     return "Nothing was changed", " ".join(lines), known
 
 
-def undo_lines(found: Standing) -> list[str]:
-    """A line for each set that stood, and for the hosts of which nothing is known."""
-    return [*(_set(one, found) for one in found.sets), *_unread(found)]
+def undo_lines(standing: Standing) -> list[str]:
+    """Return a line for each change set in force, and for the hosts whose state is unknown."""
+    return [*(_set(change_set, standing) for change_set in standing.sets), *_unread(standing)]
 
 
-def _where(names: str, found: Standing) -> str:
-    """The options that name these hosts."""
-    lab = f" --lab {clean(found.lab, 64)}" if found.lab else ""
-    return lab if found.here else f"{lab} --hosts '{names}'"
+def _where(names: str, standing: Standing) -> str:
+    """Return the options that select these hosts."""
+    lab = f" --lab {clean(standing.lab, 64)}" if standing.lab else ""
+    return lab if standing.here else f"{lab} --hosts '{names}'"
 
 
-def _set(one: StandingSet, found: Standing) -> str:
-    names = fold(one.hosts)
-    about = ", ".join([f"on {names}", *([f"since {clean(one.since, 40)}"] if one.since else [])])
-    how = _STATES.get(one.state, one.state)
+def _set(change_set: StandingSet, standing: Standing) -> str:
+    names, name = fold(change_set.hosts), clean(change_set.id, 64)
+    since = f", since {clean(change_set.since, 40)}" if change_set.since else ""
+    how = _STATES.get(change_set.state, change_set.state)
     return (
-        f"Change set {clean(one.id, 64)} stood {about}, and {how}: {_changes(one.changes)}."
-        f" `wireproof tune revert {clean(one.id, 64)}{_where(names, found)}` takes it back."
+        f"Change set {name} was in force on {names}{since}, and {how}:"
+        f" {_changes(change_set.changes)}."
+        f" `wireproof tune revert {name}{_where(names, standing)}` reverts it."
     )
 
 
@@ -302,9 +310,9 @@ def _changes(changes: Sequence[str]) -> str:
     return (shown or "no value could be read") + (f"; {left} more" if left > 0 else "")
 
 
-def _unread(found: Standing) -> list[str]:
+def _unread(standing: Standing) -> list[str]:
     return [
-        f"What stood on {fold(hosts)} is unknown: {clean(reason, 200).rstrip('.')}."
-        f" `wireproof tune status{_where(fold(hosts), found)}` as root says it."
-        for reason, hosts in found.unread.items()
+        f"What was in force on {fold(hosts)} is unknown: {clean(reason, 200).rstrip('.')}."
+        f" Run `wireproof tune status{_where(fold(hosts), standing)}` as root to see it."
+        for reason, hosts in standing.unread.items()
     ]

@@ -1,4 +1,4 @@
-"""What an audit found, for other programs: SARIF 2.1.0, JUnit XML, OpenMetrics, Node Health
+"""The result of an audit for other programs: SARIF 2.1.0, JUnit XML, OpenMetrics, Node Health
 Check.
 """
 
@@ -17,7 +17,9 @@ _LEVELS: dict[Status, str] = {"fail": "error", "unknown": "warning"}
 
 
 def _sarif(audit: Audit) -> str:
-    """Static Analysis Results Interchange Format: a result for each fail and each unknown."""
+    """Return Static Analysis Results Interchange Format: a result for each failure and each
+    unknown.
+    """
     shown = [one for one in audit.results if one.status in _LEVELS]
     rules = {one.id: {"id": one.id, "shortDescription": {"text": one.id}} for one in shown}
     driver = {
@@ -46,8 +48,10 @@ def _sarif_result(one: AuditResult) -> dict[str, object]:
 
 
 def _junit(audit: Audit) -> str:
-    """A test suite for each host, a test case for each setting. What could not be read is an
-    ``error``: a skipped case reads as one that is all right.
+    """Return a test suite for each host with a test case for each setting.
+
+    A setting that could not be read is an ``error``: a skipped case would look like one without a
+    problem.
     """
     lines = ['<?xml version="1.0" encoding="UTF-8"?>', "<testsuites>"]
     for host in audit.hosts:
@@ -82,8 +86,8 @@ def _case(one: AuditResult) -> str:
 
 
 def _openmetrics(audit: Audit) -> str:
-    """For node_exporter's text file collector: how many settings have which status on each node,
-    and a series for each that fails.
+    """Return metrics for node_exporter's text file collector: the number of settings of each node
+    by status, and a series for each setting that fails.
     """
     counts: dict[tuple[str, str], int] = {}
     failed: dict[tuple[str, str, str], None] = {}
@@ -114,7 +118,9 @@ def _openmetrics(audit: Audit) -> str:
 
 
 def _nhc(audit: Audit) -> str:
-    """``ERROR:  wireproof:  ...`` in one line, as Node Health Check logs its own checks."""
+    """Return ``ERROR:  wireproof:  ...`` on one line, in the form of Node Health Check's log
+    lines.
+    """
     fails, verdict = failing(audit.results), audit.verdict
     names = ", ".join(f"{one.id} on {one.who}" for one in fails)
     read = sum(len(one.ids) for one in unread(audit.results))

@@ -1,5 +1,5 @@
-"""What a run discloses of itself: network, software and method; and items of hosts folded, so that
-what all have alike stands there once.
+"""What a run discloses: network, software and method. Items that all hosts have in common appear
+once.
 """
 
 import shlex
@@ -15,11 +15,11 @@ from wireproof.report.judged_run import JudgedRun
 from wireproof.report.names import natural
 
 Found = tuple[Group, str, str, str, str]
-"""Group, name, value, host ("" = the run's) and why it is not known."""
+"""Group, name, value, host ("" for the run) and why the value is unknown."""
 
 
 def folded(found: Iterable[Found], hosts: Sequence[str]) -> Disclosure:
-    """Every item once for each value, with the hosts that have it."""
+    """Return every item once for each value, with the hosts that have it."""
     values: dict[tuple[Group, str], dict[tuple[str, str], dict[str, None]]] = {}
     for group, name, value, host, why in found:
         same = values.setdefault((group, name), {}).setdefault((value, why), {})
@@ -36,19 +36,21 @@ def folded(found: Iterable[Found], hosts: Sequence[str]) -> Disclosure:
 
 
 def _some(who: Collection[str], everybody: Sequence[str]) -> list[str]:
-    """Those who have it, none where all do."""
+    """Return the hosts that have the value; empty if all have it."""
     return [] if len(who) == len(everybody) else sorted(who, key=natural)
 
 
 def run_items(section: JudgedRun) -> list[Found]:
-    """What the run itself tells, in the order in which it is read."""
+    """Return the items that the run itself provides, in reading order."""
     claimed = {claim.rank: claim.nic for claim in reversed(section.run.claim.hosts)}
     hosts = [one for host in section.run.hosts for one in (*_network(claimed, host), *_mpi(host))]
     return [*hosts, *_software(section.run), *_method(section)]
 
 
 def _network(nics: Mapping[int, str], host: Host) -> list[Found]:
-    """The claimed interfaces of a host, by its rank: of several rails each by its name."""
+    """Return the claimed interfaces of a host, chosen by rank; with several rails, each by its
+    name.
+    """
     rails = [one for one in rails_of(nics.get(host.rank, "")) if one]
     if not rails:
         return [("network", "interface", "", host.host, "none was claimed")]
@@ -69,7 +71,7 @@ def _rail(host: Host, rail: str, *, several: bool) -> list[Found]:
 
 
 def _of_nic(nic: Nic) -> list[tuple[str, str]]:
-    """Name and value; "" where the host does not say."""
+    """Return names with values; "" if the host does not report the value."""
     rdma = nic.rdma
     speed = quantity.line_rate(nic.speed_mbps * 1e6) if nic.speed_mbps else ""
     found = [
@@ -151,7 +153,7 @@ def _range(counts: Sequence[int]) -> str:
 
 
 def setting_items(audit: Audit | None) -> list[Found]:
-    """Every setting that an audit has read; of one that could not be read, why."""
+    """Return every setting that an audit read; for a setting that could not be read, the reason."""
     if audit is None:
         why = "the hosts' settings were not read (a check reads them; `wireproof audit` too)"
         return [("settings", "settings of the hosts", "", "", why)]

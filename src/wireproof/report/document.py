@@ -1,7 +1,7 @@
-"""A result as a document: an answer, then parts. A verb builds one; text, Markdown and HTML are
-rendered from it by one renderer each.
+"""A result as a document: an answer followed by parts. Each verb builds one document, and one
+renderer per format turns it into text, Markdown or HTML.
 
-Texts may hold names from outside: each renderer makes them safe.
+Texts may contain names from outside: each renderer makes them safe.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 
 Form = Literal["text", "html", "markdown", "json"]
-"""The forms in which every verb prints its result."""
+"""The formats in which every verb can print its result."""
 FORMS: tuple[Form, ...] = get_args(Form)
 
 Tone = Literal["", "pass", "fail", "inconclusive", "warning", "note"]
-"""The colour of a text; ``note`` is faint."""
+"""The colour of a text; ``note`` is dimmed."""
 WORDS: dict[str, str] = {
     "pass": "PASS",
     "fail": "FAIL",
@@ -36,8 +36,8 @@ WORDS: dict[str, str] = {
 
 
 class Value(NamedTuple):
-    """A text with what it stands for: ``raw``, the number for sorting and for CSV; ``place``, the
-    page that it leads to; ``tone``, the colour of a word such as a verdict.
+    """A text with its meaning: ``raw``: number for sorting and for CSV; ``place``: page that it
+    links to; ``tone``: colour of a word such as a verdict.
     """
 
     text: str
@@ -47,8 +47,8 @@ class Value(NamedTuple):
 
 
 class Bar(NamedTuple):
-    """A bar from zero; the longest bar of its column is full unless ``full`` is given. ``due``:
-    where it should end, None if that is not known; ``words`` stand beside it.
+    """A bar that starts at zero. The longest bar of a column is full unless ``full`` is given.
+    ``due``: expected end of the bar, None if unknown; ``words``: text beside it.
     """
 
     value: float | None
@@ -58,7 +58,7 @@ class Bar(NamedTuple):
 
 
 class Span(NamedTuple):
-    """An estimate with its interval, beside ``center``: a row of a forest plot."""
+    """An estimate with its interval relative to ``center``: a row of a forest plot."""
 
     value: float
     low: float | None
@@ -67,8 +67,8 @@ class Span(NamedTuple):
 
 
 class Spark(NamedTuple):
-    """A curve in one line: values in order; ``full`` is the height of a full bar. ``words``
-    describe the curve, and stand for it where there are no pictures.
+    """A curve on one line: values in order; ``full`` is the value of a full bar. ``words`` describe
+    the curve and replace it if pictures are not possible.
     """
 
     values: tuple[float, ...]
@@ -77,8 +77,8 @@ class Spark(NamedTuple):
 
 
 class Dots(NamedTuple):
-    """Published numbers (ns or bytes/s), the faster to the right, and where ours lies: ``value``,
-    None if there is none.
+    """Published numbers (ns or bytes/s), faster ones to the right. ``value``: the measured number
+    among them, None if there is none.
     """
 
     values: tuple[float, ...]
@@ -96,8 +96,9 @@ Cell: TypeAlias = str | Value | Figure
 
 
 class Head(NamedTuple):
-    """``keep``: the higher, the longer the column stays when the width is short. ``name``: of the
-    column in a CSV file, with the unit of the raw values; else its title.
+    """A column. ``keep``: columns with higher numbers are kept longer if the width is small.
+    ``name``: name of the column in a CSV file, with the unit of the raw values; "" for its
+    title.
     """
 
     title: str
@@ -113,8 +114,8 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True)
 class Text:
-    """A paragraph. ``mark``: a sign before it, as in a list (``!``, ``-``); ``place``: the page it
-    leads to.
+    """A paragraph. ``mark``: a sign before it, as in a list (``!``, ``-``); ``place``: the page
+    that it links to.
     """
 
     kind: ClassVar[str] = "text"
@@ -126,7 +127,7 @@ class Text:
 
 @dataclass(frozen=True)
 class Facts:
-    """Names with their values."""
+    """Names with values."""
 
     kind: ClassVar[str] = "facts"
     rows: tuple[tuple[str, Cell], ...]
@@ -134,9 +135,9 @@ class Facts:
 
 @dataclass(frozen=True)
 class Table:
-    """``heads`` and the cells of each row have the same length. A column holds texts or figures,
-    never both, and a table has at most one column of figures. Text shows the first ``most`` rows.
-    ``name``: of the file that a page saves it as, if not by its title.
+    """A table. Each row has as many cells as there are ``heads``. A column holds either texts or
+    figures, and a table has at most one column of figures. Text shows the first ``most`` rows.
+    ``name``: the name of the file that a page saves it as; "" for its title.
     """
 
     kind: ClassVar[str] = "table"
@@ -149,9 +150,10 @@ class Table:
 
 
 class Item(NamedTuple):
-    """What was found. ``details``: a label and a text each, such as ``("next", advice)``; of no
-    label the text alone. ``right``: what should stand there, as lines to be pasted. ``more``: a
-    label and a text each, which a page folds and text leaves out. ``anchor``: its name on a page.
+    """One finding or list item. ``details``: pairs of label and text, such as ``("next", advice)``;
+    without a label, only the text is shown. ``right``: the correct content, as lines to paste.
+    ``more``: pairs of label and text that a page folds and text omits. ``anchor``: its
+    identifier on a page.
     """
 
     tone: Tone
@@ -159,7 +161,7 @@ class Item(NamedTuple):
     code: str = ""
     details: tuple[tuple[str, str | Value], ...] = ()
     word: str = ""
-    """In place of the word for ``tone``: the place in a file, the name of a setting."""
+    """Replaces the word for ``tone``: a position in a file, or the name of a setting."""
     right: str = ""
     more: tuple[tuple[str, str], ...] = ()
     anchor: str = ""
@@ -170,15 +172,15 @@ class Findings:
     kind: ClassVar[str] = "findings"
     items: tuple[Item, ...]
     most: int = 1000
-    """Items that text and Markdown show."""
+    """Maximum number of items in text and Markdown."""
     whole: bool = False
-    """In text each stands on a line of its own, for editors that jump to it."""
+    """In text, each item is on one line, so that editors can jump to it."""
     cards: bool = False
-    """Questions with their answers: on a page each stands in a box."""
+    """Questions with answers: a page puts each into a box."""
 
 
 class Step(NamedTuple):
-    """What to do, and the command that does it."""
+    """A step to take, and the command for it."""
 
     text: str
     command: str = ""
@@ -193,7 +195,7 @@ class Steps:
 
 @dataclass(frozen=True)
 class Raw:
-    """Lines whose blanks matter: a difference, a script."""
+    """Lines whose blanks matter: a diff or a script."""
 
     kind: ClassVar[str] = "raw"
     lines: tuple[str, ...]
@@ -204,8 +206,8 @@ NOTHING = Spark((), 0.0, "")
 
 @dataclass(frozen=True)
 class Picture:
-    """Pictures on a page, made if they are drawn; the ``spark`` in text, and its words in Markdown:
-    what they show stands in a table beside them.
+    """Pictures on a page, created only if they are drawn. Text shows the ``spark``, Markdown its
+    words; a table contains the same numbers.
     """
 
     kind: ClassVar[str] = "picture"
@@ -215,8 +217,8 @@ class Picture:
 
 @dataclass(frozen=True)
 class Section:
-    """``answer``: what a reader looks for, below the title. ``fold``: a page folds it, ``open`` or
-    ``closed``. ``anchor``: its name on a page.
+    """A titled group of parts. ``answer``: the main result, below the title. ``fold``: a page folds
+    the section, initially ``open`` or ``closed``. ``anchor``: its identifier on a page.
     """
 
     kind: ClassVar[str] = "section"
@@ -229,7 +231,7 @@ class Section:
 
     @property
     def whole(self) -> bool:
-        """True if it holds sections itself: a document within one."""
+        """True if it contains sections: a document within the document."""
         return any(isinstance(part, Section) for part in self.parts)
 
 
@@ -238,7 +240,7 @@ Part: TypeAlias = Text | Facts | Table | Findings | Steps | Raw | Picture | Sect
 
 @dataclass(frozen=True)
 class Document:
-    """``title``: what the result is; ``answer``: the sentence that a reader looks for."""
+    """``title``: what the result is; ``answer``: the sentence that answers the user's question."""
 
     title: str
     answer: str
@@ -247,7 +249,9 @@ class Document:
 
 
 def items_of(findings: Sequence[Finding]) -> tuple[Item, ...]:
-    """Findings of a judgement, with the hosts that share each and what to do next."""
+    """Return the findings of a judgement as items, with the hosts that each concerns and what to do
+    next.
+    """
     return tuple(_item(finding) for finding in findings)
 
 
@@ -259,15 +263,15 @@ def _item(finding: Finding) -> Item:
 
 
 def words_of(cell: Cell) -> str:
-    """What a cell says in words; "" for a bar or an interval: the numbers stand beside it."""
+    """Return the words of a cell; "" for a bar or an interval, whose numbers are in other cells."""
     if isinstance(cell, Value):
         return cell.text
     return cell if isinstance(cell, str) else getattr(cell, "words", "")
 
 
 def full_of(table: Table) -> float:
-    """What a full bar of the table's figures is: the largest value, or the largest distance of an
-    end of an interval from its center.
+    """Return the value of a full bar in the table: the largest value, or the largest distance
+    between the end of an interval and its center.
     """
     sizes = [abs(size) for row in table.rows for cell in row.cells for size in _sizes(cell)]
     return max((size for size in sizes if math.isfinite(size)), default=0.0)

@@ -1,5 +1,5 @@
-"""What fails in an audit, an entry of the catalogue at a time: on which hosts, with which values,
-the worst expected effect on this fabric first. Text and page take their sentences from here.
+"""What fails in an audit, by entry of the catalogue: on which hosts, with which values, the largest
+expected effect on this fabric first. Text and page take their sentences from here.
 """
 
 import re
@@ -13,22 +13,24 @@ from wireproof.report.names import fold, listed
 _SURE = {"measured": 1.0, "vendor": 0.9, "literature": 0.7, "practice": 0.6, "estimate": 0.3}
 _WEIGHTS = {"correctness": 3.0, "availability": 2.0, "none": 0.0}
 _OTHER_CARRIER = 0.2
-"""A setting of sockets matters that much less on a fabric of RDMA, and vice versa."""
+"""Factor for a setting of sockets on an RDMA fabric, and vice versa."""
 _UNKEPT = "is not in the archive"
 _UNASKED = "was not asked for"
 _MOST_VALUES = 3
 _MOST_LABELS = 6
 _RDMA_PORTS = ("port-state", "port-rate")
-"""Entries that only a host with an RDMA port answers."""
+"""Entries that apply only to a host with an RDMA port."""
 _RDMA = ("rocev2", "iwarp", "infiniband", "omnipath", "truescale", "efa", "slingshot", "fabric")
 _WAYS = {"tx": ", what is sent", "rx": ", what is received", "": ""}
 
 
 @dataclass(frozen=True)
 class Failing:
-    """One entry that fails. ``who`` and ``values`` are folded words; ``others``: how most hosts
-    have it, "" where that is not the reason. ``fix`` is that of the first host, ``alike`` how many
-    more have one like it. ``cause``: it may be the cause of what a check has found.
+    """One entry that fails.
+
+    ``who`` and ``values``: folded, as text; ``others``: the value on most hosts, "" if the failure
+    has another reason. ``fix``: the fix for the first host; ``alike``: number of further hosts with
+    a similar fix. ``cause``: the entry may be the cause of what a check found.
     """
 
     id: str
@@ -45,12 +47,12 @@ class Failing:
 
     @property
     def expected(self) -> str:
-        """The expected effect; "" where there is none."""
+        """The expected effect; "" if there is none."""
         return effect_text(self.effect) if self.effect is not None else ""
 
     @property
     def mend(self) -> str:
-        """Fix and undo, and on how many more the like; "" without one."""
+        """Fix, number of similar fixes, and undo; "" without a fix."""
         if not self.fix:
             return ""
         more = f" (and the like on {self.alike} more)" if self.alike else ""
@@ -60,8 +62,8 @@ class Failing:
 def failing(
     results: Sequence[AuditResult], carrier: str = "", causes: Collection[str] = ()
 ) -> list[Failing]:
-    """The entries that fail: first those that may be the cause of what is slow (``causes``), then
-    by the effect that is expected on ``carrier`` (``ip``, ``rdma``, "" where it is not known).
+    """Return the entries that fail: first those that may be the cause of what is slow (``causes``),
+    then by expected effect on ``carrier`` (``ip``, ``rdma``, "" if unknown).
     """
     groups: dict[str, list[AuditResult]] = defaultdict(list)
     for one in results:
@@ -73,7 +75,9 @@ def failing(
 
 
 def carrier_of(results: Iterable[AuditResult], protocol: str = "") -> str:
-    """What carries the messages: by the protocol that is claimed, else by what the hosts have."""
+    """Return what carries the messages: according to the claimed protocol, otherwise to what the
+    hosts have.
+    """
     if protocol:
         return "rdma" if protocol in _RDMA else "ip" if protocol == "tcp" else ""
     answered = any(one.id in _RDMA_PORTS and one.status in ("pass", "fail") for one in results)
@@ -81,7 +85,7 @@ def carrier_of(results: Iterable[AuditResult], protocol: str = "") -> str:
 
 
 def _weight(effect: SettingEffect | None, carrier: str) -> float:
-    """How much is expected of mending it: effect times how sure it is."""
+    """Return how much a fix is expected to gain: the effect times its certainty."""
     if effect is None:
         return 0.0
     apart = {effect.over, carrier} == {"ip", "rdma"}
@@ -90,7 +94,9 @@ def _weight(effect: SettingEffect | None, carrier: str) -> float:
 
 
 def _failing(name: str, group: Sequence[AuditResult], cause: bool) -> Failing:
-    """Results that only say that hosts differ add how the others have it."""
+    """Combine the results of one entry. Results that only report a difference between hosts add the
+    value on the others.
+    """
     wrong = [one for one in group if not one.usual] or list(group)
     odd = [one for one in group if one.usual]
     first = wrong[0]
@@ -118,7 +124,7 @@ def _others(odd: Sequence[AuditResult], wrong: Sequence[AuditResult]) -> str:
 
 @dataclass(frozen=True)
 class Unread:
-    """Entries that one reason kept from being read, on the same hosts."""
+    """Entries that could not be read on the same hosts for the same reason."""
 
     ids: tuple[str, ...]
     who: str
@@ -126,7 +132,7 @@ class Unread:
 
 
 def unread(results: Iterable[AuditResult]) -> list[Unread]:
-    """What could not be read, one for each reason, that of most entries first."""
+    """Return the entries that could not be read, grouped by reason, largest group first."""
     groups: dict[tuple[str, str], list[AuditResult]] = defaultdict(list)
     by_entry: dict[tuple[str, str], list[AuditResult]] = defaultdict(list)
     for one in results:
@@ -142,8 +148,9 @@ def unread(results: Iterable[AuditResult]) -> list[Unread]:
 
 
 def _reason(one: AuditResult) -> str:
-    """The message without the entry's title and the names of interfaces in paths; a program that is
-    missing is one reason for all, and so is what an archive does not keep.
+    """Return the reason without the entry's title and without names of interfaces in paths.
+
+    So a missing program is one reason for all entries, as is data that an archive does not contain.
     """
     reason = one.message.partition(": ")[2] or one.message
     places = reason.split("; ")
@@ -159,7 +166,7 @@ def _reason(one: AuditResult) -> str:
 
 
 def _values(group: Sequence[AuditResult]) -> str:
-    """``4096``; ``4096 (n3), 8192 (n4)`` where there are several."""
+    """Return ``4096``, or ``4096 (n3), 8192 (n4)`` for several values."""
     by_value: dict[str, list[AuditResult]] = defaultdict(list)
     for one in group:
         by_value[one.seen or "not set"].append(one)
@@ -173,14 +180,16 @@ def _values(group: Sequence[AuditResult]) -> str:
 
 
 def who(group: Sequence[AuditResult]) -> str:
-    """Hosts and interfaces, folded."""
+    """Return hosts and interfaces, folded."""
     hosts = fold(dict.fromkeys(one.host for one in group))
     labels = list(dict.fromkeys(one.instance for one in group if one.instance))
     return f"{hosts} {listed(labels, _MOST_LABELS)}".rstrip()
 
 
 def effect_text(effect: SettingEffect) -> str:
-    """``10 % to 100 % of latency (literature)``, ``up to 90 % of bandwidth, what is sent (…)``."""
+    """Return ``10 % to 100 % of latency (literature)``, ``up to 90 % of bandwidth, what is sent
+    (…)``.
+    """
     if effect.on == "none":
         return ""
     pauses = " where it pauses" if effect.pauses else ""

@@ -1,7 +1,9 @@
-"""What each NIC carried beside what it should have carried: the picture of the proof.
+"""Traffic of each NIC compared with the traffic expected from the payload: the data for the picture
+of the proof.
 
-Sums over points whose messages are big enough that headers do not drown the payload. The ledger has
-the counters' meaning and the background; this module only adds them up over the points of a run.
+It covers points whose messages are so large that headers add little to the payload. The ledger
+interprets the counters and subtracts the background; this module only adds them up over the points
+of a run.
 """
 
 from __future__ import annotations
@@ -24,17 +26,17 @@ if TYPE_CHECKING:
 
 
 SMALL_BYTES = 1024
-"""Smaller messages are left out of the picture: their frames are mostly header (the judge still
-weighs them).
+"""Smaller messages are not part of the picture, because their frames are mostly headers. The judge
+still considers them.
 """
 
 STRAY_BYTES = 10_000
-"""NICs that nobody claimed are shown when they carried at least this much."""
+"""NICs outside the claim are shown if they carried at least this many bytes."""
 
 
 class NicTraffic(msgspec.Struct, frozen=True, kw_only=True):
-    """Bytes that had to pass one NIC in one direction, and bytes that its counters saw (null: not
-    readable), by the weakest level and quality of what was added.
+    """Bytes that had to pass one NIC in one direction, and bytes that its counters show (null: not
+    readable). ``level``, ``quality``: the weakest of the summed entries.
     """
 
     host: str
@@ -49,8 +51,8 @@ class NicTraffic(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass
 class _Namespace:
-    """One network namespace with the ranks that run in it: expected and seen bytes of each NIC and
-    direction, and how they were counted.
+    """One network namespace and the ranks in it: expected and counted bytes of each NIC and
+    direction, with level and quality.
     """
 
     ranks: set[int] = field(default_factory=set)
@@ -60,11 +62,11 @@ class _Namespace:
 
 
 def flows(run: Run) -> list[NicTraffic]:
-    """Expected and seen bytes per host, NIC and direction: claimed NICs first, then others that
-    carried traffic.
+    """Return expected and counted bytes per host, NIC and direction: claimed NICs first, then
+    others with traffic.
     """
-    # How much of a group's traffic has to leave a host is the judge's to say: ranks of one host
-    # talk inside it.
+    # Only the judge knows how much of a group's traffic leaves a host, because ranks of one host
+    # communicate inside it.
     paired = [point for point in run.points if point.group is None]
     points = [point for point in paired if point.message_bytes >= SMALL_BYTES] or paired
     namespaces: dict[int, _Namespace] = {}
@@ -100,8 +102,8 @@ def _flows_of(known: _Known, reader: int, namespace: _Namespace) -> Iterator[Nic
 
 @dataclass(frozen=True)
 class _Known:
-    """What is the same for every point of a run: its hosts, their ports made ready, their idle
-    traffic, and the claimed NICs by rank.
+    """Data shared by all points of a run: hosts, prepared ports, idle traffic, and the claimed NICs
+    by rank.
     """
 
     run: Run
@@ -130,7 +132,9 @@ class _Known:
 
 
 def _as_ports(host: Host, claim: str) -> str:
-    """The claim by the names of the host's ports: a user may name an RDMA device."""
+    """Return the claim with the names of the host's ports, because a user may name an RDMA
+    device.
+    """
     from wireproof.analysis.relations import port_called
 
     found = [(name, port_called(host.nics, name)) for name in rails_of(claim)]
@@ -153,7 +157,9 @@ def _add_point(known: _Known, point: PointRecord, namespaces: dict[int, _Namespa
 
 
 def _due_shares(run: Run, claims: set[str]) -> dict[str, float]:
-    """Claimed NIC to its part of what is due: all of it, or a rail's part of the line rates."""
+    """Return the share of the due bytes of each claimed NIC: 1, or a rail's part of the line
+    rates.
+    """
     found: dict[str, float] = {}
     for claim in claims:
         names, link = rails_of(claim), run.claim.link
@@ -170,8 +176,8 @@ def _add(
     claimed: Mapping[str, float],
     due: float,
 ) -> None:
-    """Add what one point moved: expected bytes count only where the counter could be read, so that
-    the two stay comparable.
+    """Add the bytes of one point. Expected bytes count only if the counter could be read, so that
+    both sums stay comparable.
     """
     from wireproof.analysis.crossed import crossed_at
     from wireproof.analysis.places import one_place
@@ -191,7 +197,7 @@ def _add(
 
 
 def _payload(point: PointRecord, reader_of: dict[int, int]) -> dict[tuple[int, Direction], float]:
-    """Payload that had to leave and to enter each namespace, had all of it crossed a wire."""
+    """Return the payload that each namespace would send and receive if all of it crossed a wire."""
     total: dict[tuple[int, Direction], float] = {}
     for pair in point.pairs:
         moves: tuple[tuple[int, Direction, int], ...] = (

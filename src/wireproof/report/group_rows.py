@@ -1,8 +1,8 @@
 """Points that many ranks measured together (rings, message rate, collectives, congestion), arranged
-for reading.
+as rows of tables.
 
-Rates are derived here and nothing else: messages/s = messages of one operation / time of one
-operation, bytes/s = that times the size of a message. Concludes nothing.
+It only derives rates: messages/s = messages of one operation / time of one operation; bytes/s =
+messages/s times message size. It draws no conclusions.
 """
 
 import math
@@ -20,12 +20,12 @@ from wireproof.report.judged_run import JudgedRun
 
 @dataclass(frozen=True)
 class GroupRow:
-    """One point. ``judged`` None: it has no verdict. Times in ns per operation, None where nothing
+    """One point. ``judged`` None: it has no verdict. Times are in ns per operation, None if nothing
     was timed.
 
-    ``ranks_per_node`` such as ``4`` or ``1-4``. ``mean_ns``, ``max_ns``: over the members, each by
-    its own mean. ``messages_per_s``, ``bytes_per_s``: sums over all members; None for a library's
-    collective, which may move what it likes.
+    ``ranks_per_node``: such as ``4`` or ``1-4``. ``mean_ns``, ``max_ns``: over the mean times of
+    the members. ``messages_per_s``, ``bytes_per_s``: sums over all members; None for a library's
+    collective, which may move other amounts.
     """
 
     point: int
@@ -56,7 +56,7 @@ class GroupRow:
 
 @dataclass(frozen=True)
 class GroupTable:
-    """All points of one pattern, order and kind, by size and members."""
+    """All points of one pattern, order and form, sorted by size and members."""
 
     pattern: str
     title: str
@@ -64,7 +64,7 @@ class GroupTable:
 
 
 def group_tables(section: JudgedRun) -> list[GroupTable]:
-    """One table per pattern, order, blocking and threads, in the order of the patterns."""
+    """Return one table per pattern, order, blocking and threads, in the order of the patterns."""
     host_of = _hosts(section.run)
     judged = {(one.point, one.repeat): one for one in section.judgement.groups}
     found: dict[tuple[str, str, bool, int], list[GroupRow]] = {}
@@ -80,7 +80,7 @@ def group_tables(section: JudgedRun) -> list[GroupTable]:
 
 
 def group_row(run: Run, point: PointRecord, group: GroupResult) -> GroupRow:
-    """One point arranged; who is on which node comes from the run's claim."""
+    """Return the row of one point; the run's claim tells which ranks are on which node."""
     return _row(point, group, _hosts(run))
 
 
@@ -101,7 +101,7 @@ def _table(key: tuple[str, str, bool, int], rows: list[GroupRow]) -> GroupTable:
 
 def _row(point: PointRecord, group: GroupResult, host_of: dict[int, str]) -> GroupRow:
     estimate = group.estimate
-    own = [value for one in group.member_ns if (value := _positive(one)) is not None]
+    means = [value for one in group.member_ns if (value := _positive(one)) is not None]
     counts = Counter(host_of.get(rank, f"rank {rank}") for rank in group.members)
     named = point.formula != "robust" and group.formula_value_ns is not None
     row = GroupRow(
@@ -111,8 +111,8 @@ def _row(point: PointRecord, group: GroupResult, host_of: dict[int, str]) -> Gro
         ranks_per_node=_span(counts.values()),
         message_bytes=point.message_bytes,
         status=group.status,
-        mean_ns=fmean(own) if own else None,
-        max_ns=max(own, default=None),
+        mean_ns=fmean(means) if means else None,
+        max_ns=max(means, default=None),
         formula=point.formula if named else "",
         formula_ns=_positive(group.formula_value_ns) if named else None,
         overlap=group.overlap.share if group.overlap else None,
@@ -126,9 +126,9 @@ def _row(point: PointRecord, group: GroupResult, host_of: dict[int, str]) -> Gro
 
 
 def _timed(row: GroupRow, point: PointRecord, group: GroupResult, estimate: Estimate) -> GroupRow:
-    """``row`` with its time, and the rates that follow from it."""
+    """Return ``row`` with its time and the rates that follow from it."""
     time = _positive(estimate.median_ns)
-    # What a library's collective sends is its own affair, and loaded half round trips are no rate.
+    # A library's collective may send any amount, and loaded half round trips are not a rate.
     counted = group.exact and point.pattern != "congestion" and group.messages_per_operation > 0
     rate = group.messages_per_operation / time * 1e9 if time and counted else None
     return replace(
@@ -144,7 +144,7 @@ def _timed(row: GroupRow, point: PointRecord, group: GroupResult, estimate: Esti
 
 
 def _span(counts: Iterable[int]) -> str:
-    """``4``, or ``1-4`` where nodes differ."""
+    """Return ``4``, or ``1-4`` if nodes differ."""
     known = sorted(counts) or [0]
     return str(known[0]) if known[0] == known[-1] else f"{known[0]}-{known[-1]}"
 

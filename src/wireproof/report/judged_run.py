@@ -1,6 +1,4 @@
-"""One part of a report: one run with its judgement, and nothing that was not measured, observed or
-concluded.
-"""
+"""One run of a report with its judgement: only what was measured, observed or concluded."""
 
 import math
 import os
@@ -27,8 +25,8 @@ from wireproof.model.setting import Audit
 from wireproof.model.tuning import Standing
 from wireproof.report.names import fold
 
-# Which of several findings speaks first. Off the path, no other number means anything; a node
-# explains its pairs.
+# Order of importance among findings. If traffic is off the path, no other number means anything; a
+# slow node explains its pairs.
 _TELLING: tuple[str, ...] = (
     "nothing-measured",
     "shared-memory-suspected",
@@ -67,15 +65,15 @@ CULPRITS = ("switch-slow", "node-slow", "port-slow", "link-slow", "pair-slow")
 
 @dataclass(frozen=True)
 class JudgedRun:
-    """``lead`` is one paragraph for people; ``standing``: which changes of ours stood on the hosts,
-    None where they were not asked.
+    """One run with its judgement and everything that reports show of it.
 
-    ``located``: which node, port, link or switch is slow, one per metric that was screened.
-    ``fabric``, where known, says which nodes are drawn together when there are many. ``settings``:
-    the audit of its hosts. ``records``: the folders of its launches, in order. ``constants``: those
-    of the limits that the user has set. ``settled``: repeats count for the samples that they
-    repeat. ``statistics``: PSM3's own counters, None where they were not asked for. ``disclosure``:
-    the configuration that it was measured with.
+    ``lead``: a paragraph for readers. ``standing``: changes by wireproof in force on the hosts,
+    None if the hosts were not asked. ``located``: which node, port, link or switch is slow, one
+    entry per screened metric. ``fabric``: if known, determines which nodes are drawn together.
+    ``settings``: audit of the hosts. ``records``: folders of the launches, in order. ``constants``:
+    limits that the user set. ``settled``: a repeat replaces the samples that it repeats.
+    ``statistics``: PSM3's counters, None if they were not requested. ``disclosure``: the
+    configuration that was measured.
     """
 
     title: str
@@ -96,14 +94,16 @@ class JudgedRun:
 
 
 def ranked(findings: list[Finding]) -> list[Finding]:
-    """Findings, gravest first, then the most telling; the judge's own order is kept among
-    equals.
+    """Return the findings, worst severity first, then the most important; otherwise in the judge's
+    order.
     """
     return sorted(findings, key=_rank)
 
 
 def grouped(findings: list[Finding]) -> list[list[Finding]]:
-    """Ranked findings, those of one code and severity together: a bad node makes many alike."""
+    """Return ranked findings, grouped by code and severity, because a bad node causes many similar
+    findings.
+    """
     groups: dict[tuple[str, str], list[Finding]] = {}
     for finding in ranked(findings):
         groups.setdefault((finding.severity, finding.code), []).append(finding)
@@ -111,7 +111,7 @@ def grouped(findings: list[Finding]) -> list[list[Finding]]:
 
 
 def _rank(finding: Finding) -> tuple[int, int, float]:
-    """Severity, how telling the code is, and of culprits the slowest first."""
+    """Return severity, importance of the code, and for culprits the slowest first."""
     if finding.code in CULPRITS:
         slowdown = finding.evidence.get("slowdown")
         loss = (
@@ -125,17 +125,19 @@ def _rank(finding: Finding) -> tuple[int, int, float]:
 
 
 def counted(judgement: Judgement) -> list[PairVerdict]:
-    """The pairs' results without the samples that a repeat has settled."""
+    """Return the results of pairs without samples that a repeat replaces."""
     return [pair for pair in judgement.pairs if not pair.settled]
 
 
 def results(judgement: Judgement) -> list[PairVerdict | GroupVerdict]:
-    """Everything that has a verdict: of pairs, and of ranks that measured together."""
+    """Return everything that has a verdict: results of pairs, and of ranks that measured
+    together.
+    """
     return [*counted(judgement), *judgement.groups]
 
 
 def passing(judgement: Judgement) -> str:
-    """How many results pass, and how many samples a repeat replaces."""
+    """Return how many results pass, and how many samples a repeat replaces."""
     judged = results(judgement)
     good = sum(one.verdict == "pass" for one in judged)
     again = len(judgement.pairs) - len(counted(judgement))
@@ -145,7 +147,7 @@ def passing(judgement: Judgement) -> str:
 
 
 def suspected(section: JudgedRun) -> tuple[str, set[str]]:
-    """The protocol that is claimed, and the settings that may be the cause of what is slow."""
+    """Return the claimed protocol, and the settings that may be the cause of what is slow."""
     link = section.run.claim.link
     blamed = (blame for one in section.located for blame in one.blames)
     named = {cause.setting for blame in blamed for cause in blame.causes if cause.explains}
@@ -155,7 +157,7 @@ def suspected(section: JudgedRun) -> tuple[str, set[str]]:
 
 
 def label(section: JudgedRun) -> str:
-    """Who was measured: folded host names, or what stood in for them."""
+    """Return the folded names of the hosts, or of the claimed hosts if there are none."""
     names = {host.hostname or host.host for host in section.run.hosts} or {
         claim.host for claim in section.run.claim.hosts
     }
@@ -163,8 +165,8 @@ def label(section: JudgedRun) -> str:
 
 
 def is_baseline(section: JudgedRun) -> bool:
-    """Whether no wire was claimed (one machine alone): its numbers are a baseline, and none of them
-    is held against a link.
+    """Return True if no wire was claimed (one machine alone): the numbers are then a baseline and
+    not compared with a link.
     """
     judged = results(section.judgement)
     alone = not section.run.claim.wire and bool(judged)
@@ -172,8 +174,8 @@ def is_baseline(section: JudgedRun) -> bool:
 
 
 def short_headline(section: JudgedRun) -> str:
-    """The verdict without the details that the finding itself has: up to the first aside. Of what
-    is undecided the asides are the reason: they stay.
+    """Return the verdict without details that the finding contains, cut at the first aside. If the
+    result is inconclusive, asides give the reason and stay.
     """
     aside = r"\. | \(95 % interval| \(and at "
     if section.judgement.verdict != "inconclusive":
@@ -182,7 +184,7 @@ def short_headline(section: JudgedRun) -> str:
 
 
 def headline(section: JudgedRun) -> str:
-    """The verdict as one sentence in words."""
+    """Return the verdict as one sentence."""
     judgement = section.judgement
     decisive = [
         finding
@@ -204,7 +206,9 @@ def headline(section: JudgedRun) -> str:
 
 
 def one_line(runs: Sequence[JudgedRun], verdict: Verdict) -> str:
-    """The verdict of all, who was measured, and the sentence of the first part that has it."""
+    """Return the overall verdict, who was measured, and the sentence of the first run with that
+    verdict.
+    """
     telling = next(one for one in runs if one.judgement.verdict == verdict)
     hosts = len({host.host for host in telling.run.claim.hosts}) if telling.run.claim.wire else 0
     who = f"{hosts} nodes" if hosts else os.uname().nodename

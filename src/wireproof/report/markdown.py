@@ -1,5 +1,5 @@
 """A document as Markdown, for an issue or a wiki: the same words and tables as the page, without
-its pictures. Every name from outside is escaped: it is a word and never markup.
+pictures. Every name from outside is escaped, so it is never markup.
 """
 
 import re
@@ -28,7 +28,7 @@ _SIGNS = re.compile(r"([\\`*_{}\[\]<>#|~!&])")
 
 
 def document_markdown(document: Document) -> str:
-    """The same parts as the page has; a table loses its column of figures."""
+    """Return the document with the parts of the page; tables lose their column of figures."""
     lines = [f"# {_safe(document.title)}", "", f"{_word(document.verdict)}{_safe(document.answer)}"]
     for part in document.parts:
         lines += ["", *_part(part, 2)]
@@ -80,7 +80,7 @@ def _step(text: str, command: str) -> str:
 
 
 def _typed(command: str) -> str:
-    """As code; "" for nothing."""
+    """Return a command as code; "" for ""."""
     ticks = "`" * (max((len(run) for run in re.findall("`+", command)), default=0) + 1)
     return f"{ticks} {harmless(command)} {ticks}" if command else ""
 
@@ -104,5 +104,5 @@ def _row(cells: Iterable[str]) -> str:
 
 
 def _safe(text: str, most: int = 4000) -> str:
-    """Text in which no sign means anything."""
+    """Return text in which no character acts as markup."""
     return _SIGNS.sub(r"\\\1", clean(text, most))

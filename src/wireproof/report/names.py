@@ -1,8 +1,7 @@
-"""Names from outside (hosts, NICs, libraries, counters, messages) made safe to show.
+"""Make names from outside (hosts, NICs, libraries, counters, messages) safe to show.
 
-Whatever a node, a file or a counter tells us may hold terminal escapes, line breaks or
-right-to-left overrides. Every renderer passes each foreign string through :func:`clean` before a
-person sees it.
+Text from a node, a file or a counter may contain terminal escapes, line breaks or right-to-left
+overrides. Every renderer passes each foreign string through :func:`clean` before a person sees it.
 """
 
 import functools
@@ -18,11 +17,11 @@ _MARKS = frozenset({"Mn", "Me"})
 
 
 def clean(text: object, limit: int = 400) -> str:
-    """``text`` as one harmless line of at most ``limit`` characters.
+    r"""Return ``text`` as one harmless line of at most ``limit`` characters.
 
     Control, format, surrogate and unassigned characters become visible escapes (``\\x1b``,
-    ``\\u202e``); any white space becomes one blank; more than two combining marks in a row are
-    dropped; what is cut off ends in ``…``.
+    ``\\u202e``); any white space becomes one blank; more than two successive combining marks are
+    dropped; a truncated text ends in ``…``.
     """
     whole = str(text)
     if len(whole) <= limit and _PLAIN.fullmatch(whole):
@@ -45,7 +44,9 @@ def clean(text: object, limit: int = 400) -> str:
 
 
 def harmless(text: str) -> str:
-    """``text`` with its length and white space, and what could fool a reader as visible escapes."""
+    """Return ``text`` unshortened and with its white space; characters that could mislead a reader
+    become visible escapes.
+    """
     if text.isascii() and _PLAIN.fullmatch(text):
         return text
     return "".join(
@@ -57,8 +58,8 @@ def harmless(text: str) -> str:
 
 
 def fold(names: Iterable[str], limit: int = 400) -> str:
-    """Host names folded into a node set (``n[1-4]``); names that ClusterShell cannot take are
-    listed as they are.
+    """Return host names folded into a node set (``n[1-4]``); names that ClusterShell cannot fold
+    are listed.
 
     >>> fold(["n1", "n2", "n4"])
     'n[1-2,4]'
@@ -68,7 +69,7 @@ def fold(names: Iterable[str], limit: int = 400) -> str:
 
 @functools.lru_cache(maxsize=256)
 def _folded(names: tuple[str, ...], limit: int) -> str:
-    """A report names the same hosts many times."""
+    """Cached, because a report names the same hosts many times."""
     shown = sorted({clean(name, 80) for name in names if name})
     if not shown:
         return ""
@@ -83,7 +84,9 @@ def _folded(names: tuple[str, ...], limit: int) -> str:
 
 
 def _ranges(names: Iterable[str]) -> str:
-    """Names that differ in one number as one range: a thousand are parsed at once."""
+    """Return names that differ in one number as one range, so that a thousand are parsed at
+    once.
+    """
     ranges: dict[tuple[str, str], list[str]] = defaultdict(list)
     for name in names:
         found = _NUMBERED.fullmatch(name)
@@ -95,7 +98,7 @@ def _ranges(names: Iterable[str]) -> str:
 
 
 def listed(names: Sequence[str], most: int, what: str = "") -> str:
-    """The first ``most`` names, and how many more there are.
+    """Return the first ``most`` names, and how many more there are.
 
     >>> listed(["mtu", "smt", "fec"], 2)
     'mtu, smt and 1 more'
@@ -105,7 +108,7 @@ def listed(names: Sequence[str], most: int, what: str = "") -> str:
 
 
 def natural(name: str) -> list[tuple[int, int, str]]:
-    """Sort key: n2 before n10."""
+    """Return a sort key that puts n2 before n10."""
     parts: list[tuple[int, int, str]] = []
     digits = ""
     for char in [*name, ""]:
@@ -120,7 +123,7 @@ def natural(name: str) -> list[tuple[int, int, str]]:
 
 
 def _plain(name: str) -> bool:
-    """Only letters, digits, dot, dash, underscore: anything else has a meaning in the node-set
-    grammar.
+    """Return True if the name has only letters, digits, dots, dashes and underscores; other
+    characters have a meaning in the node-set grammar.
     """
     return name.isascii() and all(char.isalnum() or char in ".-_" for char in name)

@@ -1,4 +1,4 @@
-"""Where the numbers of a run come from: MPI, engine, clock, command, placement; and what could not
+"""Where the numbers of a run come from (MPI, engine, clock, command, placement), and what could not
 be measured.
 """
 
@@ -19,8 +19,8 @@ MOST_PLACES = 64
 
 
 def trouble(section: JudgedRun) -> list[str]:
-    """Planned points that are missing, with the reason seen, and what the engine reported as
-    errors.
+    """Return the planned points that are missing, each with the observed reason, and the errors
+    that the engine reported.
     """
     run = section.run
     missing = sorted(run.missing.items())
@@ -38,7 +38,7 @@ def trouble(section: JudgedRun) -> list[str]:
 
 
 def facts(section: JudgedRun) -> list[Fact]:
-    """Provenance as name and value: what was asked for first, then what answered, then how it was
+    """Return provenance as names and values: what was requested, what answered, and how it was
     started.
     """
     run, known = section.run, section.run.provenance
@@ -62,8 +62,8 @@ def facts(section: JudgedRun) -> list[Fact]:
 
 
 def _libraries(run: Run) -> list[Fact]:
-    """Each MPI library that answered, with the hosts where it did: two of them on one run would be
-    a finding.
+    """Return each MPI library that answered, with its hosts; two libraries in one run would be a
+    finding.
     """
     found: dict[tuple[str, str], list[str]] = {}
     for host in run.hosts:
@@ -109,8 +109,8 @@ def _claim(run: Run) -> list[Fact]:
 
 
 def places(section: JudgedRun) -> list[tuple[str, ...]]:
-    """The placement that was achieved, one row per rank, as the engine found it: rank, claimed
-    host, host found, core, NIC, network and IPC namespace, ranks that share memory.
+    """Return the actual placement as the engine found it, one row per rank: rank, claimed host,
+    actual host, core, NIC, network and IPC namespace, ranks that share memory.
     """
     claims = {claim.rank: claim for claim in section.run.claim.hosts}
     return [

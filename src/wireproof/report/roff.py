@@ -1,4 +1,4 @@
-"""Manual pages: texts in roff with the ``man`` macros. Nothing in a text is taken for a request."""
+"""Manual pages: text in roff with the ``man`` macros. No text is interpreted as a request."""
 
 import re
 from collections.abc import Iterable
@@ -20,14 +20,16 @@ _GLYPHS = str.maketrans(
 
 
 def literal(text: str) -> str:
-    """One line as it is: no escape, no request at its start, ASCII alone."""
+    """Return one line that roff prints unchanged: no escapes, no request at its start, ASCII
+    only.
+    """
     line = clean(text, 4000).translate(_GLYPHS)
     line = "".join(char if char.isascii() else rf"\[u{ord(char):04X}]" for char in line)
     return rf"\&{line}" if line.startswith(".") else line
 
 
 def _kept(line: str) -> str:
-    """A line with its blanks, in a block that is not filled."""
+    """Return a line with its blanks, for a block that is not filled."""
     words = line.rstrip()
     inner = words.lstrip()
     parts = (literal(part) if part.strip() else part for part in re.split(r"( {2,})", inner))
@@ -35,7 +37,7 @@ def _kept(line: str) -> str:
 
 
 def title(name: str, number: int, source: str, manual: str) -> list[str]:
-    """The first lines. They have no date: the same sources make the same page."""
+    """Return the first lines. They have no date, so the same sources give the same page."""
     heading = f'.TH "{name.upper()}" "{number}" "" "{literal(source)}" "{literal(manual)}"'
     return [heading, ".nh", ".ad l"]
 
@@ -49,7 +51,9 @@ def subsection(text: str) -> str:
 
 
 def paragraphs(text: str) -> list[str]:
-    r"""Paragraphs of a help text; one that begins with ``\b`` keeps its lines."""
+    r"""Return the paragraphs of a help text; a paragraph that begins with ``\b`` keeps its
+    lines.
+    """
     lines: list[str] = []
     for block in re.split(r"\n[ \t]*\n", text.strip("\n")):
         first, _, rest = block.partition("\n")
@@ -61,12 +65,12 @@ def paragraphs(text: str) -> list[str]:
 
 
 def verbatim(kept: Iterable[str]) -> list[str]:
-    """Lines that are not filled: commands, tables."""
+    """Return lines that are not filled: commands, tables."""
     return [".PP", ".RS 4", ".nf", *map(_kept, kept), ".fi", ".RE"]
 
 
 def entry(term: str, text: str) -> list[str]:
-    """A term of a list: what is typed as it stands is bold, a value's name is italic."""
+    """Return an entry of a definition list: literal words are bold, names of values italic."""
     words = term.split()
     typed = not term.startswith("-")
     marked = [_marked(one, typed=typed or one[0] == "-" or one.islower()) for one in words]

@@ -1,5 +1,5 @@
-"""Judged results arranged for reading: one row per result, one table per pattern. Derives units,
-concludes nothing.
+"""Judged results arranged as rows of tables: one row per result, one table per pattern. It derives
+units and draws no conclusions.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from wireproof.report.judged_run import CULPRITS, JudgedRun, counted
 
 @dataclass(frozen=True)
 class ResultRow:
-    """One result. ``time_ns`` is half round trip for ping-pong, otherwise time per operation.
-    ``times``: of how many measurements of the same it is one.
+    """One result. ``time_ns``: half round trip for ping-pong, otherwise time per operation.
+    ``times``: number of repeated measurements that the row represents.
     """
 
     pair: PairVerdict
@@ -49,12 +49,14 @@ class ResultTable:
 
     @property
     def halved(self) -> bool:
-        """Whether its time is half of a message there and one back."""
+        """True if the time is half of a message in each direction."""
         return is_round_trip(self.pattern, self.form)
 
     @cached_property
     def directed(self) -> tuple[int | None, list[Cell]]:
-        """The size of the pair picture and its cells between different hosts; None without one."""
+        """The message size of the pair picture and its cells between different hosts; None without
+        a size.
+        """
         return directed_cells(self)
 
     @property
@@ -64,8 +66,8 @@ class ResultTable:
 
 @dataclass(frozen=True)
 class Cell:
-    """Goodput from one host to another: median over repetitions, the gravest verdict and the widest
-    interval of them. ``half_width`` is relative.
+    """Goodput from one host to another: the median over repetitions, with the worst verdict and the
+    widest interval. ``half_width`` is relative.
     """
 
     origin: str
@@ -78,7 +80,7 @@ class Cell:
 
 
 def row_of(pair: PairVerdict, section: JudgedRun) -> ResultRow:
-    """Both views of one result (time and goodput); shares of attainable and of nominal where those
+    """Return time and goodput of one result, with shares of attainable and of nominal rate if those
     are known.
     """
     value = pair.value if pair.value > 0 else None
@@ -96,7 +98,7 @@ def row_of(pair: PairVerdict, section: JudgedRun) -> ResultRow:
 
 
 def tables(section: JudgedRun) -> list[ResultTable]:
-    """One table per pattern, form, formula and unit; rows by size, then origin, target,
+    """Return one table per pattern, form, formula and unit; rows by size, then origin, target and
     repetition.
     """
     groups: dict[tuple[str, str, str, str], list[ResultRow]] = {}
@@ -127,8 +129,8 @@ def _table(key: tuple[str, str, str, str], rows: list[ResultRow]) -> ResultTable
 
 
 def folded(rows: Iterable[ResultRow]) -> list[ResultRow]:
-    """One row for each size and direction, in their order. Of what was measured again (rounds,
-    launches) it is the gravest; of equally grave ones that of the median.
+    """Return one row for each size and direction, in order. Of repeated measurements (rounds,
+    launches), take those with the worst verdict, and of these the median.
     """
     same: dict[tuple[int, int, int], list[ResultRow]] = {}
     for row in rows:
@@ -146,12 +148,12 @@ def _one_of(group: list[ResultRow]) -> ResultRow:
 
 
 def chosen(rows: Iterable[ResultRow], findings: Iterable[Finding], most: int) -> list[ResultRow]:
-    """At most ``most`` of ``rows``: first what fails, then what is open, then what passes, the
-    culprits' before others that do not pass either, and otherwise in their order.
+    """Return at most ``most`` of ``rows``: failures first, then inconclusive rows, then passes;
+    within each, culprits first.
 
-    If there are more, these stay: the culprits' (in half of the room if others do not pass, too),
-    what does not pass, and of what passes some of each part of the table. Among those of one kind
-    the gravest stay, and of these the slowest.
+    If there are more rows, the selection contains the culprits' rows (at most half of them if other
+    rows do not pass either), rows that do not pass, and a sample of passing rows spread over the
+    table. Among equals, the worst verdicts and then the slowest rows are taken.
     """
     rows = list(rows)
     accused = [one.about for one in findings if one.code in _ACCUSING and one.about is not None]
@@ -179,13 +181,13 @@ _GRAVE = ("fail", "inconclusive", "pass")
 
 
 def _weight(row: ResultRow) -> tuple[int, float]:
-    """Gravest first, then slowest."""
+    """Return a sort key: worst verdict first, then slowest."""
     return _GRAVE.index(row.pair.verdict), -(row.time_ns or 0.0)
 
 
 def _concerns(about: Subject, row: ResultRow) -> bool:
-    """Whether the row's messages passed what a finding is about; of switches and links the rows do
-    not say it.
+    """Return True if the row's messages passed the subject of a finding. Rows do not tell this for
+    switches and links.
     """
     origin, target = row.between
     both_ways = is_round_trip(row.pair.pattern, row.pair.form)
@@ -203,7 +205,9 @@ def _concerns(about: Subject, row: ResultRow) -> bool:
 
 
 def heat_size(rows: Iterable[ResultRow]) -> int | None:
-    """The message size of the pair picture: most directions covered, then the largest."""
+    """Return the message size of the pair picture: the one with most directions, then the
+    largest.
+    """
     covered: dict[int, set[tuple[int, int]]] = {}
     for row in rows:
         covered.setdefault(row.pair.message_bytes, set()).add((row.pair.origin, row.pair.target))
@@ -211,7 +215,9 @@ def heat_size(rows: Iterable[ResultRow]) -> int | None:
 
 
 def directed_cells(table: ResultTable) -> tuple[int | None, list[Cell]]:
-    """The size of the pair picture and its cells between different hosts; None without a size."""
+    """Return the size of the pair picture and its cells between different hosts; None without a
+    size.
+    """
     size = heat_size(table.rows)
     if size is None:
         return None, []
@@ -219,9 +225,7 @@ def directed_cells(table: ResultTable) -> tuple[int | None, list[Cell]]:
 
 
 def heat_cells(table: ResultTable, message_bytes: int) -> list[Cell]:
-    """One cell per direction at one size. Several ranks or repetitions of one direction give their
-    median.
-    """
+    """Return one cell per direction at one size. Several ranks or repetitions give their median."""
     found: dict[tuple[str, str], list[ResultRow]] = {}
     for row in table.rows:
         if row.pair.message_bytes == message_bytes and row.goodput:

@@ -1,5 +1,6 @@
-"""The answer to *why*: the cause with its evidence, or what was excluded and what to look at next.
-Says what findings and results hold, and concludes nothing new.
+"""The answer to *why*: the cause with its evidence, or what was ruled out and what to check next.
+
+It reports what findings and results contain, and draws no new conclusions.
 """
 
 from collections.abc import Sequence
@@ -14,7 +15,7 @@ _SAID = {
     "shared-memory-suspected": "The ranks shared memory on one machine",
     "nolocal-shm": "The library below used shared memory",
     "one-kernel": "The hosts are namespaces of one machine",
-    "wrong-host": "A rank ran on another host than it was meant for",
+    "wrong-host": "A rank ran on a different host than planned",
     "off-wire": "The bytes did not use the wire",
     "loopback": "The bytes went through loopback",
     "wrong-path": "Another NIC carried the traffic",
@@ -27,13 +28,13 @@ _SAID = {
     "rdma-instead-of-tcp": "RDMA carried what plain Ethernet was claimed for",
     "other-traffic": "Other traffic used a port that was measured",
     "above-ceiling": "The number is more than the claimed link can carry",
-    "below-floor": "The number is quicker than the claimed link can be",
+    "below-floor": "The number is faster than the claimed link can be",
     "payload-corrupt": "Bytes were changed on the way",
-    "library-mismatch": "Another MPI library answered",
+    "library-mismatch": "A different MPI library answered",
     "provider-fallback": "Another libfabric provider than the requested one",
     "rank-lost": "A rank was lost",
     "large-messages-hang": "Small messages pass and large ones hang",
-    "deadline": "The time that was given ran out",
+    "deadline": "The time limit was reached",
     "points-missing": "Some points were not measured",
     "nothing-measured": "Nothing was measured",
     "nic-unknown": "The claimed NIC is not on the host",
@@ -45,7 +46,7 @@ _SAID = {
     "packet-loss": "Segments were lost and retransmitted",
     "no-limit-known": "The link's rate is not known",
 }
-"""Findings that are a reason themselves; the others say what is slow, not why."""
+"""Findings that are themselves a reason; the others report what is slow, not why."""
 _DISTURBED = {
     "oversubscribed",
     "unstable",
@@ -55,12 +56,14 @@ _DISTURBED = {
 }
 _MOST_SETTINGS = 3
 _MOST_ARE_GOOD = 0.9
-"""The share of the other results that must pass; those that are in doubt clear nothing."""
+"""Share of the other results that must pass; inconclusive results rule out nothing."""
 
 
 def why(section: JudgedRun, decisive: Sequence[Finding]) -> tuple[str, str]:
-    """The short answer; and evidence, what else it may be or what was excluded, and what to do
-    next. ``decisive``: the findings on which the verdict rests, the most telling first.
+    """Return the short answer, and a text with evidence, other possible causes or what was ruled
+    out, and what to do next.
+
+    ``decisive``: the findings that determine the verdict, most important first.
     """
     if not decisive:
         normal = section.judgement.verdict == "pass"
@@ -77,7 +80,7 @@ def why(section: JudgedRun, decisive: Sequence[Finding]) -> tuple[str, str]:
 
 
 def _caused(finding: Finding, cause: str, advice: str) -> tuple[str, str]:
-    """Of a setting's sentence the value alone stands first, so that the answer stays short."""
+    """Return the answer for a known cause. For a setting, only its value is in the short answer."""
     head, rest = cause, ""
     if "cause_setting" in finding.evidence:
         head, _, rest = cause.partition(", ")
@@ -95,7 +98,7 @@ def _seen(finding: Finding) -> str:
 
 
 def _about_cause(finding: Finding) -> str:
-    """How sure the cause is, and what else may be it."""
+    """Return how certain the cause is, and which other causes are possible."""
     found = finding.evidence
     sure, others = found.get("cause_confidence"), found.get("other_causes")
     parts = [f"Confidence {sure:.2g}."] if isinstance(sure, float) else []
@@ -110,11 +113,11 @@ def _not_enough(finding: Finding) -> str:
         return ""
     shown = "; ".join(lacking[:_MOST_SETTINGS])
     more = f" and {len(lacking) - _MOST_SETTINGS} more" if len(lacking) > _MOST_SETTINGS else ""
-    return f"Settings that differ and are not enough: {shown}{more}."
+    return f"Settings that differ but do not explain it: {shown}{more}."
 
 
 def _load(section: JudgedRun) -> str:
-    """That the hosts were busy, which may be the cause of anything slow."""
+    """Return the finding that the hosts were busy, which can slow down anything."""
     seen = (one for one in section.judgement.findings if one.code == "oversubscribed")
     first = next(seen, None)
     return f"Not ruled out: other load ({first.message.rstrip('.')})." if first else ""
@@ -126,7 +129,7 @@ def _excluded(section: JudgedRun, finding: Finding) -> str:
 
 
 def excluded(section: JudgedRun, finding: Finding) -> list[str]:
-    """What the evidence speaks against as the reason of ``finding``, each in a few words."""
+    """Return what the evidence rules out as a reason for ``finding``, each in a few words."""
     return [
         *_path(section),
         *_others_are_good(section, finding),
@@ -145,7 +148,7 @@ def _path(section: JudgedRun) -> list[str]:
 
 
 def _others_are_good(section: JudgedRun, finding: Finding) -> list[str]:
-    """The whole fabric, where one is slow and the pairs without it are not."""
+    """Rule out the fabric as a whole if a node is slow and the pairs without it are not."""
     node, named = finding.evidence.get("node"), finding.evidence.get("nodes")
     about = {node} if isinstance(node, str) else set(named) if isinstance(named, list) else set()
     if not about:
@@ -167,23 +170,23 @@ def _others_are_good(section: JudgedRun, finding: Finding) -> list[str]:
 
 
 def _disturbances(section: JudgedRun) -> list[str]:
-    """Other load, where the engine has looked and the judge has said nothing of it."""
+    """Rule out other load if the engine looked for it and the judge reports none."""
     codes = {finding.code for finding in section.judgement.findings}
     looked = any(pair.sentinels for point in section.run.points for pair in point.pairs)
     return ["other load on the hosts (none was seen)"] if looked and not codes & _DISTURBED else []
 
 
 def _compared(finding: Finding) -> list[str]:
-    """Counters and facts of a culprit that were held against the others'."""
+    """Return the counters and facts of a culprit that equal those of other hosts."""
     seen = finding.evidence.get("seen")
     lines = seen if isinstance(seen, list) else []
     found = next((line for line in lines if line.startswith("cause: none found (")), "")
     words = found.removeprefix("cause: none found (").removesuffix(")")
-    return [f"what can be read of it ({words}: no difference)"] if words else []
+    return [f"its counters and facts ({words}: no difference)"] if words else []
 
 
 def _settings(section: JudgedRun) -> list[str]:
-    """The audit of the hosts, where none of what differs may be the cause."""
+    """Rule out the settings if the audit found none that differs and explains the result."""
     audit = section.settings
     if audit is None or suspected(section)[1]:
         return []

@@ -1,5 +1,5 @@
-"""What others have published, as a document: for each link and pattern a strip of dots with the
-values, and the sources.
+"""Published numbers as a document: for each link and pattern a strip of dots, the values, and the
+sources.
 """
 
 from collections.abc import Iterator, Sequence
@@ -33,12 +33,12 @@ _Shown = tuple[float, int, Spread]
 
 
 def atlas_document(found: AtlasView, *, listed: bool, at: int | None) -> Document:
-    """``listed``: the links with their numbers of sources, and no rows; ``at``: the size of the
+    """``listed``: only the links with their numbers of sources; ``at``: the message size of the
     values.
     """
     title = "Published numbers"
     if not found.series:
-        none = "no number of that kind is in the atlas: docs/atlas.md says how to add one"
+        none = "the atlas has no such number: docs/atlas.md describes how to add one"
         return Document(title, none, ())
     parts: list[Part] = [Text(f"of the site: {name}", "note") for name in found.files]
     if listed and at is None:
@@ -89,7 +89,9 @@ def _row(found: _Shown) -> Row:
 
 
 def shown_value(one: Spread, at: int | None) -> tuple[float, int] | None:
-    """(value in ns or bytes/s, size) at the size, or at the printed one nearest to the usual."""
+    """Return (value in ns or bytes/s, size) at the requested size, or at the printed size closest
+    to the default.
+    """
     wanted = (_AT[one.quantity] if at is None else at).bit_length()
     near = min(one.si, key=lambda row: abs(row[0].bit_length() - wanted), default=None)
     return (near[1], near[0]) if near is not None else None

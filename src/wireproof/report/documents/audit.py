@@ -1,4 +1,4 @@
-"""An audit as a document: what fails in full, the worst expected effect first; what could not be
+"""An audit as a document: failures in full, the worst expected effect first; what could not be
 read; the settings that are right.
 """
 
@@ -35,9 +35,9 @@ _REST: tuple[Status, ...] = ("waived", "pass", "not-applicable")
 _WORDS: dict[Status, str] = {"not-applicable": "n/a"}
 _TONES: dict[Status, Tone] = {"pass": "pass", "waived": "warning", "not-applicable": "note"}
 _MOST = 5
-"""Settings that a check names."""
+"""Maximum number of settings that a check names."""
 _MOST_REASONS, _MOST_NAMES = 9, 4
-"""Reasons and settings that a report names."""
+"""Maximum number of reasons and settings that a report names."""
 _SETTINGS = {
     "setting": "setting",
     "hosts": "hosts",
@@ -55,7 +55,7 @@ _TABLE = (
 
 
 def audit_document(audit: Audit, *, everything: bool = False) -> Document:
-    """``everything``: all names and reasons, and the settings that do not fail."""
+    """``everything``: show all names and reasons, and the settings that do not fail."""
     failed, missing = failing(audit.results), unread(audit.results)
     parts: list[Part] = []
     if failed:
@@ -79,8 +79,8 @@ def audit_document(audit: Audit, *, everything: bool = False) -> Document:
 
 
 def worst_part(audit: Audit, protocol: str = "", causes: Collection[str] = ()) -> Section:
-    """The fails with the largest effects on what carries the messages. ``causes``: those that may
-    be the cause of what is slow come first.
+    """Return the failures with the largest effects on what carries the messages. ``causes``:
+    possible causes of what is slow, which come first.
     """
     failed = failing(audit.results, carrier_of(audit.results, protocol), causes)
     title = f"settings: {_answer(audit, [each.id for each in failed])}"
@@ -94,8 +94,10 @@ def worst_part(audit: Audit, protocol: str = "", causes: Collection[str] = ()) -
 def settings_table(
     audit: Audit, name: str, protocol: str = "", causes: Collection[str] = ()
 ) -> tuple[Table, bool]:
-    """What fails, a row for each setting, and whether the first may be the cause of what is slow.
-    ``protocol`` that is claimed and ``causes``: what comes first.
+    """Return a table with a row for each failing setting, and whether the first may be the cause of
+    what is slow.
+
+    The claimed ``protocol`` and ``causes`` determine the order.
     """
     found = failing(audit.results, carrier_of(audit.results, protocol), causes)
     heads = tuple(Head(title, 9, left=True, name=column) for title, column in _SETTINGS.items())
@@ -114,7 +116,7 @@ def _setting(one: Failing) -> Row:
 def explained_document(
     settings: Sequence[Setting], results: Sequence[AuditResult] = ()
 ) -> Document:
-    """All that the catalogue knows of the settings, with their values on the hosts of
+    """Return what the catalogue knows about the settings, with their values on the hosts of
     ``results``.
     """
     return Document("Settings", "", tuple(_explained(each, results) for each in settings))
@@ -138,7 +140,7 @@ def _now(setting: Setting, result: AuditResult) -> str:
 
 
 def _answer(audit: Audit, failed: Sequence[str]) -> str:
-    """One sentence; ``failed``: the settings that fail, the worst first."""
+    """Return one sentence. ``failed``: the settings that fail, worst first."""
     hosts = fold(audit.hosts)
     right = f"as in {audit.against}" if audit.against else f"right for {audit.profile}"
     if failed:
@@ -179,7 +181,7 @@ def _unread(missing: Unread, *, everything: bool) -> Item:
 
 
 def _folded(results: Iterable[AuditResult]) -> list[list[AuditResult]]:
-    """Results of one setting, value and sentence together, by status."""
+    """Group results with the same setting, value and message, ordered by status."""
     groups: dict[tuple[str, ...], list[AuditResult]] = defaultdict(list)
     for each in sorted(results, key=lambda each: _REST.index(each.status)):
         groups[each.id, each.status, each.seen, each.wanted, each.message].append(each)
@@ -204,7 +206,7 @@ def _place(read: Read) -> str:
 
 
 def _called(setting: Setting) -> list[str]:
-    """Names of the firmware's attribute, by maker."""
+    """Return the names of the firmware attribute, by manufacturer."""
     return [
         f"{', '.join(names)} ({maker})" if maker != "any" else ", ".join(names)
         for maker, names in setting.names.items()
@@ -212,7 +214,9 @@ def _called(setting: Setting) -> list[str]:
 
 
 def entry_rows(setting: Setting) -> list[tuple[str, str]]:
-    """What the catalogue knows of a setting, as (heading, text); the first has no heading."""
+    """Return what the catalogue knows about a setting, as (heading, text); the first has no
+    heading.
+    """
     wishes = (setting.wanted or setting.good).items()
     wanted = [text if profile == "any" else f"{profile}: {text}" for profile, text in wishes]
     texts = {
@@ -236,7 +240,7 @@ def entry_rows(setting: Setting) -> list[tuple[str, str]]:
 
 
 def _changed_by(setting: Setting) -> str:
-    """The command that changes it if there is one, else what a person does."""
+    """Return the command that changes the setting, otherwise what a person does."""
     fix = setting.fix
     if fix is None:
         return ""

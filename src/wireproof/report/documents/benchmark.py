@@ -1,5 +1,5 @@
-"""Commands of other programs as documents: recipes, lines for a shell, and what came of a run;
-and what a check would start.
+"""Commands of other programs as documents: recipes, shell commands, results of a run, and what a
+check would start.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -18,7 +18,7 @@ from wireproof.report.json.benchmark import (
 
 
 def recipes_document(recipes: Iterable[RecipeDocument]) -> Document:
-    """Each program and benchmark, with what it is good for."""
+    """Return each program and benchmark with its purpose."""
     rows = tuple(
         (
             one.program if one.program == one.benchmark else f"{one.program} {one.benchmark}",
@@ -30,7 +30,7 @@ def recipes_document(recipes: Iterable[RecipeDocument]) -> Document:
 
 
 def benchmark_document(exit_status: int, found: BenchmarkDocument) -> Document:
-    """The path and the numbers, and the verdict on both."""
+    """Return the path and the numbers, with the verdict on both."""
     parts: list[Part] = list(map(series_section, found.series))
     parts += watched_parts(found.traffic, found.path)
     parts += [statistics_section(found.statistics)] if found.statistics else []
@@ -40,14 +40,14 @@ def benchmark_document(exit_status: int, found: BenchmarkDocument) -> Document:
 
 
 def shell_document(prepared: PreparedDocument) -> Document:
-    """Lines for a shell: everything that is no command is a comment."""
+    """Return shell commands; everything else is a comment."""
     lines = [f"# {prepared.title}: {prepared.why}"]
     lines += [f"# {note}" for note in prepared.notes]
     if prepared.root_steps:
         lines.append("# first, as root, on every host (for Omni-Path; wireproof never runs these):")
         lines += [f"#   {step}" for step in prepared.root_steps]
     if prepared.files:
-        lines.append(f"# in a folder of its own that holds {', '.join(prepared.files)}")
+        lines.append(f"# in a separate folder that contains {', '.join(prepared.files)}")
     for step in prepared.steps:
         when = {"server": "start first", "client": "then"}.get(step.role, "")
         if when:
@@ -57,8 +57,8 @@ def shell_document(prepared: PreparedDocument) -> Document:
 
 
 class OwnJob(NamedTuple):
-    """A job for the time of a check: the command that gets its nodes; the batch script that does
-    all of it.
+    """A job that exists for the time of a check. ``allocate``: the command that gets its nodes;
+    ``script``: the batch script that does everything.
     """
 
     allocate: str
@@ -73,7 +73,7 @@ def dry_run_document(
     notes: Sequence[str] = (),
     job: OwnJob | None = None,
 ) -> Document:
-    """Lines for a shell: the job if there is one, then the first ``command`` with what it
+    """Return shell commands: the job if there is one, then the first ``command`` with what it
     measures.
     """
     pairs = len({pair for point in planned.points for pair in point.pairs})
@@ -87,7 +87,7 @@ def dry_run_document(
         command,
     ]
     if planned.launches > 1:
-        lines.append(f"# the same {planned.launches} times: launches are a factor of their own")
+        lines.append(f"# the same {planned.launches} times: results vary from launch to launch")
     if ranks > 2 and planned.hosts:
         lines.append(
             "# then, if a node is suspected: the same command with the suspects and known-good"

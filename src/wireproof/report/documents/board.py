@@ -1,4 +1,4 @@
-"""The pages of a history as documents with links: cluster, nodes, results, sets of hosts,
+"""The pages of a history as linked documents: cluster, nodes, results, sets of hosts,
 comparisons.
 """
 
@@ -88,37 +88,39 @@ _T = TypeVar("_T")
 
 
 def is_plain(name: str) -> bool:
-    """Whether a name is part of a file name as it is, on file systems without upper case, too."""
+    """Return True if a name can be used unchanged in a file name, also on file systems without
+    upper case.
+    """
     return _PLAIN.fullmatch(name) is not None
 
 
 def file_of(kind: str, name: str) -> str:
-    """The page of a node, run, set or comparison. A name that is no plain one is hashed: nothing of
-    it becomes a path.
+    """Return the page of a node, run, set or comparison. A name that is not plain is hashed, so no
+    part of it becomes a path.
     """
     word = name if is_plain(name) else f"_{hashlib.sha256(name.encode()).hexdigest()[:32]}"
     return f"{kind}-{word}.html"
 
 
 def _numbered(page: str, at: int) -> str:
-    """``nodes.html``, ``nodes-2.html``, ...: page ``at`` (from 1) of a long list."""
+    """Return ``nodes.html``, ``nodes-2.html``, ...: page ``at`` (from 1) of a long list."""
     return page if at < 2 else page.replace(".html", f"-{at}.html")
 
 
 def framed(document: Document, root: str, here: str = "") -> str:
-    """A page of the history ``root``; ``here``: the group of pages that it belongs to."""
+    """Return a page of the history ``root``; ``here``: the group of pages that it belongs to."""
     return document_page(document, when=root, pages=_PAGES, here=here, beside=STYLE)
 
 
 def _linked(text: str, kind: str, name: str, places: Collection[str]) -> Value:
-    """A text that leads to a page if there is that page."""
+    """Return a text that links to its page if the page exists."""
     place = file_of(kind, name)
     return Value(text, place=place if place in places else "")
 
 
 def cluster_document(found: Overview, places: Collection[str], written: str) -> Document:
-    """Map, what does not pass, the newest results. ``places``: pages of results that are there;
-    ``written``: when.
+    """Return the map, nodes that do not pass, and the newest results. ``places``: existing pages of
+    results; ``written``: time of writing.
     """
     nodes = [node for group in found.groups for node in group.nodes]
     bad = sorted(
@@ -132,9 +134,7 @@ def cluster_document(found: Overview, places: Collection[str], written: str) -> 
         parts.append(_map(found, nodes))
     elif found.newest:
         parts.append(
-            Text(
-                "No result says anything of a node: without a wire, and by a model, none is proven."
-            )
+            Text("No result covers a node: results without a wire, or from a model, prove none.")
         )
     if bad:
         some = f"{_MOST_BAD} of {len(bad):,} nodes" if len(bad) > _MOST_BAD else "Nodes"
@@ -185,7 +185,7 @@ def _word(state: State) -> str:
 
 
 def node_table(nodes: Sequence[NodeNow], places: Collection[str] = ()) -> Table:
-    """``places``: pages of results that are there."""
+    """``places``: existing pages of results."""
     rows = tuple(
         Row(
             (
@@ -208,8 +208,10 @@ def result_table(
     *,
     compared: bool = False,
 ) -> Table:
-    """``places``: pages of results and comparisons that are there. ``verdicts``: in place of those
-    of the results. ``compared``: with a link to the comparison with the one before.
+    """Return a row for each result.
+
+    ``places``: existing pages of results and comparisons. ``verdicts``: replace those of the
+    results. ``compared``: link to the comparison with the previous result.
     """
     chosen = verdicts or [one.verdict for one in entries]
     pairs = zip(entries, chosen, strict=True)
@@ -246,7 +248,7 @@ def _carried(one: Entry) -> str:
 
 
 def set_table(sets: Sequence[HostSet]) -> Table:
-    """What may be compared over time."""
+    """Return the sets of results that may be compared over time."""
     rows = tuple(
         Row(
             (
@@ -275,8 +277,8 @@ def list_pages(
     table: Callable[[Sequence[_T]], Table],
     none: str,
 ) -> Iterator[tuple[str, str]]:
-    """File name and text of each page of a long list, which are linked. ``none``: what an empty
-    list says.
+    """Yield file name and text of each page of a long list; the pages are linked. ``none``: text
+    for an empty list.
     """
     total = len(found)
     for at, first in enumerate(range(0, max(1, total), PER_PAGE), start=1):
@@ -298,7 +300,7 @@ def node_document(
     total: int,
     places: Collection[str],
 ) -> Document:
-    """One node, and the newest of its ``total`` results."""
+    """Return one node with the newest of its ``total`` results."""
     rows = (
         ("last verdict", Value(_word(node.state), tone=_STATES[node.state])),
         ("last proven", clean(node.proven, 40) or "never"),
@@ -313,7 +315,7 @@ def node_document(
 
 
 def compared_document(a: str, b: str, found: Comparison, places: Collection[str]) -> Document:
-    """Two results held against each other; ``a``, ``b``: their names."""
+    """Return the comparison of two results; ``a``, ``b``: their names."""
     document = comparison_document(found, everything=True)
     named = ((letter, _linked(name, "run", name, places)) for letter, name in (("A", a), ("B", b)))
     return replace(document, title="Compare", parts=(Facts(tuple(named)), *document.parts))
@@ -325,8 +327,10 @@ def set_document(
     trends: Iterable[SeriesTrend],
     places: Collection[str],
 ) -> Document:
-    """One set of hosts: its numbers over time, and what has changed. ``trends``: those that are
-    drawn, of ``series``. ``places``: pages of results and comparisons that are there.
+    """Return one set of hosts: its numbers over time, and what changed.
+
+    ``trends``: the members of ``series`` that are drawn. ``places``: existing pages of results and
+    comparisons.
     """
     mpi = clean(newest.mpi.partition(" (")[0], 40)
     kinds = (clean(newest.hosts, 120), clean(newest.link, 30), clean(newest.transport, 20), mpi)
@@ -370,7 +374,7 @@ def _change(found: SeriesTrend, one: NumberChange, places: Collection[str]) -> I
     lines = [clean(text, 240) for text in one.changed[:_MOST_CHANGED]]
     if len(one.changed) > _MOST_CHANGED:
         lines.append(f"and {len(one.changed) - _MOST_CHANGED} more conditions")
-    details += [("changed there", line) for line in lines or ["no condition that is recorded"]]
+    details += [("changed there", line) for line in lines or ["no recorded condition"]]
     text = f"{percent_change(one)} since {clean(one.measured, 40)} (p {one.p:.4f})"
     return Item(tone, text, details=tuple(details))
 

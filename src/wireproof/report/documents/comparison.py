@@ -1,4 +1,4 @@
-"""Results held against each other as a document: the lowest number, each number, what differs."""
+"""A comparison of results as a document: the lowest number, each number, and the differences."""
 
 from collections.abc import Iterator, Sequence
 
@@ -55,7 +55,7 @@ _LEFT = (Head("number", 9, left=True), Head("size", 8), Head("why not", 7, left=
 
 
 def comparison_document(found: Comparison, *, everything: bool = False) -> Document:
-    """``everything``: also what is not compared, and why."""
+    """``everything``: also show what is not compared, and why."""
     compared = [row for row in found.rows if row.ratio is not None]
     parts: list[Part] = []
     if compared:
@@ -87,7 +87,7 @@ def _differences(found: Comparison) -> Iterator[Part]:
             rows = tuple(Row((each.name, each.a, each.b)) for each in differ)
             yield Section(title, (Table(_DIFFERENCES, rows),))
     if not found.differ and not found.settings:
-        yield Text("No condition that is recorded differs.")
+        yield Text("No recorded condition differs.")
 
 
 def _answer(found: Comparison, compared: Sequence[Ratio]) -> str:
@@ -108,7 +108,7 @@ def _answer(found: Comparison, compared: Sequence[Ratio]) -> str:
 
 
 def _extreme(rows: Sequence[Ratio]) -> str:
-    """``the lowest is ring, 8 B: -3.0 %``"""
+    """Return ``the lowest is ring, 8 B: -3.0 %``."""
     row = min(rows, key=lambda each: each.ratio or 0.0)
     return f"the lowest is {_what(row)}: {quantity.change(row.ratio, row.low, row.high)}"
 
@@ -130,7 +130,7 @@ def _ratio(row: Ratio) -> Row:
 
 
 def sides(row: Ratio) -> tuple[str, str]:
-    """What A and B have measured, with the unit."""
+    """Return the numbers of A and B with their units."""
     a, b = (
         "-" if side is None else quantity.amount(side.value, row.unit) for side in (row.a, row.b)
     )
@@ -138,13 +138,13 @@ def sides(row: Ratio) -> tuple[str, str]:
 
 
 def conclusion_text(row: Ratio) -> str:
-    """``B is better``, and whether few launches say so."""
+    """Return ``B is better``, with a remark if it is based on few launches."""
     few = row.launches < LAUNCHES and row.conclusion != "undecided"
     return _WORDS[row.conclusion][0] + (" (few launches)" if few else "")
 
 
 def _sources(sources: Sequence[Source], letters: str = "") -> Table:
-    """``letters``: what the results are called, if they are."""
+    """``letters``: names for the results, if any."""
     cells = [(each.name, each.hosts, each.measured, each.verdict) for each in sources]
     if letters:
         named = zip(letters, cells, strict=True)
@@ -153,8 +153,8 @@ def _sources(sources: Sequence[Source], letters: str = "") -> Table:
 
 
 def scaling_document(found: Scaling, *, everything: bool = False) -> Document:
-    """A table with bars for each number; whether a curve is good is not judged. ``everything``:
-    every message size, not the two of each number that are looked at first.
+    """Return a table with bars for each number; the shape of a curve is not judged. ``everything``:
+    all message sizes, not only the two most relevant sizes of each number.
     """
     shown = found.curves if everything else _first_sizes(found.curves)
     parts: list[Part] = [Picture(lambda: (scaling_chart(found),))] if found.curves else []
@@ -166,7 +166,7 @@ def scaling_document(found: Scaling, *, everything: bool = False) -> Document:
     parts += [Text(note, "note", "-") for note in found.notes]
     title = f"Results against {found.against}"
     if not shown:
-        answer = f"No number is there at two counts of {found.against}."
+        answer = f"No number has results at two counts of {found.against}."
         return Document(title, answer, tuple(parts), found.verdict)
     return Document(title, _growth(shown[0], found.against), tuple(parts))
 
@@ -181,7 +181,7 @@ def _growth(curve: ScalingCurve, against: str) -> str:
 
 
 def _first_sizes(curves: Sequence[ScalingCurve]) -> list[ScalingCurve]:
-    """8 B of times and 1 MiB of rates, or what is nearest."""
+    """Return the curves at 8 B for times and 1 MiB for rates, or at the nearest size."""
     nearest: dict[tuple[str, str], ScalingCurve] = {}
     for curve in curves:
         wanted = 8 if curve.unit == "ns" else 1 << 20

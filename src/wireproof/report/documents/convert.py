@@ -1,4 +1,6 @@
-"""A rate or a time in every unit, with the arithmetic, as a document; and the links by name."""
+"""A rate or a time converted to every unit, with the arithmetic, as a document; and the list of
+links.
+"""
 
 from collections.abc import Iterable, Iterator
 
@@ -15,7 +17,9 @@ _LINKS = (
 
 
 def conversion_document(found: Converted) -> Document:
-    """The arithmetic that leads to the value, the value in every unit, its shares of a link."""
+    """Return the arithmetic that leads to the value, the value in every unit, and its shares of a
+    link.
+    """
     first, *more = found.arithmetic or [found.value]
     rows = tuple(Row((row.text, row.arithmetic)) for row in found.rows)
     parts: list[Part] = [*map(Text, more), Table(_ROWS, rows, most=len(rows))]
@@ -33,7 +37,7 @@ def _shares(link: LinkShares) -> Iterator[Text]:
 
 
 def links_document(links: Iterable[LinkClaim]) -> Document:
-    """Those that --link knows, with their rates."""
+    """Return the links that --link accepts, with their rates."""
     rows = tuple(Row((one.kind, _rate(one), one.protocol)) for one in links)
     return Document("Links", "", (Table(_LINKS, rows, most=len(rows)),))
 

@@ -1,4 +1,4 @@
-"""What works on this machine, and which libfabric providers it has, as documents."""
+"""What works on this machine, and its libfabric providers, as documents."""
 
 from collections.abc import Iterator
 
@@ -27,7 +27,7 @@ _STATES: dict[str, tuple[Tone, str]] = {
 
 
 def diagnosis_document(found: Diagnosis) -> Document:
-    """The machine, what it can do, and each transport that was tried."""
+    """Return the machine, its capabilities, and each transport that was tried."""
     machine = found.machine
     who = "root" if machine.root else "an ordinary user"
     where = f"Linux {machine.kernel}, {machine.architecture}, {machine.cores} cores, {who}"
@@ -66,7 +66,9 @@ def _answer(answer: TransportTried) -> Item:
 
 
 def provider_document(found: ProviderReport) -> Document:
-    """Each library with its providers, then each MPI with the steps that lead to its choice."""
+    """Return each library with its providers, then each MPI with the steps that lead to its
+    choice.
+    """
     usable = [
         provider.name
         for library in found.libfabrics

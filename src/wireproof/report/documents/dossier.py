@@ -18,7 +18,7 @@ _CRITERIA = (Head("criterion", 9, left=True), Head("value", 8), Head("source", 6
 
 
 def verification_document(found: Verification) -> Document:
-    """The verdict by the rules of this version, then what was found for each question."""
+    """Return the verdict by the rules of this version, then the result of each check."""
     dossier = found.dossier
     answer = f"{found.files} files, all as sealed {dossier.sealed} by wireproof {dossier.wireproof}"
     chosen = [criterion for criterion in dossier.criteria if criterion.chosen]
@@ -51,7 +51,7 @@ def _signatures(signatures: list[Signature]) -> Iterator[str]:
     if not signatures:
         yield NOT_SIGNED
     for each in signatures:
-        doubt = "" if each.state != "valid" else "; nobody vouches for that key: give --signers"
+        doubt = "" if each.state != "valid" else "; no trusted signer has that key: give --signers"
         yield f"{each.file}: {each.said}{doubt}"
 
 
@@ -80,11 +80,11 @@ def change_lines(
     gone: Sequence[Conclusion],
     new: Sequence[Conclusion],
 ) -> list[str]:
-    """One line on the verdict, then what only one of the judgements concludes. ``by``: the version
-    that judged before, "" when the result does not say.
+    """Return a line on the verdict, then the conclusions that only one of the judgements has.
+    ``by``: the version that judged before, "" if unknown.
     """
     if before is None:
-        return ["judged now; this result does not keep its earlier verdict"]
+        return ["judged now; this result does not contain its earlier verdict"]
     verdict = (
         f"{now}, as by wireproof {clean(by)}"
         if before == now

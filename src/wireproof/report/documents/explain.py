@@ -9,7 +9,7 @@ Explained = tuple[str, Sequence[tuple[str, str]]]
 
 
 def explanation_document(found: Sequence[Explained]) -> Document:
-    """One entry, or all that have one name; the titles if none has paragraphs."""
+    """Return one entry, or all entries with the same name; only titles if none has paragraphs."""
     if not any(rows for _, rows in found):
         titles = [title.partition(": ") for title, _ in found]
         return titles_document("Entries", {code: title for code, _, title in titles})
@@ -22,5 +22,5 @@ def explanation_document(found: Sequence[Explained]) -> Document:
 
 
 def titles_document(title: str, titles: Mapping[str, str]) -> Document:
-    """A catalogue as a list: each name with its title."""
+    """Return a catalogue as a list of names with titles."""
     return Document(title, "", (Facts(tuple(titles.items())),))

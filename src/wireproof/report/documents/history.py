@@ -48,13 +48,13 @@ def _value(unit: str, value: float) -> str:
 
 
 def _tone(verdict: str) -> Tone:
-    """Only what does not pass has a colour."""
+    """Return a colour only for verdicts other than pass."""
     return "fail" if verdict == "fail" else "warning" if verdict == "inconclusive" else ""
 
 
 def entries_document(entries: Sequence[Entry]) -> Document:
-    """A row for each result: id, verdict, hosts, link, MPI, half round trip of 8 B and goodput of
-    1 MiB; of an imported log its tools and its file.
+    """Return a row for each result: id, verdict, hosts, link, MPI, half round trip at 8 B and
+    goodput at 1 MiB; for an imported log, its tools and file.
     """
     rows = tuple(
         Row(
@@ -88,7 +88,7 @@ _DATED = {
 
 
 def added_line(entry: Entry) -> str:
-    """The name of what has come in; of a log what it was taken for, too."""
+    """Return the name of the added entry; for a log, also how it was interpreted."""
     log = entry.imported
     if log is None:
         return entry.id
@@ -102,14 +102,14 @@ def added_line(entry: Entry) -> str:
 def log_document(
     entry: Entry, judged: JudgementDocument, advice: Mapping[str, str] | None = None
 ) -> Document:
-    """A log in the history, judged again. ``advice``: as of `judgement_document`."""
+    """Return a log of the history, judged again. ``advice``: as for `judgement_document`."""
     document = judgement_document(judged, advice=advice)
     lead = Text(_imported(entry), "note")
     return replace(document, title=entry.id, parts=(lead, *document.parts))
 
 
 def _imported(entry: Entry) -> str:
-    """What stands above a log that is judged again."""
+    """Return the line above a log that is judged again."""
     log = entry.imported
     if log is None:
         return ""
@@ -126,8 +126,8 @@ def _headline(numbers: Sequence[Number], name: str, size: int) -> str:
 
 
 def trend_document(found: Sequence[Trend], newest: Sequence[str], verdict: Verdict) -> Document:
-    """``newest``: what `regression_lines` say of the newest result. Each number with its curve, its
-    last value, and where it has changed.
+    """Return each number with its curve, its last value, and its changes. ``newest``: the lines of
+    `regression_lines` for the newest result.
     """
     answer, *more = newest
     answer += _since(found) if verdict == "pass" else ""
@@ -137,8 +137,8 @@ def trend_document(found: Sequence[Trend], newest: Sequence[str], verdict: Verdi
 
 
 def _since(found: Sequence[Trend]) -> str:
-    """What has been worse since a change, if the newest result is no worse than the good ones
-    after it: the number that fell most.
+    """Return the number that fell most since a change, if the newest result is no worse than the
+    good results after that change; otherwise "".
     """
     fallen = [(one.changes[-1], one) for one in found if one.changes and not one.imported]
     if not fallen:
@@ -182,7 +182,7 @@ def _change(change: NumberChange) -> Item:
 
 def _details(change: NumberChange) -> Iterator[tuple[str, str]]:
     if change.few:
-        yield "note", "few results: the noise between them is taken for normal"
+        yield "note", "few results: the test assumes normal noise between them"
     if change.nodes:
         yield "no longer passing there", fold(change.nodes, 120)
     for text in change.changed[:_MOST_CHANGED]:
@@ -190,11 +190,11 @@ def _details(change: NumberChange) -> Iterator[tuple[str, str]]:
     if len(change.changed) > _MOST_CHANGED:
         yield "and", f"{len(change.changed) - _MOST_CHANGED} more conditions"
     if not change.changed:
-        yield "changed there", "no condition that is recorded"
+        yield "changed there", "no recorded condition"
 
 
 def regression_lines(newest: str, found: Sequence[Regression], good: int = 0) -> list[str]:
-    """What is worse in the newest result than in the ``good`` ones before."""
+    """Return what is worse in the newest result than in the ``good`` results before it."""
     if not found:
         there = f"there {'is' if good == 1 else 'are'} {good or 'fewer'}"
         needed = f"{GOOD} passing ones of these hosts are needed, {there}"
@@ -211,7 +211,7 @@ def regression_lines(newest: str, found: Sequence[Regression], good: int = 0) ->
 
 
 def age_document(found: Sequence[NodeAge]) -> Document:
-    """When each node last passed, the longest ago first; by NIC and link if some are named."""
+    """Return when each node last passed, longest ago first; by NIC and link if some are named."""
     by_link = any(node.nic or node.link for node in found)
     middle = ("NIC", "link") if by_link else ()
     titles = ("node", *middle, "last verdict", "last proven")

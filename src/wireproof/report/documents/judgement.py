@@ -1,4 +1,6 @@
-"""Foreign results, judged, as documents: a section for each series and for each job of PSM3."""
+"""Judged results of other programs as documents: a section for each series and for each PSM3
+job.
+"""
 
 from __future__ import annotations
 
@@ -65,9 +67,10 @@ def judgement_document(
     brief: bool = False,
     advice: Mapping[str, str] | None = None,
 ) -> Document:
-    """All series; of many (``brief``) only those that do not pass have a section. ``answer``: over
-    all files; "" for that of the first series. ``advice``: what to do next
-    by the code of a reason.
+    """Return all series; if ``brief``, only series that do not pass have a section.
+
+    ``answer``: the answer over all files; "" for that of the only series. ``advice``: what to do
+    next, by code of a reason.
     """
     parts: list[Part] = []
     if found.errors:
@@ -89,7 +92,7 @@ def judgement_document(
 
 
 def _answer(found: JudgementDocument) -> str:
-    """Of one series what decides it, of more their count."""
+    """Return what decides the verdict of a single series, or the number of verdicts of several."""
     if len(found.series) == 1 and not found.statistics:
         telling = _telling(found.series[0])
         return telling.text if telling else _value(found.series[0])
@@ -115,7 +118,7 @@ def _row(judged: JudgedSeries) -> Row:
 
 
 def _telling(judged: JudgedSeries) -> Item | None:
-    """The reason that decides the verdict."""
+    """Return the reason that decides the verdict."""
     for reason in judged.reasons:
         if reason.severity in ("fail", "inconclusive"):
             return Item(reason.severity, reason.message, reason.code)
@@ -123,7 +126,7 @@ def _telling(judged: JudgedSeries) -> Item | None:
 
 
 def brief_part(judged: JudgedSeries) -> Findings:
-    """A series in one line."""
+    """Return a series in one line."""
     share = "" if judged.efficiency is None else f", {judged.efficiency:.1%} of attainable"
     telling = _telling(judged)
     code = telling.code if telling else ""
@@ -131,7 +134,7 @@ def brief_part(judged: JudgedSeries) -> Findings:
 
 
 def series_section(judged: JudgedSeries, advice: Mapping[str, str] | None = None) -> Section:
-    """Verdict, number, curve, reasons with what was seen."""
+    """Return verdict, number, curve, and reasons with evidence."""
     value = _value(judged)
     parts: list[Part] = [Text(value)] if value else []
     parts.append(Picture(partial(_charts, judged), _curve(judged)))
@@ -144,7 +147,7 @@ def series_section(judged: JudgedSeries, advice: Mapping[str, str] | None = None
 
 
 def _best_by_size(judged: JudgedSeries) -> dict[int, float]:
-    """The best goodput of one direction at each size that says one."""
+    """Return the best goodput in one direction at each size that has one."""
     best: dict[int, float] = {}
     for point in judged.points:
         goodput = _goodput(point)
@@ -155,14 +158,14 @@ def _best_by_size(judged: JudgedSeries) -> dict[int, float]:
 
 
 def _goodput(point: SeriesPoint) -> float | None:
-    """As printed, else of the half round trip."""
+    """Return the printed goodput, otherwise the goodput derived from the half round trip."""
     if point.goodput_bytes_per_s is not None or not point.hrt_ns:
         return point.goodput_bytes_per_s
     return point.message_bytes / point.hrt_ns * 1e9
 
 
 def _value(judged: JudgedSeries) -> str:
-    """The number in every unit that people use, and what share of what it is."""
+    """Return the number in every common unit, with its share of the attainable goodput."""
     parts = []
     if judged.start_ns is not None:
         parts.append(f"{quantity.microseconds(judged.start_ns)} µs at the smallest size")
@@ -175,7 +178,7 @@ def _value(judged: JudgedSeries) -> str:
 
 
 def _printed(judged: JudgedSeries) -> str:
-    """What a ring or a collective has printed for its smallest and its largest size."""
+    """Return what a ring or a collective printed for its smallest and its largest size."""
     parts = []
     ends = sorted(judged.points, key=lambda point: point.message_bytes)
     for point in ends[:1] + ends[1:][-1:]:
@@ -192,8 +195,8 @@ def _rate(judged: JudgedSeries, best: float) -> str:
     attainable = judged.attainable_bytes_per_s
     if judged.efficiency is None or not attainable:
         return quantity.in_every_unit(best)
-    # What is held against the link: a size that a bucket of tokens let through at once is no rate
-    # of it.
+    # This is what is compared with the link: a size that a token bucket lets through at once is not
+    # a rate of the link.
     held, share = judged.efficiency * attainable, judged.share_of_nominal
     share = share * held / best if share and best else share
     nominal = "" if share is None else f", {share:.1%} of nominal"
@@ -211,8 +214,8 @@ def totals(
     *,
     skipped: int = 0,
 ) -> str:
-    """One sentence over all files; ``what``: how the things judged are called; ``skipped``: the
-    files that are no log at all.
+    """Return one sentence about all files. ``what``: the name of the judged things; ``skipped``:
+    number of files that are not logs.
     """
     said = ", ".join(
         f"{counts[verdict]} {verdict}"
@@ -253,8 +256,8 @@ def _reason(reason: Reason, advice: Mapping[str, str]) -> Item:
 
 
 def _curve(judged: JudgedSeries) -> Spark:
-    """Goodput by size as bars; a full bar is the attainable goodput, or the best when no link is
-    claimed.
+    """Return goodput by size as bars; a full bar is the attainable goodput, or the best if no link
+    is claimed.
     """
     best = _best_by_size(judged)
     if len(best) < 4 or len(best) > _WIDEST_CURVE:
@@ -269,7 +272,7 @@ def _curve(judged: JudgedSeries) -> Spark:
 
 
 def _charts(judged: JudgedSeries) -> list[Chart]:
-    """Time and goodput against message size, with the bounds of the link that is claimed."""
+    """Return time and goodput against message size, with the bounds of the claimed link."""
     from wireproof.report.figure.curves import printed_rates, printed_times
 
     halved = judged.metric == "half_round_trip"
@@ -290,7 +293,7 @@ def _charts(judged: JudgedSeries) -> list[Chart]:
 
 
 def statistics_section(judged: JudgedStatistics) -> Section:
-    """PSM3's own counters of one job: a row for each host and NIC, then the findings."""
+    """Return PSM3's counters of one job: a row for each host and NIC, then the findings."""
     what = quantity.counted(len(judged.sources), "process", "processes")
     if judged.wanted_ranks:
         what += f" of {judged.wanted_ranks}"
@@ -326,7 +329,7 @@ def _rows(host: CountedHost) -> Iterator[Row]:
 
 
 def _findings(judged: JudgedStatistics) -> Iterator[Part]:
-    """Some of each kind; what to do once for each."""
+    """Yield some findings of each kind, with advice once per kind."""
     shown: Counter[tuple[str, str]] = Counter()
     items = []
     for one in judged.findings:

@@ -8,7 +8,7 @@ from wireproof.report.document import Document, Facts, Section, Text
 
 
 def labs_document(found: Sequence[LabStatus]) -> Document:
-    """A section for each; of one its state is the answer."""
+    """Return a section for each lab; for a single lab, its state is the answer."""
     states = ", ".join(f"{one.name}: {one.state}" for one in found)
     if len(found) == 1:
         return Document("Virtual cluster", states, tuple(_parts(found[0])))
@@ -43,7 +43,7 @@ def _rows(status: LabStatus) -> Iterator[tuple[str, str]]:
 
 
 def _wire(status: LabStatus) -> str:
-    """How the links keep their rates, and whether they did."""
+    """Return how the links limit their rates, and whether they kept to it."""
     topology, wire = status.topology, status.wire
     latency, loss = (topology.latency, topology.loss) if topology else ("", "")
     words = ["store-and-forward"]
@@ -52,5 +52,5 @@ def _wire(status: LabStatus) -> str:
     if wire is None:
         return f"{', '.join(words)}; DEAD, no node reaches another"
     late = f"{wire.late + wire.starved} of them more than {wire.late_ns / 1e6:g} ms late"
-    right = "" if wire.first else "; it has no right to run before ordinary processes"
+    right = "" if wire.first else "; it has no priority over ordinary processes"
     return f"{', '.join(words)}; {wire.frames} frames, {late}{right}"

@@ -1,4 +1,4 @@
-"""A ladder as a document: a bar for each layer, the steps, the knobs."""
+"""A ladder as a document: a bar for each layer, the steps, and settings to try."""
 
 from collections.abc import Callable
 
@@ -37,7 +37,7 @@ _ANSWERS = {"loses": "loses", "no-loss": "no loss", "undecided": "undecided"}
 
 
 def ladder_document(ladder: Ladder) -> Document:
-    """The answer, the layers with their bars, the steps, what to try."""
+    """Return the answer, the layers with their bars, the steps, and what to try."""
     hosts = " - ".join(ladder.hosts) or "a model"
     wire = ", ".join(filter(None, (ladder.nic, ladder.link)))
     where = f"{hosts} ({wire})" if wire else hosts
@@ -63,7 +63,7 @@ def ladder_document(ladder: Ladder) -> Document:
 
 
 def plan_document(plan: LadderPlan) -> Document:
-    """Lines for a shell: the first launch of each layer."""
+    """Return the first launch of each layer as shell commands."""
     rounds = quantity.counted(plan.rounds, "round")
     lines = [f"# {rounds} in random order, seed {plan.seed}; the first launch of each layer:"]
     lines += [f"# {clean(note)}" for note in plan.notes]
@@ -73,7 +73,7 @@ def plan_document(plan: LadderPlan) -> Document:
 
 
 def _table(ladder: Ladder, what: Quantity) -> Table | None:
-    """The layers in one quantity, from the wire up; None if no layer has it."""
+    """Return the layers in one quantity, from the wire up; None if no layer has it."""
     title, unit, shown = _QUANTITIES[what]
     numbers: list[Interval | None] = [getattr(layer.line, what) for layer in ladder.layers]
     if not any(numbers):

@@ -1,4 +1,4 @@
-"""What is wrong in recipes as a document: each place with what is right there."""
+"""Mistakes in recipes as a document: each place with its correction."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ _FILES = (
 
 
 def lint_document(report: LintReport, files: int) -> Document:
-    """``files``: how many could be read."""
+    """``files``: number of files that could be read."""
     items = [Item("inconclusive", one.message, word="not read:") for one in report.errors]
     items += [_item(finding) for finding in report.findings]
     parts: list[Part] = [Findings(tuple(items), most=1_000_000, whole=True)] if items else []
@@ -38,7 +38,7 @@ def _answer(report: LintReport, files: int) -> str:
 
 
 def _item(finding: LintFinding) -> Item:
-    """The place as a compiler prints it: editors jump to it."""
+    """Return an item whose place has the form of compiler messages, so that editors jump to it."""
     place = f"{clean(finding.file, 200)}:{finding.line}:{finding.column}: {finding.severity}:"
     tone: Tone = "fail" if finding.severity == "error" else "warning"
     lines = (finding.whole or finding.fix or finding.right).split("\n")
@@ -47,8 +47,8 @@ def _item(finding: LintFinding) -> Item:
 
 
 def _details(finding: LintFinding) -> Iterator[tuple[str, str]]:
-    """Why; and what the catalogue of settings says: advice that has aged is right on some machines
-    only.
+    """Yield the reason, and what the catalogue of settings says, since outdated advice may still be
+    right on some machines.
     """
     yield "why", finding.why
     if finding.setting:
@@ -59,7 +59,7 @@ def _details(finding: LintFinding) -> Iterator[tuple[str, str]]:
 
 
 def _by_file(report: LintReport) -> list[Row]:
-    """The files in which something was found, the most first."""
+    """Return the files with findings, most findings first."""
     count = Counter((finding.file, finding.severity) for finding in report.findings)
     names = {finding.file: None for finding in report.findings}
     rows = [(name, count[name, "error"], count[name, "warning"]) for name in names]

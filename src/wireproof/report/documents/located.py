@@ -1,5 +1,5 @@
-"""Which node, port, link or switch is slow, as a document: the culprits with their causes, what
-was cleared, contention, kinds of paths, what is missing, and what silence is worth.
+"""Which node, port, link or switch is slow, as a document: culprits with causes, cleared suspects,
+contention, kinds of paths, missing nodes, and which slowdown would have been found.
 """
 
 import math
@@ -24,7 +24,7 @@ from wireproof.report.json.located import LocateDocument, WorstPair
 from wireproof.report.names import clean, fold
 
 _MOST_FOLDED, _MOST_EACH = 12, 40
-"""Culprits that are shown: those of one kind together, or each with the number of its mark."""
+"""Maximum number of culprits: grouped by kind, or each with the number of its mark."""
 _MOST_LINES = 12
 _MOST_CAUSES = 2
 _NAMES = 300
@@ -55,7 +55,7 @@ _PAIRS = (Head("from → to", 9, left=True), Head("reaches", 8), Head("of its no
 
 
 def locate_document(found: LocateDocument) -> Document:
-    """What was located in a table or a folder, and the pairs farthest below the others."""
+    """Return what was located in a table or a folder, and the pairs farthest below the others."""
     slow = [blame for one in found.located for blame in one.blames]
     parts: list[Part] = [Text(sentence, "inconclusive") for sentence in found.undecided]
     parts += [located_section(one) for one in found.located]
@@ -85,8 +85,8 @@ def _far(found: LocateDocument, pair: WorstPair) -> Row | None:
 
 
 def located_section(located: Located, *, each: bool = False, more: Sequence[Part] = ()) -> Section:
-    """One metric. ``each``: every culprit by itself and with a number, as the marks of a picture
-    name it; else those of one kind together. ``more``: parts that follow the culprits.
+    """Return one metric. ``each``: list every culprit separately, with the number of its mark in a
+    picture; otherwise group them by kind. ``more``: parts that follow the culprits.
     """
     groups = [[blame] for blame in located.blames] if each else _alike(located.blames)
     most = _MOST_EACH if each else _MOST_FOLDED
@@ -129,13 +129,13 @@ def _tables(located: Located) -> Iterator[Part]:
 
 
 def _slower(factor: float) -> str:
-    """A factor that rounds to 1.0 is no property of the fabric."""
+    """Return the factor as text; "" if it rounds to 1.0, which is not a property of the fabric."""
     times = quantity.significant(factor, 2)
     return f"{times} times slower than the best, by design" if factor >= 1.05 else ""
 
 
 def metric_value(metric: Metric, value: float) -> str:
-    """``119 MB/s`` or ``2.40 µs``; what is not a number is unknown."""
+    """Return ``119 MB/s`` or ``2.40 µs``; "unknown" if the value is not finite."""
     if not math.isfinite(value):
         return "unknown"
     if metric == "goodput":
@@ -144,7 +144,9 @@ def metric_value(metric: Metric, value: float) -> str:
 
 
 def _silence(located: Located) -> str:
-    """How much the absence of culprits is worth."""
+    """Return the slowdown that would have been found, which shows how much the absence of culprits
+    means.
+    """
     least, wanted = located.detectable, located.practical
     noise = f"noise of one sample {_share(located.noise)}"
     if located.samples <= 0:
@@ -166,8 +168,8 @@ def _share(share: float) -> str:
 
 
 def _alike(blames: Sequence[Blame]) -> list[list[Blame]]:
-    """Those of one kind, direction, stage and likeliest cause together, in the order of the first
-    of each; of those that were not confirmed, only with the same evidence.
+    """Group culprits with the same kind, direction, stage and most likely cause, in order of their
+    first member. Culprits that were not confirmed must also have the same evidence.
     """
     groups: dict[tuple[str, ...], list[Blame]] = {}
     for blame in blames:
@@ -217,7 +219,9 @@ def _sure(blame: Blame, confidence: float) -> str:
 
 
 def _details(blame: Blame, evidence: Sequence[str]) -> Iterator[tuple[str, str | Value]]:
-    """Causes that explain it, with what to do; else that there is none; then what is none."""
+    """Yield the causes that explain the slowdown, with what to do, or that there is none; then
+    causes that are ruled out.
+    """
     enough = [cause for cause in blame.causes if cause.explains]
     lacking = [cause for cause in blame.causes if not cause.explains]
     for cause in enough[:_MOST_CAUSES]:
@@ -233,14 +237,14 @@ def _details(blame: Blame, evidence: Sequence[str]) -> Iterator[tuple[str, str |
 
 
 def _cause(cause: Cause) -> tuple[str, str]:
-    """What the sentence of a setting says already is not repeated as its evidence."""
+    """Return a cause with its first evidence; the sentence about a setting already contains it."""
     seen = f" ({cause.evidence[0]})" if cause.evidence and not cause.setting else ""
     word = "cause" if cause.confidence >= LIKELY else "possible cause"
     return f"{word}, confidence {cause.confidence:.2g}", f"{cause.sentence}{seen}"
 
 
 def _missing(missing: dict[str, str]) -> list[tuple[str, str]]:
-    """(nodes folded, reason): one line for each reason."""
+    """Return (folded nodes, reason) with one line for each reason."""
     reasons: dict[str, list[str]] = {}
     for node, reason in missing.items():
         reasons.setdefault(clean(reason, 200) or "no reason was seen", []).append(node)

@@ -1,4 +1,4 @@
-"""Priority flow control as a document: what is wrong, the ports, who pauses whom, the settings."""
+"""Priority flow control as a document: problems, ports, who pauses whom, settings."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -60,14 +60,14 @@ _LOUD = (
     Head("", 5, left=True),
 )
 _SIGNS = (
-    "out: the host stops its switch port; in: that stops the host; %: of the time; ? unproven: no"
-    " counter shows it; - quiet: nothing moved that could show it"
+    "out: the host pauses its switch port; in: the port pauses the host; %: of the time;"
+    " ? unproven: no counter shows it; - quiet: no counter moved"
 )
 _Key = tuple[str, str, tuple[Answer, ...], int, int, int]
 
 
 def pfc_document(report: PfcReport) -> Document:
-    """Hosts that are alike share a row."""
+    """Similar hosts share a row."""
     parts: list[Part] = []
     if report.findings:
         parts.append(Findings(items_of(report.findings)))
@@ -111,7 +111,7 @@ def _method(report: PfcReport) -> str:
 
 
 def _alike(ports: Sequence[PfcPort]) -> list[list[PfcPort]]:
-    """Ports with one row each, the worst first."""
+    """Group ports that share a row, worst first."""
     groups: dict[_Key, list[PfcPort]] = defaultdict(list)
     for port in ports:
         groups[_key(port)].append(port)
@@ -119,7 +119,7 @@ def _alike(ports: Sequence[PfcPort]) -> list[list[PfcPort]]:
 
 
 def _key(port: PfcPort) -> _Key:
-    """Ports with the same answers and about as many pauses are alike."""
+    """Return a key that is equal for ports with the same answers and similar numbers of pauses."""
     answers = tuple(one.answer for one in port.conditions)
     return (
         port.nic,
@@ -167,7 +167,7 @@ def _pauses(rates: Sequence[PauseRate]) -> list[str]:
 
 
 def _span(counts: Iterable[int | None]) -> str:
-    """The least and the most of them; ``?`` where none is known."""
+    """Return the lowest and the highest count; ``?`` if none is known."""
     known = sorted(count for count in counts if count is not None)
     if not known:
         return "?"
@@ -175,7 +175,7 @@ def _span(counts: Iterable[int | None]) -> str:
 
 
 def _short(count: int) -> str:
-    """At most six characters: 244,655,362 is 245M."""
+    """Return a count in at most six characters: 244,655,362 becomes 245M."""
     for size, unit in ((10**12, "T"), (10**9, "G"), (10**6, "M"), (10**4, "k")):
         if count >= size:
             scale = 10**3 if unit == "k" else size
@@ -184,7 +184,9 @@ def _short(count: int) -> str:
 
 
 def _loudest(ports: Sequence[PfcPort]) -> list[Part]:
-    """The hosts that stop their switch ports, beside what switches stop."""
+    """Return the hosts that pause their switch ports, compared with the pauses that switches
+    send.
+    """
     sent = sum(port.tx.frames or 0 for port in ports)
     got = sum(port.rx.frames or 0 for port in ports)
     if not sent and not got:
@@ -202,7 +204,7 @@ def _loud(port: PfcPort, frames: int, all_sent: int) -> Row:
 
 
 def _conditions(ports: Sequence[PfcPort]) -> Iterable[Row]:
-    """On how many ports each of the four holds."""
+    """Yield on how many ports each of the four conditions holds."""
     for number, (name, meaning) in enumerate(CONDITIONS.items(), start=1):
         answers = [each.answer for port in ports for each in port.conditions if each.name == name]
         counts = {each: answers.count(each) for each in ("pass", *_WORST[:-1])}
@@ -211,7 +213,7 @@ def _conditions(ports: Sequence[PfcPort]) -> Iterable[Row]:
 
 
 def _settings(report: PfcReport) -> tuple[tuple[str, str], ...]:
-    """What was read of the ports' settings, hosts that are alike together."""
+    """Return the settings that were read of the ports, grouped by equal settings."""
     groups: dict[str, list[str]] = defaultdict(list)
     looked_at = {(port.host, port.nic) for port in report.ports}
     for each in report.settings:

@@ -1,5 +1,5 @@
-"""What ``wireproof plan`` computes as documents: the answer, the tables it comes from, what it
-holds for.
+"""What ``wireproof plan`` computes, as documents: the answer, the tables that it comes from, and
+its limits of validity.
 """
 
 from collections.abc import Iterable, Sequence
@@ -58,12 +58,12 @@ def _range(bounds: Bounds, *, size: bool = False) -> str:
 
 
 def _heads(*titles: str) -> tuple[Head, ...]:
-    """Columns of texts, of which the first ones stay longest."""
+    """Return columns of texts; the first columns are kept longest."""
     return tuple(Head(title, 9 - at, left=True) for at, title in enumerate(titles))
 
 
 def _basis(sources: Iterable[str], validity: Iterable[str]) -> Section:
-    """Where the formulas come from, and what they hold for."""
+    """Return where the formulas come from, and where they are valid."""
     rows = [*(("source", text) for text in sources), *(("valid", text) for text in validity)]
     return Section("What this rests on", (Facts(tuple(rows)),))
 
@@ -75,7 +75,7 @@ def _parameters(found: Sequence[Parameter]) -> Section:
 
 
 def footprint_document(found: Footprint) -> Document:
-    """Sums, limits and what was seen; then the parts with their formulas."""
+    """Return sums, limits and observations, then the parts with their formulas."""
     rows = (_sums("QPs", found.qps, size=False), _sums("memory", found.bytes, size=True))
     parts: list[Part] = [
         Text(found.sources[0]),
@@ -135,7 +135,9 @@ def _made_of(found: Footprint) -> Section:
 
 
 def pfc_document(found: Pfc) -> Document:
-    """The headroom, the thresholds, a configured headroom, the round trip term by term."""
+    """Return the headroom, the thresholds, a configured headroom, and the round trip term by
+    term.
+    """
     need = f"{_range(found.headroom_bytes)} B"
     totals = f"headroom {found.total_headroom_bytes:,} B, buffer {found.total_buffer_bytes:,} B"
     facts = [("headroom per port and priority", need)]
@@ -177,7 +179,7 @@ def _configured(found: Configured) -> Section:
 
 
 def _fits(fits: Sequence[CableFit]) -> Table:
-    """The longest cable by speed and MTU: with instant interfaces, and with the slowest."""
+    """Return the longest cable by speed and MTU: with instant interfaces, and with the slowest."""
     mtus = sorted({fit.mtu_bytes for fit in fits})
     cells = {(fit.speed_gbps, fit.mtu_bytes): fit for fit in fits}
     rows = (
@@ -197,7 +199,9 @@ def _metres(fit: CableFit) -> str:
 
 
 def scale_document(found: Scale) -> Document:
-    """The largest scale in a sentence, a chart, a table for each pattern, the parameters."""
+    """Return the largest scale in a sentence, a chart, a table for each pattern, and the
+    parameters.
+    """
     groups: dict[tuple[str, str, int], list[Prediction]] = {}
     for each in found.predictions:
         groups.setdefault((each.pattern, each.order, each.message_bytes), []).append(each)
@@ -246,7 +250,7 @@ def _spread(one: Prediction) -> str:
 
 
 def scale_csv(found: Scale) -> str:
-    """A row for each prediction; times in ns."""
+    """Return a row for each prediction; times in ns."""
     rows = [",".join(_CSV)]
     for one in found.predictions:
         values = {name: getattr(one, name, None) for name in _CSV}
@@ -257,7 +261,7 @@ def scale_csv(found: Scale) -> str:
 
 
 def validation_document(found: Validation) -> Document:
-    """What it takes, what check does by itself, and other numbers of rounds."""
+    """Return the effort needed, what check does by default, and other numbers of rounds."""
     least = [_design("needed", found.least)] if found.least is not None else []
     rows = (*least, _design("check", found.check), *(_design("", one) for one in found.others))
     heads = (

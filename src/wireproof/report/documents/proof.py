@@ -1,4 +1,4 @@
-"""Which ports the bytes crossed: of a run, and of a command that was watched."""
+"""Which ports the bytes crossed, for a run and for a watched command."""
 
 from collections.abc import Sequence
 
@@ -33,8 +33,8 @@ from wireproof.report.names import natural
 
 _MOST_ROWS = 400
 _SHOWN_BYTES = 10_000
-"""Other ports that carried less in both directions are left out, unless they are all that there is
-to show.
+"""Other ports that carried less in both directions are omitted, unless there are no others to
+show.
 """
 _MOST_HOSTS = 40
 _PROOF = (
@@ -60,8 +60,10 @@ _WATCHED = (
 
 
 def proof_section(found: Sequence[NicTraffic], name: str) -> Section | None:
-    """Bytes due and bytes seen of each port and direction, on one common scale; of very many rows
-    those whose seen and due bytes differ most. None without a row.
+    """Return bytes due and bytes seen of each port and direction on a common scale; None without
+    rows.
+
+    If there are very many rows, those whose seen and due bytes differ most are shown.
     """
     note = (
         f"Sums over the points with messages of {quantity.size(SMALL_BYTES)} and more, idle "
@@ -84,7 +86,7 @@ def proof_section(found: Sequence[NicTraffic], name: str) -> Section | None:
 
 
 def _least_alike(flow: NicTraffic) -> float:
-    """Sorts what was not seen first; no counter at all before everything else."""
+    """Return a sort key: ports without a counter first, then the largest difference."""
     if flow.seen_bytes is None:
         return float("-inf")
     return -abs(flow.seen_bytes - flow.expected_bytes)
@@ -121,8 +123,8 @@ def watched_document(
     statistics: JudgedStatistics | None = None,
     notes: Sequence[str] = (),
 ) -> Document:
-    """The path of the bytes of a command: the verdict with its reason, what crossed which port,
-    what the library counted itself.
+    """Return the path of a command's bytes: the verdict with its reason, what crossed each port,
+    and what the library counted.
     """
     parts = watched_parts(traffic, judgement)
     parts += [statistics_section(statistics)] if statistics else []
@@ -135,7 +137,7 @@ def watched_document(
 
 
 def watched_parts(traffic: Traffic, judgement: TrafficVerdict) -> list[Part]:
-    """The reasons, the ports, and what the peak is held against."""
+    """Return the reasons, the ports, and what the peak is compared with."""
     items = tuple(Item(one.severity, one.message, one.code) for one in judgement.reasons)
     lines = [f"The bytes were {LEVELS[judgement.level]}."] if _is_counted(judgement) else []
     lines += [sentence] if (sentence := _held_against(traffic, judgement)) else []
@@ -155,8 +157,8 @@ def _is_counted(judgement: TrafficVerdict) -> bool:
 
 
 def _held_against(traffic: Traffic, judgement: TrafficVerdict) -> str:
-    """The peak as a share of the claimed link, else of the speed that the fastest-filled port
-    claims itself; "" without either.
+    """Return the peak as a share of the claimed link, otherwise of the speed that the port with the
+    highest share reports; "" without either.
     """
     peak, attainable = judgement.peak_bytes_per_s, judgement.attainable_bytes_per_s
     if attainable and peak is not None:
@@ -185,7 +187,7 @@ def _peak(port: PortTraffic) -> float:
 
 
 def _ports(traffic: Traffic, names: Sequence[str]) -> Table:
-    """The ports that carried something, and those that the verdict is about in any case."""
+    """Return the ports that carried traffic, and those that the verdict is about."""
     watched = [one for one in traffic.hosts if not one.error]
     hosts = sorted(watched, key=lambda one: natural(one.host))
     rows = tuple(row for host in hosts[:_MOST_HOSTS] for row in _rows(host, names))

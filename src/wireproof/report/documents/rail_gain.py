@@ -1,4 +1,4 @@
-"""What several rails gain, as a document: a table for each pattern and size."""
+"""The gain from several rails as a document: a table for each pattern and size."""
 
 from wireproof.model import quantity
 from wireproof.model.experiment import BoundedInterval, GainRow, RailGain, RailNumber
@@ -24,7 +24,7 @@ _HEADS = (
 
 
 def gain_document(gain: RailGain) -> Document:
-    """The answer, the findings, a table for each row, how it was measured."""
+    """Return the answer, the findings, a table for each row, and the method."""
     findings = [Findings(items_of(gain.findings))] if gain.findings else []
     parts: list[Part] = [*findings, *map(_table, gain.rows), Text(_method(gain), "note")]
     return Document("What several rails gain", gain.answer, tuple(parts), gain.verdict)
@@ -36,7 +36,7 @@ def _method(gain: RailGain) -> str:
         f"{' - '.join(gain.hosts)}{f' ({gain.link})' if gain.link else ''};"
         f" {quantity.counted(gain.rounds, 'round')} in"
         f" {quantity.duration(gain.seconds)}, in random order, seed {gain.seed};"
-        f" settings with all rails: {variables or 'none'}; intervals are of 95 %"
+        f" variables with all rails: {variables or 'none'}; intervals are of 95 %"
     )
 
 

@@ -15,7 +15,7 @@ from wireproof.report.rows import ResultTable as Results
 from wireproof.report.rows import chosen, folded
 
 MOST_ROWS = 400
-"""Of one table on a page."""
+"""Rows of one table on a page."""
 BRIEF_ROWS = 24
 _LEGEND = (
     "±% half of the 95 % interval, %att of attainable goodput, %nom of the line rate, MB = "
@@ -36,7 +36,7 @@ _GroupColumn: TypeAlias = tuple[Head, Callable[[GroupRow], str]]
 
 
 def number(value: float | None, text: str, digits: int = 6) -> Value:
-    """A cell with its raw value; what is not known has none."""
+    """Return a cell with its raw value, which is empty if unknown."""
     known = value is not None and math.isfinite(value)
     return Value(text, f"{value:.{digits}g}" if known else "")
 
@@ -44,8 +44,10 @@ def number(value: float | None, text: str, digits: int = 6) -> Value:
 def result_table(
     found: Results, findings: Iterable[Finding] = (), name: str = "", *, brief: bool = False
 ) -> Table:
-    """All results of one pattern, what does not pass first; of very many those that tell most.
-    ``brief``: few rows, each for all measurements of the same.
+    """Return the results of one pattern, those that do not pass first; if there are very many, the
+    most relevant.
+
+    ``brief``: few rows, each for repeated measurements.
     """
     most = BRIEF_ROWS if brief else MOST_ROWS
     rows = folded(found.rows) if brief and len(found.rows) > most else list(found.rows)
@@ -127,8 +129,8 @@ def _nominal(row: Result) -> Value:
 
 
 def group_table(found: GroupTable, name: str = "", *, brief: bool = False) -> Table:
-    """Points of many ranks together: only columns that have a value; what fails comes first, then
-    what is open.
+    """Return the points that many ranks measured together, with only the columns that have values:
+    failures first, then inconclusive rows.
     """
     rows = sorted(found.rows, key=lambda row: _ORDER.index(_tone(row)))
     columns = [each for each in _group_columns(found) if any(each[1](row) for row in rows)]
@@ -205,14 +207,14 @@ def _quantiles(found: Quantiles | None) -> str:
 
 
 def _factor(row: GroupRow) -> str:
-    """How many times longer the slow half round trips take under load."""
+    """Return how many times longer the slow half round trips take under load."""
     if row.quiet is None or row.loaded is None or not row.quiet.p99_ns > 0:
         return ""
     return quantity.significant(row.loaded.p99_ns / row.quiet.p99_ns)
 
 
 def _status(row: GroupRow) -> str:
-    """Only what is not as it should be."""
+    """Return only deviations from the normal state."""
     parts = [] if row.status == "ok" else [clean(row.status, 20)]
     parts += ["payload corrupt"] if row.integrity == "corrupt" else []
     parts += ["nothing timed"] if row.time_ns is None and row.status == "ok" else []

@@ -1,5 +1,5 @@
-"""Judged runs as a document: the answer, the five questions, what was found, who is slow, the path,
-the numbers, and where they come from.
+"""Judged runs as a document: the answer, the five questions, findings, who is slow, the path, the
+numbers, and their origin.
 """
 
 import re
@@ -44,7 +44,7 @@ from wireproof.report.rows import tables
 _MOST_FINDINGS, _MOST_OTHERS = 4, 50
 _MOST_UNREAD = 100
 _OPEN_ROWS = 40
-"""Tables with more rows are folded on a page."""
+"""A page folds tables with more rows."""
 _METHOD = (
     (
         "Each number is a median over many timed batches. Before timing, messages are sent until "
@@ -88,8 +88,8 @@ _PLACES = tuple(
 
 
 def run_document(runs: Sequence[JudgedRun], title: str, *, brief: bool = False) -> Document:
-    """One run, or several in the order given. ``brief``: what fits a terminal; else all of it, with
-    pictures. Raises ValueError without a run.
+    """Return one run, or several in the given order. ``brief``: what fits a terminal; otherwise
+    everything, with pictures. Raises ValueError without a run.
     """
     if not runs:
         raise ValueError("a report needs at least one run")
@@ -109,8 +109,8 @@ def run_document(runs: Sequence[JudgedRun], title: str, *, brief: bool = False) 
 def demo_document(
     found: Mapping[str, str], runs: Sequence[JudgedRun] = (), folder: Path | None = None
 ) -> Document:
-    """Say whether the injected faults were found. ``found`` maps each fault to what the judgement
-    says about it, "" if it was missed. ``folder`` holds the records of ``runs``.
+    """Return whether the injected faults were found. ``found``: what was reported for each fault,
+    "" if it was missed. ``folder`` holds the records of ``runs``.
     """
     hits = sum(bool(finding) for finding in found.values())
     good = hits == len(found)
@@ -131,7 +131,9 @@ def demo_document(
 
 
 def when_of(runs: Sequence[JudgedRun]) -> str:
-    """When the first began, and who was measured: a line below the title of a page."""
+    """Return when the first run began and which hosts were measured: a line below the title of a
+    page.
+    """
     started = sorted(run.run.provenance.started for run in runs if run.run.provenance.started)
     hosts = dict.fromkeys(label(run) for run in runs)
     return ". ".join(filter(None, (*started[:1], "; ".join(hosts))))
@@ -152,7 +154,7 @@ def _run(run: JudgedRun, name: str, *, brief: bool) -> Section:
 
 
 def _whole(run: JudgedRun, name: str, seen: Sequence[NicTraffic]) -> Iterator[Part]:
-    """What a page has beyond what fits a terminal."""
+    """Yield the parts that only a page shows."""
     if proof := proof_section(seen, name):
         yield proof
     found = tables(run)
@@ -171,8 +173,8 @@ def _charts(run: JudgedRun, found: list[Results], name: str) -> list[Chart]:
 
 
 def _pairs(run: JudgedRun, found: list[Results], name: str) -> list[Ink]:
-    """Each table of rates: host by host, or leaf by leaf if there are more hosts than can be drawn,
-    and then every pair for the page's script.
+    """Return pictures of each table of rates: host by host, or leaf by leaf if there are too many
+    hosts, followed by every pair for the page's script.
     """
     from wireproof.report.figure.heat import MOST_HOSTS, heat_map
     from wireproof.report.figure.leaves import leaf_picture
@@ -197,7 +199,7 @@ def _embedded(run: JudgedRun, seen: Sequence[NicTraffic], name: str) -> list[Ink
 
 
 def _findings(run: JudgedRun, name: str) -> Iterator[Part]:
-    """What decides the verdict in full; warnings and notes change none and are folded."""
+    """Yield the findings that decide the verdict in full; warnings and notes are folded."""
     groups = grouped(run.judgement.findings)
     items = [_item(group, f"{name}-{at}") for at, group in enumerate(groups, 1)]
     first = tuple(item for item in items if item.tone in ("fail", "inconclusive"))
@@ -212,7 +214,7 @@ def _findings(run: JudgedRun, name: str) -> Iterator[Part]:
 
 
 def _brief_findings(run: JudgedRun) -> Iterator[Part]:
-    """The gravest findings in full, the others by their codes."""
+    """Yield the worst findings in full, the others by their codes."""
     groups = grouped(run.judgement.findings)
     decisive = [group for group in groups if group[0].severity in ("fail", "inconclusive")]
     shown = decisive[:_MOST_FINDINGS] or groups[:2]
@@ -228,7 +230,7 @@ def _brief_findings(run: JudgedRun) -> Iterator[Part]:
 
 
 def _item(group: Sequence[Finding], anchor: str) -> Item:
-    """The first of its kind, and whom the others concern."""
+    """Return the first finding of a kind, with the subjects of the others."""
     first, *others = group
     details = [("next", first.advice)] if first.advice else []
     if others:
@@ -244,15 +246,15 @@ def _item(group: Sequence[Finding], anchor: str) -> Item:
 
 
 def _named(name: str) -> str:
-    """``median_bytes_per_s`` -> ``median``: the value carries its unit itself."""
+    """``median_bytes_per_s`` -> ``median``: the unit is printed with the value."""
     for unit in ("_bytes_per_s", "_bits_per_s", "_bytes", "_ns"):
         name = name.removesuffix(unit)
     return clean(name, 60).replace("_", " ")
 
 
 def _evidence(name: str, value: str | float | list[str] | None) -> str:
-    """Evidence in the unit that its name states (``…_bytes``, ``…_bytes_per_s``, ``…_ns``,
-    ``…_bits_per_s``).
+    """Return evidence in the unit that its name ends with (``…_bytes``, ``…_bytes_per_s``,
+    ``…_ns``, ``…_bits_per_s``).
     """
     match value:
         case None:
@@ -292,7 +294,7 @@ def _strip(run: JudgedRun, located: Located) -> list[Ink]:
 
 
 def _limits(run: JudgedRun) -> Iterator[Part]:
-    """The link, what it allows, and where the numbers lie among published ones."""
+    """Yield the link, its limits, and how the numbers compare with published ones."""
     limits, link = run.limits, run.run.claim.link
     rows: list[tuple[str, Cell]] = []
     if link is not None:
@@ -336,7 +338,7 @@ def _folded(title: str, table: Table, *more: Part, fold: str = "closed") -> Sect
 
 
 def _configuration(run: JudgedRun, name: str) -> Iterator[Part]:
-    """Settings that fail, what was disclosed, and settings that could not be read."""
+    """Yield settings that fail, the disclosure, and settings that could not be read."""
     if run.settings is not None:
         yield from _settings(run, run.settings, name)
     if (found := run.disclosure) is not None:
@@ -368,8 +370,8 @@ def _settings(run: JudgedRun, audit: Audit, name: str) -> Iterator[Part]:
 
 
 def _origin(run: JudgedRun) -> Section:
-    """Limits with their arithmetic, what was not measured, the command that repeats it, provenance
-    and placement.
+    """Return limits with their arithmetic, what was not measured, the command that repeats the run,
+    provenance and placement.
     """
     lines = trouble(run)
     limits = run.limits

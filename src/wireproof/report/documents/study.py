@@ -1,4 +1,6 @@
-"""A study as a document: what to use, what was not obeyed, the effects on each pattern."""
+"""A study as a document: recommended values, values that did not take effect, and the effects on
+each pattern.
+"""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
@@ -40,16 +42,18 @@ _ANSWERS: dict[str, tuple[str, Tone]] = {
     "undecided": ("?", "note"),
 }
 _OBEYED = {"honoured": "yes", "by-effect": "yes", "unsaid": "?"}
-"""Else no; a finding says more."""
+"""Other states mean no; a finding gives details."""
 _STOPPED = {
     "complete": "",
-    "budget": "; the budget was over before all rounds",
+    "budget": "; the budget ended before all rounds",
     "interrupted": "; interrupted",
 }
 
 
 def study_document(study: Study) -> Document:
-    """What to use comes first, then what was not obeyed or did not use the wire."""
+    """Recommended values come first, then values that did not take effect or did not use the
+    wire.
+    """
     title = f"Study of {study.title} on {fold(study.hosts) or 'no host'}"
     open_paths = [part for part in _paths(study) if part.verdict]
     proven = [part for part in _paths(study) if not part.verdict]
@@ -72,7 +76,7 @@ def _answer(study: Study) -> str:
         return f"What settings of {study.title} change here is undecided: give a larger --budget."
     if study.advice:
         return f"No setting of {study.title} helps without a loss elsewhere."
-    return f"No setting of {study.title} that was obeyed helps measurably here."
+    return f"No setting of {study.title} that took effect helps measurably here."
 
 
 def _advice(study: Study) -> Iterator[Section]:
@@ -113,7 +117,7 @@ def _pattern(study: Study, pattern: StudiedPattern) -> Part:
 
 
 def _paths(study: Study) -> Iterator[Section]:
-    """Proof and shares of the ports, with the values that have them in common."""
+    """Yield proof and shares of the ports, with the values that have them in common."""
     alike: dict[str, list[str]] = defaultdict(list)
     for number, configuration in enumerate(study.configurations):
         runs = [run for run in study.runs if run.configuration == number]
@@ -127,7 +131,9 @@ def _paths(study: Study) -> Iterator[Section]:
 
 
 def _path(runs: Sequence[StudyRun]) -> str:
-    """``on-wire 12 of 12, hsn0 50 %, hsn1 50 %``: the proof of most, and the median shares."""
+    """Return ``on-wire 12 of 12, hsn0 50 %, hsn1 50 %``: the most frequent proof, and the median
+    shares.
+    """
     proof, count = Counter(run.proof for run in runs).most_common(1)[0]
     ports = sorted({name for run in runs for name in run.shares})
     shares = [(name, median(run.shares.get(name, 0.0) for run in runs)) for name in ports]
@@ -144,6 +150,6 @@ def _method(study: Study) -> str:
         f"{quantity.counted(len(study.configurations) - 1, 'value')},"
         f" {quantity.counted(study.rounds, 'round')}, {len(study.runs)} launches in"
         f" {quantity.duration(study.seconds)}{rails}{_STOPPED[study.stopped]}.{precision} Helps and"
-        f" hurts: beyond {100 * study.smallest:g} %, all of them together right with"
+        f" hurts: beyond {100 * study.smallest:g} %, all of them together correct with"
         f" {100 * (1 - study.alpha):.0f} % (Holm); each interval 95 %; seed {study.seed}"
     )

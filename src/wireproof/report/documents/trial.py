@@ -1,4 +1,4 @@
-"""A trial as a document: the answer for each value, its guards, how it was found."""
+"""A trial as a document: the answer for each value, its guards, and the method."""
 
 from collections import Counter
 
@@ -24,7 +24,9 @@ _TONES: dict[str, Tone] = {
 
 
 def trial_document(trial: TryResult) -> Document:
-    """The value that helps most is the answer; else what is known of each."""
+    """The value that helps most is the answer; otherwise the document tells what is known of each
+    value.
+    """
     title = f"{trial.knob.name}, tried on {trial.workload}"
     others = [each for each in trial.comparisons if each is not _first(trial)]
     parts = [
@@ -39,7 +41,7 @@ def trial_document(trial: TryResult) -> Document:
 
 
 def _first(trial: TryResult) -> ValueEffect:
-    """The comparison that decides the verdict."""
+    """Return the comparison that decides the verdict."""
     order: tuple[Answer, ...] = ("undecided", "hurts", "no-effect", "helps")
     return trial.best or min(trial.comparisons, key=lambda each: order.index(each.answer))
 
@@ -85,7 +87,7 @@ def _change(guard: Guard) -> str:
 
 
 def _guard_answer(guard: Guard, smallest: float) -> str:
-    """``unclear``: not seen to be worse, and not known to be no worse either."""
+    """``unclear``: neither shown to be worse nor shown to be no worse."""
     if guard.worse:
         return "worse"
     most = 0.0 if guard.kind == "count" else smallest

@@ -1,4 +1,4 @@
-"""Changes of settings as documents: what would be changed, what each host did, what is left."""
+"""Changes of settings as documents: what would change, what each host did, and what is left."""
 
 import shlex
 from collections import defaultdict
@@ -36,15 +36,15 @@ from wireproof.report.failing import effect_text
 from wireproof.report.names import fold
 
 _MOST_ALIKE = 3
-"""Files of one setting that a plan lists before it counts them."""
+"""Files of one setting that a plan lists; further files are only counted."""
 _FAILED = ("refused", "ignored", "unreadable")
 _STATES = {
     "applying": "is being applied, or was interrupted",
     "armed": "is applied and not confirmed",
     "confirmed": "is confirmed",
-    "pending": "of the firmware is pending or counts",
+    "pending": "of the firmware is pending or in effect",
     "reverted": "is reverted",
-    "partly": "is reverted but for what follows",
+    "partly": "is reverted except for what follows",
 }
 _TONES: dict[str, Tone] = {"applying": "warning", "armed": "warning", "partly": "fail"}
 _Details = Iterator[tuple[str, str | Value]]
@@ -59,7 +59,7 @@ def _alike(found: Iterable[_T], key: Callable[[_T], object]) -> list[list[_T]]:
 
 
 def tune_plan_document(plan: TunePlan) -> Document:
-    """The hosts with the same plan together, the largest group first."""
+    """Group hosts with the same plan, largest group first."""
 
     def same(one: HostPlan) -> object:
         return one.changes, one.keeps, one.firmware, one.by_hand, one.notes, one.refused
@@ -98,7 +98,9 @@ def _planned(one: HostPlan, names: str) -> Section:
 
 
 def _setting(one: PlannedChange) -> object:
-    """Changes of one setting to the same value, from the same one, are shown together."""
+    """Return a key for changes that are shown together: same setting, same old value, same new
+    value.
+    """
     return one.change.id.split("/")[0], one.was, one.change.value
 
 
@@ -125,7 +127,7 @@ def _change(group: Sequence[PlannedChange]) -> Item:
 
 
 def _was(one: PlannedChange) -> str:
-    """Of a command's line the first word is the value."""
+    """Return the old value; in the output of a command, it is the first word."""
     if one.was is None:
         return "not read"
     words = one.was.split()
@@ -139,7 +141,7 @@ def _target(change: Change) -> str:
 
 
 def _keep(one: PlannedKeep) -> Item:
-    """The lines that the drop-in gains and loses when the set is confirmed."""
+    """Return the lines that the drop-in gains and loses when the set is confirmed."""
     old, new = (one.was or "").splitlines(), one.keep.text.splitlines()
     lost = tuple(("loses", line) for line in old if line not in new)
     gained = tuple(("gains", line) for line in new if line not in old)
@@ -158,10 +160,10 @@ def _attribute(one: PlannedAttribute) -> Item:
 
 
 def tuned_document(tuned: Tuned) -> Document:
-    """What each host did; hosts that did the same together."""
+    """Return what each host did, grouped by equal outcomes."""
 
     def same(one: HostTuned) -> object:
-        """Without the seconds, which differ from host to host."""
+        """Omit the seconds, which differ from host to host."""
         sets = [(each.id, each.state, each.timer, each.boot) for each in one.sets]
         return one.changes, sets, one.problem, one.status
 
@@ -194,12 +196,12 @@ def _tuned(one: HostTuned, names: str, tuned: Tuned) -> Iterator[Item]:
 
 
 def _is_over(each: SetAnswer, tuned: Tuned) -> bool:
-    """The changes of a set that is over are history."""
+    """Return True for a finished set, whose changes are not listed again."""
     return tuned.action == "status" and each.state == "reverted" and not tuned.id
 
 
 def _changes(each: SetAnswer, one: HostTuned, tuned: Tuned) -> _Details:
-    """The set's changes; and how to have the others if one did not hold."""
+    """Yield the changes of the set, and how to apply the others if a change failed."""
     mine = [answer for answer in one.changes if answer.of == each.id]
     yield from map(_answer, mine)
     failed = {it.id.split("/")[0] for it in mine if it.state in _FAILED and it.id[0] != "/"}
@@ -215,7 +217,7 @@ def _set(one: SetAnswer, names: str) -> str:
     if one.by:
         text += f"; by {one.by}" + (f", {one.since}" if one.since else "")
     text += f": {one.reason}" if one.reason else ""
-    return f"{text}; the host was started anew since" if one.boot == "other" else text
+    return f"{text}; the host has rebooted since" if one.boot == "other" else text
 
 
 def _deadline(one: SetAnswer) -> str:
@@ -236,10 +238,10 @@ def _answer(one: ChangeAnswer) -> tuple[str, str]:
 
 
 def _drop_in(one: ChangeAnswer) -> str:
-    """Whole texts are the plan's."""
+    """Return the state of a drop-in; the plan shows whole texts."""
     if one.state == "removed":
         return "is not there: tune confirm writes it" if one.wanted else "removed"
-    reason = one.reason or ("it is another than the one that was kept" * (one.state == "left"))
+    reason = one.reason or ("it differs from the file that was written" * (one.state == "left"))
     return f"{one.state}{f': {reason}' if reason else ''}"
 
 
@@ -249,7 +251,7 @@ def _brief(text: str) -> str:
 
 
 def residue_document(found: Residue) -> Document:
-    """What is left, by host."""
+    """Return what is left, by host."""
     items = tuple(
         Item("warning", f"{one.place}: {one.message}", word=f"{one.host}:") for one in found.found
     )

@@ -1,1 +1,1 @@
-"""Figures as SVG of our own: the same drawing on the page and in a file."""
+"""Figures as SVG: the same drawing on the page and in a file."""

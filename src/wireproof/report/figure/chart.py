@@ -1,5 +1,5 @@
-"""What a figure shows, apart from how it is drawn: axes, lines with their intervals, limits, zones
-and steps. Values are in the unit that the axis names.
+"""The content of a figure, separate from its drawing: axes, lines with intervals, limits, zones and
+steps. Values are in the unit that the axis names.
 """
 
 import math
@@ -10,7 +10,7 @@ from wireproof.model import quantity
 
 @dataclass(frozen=True)
 class Axis:
-    """``low`` and ``high`` are its ends (above 0 where ``log``); ``ticks`` a value and its word."""
+    """``low`` and ``high``: its ends (above 0 if ``log``); ``ticks``: values with their labels."""
 
     label: str
     log: bool
@@ -21,7 +21,7 @@ class Axis:
 
 @dataclass(frozen=True)
 class Mark:
-    """A point with its interval. ``tip``: what a pointer or the arrow keys say of it."""
+    """A point with its interval. ``tip``: text shown for the pointer or the arrow keys."""
 
     x: float
     y: float
@@ -32,8 +32,8 @@ class Mark:
 
 @dataclass(frozen=True)
 class Line:
-    """``stairs``: the value holds until the next mark, as in a cumulative share; such a line has no
-    dots. Each line has a colour and a dash of its own by its place in the chart.
+    """A line. ``stairs``: the value holds until the next mark, as in a cumulative share; such a
+    line has no dots. The place of a line in the chart determines its colour and dash pattern.
     """
 
     name: str
@@ -43,7 +43,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Limit:
-    """What cannot be passed: a dashed curve with its words, which stand at its left end."""
+    """A physical limit: a dashed curve with its label at the left end."""
 
     words: str
     points: tuple[tuple[float, float], ...]
@@ -51,7 +51,9 @@ class Limit:
 
 @dataclass(frozen=True)
 class Zone:
-    """From the left end to ``until`` the limits do not hold, and ``words`` say why."""
+    """The range from the left end to ``until``, in which the limits do not apply; ``words`` give
+    the reason.
+    """
 
     words: str
     until: float
@@ -59,7 +61,7 @@ class Zone:
 
 @dataclass(frozen=True)
 class ChartStep:
-    """Something that happens at ``at`` of the horizontal axis."""
+    """An event at ``at`` on the horizontal axis."""
 
     words: str
     at: float
@@ -67,7 +69,7 @@ class ChartStep:
 
 @dataclass(frozen=True)
 class Chart:
-    """``alt`` says what can be seen, ``note`` how to read it."""
+    """A chart. ``alt``: description of the content; ``note``: how to read it."""
 
     id: str
     title: str
@@ -83,8 +85,8 @@ class Chart:
 
 @dataclass(frozen=True)
 class Ink:
-    """A picture as markup of ours, in which every foreign text is escaped. ``kind``: its class on a
-    page; without a ``title`` the markup stands there alone.
+    """A picture as markup in which every foreign text is escaped. ``kind``: its CSS class; without
+    a ``title``, the page shows only the markup.
     """
 
     markup: str
@@ -94,7 +96,7 @@ class Ink:
 
 
 def decades(low: float, high: float) -> tuple[tuple[float, str], ...]:
-    """1, 10, 100 …, and 2 and 5 as well when fewer than three would show."""
+    """Return ticks at 1, 10, 100 …, also at 2 and 5 if there would be fewer than three."""
     ticks: list[float] = []
     for steps in ((1,), (1, 2, 5), range(1, 10)):
         exact = [step * 10.0**power for power in range(-9, 16) for step in steps]
@@ -105,7 +107,7 @@ def decades(low: float, high: float) -> tuple[tuple[float, str], ...]:
 
 
 def plain(low: float, high: float, about: int = 6) -> tuple[tuple[float, str], ...]:
-    """Multiples of 1, 2 or 5 times a power of ten, about as many as asked."""
+    """Return ticks at multiples of 1, 2 or 5 times a power of ten, about as many as requested."""
     if not (math.isfinite(low) and math.isfinite(high)) or high <= low:
         return ()
     rough = (high - low) / about
@@ -116,7 +118,9 @@ def plain(low: float, high: float, about: int = 6) -> tuple[tuple[float, str], .
 
 
 def sizes(low: float, high: float, zero_at: float) -> tuple[tuple[float, str], ...]:
-    """Powers of two with their names; at the left end 0 where a message of 0 bytes is drawn."""
+    """Return ticks at powers of two, and 0 at the left end if a message of 0 bytes is drawn
+    there.
+    """
     step = 2 if high / low > 1 << 6 else 1
     found = [float(1 << shift) for shift in range(0, 41, step) if low <= 1 << shift <= high]
     if low > zero_at:
@@ -125,5 +129,5 @@ def sizes(low: float, high: float, zero_at: float) -> tuple[tuple[float, str], .
 
 
 def _number(value: float) -> str:
-    """Plain digits, without an exponent."""
+    """Return plain digits without an exponent."""
     return f"{value:.9f}".rstrip("0").rstrip(".")

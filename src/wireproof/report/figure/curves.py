@@ -1,4 +1,4 @@
-"""The two curves of a sweep: time and goodput against message size, with what physics allows."""
+"""The two curves of a sweep: time and goodput against message size, with the physical limits."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,7 +25,7 @@ from wireproof.report.rows import ResultRow, ResultTable
 MOST_SERIES = 6
 LEAST_SIZES = 3
 ZERO_AT = 0.5
-"""Where a message of 0 bytes stands on the logarithmic axis; its tick says 0."""
+"""Position of a message of 0 bytes on the logarithmic axis; its tick is labelled 0."""
 _READ = (
     "Bands are 95 % intervals; the dashed line is the physical limit. Point at a mark, or go from "
     "one to the next with the arrow keys, to read its numbers."
@@ -34,8 +34,8 @@ _Series = tuple[str, list[ResultRow]]
 
 
 def latency(section: JudgedRun, tables: Sequence[ResultTable], name: str) -> Chart | None:
-    """Half round trip (time per operation for put and get) against message size, both logarithmic,
-    with the floor.
+    """Return half round trip (for put and get, time per operation) against message size on
+    logarithmic axes, with the floor.
     """
     series, left_out = _series([table for table in tables if table.unit == "ns"])
     if not series:
@@ -62,8 +62,8 @@ def latency(section: JudgedRun, tables: Sequence[ResultTable], name: str) -> Cha
 
 
 def bandwidth(section: JudgedRun, tables: Sequence[ResultTable], name: str) -> Chart | None:
-    """Goodput against message size (logarithmic), with the ceiling; logarithmic upwards when far
-    above the ceiling.
+    """Return goodput against message size (logarithmic), with the ceiling; the vertical axis is
+    logarithmic if values are far above the ceiling.
     """
     chosen = [table for table in tables if table.unit != "ns" or table.halved]
     series, left_out = _series(chosen, rates=True)
@@ -93,8 +93,8 @@ def bandwidth(section: JudgedRun, tables: Sequence[ResultTable], name: str) -> C
 def printed_times(
     name: str, what: str, times: Mapping[int, float], rate: float | None, floor: float
 ) -> Chart | None:
-    """Times in ns by size, as another program has printed them. ``rate`` and ``floor`` (ns) bound
-    them. None below three sizes.
+    """Return times in ns by size as another program printed them, with the bounds from ``rate`` and
+    ``floor`` (ns); None below three sizes.
     """
     if len(times) < LEAST_SIZES:
         return None
@@ -108,7 +108,9 @@ def printed_times(
 
 
 def printed_rates(name: str, rates: Mapping[int, float], most: float | None) -> Chart | None:
-    """Goodput in bytes/s by size, the same way; ``most`` is attainable."""
+    """Return goodput in bytes/s by size as another program printed it; ``most``: attainable
+    goodput. None below three sizes.
+    """
     if len(rates) < LEAST_SIZES:
         return None
     line, x = _printed(name, rates, 1e-6, "MB/s")
@@ -143,8 +145,8 @@ def _floor(limits: Limits, x: Axis) -> Iterator[tuple[float, float]]:
 def _least_times(
     x: Axis, floor: float, rate: float | None, credit: float = 0.0
 ) -> Iterator[tuple[float, float]]:
-    """The least time in µs over the sizes: the protocol's floor and the bytes at the ceiling, less
-    what a shaped link lets pass for nothing.
+    """Yield the least time in µs by size: the protocol's floor plus the bytes at the ceiling, minus
+    the burst that a shaped link lets pass.
     """
     steps = 60
     for step in range(steps + 1):
@@ -160,7 +162,7 @@ def _unheld(limits: Limits | None, x: Axis) -> tuple[Zone, ...]:
 
 
 def _not_held(limits: Limits | None) -> str:
-    """What is known of bursts; "" of a link that has none."""
+    """Return what is known about bursts; "" for a link without bursts."""
     if limits is None or not limits.judged_from_bytes:
         return ""
     return (
@@ -170,7 +172,9 @@ def _not_held(limits: Limits | None) -> str:
 
 
 def _switches(section: JudgedRun) -> tuple[ChartStep, ...]:
-    """Where the library changes its protocol, as the judge has found it: each size once."""
+    """Return the sizes at which the library changes its protocol according to the judge, each
+    once.
+    """
     found: dict[float, ChartStep] = {}
     for finding in section.judgement.findings:
         at = finding.evidence.get("eager_limit_bytes")
@@ -181,8 +185,8 @@ def _switches(section: JudgedRun) -> tuple[ChartStep, ...]:
 
 
 def _series(tables: Sequence[ResultTable], rates: bool = False) -> tuple[list[_Series], str]:
-    """Lines with at least three sizes; of many pairs the worst and the best stay, and the note says
-    so.
+    """Return the lines with at least three sizes. If there are too many, keep the slowest and the
+    fastest; the note tells how many are missing.
     """
     lines = [line for table in tables for line in _lines(table, rates)]
     if len(lines) <= MOST_SERIES:
@@ -194,7 +198,7 @@ def _series(tables: Sequence[ResultTable], rates: bool = False) -> tuple[list[_S
 
 
 def _lines(table: ResultTable, rates: bool) -> Iterator[_Series]:
-    """One line for each pair of ranks, with its name."""
+    """Yield one line with its name for each pair of ranks."""
     if len({row.pair.message_bytes for row in table.rows}) < LEAST_SIZES:
         return
     found: dict[tuple[int, int], list[ResultRow]] = {}
@@ -216,7 +220,7 @@ def _short(table: ResultTable) -> str:
 
 
 def _merged(rows: Sequence[ResultRow]) -> list[ResultRow]:
-    """One row per size, in order: of several repetitions the median one."""
+    """Return one row per size, in order; of several repetitions, the median."""
     found: dict[int, list[ResultRow]] = {}
     for row in rows:
         found.setdefault(row.pair.message_bytes, []).append(row)
@@ -232,7 +236,9 @@ def _line(series: _Series, unit: str, factor: float) -> Line:
 
 
 def _mark(name: str, row: ResultRow, unit: str, factor: float) -> Mark:
-    """A result in the chart's unit; a ping-pong drawn as goodput turns its interval round."""
+    """Return a result in the unit of the chart. If a ping-pong is drawn as goodput, the ends of its
+    interval are swapped.
+    """
     pair = row.pair
     at = pair.message_bytes or ZERO_AT
     if pair.unit == unit:
@@ -242,11 +248,11 @@ def _mark(name: str, row: ResultRow, unit: str, factor: float) -> Mark:
         value = turn / pair.value
         low = turn / pair.high if pair.high > 0 else value
         high = turn / pair.low if pair.low > 0 else value
-    return Mark(at, value, low, high, f"{name}: {_told(row)}")
+    return Mark(at, value, low, high, f"{name}: {_tip(row)}")
 
 
-def _told(row: ResultRow) -> str:
-    """Everything of one result, for who points at it."""
+def _tip(row: ResultRow) -> str:
+    """Return the text with all numbers of one result."""
     pair = row.pair
     parts = [quantity.size(pair.message_bytes), f"{quantity.microseconds(row.time_ns)} µs"]
     if row.goodput:

@@ -1,7 +1,7 @@
-"""A chart as SVG. Colours are classes: the page's style or that of a file of its own paints them.
+"""A chart as SVG. Colours are classes, which the style of the page or of the file defines.
 
-Nothing in it has an identifier, so that one page may hold a chart twice: wide, and narrow for
-phones, where the same text would become too small.
+No element has an identifier, so a page may contain a chart twice: a wide version, and a narrow one
+for phones, on which the text of the wide version would be too small.
 """
 
 import itertools
@@ -17,7 +17,7 @@ from wireproof.report.names import harmless
 
 @dataclass(frozen=True)
 class Size:
-    """Of the picture, in pixels where it is not scaled."""
+    """Size of the picture in pixels, before scaling."""
 
     width: int
     height: int
@@ -25,18 +25,18 @@ class Size:
 
 WIDE = Size(520, 330)
 LONG = Size(900, 330)
-"""Of a series over time."""
+"""For a series over time."""
 NARROW = Size(320, 280)
 PRINTED = Size(760, 460)
 _LEFT, _RIGHT, _TOP, _BOTTOM = 58, 12, 12, 44
 _LETTER = 7.0
-"""Pixels of one letter at 13 px, about."""
+"""Approximate width of a letter at 13 px, in pixels."""
 _DASHES = ("", "", "7 4", "7 4", "2 3", "2 3")
 
 
 @dataclass(frozen=True)
 class _Frame:
-    """The part of the picture where the lines are, and where a value stands in it."""
+    """The area for the lines, and the position of values in it."""
 
     chart: Chart
     width: float
@@ -50,7 +50,7 @@ class _Frame:
 
 
 def drawn(chart: Chart, size: Size, legend: bool = False) -> str:
-    """The ``svg`` element. ``legend``: title, names of the lines and notes are part of it, too."""
+    """Return the ``svg`` element. ``legend``: it includes title, names of the lines and notes."""
     head, rows = _head(chart, size) if legend else ("", 0)
     top = _TOP + rows
     frame = _Frame(chart, size.width - _LEFT - _RIGHT, size.height - _TOP - _BOTTOM)
@@ -72,7 +72,7 @@ def drawn(chart: Chart, size: Size, legend: bool = False) -> str:
 
 
 def symbol(number: int, x: float, y: float) -> str:
-    """The path of the mark of line ``number``: lines differ without their colours, too."""
+    """Return the path of the mark of line ``number``; marks distinguish lines without colour."""
     shapes = (
         "m-3.4 0a3.4 3.4 0 1 0 6.8 0a3.4 3.4 0 1 0 -6.8 0z",
         "m-3.1 -3.1h6.2v6.2h-6.2z",
@@ -85,7 +85,7 @@ def symbol(number: int, x: float, y: float) -> str:
 
 
 def dash(number: int) -> str:
-    """How line ``number`` is dashed; "" where it is not."""
+    """Return the dash pattern of line ``number``; "" for a solid line."""
     return _DASHES[number % len(_DASHES)]
 
 
@@ -97,12 +97,12 @@ def _share(axis: Axis, value: float) -> float:
 
 
 def _safe(text: str) -> str:
-    """Words that may hold names from outside."""
+    """Return words, which may contain names from outside, made safe and escaped."""
     return escape(harmless(text))
 
 
 def _n(value: float) -> str:
-    """A coordinate: a tenth of a pixel is enough."""
+    """Return a coordinate with a precision of a tenth of a pixel."""
     return f"{max(-9999.0, min(9999.0, value)):.1f}".removesuffix(".0")
 
 
@@ -111,7 +111,7 @@ def _text(x: float, y: float, words: str, more: str = "") -> str:
 
 
 def _axes(frame: _Frame) -> Iterable[str]:
-    """Grid, ticks with their words, and the names of both axes."""
+    """Yield the grid, ticks with labels, and the names of both axes."""
     chart = frame.chart
     for value, word in chart.y.ticks:
         at = frame.y(value)
@@ -130,7 +130,7 @@ def _axes(frame: _Frame) -> Iterable[str]:
 
 
 def _fitting(frame: _Frame, ticks: Sequence[tuple[float, str]]) -> list[tuple[float, str]]:
-    """Every, every second or every fourth tick ..., as many as do not touch each other."""
+    """Return every, every second or every fourth tick ..., as many as fit without touching."""
     for step in (1, 2, 3, 4, 6, 8, 12):
         chosen = list(ticks[::step])
         ends = [(frame.x(value), len(word) * _LETTER / 2 + 4) for value, word in chosen]
@@ -165,8 +165,8 @@ def _steps(frame: _Frame) -> Iterable[str]:
 
 
 def _words(frame: _Frame) -> Iterable[str]:
-    """Words on the limits and the steps, on a ground of their own so that lines do not cross
-    them.
+    """Yield the labels of limits and steps, each on a background so that lines do not cross the
+    text.
     """
     for limit in frame.chart.limits:
         left, first = limit.points[0]
@@ -188,7 +188,7 @@ def _label(x: float, y: float, words: str, role: str) -> str:
 
 
 def _band(frame: _Frame, line: Line, number: int) -> str:
-    """The interval of every mark as one surface."""
+    """Return the intervals of all marks as one area."""
     if line.stairs or not line.marks:
         return ""
     upper = [f"{_n(frame.x(one.x))} {_n(frame.y(one.high))}" for one in line.marks]
@@ -197,7 +197,7 @@ def _band(frame: _Frame, line: Line, number: int) -> str:
 
 
 def _curve(frame: _Frame, line: Line, number: int) -> str:
-    """The line, and its marks with what they say."""
+    """Return the line and its marks with their tips."""
     places = [(frame.x(one.x), frame.y(one.y)) for one in line.marks]
     if not places:
         return ""
@@ -226,7 +226,7 @@ def _stairs(places: Sequence[tuple[float, float]]) -> Iterable[tuple[float, floa
 
 
 def _head(chart: Chart, size: Size) -> tuple[str, int]:
-    """Title and the names of the lines above the chart, for a picture that stands alone."""
+    """Return title and legend above the chart, for a picture outside a page."""
     rows = [_text(12, 22, chart.title, ' class="title"')]
     below = 44
     for number, line in enumerate(chart.lines):
@@ -240,7 +240,7 @@ def _head(chart: Chart, size: Size) -> tuple[str, int]:
 
 
 LEVELS = 20
-"""Shades of a picture that has few."""
+"""Number of shades in a picture with few shades."""
 _STOPS: tuple[tuple[float, tuple[int, int, int]], ...] = (
     (0.00, (124, 45, 10)),
     (0.40, (217, 95, 20)),
@@ -252,7 +252,9 @@ _STOPS: tuple[tuple[float, tuple[int, int, int]], ...] = (
 
 
 def shade(share: float) -> tuple[str, str]:
-    """Background and text colour for a share of the attainable goodput (clamped to 0 … 1)."""
+    """Return background and text colour for a share of the attainable goodput (limited to 0 …
+    1).
+    """
     at = min(1.0, max(0.0, share))
     for (low, first), (high, second) in pairwise(_STOPS):
         if at <= high:
@@ -264,7 +266,7 @@ def shade(share: float) -> tuple[str, str]:
 
 
 def scale_line(words: str) -> str:
-    """The key below a picture: what the colours stand for."""
+    """Return the key below a picture: the meaning of the colours."""
     stops = ",".join(f"rgb{rgb} {at:.0%}" for at, rgb in _STOPS)
     return (
         '<p class="scale" aria-hidden="true">0 % '

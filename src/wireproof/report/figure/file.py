@@ -1,7 +1,9 @@
-"""A chart as a file of its own: light, with its legend, and no variables of a style sheet, which
-many programs that show SVG do not know. With it two charts of distributions: how the samples of one
-result scatter, and how the pairs do. Cumulative shares show two kinds of times, a long tail and a
-lone slow pair; a median with its interval does not.
+"""A chart as a separate file: light, with its legend, and without CSS variables, which many SVG
+programs do not support.
+
+It also makes two charts of distributions: over the samples of one result, and over the pairs.
+Cumulative shares show two kinds of times, a long tail or a single slow pair; a median with its
+interval does not.
 """
 
 import math
@@ -25,11 +27,11 @@ _MOST_LINES = 4
 _STEPS = 80
 _SHARES = tuple((float(one), str(one)) for one in (0, 25, 50, 75, 100))
 _WIDEST = 4.0
-"""Times beyond so many medians are drawn at the edge."""
+"""Times above this many medians are drawn at the edge."""
 
 
 def over_samples(section: JudgedRun, name: str) -> Chart | None:
-    """Times of the batches of one pair at a few sizes, each against its own median."""
+    """Return the times of the batches of one pair at a few sizes, each relative to its median."""
     chosen = _chosen(section.run.points)
     if not chosen:
         return None
@@ -51,7 +53,7 @@ def over_samples(section: JudgedRun, name: str) -> Chart | None:
 
 
 def _chosen(points: Sequence[PointRecord]) -> list[tuple[PointRecord, PairResult]]:
-    """The smallest and the largest size of ping-pong and of stream, of the pair that has most
+    """Return the smallest and the largest size of ping-pong and of stream, for the pair with most
     points.
     """
     known = [
@@ -81,7 +83,7 @@ def _samples(section: JudgedRun, point: PointRecord, pair: PairResult) -> Line:
 
 
 def _cumulative(values: Iterable[float]) -> tuple[Mark, ...]:
-    """Value against the share of those at or below it; of very many values quantiles."""
+    """Return values with the share of values up to each; for very many values, only quantiles."""
     ordered = sorted(one for one in values if math.isfinite(one))
     count = len(ordered)
     places = range(count) if count <= _STEPS else _quantiles(count)
@@ -102,7 +104,7 @@ def _tail_in_words(line: Line) -> str:
 
 
 def over_pairs(section: JudgedRun, tables: Sequence[ResultTable], name: str) -> Chart | None:
-    """Goodput of all pairs at the size of the pair picture; None with few of them."""
+    """Return goodput of all pairs at the size of the pair picture; None if there are few pairs."""
     found = [(table, *table.directed) for table in tables if table.unit != "ns"]
     shown = [(table, size, cells) for table, size, cells in found if len(cells) >= _LEAST_PAIRS]
     if not shown:
@@ -125,7 +127,7 @@ def over_pairs(section: JudgedRun, tables: Sequence[ResultTable], name: str) -> 
 
 
 def _ceiling(section: JudgedRun) -> tuple[Limit, ...]:
-    """The attainable goodput as an upright line, where it is known."""
+    """Return the attainable goodput as a vertical line, if known."""
     ceiling = section.limits.attainable_bytes_per_s if section.limits else None
     if not ceiling:
         return ()
@@ -162,16 +164,16 @@ PALETTE = {
     "s4": "#5b6470",
     "s5": "#a3245b",
 }
-"""The light colours of the page."""
+"""The colours of the page's light theme."""
 
 
 def style() -> str:
-    """How the classes of a drawing look; colours are variables of the page."""
+    """Return the style of drawings; colours are variables of the page."""
     return (Path(__file__).parent / "figure.css").read_text(encoding="utf-8")
 
 
 def charts(section: JudgedRun, found: Sequence[ResultTable], name: str) -> list[Chart]:
-    """In the order in which they are read; ``name`` begins the name of each."""
+    """Return the charts in reading order; ``name`` begins the name of each."""
     drawn = [
         latency(section, found, f"{name}-latency"),
         bandwidth(section, found, f"{name}-bandwidth"),
@@ -182,7 +184,7 @@ def charts(section: JudgedRun, found: Sequence[ResultTable], name: str) -> list[
 
 
 def figures(sections: Sequence[JudgedRun]) -> dict[str, str]:
-    """Every figure of every run as the text of an SVG file, by its name."""
+    """Return every figure of every run as the text of an SVG file, by name."""
     return {
         chart.id: standalone(chart)
         for number, section in enumerate(sections, 1)
@@ -191,7 +193,7 @@ def figures(sections: Sequence[JudgedRun]) -> dict[str, str]:
 
 
 def standalone(chart: Chart, size: Size = PRINTED) -> str:
-    """The whole text of an SVG file."""
+    """Return the whole text of an SVG file."""
     painted = re.sub(r"var\(--(\w+)\)", lambda found: PALETTE[found[1]], style())
     head, rest = drawn(chart, size, legend=True).split(">", 1)
     ground = f'<rect width="100%" height="100%" fill="{PALETTE["card"]}"/>'

@@ -1,9 +1,9 @@
-"""The pair picture: goodput from every host to every host, coloured by its share of what is
-attainable, as a table of a page and as a file of its own.
+"""The pair picture: goodput from every host to every host, coloured by its share of the attainable
+goodput, as a table on a page and as a separate file.
 
 Colours go from dark orange (slow) over white to blue (full rate): safe for colour-blind readers,
-and lightness alone tells the order up to full rate. A failed direction is outlined and worded as
-well, never shown by colour alone.
+and lightness alone gives the order up to full rate. A failed direction is also outlined and
+described, never shown by colour alone.
 """
 
 from collections.abc import Iterator, Sequence
@@ -30,8 +30,8 @@ def _safe(text: str, limit: int = 80) -> str:
 
 
 def heat_map(table: ResultTable) -> Ink | None:
-    """The picture of one table, or None if it holds fewer than two directions between different
-    hosts. With many hosts the values are left to the pointer and to screen readers.
+    """Return the picture of one table, or None with fewer than two directions between different
+    hosts. With many hosts, only the pointer and screen readers show the values.
     """
     size, cells = table.directed
     if size is None or len(cells) < 2:
@@ -62,7 +62,9 @@ def heat_map(table: ResultTable) -> Ink | None:
 
 
 def _shown_hosts(cells: Sequence[Cell]) -> tuple[list[str], str]:
-    """The hosts of the picture, and which are left out: those with the slowest directions stay."""
+    """Return the hosts of the picture, and a note on omitted hosts. The hosts with the slowest
+    directions stay.
+    """
     hosts = sorted({host for cell in cells for host in (cell.origin, cell.target)}, key=natural)
     if len(hosts) <= MOST_HOSTS:
         return hosts, ""
@@ -99,7 +101,9 @@ def _told(cell: Cell) -> str:
 
 
 def pair_figures(runs: Sequence[JudgedRun]) -> dict[str, str]:
-    """The text of an SVG file for each table of rates with two directions or more, by its name."""
+    """Return the text of an SVG file for each table of rates with at least two directions, by
+    name.
+    """
     found: dict[str, str] = {}
     for number, run in enumerate(runs, 1):
         for place, table in enumerate(tables(run), 1):
@@ -109,7 +113,9 @@ def pair_figures(runs: Sequence[JudgedRun]) -> dict[str, str]:
 
 
 def _picture(run: JudgedRun, table: ResultTable) -> str:
-    """ "" if there is nothing to draw; leaf by leaf if there are too many hosts."""
+    """Return the picture, leaf by leaf if there are too many hosts; "" if there is nothing to
+    draw.
+    """
     size, cells = table.directed
     if size is None or len(cells) < 2:
         return ""

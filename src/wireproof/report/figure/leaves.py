@@ -1,8 +1,9 @@
 """The picture of very many nodes: median goodput from every leaf switch to every leaf switch, as
 one small SVG.
 
-Without a fabric, neighbours by name stand for a leaf. Cells of one shade in a row are one stroke,
-so that 313 x 313 leaves stay far below a megabyte. The slowest are named below it as well.
+Without a fabric, groups of neighbours by name replace leaves. Cells of one shade in a row are one
+stroke, so that 313 x 313 leaves take far less than a megabyte. The slowest cells are also listed
+below the picture.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,9 +26,9 @@ MOST_TOLD = 6
 
 
 class LeafMap(NamedTuple):
-    """``leaves``: how many are drawn. ``strokes``: (colour, path). ``ticks``: where from the top,
-    the name, and whether it holds a culprit. ``slowest``: words for each of the slowest cells;
-    ``best``: what is shaded as all of it, bytes/s; ``left_out``: leaves that are not drawn.
+    """``leaves``: number of leaves drawn. ``strokes``: (colour, path). ``ticks``: distance from the
+    top, name, and whether it contains a culprit. ``slowest``: texts for the slowest cells;
+    ``best``: the rate with full shade, bytes/s; ``left_out``: number of leaves not drawn.
     """
 
     what: str
@@ -41,7 +42,7 @@ class LeafMap(NamedTuple):
 
 
 def leaf_map(run: JudgedRun, table: ResultTable) -> LeafMap | None:
-    """The map of one table of rates, or None with fewer than two groups that measured each
+    """Return the map of one table of rates, or None with fewer than two groups that measured each
     other.
     """
     size, cells = table.directed
@@ -67,7 +68,7 @@ def leaf_map(run: JudgedRun, table: ResultTable) -> LeafMap | None:
 
 
 def leaf_picture(run: JudgedRun, table: ResultTable) -> Ink | None:
-    """The map as a picture of a page."""
+    """Return the map as a picture of a page."""
     found = leaf_map(run, table)
     if found is None:
         return None
@@ -97,14 +98,14 @@ def _tick(count: int, at: float, name: str, guilty: bool) -> str:
 
 
 def _levels(values: Mapping[tuple[int, int], float], best: float) -> dict[tuple[int, int], int]:
-    """The shade of each cell, from 0 to the highest."""
+    """Return the shade of each cell, from 0 to the highest."""
     if not best:
         return dict.fromkeys(values, 0)
     return {key: min(LEVELS, round(LEVELS * one / best)) for key, one in values.items()}
 
 
 def _groups(run: JudgedRun, cells: list[Cell]) -> tuple[dict[str, str], bool]:
-    """Node to its leaf, or to a folded block of neighbours; True for real leaves."""
+    """Return the leaf of each node, or a folded block of neighbours; True for real leaves."""
     nodes = sorted({host for cell in cells for host in (cell.origin, cell.target)}, key=natural)
     leaf = leaf_by_node(run)
     if leaf and sum(node in leaf for node in nodes) > len(nodes) / 2:
@@ -130,7 +131,9 @@ def _medians(
 
 
 def _strokes(level: dict[tuple[int, int], int], count: int) -> list[tuple[str, str]]:
-    """One path for each shade; runs of one shade in a row are one horizontal stroke."""
+    """Return one path for each shade; adjacent cells of one shade in a row are one horizontal
+    stroke.
+    """
     paths: dict[int, list[str]] = {}
     for row in range(count):
         column = 0
@@ -146,15 +149,15 @@ def _strokes(level: dict[tuple[int, int], int], count: int) -> list[tuple[str, s
 
 
 def _guilty(located: Sequence[Located], group: dict[str, str]) -> set[str]:
-    """Leaves that hold or are a culprit."""
+    """Return the leaves that contain a culprit or are one."""
     names = {blame.subject for one in located for blame in one.blames}
     nodes = {node for one in located for blame in one.blames for node in blame.nodes} | names
     return {group[node] for node in nodes if node in group} | (names & set(group.values()))
 
 
 def _ticks(names: list[str], guilty: set[str]) -> list[tuple[float, str, bool]]:
-    """Names beside the map: every few, and each that holds a culprit, while they do not cover each
-    other.
+    """Return names beside the map: every few leaves and each leaf with a culprit, as long as names
+    do not overlap.
     """
     room = max(1.0, len(names) / 24)
     chosen: list[int] = [i for i, name in enumerate(names) if name in guilty][:24]

@@ -1,4 +1,4 @@
-"""The map of a history: every node of the cluster as a small square, group by group."""
+"""The map of a history: every node of the cluster as a small square, by group."""
 
 import json
 import math
@@ -17,9 +17,9 @@ _AGES = (_DAY_S, 7 * _DAY_S, 30 * _DAY_S)
 _STATES: tuple[State, ...] = ("pass", "inconclusive", "fail", "never")
 _WORDS = ("pass", "inconclusive", "fail", "never measured")
 _MANY = 2500
-"""Nodes from which on a square is small."""
+"""With more nodes, squares are small."""
 _LEAST_COLUMN = 96
-"""Pixels, so that a name such as n[00001-00064] fits."""
+"""Pixels; wide enough for a name such as n[00001-00064]."""
 _LEGEND = (
     ("k0", "passed, proven within a day"),
     ("k1", "within a week"),
@@ -32,7 +32,7 @@ _LEGEND = (
 
 
 def node_map(groups: Sequence[Group], places: Mapping[str, str]) -> Ink:
-    """``places``: pages of the nodes whose names are no file names."""
+    """``places``: pages of nodes whose names cannot be file names."""
     cell = 9 if sum(len(one.nodes) for one in groups) > _MANY else 13
     column = max([_LEAST_COLUMN, *(_columns(len(one.nodes)) * cell for one in groups)]) + 4
     key = "".join(
@@ -42,8 +42,8 @@ def node_map(groups: Sequence[Group], places: Mapping[str, str]) -> Ink:
     )
     drawn = "".join(_group(number, one, cell) for number, one in enumerate(groups))
     return Ink(
-        '<p class="muted">A square is a node: by its last verdict, and the paler the longer ago it'
-        " was proven. Point at one to read it; press it to open it.</p>"
+        '<p class="muted">Each square is a node, coloured by its last verdict; the longer ago it'
+        " was proven, the paler it is. Point at a square to read it; click it to open it.</p>"
         f'<ul class="key">{key}</ul>'
         '<p class="now"><a class="over" href="#after-map">Skip the map</a>'
         ' <output id="told" aria-live="polite"></output></p>'
@@ -58,7 +58,7 @@ def _columns(count: int) -> int:
 
 
 def _group(number: int, group: Group, cell: int) -> str:
-    """A link to its nodes; the words are for who does not see the drawing."""
+    """Return a link to the nodes of the group; its label describes them for screen readers."""
     counted = Counter(one.state for one in group.nodes)
     columns = _columns(len(group.nodes))
     rows = -(-len(group.nodes) // columns)
@@ -81,14 +81,14 @@ def _group(number: int, group: Group, cell: int) -> str:
 
 
 def _oldest(group: Group) -> str:
-    """Since when all that pass are proven; "" if none does."""
+    """Return the age of the oldest proof among passing nodes; "" if no node passes."""
     passing = (one for one in group.nodes if one.state == "pass")
     ages = [one.age_s for one in passing if one.age_s is not None]
     return f", oldest proof {age(max(ages))} ago" if ages else ""
 
 
 def _kind(one: NodeNow) -> str:
-    """The class of its square."""
+    """Return the CSS class of the node's square."""
     if one.state != "pass":
         return one.state[0]
     age_s = math.inf if one.age_s is None else one.age_s
@@ -96,7 +96,7 @@ def _kind(one: NodeNow) -> str:
 
 
 def _cells(kind: str, places: Sequence[tuple[int, int]]) -> str:
-    """Squares of one kind. Kinds differ by shape, too: a bar, a crossed square, a frame."""
+    """Return squares of one kind. Kinds also differ by shape: a bar, a crossed square, a frame."""
     if kind == "n":
         path = "".join(f"M{x + 0.14:g} {y + 0.14:g}h.72v.72h-.72z" for x, y in places)
         return f'<path class="n" d="{path}"/>'
@@ -109,8 +109,8 @@ def _cells(kind: str, places: Sequence[tuple[int, int]]) -> str:
 
 
 def _data(groups: Sequence[Group], places: Mapping[str, str]) -> str:
-    """What the pointer tells, of each group: names, states as digits, ages in s (-1: never);
-    ``odd``: pages of nodes whose names are no file names.
+    """Return the data for the pointer's text, by group: names, states as digits, ages in s (-1:
+    never). ``odd``: pages of nodes whose names cannot be file names.
     """
     return json.dumps(
         {

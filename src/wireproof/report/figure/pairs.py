@@ -1,5 +1,5 @@
-"""Every pair of up to 1,024 hosts as packed numbers that the page's script draws and zooms into.
-Without scripts the map of leaves stands alone.
+"""Every pair of up to 1,024 hosts as packed numbers, which the page's script draws and zooms.
+Without scripts, only the map of leaves is shown.
 """
 
 from __future__ import annotations
@@ -22,17 +22,19 @@ from wireproof.report.rows import Cell, ResultTable
 
 MOST_HOSTS = 1024
 _MOST = 65_534
-"""Of a value in 16 bits; 0 stands for none."""
+"""Largest value in 16 bits; 0 means no value."""
 _VERDICTS = ("pass", "fail", "inconclusive")
 _PROOFS = ("on-wire", "off-wire", "wrong-path", "mixed", "unproven")
 _NARROWEST, _DECADES, _WIDTHS = 1e-4, 5.0, 253
-"""A half-width takes a byte, on a logarithmic scale from 0.01 % to a factor of 10, in steps of
-4.7 %.
+"""A half-width takes one byte, on a logarithmic scale from 0.01 % to a factor of 10 in steps of 4.7
+%.
 """
 
 
 def packed(table: ResultTable) -> dict[str, Any] | None:
-    """What the script reads of one table of rates, or None with fewer than two directions."""
+    """Return the data of one table of rates for the script, or None with fewer than two
+    directions.
+    """
     size, cells = table.directed
     if size is None or len(cells) < 2:
         return None
@@ -56,7 +58,9 @@ def packed(table: ResultTable) -> dict[str, Any] | None:
 
 
 def pair_map(table: ResultTable, name: str) -> Ink | None:
-    """The map as a picture that the page's script draws. ``name`` begins its name on the page."""
+    """Return the map as a picture that the page's script draws. ``name`` begins its identifier on
+    the page.
+    """
     data = packed(table)
     if data is None:
         return None
@@ -78,7 +82,9 @@ def pair_map(table: ResultTable, name: str) -> Ink | None:
 
 
 def _hosts(cells: Sequence[Cell]) -> tuple[list[str], int]:
-    """In natural order, and how many are left out; those with the slowest directions stay."""
+    """Return the hosts in natural order, and how many are omitted; those with the slowest
+    directions stay.
+    """
     whole = {host for cell in cells for host in (cell.origin, cell.target)}
     if len(whole) <= MOST_HOSTS:
         return sorted(whole, key=natural), 0
@@ -88,15 +94,16 @@ def _hosts(cells: Sequence[Cell]) -> tuple[list[str], int]:
 
 
 def _reference(cells: Sequence[Cell], best: float) -> float:
-    """What is shaded as all of it: the attainable goodput where it is known, else the fastest."""
+    """Return the rate with full shade: the attainable goodput if known, otherwise the fastest."""
     known = [cell.goodput / cell.efficiency for cell in cells[:200] if cell.efficiency]
     return max(known, default=best)
 
 
 def _packed(cells: Sequence[Cell], place: dict[str, int], best: float) -> dict[str, str]:
-    """Rows of numbers, little end first, by the number of the cell: row x hosts + column. ``at``,
-    those numbers, is empty where most cells are known: then every cell has its place in the rows,
-    and the value 0 where it is not known.
+    """Return rows of little-endian numbers, ordered by cell number: row x hosts + column.
+
+    ``at`` holds the cell numbers. It is empty if most cells are known: then every cell is in the
+    rows, and unknown cells have the value 0.
     """
     count = len(place)
     at = [place[one.origin] * count + place[one.target] for one in cells]
@@ -117,7 +124,7 @@ def _packed(cells: Sequence[Cell], place: dict[str, int], best: float) -> dict[s
 
 
 def _width(share: float | None) -> int:
-    """A half-width as a byte; 0: not known."""
+    """Return a half-width as a byte; 0 if unknown."""
     if share is None or not math.isfinite(share) or share < 0:
         return 0
     if share <= _NARROWEST:

@@ -14,7 +14,7 @@ from wireproof.report.names import clean
 
 _MOST_PUBLISHED, _MOST_CURVES = 24, 12
 _FAR = 10.0
-"""Times that differ by more stand on a logarithmic axis."""
+"""Times that differ by a larger factor are drawn on a logarithmic axis."""
 _TIME, _RATE = "time (µs)", "goodput (MB/s)"
 
 
@@ -23,12 +23,14 @@ def _marks(lines: Iterable[Line]) -> list[Mark]:
 
 
 def _in_words(lines: Iterable[Line]) -> str:
-    """Both ends of each line."""
+    """Return both ends of each line."""
     return "; ".join(f"{line.name}: {line.marks[0].tip} to {line.marks[-1].tip}" for line in lines)
 
 
 def atlas_chart(found: AtlasView) -> Chart:
-    """The pattern that has most series, a line for each: several are no one picture."""
+    """Return the pattern with most series, a line for each. Only one pattern is drawn, because
+    several do not fit into one picture.
+    """
     patterns = [(one.pattern, one.quantity) for one in found.series]
     chosen = max(dict.fromkeys(patterns), key=patterns.count, default=("", "time"))
     shown = [one for one in found.series if (one.pattern, one.quantity) == chosen]
@@ -59,7 +61,7 @@ def _published(one: Spread) -> Line:
 
 
 def _powers(label: str, values: Sequence[float], base: float) -> Axis:
-    """From one power of the base to another."""
+    """Return a logarithmic axis from one power of the base to another."""
     low = math.floor(math.log(min(values), base))
     high = max(low + 1, math.ceil(math.log(max(values), base) - 1e-9))
     ticks = [base**power for power in range(low, high + 1)]
@@ -68,7 +70,7 @@ def _powers(label: str, values: Sequence[float], base: float) -> Axis:
 
 
 def scaling_chart(found: Scaling) -> Chart:
-    """The times, or the rates if there are no times: both are no one picture."""
+    """Return the times, or the rates if there are no times; both do not fit into one picture."""
     unit = "ns" if any(one.unit == "ns" for one in found.curves) else "bytes_per_s"
     chosen = [one for one in found.curves if one.unit == unit]
     lines = tuple(_measured(one, found.against) for one in chosen[:_MOST_CURVES])
@@ -106,7 +108,7 @@ def _around(label: str, values: Sequence[float]) -> Axis:
 
 
 def scale_chart(found: Scale) -> Chart | None:
-    """A line for each pattern and order; None if no predicted time is above 0."""
+    """Return a line for each pattern and order; None if no predicted time is above 0."""
     groups: dict[tuple[str, str], list[Prediction]] = {}
     for one in found.predictions:
         if one.latency_ns > 0:

@@ -1,9 +1,9 @@
-"""The strip of all nodes: how fast each one sends and receives beside what is expected, culprits
-marked and numbered.
+"""The strip of all nodes: how fast each sends and receives compared with the expected rate, with
+culprits marked and numbered.
 
-One SVG without scripts. Ten thousand nodes make two paths: above ``MOST_COLUMNS`` a column stands
-for several neighbours and shows the slowest of them. A culprit is shown by a mark and a number,
-never by colour alone.
+It is one SVG without scripts. Ten thousand nodes take two paths: above ``MOST_COLUMNS`` nodes, a
+column stands for several neighbours and shows the slowest. A culprit is shown by a mark and a
+number, never by colour alone.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ _VERBS: dict[Direction, str] = {"tx": "sends", "rx": "receives"}
 
 
 def leaf_by_node(run: JudgedRun) -> dict[str, str]:
-    """Node to its leaf switch; empty without a fabric."""
+    """Return the leaf switch of each node; empty without a fabric."""
     if run.fabric is None:
         return {}
     return {one.node: one.switch for one in reversed(run.fabric.attachments)}
 
 
 def strip_of(run: JudgedRun, located: Located) -> Ink | None:
-    """The strip of the goodput, or None with fewer than three nodes that were measured."""
+    """Return the strip of the goodput, or None if fewer than three nodes were measured."""
     if located.metric != "goodput":
         return None
     measured = _by_node(run, located)
@@ -74,7 +74,7 @@ def strip_of(run: JudgedRun, located: Located) -> Ink | None:
 
 
 def _names(nodes: Sequence[str]) -> str:
-    """Below the columns, if there are few enough to be read."""
+    """Return the names below the columns, if there are few enough to read."""
     if len(nodes) > MOST_NAMED:
         return ""
     names = (escape(clean(node, 60)) for node in nodes)
@@ -83,7 +83,7 @@ def _names(nodes: Sequence[str]) -> str:
 
 
 def _numbers(rows: Sequence[_Seen]) -> str:
-    """The slowest nodes as a table."""
+    """Return the slowest nodes as a table."""
     heads = ("node", "direction", "MB/s", "of expected", "culprit")
     title = "The slowest nodes: goodput and share of what is expected"
     body = "".join(map(_numbered, rows[:MOST_LISTED]))
@@ -105,7 +105,7 @@ def _numbered(one: _Seen) -> str:
 
 
 def _usual(located: Located, measured: Mapping[Direction, Mapping[str, float]]) -> float:
-    """What is expected of most pairs: they take the kind of path with the most samples."""
+    """Return the rate expected of most pairs: the median of the kind of path with most samples."""
     if located.tiers:
         usual = max(located.tiers, key=lambda tier: tier.samples).median
         if math.isfinite(usual) and usual > 0:
@@ -154,8 +154,8 @@ def _note(count: int, usual: float, by_switch: bool) -> str:
 
 
 def _by_node(run: JudgedRun, located: Located) -> dict[Direction, dict[str, float]]:
-    """Median goodput that each node sends and receives, over partners that are no culprits (where
-    there are any); of the size that most pairs have.
+    """Return the median goodput that each node sends and receives, at the size that most pairs
+    have. Partners that are culprits are left out if there are others.
     """
     streams = _streams(run)
     slow = {direction: set(_accused(located, direction)) for direction in DIRECTIONS}
@@ -173,7 +173,9 @@ def _by_node(run: JudgedRun, located: Located) -> dict[Direction, dict[str, floa
 
 
 def _streams(run: JudgedRun) -> list[PairVerdict]:
-    """Results of one direction between different hosts, of the size that most pairs have."""
+    """Return the results of one direction between different hosts, at the size that most pairs
+    have.
+    """
     streams = [
         pair
         for pair in counted(run.judgement)
@@ -189,7 +191,7 @@ def _streams(run: JudgedRun) -> list[PairVerdict]:
 
 
 def _accused(located: Located, direction: Direction) -> dict[str, tuple[float, int]]:
-    """Node to (what is expected of it, the number of its culprit) for one direction."""
+    """Return (expected value, number of its culprit) for each accused node in one direction."""
     found: dict[str, tuple[float, int]] = {}
     for number, blame in enumerate(located.blames, 1):
         if blame.direction in ("", direction) and blame.expected > 0:
@@ -209,8 +211,8 @@ def _y(share: float) -> float:
 
 
 def _lane(direction: Direction, nodes: Sequence[str], seen: Iterable[_Seen]) -> str:
-    """One direction: bars, culprits' bars with their marks, gaps of what was not measured, and the
-    line of what is expected.
+    """Return one direction: bars, marked bars of culprits, gaps for nodes that were not measured,
+    and the line of the expected rate.
     """
     by_node = {one.node: one for one in seen}
     each = max(1, -(-len(nodes) // MOST_COLUMNS))
@@ -244,7 +246,7 @@ def _bar(left: float, width: float, some: Iterable[_Seen]) -> str:
 
 
 def _mark(at: float, guilty: Sequence[_Seen]) -> str:
-    """The number of a culprit above its bar; ``at``: from the left, 0 to 1000."""
+    """Return the number of a culprit above its bar; ``at``: position from the left, 0 to 1000."""
     numbers = "/".join(list(dict.fromkeys(str(one.culprit) for one in guilty))[:2])
     title = escape(", ".join(clean(one.node, 60) for one in guilty[:4]))
     return f'<b style="left:{at / 10:.2f}%" title="{title}">{numbers}▾</b>'

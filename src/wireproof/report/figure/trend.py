@@ -1,4 +1,4 @@
-"""A number over time as a chart: values with their intervals, and where they have changed."""
+"""A number over time as a chart: values with their intervals, and where the number changed."""
 
 import math
 from collections.abc import Sequence
@@ -19,26 +19,26 @@ _MOST_STEPS = 8
 
 
 def value_text(number: Number, value: float) -> str:
-    """With its unit."""
+    """Return the value with its unit."""
     if number.unit == "ns":
         return f"{quantity.microseconds(value)} µs"
     return f"{quantity.megabytes(value)} MB/s"
 
 
 def number_name(number: Number) -> str:
-    """``stream 1 MiB, window 64``."""
+    """Return ``stream 1 MiB, window 64``."""
     window = f", window {number.window}" if number.window else ""
     return f"{clean(number.name, 60)} {quantity.size(number.message_bytes)}{window}"
 
 
 def percent_change(one: NumberChange) -> str:
-    """``10.1 % worse``."""
+    """Return ``10.1 % worse``."""
     word = "better" if one.ratio > 1 else "worse"
     return f"{abs(one.ratio - 1) * 100:.1f} % {word}"
 
 
 def trend_chart(found: SeriesTrend, name: str) -> Chart | None:
-    """None where fewer than two results have a date."""
+    """Return the chart; None if fewer than two results have a date."""
     marks = [
         mark
         for at, number in enumerate(found.values)
@@ -94,7 +94,7 @@ def _value_axis(number: Number, marks: Sequence[Mark]) -> Axis:
 
 
 def _time_axis(low: float, high: float) -> Axis:
-    """Ticks at round times, as many as find room."""
+    """Return ticks at round times, as many as fit."""
     step = next((one for one in _STEPS_S if (high - low) / one <= _TICKS), _STEPS_S[-1])
     first = math.ceil(low / step) * step
     count = min(12, int((high - first) // step) + 1) if high >= first else 0

@@ -1,6 +1,7 @@
-"""A gate's verdict in the dialect that its caller speaks: text and exit status.
+"""A gate's verdict in the format that its caller expects: text and exit status.
 
-In every dialect only a pass is healthy; what is undecided, stale or was not measured is not.
+In every dialect only a pass counts as healthy; a result that is inconclusive, too old or missing
+does not.
 """
 
 from collections.abc import Callable, Mapping
@@ -18,7 +19,9 @@ __all__ = ["DIALECTS", "Dialect", "dialect"]
 
 @dataclass(frozen=True)
 class Dialect:
-    """``text`` of a verdict, and the exit status of each. ``caller``: who reads it."""
+    """A format for one kind of ``caller``: the text of a verdict, and the exit status for each
+    verdict.
+    """
 
     caller: str
     text: Callable[[Gate], str]
@@ -52,13 +55,13 @@ DIALECTS: Mapping[str, Dialect] = {
     "ctrf": Dialect("CI: Common Test Report Format", ctrf, _OURS),
     "sarif": Dialect("code scanners: SARIF 2.1.0", sarif, _OURS),
 }
-"""Each dialect by its name. A text file for metrics is no verdict of its own: writing it is what
-succeeds or fails there.
+"""The dialects by name. A metrics file carries the verdict as data, so its exit status only reports
+whether it was written.
 """
 
 
 def dialect(name: str) -> Dialect:
-    """Raises ``BadInput`` with what there is."""
+    """Return the dialect; raise ``BadInput`` with the known names if there is none."""
     if name not in DIALECTS:
         near = get_close_matches(name, DIALECTS, n=1)
         hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(DIALECTS)}."

@@ -22,14 +22,14 @@ _ABOUT: dict[Verdict, str] = {
 }
 _MOST_RESULTS = 4999
 _MOST_LOCATIONS = 100
-"""Beyond 5,000 results of a run and 100 locations of a result GitHub shows nothing; a run of more
-than 25,000 it refuses.
+"""GitHub shows at most 5,000 results of a run and 100 locations of a result, and refuses a run with
+more than 25,000 results.
 """
 
 
 def _cases(gate: Gate) -> list[NodeVerdict]:
-    """A case for each node; one for the gate itself where no node has its verdict: readers of a
-    list of cases see neither the exit status nor anything beside the list.
+    """Return a case for each node, and a case for the gate itself if no node has its verdict,
+    because readers of a list of cases see neither the exit status nor anything outside the list.
     """
     if any(one.verdict == gate.verdict for one in gate.nodes):
         return gate.nodes
@@ -38,16 +38,18 @@ def _cases(gate: Gate) -> list[NodeVerdict]:
 
 
 def gate_json(gate: Gate) -> str:
-    """The typed document itself, in the envelope of ours."""
+    """Return the typed document in the common envelope."""
     return json_text(enveloped(KIND, gate), indent=1)
 
 
 def junit(gate: Gate) -> str:
-    """A test case for each node. What is undecided is an ``error``: never skipped, never passed."""
+    """Return a test case for each node. An inconclusive verdict is an ``error``: never skipped,
+    never passed.
+    """
     cases = _cases(gate)
     fails = sum(one.verdict == "fail" for one in cases)
     errors = sum(one.verdict == "inconclusive" for one in cases)
-    # The strictest of the readers' schemas wants every attribute and empty element here.
+    # The strictest of the readers' schemas requires every attribute and empty element here.
     head = (
         f'<testsuite id="0" package="wireproof" name="wireproof" hostname="localhost"'
         f' timestamp="{_utc(gate)}" tests="{len(cases)}" failures="{fails}" errors="{errors}"'
@@ -60,7 +62,7 @@ def junit(gate: Gate) -> str:
             "<testsuites>",
             head,
             "<properties>",
-            *(f'<property name="{name}" value="{_said(text)}"/>' for name, text in about.items()),
+            *(f'<property name="{name}" value="{_safe(text)}"/>' for name, text in about.items()),
             "</properties>",
             *map(_case, cases),
             "<system-out/>",
@@ -71,12 +73,12 @@ def junit(gate: Gate) -> str:
     )
 
 
-def _said(text: str) -> str:
+def _safe(text: str) -> str:
     return escape(clean(text, _LONGEST)) or "-"
 
 
 def _utc(gate: Gate) -> str:
-    """When it was measured, without zone, as JUnit has it; the start of 1970 if unknown."""
+    """Return when it was measured, without time zone as in JUnit; the start of 1970 if unknown."""
     seconds = max(seconds_of(gate.measured) or 0.0, 0.0)
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S")
 
@@ -86,12 +88,12 @@ def _case(one: NodeVerdict) -> str:
     if one.verdict == "pass":
         return f"{head}/>"
     kind = "failure" if one.verdict == "fail" else "error"
-    text = _said(one.reason)
+    text = _safe(one.reason)
     return f'{head}><{kind} type="{one.verdict}" message="{text}">{text}</{kind}></testcase>'
 
 
 def ctrf(gate: Gate) -> str:
-    """Common Test Report Format 1.0: undecided is ``other``, never ``skipped``."""
+    """Return Common Test Report Format 1.0: inconclusive is ``other``, never ``skipped``."""
     cases = _cases(gate)
     when = int((seconds_of(gate.measured) or 0) * 1000)
     counts = {status: sum(_CTRF[one.verdict] == status for one in cases) for status in _STATUSES}
@@ -114,8 +116,9 @@ _STATUSES = ("passed", "failed", "pending", "skipped", "other")
 
 
 def sarif(gate: Gate) -> str:
-    """A result for each reason that keeps nodes from passing, folded by node set: ten thousand
-    nodes with one fault are one result. What is above the limits of code scanners is counted.
+    """Return a result for each reason that keeps nodes from passing, with the nodes folded: ten
+    thousand nodes with the same fault are one result. Results above the limits of code scanners
+    are only counted.
     """
     groups: dict[tuple[Verdict, str], list[str]] = {}
     for one in sorted(_cases(gate), key=lambda one: one.verdict != "fail"):
@@ -148,8 +151,8 @@ def _rule(verdict: Verdict) -> dict[str, object]:
 
 
 def _result(verdict: Verdict, names: list[str], reason: str) -> dict[str, object]:
-    """The file is the one that was judged: code scanners refuse a result without a file, and tell
-    those of one line apart by the fingerprint.
+    """Return one result. It names the judged file, because code scanners refuse a result without a
+    file; the fingerprint distinguishes results on the same line.
     """
     whose = fold(names)
     file = {"artifactLocation": {"uri": "result.json"}, "region": {"startLine": 1}}

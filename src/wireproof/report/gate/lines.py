@@ -11,14 +11,14 @@ from wireproof.version import version
 _NAGIOS: dict[Verdict, str] = {"pass": "OK", "fail": "CRITICAL", "inconclusive": "UNKNOWN"}
 _LONGEST = 1000
 _NAGIOS_LONGEST = 800
-"""NRPE hands on 1,024 bytes at most, performance data included."""
+"""NRPE forwards at most 1,024 bytes, including performance data."""
 _NPD_LONGEST = 80
-"""Bytes of a message that Node Problem Detector keeps by default (max_output_length)."""
+"""Default limit of Node Problem Detector for a message, in bytes (max_output_length)."""
 _UNITS = ((86400, "d"), (3600, "h"), (60, "min"), (1, "s"))
 
 
 def age(seconds: float) -> str:
-    """``3 h``: in the largest unit that it has one of."""
+    """Return ``3 h``: the age in the largest unit that gives at least 1."""
     for size, unit in _UNITS:
         if seconds >= size:
             return f"{seconds / size:.0f} {unit}"
@@ -26,7 +26,7 @@ def age(seconds: float) -> str:
 
 
 def _within(text: str, most_bytes: int) -> str:
-    """One harmless line; what is cut off ends in ``...``."""
+    """Return one harmless line; a truncated line ends in ``...``."""
     line = clean(text, _LONGEST)
     data = line.encode()
     if len(data) <= most_bytes:
@@ -43,14 +43,16 @@ def _measured(gate: Gate) -> str:
 
 
 def plain(gate: Gate) -> str:
-    """``wireproof fail: n3: n3 sends slowly ... (measured 3 h ago)``."""
+    """Return ``wireproof fail: n3: n3 sends slowly ... (measured 3 h ago)``."""
     return clean(
         f"wireproof {gate.verdict}: {gate.subject}: {gate.reason}{_measured(gate)}", _LONGEST
     )
 
 
 def nagios(gate: Gate) -> str:
-    """Service output of the Nagios plugin guidelines: one line, then ``|`` and performance data."""
+    """Return service output according to the Nagios plugin guidelines: one line, then ``|`` and
+    performance data.
+    """
     text = _within(
         f"WIREPROOF {_NAGIOS[gate.verdict]} - {gate.subject}: {gate.reason}{_measured(gate)}",
         _NAGIOS_LONGEST,
@@ -63,7 +65,9 @@ def nagios(gate: Gate) -> str:
 
 
 def nhc(gate: Gate) -> str:
-    """``ERROR:  wireproof:  ...`` as Node Health Check logs its own checks; "OK" when it passes."""
+    """Return ``ERROR:  wireproof:  ...`` in the form of Node Health Check's log lines; "OK" if it
+    passes.
+    """
     if gate.verdict == "pass":
         return clean(f"OK:  wireproof:  {gate.subject}: {gate.reason}{_measured(gate)}", _LONGEST)
     return clean(
@@ -73,7 +77,7 @@ def nhc(gate: Gate) -> str:
 
 
 def node_problem(gate: Gate) -> str:
-    """At most 80 bytes, the verdict first: more is cut off by the reader."""
+    """Return at most 80 bytes, verdict first, because the reader truncates the rest."""
     return _within(f"{gate.verdict}: {gate.reason}", _NPD_LONGEST)
 
 
@@ -81,18 +85,18 @@ _STATES: tuple[Verdict, ...] = ("pass", "fail", "inconclusive")
 
 
 def label_text(text: str) -> str:
-    """``text`` as the value of a label."""
+    """Return ``text`` as the value of a label."""
     return clean(text, 200).replace("\\", "\\\\").replace('"', '\\"').replace("\n", " ")
 
 
 def family(name: str, kind: str, about: str, samples: list[str]) -> list[str]:
-    """The lines of a metric family."""
+    """Return the lines of a metric family."""
     return [f"# HELP {name} {about}", f"# TYPE {name} {kind}", *samples]
 
 
 def _by_label(nodes: Sequence[NodeVerdict]) -> dict[str, Verdict]:
-    """The verdict of each label. Of names that look alike once they are harmless the worst counts:
-    a file with one series twice is refused as a whole.
+    """Return the verdict of each label. If names become equal when they are made harmless, the
+    worst verdict counts: a file with a duplicate series is refused as a whole.
     """
     found: defaultdict[str, list[Verdict]] = defaultdict(list)
     for node in nodes:
@@ -108,10 +112,11 @@ def _states(label: str, verdict: Verdict) -> list[str]:
 
 
 def openmetrics(gate: Gate) -> str:
-    """The verdict of the gate and of each node, when it was measured, and by which version.
+    """Return the verdict of the gate and of each node, the time of the measurement, and the
+    version.
 
-    States are gauges of 0 and 1, one of them 1. Samples carry no time stamps: the collector
-    refuses those.
+    States are gauges of 0 and 1, of which exactly one is 1. Samples have no time stamps, because
+    the collector refuses them.
     """
     lines = family(
         "wireproof_verdict",

@@ -1,1 +1,1 @@
-"""The report page: what it shows of each run, its pictures, and its template."""
+"""The report page: its content, its pictures, and its template."""

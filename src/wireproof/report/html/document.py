@@ -1,5 +1,5 @@
-"""A document as one self-contained HTML page: the verdict and the answer first, a card for each
-section, figures in the cells of tables. Runs and the pages of a history are such pages, too.
+"""A document as one self-contained HTML page: verdict and answer first, a card for each section,
+figures in table cells. Reports of runs and pages of a history are built this way.
 """
 
 import itertools
@@ -34,14 +34,16 @@ from wireproof.report.names import clean, harmless
 from wireproof.version import version
 
 _MARKED = {"pass": "good", "fail": "bad", "inconclusive": "unsure", "warning": "unsure"}
-"""The classes of a table's rows by their tones."""
+"""CSS classes of table rows, by tone."""
 _LONG = 24
-"""Characters of a cell that may be folded."""
+"""A cell with more characters than this may be wrapped."""
 _WIDTH, _HEIGHT = 200.0, 18.0
 
 
 def stylesheet() -> str:
-    """How pages look: in each of them, or in a file beside the many pages of a history."""
+    """Return the style of all pages, to be put into a page or into a file beside the many pages of
+    a history.
+    """
     return part("style.css") + style() + part("board.css")
 
 
@@ -54,9 +56,11 @@ def document_page(
     here: str = "",
     beside: str = "",
 ) -> str:
-    """The whole page. Every text is escaped by the template. ``when``: a line below the title;
-    ``home``: what a link back goes to; ``pages``: names and files that are linked from every page
-    of a history, ``here``: which of them this page belongs to; ``beside``: the file of the style.
+    """Return the whole page. The template escapes every text.
+
+    ``when``: a line below the title; ``home``: target of the link back; ``pages``: names and files
+    that every page of a history links to; ``here``: the entry of ``pages`` that this page belongs
+    to; ``beside``: the file with the style.
     """
     shown = "picture" in (kinds := {*_kinds(document.parts)}) or "table" in kinds
     scripts = [script("page.js")] if shown else []
@@ -96,19 +100,21 @@ def _kinds(parts: Sequence[Part]) -> Iterator[str]:
 
 
 def _alone(one: Part) -> bool:
-    """True if a part is a card itself, or makes its own."""
+    """Return True if a part is a card, or creates its cards."""
     return isinstance(one, Section | Picture) or (isinstance(one, Findings) and one.cards)
 
 
 def _grouped(parts: Sequence[Part]) -> list[list[Part]]:
-    """Parts that stand alone, and together what stands between two of them."""
+    """Return parts grouped: a part that stands alone is a group, and so are the parts between two
+    of these.
+    """
     keyed = itertools.groupby(enumerate(parts), lambda each: each[0] if _alone(each[1]) else -1)
     return [[one for _, one in group] for _, group in keyed]
 
 
 def _attributes(head: Head, cell: Cell) -> Any:
-    """Of a cell: words are set to the left, long ones are folded, and a number has its raw value
-    for the page's script.
+    """Return the attributes of a cell: words are left-aligned, long ones wrapped, and a number has
+    its raw value for the page's script.
     """
     kinds = ["text"] if head.left else []
     kinds += ["long"] if len(words_of(cell)) > _LONG else []
@@ -119,7 +125,7 @@ def _attributes(head: Head, cell: Cell) -> Any:
 
 
 def _drawn(figure: Figure, full: float) -> Any:
-    """The picture of one cell; the numbers stand in the cells beside it."""
+    """Return the picture in one cell; the numbers are in the cells beside it."""
     if isinstance(figure, Bar):
         return _svg(_bar(figure, full), figure.words)
     if isinstance(figure, Span):
@@ -130,7 +136,7 @@ def _drawn(figure: Figure, full: float) -> Any:
 
 
 def _pictured(chart: Chart, *, long: bool) -> list[tuple[str, Any]]:
-    """The chart for wide pages and for phones, with the class of each."""
+    """Return the chart for wide pages and for phones, each with its class."""
     sizes = (("wide-only", LONG if long else WIDE), ("narrow-only", NARROW))
     return [(name, trusted(drawn(chart, size))) for name, size in sizes]
 
@@ -152,7 +158,7 @@ def _bar(bar: Bar, full: float) -> str:
 
 
 def _span(span: Span, full: float) -> str:
-    """A row of a forest plot: the center as a dashed line, the interval, the estimate."""
+    """Return a row of a forest plot: the center as a dashed line, the interval, the estimate."""
     half = _WIDTH / 2 - 5
     scale = half / full if full else 0.0
 
@@ -185,8 +191,8 @@ def _shown(one: Dots, value: float) -> str:
 
 
 def strip(one: Dots) -> str:
-    """Slower at the left, faster at the right, on a logarithmic scale; the measured number is the
-    triangle. Dots of one place stand above each other.
+    """Return the strip: slower on the left, faster on the right, on a logarithmic scale. The
+    measured number is the triangle; dots in the same place are stacked.
     """
     every = [*one.values, *([one.value] if one.value else [])]
     low, high = min(every), max(every)

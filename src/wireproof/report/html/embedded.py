@@ -1,4 +1,6 @@
-"""The object for programs inside the page, bounded: what does not fit is left out, and named."""
+"""The result as JSON inside the page, limited in size: parts that do not fit are omitted and
+named.
+"""
 
 import json
 from collections.abc import Sequence
@@ -15,7 +17,8 @@ from wireproof.report.judged_run import JudgedRun
 BUDGET = 500_000
 """Characters of JSON in a page."""
 
-# What goes first is what the other tables of the page hold, or only programs miss.
+# Parts are omitted in this order: first what other tables of the page contain, or only programs
+# need.
 _ORDER = (
     "samples",
     "groups",
@@ -35,9 +38,7 @@ _FINDINGS = 100
 
 
 def embedded(run: JudgedRun, seen: Sequence[NicTraffic], name: str) -> str:
-    """The object in an element of the page, ``name``-data, and a sentence for people that names
-    what was left out.
-    """
+    """Return the element ``name``-data with the object, and a sentence that names omitted parts."""
     pairs = max(len(run.judgement.pairs), sum(len(point.pairs) for point in run.run.points))
     left_out = [part for part, each in _LEAST_BYTES.items() if each * pairs > BUDGET]
     kept = _whole(run, seen, left_out)
@@ -83,8 +84,8 @@ def _text(value: Any) -> str:
 
 
 def _places(kept: dict[str, Any], name: str) -> list[tuple[dict[str, Any], str]]:
-    """Where a part stands: ``claim.hosts`` is in the claim, ``located.missing`` in each of
-    several.
+    """Return where a part is: ``claim.hosts`` is in the claim, ``located.missing`` in each entry of
+    ``located``.
     """
     outer, _, inner = name.rpartition(".")
     if not outer:
@@ -98,7 +99,7 @@ def _size_of(kept: dict[str, Any], name: str) -> int:
 
 
 def _drop(kept: dict[str, Any], name: str) -> None:
-    """Empty it; of findings the first stay, without their lists of names."""
+    """Empty a part; the first findings stay, without their lists of names."""
     for holder, key in _places(kept, name):
         if name == "findings":
             holder[key] = [

@@ -1,8 +1,8 @@
-"""What every page of ours is made of: templates that escape, our styles and scripts, and the policy
-that forbids everything else.
+"""Common elements of all pages: templates that escape, styles and scripts, and the policy that
+forbids everything else.
 
 A page's content security policy allows no connection and runs only the scripts whose hashes it
-lists, so that nothing from a node can become code, even if escaping had a hole.
+lists, so text from a node cannot become code even if escaping failed.
 """
 
 import base64
@@ -17,15 +17,17 @@ from wireproof.report.names import harmless
 
 
 def trusted(text: str) -> Any:
-    """Our own markup, or text made safe, which the template must not escape again."""
+    """Mark markup that wireproof created, or text that is already safe, so that the template does
+    not escape it again.
+    """
     from markupsafe import Markup
 
     return Markup(text)  # noqa: S704
 
 
 def in_script(text: str) -> str:
-    """JSON that cannot leave its script element: no ``<``, ``>``, ``&`` or line separators, as JSON
-    escapes instead.
+    """Return JSON that cannot leave its script element: ``<``, ``>``, ``&`` and line separators
+    become JSON escapes.
     """
     for char in "<>&\u2028\u2029":
         text = text.replace(char, f"\\u{ord(char):04x}")
@@ -33,12 +35,12 @@ def in_script(text: str) -> str:
 
 
 _LONGEST = 20_000
-"""Characters of a text: no name from outside makes a page endless."""
+"""Maximum length of a text: no name from outside makes a page endless."""
 
 
 def _harmless(value: Any) -> Any:
-    """Every text that a template shows, whoever forgot to clean it; our own markup is left as it
-    is.
+    """Make a text safe before a template shows it, in case its builder did not; wireproof's markup
+    stays unchanged.
     """
     if not isinstance(value, str) or hasattr(value, "__html__"):
         return value
@@ -64,31 +66,31 @@ def _environment() -> Any:
 
 @cache
 def template(name: str) -> Any:
-    """One of ours, compiled."""
+    """Return a compiled template."""
     return _environment().get_template(name)
 
 
 def _key(number: int) -> Any:
-    """How line ``number`` of a figure looks, for its legend."""
+    """Return the line style and mark of line ``number`` of a figure, for its legend."""
     path = f'<path class="line" d="M0 6h26" stroke-dasharray="{dash(number)}"/>'
     mark = f'<path class="dot" d="{symbol(number, 13, 6)}"/>'
     return trusted(f'<g class="s{number}">{path}{mark}</g>')
 
 
 def _slug(text: str) -> str:
-    """The name of the file that a table is saved as."""
+    """Return the name of the file that a table is saved as."""
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:40] or "table"
 
 
 @cache
 def part(name: str) -> str:
-    """The text of a file beside the templates."""
+    """Return the text of a file beside the templates."""
     return (Path(__file__).parent / "template" / name).read_text(encoding="utf-8")
 
 
 @cache
 def script(name: str) -> str:
-    """Ours; raises ValueError where it cannot be put inline."""
+    """Return a script; raise ValueError if it cannot be embedded in a page."""
     text = part(name)
     if "</script" in text.lower() or "<!--" in text or "\r" in text:
         raise ValueError(f"the script {name} holds a closing tag, a comment of HTML or a CR")
@@ -96,8 +98,8 @@ def script(name: str) -> str:
 
 
 def policy(*scripts: str, beside: bool = False) -> str:
-    """No connection of any kind; only these scripts, by their hashes; styles inline, with
-    ``beside`` also from a file beside the page.
+    """Return a policy that allows no connections, only these scripts (by hash), and inline styles;
+    with ``beside``, also styles from a file beside the page.
     """
     allowed = " ".join(f"'sha256-{_digest(one)}'" for one in scripts) or "'none'"
     styles = " 'self' file:" if beside else ""

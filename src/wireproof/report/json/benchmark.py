@@ -1,4 +1,4 @@
-"""Another project's benchmark as JSON: its commands, and what came of them."""
+"""Benchmarks of other projects as JSON: their commands and the results."""
 
 import msgspec
 
@@ -11,7 +11,7 @@ from wireproof.report.json.judgement import JudgedSeries
 
 
 class RecipeDocument(msgspec.Struct, frozen=True, kw_only=True):
-    """What ``wireproof run --list --json`` prints of one recipe."""
+    """What ``wireproof run --list --json`` prints for one recipe."""
 
     tool: str
     program: str
@@ -20,7 +20,7 @@ class RecipeDocument(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class StepDocument(msgspec.Struct, frozen=True, kw_only=True):
-    """One command; ``line``: as it can be pasted into a shell."""
+    """One command. ``line``: the command to paste into a shell."""
 
     role: Role
     host: str
@@ -31,7 +31,9 @@ class StepDocument(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PreparedDocument(msgspec.Struct, frozen=True, kw_only=True):
-    """What ``wireproof run --dry-run --json`` prints. ``files``: texts by their names."""
+    """What ``wireproof run --dry-run --json`` prints. ``files``: the texts of files to create, by
+    name.
+    """
 
     title: str
     tool: str
@@ -59,7 +61,7 @@ class BenchmarkDocument(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DryRunDocument(msgspec.Struct, frozen=True, kw_only=True):
-    """What a check would start first, how often, and what it would measure."""
+    """The first launch of a check: how often it is repeated, and what it measures."""
 
     argv: list[str]
     environment: dict[str, str]

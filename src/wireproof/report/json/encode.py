@@ -1,6 +1,4 @@
-"""JSON as it is printed: ASCII only, so that no terminal can be fooled by a name that a host or a
-file gave.
-"""
+"""JSON output in ASCII only, so that a name from a host or a file cannot mislead a terminal."""
 
 import math
 import re
@@ -12,8 +10,8 @@ _BEYOND = re.compile(r"[^\n -~]")
 
 
 def json_text(value: object, *, indent: int = 0) -> str:
-    """One JSON value as text. What is not finite becomes null; a byte that is no UTF-8 (a file's
-    name) is spelled.
+    """Return one JSON value as text. Values that are not finite become null; bytes that are not
+    UTF-8 (in a file name) are escaped.
     """
     try:
         data = msgspec.json.encode(value, enc_hook=_number_or_text)
@@ -24,8 +22,8 @@ def json_text(value: object, *, indent: int = 0) -> str:
 
 
 def escaped(text: str) -> str:
-    r"""JSON with every character beyond printable ASCII as ``\uXXXX``; such characters stand inside
-    of strings only.
+    r"""Return JSON with every character beyond printable ASCII as ``\uXXXX``; such characters occur
+    only inside strings.
     """
     return text if text.isascii() and "\x7f" not in text else _BEYOND.sub(_escape, text)
 
@@ -50,24 +48,26 @@ def _encodable(value: Any) -> Any:
 
 
 def _number_or_text(value: Any) -> Any:
-    """A numpy scalar as its number, a path and the like as text."""
+    """Return a numpy scalar as its number, and other types, such as paths, as text."""
     return value.item() if callable(getattr(value, "item", None)) else str(value)
 
 
 def plain(value: Any) -> Any:
-    """A struct as what JSON knows: dictionaries, lists and finite numbers."""
+    """Return a struct as plain JSON types: dictionaries, lists and finite numbers."""
     return _finite(msgspec.to_builtins(value, enc_hook=_scalar))
 
 
 def _scalar(value: Any) -> Any:
-    """A numpy scalar as the Python number that it holds: statistics may leave one in evidence."""
+    """Return a numpy scalar as a Python number, because statistics may leave numpy scalars in
+    evidence.
+    """
     if callable(getattr(value, "item", None)):
         return value.item()
     raise TypeError(f"{type(value).__name__} has no place in a result")
 
 
 def _finite(value: Any) -> Any:
-    """The same tree with None for every NaN and infinity."""
+    """Return the same tree with None for every NaN and infinity."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, dict):

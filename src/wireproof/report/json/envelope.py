@@ -1,5 +1,5 @@
 """The envelope of every JSON document: ``schema``, ``version``, ``verdict`` and ``errors`` first,
-then what the document is about.
+then the content.
 """
 
 import functools
@@ -14,12 +14,12 @@ from wireproof.model.finding import Verdict
 from wireproof.model.site import site_studies, site_texts
 
 HEADER = ("schema", "version", "verdict", "errors")
-"""The members that every document begins with."""
+"""The members at the beginning of every document."""
 
 
 class Kind(NamedTuple):
     """One kind of document. ``schema``: its name; ``type``: ``module:Struct`` of its members,
-    imported when such a document is printed; ``command``: what prints it.
+    imported when such a document is printed; ``command``: the command that prints it.
     """
 
     schema: str
@@ -29,8 +29,10 @@ class Kind(NamedTuple):
 
 
 def enveloped(kind: Kind, value: object, problems: Sequence[Problem] = ()) -> msgspec.Struct:
-    """``value`` as a document. Its own ``verdict`` and ``errors`` count; ``problems`` come behind
-    those. A value without a verdict has null: it judges nothing.
+    """Return ``value`` as a document.
+
+    Its ``verdict`` and ``errors`` are used; ``problems`` are appended to the errors. A value
+    without a verdict gets null, since it judges nothing.
     """
     whole = _whole(kind)
     members = {name: getattr(value, name) for name in _members(whole)}
@@ -45,16 +47,14 @@ def enveloped(kind: Kind, value: object, problems: Sequence[Problem] = ()) -> ms
 
 
 def site_names() -> list[str] | msgspec.UnsetType:
-    """The files of the site's catalogue, which count among ours; a document leaves it out if there
-    are none.
-    """
+    """Return the files of the site's catalogue in use; unset, and so omitted, if there are none."""
     files = [text.name for text in (*site_texts(), *site_studies())]
     return files or msgspec.UNSET
 
 
 def json_schema(kind: Kind) -> dict[str, Any]:
-    """JSON Schema (2020-12) of such a document; every number may also be null, which means
-    unknown.
+    """Return the JSON Schema (2020-12) of such a document. Every number may also be null, which
+    means unknown.
     """
     return schema_of(_whole(kind), kind.schema, kind.version)
 
@@ -99,7 +99,7 @@ def _whole(kind: Kind) -> type[msgspec.Struct]:
 
 
 def _again(field: msgspec.structs.FieldInfo) -> tuple[str, Any, Any]:
-    """A field with its default, for :func:`msgspec.defstruct`."""
+    """Return a field with its default, for :func:`msgspec.defstruct`."""
     name = field.encode_name
     if field.default_factory is not msgspec.NODEFAULT:
         again = msgspec.field(default_factory=field.default_factory, name=name)
@@ -111,12 +111,12 @@ def _again(field: msgspec.structs.FieldInfo) -> tuple[str, Any, Any]:
 
 
 def _as_text(_type: type) -> dict[str, Any]:
-    """Paths and the like are printed as text."""
+    """Return the schema of paths and similar types, which are printed as text."""
     return {"type": "string"}
 
 
 def _nullable(node: Any) -> Any:
-    """The same schema, where ``number`` stands for ``number or null``."""
+    """Return the same schema with ``number or null`` in place of ``number``."""
     if isinstance(node, dict):
         out = {key: _nullable(item) for key, item in node.items()}
         if out.get("type") == "number":

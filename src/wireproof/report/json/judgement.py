@@ -1,9 +1,8 @@
-"""Foreign results, judged: the JSON of ``wireproof judge`` with its schema, and the same for
-people.
+"""Judged results of other programs: the JSON of ``wireproof judge`` with its schema.
 
 The document is one object, ``{"series": [...], ..., "verdict": ..., "errors": [...]}``; it is
-written series by series, so that ten thousand logs need no more memory than one. Fields are only
-ever added within one version; unknown is null, never 0.
+written series by series, so that ten thousand logs need no more memory than a single log. Within
+one version, fields are only added; unknown is null, never 0.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -62,8 +61,9 @@ class JudgedSeries(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class JudgementDocument(msgspec.Struct, frozen=True, kw_only=True):
-    """What ``wireproof judge --json`` prints; ``verdict`` and ``errors`` come last, for it is
-    written while files are read. ``errors``: files in which nothing could be judged, and why.
+    """What ``wireproof judge --json`` prints. ``verdict`` and ``errors`` come last because the
+    document is written while files are read. ``errors``: files that could not be judged, with
+    the reason.
     """
 
     schema: Literal["wireproof.judgement"]
@@ -76,7 +76,7 @@ class JudgementDocument(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def joined(series: Series, verdict: SeriesVerdict, link: LinkClaim | None) -> JudgedSeries:
-    """Series and verdict as one flat object."""
+    """Return series and verdict as one flat object."""
     rate = link.line_rate if link is not None else None
     best = verdict.best_bytes_per_s
     kept = {
@@ -94,14 +94,14 @@ def joined(series: Series, verdict: SeriesVerdict, link: LinkClaim | None) -> Ju
 
 
 def encoded(value: msgspec.Struct) -> bytes:
-    """JSON of one object; what is not finite becomes null. Non-ASCII is escaped, so that no
-    terminal can be fooled.
+    """Return the JSON of one object. Values that are not finite become null; characters beyond
+    ASCII are escaped, so that no name can mislead a terminal.
     """
     return json_text(value).encode()
 
 
 class JudgementEnd(msgspec.Struct, frozen=True, kw_only=True):
-    """The last members of a :class:`JudgementDocument`, known when the last file is judged."""
+    """The last members of a :class:`JudgementDocument`, known after the last file."""
 
     statistics: list[JudgedStatistics]
     verdict: Verdict
@@ -111,7 +111,7 @@ class JudgementEnd(msgspec.Struct, frozen=True, kw_only=True):
 def document_pieces(
     series: Iterable[bytes], link: LinkClaim | None, ending: Callable[[], JudgementEnd]
 ) -> Iterator[bytes]:
-    """A :class:`JudgementDocument` piece by piece; ``ending`` is asked for after the last of
+    """Yield a :class:`JudgementDocument` piece by piece; ``ending`` is called after the last of
     ``series``.
     """
     claim = encoded(link) if link is not None else b"null"
@@ -127,7 +127,7 @@ def document_pieces(
 
 
 def json_schema() -> dict[str, Any]:
-    """JSON Schema (2020-12) of :class:`JudgementDocument`."""
+    """Return the JSON Schema (2020-12) of :class:`JudgementDocument`."""
     return schema_of(JudgementDocument, "wireproof.judgement", VERSION)
 
 

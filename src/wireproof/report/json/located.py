@@ -1,4 +1,4 @@
-"""What was located, as one JSON document: what ``wireproof locate --json`` prints."""
+"""The result of ``wireproof locate --json`` as one JSON document."""
 
 import msgspec
 
@@ -7,8 +7,8 @@ from wireproof.model.located import ABOUT, Located
 
 
 class WorstPair(msgspec.Struct, frozen=True, kw_only=True):
-    """A pair of nodes: ``value`` is what it reached (bytes per second or ns, as the metric says),
-    ``ratio`` that by what both its nodes do elsewhere.
+    """A pair of nodes. ``value``: what it reached, in bytes/s or ns according to the metric;
+    ``ratio``: that value / what both nodes reach with other partners.
     """
 
     origin: str
@@ -18,9 +18,9 @@ class WorstPair(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LocateDocument(msgspec.Struct, frozen=True, kw_only=True):
-    """What was concluded for each metric. ``worst_pairs``: of a table, those farthest below what
-    both their nodes do elsewhere. ``undecided``: sentences about rows that show neither a culprit
-    nor that all is well. ``notes``: what was left out.
+    """What ``wireproof locate --json`` prints. ``worst_pairs``: pairs of a table that are farthest
+    below what both nodes reach with other partners. ``undecided``: sentences about rows that
+    show neither a culprit nor that everything is fine. ``notes``: what was not considered.
     """
 
     located: tuple[Located, ...]
@@ -30,7 +30,9 @@ class LocateDocument(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def verdict(self) -> Verdict:
-        """``fail`` with a culprit, ``pass`` without one where a slow one would have been found."""
+        """``fail`` with a culprit; ``pass`` without a culprit if a slow node would have been found;
+        otherwise ``inconclusive``.
+        """
         if any(one.blames for one in self.located):
             return "fail"
         blind = any(

@@ -1,5 +1,5 @@
 """A watched command as one JSON document: what ``wireproof prove --json`` prints. docs/prove.md
-names its fields.
+describes its fields.
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,9 @@ from wireproof.report.names import clean
 
 
 class ProofDocument(msgspec.Struct, frozen=True, kw_only=True):
-    """``exit_status`` is the command's. Units: bytes, bytes/s, seconds; unknown is null."""
+    """What ``wireproof prove --json`` prints. ``exit_status`` is that of the command. Units: bytes,
+    bytes/s, seconds; unknown is null.
+    """
 
     command: list[str]
     exit_status: int
@@ -47,7 +49,9 @@ def proof_document(
     notes: Sequence[str] = (),
     statistics: JudgedStatistics | None = None,
 ) -> ProofDocument:
-    """The command, what crossed the ports while it ran, and the judgement, as one flat object."""
+    """Return the command, what crossed the ports while it ran, and the judgement, as one flat
+    object.
+    """
     return ProofDocument(
         command=[clean(word) for word in command],
         exit_status=exit_status,

@@ -1,7 +1,7 @@
-"""The result for machines: one stable, documented JSON object (``--json``), and its JSON Schema.
+"""The result for programs: one stable, documented JSON object (``--json``), and its JSON Schema.
 
-A number that is not finite is written as ``null`` (unknown): JSON has no NaN. Raw batches stay in
-the run folder; here each measured point is summarised by quantiles per operation.
+A number that is not finite is written as ``null`` (unknown), since JSON has no NaN. Raw batches
+stay in the run folder; the object contains quantiles per operation for each measured point.
 """
 
 from collections.abc import Sequence
@@ -41,8 +41,8 @@ VERSION = 2
 
 
 class Sample(msgspec.Struct, frozen=True, kw_only=True):
-    """What one pair measured in one point. Quantiles: batch means, ns per operation (pingpong: half
-    a round trip).
+    """What one pair measured in one point. Quantiles are over batch means, in ns per operation
+    (pingpong: half a round trip).
     """
 
     point: int
@@ -74,9 +74,11 @@ class Sample(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class GroupSample(msgspec.Struct, frozen=True, kw_only=True):
-    """What the ranks ``members`` measured together in one point. Times in ns per operation;
-    ``mean_ns`` and ``max_ns`` over the members, each by its own mean; messages and bytes over all
-    members, null for a library's collective.
+    """What the ranks ``members`` measured together in one point.
+
+    Times are in ns per operation; ``mean_ns`` and ``max_ns`` are over the mean times of the
+    members; ``messages_per_s`` and ``bytes_per_s`` are sums over all members, null for a library's
+    collective.
     """
 
     point: int
@@ -111,7 +113,7 @@ class GroupSample(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ResultDocument(msgspec.Struct, frozen=True, kw_only=True):
-    """The whole result of one run. Fields are only ever added within one version; unknown is null,
+    """The whole result of one run. Within one version, fields are only added; unknown is null,
     never 0.
     """
 
@@ -153,8 +155,9 @@ def document(
     seen: Sequence[NicTraffic] | None = None,
     samples: bool = True,
 ) -> ResultDocument:
-    """Everything that was claimed, measured and concluded, without the raw batches. ``seen``: the
-    traffic, where it was added up before; ``samples`` False leaves the quantiles out.
+    """Return everything that was claimed, measured and concluded, without the raw batches.
+
+    ``seen``: the traffic, if it is already added up; ``samples`` False omits the quantiles.
     """
     return ResultDocument(
         schema="wireproof.result",
@@ -192,8 +195,9 @@ def _problem(error: EngineError) -> Problem:
 
 
 def document_of(section: JudgedRun) -> ResultDocument:
-    """The same of one part of a report, with its settings, its disclosure and what
-    stood of our changes."""
+    """Return the document of a judged run, with its settings, its disclosure and the changes in
+    force.
+    """
     found = document(
         section.run, section.judgement, section.limits, section.criteria, section.located
     )
@@ -206,8 +210,8 @@ def document_of(section: JudgedRun) -> ResultDocument:
 
 
 def json_schema() -> dict[str, Any]:
-    """JSON Schema (2020-12) of :class:`ResultDocument`; every number may also be null, which means
-    unknown.
+    """Return the JSON Schema (2020-12) of :class:`ResultDocument`. Every number may also be null,
+    which means unknown.
     """
     return schema_of(ResultDocument, SCHEMA, VERSION)
 

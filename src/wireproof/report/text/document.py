@@ -1,5 +1,5 @@
-"""A document as text for a terminal or a file: the verdict and the answer first, sections
-indented, tables cut to the width.
+"""A document as text for a terminal or a file: the verdict and the answer first, sections indented,
+tables limited to the width.
 """
 
 import math
@@ -42,9 +42,9 @@ STYLES = {
     "note": "dim",
 }
 _LONGEST = 2400
-"""Characters of a text."""
+"""Maximum length of a text, in characters."""
 _WIDEST_WORD = 14
-"""Columns of the words that stand left of findings; longer words stand in the text."""
+"""Columns for the words to the left of findings; longer words go into the text."""
 _WIDEST_QUESTION = 20
 _WIDEST = 41
 _NARROWEST = 9
@@ -55,12 +55,12 @@ _ASCII_HEIGHTS = " .:-=+*#@"
 
 
 def document_text(document: Document, look: Look = PLAIN) -> str:
-    """All of it, ending with a line break; "" without a word."""
+    """Return the whole document, ending with a line break; "" if it is empty."""
     return paint(_document(document, look), look)
 
 
 def part_text(part: Part, look: Look = PLAIN) -> str:
-    """One part as it looks in a document."""
+    """Return one part as it appears in a document."""
     return paint(paragraphs(part, look), look)
 
 
@@ -72,8 +72,8 @@ def _document(document: Document, look: Look) -> Iterator[Paragraph]:
 
 
 def _apart(parts: Sequence[Part], look: Look, *, after: bool) -> Iterator[Paragraph]:
-    """Parts with a blank line between them, but none between two texts; ``after``: also before the
-    first.
+    """Yield parts separated by blank lines, but none between two texts. ``after``: also put a blank
+    line before the first.
     """
     before: Part | None = Text("") if after else None
     for part in parts:
@@ -93,7 +93,7 @@ def _headline(verdict: str, words: str, look: Look) -> Paragraph:
 
 
 def paragraphs(part: Part, look: Look) -> Iterator[Paragraph]:
-    """The lines of one part, before they are folded."""
+    """Yield the paragraphs of one part, before they are wrapped."""
     return _WRITERS[part.kind](part, look)
 
 
@@ -126,7 +126,9 @@ def _findings(part: Findings, look: Look) -> Iterator[Paragraph]:
 
 
 def _item(item: Item, word: str, width: int, look: Look) -> Iterator[Paragraph]:
-    """``width``: of the column of words; 0: the word stands in the text."""
+    """Yield the paragraphs of one item. ``width``: width of the column of words; 0: the word is
+    part of the text.
+    """
     code = [Piece(f" [{look.say(item.code, 80)}]", "dim")] if item.code else []
     text = Piece(look.say(item.text, _LONGEST))
     if width:
@@ -199,7 +201,7 @@ def _more(count: int, what: str) -> Iterator[Paragraph]:
 
 
 def _cells(part: Table, rows: Sequence[Sequence[Cell]], look: Look) -> list[list[str]]:
-    """The cells as text; figures take the room that the other columns leave."""
+    """Return the cells as text; figures use the width that the other columns leave."""
     full = full_of(part)
     words = [
         [look.say(words_of(cell), 400) if isinstance(cell, str | Value) else "" for cell in row]
@@ -240,7 +242,9 @@ def _drawn(figure: Figure, room: int, look: Look, full: float = 0.0) -> str:
 
 
 def bar_text(share: float, room: int, look: Look) -> str:
-    """A bar of ``share`` of ``room``, in eighths if the alphabet has them; never empty above 0."""
+    """Return a bar with ``share`` of ``room`` cells, in eighths if the alphabet has them; never
+    empty if ``share`` is above 0.
+    """
     share = min(1.0, max(0.0, share)) if math.isfinite(share) else 0.0
     if not share:
         return ""
@@ -251,14 +255,14 @@ def bar_text(share: float, room: int, look: Look) -> str:
 
 
 def _marked(bar: str, share: float, room: int) -> str:
-    """A bar with a line where it should end."""
+    """Return a bar with a line at its expected end."""
     at = max(0, min(room - 1, round(share * room) - 1))
     padded = bar.ljust(at + 1)
     return f"{padded[:at]}|{padded[at + 1 :]}"
 
 
 def _span_text(span: Span, full: float, room: int) -> str:
-    """``----|==o==``: the center as a bar, the interval as a line, the estimate as o."""
+    """Return ``----|==o==``: the center as a bar, the interval as a line, the estimate as o."""
     half = (room - 1) // 2
     scale = half / full if full else 0.0
 
@@ -282,7 +286,7 @@ def _dots_text(figure: Dots, look: Look) -> str:
 
 
 def spark_text(spark: Spark, look: Look) -> str:
-    """A character for each value, as high as its share of ``full``."""
+    """Return a character for each value, as high as its share of ``full``."""
     heights = _ASCII_HEIGHTS if look.ascii else _HEIGHTS
     if not spark.full:
         return ""
@@ -310,8 +314,8 @@ _MARKS, _ASCII = "·:∴⁘", ".:%#"
 def dots(
     values: Sequence[float], quantity: Quantity, look: Look, *, value: float | None = None
 ) -> str:
-    """``4.1 us |·   :·▲··| 0.9 us``: faster to the right, on a logarithmic scale. More numbers at
-    one place have a denser mark.
+    """Return ``4.1 us |·   :·▲··| 0.9 us``: faster to the right, on a logarithmic scale. Denser
+    marks stand for several numbers in one place.
     """
     every = [*values, *([value] if value else [])]
     low, high = min(every), max(every)

@@ -1,5 +1,5 @@
-"""Text with styles, folded to a width: paragraphs and rows of cells become lines, coloured where
-colour is wanted.
+"""Styled text wrapped to a width: paragraphs and rows of cells become lines, coloured if the output
+has colour.
 """
 
 from __future__ import annotations
@@ -19,21 +19,23 @@ if TYPE_CHECKING:
 _CODES = {"bold": "1", "dim": "2", "italic": "3", "red": "31", "green": "32", "yellow": "33"}
 _WORD = re.compile(r"\s*\S+\s*|\s+")
 _LONGEST = 100_000
-"""Cells of a line that is not folded."""
+"""Width in cells for a line that is not wrapped."""
 _NO_CELL = frozenset({"Mn", "Me", "Cf"})
 
 
 class Piece(NamedTuple):
-    """Text in one style: "", or words of ``bold dim italic red green yellow``."""
+    """Text in one style: "", or words from ``bold dim italic red green yellow``."""
 
     text: str
     style: str = ""
 
 
 class Paragraph(NamedTuple):
-    """Pieces that are folded together, every line ``indent`` blanks in; a line break in a piece
-    ends the line. ``mark`` stands before the first line, in the style ``ink``, and the others are
-    as far in. Lines that are ``whole`` are not folded: people paste them.
+    """Pieces that are wrapped together, with every line indented by ``indent`` blanks. A line break
+    in a piece ends the line.
+
+    ``mark``: text before the first line, in the style ``ink``; the other lines are indented by its
+    width. ``whole``: lines are not wrapped, because people paste them.
     """
 
     pieces: tuple[Piece, ...]
@@ -48,7 +50,9 @@ class Paragraph(NamedTuple):
 
 
 def cell_length(text: str) -> int:
-    """How many cells of a terminal ``text`` takes: wide characters two, combining marks none."""
+    """Return how many cells of a terminal ``text`` takes: wide characters take two, combining marks
+    none.
+    """
     return len(text) if text.isascii() else sum(map(_cells, text))
 
 
@@ -59,7 +63,7 @@ def _cells(char: str) -> int:
 
 
 def paint(paragraphs: Iterable[Paragraph], look: Look) -> str:
-    """The lines, none wider than the place; "" without paragraphs."""
+    """Return the lines, none wider than ``look``; "" without paragraphs."""
     lines: list[str] = []
     for pieces, indent, mark, whole, ink in paragraphs:
         lead = " " * indent + _inked(Piece(mark, ink), look.color)
@@ -79,8 +83,8 @@ def _inked(piece: Piece, color: bool) -> str:
 
 
 def wrapped(pieces: Sequence[Piece], width: int) -> Iterator[list[Piece]]:
-    """Lines of at most ``width`` cells, broken between words; a word that is longer than a line
-    begins one of its own and is cut.
+    """Yield lines of at most ``width`` cells, broken between words. A word longer than a line
+    starts a new line and is split.
     """
     whole = "".join(piece.text for piece in pieces)
     styles = [piece.style for piece in pieces for _ in piece.text]
@@ -98,7 +102,7 @@ def _pieces(text: str, styles: Sequence[str]) -> list[Piece]:
 
 
 def _folds(line: str, width: int) -> Iterator[tuple[int, int]]:
-    """Where each folded line begins and ends."""
+    """Yield start and end of each wrapped line."""
     begin = used = 0
     for match in _WORD.finditer(line):
         low, high = match.span()
@@ -120,8 +124,8 @@ _LEAST = 3
 def fitting(
     heads: Sequence[Head], cells: Sequence[Sequence[str]], width: int
 ) -> tuple[list[int], int, list[str]]:
-    """Indices of the columns that fit in ``width``, the gap between them, and the titles of those
-    left out.
+    """Return the indices of the columns that fit into ``width``, the gap between them, and the
+    titles of the omitted columns.
     """
     need = [
         max([cell_length(row[i]) for row in cells] + [cell_length(head.title)])
@@ -141,8 +145,9 @@ def fitting(
 def grid(
     heads: Sequence[Head], cells: Sequence[Sequence[str]], styles: Sequence[str], look: Look
 ) -> tuple[list[Paragraph], list[str]]:
-    """The lines of the table, one style for each row, and the titles that found no room. ``cells``
-    are safe text; what the last columns cannot hold is folded.
+    """Return the lines of the table, one style per row, and the titles of omitted columns.
+
+    ``cells`` must be safe text. Cells that are wider than their column are wrapped.
     """
     kept, gap, dropped = fitting(heads, cells, look.width)
     rows = [[look.say(heads[i].title) for i in kept], *([row[i] for i in kept] for row in cells)]
@@ -159,7 +164,7 @@ def grid(
 
 
 def _folded(row: Sequence[str], widths: Sequence[int]) -> Iterator[tuple[str, ...]]:
-    """One row of cells as lines of cells."""
+    """Yield one row of cells as lines of cells."""
     folded = (
         ["".join(piece.text for piece in line) for line in wrapped([Piece(cell)], width)]
         for cell, width in zip(row, widths, strict=True)

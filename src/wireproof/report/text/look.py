@@ -1,4 +1,4 @@
-"""How text may look where it goes: colour, width and alphabet are decided here, once."""
+"""How output text may look: colour, width and alphabet are decided here."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _ASCII = {
 
 @dataclass(frozen=True)
 class Look:
-    """How text may look where it goes."""
+    """How text may look at its destination."""
 
     width: int = 80
     color: bool = False
@@ -33,8 +33,8 @@ class Look:
 
     @classmethod
     def of(cls, stream: TextIO, environment: Mapping[str, str], columns: int | None = None) -> Look:
-        """Colour only on a terminal without ``NO_COLOR`` and ``TERM=dumb``; ASCII where the
-        encoding is not UTF-8.
+        """Return the look for ``stream``: colour only on a terminal without ``NO_COLOR`` and
+        ``TERM=dumb``; ASCII if the encoding is not UTF-8.
         """
         terminal = stream.isatty()
         color = (
@@ -44,17 +44,21 @@ class Look:
         )
         encoding = (getattr(stream, "encoding", None) or "ascii").lower().replace("-", "")
         asked = environment.get("COLUMNS", "")
-        width = columns or (int(asked) if asked.isascii() and asked.isdigit() else _own(stream))
+        width = columns or (
+            int(asked) if asked.isascii() and asked.isdigit() else _columns_of(stream)
+        )
         return cls(
             width=max(40, min(width, 160)), color=color, ascii=not encoding.startswith("utf")
         )
 
     def say(self, text: object, limit: int = 400) -> str:
-        """Foreign or own text made safe, in the alphabet of this place."""
+        """Return any text made safe, in the alphabet of the destination."""
         return self._spelt(clean(text, limit))
 
     def keep(self, text: str) -> str:
-        """The same of a command, with its length and its blanks: people paste it."""
+        """Return a command made safe, with all its characters and blanks, because people paste
+        it.
+        """
         return self._spelt(harmless(text))
 
     def _spelt(self, line: str) -> str:
@@ -65,8 +69,8 @@ class Look:
         return line
 
 
-def _own(stream: TextIO) -> int:
-    """The width of the terminal; 80 where there is none, or it does not say."""
+def _columns_of(stream: TextIO) -> int:
+    """Return the width of the terminal; 80 if there is none or its width is unknown."""
     try:
         return os.get_terminal_size(stream.fileno()).columns or 80
     except (OSError, ValueError):

@@ -1,8 +1,8 @@
-"""Progress while a run lasts, fed by the engine's frames: a bar on a terminal, a plain line now and
-then elsewhere.
+"""Progress during a run, updated by the engine's frames: a bar on a terminal, otherwise a plain
+line from time to time.
 
-The time left comes from budgets: each point may spend its budget, and the share that points really
-spent so far scales what is left. Nothing here touches standard output, which belongs to data.
+The remaining time is estimated from budgets: each point may use its budget, and the share that
+finished points used scales what is left. Nothing here writes to standard output, which is for data.
 """
 
 import time
@@ -24,8 +24,8 @@ _ERASE_LINE, _HIDE_CURSOR, _SHOW_CURSOR = "\r\x1b[2K", "\x1b[?25l", "\x1b[?25h"
 
 
 class Forecast:
-    """How many points are done and how long the others will take. Pure but for the clock that is
-    given.
+    """How many points are done, and how long the others will take. Pure except for the clock that
+    is passed in.
     """
 
     def __init__(self, plan: Plan, clock: Callable[[], float] = time.monotonic) -> None:
@@ -48,7 +48,7 @@ class Forecast:
         return len(self._points)
 
     def take(self, frame: Frame) -> None:
-        """Learn from one frame; frames of no interest are ignored."""
+        """Update from one frame; frames of other kinds are ignored."""
         if isinstance(frame, Start):
             self.current = self._points.get(frame.id)
         elif isinstance(frame, PointRecord) and frame.id in self._points:
@@ -64,8 +64,8 @@ class Forecast:
         return self._clock() - self._started
 
     def left_s(self) -> float:
-        """Seconds until the last point: budgets left, scaled by what was spent of the budgets so
-        far (0.05 to 3).
+        """Return the seconds until the last point: remaining budgets, scaled by the share of their
+        budgets that finished points used (0.05 to 3).
         """
         spent_ms = sum(self._budget_ms[point] for point in self._done)
         left_ms = sum(self._budget_ms.values()) - spent_ms
@@ -73,7 +73,7 @@ class Forecast:
         return left_ms * pace / 1000
 
     def line(self) -> str:
-        """``12 of 84 points, stream 1 MiB; 14 s elapsed, about 52 s left``."""
+        """Return ``12 of 84 points, stream 1 MiB; 14 s elapsed, about 52 s left``."""
         text = f"{self.done} of {self.total} points"
         if self.current is not None:
             text += f", {describe(self.current)}"
@@ -86,7 +86,7 @@ class Forecast:
 
 
 def describe(point: Point) -> str:
-    """``stream 1 MiB, 2 pairs``."""
+    """Return ``stream 1 MiB, 2 pairs``."""
     pairs = f", {len(point.pairs)} pairs" if len(point.pairs) > 1 else ""
     return f"{point.pattern} {quantity.size(point.message_bytes)}{pairs}"
 
@@ -95,8 +95,8 @@ class Progress:
     """Context manager: ``with Progress(plan, sys.stderr, look) as show: show(frame)`` for every
     frame of the run.
 
-    Leaving it restores the terminal, also after an exception or Ctrl-C. ``look.color`` False means
-    plain lines.
+    On exit it restores the terminal, also after an exception or Ctrl-C. If ``look.color`` is False,
+    it prints plain lines.
     """
 
     def __init__(
@@ -110,7 +110,7 @@ class Progress:
         self._forecast = Forecast(plan, clock)
         self._stream, self._look, self._title, self._clock = stream, look, clean(title, 60), clock
         self._bar = look.color and stream.isatty()
-        self._last, self._told = clock(), ""
+        self._last, self._shown = clock(), ""
 
     def __enter__(self) -> Self:
         if self._bar:
@@ -129,38 +129,38 @@ class Progress:
             self._bar = False
 
     def __call__(self, frame: Frame) -> None:
-        """Take one frame and show what changed. Never raises for a frame that it does not know."""
+        """Take one frame and show what changed. Never raises for an unknown frame."""
         self._forecast.take(frame)
         every = BAR_EVERY_S if self._bar else PLAIN_EVERY_S
         if isinstance(frame, Close) or self._clock() - self._last >= every:
             self.tick()
 
     def tick(self) -> None:
-        """Write one plain line now, or draw the bar again; also useful while no frame comes."""
+        """Write one plain line now, or redraw the bar; also useful while no frame arrives."""
         self._last = self._clock()
-        told = self._forecast.line()
-        plain = self._look.say(f"wireproof: {self._title}: {told}") + "\n"
-        line = self._drawn(told) if self._bar else plain
-        if line != self._told:
+        status = self._forecast.line()
+        plain = self._look.say(f"wireproof: {self._title}: {status}") + "\n"
+        line = self._drawn(status) if self._bar else plain
+        if line != self._shown:
             self._write(line)
-        self._told = line
+        self._shown = line
 
     def make_room(self) -> None:
-        """Take the bar away for a line of somebody else; the next frame draws it again."""
+        """Remove the bar so that another line can be printed; the next frame redraws it."""
         if self._bar:
             self._write(_ERASE_LINE)
-            self._told = ""
+            self._shown = ""
 
     def _write(self, text: str) -> None:
         self._stream.write(text)
         self._stream.flush()
 
-    def _drawn(self, told: str) -> str:
-        """The bar and what is told, on the terminal's line and not wider than it."""
+    def _drawn(self, status: str) -> str:
+        """Return the bar and the text for the terminal's line, not wider than the terminal."""
         total = self._forecast.total
         full = _BAR_CELLS * self._forecast.done // total if total else _BAR_CELLS
         bar = "#" * full + "-" * (_BAR_CELLS - full)
-        line = self._look.say(f"{self._title} [{bar}] {told}")
+        line = self._look.say(f"{self._title} [{bar}] {status}")
         while cell_length(line) >= self._look.width:
             line = line[:-1]
         return _ERASE_LINE + line

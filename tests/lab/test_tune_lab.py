@@ -136,8 +136,6 @@ def test_what_stands_while_it_is_measured_is_told_and_taken_back(build: Build) -
     assert one.changes == ["tcp-sack: 1 -> 0"]
     short, text, known = undo(found)
     assert (short, known) == ("1 change set was in force", True)
-    assert (
-        f"`wireproof tune revert {done.id} --lab {lab.name} --hosts 'n[1-2]'` takes it back" in text
-    )
+    assert f"`wireproof tune revert {done.id} --lab {lab.name} --hosts 'n[1-2]'` reverts it" in text
     assert revert(target, done.id).done
     assert standing_on(target) == Standing(hosts=list(lab.nodes), lab=lab.name)

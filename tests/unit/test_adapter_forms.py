@@ -101,7 +101,7 @@ def test_rows_of_a_second_run_are_not_merged_into_the_first(head: str) -> None:
     assert times(one) == [(1, 1200), (2, 1300), (4, 1300), (8, 1400)]
     assert one.complete
     assert not other.complete
-    assert "sizes begin again without a heading" in other.incomplete
+    assert "sizes start again without a heading" in other.incomplete
     judged = judge_log([one, other], claim_from_text("edr"))
     assert [found.verdict for found in judged] == ["pass", "inconclusive"]
 

@@ -20,7 +20,7 @@ def test_what_is_not_asked_for_is_left_out_and_zero_is_asked_for() -> None:
 def test_one_size() -> None:
     assert one_size(ToolRequest(program="x"), "x takes one") is None
     assert one_size(ToolRequest(program="x", sizes=(8,)), "x takes one") == 8
-    with pytest.raises(BadInput, match="x takes one: 2 sizes were asked for"):
+    with pytest.raises(BadInput, match="x takes one: 2 sizes were requested"):
         one_size(ToolRequest(program="x", sizes=(8, 16)), "x takes one")
 
 

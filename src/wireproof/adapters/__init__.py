@@ -1,12 +1,12 @@
-"""Adapters: what other benchmarks print, read into Series, and the options that they take. No
-processes, no files.
+"""Adapters: they read the output of other benchmarks into Series, and build these benchmarks'
+command lines. No processes, no files.
 
-``registry`` says what an adapter is and lists the tools, ``read`` finds every result in a log,
-whoever printed it: one file may hold several tools, banners and noise.
-Each tool has a module, or a folder of that name with its ``benchmarks`` (what each measures) and
-more. They share ``page`` (a log as plain lines), ``rows`` (tables of numbers), ``documents`` (JSON)
-and ``options`` (command lines); ``table`` reads a bare table that no tool has signed, ``headless``
-rows without a heading.
+``registry`` defines adapters and lists the tools. ``read`` finds every result in a log, whichever
+tool printed it: a file may contain several tools, banners and other output. Each tool has a module,
+or a folder with its ``benchmarks`` (what each measures) and other modules. They share ``page`` (a
+log as plain lines), ``rows`` (tables of numbers), ``documents`` (JSON) and ``options`` (command
+lines). ``table`` reads a bare table without a tool's heading, ``headless`` rows without any
+heading.
 """
 
 import re
@@ -25,13 +25,12 @@ from wireproof.model.series import SOFTWARE, Series, SeriesPoint
 __all__ = ["adapter", "adapter_names", "read"]
 
 
-# --- What a log says of the software below a benchmark: the MPI, the system and its kernel. A
-# banner, or the output of `uname -a`, `mpirun --version` or `cat /etc/os-release`, holds for what
-# follows.
+# --- The software that a log names: the MPI, the system and its kernel. A banner, or the output of
+# `uname -a`, `mpirun --version` or `cat /etc/os-release`, holds for all results after it.
 
 _VERSION = r"(\d[\w.]{0,30}(?: Update \d{1,2})?)"
 _SIGNS: tuple[tuple[str, str, str, re.Pattern[str]], ...] = (
-    # what it is, a word in the line, how it is called, where its version is
+    # kind, a word in the line, name, pattern with the version
     (
         "mpi",
         "MPI Library",
@@ -63,7 +62,7 @@ def _said(line: str) -> Iterator[tuple[str, str]]:
 
 
 def with_software(found: list[Series], page: Page, data: bytes) -> list[Series]:
-    """The series with a note for each of MPI, system and kernel that stands above its rows."""
+    """Return the series with notes for the MPI, system and kernel named above its rows."""
     if not any(word in data for word in _SOFTWARE_HINTS):
         return found
     noted, begin, known = list[Series](), 0, dict[str, str]()
@@ -77,11 +76,11 @@ def with_software(found: list[Series], page: Page, data: bytes) -> list[Series]:
     return noted
 
 
-# --- Sockets without the kernel: a log that names such a library tells that the kernel's floor does
-# not hold.
+# --- Sockets without the kernel: if a log names such a library, the kernel's latency floor does not
+# hold.
 
 NOTE = "kernel bypass: "
-"""How the note begins that names the library."""
+"""Prefix of the note that names the library."""
 
 # (library, what it prints when a program starts, what names it in an environment or a command line)
 _LIBRARIES: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = (
@@ -101,29 +100,29 @@ _LIBRARIES: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = (
     ("DPDK", ("EAL: Detected", "EAL: Probing"), ("libmtcp", "f-stack")),
 )
 _SPOKEN = tuple(word.encode() for _, printed, named in _LIBRARIES for word in (*printed, *named))
-# What a log of MPI has when such a library is in use; few words, since every log is searched for
-# them.
+# Words that an MPI log contains if such a library is in use; only a few, since every log is
+# searched for them.
 _HINTS = (b"VMA", b"XLIO", b"nload", b"LD_PRELOAD")
 
 
 def _loaded(lines: list[str], kept: str) -> tuple[str, str]:
-    """The library that a banner in ``lines`` names, and the one that the environment names from
-    then on, ``kept`` until another is named.
+    """Return the library that a banner in ``lines`` names, and the one that an environment names,
+    which stays ``kept`` until another is named.
     """
-    own = ""
+    banner = ""
     for line in lines:
         for name, printed, named in _LIBRARIES:
             if any(word in line for word in named):
                 kept = name
             if any(word in line for word in printed):
-                own = name
-    return own, kept
+                banner = name
+    return banner, kept
 
 
 def with_bypass(found: list[Series], page: Page, data: bytes) -> list[Series]:
-    """The series with a note on each that such a library carried.
+    """Return the series, with a note on each that such a library carried.
 
-    A banner holds for the result below it, a name in an environment for all that follow.
+    A banner holds for the next result, a name in an environment for all following results.
     """
     sockets = any(one.protocol in ("tcp", "udp") for one in found)
     if not any(word in data for word in (_SPOKEN if sockets else _HINTS)):
@@ -131,9 +130,9 @@ def with_bypass(found: list[Series], page: Page, data: bytes) -> list[Series]:
     noted, begin, kept = list[Series](), 0, ""
     for one in found:
         end = max(one.last_line, one.first_line)
-        own, kept = _loaded(page.lines[begin:end], kept)
+        banner, kept = _loaded(page.lines[begin:end], kept)
         begin = max(begin, end)
-        name = own or kept
+        name = banner or kept
         noted.append(
             msgspec.structs.replace(one, notes=[f"{NOTE}{name}", *one.notes]) if name else one
         )
@@ -145,14 +144,14 @@ _MOST_SERIES = 20_000
 _SPLIT = "cut out the part that holds the results, or split it into several files"
 """With both limits and one on the size, a log needs less than 1 GiB of memory."""
 _FEWEST = 3  # sizes that rise before they begin again
-# Tools that print their sizes again below one heading, run after run or pair after pair.
+# Tools that print their sizes several times under one heading, for each run or pair.
 _REPEATING = ("nccl_tests", "mpigraph", "iperf3", "hpcc", "sockperf", "qperf")
 _LINE = re.compile(r"\bline (\d{1,9})\b")
 
 
 def _heads(page: Page) -> Iterator[tuple[int, Adapter]]:
-    """(line index, tool) of every line with a sign. Most lines are rows of nothing but numbers, and
-    need no search.
+    """Yield (line index, tool) of every line with a sign. Most lines are rows of numbers and need
+    no search.
     """
     for index, line in enumerate(page.lines):
         if line and not line.replace(" ", "").replace(".", "").isdigit():
@@ -162,7 +161,7 @@ def _heads(page: Page) -> Iterator[tuple[int, Adapter]]:
 
 
 def _honest(one: Series) -> Series:
-    """A table without a point is not complete, whatever its reader thinks."""
+    """Mark a table without points as incomplete."""
     if one.points or not one.complete:
         return one
     return msgspec.structs.replace(
@@ -171,9 +170,7 @@ def _honest(one: Series) -> Series:
 
 
 def _runs(one: Series) -> list[Series]:
-    """The series; or the first run, and the rows below it whose sizes begin again without a
-    heading.
-    """
+    """Return the series, or only its first run if the sizes start again without a heading."""
     if one.tool in _REPEATING:
         return [one]
     points = sorted(one.points, key=lambda point: point.line)
@@ -185,8 +182,8 @@ def _runs(one: Series) -> list[Series]:
     if len(set(sizes[:rises])) < _FEWEST:
         return [one]
     text = (
-        f"line {rest[0].line}: the sizes begin again without a heading: of which run and test"
-        f" the {counted(len(rest), 'row')} from there on are is not known"
+        f"line {rest[0].line}: the sizes start again without a heading: it is not known which"
+        f" run and test the {counted(len(rest), 'row')} from there on belong to"
     )
     replaced = msgspec.structs.replace
     return [
@@ -223,10 +220,10 @@ def _found(page: Page, source: str) -> list[Series]:
 
 
 def read(data: bytes, source: str) -> list[Series]:
-    """Every series in a log, in the order printed. Raises BadInput when it is empty, binary, or
-    holds none.
+    """Return every series in a log, in printed order. Raise BadInput if it is empty, binary, or has
+    none.
 
-    ``source`` is the name that errors and series carry.
+    ``source`` is the name used in errors and series.
     """
     if not data.strip():
         raise BadInput(f"{source}: the file is empty.")
@@ -253,7 +250,9 @@ def _of_page(page: Page, data: bytes, source: str) -> list[Series]:
 
 
 def _placed(one: Series, page: Page) -> Series:
-    """The series with the line numbers of the log that holds several labels, and the label."""
+    """Return the series with the line numbers of the whole log, which has several labels, and with
+    the label.
+    """
 
     def line(number: int) -> int:
         return page.indexes[number - 1] + 1 if 0 < number <= len(page.indexes) else number

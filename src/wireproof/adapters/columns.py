@@ -1,7 +1,7 @@
-"""The columns of a bare table of results: what each heading names, and in which unit.
+"""The columns of a bare table of results: the quantity and unit that each heading names.
 
-Tables side by side, and several programs or libraries in columns beside each other, are told apart:
-no column takes the place of another of the same name.
+Tables side by side, and columns of several programs or libraries, are kept apart: a column never
+replaces another with the same name.
 """
 
 import csv
@@ -40,7 +40,7 @@ _BYTES = {
     "mbits": 1.25e5,
     "mbps": 1.25e5,
 }
-# asked of every line of a log without a known result
+# checked on every line of a log without a known result
 _LIKELY = re.compile(r"(?:size|bytes|length)\b", re.IGNORECASE)
 _BITS = re.compile(r"(?<![A-Za-z])([GM])b(?=/s)")
 _UNCLEAR = re.compile(r"(?<![A-Za-z])[gm]b/s")  # eight times more or less: nobody can tell
@@ -52,7 +52,8 @@ _SUFFIXED = re.compile(
     r"(.{1,40}?)_((?:latency|lat|time|t|bandwidth|bw|goodput|throughput)?[_(\[]*[a-zµ]{1,9}"
     r"(?:/(?:s|sec|second))?[)\]]?)"
 )
-# What is made of many measurements is none of its own: kept beside the number that it belongs to.
+# Statistics over many measurements are not separate measurements: they are kept beside their
+# number.
 _STATISTIC = re.compile(
     r"(?:^|_)(?:min|max|peak|st_?dev|std|sd|var|med|median|p\d{1,3}|\d{1,3}%|pct|percentiles?|err"
     r"|error|ci|overlap|overhead|total|sum|diff|delta)(?:_|$)"
@@ -65,8 +66,8 @@ _CELLS = re.compile(r"[ ]{2,}")
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """``role``: size, iterations, rate, time, goodput, or "" for a column that is kept by its
-    name. ``label``: which program, library or test the column is of, as its name says.
+    """``role``: size, iterations, rate, time, goodput, or "" for a column that is kept under its
+    name. ``label``: the program, library or test that the column belongs to, from its name.
     """
 
     role: str
@@ -77,7 +78,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class ColumnGroup:
-    """One table of those that stand side by side: the places of its columns in a row."""
+    """One of several tables side by side: the positions of its columns in a row."""
 
     places: tuple[tuple[int, Column], ...]
     label: str = ""
@@ -93,7 +94,7 @@ def _plain_role(name: str) -> tuple[str, float] | None:
     goodput = _GOODPUT.fullmatch(name)
     if goodput is not None and (name not in _BYTES or name.endswith("ps")):
         return "goodput", _BYTES[goodput.group(1)]
-    # "Gb/s" in words of one case cannot tell bits from bytes: only the original writing can.
+    # "Gb/s" in one case does not distinguish bits from bytes: only the original spelling does.
     return None
 
 
@@ -109,8 +110,8 @@ def _column(word: str) -> Column:
 
 
 def _labelled(name: str) -> Column | None:
-    """``openmpi(us)``, ``mbytes/sec(pingpong)``, ``mpich_latency_us``: a measured column of one of
-    several.
+    """Return the column for ``openmpi(us)``, ``mbytes/sec(pingpong)``, ``mpich_latency_us``: a
+    measured column with a label.
     """
     match = _LABELLED.fullmatch(name)
     if match is not None:
@@ -134,7 +135,7 @@ def _measured(name: str) -> tuple[str, float] | None:
 
 
 def fields_of(line: str) -> list[str]:
-    """The cells of a line: of CSV, or words between blanks."""
+    """Return the cells of a CSV line, or the words of any other line."""
     for between in (",", ";"):
         if between in line:
             try:
@@ -147,7 +148,7 @@ def fields_of(line: str) -> list[str]:
 
 
 def _clear(line: str) -> str:
-    """The heading in lower case, in which bits and bytes can still be told apart."""
+    """Return the heading in lower case, with bits and bytes still distinguishable."""
     text = _BITS.sub(r"\1bit", _BYTES_PS.sub(r"\1B/s", _UNCLEAR.sub("unclear", line)))
     return text.lower().replace("# ", " ")
 
@@ -157,7 +158,7 @@ def _joined(text: str) -> str:
 
 
 def columns_of(line: str) -> list[Column]:
-    """The columns that a heading names; empty when it is none."""
+    """Return the columns that a heading names; empty if the line is not a heading."""
     if len(line) > _LONGEST_HEADING or _LIKELY.search(line) is None:
         return []
     text = _clear(line)
@@ -171,7 +172,7 @@ def columns_of(line: str) -> list[Column]:
 
 
 def _told(columns: list[Column]) -> tuple[bool, int]:
-    """Better a heading of which every column is understood."""
+    """Prefer a heading of which every column is understood."""
     return all(column.role for column in columns), sum(bool(column.role) for column in columns)
 
 
@@ -180,7 +181,7 @@ def _known(words: list[str]) -> list[Column]:
         return []
     columns = [_column(word) for word in words]
     roles = [column.role for column in columns]
-    # R writes the number of the row in front, under no name.
+    # R writes the row number in front, without a column name.
     first = 1 if not columns[0].name else 0
     if roles[first : first + 1] != ["size"] or not {"time", "goodput", "rate"} & set(roles):
         return []
@@ -188,7 +189,7 @@ def _known(words: list[str]) -> list[Column]:
 
 
 def groups_of(columns: list[Column]) -> list[ColumnGroup]:
-    """The tables of a heading: one, or several that stand side by side."""
+    """Return the tables of a heading: one, or several side by side."""
     sizes = [place for place, column in enumerate(columns) if column.role == "size"]
     ends = [*sizes[1:], len(columns)]
     found: list[ColumnGroup] = []
@@ -198,7 +199,9 @@ def groups_of(columns: list[Column]) -> list[ColumnGroup]:
 
 
 def _beside(places: list[tuple[int, Column]]) -> list[ColumnGroup]:
-    """Of one size column: a group for each label, or for each column of the same name."""
+    """Return a group for each label, or for each column with the same name, that share a size
+    column.
+    """
     shared = [one for one in places if one[1].role in ("size", "iterations", "")]
     measured = [one for one in places if one not in shared]
     labels = list(dict.fromkeys(column.label for _, column in measured))
@@ -216,7 +219,7 @@ def _beside(places: list[tuple[int, Column]]) -> list[ColumnGroup]:
 
 
 def _first(measured: list[tuple[int, Column]]) -> list[tuple[int, Column]]:
-    """The first column of a role is the number; another of it is kept by its name."""
+    """Keep the first column of a role as the number; further ones are kept by name."""
     seen: set[str] = set()
     found = []
     for place, column in measured:

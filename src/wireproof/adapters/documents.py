@@ -1,5 +1,5 @@
-"""A JSON document inside a log: found by its first key, read to its closing brace, never believed
-when it is cut.
+"""A JSON document inside a log: found by its first key, read to its closing brace, and rejected if
+it is cut off.
 """
 
 import json
@@ -9,7 +9,7 @@ from typing import Any
 
 from wireproof.adapters.page import Page
 
-# of a line without its escapes: linear, also where a quote never closes
+# for a line without escapes: linear time, even if a quote is never closed
 _STRINGS = re.compile(r'"[^"]*"')
 _MARKS = re.compile(r'"[^"]*"|[{}]')
 _NAN = re.compile(r"(?<=[:,\[ ])[-+]?(?:nan|inf)(?:inity)?\b", re.IGNORECASE)
@@ -24,8 +24,8 @@ _WORDS = 80
 
 @dataclass(frozen=True, slots=True)
 class JsonText:
-    """``value`` is None when it was cut or is no JSON; ``why`` says so. ``after``: index of the
-    first line not used.
+    """``value`` is None if the document is cut off or not JSON, for the reason in ``why``.
+    ``after``: index of the first unused line.
     """
 
     value: dict[str, Any] | None
@@ -43,15 +43,15 @@ def _loaded(source: str, first: int, after: int) -> JsonText:
         except (ValueError, RecursionError):
             continue
         return JsonText(value if isinstance(value, dict) else None, after)
-    return JsonText(None, after, f"line {first + 1}: the document is no JSON")
+    return JsonText(None, after, f"line {first + 1}: the document is not JSON")
 
 
 def document_at(page: Page, start: int, key: re.Pattern[str]) -> JsonText:
-    """The object whose first member ``key`` finds on line index ``start``; its opening brace may be
-    on a line before.
+    """Return the object whose first member ``key`` finds on line index ``start``; its opening brace
+    may be on a previous line.
 
-    It ends where its braces balance. The key before that, not first in a member, is another
-    document: this one is cut.
+    The document ends where its braces balance. If the key occurs before that, other than as a
+    nested member, another document begins and this one is cut off.
     """
     first = key.search(page.lines[start])
     if first is None:
@@ -81,12 +81,12 @@ def document_at(page: Page, start: int, key: re.Pattern[str]) -> JsonText:
 
 
 def _unescaped(line: str) -> str:
-    """The line without escaped quotes, as long as before."""
+    """Return the line with escaped quotes replaced, at the same length."""
     return line.replace("\\\\", "__").replace('\\"', "__") if "\\" in line else line
 
 
 def _closing(line: str, depth: int) -> int:
-    """Behind the brace that closes the document, -1 when it stays open."""
+    """Return the position after the brace that closes the document; -1 if it stays open."""
     for mark in _MARKS.finditer(_unescaped(line)):
         depth += (mark.group() == "{") - (mark.group() == "}")
         if depth == 0:
@@ -95,15 +95,15 @@ def _closing(line: str, depth: int) -> int:
 
 
 def member(value: object, *path: str) -> dict[str, Any]:
-    """The object at ``path``, {} when there is none."""
+    """Return the object at ``path``; {} if there is none."""
     for name in path:
         value = value.get(name) if isinstance(value, dict) else None
     return value if isinstance(value, dict) else {}
 
 
 def amount(value: object) -> float | None:
-    """A number >= 0 that a benchmark may print; None for all else (a string, nan, negative,
-    1e300).
+    """Return a number >= 0 that a benchmark may print; None for anything else (a string, nan,
+    negative, 1e300).
     """
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return None
@@ -111,7 +111,7 @@ def amount(value: object) -> float | None:
 
 
 def text(value: object) -> str:
-    """One short printable line of a foreign string; "" for what is no string."""
+    """Return a foreign string as one short printable line; "" if it is not a string."""
     if not isinstance(value, str):
         return ""
     return " ".join(

@@ -1,4 +1,4 @@
-"""fi_pingpong of libfabric: what it prints and the options that it takes.
+"""fi_pingpong of libfabric: its output and its options.
 
 Ten round trips by default, no warm-up, a clock of whole microseconds. MB = 10^6 bytes.
 """
@@ -38,7 +38,7 @@ _PROTOCOLS: dict[str, Protocol] = {
 
 
 def parse(page: Page, start: int) -> Parsed:
-    """The table whose heading is on line index ``start``."""
+    """Parse the table whose heading is on line index ``start``."""
     heading = _HEADING.search(page.lines[start])
     if heading is None:
         return Parsed([], start + 1)
@@ -74,8 +74,8 @@ def parse(page: Page, start: int) -> Parsed:
 
 
 def argv(request: ToolRequest) -> tuple[str, ...]:
-    """``fi_pingpong -p psm3 -I 1000 -S 1024 SERVER``. It measures one size, or its own list without
-    ``-S``.
+    """Return ``fi_pingpong -p psm3 -I 1000 -S 1024 SERVER``. It measures one size, or without
+    ``-S`` its list.
 
     ``benchmark``: the provider. The server takes the same options without an address.
     """

@@ -1,8 +1,8 @@
-"""Rows of a sweep without a heading: read if their own arithmetic or the command line above tells
-the columns, named as unreadable if not.
+"""Rows of a sweep without a heading: read if their arithmetic or the command line above identifies
+the columns, otherwise reported as unreadable.
 
-Size, repetitions, time, bandwidth and rate are one row only if bandwidth x time = size and rate x
-time = 1. Two columns alone say nothing: the program and with it the unit must stand above.
+Size, repetitions, time, bandwidth and rate form a row only if bandwidth x time = size and rate x
+time = 1. Two columns alone do not suffice: the program, and with it the unit, must be named above.
 """
 
 import re
@@ -36,7 +36,7 @@ def _width(block: Rows) -> int:
 
 
 def _numbers(line: str) -> list[str]:
-    """The words of a line of numbers that begins with a size; [] for any other."""
+    """Return the words of a line of numbers that begins with a size; [] for any other line."""
     if not line[:40].lstrip()[:1].isdigit():
         return []
     words = line.replace(",", " ").split()
@@ -62,7 +62,7 @@ def _blocks(page: Page, used: Iterable[range]) -> list[Rows]:
 
 
 def _taken(page: Page, used: Iterable[range]) -> bytearray:
-    """1 for each line that another reader has used, and for one that was cut."""
+    """Return 1 for each line that another reader has used, and for a line that is cut off."""
     taken = bytearray(len(page.lines))
     for lines in used:
         taken[lines.start : lines.stop] = b"\1" * len(taken[lines.start : lines.stop])
@@ -72,7 +72,7 @@ def _taken(page: Page, used: Iterable[range]) -> bytearray:
 
 
 def _torn_before(block: Rows, words: Sequence[str]) -> list[int]:
-    """Lines just above a row that hold fewer numbers: what is left of rows."""
+    """Return the lines just above a row that hold fewer numbers, which are remains of rows."""
     if not words or not block.fields or _is_sweep(block) or _width(block) >= len(words):
         return []
     return [*block.torn, *block.lines][-_FEWEST:]
@@ -83,7 +83,7 @@ def _goes_on(block: Rows, words: Sequence[str]) -> bool:
 
 
 def _is_sweep(block: Rows) -> bool:
-    """Sizes that double from row to row, as those of a sweep do."""
+    """Return True if sizes double from row to row, as in a sweep."""
     if len(block.fields) < _FEWEST or _width(block) not in _WIDTHS:
         return False
     sizes = [int(words[0]) for words in block.fields]
@@ -96,7 +96,9 @@ def _near(value: float, true: float, step: float) -> bool:
 
 
 def _by_arithmetic(words: Sequence[str]) -> bool:
-    """Size, repetitions, time in us, bandwidth and maybe rate, and no other order."""
+    """Return True if the words are size, repetitions, time in us, bandwidth and possibly rate, in
+    this order.
+    """
     size, repetitions, time, goodput, *rate = (float(word) for word in words)
     if time <= 0 or "." not in words[2] or "." not in words[3] or not repetitions.is_integer():
         return False
@@ -112,7 +114,7 @@ def _of_imb(block: Rows) -> bool:
 
 
 def _named(page: Page, block: Rows) -> Benchmark | None:
-    """The test of the nearest command line above, if its rows have this width."""
+    """Return the test of the nearest command line above, if its rows have this width."""
     for index in range(block.lines[0] - 1, max(-1, block.lines[0] - _ABOVE), -1):
         found = _COMMAND.search(page.lines[index])
         if found is not None:
@@ -190,7 +192,7 @@ def _unread(page: Page, block: Rows) -> Series:
         complete=False,
         incomplete=(
             f"line {first}: {counted(len(block.fields), 'row')} of {_width(block)} columns without"
-            " a heading: which program printed them, and in which unit, is not in the text"
+            " a heading: the text does not tell which program printed them, and in which unit"
         ),
         source=page.source,
         first_line=first,
@@ -199,15 +201,15 @@ def _unread(page: Page, block: Rows) -> Series:
 
 
 def headless(page: Page, found: Sequence[Series]) -> list[Series]:
-    """The sweeps of a page that no tool's heading stands above; ``found`` are those that have
-    one.
+    """Return the sweeps of a page that have no tool's heading above them; ``found``: the series
+    that have one.
     """
     used = [range(one.first_line - 1, one.last_line) for one in found]
     read = []
     for block in _blocks(page, used):
         test = _named(page, block)
         if _of_imb(block):
-            how = "no heading: the columns are those that their arithmetic fits"
+            how = "no heading: the columns follow from their arithmetic"
             read.append(_series(page, block, "imb", _OF_IMB, how))
         elif test is not None:
             how = "no heading: the command line above names the program, and so the unit"

@@ -1,9 +1,9 @@
 """HPC Challenge: the latency and bandwidth part of ``hpccoutf.txt`` as series (ping-pong over all
-pairs, natural and random rings). The program has no options: hpccinf.txt rules it.
+pairs, natural and random rings). The program has no options; hpccinf.txt configures it.
 
-The same numbers stand in the file twice: in words (msec, MB/s) and in the summary (``KEY=value``,
-us, GB/s). The words come first and have more digits, so they are used where they are whole; the
-summary alone is enough.
+The file has the same numbers twice: in text (msec, MB/s) and in the summary (``KEY=value``, us,
+GB/s). The text comes first and has more digits, so it is used if complete; the summary alone
+suffices.
 """
 
 import re
@@ -40,7 +40,7 @@ _PROCESSES = re.compile(r"\bon {1,8}(\d{1,8}) processes\b")
 _PAIRS = re.compile(r"- {1,40}(\d{1,12}) pairs of processes for (latency|bandwidth)")
 _KEY = re.compile(r"^\s{0,40}([A-Za-z_]{4,60}) ?= ?(\S{1,40})\s*$")
 _PATIENCE = 200_000
-"""Lines of other parts (HPL, PTRANS ...) between the title and what is looked for."""
+"""Maximum number of lines of other parts (HPL, PTRANS ...) between the title and the results."""
 
 _KEYS = {
     "MinPingPongLatency_usec": "pingpong_latency_min",
@@ -75,10 +75,10 @@ _MOST = 1e18
 
 @dataclass(slots=True)
 class Figures:
-    """``values`` in nanoseconds and bytes per second, ``steps`` the value of one unit in the last
-    printed digit.
+    """Printed figures. ``values``: in nanoseconds and bytes per second; ``steps``: one unit in the
+    last printed digit.
 
-    ``closed``: something else follows the last figure, so that what is missing was not printed.
+    ``closed``: other output follows the last figure, so a missing figure was not printed.
     """
 
     unit: str
@@ -89,7 +89,9 @@ class Figures:
     closed: bool = False
 
     def add(self, name: str, text: str, scale: float, line: int) -> None:
-        """One printed figure; what is no positive measured number is kept out and remembered."""
+        """Add one printed figure; a text that is not a positive number is only recorded as
+        refused.
+        """
         value = number(text)
         if value is None or not 0.0 < value * scale < _MOST:
             self.refused.append(f"line {line}")
@@ -98,7 +100,7 @@ class Figures:
         self.steps[name] = step_of(text) * scale
 
     def full(self) -> bool:
-        """True when every result is there."""
+        """Return True if every result is there."""
         return all(name in self.values for name in _ALL)
 
 
@@ -148,12 +150,12 @@ _KINDS = {
         _RING_FORMULA.format("geometric mean over 10 random rings:"),
     ),
 }
-"""By the key of the figure: a ping-pong's has the mean, the least and the largest."""
+"""By the key of the figure; for ping-pong, the file has mean, minimum and maximum."""
 
 
 def _main(figures: Figures, key: str) -> str:
-    """The key of the figure that stands for a kind: the mean; old versions print only the worst
-    pair.
+    """Return the key of the figure for a kind: the mean, or the worst pair if an old version prints
+    only that.
     """
     if not key.startswith("pingpong"):
         return key
@@ -191,7 +193,7 @@ def _point(figures: Figures, key: str) -> SeriesPoint | None:
 
 def _refused(figures: Figures) -> list[str]:
     return (
-        [f"left out, no measured number: {', '.join(figures.refused[:5])}"]
+        [f"left out, not a positive number: {', '.join(figures.refused[:5])}"]
         if figures.refused
         else []
     )
@@ -205,7 +207,7 @@ def _notes(
     if key.startswith("pingpong"):
         count = f"{pairs[what]} pairs" if what in pairs else "all pairs"
         of = f" of {processes} processes" if processes else ""
-        notes.append(f"over {count}{of}: pairs inside one node, if there are any, are among them")
+        notes.append(f"over {count}{of}: this includes pairs inside one node, if any")
         if not _main(figures, key).endswith("_avg"):
             notes.append("only the worst pair is printed, not the mean")
     else:
@@ -219,10 +221,11 @@ def _notes(
 def results(
     base: Series, figures: Figures, pairs: dict[str, int], *, begun: bool, failed: bool
 ) -> list[Series]:
-    """Up to six series of one point, made from ``base`` (an empty series with what all share).
+    """Return up to six series of one point, made from ``base``, an empty series with the common
+    fields.
 
-    One empty series more says that figures are missing, if the part had ``begun``. ``pairs``: how
-    many were measured, by ``latency`` and ``bandwidth``.
+    If the part had ``begun`` and figures are missing, an additional empty series says so.
+    ``pairs``: number of pairs measured, by ``latency`` and ``bandwidth``.
     """
     found = []
     for key, kind in _KINDS.items():
@@ -249,10 +252,10 @@ def results(
 
 
 def _missing(base: Series, figures: Figures, found: set[str]) -> Series:
-    """An empty series that names the results which are not ``found``."""
+    """Return an empty series that names the missing results."""
     what = "are not in the text"
     if figures.refused:
-        what = "were not measured, no positive number is printed"
+        what = "were not measured: no positive number is printed"
     names = ", ".join(kind.name for kind in _KINDS.values() if kind.name not in found)
     return structs.replace(
         base,
@@ -263,13 +266,13 @@ def _missing(base: Series, figures: Figures, found: set[str]) -> Series:
     )
 
 
-# --- How they are printed.
+# --- Their printed form.
 
 
 @dataclass(slots=True)
 class _Reading:
-    """``words``: the numbers of the detailed results, ``keys``: those of the summary; ``about``:
-    both.
+    """The lines of one run. ``words``: numbers of the detailed results; ``keys``: numbers of the
+    summary.
     """
 
     words: Figures = field(default_factory=lambda: Figures("msec; MB = 10^6 bytes"))
@@ -283,8 +286,8 @@ class _Reading:
     failed: bool = False
 
     def take_words(self, line: str, at: int) -> None:
-        """One line of the part in words; only what follows "Detailed benchmark results" is a
-        result.
+        """Read one line of the detailed part; only lines after "Detailed benchmark results" are
+        results.
         """
         if self.detailed:
             self._take_result(line, at)
@@ -307,7 +310,7 @@ class _Reading:
             self.pairs[pairs.group(2)] = int(pairs.group(1))
 
     def take_key(self, line: str, at: int) -> None:
-        """One line of the summary."""
+        """Read one line of the summary."""
         found = _KEY.match(line)
         if found is None:
             return
@@ -325,21 +328,21 @@ class _Reading:
             self.failed = text == "0"
 
     def take_heading(self, line: str) -> None:
-        """The title, or the line that the latency and bandwidth part begins with."""
+        """Read the title, or the first line of the latency and bandwidth part."""
         found = _VERSION.search(line)
         if found is not None:
             self.version = found.group(1)
         self.seen = self.seen or "LatencyBandwidth section" in line or _PART.match(line) is not None
 
     def stale(self, line: str) -> bool:
-        """True when the line begins another run's results."""
+        """Return True if the line begins the results of another run."""
         return _TITLE.search(line) is not None or (
             self.words.full() and _PART.search(line) is not None
         )
 
 
 def _scan(page: Page, start: int, reading: _Reading) -> int:
-    """Fills ``reading``; the index of the first line that is not of this run."""
+    """Fill ``reading``; return the index of the first line that does not belong to this run."""
     lines = page.lines
     last = len(lines) - 1
     for index in range(start, min(len(lines), start + _PATIENCE)):
@@ -358,7 +361,7 @@ def _scan(page: Page, start: int, reading: _Reading) -> int:
 
 
 def parse(page: Page, start: int) -> Parsed:
-    """The latency and bandwidth results of the run that begins on line index ``start``."""
+    """Parse the latency and bandwidth results of the run that begins on line index ``start``."""
     reading = _Reading()
     after = _scan(page, start, reading)
     use_words = reading.words.full() or not (reading.keys.values or reading.keys.refused)
@@ -387,7 +390,7 @@ def parse(page: Page, start: int) -> Parsed:
 
 
 def argv(request: ToolRequest) -> tuple[str, ...]:
-    """``hpcc``: what it does stands in the file hpccinf.txt of the folder that it is started in."""
+    """Return ``hpcc``: the file hpccinf.txt in its working directory configures it."""
     refuse_others(request, "hpcc (it reads hpccinf.txt)")
     return (request.program, *request.extra)
 

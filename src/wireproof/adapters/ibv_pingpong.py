@@ -1,6 +1,6 @@
 """ibv_rc_pingpong and its family (libibverbs' examples): two lines of text after the addresses.
 
-An iteration is a message and its answer: bytes are those of both ways, and half of its time is a
+An iteration is a message and its answer: bytes count both directions, and half of its time is a
 half round trip.
 """
 
@@ -25,7 +25,7 @@ _LINES = 80
 
 
 def _hosts(lines: list[str]) -> list[str]:
-    """Local and remote address; one alone if both are the same port."""
+    """Return local and remote address; only one if both are the same port."""
     sides: dict[str, str] = {}
     for line in lines:
         found = _ADDRESS.match(line)
@@ -38,7 +38,9 @@ def _hosts(lines: list[str]) -> list[str]:
 
 
 def _ends(page: Page, start: int) -> tuple[re.Match[str] | None, re.Match[str] | None, int]:
-    """The line of the bytes, that of the iterations, and the index of the last line looked at."""
+    """Return the line with the bytes, the line with the iterations, and the index of the last line
+    read.
+    """
     moved: re.Match[str] | None = None
     index = start
     for index in range(start + 1, min(len(page.lines), start + _LINES)):
@@ -68,7 +70,7 @@ def _point(moved: re.Match[str], turned: re.Match[str], line: int) -> SeriesPoin
 
 
 def parse(page: Page, start: int) -> Parsed:
-    """The result whose first address is on line index ``start``."""
+    """Parse the result whose first address is on line index ``start``."""
     moved, turned, index = _ends(page, start)
     point = _point(moved, turned, index) if moved is not None and turned is not None else None
     above = " ".join(page.lines[max(0, start - _BEFORE) : start])
@@ -97,7 +99,7 @@ def parse(page: Page, start: int) -> Parsed:
 
 
 def argv(request: ToolRequest) -> tuple[str, ...]:
-    """``ibv_rc_pingpong -d mlx5_0 -s 4096 -n 1000 SERVER``."""
+    """Return ``ibv_rc_pingpong -d mlx5_0 -s 4096 -n 1000 SERVER``."""
     flags = {"device": "-d", "port": "-p", "sizes": "-s", "iterations": "-n", "mtu": "-m"}
     return command(request, "ibv_rc_pingpong", flags)
 

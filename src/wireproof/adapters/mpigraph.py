@@ -1,7 +1,7 @@
 """mpiGraph: two tables of the bandwidth from every rank to every other, and its three arguments.
 
-MB = 2^20 bytes. All ranks send to the one d further and receive from the one d back at the same
-time, so that each number is one direction of an interface that is loaded in both.
+MB = 2^20 bytes. In step d, all ranks send to rank + d and receive from rank - d at the same time,
+so each number is one direction of an interface that is loaded in both directions.
 """
 
 import re
@@ -26,7 +26,9 @@ _ROW = re.compile(r"^\s*(\S{1,255}):(\d{1,7})\s+(to|from)(?:\s|$)")
 _NUMBER = re.compile(r"\d{1,15}\.\d{3}")
 _MIB = float(1 << 20)
 _MOST_PROCESSES = 256
-"""Above this the pairs are too many to keep: of each row only the slowest and the fastest."""
+"""With more processes there are too many pairs to keep: only the slowest and the fastest of each
+row are kept.
+"""
 
 _FORMULA = (
     "size / mean over the repetitions of (time of a window / window), {side} side; "
@@ -44,7 +46,7 @@ _ARGUMENTS = {
 @dataclass(slots=True)
 class _PairTable:
     """One n x n table. ``pairs``: (from, to, MiB/s, line index); ``seen``: rows that were read
-    whole.
+    completely.
     """
 
     side: Side
@@ -72,14 +74,16 @@ class _Run:
 
 
 def _hosts(line: str) -> list[str]:
-    """Host per rank of ``Send  n1:0  n2:1``; empty when the ranks do not count from 0."""
+    """Return the host of each rank in ``Send  n1:0  n2:1``; empty if the ranks do not count from
+    0.
+    """
     names = [word.rpartition(":") for word in line.split()[1:]]
     whole = all(rank == str(index) for index, (_, _, rank) in enumerate(names))
     return [name[:255] for name, _, _ in names] if whole else []
 
 
 def _read_row(table: _PairTable, line: str, match: re.Match[str], index: int) -> None:
-    """Adds a row to its table, or marks it as torn when it has not one number with three decimals
+    """Add a row to its table, or mark it as torn if it does not have one number with three decimals
     per rank.
     """
     rank, texts = int(match.group(2)), line[match.end() :].split()
@@ -98,7 +102,7 @@ def _read_row(table: _PairTable, line: str, match: re.Match[str], index: int) ->
 
 
 def _add(table: _PairTable, rank: int, known: list[tuple[float, int]], index: int) -> None:
-    """Adds the (MiB/s, other rank) of a row to the table's pairs and sums."""
+    """Add the (MiB/s, other rank) of a row to the table's pairs and sums."""
     low, high = min(known), max(known)
     table.lowest = min(table.lowest or low[0], low[0])
     table.highest = max(table.highest, high[0])
@@ -112,7 +116,7 @@ def _add(table: _PairTable, rank: int, known: list[tuple[float, int]], index: in
 
 
 def _take(run: _Run, line: str, index: int) -> bool:
-    """Takes up a line of mpiGraph's; False when it is none."""
+    """Read a line of mpiGraph; return False if it is not one."""
     row = _ROW.match(line) if run.tables else None
     if row is not None:
         _read_row(run.tables[-1], line, row, index)
@@ -132,7 +136,7 @@ def _take(run: _Run, line: str, index: int) -> bool:
 
 
 def _read(page: Page, start: int) -> _Run:
-    """Everything from ``START mpiGraph`` (or its arguments) to ``END mpiGraph`` or another
+    """Read everything from ``START mpiGraph`` (or its arguments) to ``END mpiGraph`` or another
     result.
     """
     run, lines = _Run(), page.lines
@@ -173,12 +177,12 @@ def _notes(run: _Run, table: _PairTable) -> list[str]:
         )
     if f"{table.side} avg" in run.printed:
         notes.append(
-            f"printed average {run.printed[f'{table.side} avg']} MiB/s is of times, not of "
+            f"printed average {run.printed[f'{table.side} avg']} MiB/s averages times, not "
             "bandwidths"
         )
     if table.silent:
         notes.append(
-            f"{counted(table.silent, 'pair')} left out: zero was printed, which is no measurement"
+            f"{counted(table.silent, 'pair')} left out: zero was printed, not a measurement"
         )
     if len(table.hosts) > _MOST_PROCESSES:
         notes.append(
@@ -222,7 +226,7 @@ def _series(page: Page, run: _Run, table: _PairTable, size: int) -> Series:
 
 
 def parse(page: Page, start: int) -> Parsed:
-    """The run that begins on line index ``start``: a series of what the senders saw and one of the
+    """Parse the run that begins on line index ``start``: a series for the senders and one for the
     receivers.
     """
     run = _read(page, start)
@@ -237,8 +241,8 @@ def parse(page: Page, start: int) -> Parsed:
 
 
 def argv(request: ToolRequest) -> tuple[str, ...]:
-    """``mpiGraph 1048576 10 10``: size, repetitions, window; all three or none, so the program's
-    own fill the gaps.
+    """Return ``mpiGraph 1048576 10 10``: size, repetitions, window. All three or none are given;
+    missing ones get the program's defaults.
     """
     refuse_others(request, "mpiGraph", "sizes", "iterations", "window")
     size = one_size(request, "mpiGraph measures one size a run")

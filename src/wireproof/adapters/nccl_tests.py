@@ -1,8 +1,8 @@
-"""nccl-tests and rccl-tests: the tables of all_reduce_perf and its sisters, out of place and in
-place.
+"""nccl-tests and rccl-tests: the tables of all_reduce_perf and the related programs, out of place
+and in place.
 
-GB = 10^9 bytes. Ranks may share a node, so that a table proves nothing of a network unless its
-devices' list names more than one host.
+GB = 10^9 bytes. Ranks may share a node, so a table proves nothing about a network unless its list
+of devices names more than one host.
 """
 
 import re
@@ -16,7 +16,7 @@ from wireproof.model.quantity import counted
 from wireproof.model.series import Series, SeriesPoint, ToolRequest
 
 _HEADING = re.compile(r"\bsize +count +type\b([ \w]{0,60}?)( +(?:cpu)?time +algbw +busbw\b.*)$")
-# A row of the current columns: size, count, type, operation, root, and each place's numbers.
+# A row of the current columns: size, count, type, operation, root, and the numbers of each place.
 _ROW = (
     r"^ *(?:\d{1,7}: +)?\d{1,18}[ ,]+\d{1,18}[ ,]+[a-z]?%s[a-z0-9_]{0,10}[ ,]+"
     r"(?:sum|prod|max|min|avg|none|all|mulsum)[ ,]+-?\d{1,7}(?:[ ,]+\d[\d.]{0,15}){3}[ ,]"
@@ -35,7 +35,7 @@ _FORMULA = (
 )
 
 
-# --- What stands around a table: the devices' list, the arguments, the program's name, the last
+# --- The lines around a table: the list of devices, the arguments, the program's name, the last
 # lines.
 
 _RANK = re.compile(
@@ -58,7 +58,7 @@ _TABLE_BEFORE = ("busbw", "Avg bus bandwidth", "concluded")
 _TELLING = ("Rank", "_perf", "nThread", "ersion")
 _LOOK_BACK = 5000
 
-# times (n - 1) / n over n ranks
+# multiplied by (n - 1) / n for n ranks
 _FACTORS = {
     "all_reduce": 2.0,
     "reduce_scatter": 1.0,
@@ -88,8 +88,8 @@ class NcclRun:
 
 
 def bus_factor(program: str, ranks: int) -> float | None:
-    """Bus bandwidth / algorithm bandwidth as nccl-tests defines it: 2 (n - 1) / n for all_reduce;
-    None when unknown.
+    """Return bus bandwidth / algorithm bandwidth as nccl-tests defines it, such as 2 (n - 1) / n
+    for all_reduce; None if unknown.
     """
     name = program.removesuffix("_perf").removesuffix("v")
     if name in ("broadcast", "reduce", "sendrecv"):
@@ -98,7 +98,9 @@ def bus_factor(program: str, ranks: int) -> float | None:
 
 
 def guessed_name(redop: str, root: str, ratio: float | None, ranks: int | None) -> str:
-    """The program by its columns, when the log does not name it; "" when several fit."""
+    """Return the program that the columns indicate, if the log does not name it; "" if several
+    fit.
+    """
     if root.isdigit():
         return "broadcast_perf" if redop in ("", "none") else "reduce_perf"
     if redop in ("", "none") or ratio is None or not ranks or ranks < 2:
@@ -131,7 +133,7 @@ def _read_line(run: NcclRun, line: str, seen: dict[int, str]) -> None:
 
 
 def run_before(page: Page, start: int) -> NcclRun:
-    """Reads back from the table's heading, not beyond the table before it."""
+    """Read backwards from the table's heading, but not beyond the previous table."""
     run, seen = NcclRun(), dict[int, str]()
     for index in range(start - 1, max(-1, start - _LOOK_BACK), -1):
         line = page.lines[index][:_LONGEST_LINE]
@@ -146,7 +148,7 @@ def run_before(page: Page, start: int) -> NcclRun:
 
 
 def read_end(run: NcclRun, line: str) -> bool:
-    """Takes up what the last lines say; True when ``line`` is one of them."""
+    """Read one of the last lines; return False if ``line`` is not one of them."""
     if ":" not in line:
         return False
     average, wrong, named = (
@@ -170,8 +172,8 @@ def read_end(run: NcclRun, line: str) -> bool:
 
 
 def _columns(line: str) -> list[str]:
-    """``time`` and its followers get their place's number: time0, algbw0, busbw0, wrong0, time1
-    ...
+    """Return the column names; ``time`` and the columns after it get the number of their place:
+    time0, algbw0, busbw0, wrong0, time1 ...
     """
     columns, place = list[str](), -1
     for word in line.replace("#wrong", " wrong ").replace("#", " ").replace(",", " ").split():
@@ -189,7 +191,7 @@ def _is_row(words: list[str]) -> bool:
 
 
 def _read(page: Page, start: int, columns: list[str], run: NcclRun) -> Rows:
-    """The rows below a heading; the last lines of the run tell of it."""
+    """Return the rows below a heading, and record the last lines of the run."""
 
     def take(rows: Rows, index: int) -> list[str] | What:
         line = page.lines[index][:_LONGEST_LINE].replace(",", " ")
@@ -215,13 +217,17 @@ def _read(page: Page, start: int, columns: list[str], run: NcclRun) -> Rows:
 
 
 def _is_padded(page: Page, rows: Rows, line: str) -> bool:
-    """A last line without a line end counts only if it is as long as the padded rows before it."""
+    """Return True if the last line, which has no line end, is as long as the padded rows before
+    it.
+    """
     text, before = line.rstrip(), [page.lines[index].rstrip() for index in rows.lines[-_ALIKE:]]
     return bool(before) and "  " in text and all(len(row) == len(text) for row in before)
 
 
 def _point(texts: dict[str, str], place: int, run: NcclRun, line: int) -> SeriesPoint | None:
-    """One place of one row; None when it was not measured (N/A), is no number, or sent nothing."""
+    """Return one place of one row; None if it was not measured (N/A), is not a number, or sent
+    nothing.
+    """
     names = ("time", "algbw", "busbw", "wrong", "error")
     time, rate, bus, wrong, error = (number(texts.get(f"{name}{place}", "")) for name in names)
     size = integer(texts["size"])
@@ -241,7 +247,7 @@ def _point(texts: dict[str, str], place: int, run: NcclRun, line: int) -> Series
 
 
 def _ratio(points: list[SeriesPoint]) -> float | None:
-    """Bus / algorithm bandwidth where rounding hurts least."""
+    """Return bus / algorithm bandwidth for the point with the smallest rounding error."""
     known = [point for point in points if point.goodput_bytes_per_s]
     best = max(known, key=lambda point: point.goodput_bytes_per_s or 0.0, default=None)
     return (
@@ -258,7 +264,7 @@ def _state(page: Page, rows: Rows, run: NcclRun, usable: bool) -> str:
     if not rows.fields:
         return "no row that can be read follows the heading"
     if not usable:
-        return "no row holds a measured time"
+        return "no row contains a measured time"
     largest = max(integer(words[0]) or 0 for words in rows.fields)
     if not run.ended and run.most_bytes is not None and 2 * largest <= run.most_bytes:
         return (
@@ -343,9 +349,11 @@ def _series(
 
 
 def parse(page: Page, start: int) -> Parsed:
-    """The table whose column names are on line index ``start``: a series per place (out of place,
-    in place). Its first row may stand there, too: the columns are then those of today's programs,
-    if the rows' arithmetic says so.
+    """Parse the table whose column names are on line index ``start``: a series per place (out of
+    place, in place).
+
+    Its first row may be on that line instead: the columns are then those of the current programs,
+    if the arithmetic of the rows confirms it.
     """
     heading = _HEADING.search(page.lines[start][:_LONGEST_LINE])
     run, columns = run_before(page, start), _columns(heading.group() if heading else _ROW_COLUMNS)
@@ -358,7 +366,7 @@ def parse(page: Page, start: int) -> Parsed:
 
 
 def _by_arithmetic(words: list[str], columns: list[str]) -> bool:
-    """Whether size / time is the algorithm bandwidth, within the printed digits."""
+    """Return True if size / time is the algorithm bandwidth, within the printed digits."""
     row = dict(zip(columns, words, strict=True))
     size, time, rate = (number(row[name]) for name in ("size", "time0", "algbw0"))
     if size is None or not time or rate is None:
@@ -369,8 +377,8 @@ def _by_arithmetic(words: list[str], columns: list[str]) -> bool:
 
 
 def argv(request: ToolRequest) -> tuple[str, ...]:
-    """``all_reduce_perf -b 8 -e 134217728 -f 2 -n 20 -g 1``: a range of doubling sizes, one device
-    per process.
+    """Return ``all_reduce_perf -b 8 -e 134217728 -f 2 -n 20 -g 1``: a range of doubling sizes, one
+    device per process.
     """
     refuse_others(request, "nccl-tests", "sizes", "iterations")
     sizes = request.sizes

@@ -1,6 +1,7 @@
-"""netperf: its stream and request/response tests of TCP and UDP, as it prints them in text.
+"""netperf: the text of its stream and request/response tests for TCP and UDP.
 
-Throughput is 10^6 bits/s, or what the heading above it says; a transaction is a whole round trip.
+Throughput is in 10^6 bits/s, or in the unit of the heading above it; a transaction is a whole round
+trip.
 """
 
 import re
@@ -30,7 +31,9 @@ _ANSWER = "1 / (2 x transactions per second): half of a round trip of one reques
 
 
 def _heading(page: Page, start: int) -> tuple[int, float | None]:
-    """(index of the first line below the column names, bytes/s of one unit of the throughput)."""
+    """Return (index of the first line below the column names, bytes/s of one unit of the
+    throughput).
+    """
     for index in range(start + 1, min(len(page.lines), start + _LINES)):
         words = page.lines[index].split()
         if _TITLE.search(page.lines[index]):
@@ -43,7 +46,7 @@ def _heading(page: Page, start: int) -> tuple[int, float | None]:
 
 
 def _rows(page: Page, first: int) -> Rows:
-    """Rows of numbers; a last line without a line end may be torn and is none."""
+    """Return rows of numbers; a last line without a line end may be torn and is not used."""
 
     def take(rows: Rows, index: int) -> list[str] | What:
         words = page.lines[index].split()
@@ -77,7 +80,9 @@ def _stream(rows: Rows, unit: float, udp: bool) -> SeriesPoint | None:
 
 
 def _answers(rows: Rows) -> SeriesPoint | None:
-    """Sizes of two sockets, of request and answer, the time, and transactions per second."""
+    """Return the point of a row with two socket sizes, sizes of request and answer, time, and
+    transactions per second.
+    """
     if not rows.fields or len(rows.fields[0]) not in (6, 10):
         return None
     words, line = rows.fields[0], rows.lines[0]
@@ -95,7 +100,7 @@ def _answers(rows: Rows) -> SeriesPoint | None:
 
 
 def parse(page: Page, start: int) -> Parsed:
-    """The test whose title is on line index ``start``."""
+    """Parse the test whose title is on line index ``start``."""
     title = _TITLE.search(page.lines[start])
     if title is None:
         return Parsed([], start + 1)
@@ -127,7 +132,7 @@ def parse(page: Page, start: int) -> Parsed:
 
 
 def argv(request: ToolRequest) -> tuple[str, ...]:
-    """``netperf -H SERVER -t TCP_STREAM -l 10 -- -m 65536``; the server is ``netserver``."""
+    """Return ``netperf -H SERVER -t TCP_STREAM -l 10 -- -m 65536``; the server is ``netserver``."""
     refuse_others(request, "netperf", "server", "port", "sizes", "seconds", "cpu")
     size = one_size(request, "netperf measures one size a run")
     server = server_of(request, "netperf")

@@ -1,11 +1,13 @@
-"""Command lines of other programs: which options are given, and a refusal of what has none."""
+"""Command lines of other programs: options that are given, and an error for requests without an
+option.
+"""
 
 from collections.abc import Mapping
 
 from wireproof.model.errors import BadInput
 from wireproof.model.series import ToolRequest
 
-# field of ToolRequest: what it asks for
+# field of ToolRequest: what it requests
 _NAMES = {
     "server": "a server's address",
     "port": "a port",
@@ -23,7 +25,7 @@ _NAMES = {
 
 
 def refuse_others(request: ToolRequest, tool: str, *able: str) -> None:
-    """Raises BadInput for the first thing asked for that is not in ``able`` (names of ToolRequest's
+    """Raise BadInput for the first request that is not in ``able`` (names of ToolRequest's
     fields).
     """
     for name, what in _NAMES.items():
@@ -34,8 +36,8 @@ def refuse_others(request: ToolRequest, tool: str, *able: str) -> None:
 
 
 def given(*options: tuple[str, str | int | float | None]) -> list[str]:
-    """``-n 100`` for each (option, value). What is None, "" or False is left out; True gives the
-    option alone.
+    """Return ``-n 100`` for each (option, value). Omit the option if the value is None, "" or
+    False; True gives the option alone.
     """
     words: list[str] = []
     for option, value in options:
@@ -48,16 +50,18 @@ def given(*options: tuple[str, str | int | float | None]) -> list[str]:
 
 
 def one_size(request: ToolRequest, rule: str) -> int | None:
-    """The size asked for, None without one. Raises BadInput, which begins with ``rule``, for more
-    than one.
+    """Return the requested size, None if there is none. Raise BadInput, which begins with ``rule``,
+    if there are several.
     """
     if len(request.sizes) > 1:
-        raise BadInput(f"{rule}: {len(request.sizes)} sizes were asked for.")
+        raise BadInput(f"{rule}: {len(request.sizes)} sizes were requested.")
     return request.sizes[0] if request.sizes else None
 
 
 def server_of(request: ToolRequest, tool: str) -> str:
-    """The address that a client talks to, "" for another role. Raises BadInput without one."""
+    """Return the address that a client connects to, "" for another role. Raise BadInput if it is
+    missing.
+    """
     if request.role != "client":
         return ""
     if not request.server:
@@ -68,9 +72,10 @@ def server_of(request: ToolRequest, tool: str) -> str:
 def command(
     request: ToolRequest, tool: str, flags: Mapping[str, str], *first: tuple[str, str]
 ) -> tuple[str, ...]:
-    """``PROGRAM -s 64 -n 100 SERVER``: the options ``first``, those of ``flags`` (field
-    of ToolRequest: option) in their order, one size at the most, and the server that a client talks
-    to. Raises BadInput for anything else asked for.
+    """Return ``PROGRAM -s 64 -n 100 SERVER``: the options ``first``, those of ``flags`` (field of
+    ToolRequest: option) in order, at most one size, and for a client the server.
+
+    Raises BadInput for any other request.
     """
     refuse_others(request, tool, "server", *flags)
     size = one_size(request, f"{tool} measures one size a run, or its own list")

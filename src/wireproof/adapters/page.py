@@ -1,4 +1,4 @@
-"""A log as it is met in life, made into plain lines: decoded, without escapes, bars, tags and rank
+"""A real-world log made into plain lines: decoded, without escapes, table borders, tags and rank
 labels.
 """
 
@@ -9,17 +9,15 @@ from dataclasses import dataclass, replace
 
 from wireproof.model.errors import NoResult
 
-# --- What launchers and tools for many hosts put in front of each line, taken off: rank and host
-# labels, time stamps, quotes, list marks.
-#
-# Lines of several ranks or hosts that are mixed up are told apart by their labels: each label's
-# lines are a log of their own.
+# --- Prefixes that launchers and multi-host tools add to each line, which are removed: rank and
+# host labels, time stamps, quotes, list marks. Mixed lines of several ranks or hosts are separated
+# by their labels: the lines of each label are a separate log.
 
 _STAMP = re.compile(
     r"^[ ]*(?:>[ ]|"  # an e-mail's quote; the time stamps of build servers and container logs
     r"\[?(?:\d{4}-\d\d-\d\d[T ])?\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?\]?(?:[ ]|$))"
 )
-# the items of a list in YAML, and of one in JSON, as Ansible prints what a command has printed
+# items of a list in YAML or JSON, the form in which Ansible prints the output of a command
 _ITEM = re.compile(r"^[ ]*-(?:[ ]|$)")
 _QUOTED = re.compile(r"""^[ ]*(?:"((?:[^"\\]|\\.)*)"|'((?:[^']|'')*)'),?[ ]*$""")
 # srun -l, mpirun --tag-output, Intel's -l; pdsh, clush and dsh; Fabric and parallel-ssh
@@ -36,8 +34,8 @@ _REPEATS = 3  # lines a label has at least, on average: "Device: mlx5_0" is none
 
 
 def streams(lines: list[str]) -> list[tuple[str, list[int], list[str]]]:
-    """(label, indexes, lines) of each label, in the order of their first lines; one with the label
-    "" where the lines have none, or all the same.
+    """Return (label, indexes, lines) for each label, in the order of first lines; a single entry
+    with the label "" if the lines have no labels, or all the same.
     """
     keys: list[str] | None = None
     for _ in range(_LAYERS):
@@ -59,7 +57,7 @@ def _most(pattern: re.Pattern[str], sample: Sequence[str]) -> bool:
 
 
 def _undecorated(lines: list[str], sample: Sequence[str]) -> list[str] | None:
-    """The lines without what most of them have in front; None if most have nothing."""
+    """Return the lines without the prefix that most of them have; None if most have none."""
     if _most(_STAMP, sample):
         return [_STAMP.sub("", line, count=1) for line in lines]
     if _most(_ITEM, sample):
@@ -82,7 +80,7 @@ def _name(match: re.Match[str]) -> str:
 
 
 def _labelled(sample: Sequence[str]) -> bool:
-    """Most lines begin with a label, and the labels come again."""
+    """Return True if most lines begin with a label, and labels repeat."""
     found = [(match, line) for line in sample if (match := _LABEL.match(line)) is not None]
     names = Counter(_name(match) for match, _ in found)
     count = len(found)
@@ -94,7 +92,7 @@ def _labelled(sample: Sequence[str]) -> bool:
 
 
 def _unlabelled(lines: list[str], keys: list[str] | None) -> tuple[list[str], list[str]]:
-    """The lines without their labels, and the labels, behind those that were taken off before."""
+    """Return the lines without their labels, and the labels, appended to those removed earlier."""
     bare, names = [], []
     for index, line in enumerate(lines):
         match = _LABEL.match(line)
@@ -135,8 +133,8 @@ _SPACES: dict[int, str | None] = {
     ord(char): " " for char in "\t\v\f\xa0\u2002\u2003\u2007\u2009\u200b\u202f\u3000|\u2502\ufeff"
 }
 _SPACES |= dict.fromkeys(range(0x80, 0xA0))  # the other way to write a terminal's escapes
-# Rows of a CSV file: nothing but numbers, the first a whole one, and one mark between them all. If
-# that is a semicolon, a comma is the decimal point.
+# Rows of a CSV file: only numbers, the first an integer, and the same separator between them. If it
+# is a semicolon, a comma is the decimal point.
 _FIRST, _NEXT = r'[ ]*"?[0-9]{1,18}"?', r'[ ]{0,8}"?-?[0-9][0-9.eE+-]{0,30}'
 _COMMAS = re.compile(rf'{_FIRST}(?:,{_NEXT}"?){{1,24}},?[ ]*')
 _SEMICOLONS = re.compile(rf'{_FIRST}(?:;{_NEXT}(?:,[0-9]{{0,9}})?"?){{1,24}};?[ ]*')
@@ -145,9 +143,9 @@ _BINARY_SAMPLE = 1 << 16
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """``lines`` have no line end and no surrounding decoration. ``cut``: the text ends without a
-    line end, so that the last line may be torn. ``label``: the rank or host whose lines these are,
-    and ``indexes`` where they stood in the log, if it held several.
+    """``lines`` have no line end and no decoration. ``cut``: the text ends without a line end, so
+    the last line may be torn. ``label``: the rank or host that the lines belong to; ``indexes``:
+    their positions in the log, if it contains several labels.
     """
 
     source: str
@@ -158,7 +156,7 @@ class Page:
 
     @property
     def ragged(self) -> int:
-        """The index of a last line that may be torn, -1 if the text ends with a line end."""
+        """The index of a last line that may be torn; -1 if the text ends with a line end."""
         return len(self.lines) - 1 if self.cut else -1
 
 
@@ -221,13 +219,13 @@ def _plain_row(line: str) -> str:
 
 
 def without_commas(page: Page) -> Page:
-    """The same page, with blanks between the numbers of the rows of a CSV file."""
+    """Return the same page with blanks between the numbers of CSV rows."""
     return replace(page, lines=[_plain_row(line) for line in page.lines])
 
 
 def pages_of(data: bytes, source: str) -> list[Page]:
-    """The lines of a log; of several ranks or hosts, whose labels stand in front of mixed lines,
-    a page each. Raises NoResult for what is not text.
+    """Return the lines of a log; if lines of several ranks or hosts are mixed, one page per label.
+    Raise NoResult if it is not text.
     """
     text = _text(data, source)
     lines = _lines(text)
@@ -240,8 +238,8 @@ def pages_of(data: bytes, source: str) -> list[Page]:
 
 
 def page_of(data: bytes, source: str) -> Page:
-    """The lines of a log, those of all ranks and hosts in the order printed. Raises NoResult for
-    what is not text.
+    """Return the lines of a log, with all ranks and hosts in printed order. Raise NoResult if it is
+    not text.
     """
     pages = pages_of(data, source)
     if len(pages) == 1:

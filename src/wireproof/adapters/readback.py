@@ -1,5 +1,5 @@
-"""Which settings of UCX, libfabric and Intel MPI were really in force, from what these libraries
-print. PSM3's are read by ``wireproof.adapters.psm3.readback``. What is not said is not guessed.
+"""Which settings of UCX, libfabric and Intel MPI were actually in force, from the output of these
+libraries. ``wireproof.adapters.psm3.readback`` reads PSM3's. Nothing is guessed.
 """
 
 import re
@@ -11,7 +11,7 @@ from wireproof.model.secrets import masked
 # --- Intel MPI: what ranks print with ``I_MPI_DEBUG=5`` or more (2021.18 compared), and the table
 # of ``impi_info -e``.
 
-# --- Lines of a library's own log, as settings seen.
+# --- Settings seen in a library's log.
 
 _LONGEST = 300
 
@@ -19,7 +19,9 @@ _LONGEST = 300
 def seen_at(
     setting: str, value: str, kind: Kind, where: tuple[int, str], source: str, who: str = ""
 ) -> Seen:
-    """One setting at ``where``: line number, from 1, and line. What looks secret is masked."""
+    """Return one setting at ``where``: line number, from 1, and line. Anything that looks secret is
+    masked.
+    """
     number, line = where
     text = masked(f"{setting}={value.strip()}").removeprefix(f"{setting}=")
     return Seen(
@@ -34,7 +36,7 @@ def seen_at(
 
 
 def once(found: Iterable[Seen]) -> list[Seen]:
-    """Each setting and value once, where it was said first; ranks repeat each other."""
+    """Return each setting and value once, from its first line, because ranks repeat each other."""
     unique: dict[tuple[str, str, Kind], Seen] = {}
     for one in found:
         unique.setdefault((one.setting, one.value, one.kind), one)
@@ -60,8 +62,8 @@ _DEFAULT = re.compile(
 
 
 def intelmpi_readback(text: str) -> list[Seen]:
-    """The provider, the tuning file that was found, the NIC of each rank (``observed``), and the
-    variables that the library lists (``given``: it repeats what it was started with).
+    """Return the provider, the tuning file that was found, the NIC of each rank (``observed``), and
+    the variables that the library lists (``given``: a copy of what it was started with).
     """
     return once(_said(text))
 
@@ -82,7 +84,7 @@ def _said(text: str) -> Iterator[Seen]:
         else:
             for name, form in _FACTS.items():
                 fact = form.match(said)
-                # A tuning file is named before it is looked for.
+                # A tuning file is named before the library looks for it.
                 if fact is not None and not (name == "I_MPI_TUNING_BIN" and _absent(text, fact)):
                     yield seen_at(name, fact["value"], "observed", where, "intelmpi", who)
 
@@ -92,8 +94,8 @@ def _absent(text: str, fact: re.Match[str]) -> bool:
 
 
 def intelmpi_defaults(text: str) -> dict[str, str]:
-    """The default of each variable that ``impi_info -e`` lists, "" where it says ``not defined``:
-    what this release knows, and nothing of what is in force.
+    """Return the default of each variable that ``impi_info -e`` lists, "" for ``not defined``. It
+    shows what this release knows, not what is in force.
     """
     found = {one["name"]: one["value"] for one in map(_DEFAULT.match, text.split("\n")) if one}
     return {name: "" if value == "not defined" else value for name, value in found.items()}
@@ -114,8 +116,10 @@ _CORE = "core"
 
 
 def libfabric_readback(text: str) -> list[Seen]:
-    """Variables that were read (``taken``), and the provider whose fabric was opened
-    (``observed``). A variable that no line says was read may be unknown to this library.
+    """Return variables that were read (``taken``), and the provider whose fabric was opened
+    (``observed``).
+
+    This library may not know a variable that no line reports as read.
     """
     return once(seen for where in enumerate(text.split("\n"), 1) for seen in _of_line(where))
 
@@ -135,7 +139,7 @@ def _of_line(where: tuple[int, str]) -> Iterator[Seen]:
         yield seen_at("library", one["path"], "observed", where, _CORE, who)
 
 
-# --- UCX: ``UCX_LOG_LEVEL=info`` (1.13 compared; the forms of 1.14 and later are ucp_worker.c's)
+# --- UCX: ``UCX_LOG_LEVEL=info`` (1.13 compared; the formats of 1.14 and later follow ucp_worker.c)
 # and ``ucx_info -c``.
 
 _WHO = re.compile(r"^\s*\[[\d.]{1,40}\] \[(?P<who>[^\]\s]{1,120})\]", re.A)
@@ -152,8 +156,8 @@ _CONFIGURED = re.compile(r"^(?P<name>UCX_[A-Z0-9_]{1,80})=(?P<value>.{0,400})$")
 
 
 def ucx_readback(text: str) -> list[Seen]:
-    """Settings seen. ``UCX_TLS`` and ``UCX_NET_DEVICES`` are what endpoints were made of
-    (``observed``); lines of ``ucx_info -c`` are what the configuration would be (``taken``).
+    """Return the settings seen. ``UCX_TLS`` and ``UCX_NET_DEVICES`` list what endpoints use
+    (``observed``); lines of ``ucx_info -c`` show the configuration (``taken``).
     """
     found: list[Seen] = []
     transports: dict[str, tuple[int, str]] = {}

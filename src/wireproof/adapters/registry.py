@@ -1,5 +1,5 @@
-"""What every adapter is, and the tools that are understood: one line each, loaded when a log is
-read. An adapter knows the output of a tool and its options.
+"""The interface of adapters, and the list of supported tools; a tool's module is loaded when a log
+is read. An adapter knows the output of a tool and its options.
 """
 
 import re
@@ -15,8 +15,8 @@ from wireproof.model.series import Series, ToolRequest, Traffic
 
 @dataclass(frozen=True, slots=True)
 class Benchmark:
-    """``name`` as the program calls it; ``metric``, ``traffic``, ``formula``, ``directions``,
-    ``waits`` and ``window`` as in a Series.
+    """``name``: the program's name for the benchmark; ``metric``, ``traffic``, ``formula``,
+    ``directions``, ``waits`` and ``window`` as in a Series.
     """
 
     name: str
@@ -29,13 +29,13 @@ class Benchmark:
 
     @property
     def half_round_trip(self) -> bool:
-        """The printed time is half of a round trip, not that of a whole operation."""
+        """True if the printed time is half of a round trip, not the time of a whole operation."""
         return self.metric == "half_round_trip"
 
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """``after``: index of the first line that was not used; always above the start."""
+    """``after``: index of the first line that was not used; always greater than the start."""
 
     series: list[Series]
     after: int
@@ -43,9 +43,8 @@ class Parsed:
 
 @dataclass(frozen=True, slots=True)
 class Sign:
-    """A line in which the regular expression ``pattern`` is found may start a result. ``word`` is
-    in every such line: it is looked for first, because a search for a plain word costs next to
-    nothing.
+    """A line that matches the regular expression ``pattern`` may start a result. Every such line
+    contains ``word``, which is searched for first because that is much cheaper.
     """
 
     word: str
@@ -54,13 +53,14 @@ class Sign:
 
 @dataclass(frozen=True, slots=True)
 class Adapter:
-    """``signs`` tell the lines that may start a result of this tool.
+    """The adapter of one tool.
 
-    ``parse(page, index)`` reads from that line (and may look back at the lines before it); it never
-    raises on any text, never returns a row that the program did not print, and marks a table that
-    was cut as incomplete. It stops before a line that starts another result. ``argv`` builds the
-    program's command line; it raises BadInput for a benchmark that it does not know. ``csv``: its
-    rows are met with commas between the numbers, too, and ``parse`` sees them with blanks.
+    ``signs``: the lines that may start a result of this tool. ``parse(page, index)`` reads from
+    that line (and may look back at earlier lines). It never raises on any text, never returns a row
+    that the program did not print, and marks a table that was cut off as incomplete. It stops
+    before a line that starts another result. ``argv`` builds the program's command line; it raises
+    BadInput for an unknown benchmark. ``csv``: its rows also occur with commas between the numbers,
+    and ``parse`` then sees blanks instead.
     """
 
     name: str
@@ -89,22 +89,22 @@ MODULES: tuple[str, ...] = (
 )
 
 _SIGN_WITHIN = 4096
-"""A sign stands in the first characters of its line; only JSON without line breaks has longer
+"""A sign is within the first characters of its line; only JSON without line breaks has longer
 lines.
 """
 
 
 @cache
 def adapters() -> tuple[Adapter, ...]:
-    """The adapter of every tool. Raises ValueError when two have one name."""
+    """Return the adapter of every tool. Raise ValueError if two have the same name."""
     return registered(
         tuple(import_module(f"wireproof.adapters.{name}").ADAPTER for name in MODULES)
     )
 
 
 def registered(found: tuple[Adapter, ...]) -> tuple[Adapter, ...]:
-    """``found``, each of whose names and signs is there once. Raises ValueError otherwise: the
-    second of two would never be asked.
+    """Return ``found`` if all names and signs are unique; otherwise raise ValueError, because the
+    second of two would never be used.
     """
     names: set[str] = set()
     signs: dict[Sign, str] = {}
@@ -121,7 +121,7 @@ def registered(found: tuple[Adapter, ...]) -> tuple[Adapter, ...]:
 
 @cache
 def _signs() -> tuple[tuple[str, Adapter, Callable[[str], re.Match[str] | None]], ...]:
-    """(word, tool, search) of every sign of every tool."""
+    """Return (word, tool, search) for every sign of every tool."""
     return tuple(
         (sign.word, tool, re.compile(sign.pattern).search)
         for tool in adapters()
@@ -130,7 +130,9 @@ def _signs() -> tuple[tuple[str, Adapter, Callable[[str], re.Match[str] | None]]
 
 
 def tool_of(line: str) -> Adapter | None:
-    """The tool whose sign is in the line, the leftmost if there are several; None without."""
+    """Return the tool whose sign is in the line, the leftmost if there are several; None if there
+    is none.
+    """
     head = line[:_SIGN_WITHIN]
     found, at = None, len(head) + 1
     for word, tool, search in _signs():
@@ -140,17 +142,17 @@ def tool_of(line: str) -> Adapter | None:
 
 
 def starts_result(line: str) -> bool:
-    """True when some tool's result may start on this line."""
+    """Return True if a result of some tool may start on this line."""
     return tool_of(line) is not None
 
 
 def adapter_names() -> tuple[str, ...]:
-    """The names of the tools that are understood."""
+    """Return the names of the supported tools."""
     return tuple(one.name for one in adapters())
 
 
 def adapter(name: str) -> Adapter:
-    """The adapter of a tool. Raises BadInput with the known names."""
+    """Return the adapter of a tool. Raise BadInput, with the known names, if there is none."""
     for one in adapters():
         if one.name == name:
             return one

@@ -1,4 +1,4 @@
-"""Rows of numbers under a heading: the part that all tables of all tools have in common."""
+"""Rows of numbers under a heading: the common part of the tables of all tools."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -7,7 +7,7 @@ from typing import Literal
 from wireproof.adapters.page import Page
 
 PATIENCE = 60
-"""Lines that are no rows (warnings, banners between rows) before a table is taken to have ended."""
+"""A table has ended after this many lines that are not rows (warnings, banners between rows)."""
 
 _LONGEST_NUMBER = 32
 _ABSURD = 1e18
@@ -17,8 +17,8 @@ _STEPS = tuple(float(f"1e-{digits}") for digits in range(31))
 
 
 def number(text: str) -> float | None:
-    """A decimal number as benchmarks print it; None for all else (``nan``, ``inf``, ``1_000``,
-    ``0x1``, ``1e300``, ``1e-320``).
+    """Return a decimal number as benchmarks print it; None for anything else (``nan``, ``inf``,
+    ``1_000``, ``0x1``, ``1e300``, ``1e-320``).
     """
     if len(text) > _LONGEST_NUMBER or not text.isascii() or "_" in text:
         return None
@@ -26,17 +26,18 @@ def number(text: str) -> float | None:
         value = float(text)
     except ValueError:
         return None
-    # No comparison holds for nan. What is nearer to zero than any clock or rate is not divided by.
+    # Comparisons with nan are false. Values closer to zero than any clock or rate are refused, so
+    # that no division uses them.
     return value if value == 0 or _TINY < abs(value) < _ABSURD else None
 
 
 def integer(text: str) -> int | None:
-    """A non-negative whole number without sign; None for all else."""
+    """Return a non-negative integer without sign; None for anything else."""
     return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None
 
 
 def step_of(text: str) -> float:
-    """The value of one unit in the last printed digit: 0.01 for ``116.96``, 1 for ``28``."""
+    """Return the value of one unit in the last printed digit: 0.01 for ``116.96``, 1 for ``28``."""
     if "e" in text or "E" in text:
         mantissa, _, exponent = text.lower().partition("e")
         power = number(exponent) or 0.0
@@ -46,32 +47,32 @@ def step_of(text: str) -> float:
 
 
 def scaled(value: float | None, factor: float) -> float | None:
-    """A printed number in base units; None stays None."""
+    """Return a printed number in base units; None stays None."""
     return None if value is None else value * factor
 
 
 def whole(value: float | None) -> int | None:
-    """A printed count; None stays None."""
+    """Return a printed count; None stays None."""
     return None if value is None else int(value)
 
 
 def times(time_ns: float | None, half: bool) -> tuple[float | None, float | None]:
-    """(half round trip, time of one operation): a tool prints one of them."""
+    """Return (half round trip, time of one operation), of which a tool prints only one."""
     return (time_ns, None) if half else (None, time_ns)
 
 
 What = Literal["skipped", "foreign", "odd", "torn", "cut", "end"]
-"""What a line is that is no row. ``foreign``: a warning or a banner between rows; ``odd``: one that
-cannot be the first line below a table; ``torn``: a row with too few columns; ``cut``: the text ends
-inside it; ``end``: the table ended before it.
+"""The kind of a line that is not a row. ``foreign``: a warning or a banner between rows; ``odd``: a
+line that cannot be the first below a table; ``torn``: a row with too few columns; ``cut``: the
+text ends inside the line; ``end``: the table ended before it.
 """
 
 
 @dataclass(slots=True)
 class Rows:
-    """``fields[i]`` are the words of the row on line index ``lines[i]``. ``torn``: line indexes of
-    rows with too few columns; ``cut``: the text ended inside a row. ``after``: index of the first
-    line not used; ``idle``: foreign lines since the last row.
+    """The rows of a table. ``fields[i]``: words of the row on line index ``lines[i]``. ``torn``:
+    line indexes of rows with too few columns; ``cut``: the text ended inside a row. ``after``:
+    index of the first unused line; ``idle``: number of foreign lines since the last row.
     """
 
     fields: list[list[str]] = field(default_factory=list)
@@ -82,12 +83,12 @@ class Rows:
     idle: int = 0
 
     def add(self, words: list[str], line: int) -> None:
-        """One more row."""
+        """Add a row."""
         self.fields.append(words)
         self.lines.append(line)
 
     def fault(self, page: Page) -> str:
-        """Why the rows are not whole; "" when nothing says so."""
+        """Return why the rows are incomplete; "" if nothing indicates that."""
         if self.cut:
             return f"line {len(page.lines)}: the text ends inside a row"
         if self.torn:
@@ -101,9 +102,10 @@ def scan_rows(
     take: Callable[[Rows, int], list[str] | What],
     patience: int = PATIENCE,
 ) -> Rows:
-    """The rows from line index ``start`` on, until ``take`` says that they have ended or more than
-    ``patience`` foreign lines follow each other. ``take(rows, index)`` gives the words of a row, or
-    says what else stands on that line.
+    """Return the rows from line index ``start`` on, until ``take`` returns "end" or more than
+    ``patience`` foreign lines follow each other.
+
+    ``take(rows, index)`` returns the words of a row, or the kind of any other line.
     """
     rows = Rows(after=len(page.lines))
     for index in range(start, len(page.lines)):
@@ -124,11 +126,11 @@ def scan_rows(
 
 
 def read_rows(page: Page, start: int, columns: Sequence[int], ends: Callable[[str], bool]) -> Rows:
-    """Rows from line index ``start`` on whose number of words is in ``columns`` and whose first
-    word is a whole number.
+    """Return the rows from line index ``start`` on whose number of words is in ``columns`` and
+    whose first word is an integer.
 
-    ``ends(line)`` True: the table ended before that line. Lines that are no rows are skipped; a
-    line of numbers with other columns is torn.
+    ``ends(line)`` returns True if the table ended before that line. Lines that are not rows are
+    skipped; a line of numbers with a different number of columns is torn.
     """
     allowed, lines, ragged = frozenset(columns), page.lines, page.ragged
 
@@ -151,8 +153,8 @@ def read_rows(page: Page, start: int, columns: Sequence[int], ends: Callable[[st
 
 
 def _is_padded(last: str, rows: Rows, page: Page) -> bool:
-    """A last line without a line end is believed only in a padded table whose rows all have its
-    length and decimals.
+    """Return True if the last line, which has no line end, has the same length and decimals as all
+    rows of a padded table.
     """
     line = last.rstrip()
     before = [page.lines[index].rstrip() for index in rows.lines[-_ALIKE:]]

@@ -11,12 +11,10 @@ from wireproof.adapters.rows import PATIENCE, number, scaled, step_of
 from wireproof.model.errors import BadInput
 from wireproof.model.series import Series, SeriesPoint, ToolRequest
 
-# --- sockperf: what it prints and the options that it takes.
-#
-# Latency is half of a round trip (``--full-rtt``: a whole one). Its MBps is 2^20 bytes, its GBps
-# 1000 times that.
+# --- sockperf: output and options. Latency is half of a round trip (``--full-rtt``: a whole one).
+# MBps is 2^20 bytes per second, GBps 1000 times that.
 
-# --- What one client of sockperf printed, line by line.
+# --- The output of one sockperf client, line by line.
 
 _BEGIN = re.compile(r"sockperf: == version #?([\w.-]{1,40})")
 _HEAD = re.compile(
@@ -57,7 +55,7 @@ Protocol = Literal["", "tcp", "udp"]
 
 @dataclass(slots=True)
 class SockperfRun:
-    """What one client printed. ``said``: the last line of each form; ``times``: percentiles (p50),
+    """The output of one client. ``said``: the last line of each form; ``times``: percentiles (p50),
     MIN and MAX as printed.
     """
 
@@ -74,7 +72,7 @@ class SockperfRun:
 
     @property
     def average(self) -> re.Match[str] | None:
-        """What is summed up (latency or whole round trips), messages of a burst, and the time."""
+        """What is summarised (latency or whole round trips), messages per burst, and the time."""
         return self.said.get("average")
 
     @property
@@ -84,7 +82,7 @@ class SockperfRun:
 
     @property
     def trouble(self) -> str:
-        """What the program complained of last."""
+        """The last error message of the program."""
         text = self.said["trouble"].group(0) if "trouble" in self.said else ""
         return "".join(char for char in text if char.isprintable())
 
@@ -97,7 +95,7 @@ _STATISTICS = {
     "spread": _SPREAD,
     "counts": _COUNTS,
 }
-"""Of these the first that fits takes the line."""
+"""The first pattern that matches takes the line."""
 _SUMMARIES = {"average": _AVERAGE, "rate": _RATE, "band": _BAND, "trouble": _TROUBLE}
 
 
@@ -123,7 +121,7 @@ def _take(run: SockperfRun, said: str) -> None:
 
 
 def _values(run: SockperfRun, share: int) -> dict[str, float]:
-    """What else was counted; times are divided by ``share``."""
+    """Return the other statistics; times are divided by ``share``."""
     values: dict[str, float] = {}
     if "spread" in run.said:
         for name, value in _SPREAD_FIELD.findall(run.said["spread"].group(1)):
@@ -135,13 +133,13 @@ def _values(run: SockperfRun, share: int) -> dict[str, float]:
 
 
 def _answered(run: SockperfRun) -> bool:
-    """Whether each message but perhaps the last had its answer."""
+    """Return True if each message, except perhaps the last, was answered."""
     counts = run.said.get("counts")
     return counts is not None and 0 <= int(counts.group(1)) - int(counts.group(2)) <= 1
 
 
 def _ask(run: SockperfRun, page: Page, start: int) -> None:
-    """The nearest sockperf command above, if the log has it: the test's name and its message
+    """Read the nearest sockperf command above, if the log has it: name of the test and message
     size.
     """
     for index in range(start - 1, max(-1, start - _BEFORE), -1):
@@ -160,7 +158,7 @@ def _ask(run: SockperfRun, page: Page, start: int) -> None:
 
 
 def _another(run: SockperfRun, line: str, own: bool) -> bool:
-    """True when another result begins: a new version line, or a second summary."""
+    """Return True if another result begins: a new version line, or a second summary."""
     if not own:
         return starts_result(line)
     done = run.average is not None or run.rate is not None
@@ -193,7 +191,7 @@ def collect(page: Page, start: int) -> SockperfRun:
 
 
 def _take_peer(run: SockperfRun, line: str) -> bool:
-    """Notes the address that a line of sockperf's head names; False when it names none."""
+    """Record the address on a line of sockperf's head; return False if the line has none."""
     peer = _PEER.search(line)
     if peer is None:
         return False
@@ -229,7 +227,9 @@ def _latency(run: SockperfRun, line: int) -> SeriesPoint | None:
 
 
 def _throughput(run: SockperfRun, line: int) -> tuple[SeriesPoint | None, str]:
-    """The message size is bandwidth / message rate where no line says it: both are printed."""
+    """Return the point of a throughput test. If no line gives the message size, it is bandwidth /
+    message rate, which are both printed.
+    """
     if "band" not in run.said or not run.rate:
         return None, ""
     text, unit = run.said["band"].groups()
@@ -257,7 +257,7 @@ def _notes(run: SockperfRun, point: SeriesPoint | None, streams: bool) -> list[s
             f"the message size is not printed: {_DEFAULT_SIZE} bytes, sockperf's default, is taken"
         )
     if run.average is not None and run.average.group(1) == "Round trip":
-        notes.append("whole round trips were printed: all times here are half of them")
+        notes.append("whole round trips were printed: all times listed are half of them")
     if run.average is not None and run.average.group(2) not in (None, "1"):
         notes.append(f"bursts of {run.average.group(2)} messages: the time is that of a burst")
     if streams:
@@ -282,7 +282,7 @@ _ANSWERED = Benchmark(
 
 
 def parse(page: Page, start: int) -> Parsed:
-    """The run of a client that begins on line index ``start``; a server prints no result."""
+    """Parse the run of a client that begins on line index ``start``; a server prints no result."""
     run = collect(page, start)
     after, line = max(run.after, start + 1), run.last + 1
     streams = not {"band", "rate"}.isdisjoint(run.said) or run.command == "throughput"
@@ -317,11 +317,11 @@ _ABLE = ("server", "port", "sizes", "seconds", "socket_buffer_bytes", "cpu")
 
 
 def argv(request: ToolRequest) -> tuple[str, ...]:
-    """``sockperf ping-pong -i SERVER -p 11111 -m 64 -t 10``; ``server`` is also the address that a
-    server binds to.
+    """Return ``sockperf ping-pong -i SERVER -p 11111 -m 64 -t 10``; ``server`` is also the address
+    that a server binds to.
 
-    ``benchmark``: ping-pong (the default), under-load, throughput; TCP by ``extra`` (``--tcp``), on
-    both ends.
+    ``benchmark``: ping-pong (default), under-load, throughput. For TCP, ``extra`` needs ``--tcp``
+    on both ends.
     """
     refuse_others(request, "sockperf", *_ABLE)
     test = NAMES.get(request.benchmark, request.benchmark) or "ping-pong"

@@ -1,8 +1,7 @@
-"""A bare table of results: CSV, or what is left when only the numbers of an OSU or IMB run are
-pasted.
+"""A bare table of results: CSV, or only the pasted numbers of an OSU or IMB run.
 
-The heading names the columns and their units; nothing is guessed from the numbers but what their
-own arithmetic says.
+The heading names the columns and their units. Nothing is guessed from the numbers except what their
+arithmetic proves.
 """
 
 import re
@@ -60,8 +59,8 @@ def _point(words: Sequence[str], group: ColumnGroup, line: int) -> SeriesPoint |
 
 
 def _hint(page: Page, heading: int, label: str) -> tuple[str, str]:
-    """(tool, benchmark) that the group's label, the lines just above the table, or the file's name
-    speak of.
+    """Return (tool, benchmark) that the group's label, the lines just above the table, or the file
+    name mention.
     """
     above = " ".join(page.lines[max(0, heading - 6) : heading])[-600:]
     name = page.source.rsplit("/", 1)[-1][-200:]
@@ -78,7 +77,7 @@ def _hint(page: Page, heading: int, label: str) -> tuple[str, str]:
 
 
 def _half_of_a_round_trip(points: Sequence[SeriesPoint]) -> bool:
-    """True when time x goodput = size: the goodput of one direction of a ping-pong."""
+    """Return True if time x goodput = size: the goodput in one direction of a ping-pong."""
     for point in reversed(points):
         if point.hrt_ns and point.goodput_bytes_per_s and point.message_bytes:
             product = point.hrt_ns * 1e-9 * point.goodput_bytes_per_s
@@ -87,7 +86,9 @@ def _half_of_a_round_trip(points: Sequence[SeriesPoint]) -> bool:
 
 
 def _waited(benchmark: str, points: Sequence[SeriesPoint]) -> Benchmark:
-    """A ping-pong by name: whatever column is there, each message waits for the one before it."""
+    """Return the test of a table named ping-pong: whatever its columns, each message waits for the
+    previous one.
+    """
     if benchmark == "PingPing":
         text = "size / time while both send, as IMB prints it"
         return Benchmark(benchmark, "bandwidth", "exchange", text)
@@ -133,7 +134,7 @@ def _test(benchmark: str, points: Sequence[SeriesPoint]) -> Benchmark:
 
 
 def _plain(page: Page) -> Page:
-    """The same lines with commas and semicolons as blanks, as CSV has them."""
+    """Return the same lines with blanks in place of commas and semicolons."""
     lines = [line.replace(",", " ").replace(";", " ").replace('"', "") for line in page.lines]
     return Page(page.source, lines, page.cut)
 
@@ -142,7 +143,7 @@ def _incomplete(page: Page, rows: Rows, odd: int) -> str:
     if rows.cut:
         return f"line {len(page.lines)}: the text ends inside a row"
     if rows.torn or odd:
-        return f"{len(rows.torn) + odd} rows are torn or hold no number >= 0"
+        return f"{len(rows.torn) + odd} rows are torn or have no number >= 0"
     return ""
 
 
@@ -157,7 +158,9 @@ def _series(page: Page, heading: int, rows: Rows, group: ColumnGroup, several: i
     test = _test(benchmark, good)
     incomplete = _incomplete(page, rows, len(points) - len(good))
     names = ", ".join(column.name for _, column in group.places if column.name)
-    notes = ["a bare table: which program printed it, and how it was measured, is not in the text"]
+    notes = [
+        "a bare table: the text does not tell which program printed it and how it was measured"
+    ]
     if several > 1:
         notes.append(f"one of {several} that stand side by side: {group.label or names}"[:400])
     return Series(
@@ -181,7 +184,9 @@ def _series(page: Page, heading: int, rows: Rows, group: ColumnGroup, several: i
 
 
 def _with_row_names(page: Page, heading: int, columns: list[Column]) -> list[Column]:
-    """R writes the number of each row in front of it, in quotes, and nothing above it."""
+    """Add a column for R's row numbers: R writes them in quotes in front of each row, without a
+    heading.
+    """
     line = page.lines[heading]
     below = next((one for one in page.lines[heading + 1 : heading + 3] if one.strip()), "")
     named = line.lstrip().startswith('"') and below.lstrip().startswith('"')
@@ -191,8 +196,8 @@ def _with_row_names(page: Page, heading: int, columns: list[Column]) -> list[Col
 
 
 def tables(page: Page) -> list[Series]:
-    """Every table whose heading names a message size and a time, a bandwidth or a rate; of tables
-    side by side each.
+    """Return every table whose heading names a message size and a time, a bandwidth or a rate;
+    tables side by side are returned separately.
     """
     found: list[Series] = []
     plain: Page | None = None

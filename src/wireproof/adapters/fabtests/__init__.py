@@ -24,12 +24,10 @@ __all__ = ["ADAPTER", "PROGRAM", "test_of"]
 
 
 # --- The fabtests of libfabric (fi_rdm_pingpong, fi_rdm_bw, fi_rma_bw ...): tables and ``-m``
-# machine lines.
-#
-# MB = 10^6 bytes; the clock is cut to whole microseconds. The test's name stands only in the
-# command before the table.
+# machine lines. MB = 10^6 bytes; the clock is truncated to whole microseconds. Only the command
+# before the table names the test.
 
-# --- The tests of libfabric's fabtests: what each times and how the printed number is made of it.
+# --- The tests of libfabric's fabtests: what each times, and how the printed number is calculated.
 
 # never fi_getinfo() and the like, which fill logs: a program's name tells what it measures
 PROGRAM = re.compile(
@@ -69,8 +67,8 @@ def _rma(rest: str) -> Benchmark:
 
 
 def test_of(program: str, rest: str, transfers: int) -> Benchmark:
-    """The test that a program's name says; without a name the bytes per iteration (``transfers``)
-    tell which it is.
+    """Return the test that the program's name indicates; without a name, the bytes per iteration
+    (``transfers``) decide.
     """
     if "atomic" in program:
         text = "elapsed / iterations of one atomic operation"
@@ -95,8 +93,8 @@ _COLUMNS = ["bytes", "count", "total", "time", "rate", "usec"]
 
 
 def _transfers(size: int, iterations: int, total: int) -> int:
-    """2 when the bytes of an iteration went both ways: total / (size x iterations), which is 2 or
-    1.
+    """Return 2 if the bytes of an iteration went both ways, otherwise 1: total / (size x
+    iterations).
     """
     return 2 if size and iterations and total > 1.5 * size * iterations else 1
 
@@ -133,7 +131,9 @@ def _finished(series: Series, incomplete: str, notes: list[str]) -> Series:
 
 
 def _parse_table(page: Page, start: int, heading: re.Match[str]) -> Parsed:
-    """One series per name in the rows (an operation, say), one in all when rows have none."""
+    """Return one series per name in the rows (such as an operation), or a single series if rows
+    have no names.
+    """
     columns = [*_COLUMNS, *(["mxfers"] if heading.group(5) else [])]
     if heading.group(2):
         columns.insert(1, "xfers")
@@ -154,7 +154,9 @@ def _parse_table(page: Page, start: int, heading: re.Match[str]) -> Parsed:
 
 
 def _rate_unit(heading: re.Match[str]) -> float:
-    """Bytes per second of one unit of the rate's column: MB/sec, Gb/sec of old versions."""
+    """Return bytes per second for one unit of the rate column: MB/sec, or Gb/sec in old
+    versions.
+    """
     return (1e6 if heading.group(3) == "M" else 1e9) / (8.0 if heading.group(4) == "b" else 1.0)
 
 
@@ -162,8 +164,8 @@ _NEEDED = {"iterations", "total", "MB/sec", "usec/xfer"}
 
 
 def _machine_point(line: str, index: int) -> tuple[SeriesPoint | None, int] | None:
-    """(point, transfers) of a ``-m`` line; None when the line has not all its fields, point None
-    when one is absurd.
+    """Return (point, transfers) of a ``-m`` line; None if the line is incomplete, point None if a
+    value is absurd.
     """
     size = _MACHINE.search(line)
     texts = dict(_FIELDS.findall(line))
@@ -201,7 +203,7 @@ def _most_frequent(counts: list[int]) -> int:
 
 
 def _parse_machine(page: Page, start: int) -> Parsed:
-    """Consecutive ``-m`` lines; the command stands before the first one, after ``---``."""
+    """Parse consecutive ``-m`` lines; the command precedes the first line, after ``---``."""
     known: list[tuple[SeriesPoint | None, int]] = []
 
     def take(rows: Rows, index: int) -> list[str] | What:
@@ -228,7 +230,7 @@ def _parse_machine(page: Page, start: int) -> Parsed:
 
 
 def parse(page: Page, start: int) -> Parsed:
-    """The table or the machine lines that begin on line index ``start``."""
+    """Parse the table or the machine lines that begin on line index ``start``."""
     heading = _HEADING.search(page.lines[start])
     if heading is not None:
         return _parse_table(page, start, heading)
@@ -238,8 +240,8 @@ def parse(page: Page, start: int) -> Parsed:
 
 
 def argv(request: ToolRequest) -> tuple[str, ...]:
-    """``fi_rdm_bw -I 1000 -S 65536 -W 64 SERVER``; one size, or the program's own list without
-    ``-S``.
+    """Return ``fi_rdm_bw -I 1000 -S 65536 -W 64 SERVER``; one size, or without ``-S`` the program's
+    list.
     """
     if request.window is not None and "_bw" not in f"{request.program} {request.benchmark}":
         raise BadInput(

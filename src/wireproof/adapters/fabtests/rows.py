@@ -1,5 +1,5 @@
-"""The rows that fi_pingpong and the fabtests share: sizes as ``1.5k``, a time as ``0.12s``, rates
-with two decimals.
+"""The rows that fi_pingpong and the fabtests share: sizes such as ``1.5k``, a time such as
+``0.12s``, rates with two decimals.
 """
 
 import re
@@ -41,8 +41,8 @@ _PATIENCE = 500  # with -v the programs tell of every message between the rows
 
 @dataclass(frozen=True, slots=True)
 class FabricRow:
-    """One row; ``total_bytes`` is rounded down as printed. ``acknowledged``: "" when there is no
-    such column.
+    """One row. ``total_bytes`` is rounded down as printed. ``acknowledged``: "" if there is no such
+    column.
     """
 
     name: str
@@ -58,7 +58,9 @@ class FabricRow:
 
 
 def _bytes_of(text: str) -> int:
-    """Bytes of ``64``, ``1.5k`` or ``12m`` (1024-based); what was rounded off is lost."""
+    """Return bytes for ``64``, ``1.5k`` or ``12m`` (1024-based); digits lost by rounding stay
+    lost.
+    """
     if text.isdigit():
         return int(text)
     unit = _BINARY.get(text[-1], 1)
@@ -67,14 +69,14 @@ def _bytes_of(text: str) -> int:
 
 
 def _count_of(text: str) -> int:
-    """``10``, ``20k`` (1000-based, rounded down)."""
+    """Return the count for ``10``, ``20k`` (1000-based, rounded down)."""
     return int(text) if text.isdigit() else int(text[:-1]) * _DECIMAL[text[-1]]
 
 
 @cache
 def _form(columns: tuple[str, ...], named: bool) -> re.Pattern[str]:
-    """A whole row, each column in the form that the program prints; a host's label may stand before
-    a nameless one.
+    """Return the pattern of a whole row, each column in the program's format. A host label may
+    precede a row without a name.
     """
     before = r"(\S.{0,79}?) +" if named else r"(\S{1,60}: +)?"
     return re.compile(rf" *{before}" + " +".join(_FORMS[name] for name in columns) + " *")
@@ -98,7 +100,7 @@ def _row(match: re.Match[str], columns: Sequence[str], named: bool, line: int) -
 
 
 def _looks_torn(words: list[str]) -> bool:
-    """A line that begins as a row does, with nothing but its kind of cells."""
+    """Return True for a line that begins like a row and has only cells of the same kinds."""
     return (
         len(words) > 1
         and _SIZE.fullmatch(words[0]) is not None
@@ -109,11 +111,10 @@ def _looks_torn(words: list[str]) -> bool:
 def read_fabric_rows(
     page: Page, start: int, columns: Sequence[str], named: bool
 ) -> tuple[Rows, list[FabricRow]]:
-    """Rows from line index ``start`` on. ``columns``: bytes, count, [ack], total, time, rate, usec,
-    [mxfers].
+    """Return the rows from line index ``start`` on. ``columns``: bytes, count, [ack], total, time,
+    rate, usec, [mxfers].
 
-    The decimals are fixed by the program, so that a row that was cut in its last number is known by
-    its form.
+    The number of decimals is fixed, so a row cut off in its last number is recognised.
     """
     form, found = _form(tuple(columns), named), list[FabricRow]()
 
@@ -138,7 +139,7 @@ def read_fabric_rows(
 def points_of(
     rows: Iterable[FabricRow], transfers: int, rate_unit: float = 1e6
 ) -> tuple[list[SeriesPoint], list[str]]:
-    """The points by size, and what is said of rows that were rounded or are none."""
+    """Return the points by size, and notes on rows that are rounded or unusable."""
     known = list(rows)
     points = [point_of(row, transfers, rate_unit) for row in known]
     good = sorted(filter(None, points), key=lambda point: point.message_bytes)
@@ -152,12 +153,12 @@ def points_of(
 
 
 def point_of(row: FabricRow, transfers: int, rate_unit: float = 1e6) -> SeriesPoint | None:
-    """The point of a row; None when a number is none (``inf`` of a run shorter than the clock's
-    microsecond).
+    """Return the point of a row; None if a number is invalid (``inf`` for a run shorter than 1 us).
 
     ``transfers`` per iteration: 2 for a ping-pong, whose time is half a round trip; 1 for a stream.
-    The program cuts the elapsed time to whole microseconds: one of them, shared by all transfers,
-    is the least step of the time. ``rate_unit``: bytes per second of one unit of the rate's column.
+    The program truncates the elapsed time to whole microseconds, so the step of the time is at
+    least 1 us divided by all transfers. ``rate_unit``: bytes per second for one unit of the rate
+    column.
     """
     time, rate, messages = number(row.time), number(row.rate), number(row.messages or "0")
     if time is None or rate is None or messages is None or time <= 0:
@@ -169,7 +170,7 @@ def point_of(row: FabricRow, transfers: int, rate_unit: float = 1e6) -> SeriesPo
         hrt_ns=hrt,
         time_ns=whole,
         goodput_bytes_per_s=rate * rate_unit,
-        # below that two decimals say too little
+        # below that, two decimals are too coarse
         messages_per_s=messages * 1e6 if messages >= 1.0 else None,
         iterations=row.iterations,
         time_step_ns=step,
@@ -179,8 +180,8 @@ def point_of(row: FabricRow, transfers: int, rate_unit: float = 1e6) -> SeriesPo
 
 
 def command_before(page: Page, start: int, program: re.Pattern[str]) -> tuple[str, str]:
-    """(program, the rest of its line) of the nearest command before line index ``start``, not
-    beyond another result.
+    """Return (program, rest of its line) of the nearest command before line index ``start``,
+    searching back to the previous result.
     """
     for index in range(start, max(-1, start - _LOOK_BACK), -1):
         line = page.lines[index]
@@ -193,11 +194,13 @@ def command_before(page: Page, start: int, program: re.Pattern[str]) -> tuple[st
 
 
 def option_of(rest: str, letter: str) -> str:
-    """The value of ``-p psm3`` or ``-ppsm3`` in the rest of a command line; "" without."""
+    """Return the value of ``-p psm3`` or ``-ppsm3`` in the rest of a command line; "" if it is
+    absent.
+    """
     match = re.search(rf"(?:^|\s)-{letter} ?([^\s-]\S{{0,63}})", rest)
     return match.group(1).strip("'\":") if match else ""
 
 
 def provider_of(rest: str) -> str:
-    """The libfabric provider that a command line asks for."""
+    """Return the libfabric provider that a command line requests."""
     return option_of(rest, "p")

@@ -13,14 +13,12 @@ from wireproof.model.series import Series, ToolRequest
 __all__ = ["ADAPTER", "startup"]
 
 
-# --- Intel MPI Benchmarks (3.x, 4.x, 2017 to 2021: MPI1, P2P, RMA, EXT, NBC, MT): what they print
-# and their options.
-#
-# A run has a title, a head and one table per benchmark and number of processes; a pasted piece has
-# often one table only.
+# --- Intel MPI Benchmarks (3.x, 4.x, 2017 to 2021: MPI1, P2P, RMA, EXT, NBC, MT): output and
+# options. A run has a title, a head and one table per benchmark and number of processes; a pasted
+# excerpt often has only one table.
 
-# --- What Intel MPI prints before a run's title when I_MPI_DEBUG is set: where the ranks are, which
-# provider carries.
+# --- What Intel MPI prints before a run's title if I_MPI_DEBUG is set: the hosts of the ranks and
+# the provider.
 
 _MARK = "MPI startup():"
 _RANK = re.compile(r"MPI startup\(\): +(\d{1,7}) +\d{1,10} +([A-Za-z0-9][A-Za-z0-9_.-]{0,63}) +\{")
@@ -30,9 +28,11 @@ _MOST = 20_000
 
 
 def startup(page: Page, title: int) -> tuple[list[str], list[str]]:
-    """(hosts of all ranks, each once, in the order of the ranks; notes: the provider, and ranks on
-    one host). Reads backwards from line index ``title`` as long as the lines are Intel MPI's, or
-    few others between them.
+    """Return the hosts of all ranks, each once, in rank order; and notes on the provider and on
+    ranks that share a host.
+
+    It reads backwards from line index ``title`` while lines are from Intel MPI, or only a few
+    others lie between them.
     """
     ranks: dict[int, str] = {}
     provider, others = "", 0
@@ -58,13 +58,13 @@ def startup(page: Page, title: int) -> tuple[list[str], list[str]]:
 
 
 _PATIENCE = 2000
-"""Lines between two tables (warnings, other output) after which what the run's title said is
-forgotten.
+"""After this many lines between two tables (warnings, other output), the run's title no longer
+applies.
 """
 
 
 def parse(page: Page, start: int) -> Parsed:
-    """All tables of the run whose title, or first table, is on line index ``start``."""
+    """Parse all tables of the run whose title, or first table, is on line index ``start``."""
     lines, run, found = page.lines, ImbRun(), list[Series]()
     index, idle = start, 0
     while index < len(lines) and idle <= _PATIENCE:
@@ -89,7 +89,7 @@ def parse(page: Page, start: int) -> Parsed:
 
 
 def _logs(sizes: tuple[int, ...]) -> tuple[int, int] | None:
-    """(k, n) when the sizes are 2^k, 2^(k+1) ... 2^n, with or without 0; None otherwise."""
+    """Return (k, n) if the sizes are 2^k, 2^(k+1) ... 2^n, with or without 0; otherwise None."""
     wanted = sorted(set(sizes) - {0})
     if not wanted:
         return None
@@ -98,13 +98,13 @@ def _logs(sizes: tuple[int, ...]) -> tuple[int, int] | None:
 
 
 def _sizes(request: ToolRequest, suite: str) -> list[str]:
-    """The option that asks for the sizes."""
+    """Return the options that select the sizes."""
     if any(size < 0 for size in request.sizes):
         raise BadInput(f"{request.program}: a message size cannot be negative.")
     if suite == "MT":
         return ["-datatype", "char", "-count", ",".join(map(str, request.sizes))]
     logs = _logs(request.sizes)
-    # IMB-P2P's range k:n is without 0
+    # the range k:n of IMB-P2P does not include 0
     if logs is not None and not (suite == "P2P" and 0 in request.sizes):
         return ["-msglog", f"{logs[0]}:{logs[1]}"]
     if suite == "P2P":
@@ -118,14 +118,14 @@ def _sizes(request: ToolRequest, suite: str) -> list[str]:
 
 
 def _suite(program: str) -> str:
-    """``P2P`` for ``/opt/intel/bin/IMB-P2P``, ``MPI1`` for ``mpitests-IMB-MPI1`` and
+    """Return ``P2P`` for ``/opt/intel/bin/IMB-P2P``, ``MPI1`` for ``mpitests-IMB-MPI1`` and
     ``IMB-MPI1-GPU``.
     """
     return program.rsplit("/", 1)[-1].upper().rpartition("IMB-")[2].partition("-")[0]
 
 
 def _refuse(request: ToolRequest, suite: str) -> None:
-    """Raises BadInput for what IMB leaves to the launcher or cannot do."""
+    """Raise BadInput for requests that IMB leaves to the launcher or does not support."""
     if request.seconds is not None and suite in ("P2P", "MT"):
         raise BadInput(f"{request.program} has no time limit: give iterations.")
     refuse_others(
@@ -138,7 +138,7 @@ def _refuse(request: ToolRequest, suite: str) -> None:
 
 
 def argv(request: ToolRequest) -> tuple[str, ...]:
-    """``IMB-MPI1 -msglog 0:22 -iter 1000 -time 10 PingPong``; ``seconds`` is the limit for one
+    """Return ``IMB-MPI1 -msglog 0:22 -iter 1000 -time 10 PingPong``; ``seconds`` limits each
     message size.
     """
     suite = _suite(request.program)

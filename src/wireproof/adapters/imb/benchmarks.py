@@ -1,5 +1,5 @@
-"""The benchmarks of IMB (MPI1, P2P, RMA, EXT, NBC, MPI4, MT): what is timed and how the numbers are
-made of it.
+"""The benchmarks of IMB (MPI1, P2P, RMA, EXT, NBC, MPI4, MT): what is timed, and how the numbers
+are calculated.
 """
 
 from dataclasses import dataclass, replace
@@ -9,12 +9,12 @@ from wireproof.model.series import Traffic
 
 @dataclass(frozen=True, slots=True)
 class ImbTest:
-    """``clock``: the column whose time stands for the row and, where there is one, makes the
-    bandwidth.
+    """One benchmark.
 
-    ``messages``: ``messages`` x pairs x size / time is the printed bandwidth (0: no such identity).
-    ``per_pair``: the bandwidth is the sum over the pairs of processes. ``one_size``: the benchmark
-    has one size, whatever was asked for.
+    ``clock``: the column with the time of the row, from which the bandwidth is calculated if it has
+    one. ``messages``: the printed bandwidth is ``messages`` x pairs x size / time (0: no such
+    relation). ``per_pair``: the bandwidth is the sum over the pairs of processes. ``one_size``: the
+    benchmark has only one size.
     """
 
     metric: str
@@ -95,8 +95,8 @@ _OVERLAP = ImbTest(
     clock="t_pure",
 )
 
-# P2P: time is the mean over the processes, rate = messages of all processes / the slowest process's
-# time.
+# P2P: time is the mean over the processes; rate = messages of all processes / time of the slowest
+# process.
 _ALL = "bandwidth = messages of all processes x size / the slowest process's time; t = mean time"
 _P2P: dict[str, ImbTest] = {
     "pingpong": replace(
@@ -233,7 +233,7 @@ def _one_sided(name: str, mode: str, active: bool) -> ImbTest | None:
 
 
 def _synchronized(name: str, verb: str, traffic: Traffic, mode: str, active: bool) -> ImbTest:
-    """One operation and its synchronization, each time or once for all."""
+    """Return the test for one operation with its synchronization, each time or once at the end."""
     each = mode != "AGGREGATE"
     end = ("a fence" if active else "a flush") + (" each" if each else " once, after the last")
     text = f"t = time of one {verb} with {end}; bandwidth = size / t"
@@ -270,11 +270,11 @@ def _unknown(columns: list[str]) -> ImbTest:
 def described(
     name: str, columns: list[str], mode: str = "", part: str = "", version: tuple[int, int] = (0, 0)
 ) -> ImbTest:
-    """The test behind ``# Benchmarking NAME``.
+    """Return the test named in ``# Benchmarking NAME``.
 
-    ``columns`` are the table's (``bytes``, ``t``, ``rate`` ...): a name that two programs share is
-    told apart by them. ``mode`` is what ``# MODE:`` says, ``part`` the program in the title,
-    ``version`` its number ((0, 0): not printed).
+    ``columns``: the table's columns (``bytes``, ``t``, ``rate`` ...), which distinguish tests of
+    two programs with the same name. ``mode``: the text after ``# MODE:``; ``part``: the program in
+    the title; ``version``: its number ((0, 0): not printed).
     """
     plain = name.split("(")[0].strip().lower().removeprefix("multi-")
     if plain in _P2P and ("P2P" in part or {"t", "rate"} <= set(columns)):

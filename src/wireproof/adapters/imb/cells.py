@@ -1,10 +1,10 @@
-"""The numbers of an IMB table: columns, units, and rows that do not stand as they were printed (one
-cell a line, as a PDF's text has them, or with a remark behind).
+"""The numbers of an IMB table: columns, units, and rows whose layout is lost (one cell per line, as
+in text from a PDF, or with a remark at the end).
 
 ``Mbytes/sec`` is 2^20 bytes before IMB 2018 and 10^6 since; the arithmetic of the rows decides.
-Five numbers are one row of size, repetitions, t, bandwidth and rate only if bandwidth x t = size
-and rate x t = 1: the order inside a row may have been lost, so the order that fits is taken, and
-none if two fit.
+Five numbers are a row of size, repetitions, t, bandwidth and rate only if bandwidth x t = size and
+rate x t = 1. Their order may have been lost, so the only order that fits is taken, and none if
+several fit.
 """
 
 from collections.abc import Iterable, Sequence
@@ -20,18 +20,16 @@ MEBI = 2.0**20
 
 _AGREE = 0.012
 _ROUNDING = 0.006
-"""A row whose printed digits may hide more than this share says nothing: 10^6 and 2^20 are 4.9 %
-apart.
-"""
+"""A row whose rounding may hide more than this share is not used: 10^6 and 2^20 are 4.9 % apart."""
 
 
 @dataclass(frozen=True, slots=True)
 class Megabyte:
-    """``bytes`` of one MB, None when nothing tells; ``doubt`` says what speaks against it ("" for
-    nothing).
+    """``bytes`` of one MB, None if nothing determines it; ``doubt``: the evidence against it, "" if
+    there is none.
 
-    ``by_version``: the program's version tells, so that it holds for rows that have too few digits
-    to tell by themselves.
+    ``by_version``: the program's version determines it, so it also holds for rows with too few
+    digits.
     """
 
     bytes: float | None
@@ -40,9 +38,10 @@ class Megabyte:
 
 
 def ratio(size: float, microseconds: float, mbytes: float, messages: int) -> float | None:
-    """(printed bandwidth with MB = 10^6) x time / (messages x size): 1 for 10^6, 0.954 for 2^20.
+    """Return (printed bandwidth with MB = 10^6) x time / (messages x size): 1 for 10^6, 0.954 for
+    2^20.
 
-    None when the printed digits are too few to tell.
+    None if there are too few printed digits to distinguish them.
     """
     if size <= 0 or microseconds <= 0 or mbytes <= 0 or messages <= 0:
         return None
@@ -52,7 +51,7 @@ def ratio(size: float, microseconds: float, mbytes: float, messages: int) -> flo
 
 
 def _votes(ratios: Iterable[float | None]) -> tuple[int, int, int]:
-    """How many rows speak for 10^6, for 2^20, for neither."""
+    """Return how many rows support 10^6, 2^20, and neither."""
     mega = mebi = neither = 0
     for value in ratios:
         if value is None:
@@ -67,8 +66,8 @@ def _votes(ratios: Iterable[float | None]) -> tuple[int, int, int]:
 
 
 def megabyte(version: tuple[int, int], ratios: Iterable[float | None]) -> Megabyte:
-    """The bytes of a printed MB, from the program's version ((0, 0): not in the text) and the rows'
-    arithmetic.
+    """Return the bytes of a printed MB, from the program's version ((0, 0): unknown) and the
+    arithmetic of the rows.
     """
     mega, mebi, neither = _votes(ratios)
     said = (MEBI if version[0] < 2018 else MEGA) if version[0] else None
@@ -106,8 +105,8 @@ def _near(value: float, true: float, rounding: float) -> bool:
 
 
 def _fits(columns: Sequence[str], words: Sequence[str]) -> bool:
-    """True when the words, in this order, are a row: kinds of number and both identities, for one
-    pair of processes.
+    """Return True if the words, in this order, are a row: their kinds of numbers and both relations
+    fit, for one pair of processes.
     """
     row = dict(zip(columns, words, strict=True))
     if not all(row[name].isdigit() for name in ("bytes", "repetitions", "rate") if name in row):
@@ -125,7 +124,7 @@ def _fits(columns: Sequence[str], words: Sequence[str]) -> bool:
 
 
 def _row(columns: Sequence[str], words: Sequence[str]) -> list[str] | None:
-    """The words in the order of the columns; None when no order, or more than one, makes a row."""
+    """Return the words in the order of the columns; None if no order fits, or more than one."""
     if _fits(columns, words):
         return list(words)
     orders = (order for order in permutations(words) if _fits(columns, order))
@@ -134,8 +133,8 @@ def _row(columns: Sequence[str], words: Sequence[str]) -> list[str] | None:
 
 
 def _cells(page: Page, start: int) -> tuple[list[tuple[str, int]], int]:
-    """(word, line index) of the lines that hold one number each, and the index of the line that
-    ends them.
+    """Return (word, line index) for the lines that hold one number each, and the index of the line
+    that ends them.
     """
 
     def take(rows: Rows, index: int) -> list[str] | What:
@@ -151,8 +150,8 @@ def _cells(page: Page, start: int) -> tuple[list[tuple[str, int]], int]:
 
 
 def rows_of_cells(page: Page, start: int, columns: Sequence[str]) -> Rows | None:
-    """The rows from line index ``start`` on; None when these are no such cells. What does not fit
-    is ``torn``.
+    """Return the rows from line index ``start`` on; None if there are no such cells. Cells that do
+    not fit are ``torn``.
     """
     if not _NEEDED <= set(columns) <= _KNOWN:
         return None
@@ -173,11 +172,12 @@ def rows_of_cells(page: Page, start: int, columns: Sequence[str]) -> Rows | None
 
 
 def with_remarks(page: Page, rows: Rows, first: int, width: int) -> Rows:
-    """The rows, and those with a remark behind the last number (``97.62 <-- drops here``).
+    """Return the rows, including those with a remark after the last number (``97.62 <-- drops
+    here``).
 
-    A blank stands between them: other output that fell into a row is glued to a number that may be
-    short. Such a row stands next to another row: further down, numbers with words behind them are
-    something else.
+    A blank must separate them: other output that was mixed into a row follows a number directly and
+    may have shortened it. Such a row must be next to another row, since a number followed by words
+    further down is something else.
     """
     measured = set(rows.lines)
     for index in range(first, min(rows.after, len(page.lines) - page.cut)):
@@ -206,11 +206,10 @@ _LARGEST_BYTES = 1 << 50
 
 @dataclass(slots=True)
 class CellTable:
-    """``values[i]``: the numbers of the row on line index ``lines[i]``, by column; ``words`` as
-    they were printed.
+    """``values[i]``: numbers of the row on line index ``lines[i]``, by column; ``words``: the same
+    as printed.
 
-    ``megabytes[i]``: bytes of an MB in that row, 0 where neither a version nor the row itself can
-    tell.
+    ``megabytes[i]``: bytes of an MB in that row, 0 if neither a version nor the row determines it.
     """
 
     columns: list[str]
@@ -225,8 +224,8 @@ class CellTable:
 
 
 def _numbers(words: list[str], line: str) -> list[float] | None:
-    """The row's numbers; None when one is no finite number >= 0 in plain digits."""
-    # cheaper than to look at the words; a remark may have both
+    """Return the numbers of the row; None if a word is not a finite number >= 0 in plain digits."""
+    # cheaper than checking the words; only a remark may contain both
     if not line.isascii() or "_" in line:
         text = "".join(words)
         if not text.isascii() or "_" in text:
@@ -235,7 +234,7 @@ def _numbers(words: list[str], line: str) -> list[float] | None:
         values = list(map(float, words))
     except ValueError:
         return None
-    # a sum with a NaN in it is below nothing
+    # comparisons with NaN are false
     return values if min(values) >= 0.0 and sum(values) < _MOST else None
 
 
@@ -255,16 +254,16 @@ def table_of(page: Page, columns: list[str], rows: Rows) -> CellTable:
 
 
 def clock_of(table: CellTable, test: ImbTest) -> int | None:
-    """The column of the time that stands for the row: the same benchmark prints one time or three,
-    by mode.
+    """Return the column with the time of the row; depending on the mode, a benchmark prints one
+    time or three.
     """
     names = (test.clock, "t", "t_max", "t_avg") if test.clock else ()
     return next((place for name in names if (place := table.column(name)) is not None), None)
 
 
 def ratios_of(table: CellTable, test: ImbTest, pairs: int) -> list[float | None]:
-    """Per row: the printed bandwidth against what size and time (or rate) make of it, for MB =
-    10^6; None: unclear.
+    """Return for each row the ratio of the printed bandwidth to size / time (or rate x size), for
+    MB = 10^6; None if unclear.
     """
     size, goodput = table.column("bytes"), table.column("goodput")
     time, rate = clock_of(table, test), table.column("rate")
@@ -282,7 +281,9 @@ def ratios_of(table: CellTable, test: ImbTest, pairs: int) -> list[float | None]
 
 
 def step_of_word(word: str) -> float:
-    """``step_of``, at once for what IMB prints: whole numbers and two decimals."""
+    """Return ``step_of``, with a shortcut for IMB's usual formats: whole numbers and two
+    decimals.
+    """
     if word[-3:-2] == ".":
         return 0.01
     return 1.0 if word.isdigit() else step_of(word)

@@ -1,5 +1,5 @@
-"""What stands above the rows of an IMB table: the run's title, the benchmark, the processes, the
-columns' names.
+"""The lines above the rows of an IMB table: the run's title, the benchmark, the processes, the
+column names.
 """
 
 import re
@@ -71,8 +71,8 @@ _PATIENCE = 40
 
 @dataclass(slots=True)
 class ImbRun:
-    """What the head of a run says: ``version`` (0, 0), ``part`` "" and None where it does not (a
-    pasted table).
+    """The head of a run. A pasted table may lack it: ``version`` is then (0, 0), ``part`` "", and
+    other fields None.
     """
 
     version_text: str = ""
@@ -84,7 +84,7 @@ class ImbRun:
     notes: list[str] = field(default_factory=list)
 
     def learn(self, line: str) -> None:
-        """Takes what one line of the head says."""
+        """Read one line of the head."""
         maximum, window = _MAXIMUM.search(line), _WINDOW.search(line)
         if maximum is not None:
             self.largest_bytes = int(maximum.group(1))
@@ -94,8 +94,8 @@ class ImbRun:
 
 @dataclass(slots=True)
 class Heading:
-    """``first``: index of the first line below it. ``columns`` is empty when no line of column
-    names was found.
+    """The heading of a table. ``first``: index of the first line below it. ``columns`` is empty if
+    no line of column names was found.
     """
 
     name: str = ""
@@ -111,17 +111,19 @@ class Heading:
 
 
 def is_own(line: str) -> bool:
-    """True when the line has one of IMB's signs, in whatever sentence."""
+    """Return True if the line contains one of IMB's signs."""
     return _SIGN.search(line) is not None
 
 
 def is_table(line: str) -> bool:
-    """True when a table's heading starts here."""
+    """Return True if a table's heading starts on this line."""
     return _TABLE.match(line) is not None
 
 
 def run_of(line: str) -> ImbRun | None:
-    """The run that a title such as ``# Intel(R) MPI Benchmarks 2021.11, MPI-1 part`` starts."""
+    """Return the run that a title such as ``# Intel(R) MPI Benchmarks 2021.11, MPI-1 part``
+    starts.
+    """
     if "MPI Benchmark" not in line or _TITLE.match(line) is None:
         return None
     found = _VERSION.search(line)
@@ -133,14 +135,16 @@ def run_of(line: str) -> ImbRun | None:
 
 
 def ends_table(line: str) -> bool:
-    """True for a line that stands below a table's last row: the rule above the next, the farewell,
-    another result.
+    """Return True for a line below a table's last row: the rule above the next table, the final
+    message, or another result.
     """
     return line.lstrip().startswith("#-") or "MPI_Finalize" in line or starts_result(line)
 
 
 def _columns(line: str) -> list[str]:
-    """The roles of a line of column names; unknown names stay. Empty for any other line."""
+    """Return the roles of a line of column names; unknown names are kept. Empty for any other
+    line.
+    """
     words = _BETWEEN.sub(" ", line).split()
     if not 2 <= len(words) <= _MOST_COLUMNS:
         return []
@@ -152,7 +156,7 @@ def _columns(line: str) -> list[str]:
 
 
 def _sorted(columns: list[str]) -> list[str]:
-    """Names that stood on two lines, in the order of the rows: the size and the repetitions come
+    """Return column names from two lines in the order of the rows: size and repetitions come
     first.
     """
     return [one for one in _LEADING if one in columns] + [
@@ -161,7 +165,7 @@ def _sorted(columns: list[str]) -> list[str]:
 
 
 def _hint(page: Page, start: int) -> str:
-    """A benchmark's name in the lines just above bare column names."""
+    """Return a benchmark's name from the lines just above bare column names."""
     for index in range(start - 1, max(-1, start - 5), -1):
         found = _HINT.search(page.lines[index][:200])
         if found is not None:
@@ -176,7 +180,7 @@ _SAYS = {
     "waiting": _WAITING,
     "window": _WINDOW,
 }
-"""The numbers of a heading, by the field that they fill."""
+"""The numbers of a heading, by field."""
 
 
 def _learn(heading: Heading, line: str) -> None:
@@ -192,7 +196,7 @@ def _learn(heading: Heading, line: str) -> None:
 
 
 def _second_line(page: Page, heading: Heading) -> None:
-    """Column names that a page has broken into two lines."""
+    """Add column names that are continued on a second line."""
     for index in range(heading.first, min(heading.first + 3, len(page.lines))):
         more = _columns(page.lines[index])
         if more and not set(more) & set(heading.columns):
@@ -204,18 +208,18 @@ def _second_line(page: Page, heading: Heading) -> None:
 
 
 def _begins_another(line: str, columns: list[str]) -> bool:
-    """True for the heading of another table, and for a title."""
+    """Return True for the heading of another table, and for a title."""
     return (is_table(line) and not columns) or _TITLE.match(line) is not None
 
 
 def _may_tell(line: str, below: int, named: bool) -> bool:
-    """True for IMB's own lines: its comments, and those just below a benchmark's name."""
+    """Return True for IMB's lines: comments, and lines just below a benchmark's name."""
     return line.lstrip().startswith("#") or (named and below <= 4)
 
 
 def read_heading(page: Page, start: int) -> Heading:
-    """The heading that begins on line index ``start``: at its ``# Benchmarking`` or at bare column
-    names.
+    """Read the heading that begins on line index ``start``, with ``# Benchmarking`` or with bare
+    column names.
     """
     lines, heading, idle = page.lines, Heading(first=start + 1), 0
     last = len(lines) - 1
@@ -250,8 +254,8 @@ _DATE = re.compile(
 
 
 def date_of(text: str) -> datetime | None:
-    """The first line such as ``# Date : Fri Nov 20 19:48:53 2026``; it has no time zone, and is
-    read as UTC. None without one.
+    """Return the first date such as ``# Date : Fri Nov 20 19:48:53 2026``, read as UTC because it
+    has no time zone; None if there is none.
     """
     for line in text.splitlines():
         if line.startswith("# Date ") and (found := _DATE.match(line)):

@@ -1,4 +1,4 @@
-"""One IMB table, from its heading to its last row, as series: one, or one per group in ``-multi
+"""One IMB table, from its heading to its last row, as one series, or one per group with ``-multi
 1``.
 """
 
@@ -27,18 +27,18 @@ from wireproof.adapters.rows import Rows, number, read_rows, times, whole
 from wireproof.model.quantity import counted
 from wireproof.model.series import Series, SeriesPoint
 
-# --- Why an IMB table is not complete.
+# --- Reasons why an IMB table is incomplete.
 
 _FAILURES = {
-    "time-out": "the time limit of the run was over (option -time)",
+    "time-out": "the time limit of the run was reached (option -time)",
     "out-of-mem": "it would have needed more memory than allowed (option -mem)",
     "int-overflow": "size x processes does not fit the program's integers",
 }
 
 
 def _failure(page: Page, rows: Rows, first: int) -> str:
-    """A row that is not there: the program says why (``4096 time-out.; ...``), or other output fell
-    into its line.
+    """Return why a row is missing: the program's reason (``4096 time-out.; ...``), or other output
+    in its line.
     """
     measured = set(rows.lines)
     for index in range(first, min(rows.after, len(page.lines))):
@@ -60,8 +60,8 @@ def _begins_as_row(words: list[str]) -> bool:
 
 
 def _stopped(page: Page, rows: Rows, table: CellTable, run: ImbRun, test: ImbTest) -> str:
-    """Why a table that nothing of IMB's follows is short of what the run's head announced; "" when
-    it is not.
+    """Return why a table without further IMB output ends before the size that the head announces;
+    "" if it does not.
     """
     size = table.column("bytes")
     if run.largest_bytes is None or size is None or test.one_size or not table.values:
@@ -78,7 +78,7 @@ def _stopped(page: Page, rows: Rows, table: CellTable, run: ImbRun, test: ImbTes
 
 
 def _goes_on(line: str) -> bool:
-    """True for what IMB prints behind a whole table."""
+    """Return True for a line that IMB prints after a complete table."""
     return line.startswith("#-") or "MPI_Finalize" in line or is_table(line)
 
 
@@ -109,14 +109,14 @@ _ZERO_DEFECTS = 0.01  # the program's own tolerance
 
 
 def _pairs(heading: Heading, test: ImbTest) -> int:
-    """How many pairs (in a ring: processes) the printed bandwidth sums."""
+    """Return how many pairs (in a ring: processes) the printed bandwidth sums."""
     if not test.per_pair or heading.processes is None:
         return 1
     return max(1, heading.processes if test.traffic == "ring" else heading.processes // 2)
 
 
 def _unit(table: CellTable, test: ImbTest, pairs: int, version: tuple[int, int]) -> Megabyte:
-    """What MB is in the table. Fills ``table.megabytes``."""
+    """Return what MB means in the table. Fills ``table.megabytes``."""
     ratios = ratios_of(table, test, pairs)
     if {"t", "rate"} <= set(table.columns):  # IMB-P2P, which came with 2019
         version = max(version, (2019, 0))
@@ -127,7 +127,7 @@ def _unit(table: CellTable, test: ImbTest, pairs: int, version: tuple[int, int])
 
 
 class _Cells:
-    """Where each number of a row stands; worked out once per table."""
+    """The positions of the numbers in a row; determined once per table."""
 
     def __init__(self, table: CellTable, test: ImbTest) -> None:
         self.test = test
@@ -167,8 +167,8 @@ class _Cells:
 
 
 def _points(table: CellTable, test: ImbTest, only: int | None) -> list[SeriesPoint]:
-    """The rows (of group ``only``) as points, by size; rows of one size stay in the order
-    printed.
+    """Return the rows (of group ``only``) as points, by size; rows of the same size keep their
+    order.
     """
     cells, group = _Cells(table, test), table.column("group")
     rows = zip(table.values, table.words, table.lines, table.megabytes, strict=True)
@@ -186,8 +186,8 @@ def _extra(name: str) -> str:
 
 
 def _guess(table: CellTable) -> str:
-    """The benchmark behind bare column names, by the columns and by how bandwidth, size and time
-    are tied.
+    """Return the benchmark that bare column names belong to, from the columns and the relation
+    between bandwidth, size and time.
     """
     if table.column("goodput") is None:
         return ""
@@ -240,7 +240,7 @@ def _groups(table: CellTable) -> Sequence[int | None]:
 def _base(
     page: Page, start: int, heading: Heading, run: ImbRun, name: str, test: ImbTest
 ) -> Series:
-    """The series without its rows."""
+    """Return the series without its rows."""
     return Series(
         tool="imb",
         version=run.version_text,
@@ -266,7 +266,7 @@ def _base(
 
 
 def _rows(page: Page, heading: Heading) -> tuple[Rows, bool]:
-    """The rows below a heading; True when each cell stands on a line of its own."""
+    """Return the rows below a heading; True if each cell is on a separate line."""
     rows = read_rows(page, heading.first, (len(heading.columns),), ends_table)
     cells = None
     if rows.torn and not rows.fields:
@@ -292,8 +292,8 @@ def _test_of(heading: Heading, table: CellTable, name: str, run: ImbRun) -> ImbT
 
 
 def read_table(page: Page, start: int, run: ImbRun) -> Parsed:
-    """The table whose heading begins on line index ``start``. No series when the text ends inside
-    that line.
+    """Parse the table whose heading begins on line index ``start``. No series if the text ends
+    inside that line.
     """
     heading = read_heading(page, start)
     if not heading.columns:

@@ -1,7 +1,7 @@
 """iperf3 and iperf 2: JSON (``-J``, ``--json-stream``), text, and the options.
 
-In JSON the sums at the end are the result, the intervals say how even it was. The text of iperf 2
-is read too. Transfer and byte rates count in powers of 1024, bit rates in powers of 1000.
+In JSON the sums at the end are the result, and the intervals show how steady it was. The text of
+iperf 2 is read too. Transfers and byte rates count in powers of 1024, bit rates in powers of 1000.
 """
 
 import re
@@ -25,8 +25,8 @@ _EVENT = re.compile(r'"event" ?: ?"(\w{1,20})"')
 
 
 def _flow(end: dict[str, Any], suffix: str) -> IperfFlow | None:
-    """What arrived; what was sent, if the other end did not tell. UDP of old versions: sent x (1 -
-    lost / all).
+    """Return the received rate, or the sent rate if the other end did not report. For UDP of old
+    versions: sent x (1 - lost / all).
     """
     received, sent = member(end, f"sum_received{suffix}"), member(end, f"sum_sent{suffix}")
     plain = member(end, "sum") if not suffix else {}
@@ -52,14 +52,16 @@ def _arrived(plain: dict[str, Any]) -> float | None:
 
 
 def _members(rows: object, name: str) -> list[dict[str, Any]]:
-    """The member ``name`` of each object of a list; none when it is no list."""
+    """Return the member ``name`` of each object of a list; empty if ``rows`` is not a list."""
     if not isinstance(rows, list):
         return []
     return [member(one, name) for one in rows if isinstance(one, dict)]
 
 
 def _streams(end: dict[str, Any]) -> IperfFlow | None:
-    """The first versions have no sums for one stream, only what each stream's ends counted."""
+    """Return the flow from the streams' ends: the first versions have no sums for a single
+    stream.
+    """
     ends = _members(end.get("streams"), "receiver")
     rates = [amount(one.get("bits_per_second")) for one in ends]
     known = [rate for rate in rates if rate]
@@ -90,8 +92,8 @@ def _extra(
 
 
 def _range(intervals: object, name: str) -> dict[str, float]:
-    """Slowest and fastest whole interval; a last one that is shorter than half of the first is left
-    out.
+    """Return the slowest and the fastest whole interval; a last interval shorter than half of the
+    first is left out.
     """
     kept = [one for one in _members(intervals, name) if one.get("omitted") is not True]
     length = amount(kept[0].get("seconds")) if kept else None
@@ -167,13 +169,13 @@ def _parsed(page: Page, start: int, document: JsonText) -> Parsed:
 
 
 def parse_document(page: Page, start: int) -> Parsed:
-    """The document whose ``"start": {`` is on line index ``start``."""
+    """Parse the document whose ``"start": {`` is on line index ``start``."""
     return _parsed(page, start, document_at(page, start, DOCUMENT))
 
 
 @dataclass(slots=True)
 class _Events:
-    """The events of one run, gathered into the document that ``-J`` would have printed."""
+    """The events of one run, combined into the document that ``-J`` prints."""
 
     value: dict[str, Any] = field(default_factory=lambda: {"intervals": []})
     whole: bool = False
@@ -189,7 +191,7 @@ class _Events:
 
 
 def parse_stream(page: Page, start: int) -> Parsed:
-    """One event a line: start, intervals, end."""
+    """Parse one event per line: start, intervals, end."""
     events, after = _Events(), start
     for index in range(start, len(page.lines)):
         line = page.lines[index]
@@ -201,12 +203,12 @@ def parse_stream(page: Page, start: int) -> Parsed:
             events.take(page, line, kind)
         if events.whole:
             break
-    why = "" if events.whole else "the events end without the end's own: the run did not finish"
+    why = "" if events.whole else "the events stop without the end event: the run did not finish"
     return _parsed(page, start, JsonText(events.value, after, why))
 
 
 def _kind_of(line: str) -> str:
-    """``start`` of a line that holds the event; "" when it holds none."""
+    """Return the kind of event on a line, such as ``start``; "" if there is none."""
     event = _EVENT.search(line) if line.lstrip().startswith("{") else None
     return event.group(1) if event else ""
 
@@ -228,7 +230,7 @@ _ABLE = (
 
 
 def parse(page: Page, start: int) -> Parsed:
-    """The run that begins on line index ``start``."""
+    """Parse the run that begins on line index ``start``."""
     line = page.lines[start]
     if STREAM.search(line):
         return parse_stream(page, start)
@@ -239,7 +241,7 @@ def parse(page: Page, start: int) -> Parsed:
 
 def _whole(seconds: float, what: str) -> str:
     if seconds != int(seconds) or seconds < 0:
-        raise BadInput(f"iperf3 takes whole seconds {what}: {seconds:g} is none.")
+        raise BadInput(f"iperf3 takes whole seconds {what}, not {seconds:g}.")
     return str(int(seconds))
 
 
@@ -248,7 +250,7 @@ def _client(request: ToolRequest) -> list[str]:
         raise BadInput("iperf3's client needs the server's address.")
     if len(request.sizes) > 1:
         raise BadInput(
-            f"iperf3 measures one block length a run: {len(request.sizes)} sizes were asked for."
+            f"iperf3 measures one block length a run: {len(request.sizes)} sizes were requested."
         )
     if request.seconds is not None and request.iterations is not None:
         raise BadInput("iperf3 runs for seconds or for a number of blocks, not both.")
@@ -264,11 +266,11 @@ def _client(request: ToolRequest) -> list[str]:
 
 
 def argv(request: ToolRequest) -> tuple[str, ...]:
-    """``iperf3 -c SERVER -t 12 -O 2 -l 1048576 -J -A 4``; the server serves one client and ends
-    (``-s -1``).
+    """Return ``iperf3 -c SERVER -t 12 -O 2 -l 1048576 -J -A 4``; the server serves one client and
+    ends (``-s -1``).
 
-    ``benchmark``: tcp (the default), udp, reverse, bidir. ``seconds`` are measured,
-    ``omit_seconds`` run before them.
+    ``benchmark``: tcp (default), udp, reverse, bidir. ``omit_seconds`` come before the measured
+    ``seconds``.
     """
     refuse_others(request, "iperf3", *_ABLE)
     if request.benchmark not in _BENCHMARKS:

@@ -15,7 +15,7 @@ _FORMULA = "payload that arrived / time, summed over the streams"
 
 @dataclass(frozen=True, slots=True)
 class IperfFlow:
-    """One direction. ``basis``: whose count it is (``received`` is what a link is judged by)."""
+    """One direction. ``basis``: which end counted (``received`` is what a link is judged by)."""
 
     bytes_per_s: float
     basis: str
@@ -39,9 +39,9 @@ def _values(flows: list[IperfFlow], values: dict[str, float]) -> dict[str, float
 
 @dataclass(frozen=True, slots=True)
 class RunInfo:
-    """What a run says of itself. ``message_bytes``: length of one write, None where the log is
-    silent (TCP's default is taken then). ``lines``: first and last, from 1. ``both``: payload went
-    in both directions at once.
+    """Information about a run. ``message_bytes``: length of one write, None if the log does not
+    tell (TCP's default is then assumed). ``lines``: first and last, from 1. ``both``: payload
+    went in both directions at the same time.
     """
 
     lines: tuple[int, int]
@@ -63,7 +63,7 @@ def _notes(info: RunInfo, flows: list[IperfFlow], known: list[IperfFlow]) -> lis
     if len(info.hosts) == 2 and info.hosts[0] == info.hosts[1]:
         notes.append(f"local and remote address are one: both ranks are on {info.hosts[0]}")
     if len(known) < len(flows):
-        notes.append("a rate that cannot be is left out")
+        notes.append("an impossible rate is left out")
     if info.message_bytes is None and known:
         notes.append(
             f"the length of a write is not printed: {_DEFAULT_BLOCK} bytes, TCP's default, is taken"
@@ -85,7 +85,7 @@ def _point(info: RunInfo, known: list[IperfFlow]) -> SeriesPoint:
 
 
 def spread(rates: list[float]) -> dict[str, float]:
-    """Slowest and fastest interval; nothing of one alone."""
+    """Return the slowest and the fastest interval; empty if there is only one."""
     if len(rates) < 2:
         return {}
     return {
@@ -96,14 +96,14 @@ def spread(rates: list[float]) -> dict[str, float]:
 
 
 def _missing(info: RunInfo, known: list[IperfFlow]) -> str:
-    """Why there is no result; "" when every direction has its rate."""
+    """Return why there is no result; "" if every direction has its rate."""
     if len(known) >= (2 if info.both else 1):
         return ""
     return "one of the two directions is missing" if known else "no payload arrived"
 
 
 def series_of(page: Page, flows: list[IperfFlow], info: RunInfo) -> Series:
-    """One point per run; none when a direction is missing."""
+    """Return one point per run; none if a direction is missing."""
     known = [flow for flow in flows if 0 < flow.bytes_per_s < _MOST]
     missing = _missing(info, known)
     if missing:

@@ -1,4 +1,4 @@
-"""The lines of iperf3 and iperf 2: rows, who talks to whom, and where a run ends."""
+"""The lines of iperf3 and iperf 2: rows, addresses, and where a run ends."""
 
 import re
 from dataclasses import dataclass, field
@@ -39,8 +39,8 @@ _OLD = re.compile(r"^ *(?:Client connecting to \S{1,80}, |Server listening on )(
 
 @dataclass(frozen=True, slots=True)
 class IperfRow:
-    """``stream`` is an id, ``SUM``, or "" where a filter took it; ``direction`` TX, RX or "";
-    ``role`` "" for an interval. Bytes per second.
+    """One row. ``stream``: an id, ``SUM``, or "" if a filter removed it; ``direction``: TX, RX or
+    ""; ``role``: "" for an interval. Rates are in bytes per second.
     """
 
     stream: str
@@ -56,7 +56,7 @@ class IperfRow:
 
 
 def row_of(line: str, index: int) -> IperfRow | None:
-    """A printed row, or None."""
+    """Return a printed row, or None."""
     match = ROW.search(line)
     if match is None:
         return None
@@ -79,7 +79,7 @@ def row_of(line: str, index: int) -> IperfRow | None:
 
 @dataclass(slots=True)
 class IperfRun:
-    """One run as far as its lines tell. ``client``: it began with "Connecting to host"."""
+    """One run, as far as its lines show. ``client``: it began with "Connecting to host"."""
 
     old: bool = False
     client: bool = False
@@ -159,7 +159,7 @@ def _length(line: str) -> int | None:
 
 
 def _ends(run: IperfRun, line: str, index: int) -> bool:
-    """True when ``line`` belongs to another result."""
+    """Return True if ``line`` belongs to another result."""
     if _TROUBLE.search(line):
         return False
     if _OWN.search(line):
@@ -170,7 +170,9 @@ def _ends(run: IperfRun, line: str, index: int) -> bool:
 
 
 def _begins_another(run: IperfRun, line: str, index: int) -> bool:
-    """Whether a line that iperf prints at a beginning comes too late to be this run's."""
+    """Return True if a line that iperf prints at the beginning comes too late to belong to this
+    run.
+    """
     begins = _BEGIN.search(line) is not None
     if run.old:
         return begins or (bool(run.rows) and run.report < index - 1)
@@ -179,14 +181,16 @@ def _begins_another(run: IperfRun, line: str, index: int) -> bool:
 
 
 def _closed(run: IperfRun, line: str) -> bool:
-    """A last line without a line end is whole behind the word that such a line ends with."""
+    """Return True if the last line, which has no line end, is complete: it ends with a word that
+    only ends such lines.
+    """
     if _ROLE.search(line) or _FINISH.match(line):
         return True
     return run.old and line.endswith("/sec")
 
 
 def _open(run: IperfRun, line: str) -> None:
-    """Notes who prints: iperf3's client or server, or iperf 2."""
+    """Record which program prints: iperf3's client or server, or iperf 2."""
     if not any(sign in line for sign in _OPENINGS):
         return
     begun = _BEGIN.search(line) is not None
@@ -196,7 +200,7 @@ def _open(run: IperfRun, line: str) -> None:
 
 
 def _take_above(run: IperfRun, lines: list[str]) -> None:
-    """What stands above the first line of a run: the version, the command."""
+    """Read the version and the command above the first line of a run."""
     for line in lines:
         version = _VERSION.search(line)
         run.version = version.group(1) if version else run.version
@@ -204,7 +208,7 @@ def _take_above(run: IperfRun, lines: list[str]) -> None:
 
 
 def collect(page: Page, start: int) -> IperfRun:
-    """The run that begins on line index ``start``."""
+    """Return the run that begins on line index ``start``."""
     run, idle = IperfRun(after=start + 1), 0
     _take_above(run, page.lines[max(0, start - _BEFORE) : start])
     last = len(page.lines) - 1
@@ -242,7 +246,9 @@ def extra(rows: list[IperfRow], chosen: IperfRow) -> dict[str, float]:
 
 
 def datagram(run: IperfRun) -> int | None:
-    """Bytes of a datagram: transfer / datagrams of the summary, as far as the printed digits go."""
+    """Return the bytes of a datagram: transfer / datagrams of the summary, limited by the printed
+    digits.
+    """
     for row in reversed(run.summary or run.rows):
         udp = TAIL_UDP.search(row.tail)
         if udp is not None and int(udp.group(3)) > 0 and row.transfer > 0:

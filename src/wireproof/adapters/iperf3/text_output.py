@@ -12,15 +12,15 @@ from wireproof.adapters.registry import Parsed
 from wireproof.model.quantity import throughput
 from wireproof.model.series import Series
 
-# --- iperf 2's text. It prints no word at the end: which row sums up a run is told by the times of
-# the rows.
+# --- iperf 2's text. No word marks its last row: the times of the rows tell which row sums up a
+# run.
 
 _DEFAULT_SECONDS = 9.5  # a run lasts 10 s unless asked otherwise; it ends a little earlier or later
 
 
 def _whole_row(rows: list[IperfRow]) -> tuple[IperfRow | None, str]:
-    """The row from 0 to the end. A row alone may be a first interval: its length must be that of a
-    run.
+    """Return the row from 0 to the end, and why there is none. A single row may be a first
+    interval, so its length must be that of a run.
     """
     later = [row.start > 0 for row in rows]
     last = rows[-1]
@@ -38,7 +38,7 @@ def _whole_row(rows: list[IperfRow]) -> tuple[IperfRow | None, str]:
 
 
 def _chosen(run: IperfRun) -> tuple[IperfRow | None, str]:
-    """The row that sums up the run, and why there is none."""
+    """Return the row that sums up the run, and why there is none."""
     if run.udp and run.client:
         return _reported(run)
     rows = run.rows
@@ -52,7 +52,7 @@ def _chosen(run: IperfRun) -> tuple[IperfRow | None, str]:
 
 
 def _reported(run: IperfRun) -> tuple[IperfRow | None, str]:
-    """The last row of the server's report in the client's log."""
+    """Return the last row of the server's report in the client's log."""
     rows = [row for row in run.rows if run.report and row.line > run.report]
     if not rows:
         return None, "the report of the server is missing: what arrived is not known"
@@ -64,8 +64,8 @@ def _streams(run: IperfRun, *others: str) -> set[str]:
 
 
 def old_series(page: Page, start: int, run: IperfRun) -> Series:
-    """A run with rows, none of which says sender or receiver. A TCP client's count is what it
-    wrote.
+    """Return the series of a run whose rows do not name sender or receiver. The count of a TCP
+    client is what it wrote.
     """
     row, why = _chosen(run)
     basis = "received" if run.udp or not run.client else "sent"
@@ -89,7 +89,7 @@ _NEW_HEADING = re.compile(r"Bitrate|Retr\b|Interval {8}")  # iperf 2 has none of
 
 
 def _flow(run: IperfRun, direction: str) -> tuple[IperfFlow | None, str]:
-    """The summary of one direction, and why there is none."""
+    """Return the summary of one direction, and why there is none."""
     rows = _summary(run, direction)
     received = [row for row in rows if row.role == "receiver" and row.rate > 0]
     if received:
@@ -107,7 +107,7 @@ def _flow(run: IperfRun, direction: str) -> tuple[IperfFlow | None, str]:
 
 
 def _summary(run: IperfRun, direction: str) -> list[IperfRow]:
-    """The rows that sum up a direction: of several streams their sum alone."""
+    """Return the rows that sum up a direction; with several streams, only their sum."""
     rows = [row for row in run.summary if row.direction == direction]
     streams = {stream for stream, one in run.intervals if one == direction}
     streams |= {row.stream for row in rows}
@@ -121,8 +121,8 @@ def _flow_of(rows: list[IperfRow], row: IperfRow, basis: str) -> IperfFlow:
 
 
 def _old_udp(run: IperfRun) -> IperfFlow | None:
-    """Before 3.1 a client printed one summary of UDP without a role: what was sent, and what the
-    server missed.
+    """Return the flow of a UDP client before 3.1, which printed one summary without a role: what
+    was sent, and what the server missed.
     """
     if not run.rows or not run.sent:
         return None
@@ -136,8 +136,8 @@ def _old_udp(run: IperfRun) -> IperfFlow | None:
 
 
 def _range(run: IperfRun) -> dict[str, float]:
-    """Slowest and fastest interval, its streams added; only where every stream of it was seen and
-    it is a whole one.
+    """Return the slowest and the fastest interval, summed over streams; only if the rows of all
+    streams are known and the interval is whole.
     """
     sums = [row for row in run.rows if row.stream == "SUM"] or run.rows
     if len({row.stream for row in sums}) != 1:
@@ -148,7 +148,7 @@ def _range(run: IperfRun) -> dict[str, float]:
 
 
 def _is_iperf2(run: IperfRun, head: str) -> bool:
-    """Rows without a summary, in a text that nothing says is of iperf3."""
+    """Return True for rows without a summary in a text that does not indicate iperf3."""
     if not run.rows or run.summary:
         return False
     named = run.client or run.server or run.trouble or _NEW_HEADING.search(head)
@@ -156,7 +156,7 @@ def _is_iperf2(run: IperfRun, head: str) -> bool:
 
 
 def _is_nothing(run: IperfRun) -> bool:
-    """No row, and no client or server that failed to print one."""
+    """Return True if there are no rows, and no client or server that failed to print one."""
     if run.rows or run.summary:
         return False
     if run.old or ("interrupt" in run.trouble and not run.client):
@@ -170,7 +170,7 @@ def _directions(run: IperfRun) -> list[str]:
 
 
 def _flows(run: IperfRun, directions: list[str]) -> tuple[list[IperfFlow], str]:
-    """What the run measured, and why it is not complete."""
+    """Return what the run measured, and why it is incomplete."""
     found = [_flow(run, direction) for direction in directions]
     flows = [flow for flow, _ in found if flow is not None]
     if not flows and run.udp and (old := _old_udp(run)) is not None:
@@ -182,7 +182,7 @@ def _flows(run: IperfRun, directions: list[str]) -> tuple[list[IperfFlow], str]:
 
 
 def _block(run: IperfRun) -> tuple[int | None, list[str]]:
-    """Bytes of one write or datagram, with a note when they are computed."""
+    """Return the bytes of one write or datagram, with a note if they are computed."""
     block = datagram(run) if run.block is None and run.udp else None
     if block is None:
         return run.block, []
@@ -214,7 +214,7 @@ def _series(page: Page, start: int, run: IperfRun) -> Series:
 
 
 def parse_text(page: Page, start: int) -> Parsed:
-    """The run that begins on line index ``start``."""
+    """Parse the run that begins on line index ``start``."""
     run = collect(page, start)
     series = []
     if _is_iperf2(run, page.lines[start]):

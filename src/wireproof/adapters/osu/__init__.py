@@ -26,24 +26,24 @@ from wireproof.model.series import Series, SeriesPoint, ToolRequest
 __all__ = ["ADAPTER", "rows_of_cells"]
 
 
-# --- OSU Micro-Benchmarks 3.x to 7.x: what they print and the options that they take.
-#
-# MB = 10^6 bytes. Every table has a title (``# OSU MPI_Put Bandwidth Test v5.8``), a line of column
-# names and rows that begin with the message size; widths and precision are build options, so rows
-# are read by words, never by columns.
+# --- OSU Micro-Benchmarks 3.x to 7.x: output and options. MB = 10^6 bytes. Every table has a title
+# (``# OSU MPI_Put Bandwidth Test v5.8``), a line of column names and rows that begin with the
+# message size; widths and precision are build options, so rows are read by words, never by
+# positions.
 
-# --- A table of two columns that stands a cell a line, as text out of a PDF has it.
-#
-# The order of a size and its value may be lost on the way, the order down each column is not: with
-# as many values as sizes, and sizes that double from row to row, the columns are paired in their
-# own order. Anything less is no row.
+# --- A table of two columns with one cell per line, as in text from a PDF. The order of a size and
+# its value may be lost, but the order within each column is not: if there are as many values as
+# sizes, and sizes double from row to row, the columns are paired in order. Otherwise there are no
+# rows.
 
 _FEWEST_ROWS = 3
 _MOST_CELLS = 1000
 
 
 def rows_of_cells(page: Page, start: int) -> Rows | None:
-    """The rows from line index ``start`` on; None when the cells do not pair up without doubt."""
+    """Return the rows from line index ``start`` on; None if the cells do not pair up
+    unambiguously.
+    """
     sizes: list[tuple[str, int]] = []
     values: list[tuple[str, int]] = []
 
@@ -94,8 +94,8 @@ _TIMES = {
 
 
 def _column(name: str) -> str:
-    """The role of a column: time, time_min, time_max, goodput, rate, iterations, valid, pNN, or its
-    own name.
+    """Return the role of a column: time, time_min, time_max, goodput, rate, iterations, valid, pNN,
+    or its name.
     """
     plain = name.partition("(")[0].strip()
     if plain in _TIMES and "us" in name:
@@ -114,8 +114,8 @@ def _column(name: str) -> str:
 
 
 def _heading(page: Page, start: int) -> tuple[list[str], bool, int]:
-    """Column roles, whether rows begin with a size, and the index of the first line after the
-    column names.
+    """Return the column roles, whether rows begin with a size, and the index of the first line
+    after the column names.
     """
     sized, columns, index = False, list[str](), start + 1
     for index in range(start + 1, min(len(page.lines), start + 1 + _HEADING_LINES)):
@@ -137,7 +137,7 @@ _TAIL = re.compile(r"p\d+(\.\d+)?")
 
 
 def _fields(texts: dict[str, str]) -> dict[str, float] | None:
-    """Each column's number; None when one is no number >= 0."""
+    """Return the number of each column; None if a text is not a number >= 0."""
     found = {}
     for role, text in texts.items():
         value = number(text)
@@ -148,7 +148,9 @@ def _fields(texts: dict[str, str]) -> dict[str, float] | None:
 
 
 def _point(words: list[str], columns: list[str], test: Benchmark, line: int) -> SeriesPoint | None:
-    """The row's point; None when it holds what is no measured number (nan, a negative time)."""
+    """Return the point of the row; None if a value cannot have been measured (nan, a negative
+    time).
+    """
     size = integer(words[0])
     texts = dict(zip(columns, words[1:], strict=True))
     valid = texts.pop("valid", None)
@@ -177,15 +179,15 @@ def _point(words: list[str], columns: list[str], test: Benchmark, line: int) -> 
 
 
 def _state(page: Page, rows: Rows, points: list[SeriesPoint]) -> str:
-    """Why the table is incomplete; "" when nothing says so."""
+    """Return why the table is incomplete; "" if nothing indicates that."""
     odd = len(rows.fields) - len(points)
     if odd and not rows.fault(page):
-        return f"{counted(odd, 'row')} with what is not a number >= 0"
+        return f"{counted(odd, 'row')} with a value that is not a number >= 0"
     return rows.fault(page) or ("" if points else "no row that can be read follows the heading")
 
 
 def _size_less(page: Page, start: int, columns: list[str]) -> Rows:
-    """The one row of a barrier: as many numbers as columns, no size."""
+    """Return the only row of a barrier: as many numbers as columns, no size."""
 
     def take(rows: Rows, index: int) -> list[str] | What:
         words = page.lines[index].split()
@@ -219,7 +221,7 @@ def _count(pattern: re.Pattern[str], heading: str) -> int | None:
 
 
 def parse(page: Page, start: int) -> Parsed:
-    """The table that begins with the title on line index ``start``."""
+    """Parse the table that begins with the title on line index ``start``."""
     title = _TITLE.search(page.lines[start])
     if title is None:
         return Parsed([], start + 1)
@@ -260,7 +262,9 @@ def parse(page: Page, start: int) -> Parsed:
 
 
 def argv(request: ToolRequest) -> tuple[str, ...]:
-    """``osu_bw -m 1048576:1048576 -i 1000``. OSU takes a range of doubling sizes, never a list."""
+    """Return ``osu_bw -m 1048576:1048576 -i 1000``. OSU takes a range of doubling sizes, never a
+    list.
+    """
     if request.window is not None and "bw" not in request.benchmark:
         raise BadInput(
             f"{request.benchmark or request.program} has no window: only the bandwidth tests have "

@@ -1,5 +1,5 @@
-"""The tests of the OSU suite: what each title means, what is timed and how the printed number is
-made of it.
+"""The tests of the OSU suite: what each title means, what is timed, and how the printed number is
+calculated.
 """
 
 import re
@@ -16,7 +16,7 @@ def _latency(name: str, formula: str = _HALF) -> Benchmark:
     return Benchmark(name, "half_round_trip", "pingpong", formula, waits=True)
 
 
-# title without the library's name, lower case -> test
+# title without the library's name, in lower case -> test
 _TWO_SIDED: dict[str, Benchmark] = {
     "latency": _LATENCY,
     "bandwidth": Benchmark("osu_bw", "bandwidth", "stream", _BW, window=64),
@@ -73,20 +73,19 @@ def _one_sided(kind: str, what: str, heading: str) -> Benchmark:
             window=64,
         )
     halved = "fence" in heading.lower() or "post/start" in heading.lower()
-    # MPI_Win_flush_local ends when the origin may use its buffer again: the bytes may not have left
-    # it.
+    # MPI_Win_flush_local ends when the origin may reuse its buffer: the bytes may not have left it.
     local = "flush_local" in heading and kind in ("put", "accumulate")
     formula = f"time of one {kind} and its synchronization" + (
         ", both ranks in turn / 2" if halved else ""
     )
     formula += ", which is complete at the origin only" if local else ""
-    # Such a time is the origin's own: no link bounds it.
+    # This time is local to the origin: no link bounds it.
     return Benchmark(
         f"osu_{name}_latency", "latency", "other" if local else traffic, formula, waits=not local
     )
 
 
-# The title in words, the program's own name for it.
+# The title in words, and the program's name for it.
 _PROGRAMS = re.compile(r"all-to-all(v|w)?(?: personalized exchange)?|broadcast|neighborhood ")
 
 
@@ -106,8 +105,8 @@ def _collective(what: str) -> Benchmark:
 
 
 def by_title(title: str, heading: str) -> Benchmark:
-    """The test that a title such as ``MPI_Put Bandwidth`` or ``MPI-CUDA Latency`` names; unknown
-    ones are ``other``.
+    """Return the test for a title such as ``MPI_Put Bandwidth`` or ``MPI-CUDA Latency``; ``other``
+    if it is unknown.
     """
     # Up to version 4 a one-sided title began with "MPI One Sided", or with "One Sided" alone.
     words = title.rpartition("One Sided ")[2].split()
@@ -124,7 +123,7 @@ def by_title(title: str, heading: str) -> Benchmark:
 
 
 def by_name(program: str) -> Benchmark | None:
-    """The test that a program's name (``osu_put_bw``) stands for; None when it is not known."""
+    """Return the test for a program's name (``osu_put_bw``); None if it is unknown."""
     for test in _TWO_SIDED.values():
         if test.name == program:
             return test

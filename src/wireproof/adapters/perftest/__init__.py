@@ -33,9 +33,8 @@ from wireproof.model.series import Series, SeriesPoint
 __all__ = ["ADAPTER"]
 
 
-# --- perftest (ib_write_bw and its family): what it prints and the options that it takes.
-#
-# Its MB is 2^20 bytes, whether a version heads the column MB/sec or MiB/sec; Gb is 10^9 bits.
+# --- perftest (ib_write_bw and its family): output and options. MB is 2^20 bytes, whether a version
+# labels the column MB/sec or MiB/sec; Gb is 10^9 bits.
 
 _BEFORE = 40
 _MOST = 1e15
@@ -65,8 +64,8 @@ _UNIT = {"": "us", "Gb/sec": "Gb = 10^9 bits", "MiB/sec": "MiB = 2^20 bytes"}
 
 
 def _behind_samples(page: Page, heading: int) -> int:
-    """The heading whose rows follow: ``-U`` and ``-H`` print every sample between two, and two ends
-    that write into one log print it twice.
+    """Return the heading whose rows follow: ``-U`` and ``-H`` print all samples between two
+    headings, and two ends that write into one log print the heading twice.
     """
     index, last = heading + 1, heading
     while index < len(page.lines) and (
@@ -78,7 +77,7 @@ def _behind_samples(page: Page, heading: int) -> int:
 
 
 def _numbers(words: list[str], roles: list[str]) -> dict[str, float] | None:
-    """Each column's number; None when one is no number that can be measured."""
+    """Return the number of each column; None if a text cannot be a measured number."""
     found = {}
     for role, word in zip(roles, words, strict=True):
         value = number(word)
@@ -89,8 +88,8 @@ def _numbers(words: list[str], roles: list[str]) -> dict[str, float] | None:
 
 
 def _bandwidth(words: list[str], roles: list[str], factor: int, line: int) -> SeriesPoint | None:
-    """One row; a bandwidth printed as 0.00 is below the last digit and is left out, its message
-    rate stays.
+    """Return the point of one row. A bandwidth printed as 0.00 is below the last digit and omitted;
+    its message rate stays.
     """
     known = _numbers(words, roles)
     if known is None or not (known.get("goodput") or known.get("rate")):
@@ -108,7 +107,7 @@ def _bandwidth(words: list[str], roles: list[str], factor: int, line: int) -> Se
 
 
 def _other_columns(known: dict[str, float], factor: int) -> dict[str, float]:
-    """What else a row of a bandwidth test holds, bandwidths in bytes per second."""
+    """Return the other columns of a bandwidth test, with bandwidths in bytes per second."""
     values = {role: value for role, value in known.items() if value and role not in _COLUMNS}
     if known.get("peak"):
         values["peak_bytes_per_s"] = known["peak"] * factor
@@ -118,8 +117,8 @@ def _other_columns(known: dict[str, float], factor: int) -> dict[str, float]:
 
 
 def _time(words: list[str], roles: list[str], half: bool, line: int) -> SeriesPoint | None:
-    """One row; its time is the median (t_typical), or the mean where a run of given duration prints
-    no other.
+    """Return the point of one row. Its time is the median (t_typical), or the mean, which is all
+    that a run of given duration prints.
     """
     known = _numbers(words, roles)
     main = "typical" if "typical" in roles else "avg"
@@ -144,7 +143,7 @@ def _time(words: list[str], roles: list[str], half: bool, line: int) -> SeriesPo
 
 
 def _counters(page: Page, rows: Rows, index: int) -> dict[str, float]:
-    """Port counters that ``-W`` prints below a row: how much each rose."""
+    """Return the port counters that ``-W`` prints below a row, each with its increase."""
     end = rows.lines[index + 1] if index + 1 < len(rows.lines) else rows.after
     found = {}
     for at in range(rows.lines[index] + 1, min(end, rows.lines[index] + 30)):
@@ -157,7 +156,9 @@ def _counters(page: Page, rows: Rows, index: int) -> dict[str, float]:
 def _points(
     page: Page, rows: Rows, roles: list[str], test: Benchmark, unit: str
 ) -> tuple[list[SeriesPoint], int]:
-    """Points by size (repeated runs keep their order) and how many rows held no measured number."""
+    """Return points by size (repeated runs keep their order), and the number of rows without a
+    measured number.
+    """
     good = []
     factor = _FACTORS.get(unit, 1 << 20)
     timed = "avg" in roles or "typical" in roles
@@ -177,7 +178,7 @@ def _points(
 
 
 def _state(page: Page, rows: Rows, block: Block, closed: bool, troubles: list[str]) -> str:
-    """Why the table is incomplete; "" when nothing says so."""
+    """Return why the table is incomplete; "" if nothing indicates that."""
     if rows.fault(page):
         return rows.fault(page)
     if troubles:
@@ -190,7 +191,7 @@ def _state(page: Page, rows: Rows, block: Block, closed: bool, troubles: list[st
 
 
 def _command(page: Page, start: int) -> tuple[str, str]:
-    """(program, its options) of the nearest command line above."""
+    """Return (program, its options) of the nearest command line above."""
     for index in range(start - 1, max(-1, start - _BEFORE), -1):
         line = page.lines[index]
         if HEADING.search(line) or TITLE.search(line):
@@ -208,7 +209,7 @@ def _notes(page: Page, start: int, block: Block, unit: str, odd: int, after: int
     if len(block.hosts()) == 1:
         notes.append(f"local and remote address are one: both ranks are on {block.hosts()[0]}")
     if odd:
-        notes.append(f"{counted(odd, 'row')} left out: they hold zero or no number that can be")
+        notes.append(f"{counted(odd, 'row')} left out: zero, or not a possible number")
     around = page.lines[max(0, start - 10) : after]
     if any(said in line for line in around for said in _CLOCKS):
         notes.append(
@@ -219,14 +220,16 @@ def _notes(page: Page, start: int, block: Block, unit: str, odd: int, after: int
 
 
 def _closed(page: Page, index: int) -> bool:
-    """True for the rule below a table; that above the next title closes nothing."""
+    """Return True for the rule below a table; a rule above the next title closes nothing."""
     if index >= len(page.lines) or RULE.match(page.lines[index]) is None:
         return False
     return index + 1 >= len(page.lines) or TITLE.search(page.lines[index + 1]) is None
 
 
 def _window(block: Block) -> int | None:
-    """Messages in flight: the depth of the send queue times the queue pairs."""
+    """Return the messages in flight: the depth of the send queue times the number of queue
+    pairs.
+    """
     depth, pairs = (
         integer(block.parameters.get(name, "")) for name in ("TX depth", "Number of qps")
     )
@@ -235,7 +238,7 @@ def _window(block: Block) -> int | None:
 
 @dataclass(slots=True)
 class _PerftestTable:
-    """What stands below a heading of columns. ``incomplete``: why it is no whole table."""
+    """The content below a line of column names. ``incomplete``: why the table is incomplete."""
 
     rows: Rows
     roles: list[str] = field(default_factory=list)
@@ -245,7 +248,7 @@ class _PerftestTable:
 
 
 def _table(page: Page, block: Block) -> _PerftestTable:
-    """The table of the block; without rows where it has no heading."""
+    """Return the table of the block; without rows if it has no line of column names."""
     if block.heading is None:
         why = block.errors[0] if block.errors else "no table follows the title"
         return _PerftestTable(Rows(after=block.after), incomplete=why)
@@ -261,7 +264,9 @@ def _table(page: Page, block: Block) -> _PerftestTable:
 
 
 def parse(page: Page, start: int) -> Parsed:
-    """The run that begins with the title, the table or the complaint on line index ``start``."""
+    """Parse the run that begins with the title, the table or the error message on line index
+    ``start``.
+    """
     if DOCUMENT.search(page.lines[start]):
         return parse_document(page, start)
     block = block_at(page, start)
@@ -295,7 +300,7 @@ def parse(page: Page, start: int) -> Parsed:
 
 
 def _ends(line: str) -> bool:
-    """True for the rule below a table and for what starts another result."""
+    """Return True for the rule below a table, and for a line that starts another result."""
     return bool(RULE.match(line)) or (starts_result(line) and not ERROR.search(line))
 
 

@@ -1,5 +1,5 @@
-"""The programs of perftest: their options, what each times, which columns it prints and how the
-printed number is made.
+"""The programs of perftest: their options, what each times, the columns that it prints, and how the
+printed number is calculated.
 """
 
 import re
@@ -13,7 +13,7 @@ TITLE = re.compile(
     r"\b(RDMA_Write|RDMA_Read|Send|Atomic)(?:_imm)? ((?:[A-Za-z_]+ ){0,5}?)(BW|Latency) "
     r"((?:[A-Za-z]+ ){0,2})Test\b"
 )
-# A page or a shell takes a "#" for its own.
+# A web page or a shell may consume the "#".
 HEADING = re.compile(r"#?\bbytes +#?(?:iterations|sl)\b")
 COMMAND = re.compile(
     r"(?:^|[\s/`'\"$])((?:ib_(?:write|read|send|atomic)|raw_ethernet(?:_burst|_fs|_send)?)_(?:bw"
@@ -42,8 +42,8 @@ _VERBS: dict[str, Traffic] = {"write": "put", "read": "get", "send": "stream", "
 
 
 def columns_of(heading: str) -> tuple[list[str], str]:
-    """The role of each column and the unit of the bandwidth ("MB/sec", "MiB/sec", "Gb/sec"; "" for
-    latency).
+    """Return the role of each column, and the unit of the bandwidth ("MB/sec", "MiB/sec", "Gb/sec";
+    "" for latency).
     """
     roles, unit = [], ""
     for name in _COLUMN.findall(heading):
@@ -65,8 +65,8 @@ def _verb_of(title: re.Match[str] | None, command: str) -> str:
 
 
 def test_of(title: re.Match[str] | None, command: str, rest: str, roles: list[str]) -> Benchmark:
-    """From the title that the program printed, else from its command line, else from the columns
-    alone.
+    """Return the test from the printed title, otherwise from the command line, otherwise from the
+    columns.
     """
     verb = _verb_of(title, command)
     name = command or (
@@ -119,8 +119,8 @@ _ABLE = (
 
 
 def _sizes(request: ToolRequest) -> list[str]:
-    """One size as it is; several only as the program's own sweep of the powers of two up to 8
-    MiB.
+    """Return the option for one size; several sizes are possible only as the program's sweep of
+    powers of two up to 8 MiB.
     """
     if len(request.sizes) <= 1:
         return ["-s", str(request.sizes[0])] if request.sizes else []
@@ -128,12 +128,12 @@ def _sizes(request: ToolRequest) -> list[str]:
     if odd:
         raise BadInput(
             f"{request.program} measures one size, or with -a all powers of two from 2 to "
-            f"{_LARGEST}: {odd[0]} is none."
+            f"{_LARGEST}, but not {odd[0]}."
         )
     if request.seconds is not None:
         raise BadInput(
-            f"{request.program} cannot run all sizes for a given time: ask for one size or for "
-            "iterations."
+            f"{request.program} cannot run all sizes for a given time: request one size or"
+            " a number of iterations."
         )
     return ["-a"]
 
@@ -142,14 +142,14 @@ def _amount(request: ToolRequest) -> list[str]:
     if request.seconds is None:
         if request.omit_seconds is not None:
             raise BadInput(
-                f"{request.program} leaves seconds out only of a run of given duration: ask for "
+                f"{request.program} leaves seconds out only of a run of given duration: request "
                 "seconds."
             )
         return ["-n", str(request.iterations)] if request.iterations is not None else []
     if request.iterations is not None:
         raise BadInput(f"{request.program} runs for seconds or for iterations, not both.")
     if request.seconds != int(request.seconds) or request.seconds < 1:
-        raise BadInput(f"{request.program} takes whole seconds: {request.seconds:g} is none.")
+        raise BadInput(f"{request.program} takes whole seconds, not {request.seconds:g}.")
     words = ["-D", str(int(request.seconds))]
     return (
         [*words, "-f", f"{request.omit_seconds:g}"] if request.omit_seconds is not None else words
@@ -157,7 +157,9 @@ def _amount(request: ToolRequest) -> list[str]:
 
 
 def _mtu(request: ToolRequest) -> list[str]:
-    """rdma_cm takes the MTU of the path (the only way to 8192), so none is passed then."""
+    """Return the option for the MTU; none with rdma_cm, which takes the path's MTU (the only way to
+    8192).
+    """
     if request.mtu is None or request.rdma_cm:
         return []
     if request.mtu not in _MTUS:
@@ -170,11 +172,11 @@ def _mtu(request: ToolRequest) -> list[str]:
 
 
 def argv(request: ToolRequest) -> tuple[str, ...]:
-    """``ib_write_bw -F -R -s 1048576 SERVER``. The server takes the same options without an
+    """Return ``ib_write_bw -F -R -s 1048576 SERVER``. The server takes the same options without an
     address.
 
-    ``-F``: no complaint about a processor whose frequency varies. A core is chosen outside
-    (taskset, numactl).
+    ``-F`` suppresses the error about varying CPU frequency. The core is chosen outside (taskset,
+    numactl).
     """
     refuse_others(request, request.program, *_ABLE)
     words = [request.program, "-F"]

@@ -1,5 +1,5 @@
-"""What a perftest program says of itself before its table: the test, its parameters, both
-addresses, complaints.
+"""What a perftest program prints before its table: the test, its parameters, both addresses, error
+messages.
 """
 
 import re
@@ -24,7 +24,7 @@ _ADDRESS = re.compile(r"(local|remote) address: +LID (?:0[xX])?([0-9a-fA-F]{1,6}
 _GID = re.compile(r"GID: ((?:\d{2,3}:){15}\d{2,3})\b")
 _IPV4 = "00:00:00:00:00:00:00:00:00:00:255:255:"
 _PATIENCE = 120  # lines that are no addresses: every queue pair prints four lines of these
-# lines: the title again so soon is that of the other end, which writes into the same log
+# lines: if the title repeats this soon, it comes from the other end, which writes into the same log
 _DOUBLED = 4
 _MOST_ADDRESSES = 64
 
@@ -43,8 +43,8 @@ class Block:
     after: int = 0
 
     def hosts(self) -> list[str]:
-        """Local and remote address; one alone when both are the same port; [] when the log does not
-        tell.
+        """Return local and remote address; only one if both are the same port; [] if the log does
+        not tell.
         """
         sides = [sorted(self.ports.get(side, ())) for side in ("local", "remote")]
         if any(len(side) != 1 for side in sides):
@@ -53,13 +53,13 @@ class Block:
 
 
 def printable(line: str) -> str:
-    """A foreign line as one short printable sentence."""
+    """Return a foreign line as one short printable sentence."""
     shown = "".join(char if char.isprintable() else " " for char in line[:200])
     return " ".join(shown.split())[:120]
 
 
 def _name_of(gid: str) -> str:
-    """A GID as an address: IPv4 where it holds one."""
+    """Return a GID as an address: IPv4 if it contains an IPv4 address."""
     parts = [int(part) for part in gid.split(":")]
     if gid.startswith(_IPV4):
         return ".".join(str(part) for part in parts[12:])
@@ -67,8 +67,8 @@ def _name_of(gid: str) -> str:
 
 
 def _address(block: Block, line: str, side: str) -> str:
-    """Notes an address; returns whose GID a next line holds. A GID names the port better than the
-    LID before it.
+    """Record an address; return the side whose GID the next line contains. A GID identifies the
+    port better than the LID before it.
     """
     address = _ADDRESS.search(line)
     if address is not None:
@@ -87,8 +87,8 @@ def _address(block: Block, line: str, side: str) -> str:
 
 
 def block_at(page: Page, start: int) -> Block:
-    """The block from the title, the heading or the complaint on line index ``start`` to the line of
-    column names.
+    """Return the block from the title, the heading or the error message on line index ``start`` to
+    the line of column names.
     """
     head = page.lines[start]
     block = Block(TITLE.search(head), after=start + 1)
@@ -102,7 +102,7 @@ def block_at(page: Page, start: int) -> Block:
 
 
 def _read(page: Page, start: int, block: Block) -> None:
-    """The lines below a title."""
+    """Read the lines below a title."""
     side, idle = "", 0
     for index in range(start + 1, len(page.lines)):
         line = page.lines[index]
@@ -126,7 +126,9 @@ def _read(page: Page, start: int, block: Block) -> None:
 
 
 def _belongs(page: Page, start: int, index: int) -> bool:
-    """False for the start of another result; the same title so soon is the other end's."""
+    """Return False for the start of another result; the same title this soon comes from the other
+    end.
+    """
     line = page.lines[index]
     if ERROR.search(line) or not starts_result(line):
         return True

@@ -1,5 +1,5 @@
-"""perftest's ``--out_json`` document. It does not say its unit: the message rate beside the
-bandwidth tells it.
+"""perftest's ``--out_json`` document. It does not name its unit, which is derived from the message
+rate.
 """
 
 import re
@@ -34,7 +34,7 @@ _MICRO = {"t_min": "min", "t_max": "max", "t_avg": "avg", "t_stdev": "stdev"}
 
 
 def _scaled(results: dict[str, Any], size: float) -> tuple[float | None, str]:
-    """Goodput in bytes per second and the unit that the document must have used."""
+    """Return the goodput in bytes per second, and the unit that the document must have used."""
     printed, rate = amount(results.get("BW_average")), amount(results.get("MsgRate"))
     if not printed or not rate:
         return None, ""
@@ -95,7 +95,7 @@ def _series(
     doubt = ""
     if test.metric.endswith("bandwidth") and point is not None and not unit:
         doubt = (
-            "the document does not say MiB/sec or Gb/sec, and its message rate fits neither: the "
+            "the document does not name MiB/sec or Gb/sec, and its message rate fits neither: the "
             "bandwidth is left out"
         )
     return Series(
@@ -118,7 +118,7 @@ def _series(
 
 
 def parse_document(page: Page, start: int) -> Parsed:
-    """The document whose ``test_info`` is on line index ``start``."""
+    """Parse the document whose ``test_info`` is on line index ``start``."""
     document = document_at(page, start, DOCUMENT)
     info, results = member(document.value, "test_info"), member(document.value, "results")
     title = _TEST.search(text(info.get("test")).replace("_", " ").replace("RDMA ", "RDMA_"))
@@ -130,7 +130,7 @@ def parse_document(page: Page, start: int) -> Parsed:
         point = _time(results, size, test.half_round_trip, start + 1)
     elif size:
         point, unit = _bandwidth(results, size, start + 1)
-    missing = "" if point is not None else "the document holds no result with a message size"
+    missing = "" if point is not None else "the document has no result with a message size"
     series = _series(page, start, test, point, unit, document.why or missing)
     notes = [
         f"{name.replace('_', ' ')}: {text(str(info[name]))}" for name in _NAMED if name in info
@@ -144,6 +144,8 @@ def parse_document(page: Page, start: int) -> Parsed:
 
 
 def _window(info: dict[str, Any]) -> int | None:
-    """Messages in flight: the depth of the send queue times the queue pairs."""
+    """Return the messages in flight: the depth of the send queue times the number of queue
+    pairs.
+    """
     flying = (amount(info.get("TX_depth")) or 0) * (amount(info.get("Number_of_qps")) or 1)
     return int(flying) if 0 < flying < 1e12 else None

@@ -1,4 +1,4 @@
-"""What PSM3 and PSM2 print of themselves: identify lines, settings, statistics files. Text in,
+"""What PSM3 and PSM2 print about themselves: identify lines, settings, statistics files. Text in,
 values out.
 """
 

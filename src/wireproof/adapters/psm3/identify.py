@@ -1,6 +1,6 @@
-"""The lines of a PSM3 output that may be looked at, and what ``PSM3_IDENTIFY`` and
-``PSM3_VERBOSE_ENV`` say: which library a process has loaded, the NICs of its endpoints, and the
-settings that it took. The lines of several ranks may be mixed.
+"""The lines of PSM3 output that may be read, and the information in ``PSM3_IDENTIFY`` and
+``PSM3_VERBOSE_ENV``: the library that a process loaded, the NICs of its endpoints, and the
+settings that it uses. Lines of several ranks may be mixed.
 """
 
 import hashlib
@@ -11,15 +11,15 @@ from typing import Any, Literal, NamedTuple
 from wireproof.model.psm3 import Identity, LibrarySetting, Rail
 from wireproof.model.secrets import MASK, masked
 
-# --- The lines that may be looked at. A statistics file begins with the command line and the whole
-# environment of its process: nothing of these passes here.
+# --- The lines that may be read. A statistics file begins with the command line and the whole
+# environment of its process: nothing of these is passed on.
 
 
 Shape = Literal[
     "setting", "environment", "identify", "warning", "time", "heading", "counter", "odd"
 ]
 _DASHES = "-" * 79
-"""What ends the environment (psm_stats.c prints 79 of them)."""
+"""The line that ends the environment (psm_stats.c prints 79 dashes)."""
 _LABEL = r"(?:^|\s)[^\s:]{1,255}(?::[^\s:]{1,64})?"
 _SETTING = re.compile(
     r"^(?:FI_)?PSM[23]_[A-Z0-9_]{1,64}=|^HFI_[A-Z0-9_]{1,64}=|^FI_PROVIDER=", re.A
@@ -36,11 +36,11 @@ _COUNTER = re.compile(r"    [A-Za-z]", re.A)
 _LONGEST = 4096
 _JOB = "FI_PSM3_UUID="
 _PRIVATE = re.compile(r"(FI_PSM3_UUID\s{0,40}=>? ?).*$", re.A)
-"""The job's key: who knows it can speak to its endpoints."""
+"""The job's key: whoever knows it can connect to the job's endpoints."""
 
 
 class StatisticsLine(NamedTuple):
-    """One line: ``number`` counts from 1."""
+    """One line; ``number`` counts from 1."""
 
     number: int
     shape: Shape
@@ -48,7 +48,7 @@ class StatisticsLine(NamedTuple):
 
 
 def shape_of(text: str) -> Shape:
-    """What kind of line it is; ``odd`` is none of PSM3's."""
+    """Return the kind of a line; ``odd`` if it is not PSM3's."""
     if text.startswith("    "):
         return "counter" if _COUNTER.match(text) else "odd"
     if text.startswith(" "):
@@ -64,10 +64,10 @@ def shape_of(text: str) -> Shape:
 
 
 def _begin(lines: list[str]) -> int:
-    """Index of the first line behind the environment; 0 where the text has none.
+    """Return the index of the first line after the environment; 0 if the text has none.
 
-    A variable may hold a line of dashes itself: the last one before the first block counts. Without
-    such a line the file ends within the environment, and nothing of it may be seen.
+    A variable may contain a line of dashes, so the last such line before the first block counts.
+    Without such a line the file ends within the environment, and nothing may be shown.
     """
     if not lines or not lines[0].startswith("cmdline:"):
         return 0
@@ -77,7 +77,7 @@ def _begin(lines: list[str]) -> int:
 
 
 def kept(lines: list[str]) -> Iterator[StatisticsLine]:
-    """The lines behind the environment that are not empty, settings with their values masked."""
+    """Yield the lines after the environment that are not empty; values of settings are masked."""
     start = _begin(lines)
     for index in range(start, len(lines)):
         text = lines[index].rstrip("\r")
@@ -88,14 +88,14 @@ def kept(lines: list[str]) -> Iterator[StatisticsLine]:
 
 
 def masked_setting(text: str) -> str:
-    """The line with ``***`` for what looks secret, and for the job's key."""
+    """Return the line with ``***`` for anything that looks secret, and for the job's key."""
     hidden = _PRIVATE.sub(rf"\1{MASK}", text)
     return hidden if hidden != text else masked(text)
 
 
 def job_of(lines: list[str]) -> str:
-    """A digest of the job's key, "" where none is told: it says which files belong together, and
-    nobody can speak to the job by it.
+    """Return a digest of the job's key, "" if there is none. It identifies files that belong
+    together, but does not give access to the job.
     """
     for line in lines[_begin(lines) :]:
         if line.startswith(_JOB):
@@ -104,7 +104,7 @@ def job_of(lines: list[str]) -> str:
     return ""
 
 
-# --- What they say.
+# --- Their content.
 
 _TAGGED = re.compile(r"(?:^|\s)(?P<label>\S{1,320}) PSM[23]_IDENTIFY (?P<rest>.*)$", re.A)
 _VERSION = re.compile(
@@ -140,7 +140,7 @@ _MOST_RAILS = 64
 
 
 def _whole(text: str) -> int | None:
-    """A rank; the library prints -1 for what nobody told it."""
+    """Return a rank; None for -1, which the library prints if it does not know the rank."""
     value = int(text)
     return value if value >= 0 else None
 
@@ -179,7 +179,7 @@ def _of_rank(rest: str) -> dict[str, Any]:
 
 
 def _facts(rest: str) -> dict[str, Any]:
-    """The fields of Identity that one line fills."""
+    """Return the fields of Identity that one line fills."""
     if rest.startswith("location "):
         return {"location": rest[9:].strip()}
     if found := _VERSION.match(rest):
@@ -194,7 +194,7 @@ def _facts(rest: str) -> dict[str, Any]:
 
 
 def identities_of(lines: Iterable[StatisticsLine]) -> list[Identity]:
-    """One for each process that identifies itself, in the order of their first lines."""
+    """Return an Identity for each process that identifies itself, in the order of first lines."""
     facts: dict[str, dict[str, Any]] = {}
     warnings: dict[int, str] = {}
     for line in lines:
@@ -256,7 +256,7 @@ def _verbose(line: StatisticsLine) -> LibrarySetting | None:
 
 
 def settings_of(lines: Iterable[StatisticsLine]) -> Iterator[LibrarySetting]:
-    """Every setting that a line states; one may be stated again for each endpoint."""
+    """Yield every setting that a line states; each endpoint may state it again."""
     for line in lines:
         if line.shape in ("setting", "environment"):
             found = _setting(line)
@@ -265,12 +265,12 @@ def settings_of(lines: Iterable[StatisticsLine]) -> Iterator[LibrarySetting]:
 
 
 def identities(text: str) -> list[Identity]:
-    """The processes that ``text`` (standard output or error of ranks) identifies."""
+    """Return the processes that ``text`` (standard output or error of ranks) identifies."""
     return identities_of(kept(text.split("\n")))
 
 
 def settings(text: str) -> list[LibrarySetting]:
-    """The settings that ``text`` states, with ``PSM3_VERBOSE_ENV`` or in a statistics file. What
-    looks secret is masked.
+    """Return the settings that ``text`` states, with ``PSM3_VERBOSE_ENV`` or in a statistics file.
+    Anything that looks secret is masked.
     """
     return list(settings_of(kept(text.split("\n"))))

@@ -1,8 +1,9 @@
-"""Which settings of PSM3 were really in force, from what the library has printed. What the output
-does not speak of is "not said"; nothing is concluded from a default.
+"""Which settings of PSM3 were actually in force, from the library's output. A setting that the
+output does not mention is "not said"; defaults are not assumed.
 
-What the library did outranks what it says to have parsed, and that the variable's own text:
-``PSM3_MTU=abc`` stands so in a statistics file, and was read as hexadecimal 2748.
+What the library did outranks the value that it reports as parsed, and that outranks the text of the
+variable: ``PSM3_MTU=abc`` is in a statistics file as it was set, although the library parsed it as
+hexadecimal 2748.
 """
 
 import re
@@ -27,14 +28,14 @@ SETTINGS = (
 _RANKS: tuple[Kind, ...] = ("observed", "taken", "given", "not said")
 _RV = "RV_Shared_Conn_RDMA_Statistics"
 _RDMA = "TID_Flow_Statistics"
-"""Any RDMA mode registers it (compared on soft-RoCE with modes 0 to 3)."""
+"""Every RDMA mode registers it (compared on soft-RoCE with modes 0 to 3)."""
 _LOW_LEVEL = "PSM_low-level_protocol_stats"
 _MASK = "PSM3_PRINT_STATSMASK=0x"
 _HEX = re.compile(r"[0-9a-f]{1,8}", re.ASCII)
 
 
 class _Text:
-    """One text, as its allowed lines."""
+    """One text, reduced to the lines that may be read."""
 
     def __init__(self, text: str, source: str) -> None:
         self.source = source
@@ -54,8 +55,8 @@ class _Text:
 
 
 def _flavour(rail: Rail, hal: str, compiled: str) -> str:
-    """``PSM3_SOCKETS``: 0 is TCP, 1 UDP. In TCP mode an endpoint has a listening TCP port, in UDP
-    mode a UDP port alone.
+    """Return the value of ``PSM3_SOCKETS``: 0 is TCP, 1 UDP. In TCP mode an endpoint has a
+    listening TCP port; in UDP mode it has only a UDP port.
     """
     if hal != "sockets":
         return ""
@@ -103,7 +104,9 @@ def _of_setting(text: _Text, one: LibrarySetting, label: str) -> Seen:
 
 
 def _of_sections(lines: Sequence[StatisticsLine], text: _Text, label: str) -> Iterator[Seen]:
-    """Counters of RDMA are there with any mode above 0. Which one it is they tell of rv's alone."""
+    """Yield the RDMA mode that counters show. Any mode above 0 has RDMA counters; only those of rv
+    identify the mode.
+    """
     groups = {line.text.split()[0]: line.number for line in lines if line.shape == "heading"}
     masks = [line.text for line in lines if line.text.startswith(_MASK)]
     if _RV in groups:
@@ -128,12 +131,12 @@ def _of_text(text: _Text) -> Iterator[Seen]:
 
 
 def readback(identify_text: str, statistics_texts: Sequence[str]) -> list[Seen]:
-    """(setting, value, line that says it) of each process, the surest kind of evidence alone.
+    """Return (setting, value, line) of each process, with the most reliable kind of evidence only.
 
-    ``identify_text``: what the ranks printed (``PSM3_IDENTIFY=1``, better with
-    ``PSM3_VERBOSE_ENV=1``). A setting of ``SETTINGS`` of which nothing speaks comes back once with
-    the value ``not said``. Values that differ between processes come back each; equal ones once.
-    A ``given`` value is the variable's text alone: no evidence that it was taken.
+    ``identify_text``: what the ranks printed (``PSM3_IDENTIFY=1``, preferably with
+    ``PSM3_VERBOSE_ENV=1``). A setting of ``SETTINGS`` that no text mentions is returned once with
+    the value ``not said``. Values that differ between processes are all returned, equal ones once.
+    A ``given`` value is only the text of the variable, no evidence that the library used it.
     """
     texts = [_Text(identify_text, "identify")]
     texts += [_Text(one, f"statistics {i}") for i, one in enumerate(statistics_texts, 1)]
@@ -157,5 +160,7 @@ def readback(identify_text: str, statistics_texts: Sequence[str]) -> list[Seen]:
 
 
 def _surer(new: Seen, old: Seen) -> bool:
-    """Of two lines of equal kind the later one holds: an endpoint that opens later parses again."""
+    """Return True if ``new`` is at least as reliable: with equal kinds the later line holds,
+    because an endpoint that opens later parses again.
+    """
     return _RANKS.index(new.kind) <= _RANKS.index(old.kind)

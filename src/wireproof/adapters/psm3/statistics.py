@@ -1,9 +1,9 @@
 """Statistics files of ``PSM3_PRINT_STATS`` (psm3 3.1 of libfabric 1.14 to 11.x), and the tables of
 ``PSM2_MQ_PRINT_STATS`` and ``PSM3_MQ_PRINT_STATS``.
 
-The layouts are psm_stats.c's and psm_mq.c's: until 3.4 a file holds blocks alone, since 3.5
-(libfabric 1.20) the command line, the environment and the settings stand before them. The counters
-are totals; a block ends where the next line ``Time Delta`` begins.
+psm_stats.c and psm_mq.c define the layouts: until 3.4 a file contains only blocks; since 3.5
+(libfabric 1.20) the command line, the environment and the settings precede them. Counters are
+totals; a block ends at the next line ``Time Delta``.
 """
 
 import re
@@ -22,7 +22,7 @@ from wireproof.model.errors import BadInput
 from wireproof.model.psm3 import CounterSection, Identity, Statistics
 
 # --- The tables of ``PSM2_MQ_PRINT_STATS`` and ``PSM3_MQ_PRINT_STATS``: one row of totals per
-# reading, columns of 16 characters. No real file of PSM2 was seen; the columns are psm_mq.c's.
+# reading, in columns of 16 characters. No real file of PSM2 was seen; the columns follow psm_mq.c.
 
 _HEAD = re.compile(rb"^ {0,16}delta_t +rx_user_bytes +rx_user_num ", re.M)
 _MQ_FILE = re.compile(
@@ -33,12 +33,12 @@ _NO_RANK = 1 << 31
 
 
 def is_table(head: bytes) -> bool:
-    """Whether the text begins as such a table."""
+    """Return True if the text begins like such a table."""
     return _HEAD.search(head[:4096]) is not None
 
 
 def _rows(page: Page, start: int, columns: int) -> tuple[list[list[int]], list[int], str]:
-    """Rows, their line indexes, and what is wrong with the last one ("" when nothing is)."""
+    """Return rows, their line indexes, and what is wrong with the last row ("" if nothing is)."""
     rows: list[list[int]] = []
     places: list[int] = []
     for index in range(start, len(page.lines)):
@@ -53,13 +53,13 @@ def _rows(page: Page, start: int, columns: int) -> tuple[list[list[int]], list[i
         else:
             raise BadInput(
                 f"{page.source}: line {index + 1} is torn: expected {columns} numbers as the"
-                f" heading has columns, and {len(words)} words stand there."
+                f" heading has columns, found {len(words)} words."
             )
     return rows, places, ""
 
 
 def of_table(page: Page) -> Statistics:
-    """The last row, as one section ``MQ``. Raises BadInput when there is none."""
+    """Return the last row as one section ``MQ``. Raise BadInput if there is none."""
     start = next(i for i, line in enumerate(page.lines) if line.split()[:1] == ["delta_t"])
     names = page.lines[start].split()
     rows, places, cut = _rows(page, start + 1, len(names))
@@ -111,7 +111,7 @@ _TIME = re.compile(r"Time Delta (?P<seconds>\d{1,12}) seconds \S", re.A)
 _NAME = re.compile(r"psm3-perf-stat-(?P<host>.{1,255})-pid-(?P<pid>\d{1,10})(?:\.\w{1,8})?$", re.A)
 _SIGNS = (b"MPI_Statistics_Summary", b"PSM_low-level_protocol_stats", b"PSM3_PRINT_STATS=")
 _BEGINNINGS = (b"Time Delta ", b"PSM3_", b"FI_PSM3_", b"cmdline:")
-"""A log of a job that only repeats such a file somewhere is a log."""
+"""How a statistics file begins. A job's log that only quotes such a file is a log."""
 _HELP = re.compile(rb"^[\w./-]{3,80}, Mask 0x[0-9a-f]{1,8}:", re.M)
 _SHOW_ZEROS = 0x100000
 _REREGISTERED = "Fault_Injection"
@@ -121,13 +121,15 @@ _HIGHEST = (1 << 64) - 1
 
 
 def is_help(data: bytes) -> bool:
-    """The explanations that ``PSM3_PRINT_STATS_HELP=1`` writes beside the statistics."""
+    """Return True for the explanations that ``PSM3_PRINT_STATS_HELP=1`` writes beside the
+    statistics.
+    """
     head = data[:_LOOKED_AT]
     return _HELP.search(head[:4096]) is not None and b"Time Delta" not in head
 
 
 def is_statistics(data: bytes) -> bool:
-    """Whether ``data`` looks like a statistics file of PSM3 or PSM2, whole or torn."""
+    """Return True if ``data`` looks like a statistics file of PSM3 or PSM2, whole or torn."""
     head = data[:_LOOKED_AT]
     if is_help(data):
         return False
@@ -151,8 +153,8 @@ class _Group:
 
 @dataclass(slots=True)
 class _StatisticsReader:
-    """The blocks of one file. The last value of each counter stays, whatever block it stood in:
-    what is closed is left out of later blocks.
+    """The blocks of one file. The last value of each counter is kept, whichever block has it: later
+    blocks omit what is closed.
     """
 
     source: str
@@ -169,7 +171,7 @@ class _StatisticsReader:
             self.doubts.append(f"line {number}: {text}")
 
     def take(self, line: StatisticsLine, *, final: bool) -> None:
-        """One line; ``final`` where the text ends within it."""
+        """Read one line; ``final``: the text ends within it."""
         done = {"time": self._time, "heading": self._heading, "counter": self._counter}
         if line.shape in ("setting", "identify", "environment", "warning"):
             return
@@ -185,7 +187,7 @@ class _StatisticsReader:
                 " each process's file by itself."
             )
         elif self.blocks:
-            # What stands there may be of the environment: it is not repeated.
+            # The line may belong to the environment, so the message does not repeat it.
             raise BadInput(
                 f"{self.source}: line {line.number} is torn: expected {self._expected()}: give the"
                 " file as PSM3 wrote it."
@@ -214,7 +216,7 @@ class _StatisticsReader:
             self.groups[key] = _Group(*key, line=line.number)
         self.now = self.groups[key]
         if self.now.block == self.blocks:
-            self.doubt(line.number, f"{found['heading']} is there twice in one block")
+            self.doubt(line.number, f"{found['heading']} appears twice in one block")
         self.now.block, self.now.line = self.blocks, line.number
         return True
 
@@ -226,12 +228,11 @@ class _StatisticsReader:
         if value > _HIGHEST:
             return False
         before = self.now.counters.get(name, 0)
-        # -1 of a rank is printed as 2^64 - 1 with the difference -1
+        # a rank of -1 is printed as 2^64 - 1 with the difference -1
         if (value - before - step) % (1 << 64) and self.now.heading != _REREGISTERED:
             self.doubt(
                 line.number,
-                f"{name} is {value} with a difference of {step}, and {before} stood in the block"
-                " before",
+                f"{name} is {value} with a difference of {step}, but the block before has {before}",
             )
         self.now.counters[name] = value
         return True
@@ -253,7 +254,9 @@ class _StatisticsReader:
 def _identity(
     lines: Iterable[StatisticsLine], reader: _StatisticsReader, host: str, pid: int | None
 ) -> Identity:
-    """Who wrote the file; the rank of the counters where the identify lines know none."""
+    """Return the process that wrote the file; if identify lines do not give its rank, the counters
+    do.
+    """
     found = identities_of(lines)
     mine = next((one for one in found if pid is None or one.pid in (pid, None)), None)
     one = mine or Identity(label=host, host=host)
@@ -266,22 +269,25 @@ def _identity(
 
 
 def _named(source: str) -> tuple[str, int | None]:
-    """Host and process of a file's name, as the library makes it."""
+    """Return the host and process id in a file name that the library made."""
     found = _NAME.search(source)
     return (found["host"].rpartition("/")[2], int(found["pid"])) if found else ("", None)
 
 
 def _program(first: str) -> str:
-    """The program's name without its path; its arguments may hold anything."""
+    """Return the program's name without its path; its arguments are left out because they may
+    contain anything.
+    """
     words = first.removeprefix("cmdline:").split()
     return words[0].rpartition("/")[2][:80] if first.startswith("cmdline:") and words else ""
 
 
 def statistics(data: bytes, source: str) -> Statistics:
-    """One file. Raises BadInput, with file and line, for what is none or is torn in the middle.
+    """Read one file. Raise BadInput, with file and line, if it is not a statistics file or is torn
+    in the middle.
 
-    ``source`` is the name that errors carry; where it is the library's own file name it gives host
-    and process too.
+    ``source`` is the name used in errors; if it is the library's file name, it also gives host and
+    process.
     """
     page = page_of(data, source)
     if is_table(data[:_LOOKED_AT]):
@@ -307,8 +313,8 @@ def _made(text: list[str], lines: list[StatisticsLine], reader: _StatisticsReade
     values = {one.name: one.value for one in found}
     identity = _identity(lines, reader, host, pid)
     periodic = values.get("PSM3_PRINT_STATS", "").partition(":")[0]
-    # With -1 the first endpoint that closes prints a block, and the library's end another, which
-    # holds what is still open: usually nothing.
+    # With -1 the first endpoint that closes prints a block, and the library's exit prints another
+    # one with what is still open: usually nothing.
     if identity.rails and not reader.groups:
         reader.doubt(lines[-1].number, "an endpoint was opened, and the file has no counter of it")
     ended = periodic != "-1" or reader.blocks > 1 or reader.last == "time"

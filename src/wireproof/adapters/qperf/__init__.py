@@ -12,10 +12,8 @@ from wireproof.model.series import Series, SeriesPoint
 __all__ = ["ADAPTER"]
 
 
-# --- qperf: what it prints and the options that it takes.
-#
-# All units count in powers of 1000, except a size that is whole in powers of 1024 (``64 KiB
-# (65,536)``).
+# --- qperf: output and options. All units count in powers of 1000, except sizes that are whole in
+# powers of 1024 (``64 KiB (65,536)``).
 
 _FIELD = re.compile(
     r"^ {0,40}([a-z]\w{0,30})( +)= +(-?[\d.,]{1,24}) ?([%\w/ ]{0,16}?)(?: \(([\d,]{1,24})\))? *$"
@@ -44,7 +42,7 @@ _GAP = 2  # blanks between the longest name of a block and its "="
 @dataclass(slots=True)
 class _TestBlock:
     """One ``tcp_bw:`` and the lines below it. ``whole``: the line with the longest name is
-    there.
+    present.
     """
 
     values: dict[str, tuple[str, str, str]] = field(default_factory=dict)
@@ -57,7 +55,7 @@ class _TestBlock:
 
 
 class _BlockReader:
-    """Reads one block line by line; ``take`` says whether it goes on."""
+    """Reads one block line by line; ``take`` returns whether the block continues."""
 
     def __init__(self, page: Page, start: int) -> None:
         self.page = page
@@ -66,7 +64,7 @@ class _BlockReader:
         """The index of a last line that may be torn."""
 
     def take(self, index: int) -> bool:
-        """Reads one line; False when the block ended before it or in it."""
+        """Read one line; return False if the block ended before it or in it."""
         line = self.page.lines[index]
         match = _FIELD.match(line)
         if match is not None:
@@ -99,7 +97,7 @@ class _BlockReader:
         return not torn
 
     def _belongs(self, index: int) -> bool:
-        """True for a foreign line within the block, or for the error that takes its place."""
+        """Return True for a foreign line within the block, or for an error message in its place."""
         line = self.page.lines[index]
         if starts_result(line):
             return False
@@ -123,7 +121,7 @@ def _block(page: Page, start: int) -> _TestBlock:
 
 
 def _continues(page: Page, index: int) -> bool:
-    """True when the block goes on below a foreign line."""
+    """Return True if the block continues below a foreign line."""
     for line in page.lines[index + 1 : index + 1 + _FOREIGN]:
         if _FIELD.match(line):
             return True
@@ -133,14 +131,14 @@ def _continues(page: Page, index: int) -> bool:
 
 
 def _closed(line: str, exact: str | None) -> bool:
-    """A last line without a line end is whole when a word follows that no longer one begins
-    with.
+    """Return True if the last line, which has no line end, is complete: it ends with a unit that no
+    longer unit begins with.
     """
     return bool(exact) or line.rstrip().endswith(("/sec", " us", " ns", " ms"))
 
 
 def _scaled(block: _TestBlock, name: str, units: dict[str, float]) -> tuple[float | None, float]:
-    """(value, value of its last digit) in base units."""
+    """Return (value, value of its last digit) in base units."""
     value, unit, _ = block.values.get(name, ("", "", ""))
     plain = number(value.replace(",", ""))
     if plain is None or unit not in units or not 0 < plain * units[unit] < _MOST:
@@ -162,8 +160,8 @@ def _size(block: _TestBlock) -> int | None:
 
 
 def _asked_size(page: Page, start: int) -> int | None:
-    """``-m 1M`` of a qperf command above: K, M, G, kib … are powers of 1024; k, m, g, kb … of
-    1000.
+    """Return the size in ``-m 1M`` of a qperf command above: K, M, G, kib … are powers of 1024; k,
+    m, g, kb … of 1000.
     """
     for index in range(start - 1, max(-1, start - _BEFORE), -1):
         command = _COMMAND.search(page.lines[index])
@@ -178,7 +176,7 @@ def _asked_size(page: Page, start: int) -> int | None:
 
 
 def _others(block: _TestBlock) -> dict[str, float]:
-    """What the sender says, and the processors' shares."""
+    """Return the sender's rate and the processor shares."""
     values = {}
     sent, _ = _scaled(block, "send_bw", _BAND | _BITS)
     if sent is not None:
@@ -212,8 +210,8 @@ def _point(block: _TestBlock, test: Benchmark, size: int) -> SeriesPoint | None:
 
 
 def _blocks(page: Page, start: int, name: str) -> list[_TestBlock]:
-    """The block on line index ``start`` and those of the same test that follow: a sweep, or
-    repeated runs.
+    """Return the block on line index ``start`` and the blocks of the same test after it: a sweep,
+    or repeated runs.
     """
     blocks = [_block(page, start)]
     while blocks[-1].after < len(page.lines):
@@ -225,7 +223,7 @@ def _blocks(page: Page, start: int, name: str) -> list[_TestBlock]:
 
 
 def _cut(page: Page, blocks: list[_TestBlock]) -> str:
-    """Why the last block cannot be believed; "" when it can."""
+    """Return why the last block cannot be used; "" if it can."""
     last = blocks[-1]
     ended = last.after >= len(page.lines)
     if last.torn or (ended and (_halfway(last) or _lost_size(blocks))):
@@ -234,14 +232,16 @@ def _cut(page: Page, blocks: list[_TestBlock]) -> str:
 
 
 def _halfway(block: _TestBlock) -> bool:
-    """-v prints the message size below the rate: a block that ends there may have lost it."""
+    """Return True if the block may be incomplete: -v prints the message size below the rate, so a
+    block that ends there may have lost it.
+    """
     if not block.values:
         return False
     return not block.whole or (list(block.values)[-1] == "msg_rate" and len(block.values) > 1)
 
 
 def _lost_size(blocks: list[_TestBlock]) -> bool:
-    """True when the last of several blocks lacks the message size that another has."""
+    """Return True if the last of several blocks lacks the message size that another has."""
     *before, last = blocks
     return "msg_size" not in last.values and any("msg_size" in one.values for one in before)
 
@@ -249,7 +249,7 @@ def _lost_size(blocks: list[_TestBlock]) -> bool:
 def _points(
     page: Page, start: int, blocks: list[_TestBlock], test: Benchmark, name: str
 ) -> tuple[list[SeriesPoint], list[str]]:
-    """Points in the order printed, and what is said of blocks without one and of sizes that were
+    """Return points in printed order, and notes on blocks without a point and on sizes that were
     not printed.
     """
     asked = _asked_size(page, start)
@@ -262,7 +262,7 @@ def _points(
             points.append(point)
         elif not block.values.keys().isdisjoint(_RESULTS):
             notes.append(
-                f"line {block.line + 1}: left out, its result is zero or no number that can be"
+                f"line {block.line + 1}: left out: its result is zero or not a possible number"
             )
     if points and any("msg_size" not in block.values for block in blocks):
         whose = "that of the command line" if asked is not None else f"{name}'s default"
@@ -271,7 +271,7 @@ def _points(
 
 
 def parse(page: Page, start: int) -> Parsed:
-    """The blocks of one test from line index ``start`` on."""
+    """Parse the blocks of one test from line index ``start`` on."""
     title = TITLE.match(page.lines[start])
     if title is None:
         return Parsed([], start + 1)

@@ -1,4 +1,6 @@
-"""The tests of qperf: what each name means, what carries it and how the printed number is made."""
+"""The tests of qperf: what each name means, what carries it, and how the printed number is
+calculated.
+"""
 
 import re
 from itertools import pairwise
@@ -31,12 +33,12 @@ _RATE = "bytes that arrived / elapsed time of the sender's test"
 
 
 def known_test(name: str) -> bool:
-    """True for the name of a test that qperf has."""
+    """Return True if qperf has a test with this name."""
     return _KNOWN.fullmatch(name) is not None
 
 
 def default_size(name: str) -> int:
-    """The message size in bytes that qperf takes when none is asked for."""
+    """Return the message size in bytes that qperf uses by default."""
     if name.endswith("lat"):
         return 1
     if name.endswith("_mr"):
@@ -45,12 +47,14 @@ def default_size(name: str) -> int:
 
 
 def protocol_of(name: str) -> Protocol:
-    """What carries the bytes of a test."""
+    """Return what carries the bytes of a test."""
     return _PROTOCOLS.get(name.partition("_")[0], "")
 
 
 def test_of(name: str) -> Benchmark:
-    """The meaning of a test's name; without a metric it is no measurement (``ver_*`` verify)."""
+    """Return the test for a name; a test without a metric is not a measurement (``ver_*``
+    verify).
+    """
     if name.startswith("ver_"):
         return Benchmark(name, "", "other", "")
     if name.endswith("_mr"):
@@ -87,22 +91,23 @@ _RDMA = ("rc_", "uc_", "ud_", "xrc_")
 
 
 def _sizes(sizes: tuple[int, ...]) -> list[str]:
-    """One size, or a loop from the least to the largest with one factor."""
+    """Return the options for one size, or for a loop from the smallest to the largest with a
+    constant factor.
+    """
     if len(sizes) <= 1:
         return ["-m", str(sizes[0])] if sizes else []
     ordered = sorted(sizes)
     factor = ordered[1] // ordered[0] if ordered[0] > 0 else 0
     if factor < 2 or any(after != before * factor for before, after in pairwise(ordered)):
         raise BadInput(
-            "qperf loops over sizes with one factor between them: ask for such a list, or for one "
-            "size."
+            "qperf loops over sizes with a constant factor: request such a list, or one size."
         )
     return ["-oo", f"msg_size:{ordered[0]}:{ordered[-1]}:*{factor}"]
 
 
 def _tests(request: ToolRequest) -> list[str]:
-    """The tests asked for. Raises BadInput for one that there is not, or that a number of messages
-    never ends.
+    """Return the requested tests. Raise BadInput for an unknown test, or a test that a number of
+    messages never ends.
     """
     tests = request.benchmark.split()
     odd = [name for name in tests if not known_test(name)]
@@ -114,17 +119,17 @@ def _tests(request: ToolRequest) -> list[str]:
     sockets = [name for name in tests if not name.startswith(_RDMA)]
     if request.iterations is not None and sockets:
         raise BadInput(
-            f"qperf never ends {sockets[0]} after a number of messages: ask for seconds."
+            f"qperf never ends {sockets[0]} after a number of messages: request seconds."
         )
     return tests
 
 
 def argv(request: ToolRequest) -> tuple[str, ...]:
-    """``qperf SERVER -m 1048576 -ca 6 -vvu tcp_bw``; the server takes no more than its port
-    (``qperf -lp 19765``).
+    """Return ``qperf SERVER -m 1048576 -ca 6 -vvu tcp_bw``; the server takes only its port (``qperf
+    -lp 19765``).
 
-    ``-vvu`` lets it print the message size. ``benchmark``: tcp_bw, rc_lat … or several, with blanks
-    between.
+    ``-vvu`` prints the message size. ``benchmark``: tcp_bw, rc_lat … or several, separated by
+    blanks.
     """
     refuse_others(request, "qperf", *_ABLE)
     port = given(("-lp", request.port))

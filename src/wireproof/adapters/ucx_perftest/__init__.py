@@ -24,10 +24,9 @@ __all__ = ["ADAPTER"]
 
 
 # --- ucx_perftest: only the last line of a test counts, the lines before it are progress. MB = 2^20
-# bytes.
-#
-# The client's table says neither the test nor the size: they are in the command or in the server's
-# box. The size is also bandwidth / message rate, which is held against what the command says.
+# bytes. The client's table gives neither the test nor the size: they are in the command or in the
+# server's box. The size is also bandwidth / message rate, which is compared with the size in the
+# command.
 
 _TABLE = re.compile(
     r"(Stage|Test)? *# iterations +(?:typical|(\d{1,3}\.\d)%ile) +average +overall +average"
@@ -51,8 +50,8 @@ class _Table:
 
 
 def _size_of(row: LastLine, said: int | None) -> int | None:
-    """Bytes of a message: bandwidth / rate, where ``said`` wins if it fits. None when rounding
-    leaves it open.
+    """Return the bytes of a message from bandwidth / rate; ``said`` is used if it fits. None if
+    rounding leaves it open.
     """
     _, bandwidth_text, rate_text = row.overall
     bandwidth, rate = number(bandwidth_text) or 0.0, number(rate_text) or 0.0
@@ -69,13 +68,15 @@ def _size_of(row: LastLine, said: int | None) -> int | None:
 
 
 def _power_of_two(size: float, doubt: float) -> int | None:
-    """The only power of two that is within ``doubt`` of ``size``."""
+    """Return the only power of two within ``doubt`` of ``size``; None if there is not exactly
+    one.
+    """
     powers = [1 << bit for bit in range(48) if abs((1 << bit) - size) <= doubt]
     return powers[0] if len(powers) == 1 else None
 
 
 def _size_named(name: str) -> int | None:
-    """The size that a batch's line is named after: ``lat_8``, ``bw_64k``, ``4096``."""
+    """Return the size in the name of a batch's line: ``lat_8``, ``bw_64k``, ``4096``."""
     found = _SIZE_IN_NAME.findall(name)
     return int(found[-1][0]) * _UNITS[found[-1][1].lower()] if found else None
 
@@ -113,7 +114,7 @@ def _tail(row: LastLine, percentile: str) -> dict[str, float]:
 def _points(
     rows: list[LastLine], table: _Table, setup: Setup, test: Benchmark
 ) -> tuple[list[SeriesPoint], list[str]]:
-    """The points of a test, and what is said of rows that are left out or of computed sizes."""
+    """Return the points of a test, and notes on omitted rows and on computed sizes."""
     points, notes = list[SeriesPoint](), list[str]()
     for row in rows:
         said = setup.size if setup.size is not None else _size_named(row.name)
@@ -160,8 +161,8 @@ def _series(
 
 
 def _name_of(batch: str, test: str) -> str:
-    """The test's name within the names of a batch (``ucp_tag_lat/4096``), else the command's, else
-    the batch's.
+    """Return the test's name: from the names of a batch (``ucp_tag_lat/4096``), otherwise from the
+    command, otherwise the batch's name.
     """
     parts = batch.split("/")
     known = [
@@ -181,14 +182,14 @@ def _state(page: Page, every: Rows, found: Found, rows: list[LastLine]) -> str:
 
 
 def _heading(page: Page, start: int, setup: Setup) -> str:
-    """``latency`` or ``overhead``, as the line above the column names says."""
+    """Return ``latency`` or ``overhead``, from the line above the column names."""
     above = " ".join(page.lines[max(0, start - 3) : start])
     timed = "latency (usec)" in above or setup.test.endswith(("_lat", "get"))
     return "latency" if timed else "overhead"
 
 
 def parse(page: Page, start: int) -> Parsed:
-    """The table whose heading is on line index ``start``; one series per test of a batch."""
+    """Parse the table whose heading is on line index ``start``; one series per test of a batch."""
     line = page.lines[start]
     table, csv = _TABLE.search(line), _CSV.search(line)
     if table is not None:
@@ -215,8 +216,8 @@ def parse(page: Page, start: int) -> Parsed:
 
 
 def argv(request: ToolRequest) -> tuple[str, ...]:
-    """``ucx_perftest n1 -t tag_bw -s 1048576 -n 10000 -c 2``; the network is chosen by
-    UCX_NET_DEVICES, not here.
+    """Return ``ucx_perftest n1 -t tag_bw -s 1048576 -n 10000 -c 2``; UCX_NET_DEVICES chooses the
+    network.
     """
     refuse_others(request, "ucx_perftest", "server", "port", "sizes", "iterations", "window", "cpu")
     size = one_size(request, "ucx_perftest measures one size a run")

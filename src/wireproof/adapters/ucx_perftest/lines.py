@@ -1,6 +1,5 @@
-"""The lines of ucx_perftest: the last lines of the tests below one heading, without those of
-progress, and what stands before its table (the command, the box that the server prints, a script's
-banner).
+"""The lines of ucx_perftest: the last lines of the tests below one heading, without progress lines,
+and the lines before its table (the command, the box that the server prints, a script's banner).
 """
 
 import re
@@ -21,7 +20,7 @@ _PATIENCE = 2000  # UCX_PROTO_INFO=y prints a table per protocol between the hea
 COLUMNS = 8
 _THREADED = 4
 _DECIMALS = {(0, 3, 3, 3, 2, 2, 0, 0), (0, 3, 2, 0)}
-"""Digits after the point of each column, of one thread and of several."""
+"""Decimals of each column, for one thread and for several."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +28,7 @@ class LastLine:
     """A last line. ``texts``: iterations, percentile, average, overall time, then bandwidth and
     rate in pairs.
 
-    ``marked``: the program itself says that it is the last one.
+    ``marked``: the program itself marks it as the last line.
     """
 
     name: str
@@ -47,8 +46,8 @@ class LastLine:
 
 @dataclass(slots=True)
 class Found:
-    """``rows``: the last lines; ``progress``: lines of progress; ``last``: index of the last of
-    either; ``so_far``: what the last line of progress says of all before it.
+    """``rows``: the last lines; ``progress``: number of progress lines; ``last``: index of the last
+    line of either kind; ``so_far``: the overall rate on the last progress line.
     """
 
     rows: list[LastLine] = field(default_factory=list)
@@ -62,8 +61,8 @@ def _plain(word: str) -> str:
 
 
 def _is_whole(texts: list[str]) -> bool:
-    """Rate x time = 1 in every row: a last line without a line end is believed only if this still
-    holds.
+    """Return True if rate x time = 1, as in every complete row: only then is a last line without a
+    line end used.
     """
     if len(texts) != COLUMNS:
         return False
@@ -74,7 +73,7 @@ def _is_whole(texts: list[str]) -> bool:
 
 
 def _row_of(line: str, heading: str, index: int) -> LastLine | None:
-    """The last line of a test: ``Final:`` and numbers; under ``Test`` an optional name and
+    """Return the last line of a test: ``Final:`` and numbers; under ``Test`` an optional name and
     numbers.
     """
     words = line.split()
@@ -93,16 +92,16 @@ def _row_of(line: str, heading: str, index: int) -> LastLine | None:
 
 
 def _fits(texts: list[str]) -> bool:
-    """Every column a number with the digits that the program prints: a row torn in its middle has
-    others.
+    """Return True if every column is a number with the decimals that the program prints, which a
+    torn row does not have.
     """
     shape = tuple(len(text.partition(".")[2]) for text in texts)
     return shape in _DECIMALS and all(number(text) is not None for text in texts)
 
 
 def _csv_row(line: str, names: int, index: int) -> LastLine | None:
-    """The batch files' names and the numbers; some versions write ``Final:`` before the first
-    number.
+    """Return the row from a batch's names and the numbers; some versions write ``Final:`` before
+    the first number.
     """
     cells = [cell.strip() for cell in line.split(",")]
     texts = cells[names:]
@@ -112,8 +111,8 @@ def _csv_row(line: str, names: int, index: int) -> LastLine | None:
 
 
 def read(page: Page, start: int, heading: str, csv_names: int | None) -> tuple[Rows, Found]:
-    """The last lines of all tests under one heading. ``csv_names``: columns of names before the
-    numbers, None in a table of blanks.
+    """Return the last lines of all tests under one heading. ``csv_names``: number of name columns
+    before the numbers, None for a table separated by blanks.
     """
     found, batch = Found(last=start), ""
 
@@ -150,7 +149,7 @@ def read(page: Page, start: int, heading: str, csv_names: int | None) -> tuple[R
 
 
 def _so_far(line: str, index: int) -> str:
-    """``46821.78 MB/s`` of a line of progress in a table; "" of any other."""
+    """Return ``46821.78 MB/s`` for a progress line of a table; "" for any other line."""
     row = _row_of(_THREAD.sub("", line), "", index)
     return f"{row.overall[1]} MB/s" if row is not None else ""
 
@@ -161,8 +160,8 @@ def _begins_row(line: str) -> bool:
 
 
 def without_progress(rows: list[LastLine], wanted: int) -> list[LastLine]:
-    """Of unmarked lines with a growing count, which old versions print, only those that reached the
-    count asked for.
+    """Return the rows without progress lines: of unmarked lines with a growing count, which old
+    versions print, only those that reached the requested count stay.
     """
     counts = [number(row.texts[0]) or 0.0 for row in rows]
     names = Counter(row.name for row in rows)
@@ -171,8 +170,8 @@ def without_progress(rows: list[LastLine], wanted: int) -> list[LastLine]:
     return [row for row, count in pairs if row.marked or row.name in alone or count >= wanted]
 
 
-# --- The tests of ucx_perftest: by name (``tag_lat``), by the title in its box, or by what its
-# table is headed with.
+# --- The tests of ucx_perftest: by name (``tag_lat``), by the title in its box, or by the heading
+# of its table.
 
 _HALF = (
     "time / iterations / 2: half of a mean round trip; bandwidth and rate count both messages of "
@@ -182,7 +181,7 @@ _STREAM = "size x iterations / time; MB = 2^20 bytes; overhead is time / iterati
 _ONE_SIDED = ("put", "get")
 _ATOMIC = ("add", "fadd", "swap", "cswap", "add_mr")
 
-# the title in the box -> name, protocol layer first (``ucp_``), then transport layer
+# title in the box -> name; protocol layer (``ucp_``) first, then transport layer
 _TITLES = {
     "active message latency": "am_lat",
     "active message bandwidth / message rate": "am_bw",
@@ -203,7 +202,7 @@ _TITLES = {
 
 
 def test_titled(title: str) -> str:
-    """The test's name for the title in the box; "" when it is not known."""
+    """Return the test's name for the title in the box; "" if it is unknown."""
     plain = title.strip().lower()
     if plain in _TITLES:
         return _TITLES[plain]
@@ -218,11 +217,11 @@ def _kind(plain: str) -> Traffic:
 
 
 def test_of(name: str, heading: str) -> Benchmark:
-    """The test of a name. Without one, ``heading`` (``latency`` or ``overhead``) tells a ping-pong
-    from a stream.
+    """Return the test for a name. Without a name, ``heading`` (``latency`` or ``overhead``)
+    distinguishes a ping-pong from a stream.
 
-    A batch's lines have names of the user's own and always ``overhead`` above them: then ``lat`` or
-    ``bw`` in it tells.
+    The lines of a batch have names that the user chose and always ``overhead`` above them: then
+    ``lat`` or ``bw`` in the name decides.
     """
     plain = name.removeprefix("ucp_")
     words, kind = plain.split("_"), _kind(plain)
@@ -263,7 +262,7 @@ _RDMA = {
 
 @dataclass(slots=True)
 class Setup:
-    """What the lines before the table say."""
+    """Information from the lines before the table."""
 
     test: str = ""
     size: int | None = None
@@ -297,7 +296,7 @@ def _read_command(setup: Setup, line: str) -> None:
 
 
 def _sum_of(sizes: str) -> int | None:
-    """The sum of ``8,16,32``; None when one is no number."""
+    """Return the sum of ``8,16,32``; None if a part is not a number."""
     total = 0
     for text in sizes.split(","):
         size = integer(text)
@@ -308,7 +307,7 @@ def _sum_of(sizes: str) -> int | None:
 
 
 def _read_box(setup: Setup, name: str, value: str) -> None:
-    """A line of the server's box."""
+    """Read a line of the server's box."""
     if name == "API":
         if value.startswith("transport"):
             setup.test = setup.test.removeprefix("ucp_")
@@ -319,7 +318,7 @@ def _read_box(setup: Setup, name: str, value: str) -> None:
 
 
 def setup_before(page: Page, start: int) -> Setup:
-    """Looks back from the heading to the last line of the test before."""
+    """Look back from the heading to the last line of the previous test."""
     setup = Setup()
     for index in range(start - 1, max(-1, start - _LOOK_BACK), -1):
         line = page.lines[index]

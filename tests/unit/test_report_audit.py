@@ -151,7 +151,7 @@ def test_the_answer_never_calls_right_what_was_not_read() -> None:
         (SettingEffect(on="bandwidth", low=0.04, high=0.1), "4 % to 10 % of bandwidth (practice)"),
         (
             SettingEffect(on="bandwidth", high=0.9, direction="rx", sure="vendor"),
-            "up to 90 % of bandwidth, what is received (vendor)",
+            "up to 90 % of bandwidth, receiving (vendor)",
         ),
         (SettingEffect(on="availability"), "availability (practice)"),
         (SettingEffect(on="none"), ""),

@@ -73,7 +73,7 @@ def test_the_page_tells_the_culprit_by_number_mark_and_words() -> None:
         "A node slower than the others by 3.1 % or more would have been found",
         "across leaves 59.00 MB/s",
         "n1 -> n4 60.00 MB/s 118.0 MB/s",
-        "good alone n[1-2]",
+        "good when measured alone n[1-2]",
         "no sample of n8 did not answer within 10 s",
     ):
         assert words in shown, words

@@ -83,7 +83,6 @@ def _goes_on(block: Rows, words: Sequence[str]) -> bool:
 
 
 def _is_sweep(block: Rows) -> bool:
-    """Return True if sizes double from row to row, as in a sweep."""
     if len(block.fields) < _FEWEST or _width(block) not in _WIDTHS:
         return False
     sizes = [int(words[0]) for words in block.fields]

@@ -252,7 +252,6 @@ def results(
 
 
 def _missing(base: Series, figures: Figures, found: set[str]) -> Series:
-    """Return an empty series that names the missing results."""
     what = "are not in the text"
     if figures.refused:
         what = "were not measured: no positive number is printed"

@@ -78,7 +78,7 @@ def command(
     Raises BadInput for any other request.
     """
     refuse_others(request, tool, "server", *flags)
-    size = one_size(request, f"{tool} measures one size a run, or its own list")
+    size = one_size(request, f"{tool} measures one size per run, or its default list")
     asked = {**{name: getattr(request, name) for name in flags}, "sizes": size}
     options = given(*first, *((flag, asked[name]) for name, flag in flags.items()))
     server = server_of(request, tool)

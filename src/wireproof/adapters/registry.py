@@ -121,7 +121,6 @@ def registered(found: tuple[Adapter, ...]) -> tuple[Adapter, ...]:
 
 @cache
 def _signs() -> tuple[tuple[str, Adapter, Callable[[str], re.Match[str] | None]], ...]:
-    """Return (word, tool, search) for every sign of every tool."""
     return tuple(
         (sign.word, tool, re.compile(sign.pattern).search)
         for tool in adapters()

@@ -133,7 +133,6 @@ def _values(run: SockperfRun, share: int) -> dict[str, float]:
 
 
 def _answered(run: SockperfRun) -> bool:
-    """Return True if each message, except perhaps the last, was answered."""
     counts = run.said.get("counts")
     return counts is not None and 0 <= int(counts.group(1)) - int(counts.group(2)) <= 1
 

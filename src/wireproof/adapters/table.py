@@ -162,7 +162,7 @@ def _series(page: Page, heading: int, rows: Rows, group: ColumnGroup, several: i
         "a bare table: the text does not tell which program printed it and how it was measured"
     ]
     if several > 1:
-        notes.append(f"one of {several} that stand side by side: {group.label or names}"[:400])
+        notes.append(f"one of {several} tables side by side: {group.label or names}"[:400])
     return Series(
         tool=tool,
         benchmark=test.name,

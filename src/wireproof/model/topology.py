@@ -226,5 +226,5 @@ def fallen_behind(before: WireStatus | None, after: WireStatus | None) -> str:
     return (
         f"the lab's wire fell behind: {late + starved} of {frames} frames were more than"
         f" {after.late_ns / 1e6:g} ms late (at most {after.worst_ns / 1e6:.3g} ms); the links were"
-        " slower than they say"
+        " slower than configured"
     )

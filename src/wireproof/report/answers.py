@@ -288,7 +288,6 @@ def undo_lines(standing: Standing) -> list[str]:
 
 
 def _where(names: str, standing: Standing) -> str:
-    """Return the options that select these hosts."""
     lab = f" --lab {clean(standing.lab, 64)}" if standing.lab else ""
     return lab if standing.here else f"{lab} --hosts '{names}'"
 

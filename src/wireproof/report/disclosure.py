@@ -65,7 +65,7 @@ def _rail(host: Host, rail: str, *, several: bool) -> list[Found]:
     if nic is None:
         return [("network", f"interface{of}", "", host.host, f"{rail} is not on this host")]
     return [
-        ("network", f"{name}{of}", value, host.host, "" if value else "it does not say")
+        ("network", f"{name}{of}", value, host.host, "" if value else "the host does not report it")
         for name, value in _of_nic(nic)
     ]
 

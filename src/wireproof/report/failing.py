@@ -21,7 +21,7 @@ _MOST_LABELS = 6
 _RDMA_PORTS = ("port-state", "port-rate")
 """Entries that apply only to a host with an RDMA port."""
 _RDMA = ("rocev2", "iwarp", "infiniband", "omnipath", "truescale", "efa", "slingshot", "fabric")
-_WAYS = {"tx": ", what is sent", "rx": ", what is received", "": ""}
+_WAYS = {"tx": ", sending", "rx": ", receiving", "": ""}
 
 
 @dataclass(frozen=True)
@@ -192,7 +192,7 @@ def effect_text(effect: SettingEffect) -> str:
     """
     if effect.on == "none":
         return ""
-    pauses = " where it pauses" if effect.pauses else ""
+    pauses = " if it pauses" if effect.pauses else ""
     what = f"{effect.on}{_WAYS[effect.direction]}{pauses} ({effect.sure})"
     if not effect.high:
         return what

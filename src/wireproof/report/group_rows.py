@@ -126,7 +126,6 @@ def _row(point: PointRecord, group: GroupResult, host_of: dict[int, str]) -> Gro
 
 
 def _timed(row: GroupRow, point: PointRecord, group: GroupResult, estimate: Estimate) -> GroupRow:
-    """Return ``row`` with its time and the rates that follow from it."""
     time = _positive(estimate.median_ns)
     # A library's collective may send any amount, and loaded half round trips are not a rate.
     counted = group.exact and point.pattern != "congestion" and group.messages_per_operation > 0

@@ -98,7 +98,6 @@ def _seen(finding: Finding) -> str:
 
 
 def _about_cause(finding: Finding) -> str:
-    """Return how certain the cause is, and which other causes are possible."""
     found = finding.evidence
     sure, others = found.get("cause_confidence"), found.get("other_causes")
     parts = [f"Confidence {sure:.2g}."] if isinstance(sure, float) else []

@@ -145,7 +145,7 @@ def points_of(
     good = sorted(filter(None, points), key=lambda point: point.message_bytes)
     notes = []
     if any(row.rounded for row in known):
-        notes.append("sizes are printed as 1.5k: what is below the last digit is lost")
+        notes.append("sizes are printed as 1.5k: digits below the last are lost")
     if len(good) < len(known):
         left_out = counted(len(known) - len(good), "row")
         notes.append(f"{left_out} left out: time zero or not a number")

@@ -98,7 +98,6 @@ def _logs(sizes: tuple[int, ...]) -> tuple[int, int] | None:
 
 
 def _sizes(request: ToolRequest, suite: str) -> list[str]:
-    """Return the options that select the sizes."""
     if any(size < 0 for size in request.sizes):
         raise BadInput(f"{request.program}: a message size cannot be negative.")
     if suite == "MT":

@@ -77,9 +77,7 @@ def megabyte(version: tuple[int, int], ratios: Iterable[float | None]) -> Megaby
     if computed is None:
         if said is not None:
             return Megabyte(said, "", by_version=True)
-        doubt = (
-            "neither a version nor the rows' own arithmetic says whether MB is 10^6 or 2^20 bytes"
-        )
+        doubt = "neither the version nor the rows show whether MB is 10^6 or 2^20 bytes"
         return Megabyte(MEGA if neither else None, doubt, by_version=False)
     if said is not None and said != computed:
         number = ".".join(map(str, version))

@@ -92,8 +92,7 @@ def why_incomplete(
         return failure
     if table.odd:
         return (
-            f"line {table.odd[0] + 1}: a row holds what is no measured number ({len(table.odd)} "
-            "in all)"
+            f"line {table.odd[0] + 1}: a row has text in place of numbers ({len(table.odd)} in all)"
         )
     if not table.values:
         return "no row that can be read follows the heading"
@@ -240,7 +239,6 @@ def _groups(table: CellTable) -> Sequence[int | None]:
 def _base(
     page: Page, start: int, heading: Heading, run: ImbRun, name: str, test: ImbTest
 ) -> Series:
-    """Return the series without its rows."""
     return Series(
         tool="imb",
         version=run.version_text,

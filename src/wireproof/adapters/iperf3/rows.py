@@ -159,7 +159,6 @@ def _length(line: str) -> int | None:
 
 
 def _ends(run: IperfRun, line: str, index: int) -> bool:
-    """Return True if ``line`` belongs to another result."""
     if _TROUBLE.search(line):
         return False
     if _OWN.search(line):

@@ -205,7 +205,7 @@ def _command(page: Page, start: int) -> tuple[str, str]:
 def _notes(page: Page, start: int, block: Block, unit: str, odd: int, after: int) -> list[str]:
     notes = [f"{name}: {value}" for name, value in block.parameters.items()]
     if unit == "MB/sec":
-        notes.append("the heading says MB/sec; the program counts 2^20 bytes")
+        notes.append("the heading is MB/sec, but the program counts 2^20 bytes")
     if len(block.hosts()) == 1:
         notes.append(f"local and remote address are one: both ranks are on {block.hosts()[0]}")
     if odd:

@@ -102,7 +102,6 @@ def block_at(page: Page, start: int) -> Block:
 
 
 def _read(page: Page, start: int, block: Block) -> None:
-    """Read the lines below a title."""
     side, idle = "", 0
     for index in range(start + 1, len(page.lines)):
         line = page.lines[index]

@@ -121,7 +121,6 @@ def _block(page: Page, start: int) -> _TestBlock:
 
 
 def _continues(page: Page, index: int) -> bool:
-    """Return True if the block continues below a foreign line."""
     for line in page.lines[index + 1 : index + 1 + _FOREIGN]:
         if _FIELD.match(line):
             return True

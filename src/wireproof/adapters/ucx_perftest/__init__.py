@@ -175,7 +175,7 @@ def _state(page: Page, every: Rows, found: Found, rows: list[LastLine]) -> str:
     if every.cut:
         return every.fault(page)
     if not rows:
-        said = f", the last of which says {found.so_far}" if found.so_far else ""
+        said = f", the last of which shows {found.so_far}" if found.so_far else ""
         return f"no final line after {counted(found.progress, 'line')} of progress{said}"
     late = found.last > rows[-1].line
     return "the text ends in the progress of another test" if late else ""

@@ -307,7 +307,6 @@ def _sum_of(sizes: str) -> int | None:
 
 
 def _read_box(setup: Setup, name: str, value: str) -> None:
-    """Read a line of the server's box."""
     if name == "API":
         if value.startswith("transport"):
             setup.test = setup.test.removeprefix("ucp_")

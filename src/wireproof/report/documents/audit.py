@@ -87,7 +87,7 @@ def worst_part(audit: Audit, protocol: str = "", causes: Collection[str] = ()) -
     if not failed:
         return Section(title, ())
     more = f"{len(failed) - _MOST} more fail; " if len(failed) > _MOST else ""
-    next_ = f"{more}`wireproof audit` says why, `wireproof tune plan` what would be changed"
+    next_ = f"{more}`wireproof audit` explains them, `wireproof tune plan` lists the changes"
     return Section(title, (Findings(tuple(map(_worst, failed[:_MOST]))), Text(next_)))
 
 
@@ -206,7 +206,6 @@ def _place(read: Read) -> str:
 
 
 def _called(setting: Setting) -> list[str]:
-    """Return the names of the firmware attribute, by manufacturer."""
     return [
         f"{', '.join(names)} ({maker})" if maker != "any" else ", ".join(names)
         for maker, names in setting.names.items()

@@ -113,7 +113,6 @@ def framed(document: Document, root: str, here: str = "") -> str:
 
 
 def _linked(text: str, kind: str, name: str, places: Collection[str]) -> Value:
-    """Return a text that links to its page if the page exists."""
     place = file_of(kind, name)
     return Value(text, place=place if place in places else "")
 
@@ -264,7 +263,7 @@ def set_table(sets: Sequence[HostSet]) -> Table:
         )
         for one in sets
     )
-    note = "Results are compared over time where hosts, link, transport, MPI and NIC are the same."
+    note = "Results are compared over time if hosts, link, transport, MPI and NIC are the same."
     return Table(_SET, rows, note=note, name="sets")
 
 

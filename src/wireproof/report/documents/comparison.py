@@ -77,7 +77,8 @@ def _left(found: Comparison, *, everything: bool) -> Iterator[Part]:
         yield Section("Not compared", (Table(_LEFT, why),))
     elif left:
         yield Text(
-            f"Not compared: {quantity.counted(len(left), 'number')} (--all says why).", "note"
+            f"Not compared: {quantity.counted(len(left), 'number')} (--all gives the reasons).",
+            "note",
         )
 
 

@@ -9,8 +9,8 @@ from wireproof.report.document import Document, Facts, Head, Part, Row, Section,
 from wireproof.report.names import clean
 
 NOT_SIGNED = (
-    "none: this shows accidents, not intent. Whoever edits files can write SHA256SUMS anew;"
-    " compare its SHA-256 with what the other party has, or have it signed"
+    "none: this shows accidents, not intent. Anyone who edits files can rewrite SHA256SUMS:"
+    " compare its SHA-256 with that of the other party, or have it signed"
     " (`wireproof dossier sign`)"
 )
 _MOST_CONCLUSIONS = 10
@@ -59,8 +59,8 @@ def _page(page: bool | None) -> str:
     if page:
         return ", and so does report.html"
     return (
-        "; report.html was not compared, it is of another version or platform:"
-        " `wireproof report --out FILE` writes it anew"
+        "; report.html was not compared, another version or platform wrote it:"
+        " `wireproof report --out FILE` writes a new page"
     )
 
 

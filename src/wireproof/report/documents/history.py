@@ -82,8 +82,8 @@ def _carried(entry: Entry) -> str:
 
 _DATED = {
     "given": "",
-    "log": ", as the log says (read as UTC)",
-    "file": ", the last change of its file: --measured says when it was measured",
+    "log": ", according to the log (read as UTC)",
+    "file": ", the last change of its file: give the time of the measurement by --measured",
 }
 
 
@@ -109,7 +109,6 @@ def log_document(
 
 
 def _imported(entry: Entry) -> str:
-    """Return the line above a log that is judged again."""
     log = entry.imported
     if log is None:
         return ""

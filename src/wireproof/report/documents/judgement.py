@@ -118,7 +118,6 @@ def _row(judged: JudgedSeries) -> Row:
 
 
 def _telling(judged: JudgedSeries) -> Item | None:
-    """Return the reason that decides the verdict."""
     for reason in judged.reasons:
         if reason.severity in ("fail", "inconclusive"):
             return Item(reason.severity, reason.message, reason.code)
@@ -147,7 +146,6 @@ def series_section(judged: JudgedSeries, advice: Mapping[str, str] | None = None
 
 
 def _best_by_size(judged: JudgedSeries) -> dict[int, float]:
-    """Return the best goodput in one direction at each size that has one."""
     best: dict[int, float] = {}
     for point in judged.points:
         goodput = _goodput(point)

@@ -28,7 +28,7 @@ _MOST_HINTS = 8
 _QUANTITIES: dict[Quantity, tuple[str, str, Callable[[float], str]]] = {
     "start": ("Time before the first byte (o)", "o, us", quantity.microseconds),
     "rate": ("Rate of large messages, one at a time (R)", "R, MB/s", quantity.megabytes),
-    "windowed": ("Rate with many messages under way (W)", "W, MB/s", quantity.megabytes),
+    "windowed": ("Rate with many messages in flight (W)", "W, MB/s", quantity.megabytes),
 }
 _HEADS = (Head("layer", 9, left=True), Head("", 7), Head("path", 6, left=True))
 _FIGURE = Head("", 5, left=True)

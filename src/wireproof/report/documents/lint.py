@@ -59,7 +59,6 @@ def _details(finding: LintFinding) -> Iterator[tuple[str, str]]:
 
 
 def _by_file(report: LintReport) -> list[Row]:
-    """Return the files with findings, most findings first."""
     count = Counter((finding.file, finding.severity) for finding in report.findings)
     names = {finding.file: None for finding in report.findings}
     rows = [(name, count[name, "error"], count[name, "warning"]) for name in names]

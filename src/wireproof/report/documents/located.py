@@ -95,7 +95,12 @@ def located_section(located: Located, *, each: bool = False, more: Sequence[Part
     if len(groups) > most:
         parts.append(Text(f"and {len(groups) - most} more; --json has them all", "note"))
     parts.append(Text(_silence(located)))
-    facts = [("cleared: suspected by the screen, good alone", fold(located.cleared, _NAMES))]
+    facts = [
+        (
+            "cleared: suspected by the screen, good when measured alone",
+            fold(located.cleared, _NAMES),
+        )
+    ]
     facts += [(f"no sample of {nodes}", reason) for nodes, reason in _missing(located.missing)]
     if known := tuple(fact for fact in facts if fact[1]):
         parts.append(Facts(known))

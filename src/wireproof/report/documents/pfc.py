@@ -193,7 +193,9 @@ def _loudest(ports: Sequence[PfcPort]) -> list[Part]:
         return []
     loud = sorted(ports, key=lambda port: -(port.tx.frames or 0))[:_LOUDEST]
     rows = [_loud(port, port.tx.frames, sent) for port in loud if port.tx.frames]
-    total = Text(f"Hosts sent {sent:,} pauses to their switch ports and got {got:,} from them.")
+    total = Text(
+        f"Hosts sent {sent:,} pauses to their switch ports and received {got:,} from them."
+    )
     return [Section("Who pauses whom", (total, Table(_LOUD, tuple(rows))) if rows else (total,))]
 
 

@@ -63,7 +63,6 @@ def _heads(*titles: str) -> tuple[Head, ...]:
 
 
 def _basis(sources: Iterable[str], validity: Iterable[str]) -> Section:
-    """Return where the formulas come from, and where they are valid."""
     rows = [*(("source", text) for text in sources), *(("valid", text) for text in validity)]
     return Section("What this rests on", (Facts(tuple(rows)),))
 
@@ -131,7 +130,7 @@ def _made_of(found: Footprint) -> Section:
     )
     formulas = ((part.name, f"{part.formula} [{part.basis}]") for part in found.parts)
     table = Table(_heads("part", "for each", "QPs", "memory"), tuple(rows))
-    return Section("What it is made of", (table, Facts(tuple(formulas))))
+    return Section("Parts and formulas", (table, Facts(tuple(formulas))))
 
 
 def pfc_document(found: Pfc) -> Document:

@@ -74,7 +74,7 @@ def proof_section(found: Sequence[NicTraffic], name: str) -> Section | None:
     if len(found) > _MOST_ROWS:
         chosen = {id(flow) for flow in sorted(found, key=_least_alike)[:_MOST_ROWS]}
         shown = [flow for flow in found if id(flow) in chosen]
-        note += f" The {_MOST_ROWS} of {len(found)} where seen and due differ most are shown."
+        note += f" The {_MOST_ROWS} of {len(found)} with the largest differences are shown."
     if not shown:
         return None
     known = {flow.level for flow in shown if flow.seen_bytes is not None}

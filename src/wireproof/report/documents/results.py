@@ -26,8 +26,8 @@ _AGAIN = (
     " and --json have them all"
 )
 _GROUPS = (
-    "µs per operation of the slowest rank in each batch; mean and max over ranks, each by its own "
-    "mean; msg/s and MB/s over all ranks"
+    "µs per operation of the slowest rank in each batch; mean and max of the means of the "
+    "ranks; msg/s and MB/s over all ranks"
 )
 _TONES: dict[str, Tone] = {"fail": "fail", "inconclusive": "inconclusive", "pass": ""}
 _ORDER: tuple[Tone, ...] = ("fail", "inconclusive", "")

@@ -55,7 +55,7 @@ _METHOD = (
     ),
     (
         "Half round trip is the time of a message there and back, divided by two. It averages "
-        "both directions, so every direction is streamed on its own as well. Goodput counts "
+        "both directions, so every direction is also streamed separately. Goodput counts "
         "payload that the receiver has acknowledged."
     ),
     (
@@ -66,7 +66,7 @@ _METHOD = (
     ),
     (
         "The path is proven by counters: the bytes that each network interface counted on both "
-        "hosts before and after every point are held against the payload that was sent. Without "
+        "hosts before and after every point are compared with the payload that was sent. Without "
         "such evidence no result passes."
     ),
 )
@@ -124,7 +124,7 @@ def demo_document(
     where = f"`wireproof report {folder}`" if folder else "`wireproof demo --out DIR` keeps them:"
     parts: tuple[Part, ...] = (Findings(items),)
     if runs:
-        why = "The judgement did not know of the faults. What it says of each measurement:"
+        why = "The judgement did not know of the faults. Its result for each measurement:"
         parts = (*parts, Text(why), Findings(each), Text(f"All tables: {where}"))
     answer = f"{hits} of {len(found)} injected faults found."
     return Document("Demo", answer, parts, "pass" if good else "fail")
@@ -352,8 +352,8 @@ def _configuration(run: JudgedRun, name: str) -> Iterator[Part]:
         known = sum(bool(one.value) for one in found.items)
         title = f"Configuration disclosure ({known} items known, {len(rows) - known} not)"
         note = (
-            "What it was measured with, for whoever compares or repeats it. Hosts are named where"
-            " they differ."
+            "The configuration that was measured, for comparing or repeating the run. Hosts are"
+            " named if they differ."
         )
         table = Table(_DISCLOSED, rows, note=note, most=len(rows), name=f"{name}-disclosure")
         yield _folded(title, table)

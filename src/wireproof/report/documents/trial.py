@@ -41,7 +41,6 @@ def trial_document(trial: TryResult) -> Document:
 
 
 def _first(trial: TryResult) -> ValueEffect:
-    """Return the comparison that decides the verdict."""
     order: tuple[Answer, ...] = ("undecided", "hurts", "no-effect", "helps")
     return trial.best or min(trial.comparisons, key=lambda each: order.index(each.answer))
 

@@ -129,5 +129,4 @@ def sizes(low: float, high: float, zero_at: float) -> tuple[tuple[float, str], .
 
 
 def _number(value: float) -> str:
-    """Return plain digits without an exponent."""
     return f"{value:.9f}".rstrip("0").rstrip(".")

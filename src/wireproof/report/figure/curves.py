@@ -167,7 +167,7 @@ def _not_held(limits: Limits | None) -> str:
         return ""
     return (
         f"This link lets bursts pass: messages below {quantity.size(limits.judged_from_bytes)} "
-        "(shaded) are not held against the ceiling."
+        "(shaded) are not compared with the ceiling."
     )
 
 
@@ -198,7 +198,6 @@ def _series(tables: Sequence[ResultTable], rates: bool = False) -> tuple[list[_S
 
 
 def _lines(table: ResultTable, rates: bool) -> Iterator[_Series]:
-    """Yield one line with its name for each pair of ranks."""
     if len({row.pair.message_bytes for row in table.rows}) < LEAST_SIZES:
         return
     found: dict[tuple[int, int], list[ResultRow]] = {}

@@ -111,7 +111,6 @@ def _text(x: float, y: float, words: str, more: str = "") -> str:
 
 
 def _axes(frame: _Frame) -> Iterable[str]:
-    """Yield the grid, ticks with labels, and the names of both axes."""
     chart = frame.chart
     for value, word in chart.y.ticks:
         at = frame.y(value)
@@ -197,7 +196,6 @@ def _band(frame: _Frame, line: Line, number: int) -> str:
 
 
 def _curve(frame: _Frame, line: Line, number: int) -> str:
-    """Return the line and its marks with their tips."""
     places = [(frame.x(one.x), frame.y(one.y)) for one in line.marks]
     if not places:
         return ""

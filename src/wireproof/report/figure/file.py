@@ -43,7 +43,7 @@ def over_samples(section: JudgedRun, name: str) -> Chart | None:
     return Chart(
         id=name,
         title="Spread of the samples: share of batches that took no longer",
-        note="Each against its own median. A step at one place is a number that repeats; two steps "
+        note="Each is relative to its median. A single step is a number that repeats; two steps "
         f"are two kinds of times. Beyond {high:.3g} medians nothing is drawn.",
         alt=f"Cumulative share of batches against their time. {words}.",
         x=Axis("time / median", False, low, high, plain(low, high)),

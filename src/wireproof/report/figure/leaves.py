@@ -98,7 +98,6 @@ def _tick(count: int, at: float, name: str, guilty: bool) -> str:
 
 
 def _levels(values: Mapping[tuple[int, int], float], best: float) -> dict[tuple[int, int], int]:
-    """Return the shade of each cell, from 0 to the highest."""
     if not best:
         return dict.fromkeys(values, 0)
     return {key: min(LEVELS, round(LEVELS * one / best)) for key, one in values.items()}

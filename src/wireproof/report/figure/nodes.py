@@ -88,7 +88,6 @@ def _oldest(group: Group) -> str:
 
 
 def _kind(one: NodeNow) -> str:
-    """Return the CSS class of the node's square."""
     if one.state != "pass":
         return one.state[0]
     age_s = math.inf if one.age_s is None else one.age_s

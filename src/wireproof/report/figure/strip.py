@@ -69,12 +69,11 @@ def strip_of(run: JudgedRun, located: Located) -> Ink | None:
         f"{lanes}{_names(nodes)}</div>"
         f"<details><summary>The slowest, in numbers</summary>{_numbers(rows)}</details>"
     )
-    title = "Every node: what it sends and receives, beside what is expected"
+    title = "Every node: what it sends and receives, compared with the expected rate"
     return Ink(markup, title, _note(len(nodes), usual, bool(leaf)), "strip")
 
 
 def _names(nodes: Sequence[str]) -> str:
-    """Return the names below the columns, if there are few enough to read."""
     if len(nodes) > MOST_NAMED:
         return ""
     names = (escape(clean(node, 60)) for node in nodes)
@@ -83,9 +82,8 @@ def _names(nodes: Sequence[str]) -> str:
 
 
 def _numbers(rows: Sequence[_Seen]) -> str:
-    """Return the slowest nodes as a table."""
     heads = ("node", "direction", "MB/s", "of expected", "culprit")
-    title = "The slowest nodes: goodput and share of what is expected"
+    title = "The slowest nodes: goodput and share of the expected rate"
     body = "".join(map(_numbered, rows[:MOST_LISTED]))
     top = "".join(f'<th scope="col">{head}</th>' for head in heads)
     return (
@@ -146,7 +144,7 @@ def _note(count: int, usual: float, by_switch: bool) -> str:
         else ""
     )
     note += (
-        f"The line is what is expected ({quantity.megabytes(usual)} MB/s, or the culprit's own). "
+        f"The line is the expected rate ({quantity.megabytes(usual)} MB/s, or the culprit's own). "
     )
     return note + (
         "In the order of their switches." if by_switch else "In the order of their names."
@@ -263,5 +261,5 @@ def _alt(count: int, rows: list[_Seen]) -> str:
     least = quantity.percent(min((one.share for one in rows), default=None))
     return (
         f"Strip of {count} nodes, two rows of bars: sends and receives. {culprits}. Least: {least} "
-        "of what is expected."
+        "of the expected rate."
     )

@@ -53,7 +53,7 @@ def trend_chart(found: SeriesTrend, name: str) -> Chart | None:
         id=name,
         title=f"{number_name(number)} over time",
         note=(
-            "The band is the 95 % interval of each result; a dotted line is where the number has"
+            "The band is the 95 % interval of each result; a dotted line shows where the number"
             " changed. Point at a mark, or go from one to the next with the arrow keys."
         ),
         alt=(
@@ -94,7 +94,6 @@ def _value_axis(number: Number, marks: Sequence[Mark]) -> Axis:
 
 
 def _time_axis(low: float, high: float) -> Axis:
-    """Return ticks at round times, as many as fit."""
     step = next((one for one in _STEPS_S if (high - low) / one <= _TICKS), _STEPS_S[-1])
     first = math.ceil(low / step) * step
     count = min(12, int((high - first) // step) + 1) if high >= first else 0

@@ -140,7 +140,7 @@ def sarif(gate: Gate) -> str:
 
 def _rule(verdict: Verdict) -> dict[str, object]:
     short = {"text": _ABOUT[verdict]}
-    more = "`wireproof explain` says what each finding means and what to do next."
+    more = "`wireproof explain` describes each finding and what to do next."
     return {
         "id": f"node-{verdict}",
         "shortDescription": short,

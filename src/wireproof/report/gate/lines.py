@@ -26,7 +26,6 @@ def age(seconds: float) -> str:
 
 
 def _within(text: str, most_bytes: int) -> str:
-    """Return one harmless line; a truncated line ends in ``...``."""
     line = clean(text, _LONGEST)
     data = line.encode()
     if len(data) <= most_bytes:

@@ -136,7 +136,6 @@ def _drawn(figure: Figure, full: float) -> Any:
 
 
 def _pictured(chart: Chart, *, long: bool) -> list[tuple[str, Any]]:
-    """Return the chart for wide pages and for phones, each with its class."""
     sizes = (("wide-only", LONG if long else WIDE), ("narrow-only", NARROW))
     return [(name, trusted(drawn(chart, size))) for name, size in sizes]
 

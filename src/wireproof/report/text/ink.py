@@ -102,7 +102,6 @@ def _pieces(text: str, styles: Sequence[str]) -> list[Piece]:
 
 
 def _folds(line: str, width: int) -> Iterator[tuple[int, int]]:
-    """Yield start and end of each wrapped line."""
     begin = used = 0
     for match in _WORD.finditer(line):
         low, high = match.span()
@@ -164,7 +163,6 @@ def grid(
 
 
 def _folded(row: Sequence[str], widths: Sequence[int]) -> Iterator[tuple[str, ...]]:
-    """Yield one row of cells as lines of cells."""
     folded = (
         ["".join(piece.text for piece in line) for line in wrapped([Piece(cell)], width)]
         for cell, width in zip(row, widths, strict=True)

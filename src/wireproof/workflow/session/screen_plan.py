@@ -33,7 +33,7 @@ CONTROLS = 2
 """Number of pairs of known-good nodes that are measured with the suspects for comparison."""
 CONFIRM_MS = 250
 """Budget of each point of the confirm stage, whose certainty comes from partners and repeats."""
-REPEATS = ((5.0, 2), (1.6, 3))
+REPEATS = ((2.5, 2), (1.6, 3))
 """(factor, repeats): a pair of a suspect that is slower than expected by this factor is repeated
 this often instead of five times. Among 360 simulated ports at half rate or less, with noise of 2 to
 12 %, three repeats found as many as five.
@@ -46,7 +46,7 @@ BRIEF_ABOVE = 64
 """Above this number of nodes the raw batches of each pair are not recorded: they would take
 gigabytes.
 """
-IN_FLIGHT_NS = 12e6
+IN_FLIGHT_NS = 8e6
 """Data in flight as time at line rate: enough to keep the link full while a process waits for a
 time slice, and little enough that even a slow link gives many batches within its budget.
 """

@@ -96,7 +96,10 @@ def test_the_file_that_overrules_at_the_next_boot_is_named(root: Path) -> None:
     line = "/etc/sysctl.d/99-site.conf"
     done = wireproof("tune", "plan", *ASKED, f"--root={root}")
     assert f"/proc/sys/vm/swappiness: {line} says '60'" in " ".join(done.stdout.split())
-    applied(root, *ASKED)
+    name = applied(root, *ASKED)
+    text = " ".join(wireproof("tune", "verify", *places(root)).stdout.split())
+    assert f"set {name} is applied and not confirmed" in text
+    assert f"`wireproof tune confirm {name}` keeps it" in text
     done = wireproof("tune", "confirm", *places(root))
     assert done.returncode == 0, done.stderr
     assert f"{line} overrules /proc/sys/vm/swappiness" in " ".join(done.stdout.split())

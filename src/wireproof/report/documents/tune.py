@@ -225,7 +225,8 @@ def _deadline(one: SetAnswer) -> str:
         return ": its timer no longer runs, `wireproof tune revert` brings the old values back"
     if one.deadline_s is None:
         return ""
-    return f": it reverts by itself in {max(0.0, one.deadline_s):.0f} s"
+    keeps = f"; `wireproof tune confirm {one.id}` keeps it" * (one.state == "armed")
+    return f": it reverts by itself in {max(0.0, one.deadline_s):.0f} s{keeps}"
 
 
 def _answer(one: ChangeAnswer) -> tuple[str, str]:

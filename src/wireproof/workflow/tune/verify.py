@@ -24,7 +24,8 @@ _STANDS = ("applied", "already", "rewritten", "kept")
 
 
 def verify(target: Target, name: str = "", place: JournalPlace | None = None) -> Tuned:
-    """Return the confirmed sets on each host, with what overrules them; nothing is changed.
+    """Return the confirmed sets on each host, with what overrules them, and the sets that wait for
+    their confirmation; nothing is changed.
 
     The status of a host is 1 if one of its values or files is no longer in force.
     """
@@ -36,8 +37,8 @@ def verify(target: Target, name: str = "", place: JournalPlace | None = None) ->
 
 
 def _kept(host: HostTuned) -> HostTuned:
-    sets = [change_set for change_set in host.sets if change_set.state == "confirmed"]
-    names = {change_set.id for change_set in sets}
+    sets = [change_set for change_set in host.sets if change_set.state in ("confirmed", "armed")]
+    names = {change_set.id for change_set in sets if change_set.state == "confirmed"}
     changes = [change for change in host.changes if change.of in names]
     return msgspec.structs.replace(host, sets=sets, changes=changes)
 

@@ -103,7 +103,7 @@ def test_without_the_bmc_it_is_said_what_is_pending(site: Site, emulator: Emulat
     assert done.returncode == 1
     assert "give --bmc to take them back" in " ".join(done.stdout.split())
     assert emulator.pending == {"ProcTurboMode": "Enabled"}
-    assert "is pending or counts" in " ".join(site.tune("status", bmc=False).stdout.split())
+    assert "is pending or in effect" in " ".join(site.tune("status", bmc=False).stdout.split())
 
 
 def test_a_value_that_the_bmc_does_not_list_is_not_asked_for(

@@ -163,7 +163,7 @@ def test_a_second_row_of_a_name_is_refused(tmp_path: Path, head: str) -> None:
     text = FILES[KINDS[head][0]]
     folder = made(tmp_path, text)
     made(tmp_path, text, "y.toml")
-    assert f"y.toml, line {line_of(text, head)}: there is a {head} " in refused(folder)
+    assert f"y.toml, line {line_of(text, head)}: the {head} '" in refused(folder)
 
 
 @pytest.mark.parametrize(

@@ -55,7 +55,7 @@ def test_a_finding_is_explained_by_a_small_part_of_the_program() -> None:
         ("c1e autopromote", ("bios-c1e:",)),
         ("vm.swappiness", ("swappiness:",)),
         ("PSM3_PRINT_STATS", ("env-psm3-print-stats:", "wireproof judge")),
-        ("I_MPI_HYDRA_PMI_CONNECT", ("MPI_Init", "2021 does not read it")),
+        ("I_MPI_HYDRA_PMI_CONNECT", ("MPI_Init", "2021 silently ignores it")),
         ("MXM_TLS", ("component-removed:", "UCX_TLS, with --mca pml ucx")),
         ("I_MPI_TMI_DRECV", ("variable-removed:", "FI_PROVIDER=psm2")),
         ("I_MPI_PROCESSOR_LIST", ("not I_MPI_PIN_PROCESSOR_LIST",)),

@@ -97,7 +97,7 @@ def test_a_folder_of_before_result_json_is_read_by_its_names(copy: Path) -> None
     done = wireproof("report", copy, "--no-page")
     assert done.returncode == 1
     assert "n3 sends slowly" in done.stdout
-    assert "does not keep its earlier verdict" in done.stderr
+    assert "does not contain its earlier verdict" in done.stderr
 
 
 def test_one_launch_is_a_result_too(copy: Path) -> None:

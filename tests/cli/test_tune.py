@@ -246,7 +246,7 @@ def test_a_plan_may_only_name_files_of_settings(root: Path, tmp_path: Path) -> N
 def test_residue_names_what_no_journal_knows(root: Path) -> None:
     done = wireproof("tune", "residue", *places(root))
     assert done.returncode == 1
-    assert f"/{SYSCTL}: no journal knows it" in " ".join(done.stdout.split())
+    assert f"/{SYSCTL}: it is in no journal" in " ".join(done.stdout.split())
 
 
 def test_a_plan_from_a_folder_of_files_changes_nothing(root: Path) -> None:

@@ -155,5 +155,5 @@ def test_a_schema_demands_the_envelope(kind: Kind) -> None:
 
 
 def test_what_is_no_document_is_refused() -> None:
-    with pytest.raises(TypeError, match="dict is no document"):
+    with pytest.raises(TypeError, match="dict is not a document"):
         in_envelope({"a": 1})

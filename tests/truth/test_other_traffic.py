@@ -92,7 +92,7 @@ def test_another_jobs_flow_is_contention_and_not_a_slow_direction(
             assert one.evidence["nic"] == "hsn0"
             assert one.evidence["bytes_per_s"] == pytest.approx(share * 117.7e6, rel=0.35)
             assert "Mb/s" in one.message
-            assert "not the" in one.advice
+            assert "do not replace the cable" in one.advice
 
 
 def test_two_flows_name_both_ports() -> None:

@@ -204,7 +204,7 @@ def test_the_plot_is_an_svg_with_a_line_for_each_series(tmp_path: Path) -> None:
 
 def test_a_link_without_a_number_says_so() -> None:
     result = CliRunner().invoke(command, ["--link", "roce800"], standalone_mode=False)
-    assert "no number of that kind" in result.output
+    assert "no such number" in result.output
     assert "within the limits" not in result.output
 
 

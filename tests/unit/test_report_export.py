@@ -108,7 +108,7 @@ def test_the_floor_grows_with_the_size_and_bursts_shift_it() -> None:
             assert after == pytest.approx(4.0)
     bandwidth = charts(replace(section, limits=shaped), tables(section), "x")[1]
     assert bandwidth.zones[0].until == 65536
-    assert "below 64 KiB (shaded) are not held" in bandwidth.note
+    assert "below 64 KiB (shaded) are not compared" in bandwidth.note
 
 
 def test_the_switch_of_the_protocol_is_marked_where_the_judge_has_found_it() -> None:

@@ -85,7 +85,7 @@ def _new(names: set[str], link: _Link) -> None:
         raise ValueError("'aliases' has a name twice")
     for name in (link.name, *link.aliases):
         if name in names:
-            raise ValueError(f"there is a link {name!r} already")
+            raise ValueError(f"the link {name!r} already exists")
         names.add(name)
 
 

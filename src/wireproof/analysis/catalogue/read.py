@@ -244,7 +244,7 @@ def families_in(text: str, source: str, known: set[str] | None = None) -> tuple[
 
     def new(family: _Family) -> None:
         if family.name in names:
-            raise ValueError(f"there is a family {family.name!r} already")
+            raise ValueError(f"the family {family.name!r} already exists")
         if not family.drivers and not family.kinds:
             raise ValueError("'drivers' says which NICs it is: name one")
         check_drivers(family.drivers)

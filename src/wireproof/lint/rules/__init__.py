@@ -64,7 +64,7 @@ def _rows(
 
 def _new(codes: set[str], rule: Rule) -> None:
     if rule.code in codes:
-        raise ValueError(f"there is a rule {rule.code!r} already")
+        raise ValueError(f"the rule {rule.code!r} already exists")
     codes.add(rule.code)
 
 

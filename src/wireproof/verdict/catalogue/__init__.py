@@ -141,7 +141,7 @@ def findings() -> dict[str, CatalogueEntry]:
 
     def new(entry: CatalogueEntry) -> None:
         if entry.code in codes:
-            raise ValueError(f"there is a finding {entry.code!r} already")
+            raise ValueError(f"the finding {entry.code!r} already exists")
         codes.add(entry.code)
 
     for text in site_texts():

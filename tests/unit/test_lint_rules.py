@@ -50,7 +50,7 @@ def test_every_rule_has_a_check_and_every_code_a_rule() -> None:
 
 def test_a_second_rule_of_a_code_is_refused() -> None:
     site(RULE.replace("site-rule", "grub-name"))
-    with pytest.raises(BadInput, match=r"site.toml, line 1: there is a rule 'grub-name' already"):
+    with pytest.raises(BadInput, match=r"site.toml, line 1: the rule 'grub-name' already exists"):
         rules()
 
 

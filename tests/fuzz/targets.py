@@ -506,7 +506,7 @@ COUNTS = {
     "archives": 200,
     "snapshots": 750,
     "supportconfigs": 50,
-    "pauses": 300,
+    "pauses": 100,
     "recipes": 300,
 }
 """Inputs of a short run: a few seconds of each. A slow test runs twenty times as many."""

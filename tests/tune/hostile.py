@@ -61,7 +61,7 @@ class Hostile(Machine):
         self.order(release=True)
         subprocess.run(["umount", "--lazy", str(self.root)], check=True)
         try:
-            self.server.communicate(timeout=20)
+            self.server.communicate(timeout=60)
         except subprocess.TimeoutExpired:
             self.server.kill()
             self.server.communicate()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.tune.conftest import Build
-from tests.tune.node import change, end_timers, request, statement
+from tests.tune.node import BOOT, change, end_timers, request, snapshot, statement
 from tests.tune.test_node_tune import FILES, KEEP, NUMA, RMEM
 
 pytestmark = pytest.mark.engine
@@ -63,31 +63,40 @@ def _exchanged(data: bytes, dice: random.Random) -> bytes:
 
 
 DAMAGES = (_flip, _without_a_line, _zeros, _head_cut, _tail_cut, _again, _exchanged)
+CASES = [
+    *((damage, "apply") for damage in DAMAGES),
+    *((damage, "apply confirm") for damage in DAMAGES if damage not in (_zeros, _tail_cut)),
+]
+"""Not yet: a confirmed set whose journal has lost its end, where a drop-in stays unmentioned."""
 
 
 @pytest.mark.parametrize("count", [60], ids=["60 damages"])
-@pytest.mark.parametrize("damage", DAMAGES)
+@pytest.mark.parametrize(("damage", "verbs"), CASES)
 def test_a_damaged_journal_is_never_called_reverted(
-    machine: Build, damage: Callable[[bytes, random.Random], bytes], count: int
+    machine: Build, damage: Callable[[bytes, random.Random], bytes], verbs: str, count: int
 ) -> None:
     """A damaged journal is reverted as far as it is intact, and never ends with status 0."""
     host = machine(FILES)
-    applied = host.run("apply", text=request(*LINES, timeout_s=600))
-    assert applied.status == 0, applied.errors
+    for verb in verbs.split():
+        done = host.run(verb, text=request(*LINES, timeout_s=600))
+        assert done.status == 0, done.errors
     end_timers(host.root)
     journal = Path(host.state) / "one" / "journal"
     whole = journal.read_bytes()
     dice = random.Random(7)
+    new = {name: text for name, text in snapshot(host.root).items() if FILES.get(name) != text}
+    new.pop(BOOT)
     said = 0
     for _ in range(count):
         hurt = damage(whole, dice)
         if hurt == whole:
             continue
-        for name, text in NEW.items():
+        for name, text in new.items():
             (host.root / name).write_text(text)
         journal.write_bytes(hurt)
         found = host.run("revert")
-        stand = [name for name in NEW if host.text(name) != FILES[name]]
+        left = snapshot(host.root)
+        stand = [name for name in new if left.get(name) != FILES.get(name)]
         assert found.status != 0 or not stand, hurt
         named = {one for one, state in found.states().items() if state in ("left", "refused")}
         damaged = "the journal is damaged" in found.set.get("reason", "")

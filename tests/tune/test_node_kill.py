@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 from tests.tune.hostile import Hostile
-from tests.tune.node import change, end_timers, request, snapshot, statement
+from tests.tune.node import Answer, change, end_timers, request, snapshot, statement
 
 pytestmark = [pytest.mark.engine, pytest.mark.fuse, pytest.mark.root]
 
@@ -31,27 +31,47 @@ REQUEST = request(
 )
 
 
-@pytest.mark.parametrize("verb", ["apply", "confirm", "revert", "confirm again"])
-def test_killed_anywhere_then_reverted(verb: str, hostile: Callable[..., Hostile]) -> None:
+TRIED = {
+    name: request(change(f"/{VM}/dirty_bytes", value, coupled=(f"/{VM}/dirty_ratio",)), id=name)
+    for name, value in (("low", 1000000), ("high", 64000000), ("kept", 64000000))
+}
+COURSES = {
+    "apply": ([], ["apply"], [], 47),
+    "confirm": (["apply"], ["confirm"], [], 25),
+    "revert": (["apply", "confirm"], ["revert"], [], 30),
+    "confirm, again": (["apply"], ["confirm"], ["confirm"], 25),
+    "revert, not confirmed": (["apply"], ["revert"], [], 12),
+    "try": ([], ["low", "revert", "high", "revert", "kept", "confirm"], [], 80),
+}
+"""What is done before, what is killed, what is tried after it, and at how many places at least."""
+
+
+def test_200_places_are_killed() -> None:
+    assert sum(places for *_, places in COURSES.values()) >= 200
+
+
+@pytest.mark.parametrize("course", COURSES)
+def test_killed_anywhere_then_reverted(course: str, hostile: Callable[..., Hostile]) -> None:
     host = hostile(KNOBS, FILES)
     before = snapshot(host.root)
-    earlier = {"apply": [], "revert": ["apply", "confirm"]}.get(verb, ["apply"])
-    verb, *later = verb.split()
+    earlier, calls, later, places = COURSES[course]
+
+    def call(name: str) -> Answer:
+        return host.run("apply" if name in TRIED else name, text=TRIED.get(name, REQUEST))
+
     for step in itertools.count(1):
         host.order(reset=True)
-        for one in earlier:
-            assert host.run(one, text=REQUEST).status == 0
+        assert all(call(name).status == 0 for name in earlier)
         host.order(kill_at=step, tear=True)
-        killed = host.run(verb, text=REQUEST)
+        ends = list(itertools.takewhile(lambda one: one.status != -9, map(call, calls)))
         host.order(kill_at=-1)
-        if killed.status != -9:
-            assert (killed.status, killed.errors) == (0, "")
+        assert {(one.status, one.errors) for one in ends} <= {(0, "")}, (step, ends)
+        if len(ends) == len(calls):
             break
-        if later:
-            assert host.run(verb).status in (0, 1)  # 1: it was already
+        assert all(call(name).status in (0, 1) for name in later)  # 1: it was already
         after = host.run("revert")
         assert after.status == 0, (step, after)
         assert snapshot(host.root) == before, (step, after)
         assert not (host.root / "etc/modprobe.d").exists()
         end_timers(host.root)
-    assert step > 10
+    assert step > places, step

@@ -79,7 +79,10 @@ struct Reader {
 };
 
 constexpr Reader kReaders[] = {
-    {"set", [](Statement& line, Story& story) { story.request = parse_set(line); }},
+    {"set",
+     [](Statement& line, Story& story) {  // a second one would hide the changes of the first
+       if (story.request.id.empty()) story.request = parse_set(line);
+     }},
     {"change",
      [](Statement& line, Story& story) { story.request.changes.push_back(parse_change(line)); }},
     {"keep",
@@ -116,11 +119,11 @@ constexpr Reader kReaders[] = {
      }},
 };
 
-// A journal of an older version has no numbers, and shows no gap.
+// A journal of an older version has no numbers, and shows no gap and no line twice.
 void read_line(std::string_view content, Story& story) {
   Statement line(content, 0, "journal");
   if (const auto number = line.take_number<std::uint64_t>("n", 1, UINT64_MAX)) {
-    if (*number > story.lines + 1) story.damaged = true;
+    if (*number != story.lines + 1) story.damaged = true;
     story.lines = std::max(story.lines, *number);
   }
   for (const Reader& reader : kReaders) {

@@ -63,15 +63,11 @@ def _exchanged(data: bytes, dice: random.Random) -> bytes:
 
 
 DAMAGES = (_flip, _without_a_line, _zeros, _head_cut, _tail_cut, _again, _exchanged)
-CASES = [
-    *((damage, "apply") for damage in DAMAGES),
-    *((damage, "apply confirm") for damage in DAMAGES if damage not in (_zeros, _tail_cut)),
-]
-"""Not yet: a confirmed set whose journal has lost its end, where a drop-in stays unmentioned."""
 
 
 @pytest.mark.parametrize("count", [60], ids=["60 damages"])
-@pytest.mark.parametrize(("damage", "verbs"), CASES)
+@pytest.mark.parametrize("verbs", ["apply", "apply confirm"])
+@pytest.mark.parametrize("damage", DAMAGES)
 def test_a_damaged_journal_is_never_called_reverted(
     machine: Build, damage: Callable[[bytes, random.Random], bytes], verbs: str, count: int
 ) -> None:
@@ -100,7 +96,8 @@ def test_a_damaged_journal_is_never_called_reverted(
         assert found.status != 0 or not stand, hurt
         named = {one for one, state in found.states().items() if state in ("left", "refused")}
         damaged = "the journal is damaged" in found.set.get("reason", "")
-        assert damaged or {IDS[name] for name in stand} <= named, (hurt, found.frames)
+        standing = {IDS.get(name, f"/{name}") for name in stand}
+        assert damaged or standing <= named, (hurt, found.frames)
         said += damaged
     assert said or damage is _tail_cut
 

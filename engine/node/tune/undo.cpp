@@ -247,6 +247,13 @@ bool undo_keep(const Machine& machine, Journal& journal, const Story& story, con
   return true;
 }
 
+// A file with this set's text, and no line that the set wrote it: the end of the journal is lost.
+// Anything else is none of this set's.
+bool stands_unnamed(const Machine& machine, const Story& story, const Keep& keep) {
+  const OldKeep now = read_drop_in(machine.root(), keep.path);
+  return now.there && now.text == keep.text && !same_drop_in(now, story.old_keeps.at(keep.path));
+}
+
 }  // namespace
 
 bool undo_keeps(const Machine& machine, Journal& journal, const Story& story, bool force,
@@ -254,10 +261,20 @@ bool undo_keeps(const Machine& machine, Journal& journal, const Story& story, bo
   bool all = true;
   const auto& keeps = story.request.keeps;
   for (auto keep = keeps.rbegin(); keep != keeps.rend(); ++keep) {
-    if (!story.kept.contains(keep->path) || !story.old_keeps.contains(keep->path)) continue;
+    if (!story.old_keeps.contains(keep->path)) continue;
+    const bool named = story.kept.contains(keep->path);
     ChangeAnswer answer{keep->path, "refused", {}, {}, {}, {}};
     try {
-      all = undo_keep(machine, journal, story, *keep, force, answer) && all;
+      if (!named && !stands_unnamed(machine, story, *keep)) continue;
+      if (named || force) {
+        all = undo_keep(machine, journal, story, *keep, force, answer) && all;
+      } else {
+        answer.state = "left";
+        answer.seen = keep->text;
+        answer.reason =
+            "the journal does not show who wrote this file: --force restores the old one";
+        all = false;
+      }
     } catch (const Failure& failure) {
       answer.state = "refused";
       answer.reason = failure.what();

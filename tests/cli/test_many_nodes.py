@@ -200,7 +200,7 @@ def test_a_dry_run_prints_the_command_and_starts_nothing(lab: str, tmp_path: Pat
         (("check", "--slurm", "-N", "1"), "two or more"),
         (("check", "--slurm", "-N", "2", "--time", "soon"), "time limit"),
         (("check", "--slurm", "-N", "2", "--hosts", "a,b"), "--nodelist"),
-        (("check", "--prolog", "--slurm"), "--slurm out"),
+        (("check", "--prolog", "--slurm"), "leave out --slurm"),
         (("check", "--topology", "/no/such/file", "--hosts", "a,b,c"), "cannot be read"),
         (("check", "--prefix", "a 'b", "--hosts", "a,b"), "quotes"),
         (("resume", "/no/such/folder"), "not a folder"),

@@ -85,7 +85,7 @@ def test_what_the_library_makes_of_each_value(
 
     other = study(lab, impi_root, "--values", "PSM3_MTU=4096", *short, "--out", out, "--resume")
     assert other.returncode == 2
-    assert "was begun with the values" in one_sentence(other)
+    assert "was started with the values" in one_sentence(other)
 
 
 @pytest.mark.slow

@@ -86,7 +86,8 @@ void append_json_number(std::string& out, double number) {
     std::snprintf(digits.data(), digits.size(), "%.*g", precision, number);
     if (std::strtod(digits.data(), nullptr) == number) break;
   }
-  out += digits.data();
+  // An MPI library may have set a locale with a decimal comma.
+  for (const char* at = digits.data(); *at != '\0'; ++at) out += *at == ',' ? '.' : *at;
 }
 
 }  // namespace wireproof

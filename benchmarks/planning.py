@@ -16,9 +16,8 @@ import time
 
 from benchmarks.row import certain
 from benchmarks.setting import Setting, add_share
-from wireproof.locate.criteria import LocateCriteria
-from wireproof.locate.power import rounds_for
 from wireproof.locate.screen.sweep import screen
+from wireproof.locate.significance import LocateCriteria, rounds_for
 from wireproof.locate.world import World, WorldFault
 from wireproof.plan.scale.network import MachineCosts, SimulatedNetwork
 from wireproof.plan.scale.predict import alltoall, random_ring, ring_time

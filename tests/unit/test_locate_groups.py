@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wireproof.locate.groups import Groups, grouped_best, grouped_median
+from wireproof.locate.samples import Groups, grouped_best, grouped_median
 
 
 @settings(max_examples=60, deadline=None)

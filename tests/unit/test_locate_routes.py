@@ -16,7 +16,7 @@ from wireproof.locate.routes.cover import log_tail
 from wireproof.locate.routes.crossing import whole_leaves
 from wireproof.locate.routes.search import blame_paths
 from wireproof.locate.samples import Samples
-from wireproof.locate.topology.uplinks import positions, uplinks
+from wireproof.locate.topology.nodes import positions, uplinks
 from wireproof.locate.world import World, WorldFault
 from wireproof.model.fabric import Attachment, Cable, Fabric
 from wireproof.model.located import Blame

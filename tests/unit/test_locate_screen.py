@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from wireproof.locate.confirm.conclude import conclude
-from wireproof.locate.criteria import LocateCriteria
 from wireproof.locate.samples import Samples
+from wireproof.locate.screen.strata import places_of, tiers_of
 from wireproof.locate.screen.sweep import screen
-from wireproof.locate.tiers import places_of, tiers_of
+from wireproof.locate.significance import LocateCriteria
 from wireproof.locate.world import World, WorldFault
 from wireproof.model.fabric import Attachment, Cable, Fabric
 from wireproof.model.located import Metric

@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from wireproof.locate.criteria import LocateCriteria, as_log, as_slowdown
 from wireproof.locate.significance import (
+    LocateCriteria,
+    as_log,
     as_normal,
+    as_slowdown,
     at_least_half,
     detectable,
     holm,

@@ -5,9 +5,8 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from wireproof.locate.criteria import LocateCriteria
-from wireproof.locate.power import found_with, least_found_by, rounds_for
 from wireproof.locate.screen.sweep import screen
+from wireproof.locate.significance import LocateCriteria, found_with, least_found_by, rounds_for
 from wireproof.locate.world import World, WorldFault
 from wireproof.model.errors import BadInput
 from wireproof.model.planning import Validation

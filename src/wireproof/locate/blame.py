@@ -3,8 +3,8 @@
 import dataclasses
 from collections.abc import Sequence
 
-from wireproof.locate.criteria import as_slowdown
 from wireproof.locate.samples import value_of
+from wireproof.locate.significance import as_slowdown
 from wireproof.model.finding import Both, Link, Node, Port, Route, Subject, Switch
 from wireproof.model.located import Blame, BlameKind, Direction, Metric, Stage, name_of
 

@@ -1,15 +1,18 @@
-"""Tail probabilities, family-wise error, and the smallest slowdown that a screen can detect.
+"""What counts as slow, how certain a culprit has to be, and the power of a screen: thresholds, tail
+probabilities, family-wise error, the smallest slowdown that a screen can detect.
 
 Sources: Holm (1979) for the family-wise error; Wallace (1959) for Student's t as a normal deviate.
 The standard error of a median, sqrt(pi / 2) sigma / sqrt(k), holds for roughly normal samples.
 """
 
+import dataclasses
 import math
 from statistics import NormalDist
 
 import numpy as np
 
 from wireproof.locate.samples import Floats, Ints
+from wireproof.model.located import Metric
 
 MEDIAN_FACTOR = math.sqrt(math.pi / 2.0)
 """Ratio of the standard error of a median to that of a mean (1.2533)."""
@@ -126,3 +129,116 @@ def detectable(
     return max(
         (as_student(quantile(p), freedom) + beyond) * error, practical - (REACH - beyond) * error
     )
+
+
+# --- Thresholds.
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class LocateCriteria:
+    """``alpha``: family-wise error rate of a whole sweep. ``practical_*``: smallest relative
+    slowdown that is reported (missing goodput, added time). ``floor``: spread between healthy ports
+    that is never reported as a difference. ``max_suspects``: most nodes that a confirm stage
+    measures, the slowest first.
+
+    Raises ValueError if a share is not between 0 and 1.
+    """
+
+    alpha: float = 0.05
+    practical_goodput: float = 0.05
+    practical_latency: float = 0.10
+    floor: float = 0.005
+    max_suspects: int = 16
+
+    def __post_init__(self) -> None:
+        for name in ("alpha", "practical_goodput", "practical_latency", "floor"):
+            value = getattr(self, name)
+            if not 0.0 < value < 1.0:
+                raise ValueError(f"{name} is {value}: it must be between 0 and 1")
+
+    def practical(self, metric: Metric) -> float:
+        """Return the practical threshold of ``metric`` as a relative slowdown."""
+        return self.practical_goodput if metric == "goodput" else self.practical_latency
+
+
+def as_log(metric: Metric, slowdown: float) -> float:
+    """Convert a relative slowdown to log slowness (natural logarithm, positive is slow). 0.05 means
+    5 % less goodput or 5 % more time.
+    """
+    return (
+        -math.log1p(-min(slowdown, 1.0 - 1e-12))
+        if metric == "goodput"
+        else math.log1p(max(slowdown, -1.0 + 1e-12))
+    )
+
+
+def as_slowdown(metric: Metric, slowness: float) -> float:
+    """Convert log slowness to a relative slowdown: the inverse of ``as_log``."""
+    return -math.expm1(-slowness) if metric == "goodput" else math.expm1(min(slowness, 700.0))
+
+
+# --- The power of k rounds, and the rounds needed for a given power.
+#
+# The slowness of a port is the median of its k samples over all ports. Its standard error is
+# sqrt((1.2533 sigma)^2 / k + spread^2) (``median_error``). A port becomes a suspect if its normal
+# deviate exceeds the z of ``loose`` and its estimate is within ``REACH`` errors of the practical
+# threshold: the two tests that ``screen`` makes. Valid for roughly normal noise and few slow ports.
+# Tails of the noise reduce the power; use a simulation for them.
+
+MOST_ROUNDS = 2_000
+_DIRECTIONS = 3  # hypotheses of each node: slow in sending, in receiving, in both
+
+
+def _error(rounds: int, noise: float, spread: float) -> float:
+    return float(median_error(noise, float(rounds), spread))
+
+
+def _p(nodes: int, alpha: float) -> float:
+    return loose(_DIRECTIONS * nodes, alpha)
+
+
+def false_suspects(nodes: int, alpha: float) -> float:
+    """Return the expected number of healthy ports that are measured again."""
+    return _DIRECTIONS * nodes * _p(nodes, alpha)
+
+
+def least_found_by(
+    rounds: int, nodes: int, noise: float, power: float, metric: Metric, criteria: LocateCriteria
+) -> float:
+    """Return the smallest relative slowdown of one port that ``rounds`` rounds detect with
+    ``power``.
+    """
+    error = _error(rounds, noise, criteria.floor)
+    practical = as_log(metric, criteria.practical(metric))
+    log = detectable(error, _p(nodes, criteria.alpha), practical, power=power)
+    return as_slowdown(metric, log)
+
+
+def found_with(
+    rounds: int, nodes: int, slowdown: float, noise: float, metric: Metric, criteria: LocateCriteria
+) -> float:
+    """Return the probability that a port with ``slowdown`` is a suspect after ``rounds`` rounds."""
+    error = _error(rounds, noise, criteria.floor)
+    practical = as_log(metric, criteria.practical(metric))
+    threshold = max(quantile(_p(nodes, criteria.alpha)) * error, practical - REACH * error)
+    return _NORMAL.cdf((as_log(metric, slowdown) - threshold) / error)
+
+
+def rounds_for(
+    nodes: int,
+    slowdown: float,
+    noise: float,
+    power: float,
+    metric: Metric,
+    criteria: LocateCriteria,
+) -> int | None:
+    """Return the fewest rounds that detect ``slowdown`` with ``power``, or None if ``MOST_ROUNDS``
+    rounds are not enough. Below the practical threshold, more rounds may detect less: they show
+    more clearly that the port is not slow enough.
+    """
+    wanted = (
+        rounds
+        for rounds in range(1, MOST_ROUNDS + 1)
+        if found_with(rounds, nodes, slowdown, noise, metric, criteria) >= power
+    )
+    return next(wanted, None)

@@ -12,11 +12,17 @@ from wireproof.locate.blame import UNKNOWN_END, blame_of, is_of_node, pair_of
 from wireproof.locate.confirm.culprits import distinct, ordered, without_explained
 from wireproof.locate.confirm.expected import Alone, alone
 from wireproof.locate.confirm.recheck import Recheck, compared, recheck_nodes, recheck_pairs
-from wireproof.locate.criteria import LocateCriteria, as_log
 from wireproof.locate.routes.crossing import whole_leaves
 from wireproof.locate.samples import Samples, check, value_of
-from wireproof.locate.screen.screened import Screened, least_found, path_blames
-from wireproof.locate.screen.suspects import Suspect, is_sure, screened_blame
+from wireproof.locate.screen.screened import (
+    Screened,
+    Suspect,
+    is_sure,
+    least_found,
+    path_blames,
+    screened_blame,
+)
+from wireproof.locate.significance import LocateCriteria, as_log
 from wireproof.model.fabric import Fabric
 from wireproof.model.finding import Direction, Link, Node, Port, Subject
 from wireproof.model.located import Blame, Contention, Located, Metric

@@ -9,12 +9,18 @@ import math
 
 import numpy as np
 
-from wireproof.locate.criteria import LocateCriteria, as_log
-from wireproof.locate.groups import grouped_median
-from wireproof.locate.samples import Flags, Floats, Ints, Longs, Samples, log_slowness
+from wireproof.locate.samples import (
+    Flags,
+    Floats,
+    Ints,
+    Longs,
+    Samples,
+    grouped_median,
+    log_slowness,
+)
 from wireproof.locate.screen.screened import Screened
-from wireproof.locate.significance import MEDIAN_FACTOR, robust_scale
-from wireproof.locate.tiers import ALL, tiers_of
+from wireproof.locate.screen.strata import ALL, tiers_of
+from wireproof.locate.significance import MEDIAN_FACTOR, LocateCriteria, as_log, robust_scale
 from wireproof.model.finding import Direction
 
 OTHER: dict[Direction, Direction] = {"tx": "rx", "rx": "tx"}

@@ -14,16 +14,16 @@ import numpy as np
 
 from wireproof.locate.blame import SlownessEstimate
 from wireproof.locate.confirm.expected import Alone
-from wireproof.locate.criteria import as_slowdown
 from wireproof.locate.samples import Floats, Indices
+from wireproof.locate.screen.strata import ONE_SWITCH
 from wireproof.locate.significance import (
     MEDIAN_FACTOR,
     as_normal,
+    as_slowdown,
     at_least_half,
     holm,
     upper_tail,
 )
-from wireproof.locate.tiers import ONE_SWITCH
 from wireproof.model.finding import Direction
 from wireproof.model.located import Metric
 from wireproof.model.quantity import percent

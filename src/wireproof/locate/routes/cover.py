@@ -14,8 +14,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from wireproof.locate.routes.crossing import Crossing
-from wireproof.locate.routes.guess import Guess, sharing, without_load
+from wireproof.locate.routes.crossing import Crossing, Guess, sharing, without_load
 from wireproof.locate.samples import Flags, Floats, Indices, Longs
 from wireproof.model.located import Direction
 

@@ -3,7 +3,7 @@ possible.
 
 Greedy: blame the set of samples (all that cross one up-link, one spine, or one leaf's up side) that
 is least likely slow by chance, set aside what it explains, and repeat until chance explains the
-rest. The up-link of a flow is known only under a routing rule (`routes.guess`). If no rule fits,
+rest. The up-link of a flow is known only under a routing rule (`routes.crossing`). If no rule fits,
 only the leaf of a bad up-link can be named (`routes.stains`).
 """
 
@@ -12,13 +12,11 @@ from collections.abc import Set
 import numpy as np
 
 from wireproof.locate.blame import UNKNOWN_END, kind_of
-from wireproof.locate.criteria import LocateCriteria, as_log, as_slowdown
 from wireproof.locate.routes.cover import Culprit, Cut, Key, best_cover, cuts, key_of
-from wireproof.locate.routes.crossing import View, crossing
-from wireproof.locate.routes.guess import guesses, settled, sharing
+from wireproof.locate.routes.crossing import View, crossing, guesses, settled, sharing
 from wireproof.locate.routes.stains import Stain, stains
 from wireproof.locate.samples import Flags, Floats, Ints, Samples
-from wireproof.locate.significance import MEDIAN_FACTOR
+from wireproof.locate.significance import MEDIAN_FACTOR, LocateCriteria, as_log, as_slowdown
 from wireproof.model.fabric import Fabric
 from wireproof.model.finding import Link, Switch
 from wireproof.model.located import Blame, Direction

@@ -15,8 +15,7 @@ import dataclasses
 import numpy as np
 from numpy.typing import NDArray
 
-from wireproof.locate.groups import Groups, grouped_median
-from wireproof.locate.samples import Flags, Floats, Ints, Longs, Samples
+from wireproof.locate.samples import Flags, Floats, Groups, Ints, Longs, Samples, grouped_median
 from wireproof.locate.significance import MEDIAN_FACTOR, median_error, robust_scale
 
 _TURNS = 4

@@ -24,12 +24,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wireproof.locate.blame import SlownessEstimate, blame_of
-from wireproof.locate.criteria import as_log, as_slowdown
 from wireproof.locate.samples import Flags, Floats, Longs, Samples, log_slowness
 from wireproof.locate.screen.screened import Screened
-from wireproof.locate.screen.strata import ports_of
-from wireproof.locate.significance import REACH, as_normal, as_student, quantile, upper_tail
-from wireproof.locate.tiers import paths_of
+from wireproof.locate.screen.strata import paths_of, ports_of
+from wireproof.locate.significance import (
+    REACH,
+    as_log,
+    as_normal,
+    as_slowdown,
+    as_student,
+    quantile,
+    upper_tail,
+)
 from wireproof.model.finding import Both, Node, Port, Route, Subject
 from wireproof.model.located import Blame, Located, Metric
 from wireproof.model.quantity import percent

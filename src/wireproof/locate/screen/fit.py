@@ -7,9 +7,16 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from wireproof.locate.criteria import LocateCriteria, as_log
-from wireproof.locate.groups import grouped_best, grouped_median
-from wireproof.locate.samples import Flags, Floats, Indices, Ints, Samples, log_slowness
+from wireproof.locate.samples import (
+    Flags,
+    Floats,
+    Indices,
+    Ints,
+    Samples,
+    grouped_best,
+    grouped_median,
+    log_slowness,
+)
 from wireproof.locate.screen.effects import (
     Effects,
     Polishing,
@@ -18,9 +25,16 @@ from wireproof.locate.screen.effects import (
     explained,
     fine_strata,
 )
-from wireproof.locate.screen.strata import Kinds, kinds_of, one_kind, ports_of
-from wireproof.locate.significance import REACH, median_error, robust_scale
-from wireproof.locate.tiers import ONE_SWITCH, Paths, Places
+from wireproof.locate.screen.strata import (
+    ONE_SWITCH,
+    Kinds,
+    Paths,
+    Places,
+    kinds_of,
+    one_kind,
+    ports_of,
+)
+from wireproof.locate.significance import REACH, LocateCriteria, as_log, median_error, robust_scale
 
 # --- Slow leaves: a leaf that is slow inside too, and a leaf that is slow only across
 # leaves.

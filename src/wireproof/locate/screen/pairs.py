@@ -10,11 +10,25 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wireproof.locate.criteria import LocateCriteria, as_log, as_slowdown
-from wireproof.locate.groups import grouped_median
-from wireproof.locate.samples import Flags, Floats, Indices, Longs, Samples, log_slowness
-from wireproof.locate.screen.suspects import Suspect
-from wireproof.locate.significance import MEDIAN_FACTOR, REACH, as_normal, upper_tail
+from wireproof.locate.samples import (
+    Flags,
+    Floats,
+    Indices,
+    Longs,
+    Samples,
+    grouped_median,
+    log_slowness,
+)
+from wireproof.locate.screen.screened import Suspect
+from wireproof.locate.significance import (
+    MEDIAN_FACTOR,
+    REACH,
+    LocateCriteria,
+    as_log,
+    as_normal,
+    as_slowdown,
+    upper_tail,
+)
 
 _MOST_PAIRS = 16  # a long tail of the noise fills the top of the 4,032 routes of 64 nodes
 _AS_SLOW, _FEW_ALIKE, _OFTEN = 0.7, 4, 0.10

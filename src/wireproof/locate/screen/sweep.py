@@ -6,26 +6,26 @@ from collections.abc import Mapping, Sequence
 import msgspec
 import numpy as np
 
-from wireproof.locate.criteria import LocateCriteria, as_log, as_slowdown
 from wireproof.locate.routes.crossing import whole_leaves
 from wireproof.locate.samples import Floats, Samples, check, log_slowness, rounding, value_of
 from wireproof.locate.screen.effects import Effects, explained, fine_strata
 from wireproof.locate.screen.fit import Fit, fit, port_levels, shown, tier_levels
 from wireproof.locate.screen.pairs import screen_two, suspected_pairs
-from wireproof.locate.screen.screened import Screened, least_found, path_blames
-from wireproof.locate.screen.strata import Kinds, one_kind
-from wireproof.locate.screen.suspects import (
+from wireproof.locate.screen.screened import (
+    Screened,
     Suspect,
     good_nodes,
     is_sure,
+    least_found,
+    path_blames,
     screened_blame,
     suspected_nodes,
     with_tail,
     with_unsteady,
 )
+from wireproof.locate.screen.strata import ONE_SWITCH, Kinds, Paths, one_kind, paths_of, places_of
 from wireproof.locate.screen.unsteady import unsteady_ports
-from wireproof.locate.significance import robust_scale
-from wireproof.locate.tiers import ONE_SWITCH, Paths, paths_of, places_of
+from wireproof.locate.significance import LocateCriteria, as_log, as_slowdown, robust_scale
 from wireproof.model.fabric import Fabric
 from wireproof.model.located import Blame, Located, Tier
 from wireproof.model.quantity import percent, throughput

@@ -4,11 +4,10 @@ format.
 
 import re
 
-from wireproof.locate.topology.against import against, leaf_numbers
 from wireproof.locate.topology.build import readable
-from wireproof.locate.topology.ibnetdiscover import read_ibnetdiscover
+from wireproof.locate.topology.infiniband import read_ibnetdiscover, read_opareport
 from wireproof.locate.topology.lldp import COLLECT, read_lldp
-from wireproof.locate.topology.opareport import read_opareport
+from wireproof.locate.topology.nodes import against, leaf_numbers
 from wireproof.locate.topology.own import read_own
 from wireproof.locate.topology.slurm import read_slurm
 from wireproof.model.errors import BadInput

@@ -10,8 +10,7 @@ another switch has one cable to it, unless a ``[[cable]]`` overrides that.
 import re
 from typing import Any
 
-from wireproof.locate.topology.build import Builder
-from wireproof.locate.topology.names import expand, short
+from wireproof.locate.topology.build import Builder, expand, short
 from wireproof.model.errors import BadInput
 from wireproof.model.fabric import Fabric
 from wireproof.model.toml import read_toml

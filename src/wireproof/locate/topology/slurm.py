@@ -9,8 +9,7 @@ import dataclasses
 from collections.abc import Iterator
 from typing import NoReturn
 
-from wireproof.locate.topology.build import Builder
-from wireproof.locate.topology.names import expand, short
+from wireproof.locate.topology.build import Builder, expand, short
 from wireproof.model.fabric import Fabric
 
 _MOST_NAMED = 1_000_000  # scontrol lists each node again at each level

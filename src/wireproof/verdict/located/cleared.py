@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 
 from wireproof.locate.samples import Samples
-from wireproof.locate.tiers import places_of, tiers_of
+from wireproof.locate.screen.strata import places_of, tiers_of
 from wireproof.model.fabric import Fabric
 from wireproof.model.finding import Judgement, Node, PairVerdict, Port, Route, Subject
 from wireproof.model.located import Located, Tier

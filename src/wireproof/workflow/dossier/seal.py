@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 
 from wireproof.files.hostile import replace_file
-from wireproof.locate.criteria import LocateCriteria
+from wireproof.locate.significance import LocateCriteria
 from wireproof.model.claim import LinkClaim
 from wireproof.model.dossier import (
     DEFAULT_SOURCE,

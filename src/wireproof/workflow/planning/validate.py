@@ -7,8 +7,13 @@ import functools
 from collections.abc import Mapping
 from pathlib import Path
 
-from wireproof.locate.criteria import LocateCriteria
-from wireproof.locate.power import false_suspects, found_with, least_found_by, rounds_for
+from wireproof.locate.significance import (
+    LocateCriteria,
+    false_suspects,
+    found_with,
+    least_found_by,
+    rounds_for,
+)
 from wireproof.model.located import Metric
 from wireproof.model.planning import ScreenDesign, Validation
 from wireproof.model.quantity import counted

@@ -1,0 +1,233 @@
+"""InfiniBand and Omni-Path: read the output of ``ibnetdiscover`` (also its topology files, with and
+without ``-g`` and ``-f``) and the links that ``opareport -o links`` prints.
+
+Written after the section on the topology file in ibnetdiscover(8) of infiniband-diags 2.0 and
+rdma-core, and after the output of opa-fm/opa-ff 10.x.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from wireproof.locate.topology.build import Builder, short
+from wireproof.model.errors import BadInput
+from wireproof.model.fabric import Fabric
+from wireproof.physics.links import LANE_GBPS
+
+_BLOCK = re.compile(
+    r'(Switch|Ca|Rt)\s+\d{1,4}\s+"([SHR]-[0-9a-fA-F]{1,16})"[^#\n]{0,80}(?:#\s*"([^"\n]{0,200})")?'
+)
+_PORT = re.compile(
+    r"\[(\d{1,4})\](?:\([0-9a-fA-F]{1,16}\))?(?:\[ext \d{1,4}\])?\s+"
+    r'"([SHR]-[0-9a-fA-F]{1,16})"\[(\d{1,4})\](?:\([0-9a-fA-F]{1,16}\))?[^#\n]{0,80}'
+    r"(?:#(.{0,400}))?"
+)
+_QUOTED = re.compile(r'"([^"\n]{0,200})"')
+_SPEED = re.compile(r"\b(1|2|4|8|12)x(SDR|DDR|QDR|FDR10|FDR|EDR|HDR|NDR|XDR)\b")
+_NIC = re.compile(
+    r"(HCA-\d{1,2}|(?:mlx|mthca|qib|ipath|hfi|bnxt_re|irdma|rocep|ibp|ib|hns_|cxgb)\w{0,30}"
+    r"(?::\d{1,3})?)"
+)
+
+
+def host_and_nic(description: str) -> tuple[str, str]:
+    """Return (node, NIC) of a node description such as ``n1 mlx5_0`` or ``n1 HCA-1``; ("", "") if
+    it names no host.
+    """
+    words = description.replace("'", " ").split()
+    if len(words) == 1 and _NIC.fullmatch(words[0]) is None:
+        return words[0], ""
+    if len(words) == 2 and _NIC.fullmatch(words[1]):
+        return words[0], words[1]
+    return "", ""
+
+
+class _End(NamedTuple):
+    """A port of a device: the identity of the device (``S-0002...``, a GUID), the port number, and
+    the name of the device if the line of the port states it.
+    """
+
+    device: str
+    port: str
+    is_switch: bool
+    line: int
+    name: str = ""
+
+
+class _Links:
+    """Links by their two ports, so that a link that is listed twice counts once."""
+
+    def __init__(self, source: str) -> None:
+        self.builder = Builder(source)
+        self.names: dict[str, str] = {}  # identity to description
+        self.links: dict[frozenset[tuple[str, str]], tuple[_End, _End, float | None]] = {}
+
+    def add(self, near: _End, far: _End, rate: float | None) -> None:
+        ports = frozenset(((near.device, near.port), (far.device, far.port)))
+        self.links.setdefault(ports, (near, far, rate))
+
+    def of_hosts(self, switches: Mapping[str, str]) -> Iterator[tuple[_End, _End]]:
+        """Join the switches, and yield the two ends of every other link, the switch last."""
+        for name in switches.values():
+            self.builder.switch(name, 1)
+        for near, far, rate in self.links.values():
+            if not (near.is_switch and far.is_switch):
+                yield (near, far) if far.is_switch else (far, near)
+            elif near.device != far.device:  # a loopback plug does not join two switches
+                self.builder.join(switches[near.device], switches[far.device], near.line, rate)
+
+
+def _told_apart(names: Mapping[str, str]) -> dict[str, str]:
+    """Map each switch's identity to its name in reports: with the end of the identity if two
+    switches share the name.
+    """
+    times = Counter(names.values())
+    return {
+        identity: name if times[name] == 1 else f"{name} ({identity[-6:]})"
+        for identity, name in names.items()
+    }
+
+
+class _Discovered(_Links):
+    """Blocks of ``ibnetdiscover``, one for each device, with a line for each of its ports."""
+
+    current = ""
+
+    def feed(self, number: int, line: str) -> None:
+        block = _BLOCK.match(line)
+        if block:
+            self.current = block.group(2)
+            self.names.setdefault(self.current, "")
+            if block.group(3):
+                self.names[self.current] = block.group(3)
+            return
+        port = _PORT.match(line)
+        if port and self.current:
+            self._port(number, *port.groups(default=""))
+
+    def _port(self, number: int, own_port: str, other: str, other_port: str, comment: str) -> None:
+        quoted = _QUOTED.search(comment)
+        if not self.names.get(other):
+            self.names[other] = quoted.group(1) if quoted else ""
+        speed = _SPEED.search(comment)
+        rate = int(speed[1]) * LANE_GBPS[speed[2].lower()] * 1e9 if speed else None
+        near, far = (
+            _End(device, port, device.startswith("S"), number)
+            for device, port in ((self.current, own_port), (other, other_port))
+        )
+        self.add(near, far, rate)
+
+    def switch_names(self) -> dict[str, str]:
+        """Map each identity to the description (``MF0;leaf1:IS5030/U1`` is leaf1)."""
+        return {
+            identity: _plain(text) or identity
+            for identity, text in self.names.items()
+            if identity.startswith("S")
+        }
+
+
+def _plain(description: str) -> str:
+    """Return the switch name within its description: ``MF0;leaf1:MSB7800/U1`` is leaf1."""
+    parts = re.fullmatch(r"MF\d{1,2};([^:;]{1,100}):(.{0,100})", description)
+    if parts is None:
+        return description.strip()
+    # a line card or spine card inside a director
+    part = re.search(r"/([LS]\d{1,3})(?:/|$)", parts.group(2))
+    return parts.group(1) + (f"/{part.group(1)}" if part else "")
+
+
+def read_ibnetdiscover(text: str, source: str = "ibnetdiscover") -> Fabric:
+    """Return the hosts and switches of ``ibnetdiscover``. Adapters whose description names no host
+    are left out with a note. Each link is listed twice, once by each end; both entries are used, so
+    that a truncated file still yields what it contains.
+    """
+    reader = _Discovered(source)
+    for number, line in enumerate(text.splitlines(), start=1):
+        reader.feed(number, line.strip())
+    builder, switches = reader.builder, _told_apart(reader.switch_names())
+    nameless = 0
+    for host, switch in reader.of_hosts(switches):
+        description = reader.names.get(host.device, "")
+        if not switch.is_switch or not host.device.startswith("H"):
+            builder.note(f"line {host.line}: a link without a switch, or of a router, is left out.")
+        elif not _attach(builder, host, description, switches[switch.device], switch.port):
+            nameless += "Aggregation" not in description
+    if nameless:
+        builder.note(
+            f"adapters left out because their description names no host: {nameless}; set their node"
+            " description."
+        )
+    return builder.fabric()
+
+
+def _attach(builder: Builder, host: _End, description: str, switch: str, port: str) -> bool:
+    """Attach the host that a description names; return False if it names none."""
+    node, nic = host_and_nic(description)
+    if node:
+        nic = _distinct(builder, node, nic, switch, host.device)
+        builder.attach(node, switch, host.line, nic, port)
+    return bool(node)
+
+
+def _distinct(builder: Builder, node: str, nic: str, switch: str, host: str) -> str:
+    """Return the NIC name; if a node has two NICs of the same name (or none) on two switches, add
+    the end of their identity.
+    """
+    known = builder.attachments.get((node, nic))
+    if known is None or known.switch == switch:
+        return nic
+    called = short(nic) or "nothing"
+    builder.note(
+        f"node {short(node)} has two adapters called {called}: they are named with their GUIDs."
+    )
+    return f"{nic or 'guid'} ({host[-6:]})"
+
+
+_END = re.compile(
+    r"(?:(?P<rate>\d{1,4}(?:\.\d)?)g|(?P<far><->)|\?\?\?g?)\s+0x(?P<guid>[0-9a-fA-F]{1,16})\s+"
+    r"(?P<port>\d{1,4})\s+(?P<type>FI|SW|CA|RT)\s*(?P<name>.{0,200})"
+)
+
+
+class _Reported(_Links):
+    """Two lines for each link of ``opareport -o links``, the second starting with ``<->``."""
+
+    def read(self, text: str) -> None:
+        near: _End | None = None
+        rate: float | None = None
+        for number, line in enumerate(text.splitlines(), start=1):
+            fields = _END.match(line.strip())
+            if fields is None:
+                continue  # cable details, headings, rules
+            guid, name = fields["guid"].lower(), fields["name"].strip()
+            end = _End(guid, fields["port"], fields["type"] == "SW", number, name)
+            if end.is_switch:
+                self.names[guid] = name or guid
+            if fields["far"] is None:
+                near, rate = end, float(fields["rate"]) * 1e9 if fields["rate"] else None
+            elif near is not None:
+                self.add(near, end, rate)
+                near = None
+        if near is not None:
+            self.builder.note(
+                f"line {near.line}: the other end of the last link is missing; the text was cut."
+            )
+
+
+def read_opareport(text: str, source: str = "opareport") -> Fabric:
+    """Return the hosts and switches of ``opareport -o links``. ``-o nodes`` lists no links, so it
+    places no node, and the reader reports that.
+    """
+    reader = _Reported(source)
+    reader.read(text)
+    if not reader.links:
+        raise BadInput(f"{source} lists no links: give the text of `opareport -o links`.")
+    builder, switches = reader.builder, _told_apart(reader.names)
+    for host, switch in reader.of_hosts(switches):
+        node, nic = host_and_nic(host.name)
+        if not switch.is_switch or not node:
+            builder.note(f"line {host.line}: a link without a switch or a host's name is left out.")
+        else:
+            builder.attach(node, switches[switch.device], host.line, nic, switch.port)
+    return builder.fabric()

@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 
 from benchmarks.quiet import Meter
 from benchmarks.row import NotRun, Row, Sense
-from wireproof.analysis.signed_rank import shift
+from wireproof.analysis.interval import shift
 from wireproof.model.errors import WireproofError
 
 __all__ = [

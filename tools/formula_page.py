@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import wireproof
 from wireproof.physics.limits import limits
-from wireproof.physics.links import link_from_name, link_names
+from wireproof.physics.table import link_from_name, link_names
 from wireproof.plan.footprint.modes import MODES, JobShape, Mode
 
 __all__ = ["formulas"]

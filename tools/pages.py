@@ -27,8 +27,7 @@ from wireproof.model import quantity
 from wireproof.model.setting import Setting
 from wireproof.model.site import packaged
 from wireproof.physics.limits import limits
-from wireproof.physics.links import link_from_name, link_names
-from wireproof.physics.table import default_table
+from wireproof.physics.table import default_table, link_from_name, link_names
 from wireproof.report.failing import effect_text
 from wireproof.verdict.catalogue import causes
 from wireproof.workflow.atlas import atlas_view

@@ -17,7 +17,7 @@ from wireproof.lint.fix import repaired
 from wireproof.locate.causes.rules import rules as causes
 from wireproof.model.errors import BadInput
 from wireproof.model.site import HEADS, site_texts, use_site
-from wireproof.physics.links import link_from_name, link_names
+from wireproof.physics.table import link_from_name, link_names
 from wireproof.verdict.catalogue import findings
 from wireproof.workflow.atlas import atlas_view
 from wireproof.workflow.catalogue import catalogue_folder, use_catalogue

@@ -17,7 +17,7 @@ from tests.docs.markdown import ROOT
 from wireproof.cli.subcommands import root, subcommands
 from wireproof.model.errors import BadInput
 from wireproof.physics.claims import claim_from_text
-from wireproof.physics.links import link_names
+from wireproof.physics.table import link_names
 from wireproof.physics.units import parse_quantity
 from wireproof.settings.resolve import SETTINGS
 from wireproof.workflow.explain import explain

@@ -11,7 +11,7 @@ from tests.lab.conftest import HSN, Build, best_rate, limited, run, say, stream_
 from wireproof.model.claim import LinkClaim
 from wireproof.model.errors import BadInput, LabError
 from wireproof.model.topology import Fault, Network
-from wireproof.physics.links import link_from_name
+from wireproof.physics.table import link_from_name
 from wireproof.workflow.target.target import lab_target
 
 pytestmark = pytest.mark.netns

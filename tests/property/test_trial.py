@@ -14,7 +14,7 @@ from benchmarks.trial_series import World, answers
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wireproof.analysis.signed_rank import shift
+from wireproof.analysis.interval import shift
 
 TRIALS = 100
 NOISES = {

@@ -14,7 +14,7 @@ from tests.synthetic import World, lab, run_of
 
 from wireproof.analysis.fit import fit_sizes
 from wireproof.analysis.interval import estimate
-from wireproof.analysis.witness import counter_delta
+from wireproof.analysis.traffic import counter_delta
 from wireproof.model.record import Close, PointRecord
 from wireproof.model.run import Run
 from wireproof.physics import limits, link_from_name, link_names

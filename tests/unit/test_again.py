@@ -13,7 +13,7 @@ from wireproof.model.finding import Finding
 from wireproof.model.plan import Point, Policy
 from wireproof.model.run import Run
 from wireproof.verdict import judge
-from wireproof.verdict.run.repeated import settled_by_repeats
+from wireproof.verdict.run.quality import settled_by_repeats
 from wireproof.workflow.session.disturbed import AGAIN_S, FIRST, LEAST_LONGER, LONGER, open_points
 from wireproof.workflow.session.session import Session
 

@@ -7,10 +7,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from wireproof.analysis.changes import counter_delta
-from wireproof.analysis.counters import trouble_counters
+from wireproof.analysis.changes import counter_delta, trouble_counters
 from wireproof.analysis.crossed import Crossed, crossed_at
-from wireproof.analysis.witness import ports_of, readers, watch
+from wireproof.analysis.traffic import ports_of, readers, watch
 from wireproof.model.record import Host, Idle, Nic, PointRecord, Rdma, WitnessReading
 
 

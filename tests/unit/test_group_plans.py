@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from wireproof.analysis.saturation import filled
+from wireproof.analysis.measured import filled
 from wireproof.instrument.plan_text import write_plan
 from wireproof.model.errors import BadInput
 from wireproof.model.plan import Plan, Point, Transport

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wireproof.analysis.signed_rank import above, shift
+from wireproof.analysis.interval import above, shift
 from wireproof.model.ladder import LayerName, LayerStep
 from wireproof.verdict.ladder import Rung, decided
 from wireproof.verdict.ladder.steps import Round, enough_rounds, fitted

@@ -7,10 +7,17 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from wireproof.analysis.catalogue import by_driver, families
+from wireproof.analysis.catalogue import (
+    AT_ONCE_MS,
+    Patience,
+    by_driver,
+    families,
+    late_drivers,
+    patience,
+    settle_ms,
+)
 from wireproof.analysis.changes import WitnessChanges
 from wireproof.analysis.ledger import HostPorts
-from wireproof.analysis.settle import AT_ONCE_MS, Patience, late_drivers, patience, settle_ms
 from wireproof.instrument.plan_text import write_plan
 from wireproof.model.claim import Criteria
 from wireproof.model.plan import Plan, Transport, WitnessPolicy

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from wireproof.analysis.crossed import at_rails, crossed_at, everywhere, others_than
 from wireproof.analysis.places import inner, one_place
-from wireproof.analysis.rails import ledger_with_rails
-from wireproof.analysis.relations import port_called, stacks
+from wireproof.analysis.relations import ledger_with_rails, port_called, stacks
 from wireproof.model.ledger import Ledger, LedgerEntry, PortLedger
 from wireproof.model.record import AdapterIdentity, Nic, Rdma
 

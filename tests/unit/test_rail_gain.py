@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from wireproof.model.experiment import BoundedInterval, GainRow, RailGain, RailNumber
+from wireproof.model.experiment import GainRow, Interval, RailGain, RailNumber
 from wireproof.report.documents.rail_gain import gain_document
 from wireproof.report.text.document import document_text
 from wireproof.report.text.look import Look
@@ -149,4 +149,4 @@ def test_the_text_names_every_rail_and_fits(width: int) -> None:
 
 def test_a_span_of_one_launch_is_still_a_span() -> None:
     found = goodput_of(SIZE, [[1e7] * 8])
-    assert found == BoundedInterval(value=found.value, low=found.value, high=found.value)
+    assert found == Interval(value=found.value, low=found.value, high=found.value)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from wireproof.analysis.counters import joined_totals
+from wireproof.analysis.changes import joined_totals
 from wireproof.model.record import Total
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from benchmarks.trial_series import design_of
 
-from wireproof.analysis.signed_rank import least_size, shift
-from wireproof.analysis.workload import guards_of, losses
+from wireproof.analysis.interval import least_size, shift
+from wireproof.analysis.measured import guards_of, losses
 from wireproof.experiment.design import ALPHA, is_look, level
 from wireproof.experiment.trial import compared, said
 from wireproof.model.experiment import Better, Metric, TrialRun, TriedKnob, ValueEffect
@@ -27,13 +27,13 @@ from wireproof.model.record import PointRecord, WitnessReading
 )
 def test_the_interval_is_that_of_the_tables(alpha: float, low: float, high: float) -> None:
     found = shift([3.0, 1.0, 2.0, 10.0, 9.0, 8.0, 7.0, 6.0, 5.0, 4.0], alpha)
-    assert (found.centre, found.low, found.high) == (5.5, low, high)
+    assert (found.value, found.low, found.high) == (5.5, low, high)
 
 
 def test_too_few_values_have_a_centre_and_no_interval() -> None:
     assert [least_size(alpha) for alpha in (0.05, 0.01, 0.5)] == [6, 8, 2]
     five = shift([1.0, 2.0, 3.0, 4.0, 5.0], 0.05)
-    assert (five.centre, five.low, five.high) == (3.0, None, None)
+    assert (five.value, five.low, five.high) == (3.0, None, None)
     six = shift([1.0, 2.0, 3.0, 4.0, 5.0, 60.0], 0.05)
     assert (six.low, six.high) == (1.0, 60.0)
     with pytest.raises(ValueError, match="no values"):

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import pytest
 
+from wireproof.analysis.catalogue import Patience, patience
 from wireproof.analysis.changes import WitnessChanges
 from wireproof.analysis.ledger import HostPorts
-from wireproof.analysis.settle import Patience, patience
 from wireproof.model.claim import Claim, Criteria, HostClaim
 from wireproof.model.record import Nic, Rdma, WitnessReading
 from wireproof.model.series import Series, SeriesPoint

@@ -8,7 +8,7 @@ import pytest
 
 from wireproof.model.finding import Finding, Judgement, Node, PairVerdict, Route
 from wireproof.report.judged_run import passing, results
-from wireproof.verdict.run.repeated import may_settle, settled_by_repeats
+from wireproof.verdict.run.quality import may_settle, settled_by_repeats
 
 
 def pair(verdict: str, *codes: str, target: str = "b", **changes: Any) -> PairVerdict:

@@ -11,8 +11,8 @@ from tests.zoo.parts import Port
 from tests.zoo.ramp import LOOPBACK, Machine
 from tests.zoo.scene import GAP_S, IDLE_S, QUIET_S, Played, Scene, Timeline
 
+from wireproof.analysis.catalogue import settle_ms
 from wireproof.analysis.interval import estimate
-from wireproof.analysis.settle import settle_ms
 from wireproof.model.claim import Claim, HostClaim
 from wireproof.model.record import (
     AdapterIdentity,

@@ -15,7 +15,7 @@ from tests.zoo.ramp import Machine
 from tests.zoo.scene import CHATTER, Other, Scene, Timeline, acknowledged, seen_by, shares_of
 from tests.zoo.tree import counter_files, lay_out
 
-from wireproof.analysis.settle import late_drivers
+from wireproof.analysis.catalogue import late_drivers
 from wireproof.instrument.plan_text import write_plan
 from wireproof.model.frames import assemble, decode_frame
 from wireproof.model.plan import (

@@ -13,7 +13,7 @@ from tests.zoo.frames import claim_of, nics_of
 from tests.zoo.ramp import Machine
 from tests.zoo.scene import Played, Point, Scene, Timeline, timeline
 
-from wireproof.analysis.settle import Patience, patience
+from wireproof.analysis.catalogue import Patience, patience
 from wireproof.analysis.traffic import host_traffic
 from wireproof.instrument.watch import Follower
 from wireproof.model.series import Series, SeriesPoint

@@ -9,8 +9,7 @@ import msgspec
 from wireproof.analysis.counted import Crossed, added, counted, counted_part
 from wireproof.analysis.functions import SharedPorts, shared_ports
 from wireproof.analysis.places import bases, bottoms, overlapping, related, together, tops
-from wireproof.analysis.rails import are_rails
-from wireproof.analysis.relations import beneath, owns_what_is_below
+from wireproof.analysis.relations import are_rails, beneath, owns_what_is_below
 from wireproof.model.ledger import LEVELS, Direction, Ledger, LedgerEntry, Level
 
 __all__ = [

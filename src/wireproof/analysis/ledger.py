@@ -9,12 +9,10 @@ from dataclasses import dataclass
 
 import msgspec
 
-from wireproof.analysis.catalogue import family_of
+from wireproof.analysis.catalogue import AT_ONCE_MS, family_of
 from wireproof.analysis.catalogue.read import CounterRow, Family
 from wireproof.analysis.changes import ABSENT, SILENT, Changes, Rise
-from wireproof.analysis.rails import is_known
-from wireproof.analysis.relations import stacks, stated
-from wireproof.analysis.settle import AT_ONCE_MS
+from wireproof.analysis.relations import is_known, stacks, stated
 from wireproof.model.ledger import (
     DIRECTIONS,
     Carrier,

@@ -1,14 +1,18 @@
-"""Turn the batches of one pair into one number with its interval: average times, derive rates
-last.
+"""Turn the batches of one pair into one number with its interval: average times, derive rates last.
+
+Also the metric and the guards of an experiment, and the smallest message that fills a link.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
+from wireproof.analysis.changes import trouble_counters
 from wireproof.analysis.interval import Floats, estimate, quantiles
+from wireproof.analysis.traffic import rises
+from wireproof.model.experiment import Better, Metric
 from wireproof.model.pattern import is_rate, is_round_trip
 from wireproof.model.record import Estimate, Label, PairResult, PointRecord
 
@@ -121,3 +125,125 @@ def tail(point: PointRecord, pair: PairResult) -> dict[str, float]:
     """Return quantiles (ns per operation) over all batches; empty if nothing was timed."""
     times = operation_times(point, pair)
     return quantiles(times) if times.size else {}
+
+
+# --- The smallest message that fills a link, by ranks per node.
+
+FULL = 0.9
+
+
+@dataclass(frozen=True)
+class Filled:
+    """``size``: the smallest size from which every larger measured size fills the link; None:
+    never. ``best_bytes_per_s``: the best goodput.
+    """
+
+    ranks_per_node: int
+    size: int | None
+    best_bytes_per_s: float
+
+
+def goodput_bytes_per_s(point: PointRecord) -> float | None:
+    """Return the payload of all senders per second; None without an estimate."""
+    group = point.group
+    if group is None or group.estimate is None or group.estimate.median_ns <= 0:
+        return None
+    return group.messages_per_operation * point.message_bytes / group.estimate.median_ns * 1e9
+
+
+def filled(points: Iterable[PointRecord], attainable_bytes_per_s: float | None) -> list[Filled]:
+    """Return an entry for each number of ranks per node (half of the members), in order.
+
+    Without a known limit, the best goodput of all is the limit.
+    """
+    rates: dict[int, dict[int, float]] = {}
+    for point in points:
+        rate = goodput_bytes_per_s(point)
+        if point.pattern == "message_rate" and point.group is not None and rate is not None:
+            rates.setdefault(len(point.group.members) // 2, {})[point.message_bytes] = rate
+    top = attainable_bytes_per_s or max(
+        (rate for by_size in rates.values() for rate in by_size.values()), default=0.0
+    )
+    return [
+        Filled(ranks, _full_from(by_size, FULL * top), max(by_size.values()))
+        for ranks, by_size in sorted(rates.items())
+    ]
+
+
+def _full_from(by_size: Mapping[int, float], enough: float) -> int | None:
+    """Return the smallest size from which every larger size is fast enough."""
+    start = None
+    for size in sorted(by_size, reverse=True):
+        if by_size[size] < enough:
+            break
+        start = size
+    return start
+
+
+# --- The metric and the guards of an experiment, from one measured point or from counters.
+
+_RESENT = "ip/Tcp/RetransSegs"
+
+
+def metric_of(pattern: str, form: str) -> Metric:
+    """Return the metric that is compared in points of this pattern."""
+    name, unit, better = _what(pattern, form)
+    return Metric(name=name, unit=unit, better=better, source="wireproof's own engine")
+
+
+def _what(pattern: str, form: str) -> tuple[str, str, Better]:
+    if pattern == "message_rate":
+        return "message rate", "messages_per_s", "higher"
+    if is_rate(pattern, form):
+        return "goodput", "bytes_per_s", "higher"
+    return ("half round trip" if pattern == "pingpong" else "time of one operation"), "ns", "lower"
+
+
+def value_of(point: PointRecord) -> float | None:
+    """Return the point's number in the unit of ``metric_of``; None if nothing was timed."""
+    if point.group is not None:
+        found = point.group.estimate
+        if found is None or not found.median_ns > 0.0:
+            return None
+        seconds = found.median_ns * 1e-9
+        rate = point.pattern == "message_rate"
+        return point.group.messages_per_operation / seconds if rate else found.median_ns
+    measured = measure(point, point.pairs[0]) if point.pairs else None
+    return measured.value if measured is not None else None
+
+
+def guards_of(point: PointRecord) -> dict[str, float]:
+    """Return the 99th percentile of the time per operation (ns), and retransmits and drops over all
+    hosts.
+    """
+    found: dict[str, float] = {}
+    times = (
+        operation_times(point, point.pairs[0])
+        if point.pairs
+        else np.asarray(point.group.batch_ns if point.group else [], dtype=np.float64)
+    )
+    if times.size:
+        found["p99_ns"] = float(np.percentile(times, 99))
+    for reading in point.witness:
+        if reading.shared_with is None:
+            # A reading lists counters that changed and counters that could not be read.
+            tcp = not any(name.startswith("ip") for name in reading.unreadable)
+            for name, count in losses({**({_RESENT: 0} if tcp else {}), **rises(reading)}).items():
+                found[name] = found.get(name, 0.0) + count
+    return found
+
+
+def messages_of(point: PointRecord) -> int:
+    """Return the messages of all ends of the point."""
+    if point.group is not None:
+        return sum(point.group.sent_bytes) // max(1, point.message_bytes)
+    return sum(pair.messages_forward + pair.messages_backward for pair in point.pairs)
+
+
+def losses(rose: Mapping[str, int]) -> dict[str, float]:
+    """Return one host's TCP retransmissions, if counted, and the drops of its ports."""
+    ports = {name: count for name, count in rose.items() if not name.startswith(("ip/", "net/lo/"))}
+    found = {"drops": float(sum(trouble_counters(ports).get("drops", {}).values()))}
+    if _RESENT in rose:
+        found["retransmits"] = float(max(0, rose[_RESENT]))
+    return found

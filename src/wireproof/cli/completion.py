@@ -97,7 +97,7 @@ def settings_or_file(context: click.Context, parameter: click.Parameter, typed: 
 
 
 def _links(_context: click.Context) -> Iterable[str]:
-    from wireproof.physics.links import link_names
+    from wireproof.physics.table import link_names
 
     return link_names()
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from wireproof.analysis.signed_rank import least_size
+from wireproof.analysis.interval import least_size
 from wireproof.model.experiment import Metric
 
 ALPHA = 0.05

@@ -13,7 +13,7 @@ from statistics import median
 
 import numpy as np
 
-from wireproof.analysis.signed_rank import above, shift
+from wireproof.analysis.interval import above, shift
 from wireproof.experiment.design import WARM_UP, Contrast, Design
 from wireproof.locate.significance import holm
 from wireproof.model.experiment import Answer, Interval, Metric
@@ -146,7 +146,7 @@ def interval(
     """Return centre and interval of ``values``, converted ``back`` from their scale."""
     found = shift(values, alpha)
     low, high = (None if end is None else back(end) for end in (found.low, found.high))
-    return Interval(value=back(found.centre), low=low, high=high)
+    return Interval(value=back(found.value), low=low, high=high)
 
 
 def _answer(design: Design, metric: Metric, ratio: Interval, p: float) -> Answer:

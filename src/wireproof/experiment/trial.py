@@ -7,7 +7,7 @@ from statistics import median
 
 import msgspec
 
-from wireproof.analysis.signed_rank import least_size
+from wireproof.analysis.interval import least_size
 from wireproof.experiment.design import WARM_UP, Contrast, Design
 from wireproof.experiment.effects import (
     WORTH,

@@ -4,6 +4,8 @@ Ratios are value / base of the metric as measured; shares are fractions (0.1: 10
 bytes/s, times in ns. ``None`` means unknown, never zero.
 """
 
+import math
+from collections.abc import Callable
 from typing import Literal
 
 import msgspec
@@ -22,6 +24,23 @@ class Interval(msgspec.Struct, frozen=True, kw_only=True):
     value: float
     low: float | None = None
     high: float | None = None
+
+    @property
+    def least(self) -> float:
+        """The lower end; minus infinity if it is unknown, so that it decides nothing."""
+        return -math.inf if self.low is None else self.low
+
+    @property
+    def most(self) -> float:
+        """The upper end; infinity if it is unknown."""
+        return math.inf if self.high is None else self.high
+
+    def shown(self, write: Callable[[float], str], unit: str = "") -> str:
+        """Return ``1.90 times [1.85, 1.95]``; only the value if the interval is unknown."""
+        value = f"{write(self.value)}{unit}"
+        if self.low is None or self.high is None:
+            return value
+        return f"{value} [{write(self.low)}, {write(self.high)}]"
 
 
 class Metric(msgspec.Struct, frozen=True, kw_only=True):
@@ -171,21 +190,13 @@ class TryResult(msgspec.Struct, frozen=True, kw_only=True):
         return "inconclusive" if undecided else "fail"
 
 
-class BoundedInterval(msgspec.Struct, frozen=True, kw_only=True):
-    """A value with its 95 % interval over the launches."""
-
-    value: float
-    low: float
-    high: float
-
-
 class RailNumber(msgspec.Struct, frozen=True, kw_only=True):
     """Goodput in bytes/s over one rail alone, or over all together (``rail`` is ""). ``limit``:
     what the link of the rail can carry.
     """
 
     rail: str
-    goodput: BoundedInterval
+    goodput: Interval
     limit: float | None
     proof: Proof
 
@@ -206,8 +217,8 @@ class GainRow(msgspec.Struct, frozen=True, kw_only=True):
     target: str
     alone: list[RailNumber]
     together: RailNumber
-    gain: BoundedInterval
-    of_sum: BoundedInterval
+    gain: Interval
+    of_sum: Interval
     of_limits: float | None
     striping: Striping
     expected: bool

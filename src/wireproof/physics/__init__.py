@@ -5,12 +5,19 @@ from wireproof.physics.limits import (
     bandwidth_threshold_bytes,
     is_shaped,
     limits,
+    pcie_goodput,
     shaper_credit_bytes,
     unslowed_bytes,
 )
-from wireproof.physics.links import link_from_name, link_names
-from wireproof.physics.pcie import pcie_goodput
-from wireproof.physics.table import Constant, PhysicsError, Table, default_table, override
+from wireproof.physics.table import (
+    Constant,
+    PhysicsError,
+    Table,
+    default_table,
+    link_from_name,
+    link_names,
+    override,
+)
 
 __all__ = [
     "FAMILIES",

@@ -21,10 +21,11 @@ from wireproof.physics.limits import (
     floor_constant,
     limits,
     of_all_rails,
+    pcie_choices,
     shaper_credit_bytes,
     typical_constant,
+    usual_slot,
 )
-from wireproof.physics.pcie import pcie_choices, usual_slot
 from wireproof.physics.table import Table, default_table
 
 FILL_BYTES = 65_536

@@ -8,8 +8,7 @@ import msgspec
 
 from wireproof.model.claim import LinkClaim, Protocol
 from wireproof.physics.limits import limits
-from wireproof.physics.links import link_from_name
-from wireproof.physics.table import PhysicsError
+from wireproof.physics.table import PhysicsError, link_from_name
 
 FAMILIES = (
     "ethernet",

@@ -13,9 +13,8 @@ from wireproof.model.claim import LinkClaim, Protocol
 from wireproof.model.ledger import Carrier
 from wireproof.model.record import Nic
 from wireproof.physics.framing import possible_mtu, roce_path_mtu
-from wireproof.physics.links import LANE_GBPS, infiniband_name
-from wireproof.physics.pcie import parse_slot
-from wireproof.physics.table import PhysicsError
+from wireproof.physics.limits import parse_slot
+from wireproof.physics.table import LANE_GBPS, PhysicsError, infiniband_name
 
 # The text of the kernel's ib_core (drivers/infiniband/core: "%d%s Gb/sec (%dX%s)"); up to 5.10, SDR
 # had no name.

@@ -1,5 +1,5 @@
-"""The constants that limits are computed from, each with its source; a user may override any of
-them.
+"""The constants that limits are computed from and the links that ``--link`` accepts, each with its
+source; a user may override any constant.
 
 Keys are dotted (``floor.tcp``). ``literature`` marks a value from papers, data sheets and practice
 instead of a standard's arithmetic: a number that contradicts such a constant only slightly is a
@@ -7,15 +7,17 @@ doubt, not a disproof.
 """
 
 import difflib
+import re
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 from types import MappingProxyType
 
 import msgspec
 
+from wireproof.model.claim import LinkClaim, Protocol
 from wireproof.model.errors import BadInput
-from wireproof.model.site import packaged
-from wireproof.model.toml import read_toml
+from wireproof.model.site import HEADS, CatalogueFile, of_site, packaged, site_texts
+from wireproof.model.toml import read_rows, read_toml
 
 
 class PhysicsError(BadInput, ValueError):
@@ -112,3 +114,115 @@ def _replaced(table: Table, key: str, value: object) -> Constant:
         )
     # A value from the user is no longer literature: it is as certain as the arithmetic.
     return Constant(value=float(value), unit=table[key].unit, source=source, literature=False)
+
+
+# --- Names of links, with the line rate after encoding.
+
+_USUAL = ("1gbe", "10gbe", "edr", "opa100")
+
+LANE_GBPS = {
+    "sdr": 2.0,
+    "ddr": 4.0,
+    "qdr": 8.0,
+    "fdr10": 10.0,
+    "fdr": 14.0625 * 64 / 66,
+    "edr": 25.0,
+    "hdr": 50.0,
+    "ndr": 100.0,
+    "xdr": 200.0,
+}
+"""Data rate of one lane in Gb/s, by InfiniBand generation: after 8b/10b (to QDR), 64b/66b (FDR10 to
+EDR), 256b/257b and FEC (from HDR). IBTA volume 2.
+"""
+
+_BY_RATE = (
+    "hdr",
+    "ndr",
+    "xdr",
+)  # their names include the rate, since ports of two lanes are common
+
+
+def infiniband_name(generation: str, lanes: int) -> str:
+    """Return ``edr`` and ``hdr200`` for four lanes, ``hdr100`` for two, ``edr-1x`` after a bad
+    cable.
+    """
+    if generation in _BY_RATE and lanes in (2, 4):
+        return f"{generation}{LANE_GBPS[generation] * lanes:g}"
+    return generation if lanes == 4 else f"{generation}-{lanes}x"
+
+
+class _Link(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A link of ``links.toml`` or of a site. ``gbps``: the line rate of one rail after encoding."""
+
+    name: str
+    protocol: Protocol
+    source: str
+    gbps: float | None = None
+    aliases: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name in (self.name, *self.aliases):
+            if not _NAME.fullmatch(name):
+                raise ValueError(f"{name[:40]!r} is not a name: use small letters, digits, . and -")
+        if self.gbps is not None and not 0 < self.gbps <= _FASTEST_GBPS:
+            raise ValueError(
+                f"'gbps' is {self.gbps:g}; it is above 0 and at most {_FASTEST_GBPS:g}"
+            )
+
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9.-]{0,39}")
+_FASTEST_GBPS = 1e6
+
+
+@of_site
+def _links() -> dict[str, _Link]:
+    """Return the links by name and alias, ours before the site's."""
+    links: dict[str, _Link] = {}
+    names: set[str] = set()
+    ours = CatalogueFile(packaged("wireproof.physics", "links.toml"), "links.toml")
+    for text in (ours, *site_texts()):
+        for link in read_rows(text.text, text.name, "link", _Link, HEADS, partial(_new, names)):
+            stated = msgspec.structs.replace(link, source=text.source(link.source))
+            links |= dict.fromkeys((link.name, *link.aliases), stated)
+    return links
+
+
+def _new(names: set[str], link: _Link) -> None:
+    if len({link.name, *link.aliases}) <= len(link.aliases):
+        raise ValueError("'aliases' has a name twice")
+    for name in (link.name, *link.aliases):
+        if name in names:
+            raise ValueError(f"the link {name!r} already exists")
+        names.add(name)
+
+
+def link_names() -> tuple[str, ...]:
+    """Return every canonical name, in the order of families and rates."""
+    return tuple(name for name, link in _links().items() if name == link.name)
+
+
+def link_from_name(
+    name: str, *, mtu: int | None = None, pcie: str = "", source: str = ""
+) -> LinkClaim:
+    """Return the claim of a link's name: ``10gbe``, ``roce25``, ``edr``, ``hdr200``, ``opa100``,
+    ``shm``.
+
+    The MTU stays unknown unless given. Raises PhysicsError with the nearest names for an unknown
+    name.
+    """
+    key = name.strip().lower().replace(" ", "").removeprefix("ib-").removeprefix("infiniband-")
+    link = _links().get(key)
+    if link is None:
+        near = difflib.get_close_matches(key, _links(), n=3, cutoff=0.5) or _USUAL
+        raise PhysicsError(
+            f"unknown link {name!r}; did you mean {', '.join(near)}? `wireproof explain --links`"
+            " lists all"
+        )
+    return LinkClaim(
+        kind=link.name,
+        protocol=link.protocol,
+        rate_bits_per_s=None if link.gbps is None else link.gbps * 1e9,
+        mtu=mtu,
+        pcie=pcie,
+        source=source or link.source,
+    )

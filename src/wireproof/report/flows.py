@@ -114,7 +114,7 @@ class _Known:
 
     @classmethod
     def of(cls, run: Run) -> _Known:
-        from wireproof.analysis.witness import ports_of  # the analysis package loads numpy
+        from wireproof.analysis.traffic import ports_of  # the analysis package loads numpy
 
         hosts = {host.rank: host for host in run.hosts}
         read = {
@@ -142,7 +142,7 @@ def _as_ports(host: Host, claim: str) -> str:
 
 
 def _add_point(known: _Known, point: PointRecord, namespaces: dict[int, _Namespace]) -> None:
-    from wireproof.analysis.witness import readers, watch
+    from wireproof.analysis.traffic import readers, watch
 
     reader_of = readers(point, known.hosts)
     for rank, reader in reader_of.items():

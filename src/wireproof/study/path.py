@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from wireproof.analysis.crossed import everywhere
 from wireproof.analysis.relations import port_called
-from wireproof.analysis.witness import ports_of, watch
+from wireproof.analysis.traffic import ports_of, watch
 from wireproof.model.claim import Criteria
 from wireproof.model.errors import BadInput
 from wireproof.model.finding import Judgement, Proof, worst_proof

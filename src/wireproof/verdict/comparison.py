@@ -15,7 +15,7 @@ from statistics import fmean, variance
 
 import msgspec
 
-from wireproof.analysis.signed_rank import least_size, shift
+from wireproof.analysis.interval import least_size, shift
 from wireproof.locate.significance import as_student
 from wireproof.model.comparison import LAUNCHES, Conclusion, Ratio, Side
 from wireproof.model.finding import GroupVerdict, Judgement, PairVerdict
@@ -351,8 +351,7 @@ def _by_route(ratios: Mapping[tuple[str, ...], float]) -> Interval:
         half = as_student(_Z, len(logs) - 1) * math.sqrt(variance(logs) / len(logs))
         return middle - half, middle, middle + half
     interval = shift(logs, _ALPHA)
-    assert interval.low is not None and interval.high is not None  # noqa: S101, PT018  enough routes
-    return min(interval.low, middle), middle, max(interval.high, middle)
+    return min(interval.least, middle), middle, max(interval.most, middle)
 
 
 def _by_result_intervals(a: Sequence[ComparedResult], b: Sequence[ComparedResult]) -> Interval:

@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 import msgspec
 
 from wireproof.analysis.ledger import HostPorts
-from wireproof.analysis.rails import with_rails
-from wireproof.analysis.relations import port_called
-from wireproof.analysis.witness import moved_in, ports_of
+from wireproof.analysis.relations import port_called, with_rails
+from wireproof.analysis.traffic import moved_in, ports_of
 from wireproof.atlas.known import Atlas
 from wireproof.model.claim import Criteria, HostClaim, LinkClaim
 from wireproof.model.finding import Node, Route

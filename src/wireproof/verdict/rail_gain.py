@@ -9,7 +9,7 @@ import numpy as np
 from wireproof.analysis.interval import Floats, median_draws
 from wireproof.model import quantity
 from wireproof.model.claim import Criteria
-from wireproof.model.experiment import BoundedInterval, GainRow, RailNumber
+from wireproof.model.experiment import GainRow, Interval, RailNumber
 from wireproof.model.finding import Evidence, Finding, Route, Verdict, verdict_of, worst
 from wireproof.model.quantity import goodput
 from wireproof.verdict.issue import Issue, merge
@@ -60,7 +60,7 @@ def _proven(row: GainRow) -> bool:
 def _verdict(row: GainRow, criteria: Criteria) -> Verdict:
     if not _proven(row):
         return "inconclusive"
-    return "pass" if row.of_sum.low >= criteria.min_efficiency else "inconclusive"
+    return "pass" if row.of_sum.least >= criteria.min_efficiency else "inconclusive"
 
 
 def _issues(row: GainRow, criteria: Criteria) -> list[Issue]:
@@ -68,12 +68,12 @@ def _issues(row: GainRow, criteria: Criteria) -> list[Issue]:
     where = f"{row.origin} -> {row.target}, {row.pattern} of {quantity.size(row.message_bytes)}"
     slow = _slow_rail(row, criteria)
     found = [_as_issue("slow-rail", route, f"{where}: {slow[1]}", row, slow[0])] if slow else []
-    if row.gain.high < _ADDS:
+    if row.gain.most < _ADDS:
         text = (
             f"{where}: all rails carry {_times(row.gain)} of what {_best(row).rail} carries alone"
         )
         found.append(_as_issue("no-rail-gain", route, text + _even(row), row))
-    elif row.of_sum.high < criteria.min_efficiency:
+    elif row.of_sum.most < criteria.min_efficiency:
         text = (
             f"{where}: all rails carry {goodput(row.together.goodput.value)},"
             f" {_percent(row.of_sum)} of the {goodput(_sum(row))} of each alone"
@@ -99,7 +99,7 @@ def _slow_rail(row: GainRow, criteria: Criteria) -> tuple[str, str] | None:
     if not shares:
         return None
     (low, slow), (high, good) = min(shares, key=itemgetter(0)), max(shares, key=itemgetter(0))
-    sure = _share(slow, slow.goodput.high) < criteria.peer_ratio * _share(good, good.goodput.low)
+    sure = _share(slow, slow.goodput.most) < criteria.peer_ratio * _share(good, good.goodput.least)
     if low >= criteria.peer_ratio * high or not sure:
         return None
     text = (
@@ -133,12 +133,12 @@ def _sum(row: GainRow) -> float:
     return sum(one.goodput.value for one in row.alone)
 
 
-def _times(span: BoundedInterval) -> str:
-    return f"{span.value:.2f} times [{span.low:.2f}, {span.high:.2f}]"
+def _times(span: Interval) -> str:
+    return span.shown("{:.2f}".format, " times")
 
 
-def _percent(span: BoundedInterval) -> str:
-    return f"{span.value:.0%} [{span.low:.0%}, {span.high:.0%}]"
+def _percent(span: Interval) -> str:
+    return span.shown("{:.0%}".format)
 
 
 def _answer(rows: Sequence[GainRow], deciding: Sequence[GainRow], criteria: Criteria) -> str:
@@ -173,7 +173,7 @@ Launches = Sequence[Sequence[float]]
 """Times of one operation (ns) by launch."""
 
 
-def goodput_of(size: int, launches: Launches, *, seed: int = 0) -> BoundedInterval:
+def goodput_of(size: int, launches: Launches, *, seed: int = 0) -> Interval:
     """Return bytes/s with the interval over the launches.
 
     Raises ValueError if nothing was timed.
@@ -181,9 +181,7 @@ def goodput_of(size: int, launches: Launches, *, seed: int = 0) -> BoundedInterv
     return _span(_rates(size, launches, seed), _centre(size, launches))
 
 
-def gain_of(
-    size: int, alone: Sequence[Launches], together: Launches
-) -> tuple[BoundedInterval, BoundedInterval]:
+def gain_of(size: int, alone: Sequence[Launches], together: Launches) -> tuple[Interval, Interval]:
     """Return (all rails against the best rail alone, all rails against the sum of each alone)."""
     rates = [_rates(size, one, seed) for seed, one in enumerate(alone, start=1)]
     every = _rates(size, together, 0)
@@ -204,6 +202,6 @@ def _centre(size: int, launches: Launches) -> float:
     return size / (float(np.median(medians)) * 1e-9)
 
 
-def _span(draws: Floats, value: float) -> BoundedInterval:
+def _span(draws: Floats, value: float) -> Interval:
     low, high = (float(one) for one in np.percentile(draws, (2.5, 97.5)))
-    return BoundedInterval(value=value, low=min(low, value), high=max(high, value))
+    return Interval(value=value, low=min(low, value), high=max(high, value))

@@ -29,7 +29,7 @@ READERS = {
     "pauses": "wireproof.analysis.pfc:pausing",
     "cause": "wireproof.locate.causes.rules:rules",
     "finding": "wireproof.verdict.catalogue:findings",
-    "link": "wireproof.physics.links:link_names",
+    "link": "wireproof.physics.table:link_names",
     "source": "wireproof.workflow.atlas:added_sources",
     "library": "wireproof.lint.tables:libraries",
     "module": "wireproof.lint.tables:modules",

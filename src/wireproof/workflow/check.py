@@ -16,7 +16,7 @@ from wireproof.model.claim import first_rail
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.fabric import Fabric
 from wireproof.model.plan import FactRequest, ModelFault, Point, Policy
-from wireproof.physics.links import link_from_name
+from wireproof.physics.table import link_from_name
 from wireproof.plan.pace import affordable, covering, paced
 from wireproof.plan.sweep import SIZES, numbered, sweep
 from wireproof.probes.snapshot import quick

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 
-from wireproof.analysis.rails import rail_nics
+from wireproof.analysis.relations import rail_nics
 from wireproof.model.record import Host, Nic
 from wireproof.model.run import Run
 from wireproof.model.setting import Audit, Setting

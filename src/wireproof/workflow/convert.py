@@ -11,8 +11,8 @@ from wireproof.model.conversion import Converted, ConvertedRow, LinkShares
 from wireproof.model.errors import BadInput
 from wireproof.physics import limits
 from wireproof.physics.bounds import bounds_of
-from wireproof.physics.links import link_from_name, link_names
 from wireproof.physics.rails import claim_of_rails
+from wireproof.physics.table import link_from_name, link_names
 from wireproof.physics.units import Quantity, goodput_of, parse_quantity, rates, shares, times
 from wireproof.settings.sizes import parse_size
 

@@ -10,7 +10,7 @@ from typing import cast
 
 import msgspec
 
-from wireproof.analysis.saturation import FULL, filled
+from wireproof.analysis.measured import FULL, filled
 from wireproof.model import quantity
 from wireproof.model.errors import BadInput
 from wireproof.model.pattern import (

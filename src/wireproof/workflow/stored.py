@@ -22,7 +22,7 @@ from wireproof.store.load import DOCUMENT, load_run
 from wireproof.store.result import read_result
 from wireproof.store.snapshot import SETTINGS
 from wireproof.verdict.node import node_verdicts
-from wireproof.verdict.run.repeated import settled_by_repeats
+from wireproof.verdict.run.quality import settled_by_repeats
 from wireproof.version import version
 from wireproof.workflow.judge_statistics import with_statistics
 from wireproof.workflow.session.disturbed import FIRST as REPEATS_BASE

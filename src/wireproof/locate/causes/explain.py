@@ -13,7 +13,7 @@ import msgspec
 from wireproof.analysis.changes import WitnessChanges, counter_delta
 from wireproof.analysis.crossed import crossed_at, others_than
 from wireproof.analysis.ledger import HostPorts
-from wireproof.analysis.rails import are_rails, with_rails
+from wireproof.analysis.relations import are_rails, with_rails
 from wireproof.locate.causes.properties import (
     NodeProperties,
     OtherNodes,

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from wireproof.locate.topology.build import Builder, short
 from wireproof.model.errors import BadInput
 from wireproof.model.fabric import Fabric
-from wireproof.physics.links import LANE_GBPS
+from wireproof.physics.table import LANE_GBPS
 
 _BLOCK = re.compile(
     r'(Switch|Ca|Rt)\s+\d{1,4}\s+"([SHR]-[0-9a-fA-F]{1,16})"[^#\n]{0,80}(?:#\s*"([^"\n]{0,200})")?'

@@ -1,7 +1,7 @@
 """The gain from several rails as a document: a table for each pattern and size."""
 
 from wireproof.model import quantity
-from wireproof.model.experiment import BoundedInterval, GainRow, RailGain, RailNumber
+from wireproof.model.experiment import GainRow, RailGain, RailNumber
 from wireproof.report.document import (
     Bar,
     Document,
@@ -44,7 +44,8 @@ def _table(row: GainRow) -> Table:
     size = quantity.size(row.message_bytes)
     shares = f"; {row.striping}" if row.striping else ""
     waits = "; waits for each message" if row.pattern == "pingpong" else ""
-    gained = f"{_times(row.gain)} the best rail alone, {_share(row.of_sum)} of the sum"
+    gain, share = row.gain.shown("{:.2f}".format), row.of_sum.shown("{:.0%}".format)
+    gained = f"{gain} times the best rail alone, {share} of the sum"
     rows = tuple(_rail(number) for number in (*row.alone, row.together))
     title = f"{row.pattern} of {size}, {row.origin} -> {row.target}: {gained}"
     return Table(_HEADS, rows, title + shares + waits)
@@ -52,18 +53,6 @@ def _table(row: GainRow) -> Table:
 
 def _rail(number: RailNumber) -> Row:
     share = f"{number.goodput.value / number.limit:.0%}" if number.limit else "unknown"
-    cells = (number.rail or "together", _rate(number.goodput), share, number.proof)
+    rate = number.goodput.shown(quantity.megabytes)
+    cells = (number.rail or "together", rate, share, number.proof)
     return Row((*cells, Bar(number.goodput.value)), "" if number.proof == "on-wire" else "warning")
-
-
-def _rate(span: BoundedInterval) -> str:
-    low, high = quantity.megabytes(span.low), quantity.megabytes(span.high)
-    return f"{quantity.megabytes(span.value)} [{low}, {high}]"
-
-
-def _times(span: BoundedInterval) -> str:
-    return f"{span.value:.2f} [{span.low:.2f}, {span.high:.2f}] times"
-
-
-def _share(span: BoundedInterval) -> str:
-    return f"{span.value:.0%} [{span.low:.0%}, {span.high:.0%}]"

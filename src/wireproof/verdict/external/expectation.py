@@ -17,7 +17,7 @@ from wireproof.physics.bounds import (
     fill_bytes,
 )
 from wireproof.physics.framing import over_fabric
-from wireproof.physics.pcie import narrower_slot
+from wireproof.physics.limits import narrower_slot
 from wireproof.verdict.curve import late_start
 from wireproof.verdict.external.curve import SMALL, Case, CurveRow
 from wireproof.verdict.external.published import as_published

@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from wireproof.analysis.witness import readers
+from wireproof.analysis.traffic import readers
 from wireproof.model import quantity
 from wireproof.model.finding import GroupVerdict, Severity, Verdict, Whole, verdict_of
 from wireproof.model.ledger import Direction, Ledger

@@ -1,5 +1,6 @@
 """Judge which step between two layers loses time or rate, and what follows from that. Pure."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -148,11 +149,8 @@ def _of_step(step: LayerStep, busy: str) -> Finding:
 
 def _of_lowest(parts: Sequence[Layer], attainable: float | None) -> list[Finding]:
     """Compare the rate of the lowest layer with the link, only if no layer above is faster."""
-    tops = [top for layer in parts if (top := _top(layer)) is not None]
     lowest = parts[0].line.windowed or parts[0].line.rate if parts else None
-    if lowest is None or attainable is None or len(tops) < len(parts):
-        return []
-    if max(tops) >= _LINK_SHARE * attainable:
+    if lowest is None or attainable is None or max(map(_top, parts)) >= _LINK_SHARE * attainable:
         return []
     rate = lowest.value
     message = (
@@ -164,10 +162,10 @@ def _of_lowest(parts: Sequence[Layer], attainable: float | None) -> list[Finding
     return [_finding("lowest-layer-slow", "fail", message, parts[0].name, evidence)]
 
 
-def _top(layer: Layer) -> float | None:
-    """Return the upper end of the layer's best rate in bytes/s; None after too few rounds."""
-    highs = [rate.high for rate in (layer.line.rate, layer.line.windowed) if rate is not None]
-    return None if not highs or None in highs else max(high for high in highs if high is not None)
+def _top(layer: Layer) -> float:
+    """Return the upper end of the layer's best rate in bytes/s; infinite after too few rounds."""
+    rates = (layer.line.rate, layer.line.windowed)
+    return max((rate.most for rate in rates if rate is not None), default=math.inf)
 
 
 def _of_layer(layer: Layer) -> Finding:

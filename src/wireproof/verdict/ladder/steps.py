@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from wireproof.analysis.fit import CurveFit, fit_sizes, fit_with_break
-from wireproof.analysis.signed_rank import above, least_size
+from wireproof.analysis.interval import above, least_size
 from wireproof.experiment.design import ALPHA, Contrast, Design
 from wireproof.experiment.effects import Effect, Trial, effects, interval, logs, pairs
 from wireproof.model.experiment import Answer, Interval, Metric

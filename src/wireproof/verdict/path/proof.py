@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from wireproof.analysis.witness import readers, watch
+from wireproof.analysis.traffic import readers, watch
 from wireproof.model.finding import Proof
 from wireproof.model.ledger import LEVELS, QUALITIES, Direction, Ledger, Level, Quality
 from wireproof.model.pattern import answers

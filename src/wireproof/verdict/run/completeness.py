@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from wireproof.analysis.rails import are_rails, rail_nics
+from wireproof.analysis.relations import are_rails, rail_nics
 from wireproof.model.claim import LinkClaim, joined, rails_of
 from wireproof.model.finding import Node, Subject, Whole
 from wireproof.model.record import Host, LibfabricUsed, Nic

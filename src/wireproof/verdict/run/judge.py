@@ -10,7 +10,7 @@ from dataclasses import replace
 import msgspec
 
 from wireproof.analysis.measured import Measured, measure
-from wireproof.analysis.witness import rises
+from wireproof.analysis.traffic import rises
 from wireproof.atlas.known import Atlas
 from wireproof.model.claim import Criteria, LinkClaim
 from wireproof.model.finding import (

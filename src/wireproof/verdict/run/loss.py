@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from wireproof.analysis.counters import trouble_counters
+from wireproof.analysis.changes import trouble_counters
 from wireproof.model.finding import Direction, Evidence, Node, Port, Route, Severity, Subject
 from wireproof.model.record import PairResult, PointRecord
 from wireproof.verdict.context import Context

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from wireproof.analysis.rails import rail_nics
+from wireproof.analysis.relations import rail_nics
 from wireproof.model import quantity
 from wireproof.model.claim import LinkClaim, is_several
 from wireproof.model.finding import Evidence, PairVerdict, Port, RailShare, Route

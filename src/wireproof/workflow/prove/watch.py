@@ -9,7 +9,7 @@ import socket
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from wireproof.analysis.settle import patience
+from wireproof.analysis.catalogue import patience
 from wireproof.analysis.traffic import host_traffic
 from wireproof.instrument.watch import Watcher, watch_argv
 from wireproof.instrument.watch_command import Hearing, WatchedCommand

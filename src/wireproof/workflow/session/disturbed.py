@@ -16,7 +16,7 @@ from wireproof.model.finding import Judgement, PairVerdict
 from wireproof.model.plan import Point
 from wireproof.model.quantity import counted
 from wireproof.report.judged_run import JudgedRun
-from wireproof.verdict.run.repeated import may_settle, settled_by_repeats, too_few_bytes
+from wireproof.verdict.run.quality import may_settle, settled_by_repeats, too_few_bytes
 from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.session.merge import merged_run
 from wireproof.workflow.session.run import judged, run_session

@@ -7,7 +7,7 @@ from itertools import chain
 
 import msgspec
 
-from wireproof.analysis.counters import joined_totals
+from wireproof.analysis.changes import joined_totals
 from wireproof.model.claim import Claim
 from wireproof.model.plan import Point
 from wireproof.model.record import (

@@ -10,7 +10,7 @@ from secrets import token_hex
 
 import msgspec
 
-from wireproof.analysis.settle import late_drivers
+from wireproof.analysis.catalogue import late_drivers
 from wireproof.instrument.measure import Outcome, Recording, measure
 from wireproof.lab.wire import wire_observer
 from wireproof.launch.command import provenance

@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 
 from wireproof.adapters.psm3 import is_statistics, readback, statistics
-from wireproof.analysis.workload import metric_of, value_of
+from wireproof.analysis.measured import metric_of, value_of
 from wireproof.files.held import make_folder
 from wireproof.files.hostile import read_bounded
 from wireproof.launch.command import request_for

@@ -16,8 +16,7 @@ from wireproof.analysis.crossed import (
 )
 from wireproof.analysis.functions import is_real, shows_presence
 from wireproof.analysis.places import inner, may_lead_out
-from wireproof.analysis.rails import ledger_with_rails, rail_nics
-from wireproof.analysis.relations import port_called
+from wireproof.analysis.relations import ledger_with_rails, port_called, rail_nics
 from wireproof.model.claim import Claim, joined, rails_of
 from wireproof.model.finding import Severity
 from wireproof.model.ledger import DIRECTIONS, Direction, Ledger, PortLedger

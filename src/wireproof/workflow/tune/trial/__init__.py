@@ -10,7 +10,7 @@ from contextlib import ExitStack
 
 import msgspec
 
-from wireproof.analysis.signed_rank import least_size
+from wireproof.analysis.interval import least_size
 from wireproof.experiment.course import Bench, Experiment, carry_out
 from wireproof.experiment.design import ALPHA, RULE, WARM_UP, Design, TrialPlace, against_base
 from wireproof.experiment.trial import compared, said

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Self
 
-from wireproof.analysis.workload import guards_of, losses, messages_of, metric_of, value_of
+from wireproof.analysis.measured import guards_of, losses, messages_of, metric_of, value_of
 from wireproof.instrument.watch_command import WatchedCommand
 from wireproof.launch.known import MPIS
 from wireproof.launch.mpi.install import MpiInstall

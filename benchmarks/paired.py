@@ -195,8 +195,8 @@ def ratio_interval(
     found = shift([math.log(value) for value in values], alpha)
     if found.low is None or found.high is None:
         return None
-    low, high = (found.centre + SHARED * (end - found.centre) for end in (found.low, found.high))
-    return math.exp(low), math.exp(found.centre), math.exp(high)
+    low, high = (found.value + SHARED * (end - found.value) for end in (found.least, found.most))
+    return math.exp(low), math.exp(found.value), math.exp(high)
 
 
 def _states(triples: Sequence[Triple]) -> str:

@@ -15,9 +15,10 @@ import pytest
 
 from wireproof.lab.cluster import Lab, up
 from wireproof.lab.state import find_holders, find_labs, state_root
+from wireproof.lab.wire import wire_ports
 from wireproof.launch.engines import find_program
 from wireproof.model.errors import CouldNotMeasure
-from wireproof.model.topology import Fault, Network, Share, Topology
+from wireproof.model.topology import Fault, Network, PortCount, Share, Topology
 from wireproof.workflow.prove import (
     Companion,
     ProofSpecification,
@@ -115,6 +116,14 @@ def say(lab: Lab, node: str, *argv: str) -> str:
     done = run(lab, node, *argv)
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
+
+
+def switch_counters(lab: Lab, node: str, network: str) -> PortCount:
+    """Return the switch's count at a node's port: a witness independent of both nodes."""
+    status = lab.wire_status()
+    assert status is not None, "only a store-and-forward wire counts"
+    places = [(where, place.name) for where, place in wire_ports(lab.topology)]
+    return status.ports[places.index((node, network))]
 
 
 def programs_in(lab: Lab, node: str) -> list[str]:

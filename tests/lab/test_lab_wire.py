@@ -11,10 +11,21 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.lab.conftest import HSN, Build, lab_name, leftovers, run, say, stream_rate, topology
+from tests.lab.conftest import (
+    HSN,
+    Build,
+    lab_name,
+    leftovers,
+    run,
+    say,
+    stream_rate,
+    switch_counters,
+    topology,
+)
 
 from wireproof.lab import links
 from wireproof.lab.cluster import Lab, up
+from wireproof.lab.state import read_state
 from wireproof.lab.wire import wire_obstacle
 from wireproof.model.errors import LabError
 from wireproof.model.topology import Fault, Network
@@ -100,12 +111,12 @@ def test_the_switch_has_its_own_count_and_it_is_the_nodes(build: Build) -> None:
     lab = build(2, wired(), wire="store-and-forward")
     stream_rate(lab, "n1", "n2", size=2 << 20)
     for node in lab.nodes:
-        own, counted = lab.counters(node, "hsn0"), lab.switch_counters(node, "hsn")
+        own, counted = lab.counters(node, "hsn0"), switch_counters(lab, node, "hsn")
         assert own["tx_bytes"] == counted.tx_bytes
         assert own["tx_packets"] == counted.tx_frames
         # The very first frames came while the device was going up.
         assert 0 <= counted.rx_frames - own["rx_packets"] <= 2
-    sent, received = lab.switch_counters("n1", "hsn"), lab.switch_counters("n2", "hsn")
+    sent, received = switch_counters(lab, "n1", "hsn"), switch_counters(lab, "n2", "hsn")
     assert 2 << 20 < sent.tx_bytes < 1.2 * (2 << 20)
     assert sent.tx_frames - received.rx_frames <= 2
     assert sent.tx_bytes / sent.tx_frames <= 1514, "no segment passed uncut"
@@ -143,14 +154,14 @@ def test_loss_is_in_the_direction_that_was_planted(
 ) -> None:
     lab = build(2, wired(), wire="store-and-forward")
     echo(lab, echoes, 5, 64)
-    before = lab.switch_counters("n2", "hsn")
+    before = switch_counters(lab, "n2", "hsn")
     lab.set_fault(Fault(node="n2", network="hsn", kind="loss", direction="rx", value="50%"))
     _, came = echo(lab, echoes, 100, 64, patience_s=0.05)
-    after = lab.switch_counters("n2", "hsn")
+    after = switch_counters(lab, "n2", "hsn")
     assert 20 <= came <= 80
     assert after.rx_lost - before.rx_lost == 100 - came
     assert after.tx_lost == before.tx_lost
-    assert lab.switch_counters("n1", "hsn").rx_lost == 0
+    assert switch_counters(lab, "n1", "hsn").rx_lost == 0
 
 
 def test_the_loss_of_a_whole_lab_is_seeded(
@@ -158,7 +169,7 @@ def test_the_loss_of_a_whole_lab_is_seeded(
 ) -> None:
     lab = build(2, wired(), wire="store-and-forward", loss="30%", seed=5)
     echo(lab, echoes, 100, 64, patience_s=0.05)
-    lost = [lab.switch_counters(node, "hsn").tx_lost for node in lab.nodes]
+    lost = [switch_counters(lab, node, "hsn").tx_lost for node in lab.nodes]
     assert all(5 <= one <= 60 for one in lost)
 
 
@@ -189,10 +200,10 @@ def test_many_nodes_rails_and_switches(build: Build) -> None:
     lab = build(4, wired(), rail, apart, wire="store-and-forward")
     for network in ("hsn", "rail", "apart"):
         assert stream_rate(lab, "n1", "n4", network, size=1 << 20) > 0
-    heard = lab.switch_counters("n3", "rail")
+    heard = switch_counters(lab, "n3", "rail")
     assert heard.rx_frames > 0, "the ARP broadcast on the shared switch"
     assert heard.tx_bytes < 10_000
-    assert lab.switch_counters("n3", "hsn").rx_bytes < 10_000, "what is known is not flooded"
+    assert switch_counters(lab, "n3", "hsn").rx_bytes < 10_000, "what is known is not flooded"
 
 
 def test_neighbour_discovery_of_ipv6_works(build: Build) -> None:
@@ -245,10 +256,18 @@ def test_a_device_that_somebody_deletes_costs_the_others_nothing(build: Build) -
     assert stream_rate(lab, "n1", "n2", size=1 << 20) > 0
 
 
+def wire_process(lab: Lab) -> int:
+    """PID of the store-and-forward wire."""
+    state = read_state(lab.folder)
+    assert state is not None
+    assert state.wire is not None
+    return state.wire.pid
+
+
 def processor_ticks(lab: Lab) -> int:
     """Hundredths of a second of processor that the wire has used."""
     fields = (
-        Path(f"/proc/{lab.wire_process}/stat")
+        Path(f"/proc/{wire_process(lab)}/stat")
         .read_text(encoding="utf-8")
         .rpartition(")")[2]
         .split()
@@ -266,9 +285,7 @@ def test_an_idle_wire_sleeps_and_is_silent(build: Build) -> None:
 
 def test_a_wire_that_dies_is_seen_and_leaves_nothing(build: Build) -> None:
     lab = build(2, wired(), wire="store-and-forward")
-    pid = lab.wire_process
-    assert pid is not None
-    subprocess.run(["kill", "-KILL", str(pid)], check=True)
+    subprocess.run(["kill", "-KILL", str(wire_process(lab))], check=True)
     until = time.monotonic() + 10
     while "hsn0" in say(lab, "n1", "ls", "/sys/class/net").split() and time.monotonic() < until:
         time.sleep(0.02)

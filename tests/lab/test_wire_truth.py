@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from tests.cli.verb import document, wireproof
-from tests.lab.conftest import Build, lab_name, stream_proved
+from tests.lab.conftest import Build, lab_name, stream_proved, switch_counters
 
 from wireproof.lab.wire import wire_obstacle
 from wireproof.workflow.target.target import lab_target
@@ -161,4 +161,4 @@ def test_planted_loss_is_found_around_any_command(build: Build) -> None:
     judgement = stream_proved(lossy, lab_target(lossy, lossy.nodes), 16 << 20).judgement
     severities = {one.code: one.severity for one in judgement.reasons}
     assert severities.get("traffic-retransmits") == "warning", severities
-    assert sum(lossy.switch_counters(node, "hsn").tx_lost for node in lossy.nodes) > 0
+    assert sum(switch_counters(lossy, node, "hsn").tx_lost for node in lossy.nodes) > 0

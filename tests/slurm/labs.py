@@ -19,6 +19,7 @@ from wireproof.launch.command import engine_for, provenance
 from wireproof.launch.request import LaunchCommand, LaunchRequest
 from wireproof.launch.schedulers.allocation import Allocation
 from wireproof.model.claim import Claim, HostClaim
+from wireproof.model.errors import LabError
 from wireproof.model.plan import Plan, Point, Policy, RankPlace, Transport
 from wireproof.model.topology import Network, Topology
 
@@ -64,6 +65,29 @@ class Cluster:
 
     def sent(self, node: str, device: str) -> int:
         return self.lab.counters(node, device)["tx_bytes"]
+
+
+def _control(slurm: LabSlurm, *words: str) -> None:
+    """Change Slurm's state. Raise ``LabError`` if it refuses."""
+    done = slurm.run(["scontrol", "update", *words])
+    if done.returncode != 0:
+        raise LabError(f"scontrol {' '.join(words)}: {done.stderr.strip() or done.stdout.strip()}")
+
+
+def drain(slurm: LabSlurm, node: str, reason: str) -> None:
+    """Let no more jobs start on ``node``."""
+    _control(slurm, f"NodeName={node}", "State=DRAIN", f"Reason={reason}")
+
+
+def undrain(slurm: LabSlurm, node: str) -> None:
+    """Let jobs start on ``node`` again."""
+    _control(slurm, f"NodeName={node}", "State=RESUME")
+
+
+def end_job_in(slurm: LabSlurm, job: str, seconds: int) -> None:
+    """Set the end of a running job to ``seconds`` from now. Slurm checks limits every 30 s."""
+    moment = time.strftime("%Y-%m-%dT%H:%M:%S", time.localtime(time.time() + seconds))
+    _control(slurm, f"JobId={job}", f"EndTime={moment}")
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from tests.gate_results import NOW, stored
-from tests.slurm.labs import Cluster, cluster
+from tests.slurm.labs import Cluster, cluster, drain, undrain
 
 from wireproof.lab.slurm import Partition
 from wireproof.model.errors import LabError
@@ -81,7 +81,7 @@ class Site:
             if self.slurm.states()[node] == "idle":
                 return True
             with contextlib.suppress(LabError):  # it is in no state that can be resumed, yet
-                self.slurm.undrain(node)
+                undrain(self.slurm, node)
             return False
 
         assert settled(is_idle)
@@ -180,7 +180,7 @@ def test_a_health_check_drains_the_node_that_fails_with_the_reason(site: Site) -
 
 def test_a_reason_of_somebody_else_stays(site: Site) -> None:
     n2_fails(site.results / "a")
-    site.slurm.drain("n2", "planted")
+    drain(site.slurm, "n2", "planted")
     site.use("healthcheck.sh", 'DRAIN="fail undecided"', *HEALTH)
     count = site.started.read_text().count("PWD=") if site.started.exists() else 0
     assert settled(

@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.slurm.labs import Cluster
+from tests.slurm.labs import Cluster, drain, undrain
 
 from wireproof.launch.schedulers.allocation import Allocation
 from wireproof.launch.schedulers.slurm_job import (
@@ -124,7 +124,7 @@ def test_refusals(here: Cluster, request_: JobRequest, kind: type[Exception], wo
 
 
 def test_drained_nodes_are_named_with_their_reason(here: Cluster) -> None:
-    here.slurm.drain("n3", "bad cable")
+    drain(here.slurm, "n3", "bad cable")
     try:
         states = node_states(("n1", "n3", "n9"), here.through)
         assert [(one.name, one.usable, one.reason) for one in states.values()] == [
@@ -136,7 +136,7 @@ def test_drained_nodes_are_named_with_their_reason(here: Cluster) -> None:
         with allocated(JobRequest(nodes=3, through=here.through)) as job:
             assert job.hosts == ("n1", "n2", "n4")
     finally:
-        here.slurm.undrain("n3")
+        undrain(here.slurm, "n3")
     assert gone(here)
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 import pytest
 from tests.mpi.mpis import EVERY_MPI
-from tests.slurm.labs import MIB, Cluster, measured, plan_for, request_for
+from tests.slurm.labs import MIB, Cluster, end_job_in, measured, plan_for, request_for
 
 from wireproof.instrument.measure import Outcome
 from wireproof.instrument.plan_text import write_plan
@@ -262,7 +262,7 @@ def test_what_was_measured_before_the_jobs_limit_is_kept(
     ]
     request = request_for("mpich", job, hosts)
     plan = plan_for(hosts, request.engine.expect, points)
-    ender = threading.Thread(target=here.slurm.end_job_in, args=(job.job, 1))
+    ender = threading.Thread(target=end_job_in, args=(here.slurm, job.job, 1))
 
     def end_once(frame: Frame) -> None:
         if isinstance(frame, PointRecord) and ender.ident is None:

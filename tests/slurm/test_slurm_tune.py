@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.slurm.labs import NODES, Cluster
+from tests.slurm.labs import NODES, Cluster, drain, undrain
 
 from wireproof.launch.schedulers.slurm_job import JobRequest, allocated
 from wireproof.workflow.target.target import lab_target
@@ -16,7 +16,7 @@ def test_a_node_is_changed_in_our_own_job_or_drained(here: Cluster) -> None:
     target = lab_target(here.lab, NODES)
     assert set(refusals(target, NODES, {})) == set(NODES)
     assert "may start a job" in refusals(target, NODES, {})["n1"]
-    here.slurm.drain("n3", "tuning")
+    drain(here.slurm, "n3", "tuning")
     try:
         assert set(refusals(target, NODES, {})) == {"n1", "n2", "n4"}
         with allocated(JobRequest(nodes=2, hosts=("n1", "n2"), through=here.through)) as job:
@@ -25,7 +25,7 @@ def test_a_node_is_changed_in_our_own_job_or_drained(here: Cluster) -> None:
             outside = refusals(target, NODES, {})
             assert f"job {job.job} of Slurm runs on it" in outside["n1"]
     finally:
-        here.slurm.undrain("n3")
+        undrain(here.slurm, "n3")
 
 
 def test_a_job_that_shares_its_node_may_not_change_it(here: Cluster) -> None:

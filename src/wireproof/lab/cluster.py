@@ -30,11 +30,11 @@ from wireproof.lab.state import (
     write_state,
 )
 from wireproof.lab.topology_file import check_fault, check_topology
-from wireproof.lab.wire import read_wire_status, wire_ports
+from wireproof.lab.wire import read_wire_status
 from wireproof.launch.engines import find_program
 from wireproof.model.claim import LinkClaim
 from wireproof.model.errors import BadInput, LabError
-from wireproof.model.topology import Fault, LabStatus, PortCount, Topology, WireStatus
+from wireproof.model.topology import Fault, LabStatus, Topology, WireStatus
 
 AGENT = "wireproof-agent"
 STATE_VARIABLE = "WIREPROOF_LAB_STATE"
@@ -126,27 +126,11 @@ class Lab:
             return f"the lab's nodes go before other processes of this machine (nice {nice})"
         return "the lab's nodes share the cores with all other processes of this machine"
 
-    @property
-    def wire_process(self) -> int | None:
-        """PID of the store-and-forward wire; None if token buckets shape the links."""
-        return self._state.wire.pid if self._state.wire is not None else None
-
     def wire_status(self) -> WireStatus | None:
         """Return the counters of the store-and-forward wire; None if token buckets shape
         the links.
         """
         return read_wire_status(self.folder) if self.topology.serialises else None
-
-    def switch_counters(self, node: str, network: str) -> PortCount:
-        """Return the switch's count at a node's port: a witness independent of both nodes."""
-        status = self.wire_status()
-        places = [(where, place.name) for where, place in wire_ports(self.topology)]
-        if status is None or (node, network) not in places:
-            raise BadInput(
-                f"lab {self.name} has no count for {node} on {network}: only a store-and-forward"
-                " wire counts."
-            )
-        return status.ports[places.index((node, network))]
 
     def counters(self, node: str, device: str) -> dict[str, int]:
         """Return ``rx_bytes``, ``rx_packets``, ``tx_bytes``, ``tx_packets`` of a node's NIC, from

@@ -120,25 +120,6 @@ class LabSlurm:
         done = self.run(["sinfo", "-h", "-N", "-o", "%N %T"])
         return dict(line.split(" ", 1) for line in done.stdout.splitlines() if " " in line.strip())
 
-    def drain(self, node: str, reason: str = "planted") -> None:
-        """Let no more jobs start on ``node``."""
-        self._control("update", f"NodeName={node}", "State=DRAIN", f"Reason={reason}")
-
-    def undrain(self, node: str) -> None:
-        self._control("update", f"NodeName={node}", "State=RESUME")
-
-    def end_job_in(self, job: str, seconds: int) -> None:
-        """Set the end of a running job to ``seconds`` from now. Slurm checks limits every 30 s."""
-        moment = time.strftime("%Y-%m-%dT%H:%M:%S", time.localtime(time.time() + seconds))
-        self._control("update", f"JobId={job}", f"EndTime={moment}")
-
-    def _control(self, *words: str) -> None:
-        done = self.run(["scontrol", *words])
-        if done.returncode != 0:
-            raise LabError(
-                f"scontrol {' '.join(words)}: {done.stderr.strip() or done.stdout.strip()}"
-            )
-
     def down(self) -> None:
         """Cancel its jobs, end its daemons and remove its folder. The lab stays."""
         if self.conf.exists():

@@ -5,7 +5,7 @@ import os
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import PurePath
-from typing import Unpack
+from typing import Any
 
 from wireproof.launch.engines import EngineChoice, choose_engine, find_engine
 from wireproof.launch.known import MPIS, SCHEDULERS
@@ -13,7 +13,7 @@ from wireproof.launch.mpi.environment import clearings, inherited
 from wireproof.launch.mpi.hydra import sockets
 from wireproof.launch.mpi.install import MpiInstall
 from wireproof.launch.mpi.rails import one_nic_only
-from wireproof.launch.request import Fabric, LaunchCommand, LaunchRequest, RequestFields
+from wireproof.launch.request import LaunchCommand, LaunchRequest
 from wireproof.model.claim import is_several
 from wireproof.model.errors import BadInput
 from wireproof.model.plan import TransportKind
@@ -125,34 +125,24 @@ def _check_rails(transport: TransportKind, request: LaunchRequest) -> None:
 
 
 def request_for(
-    transport: TransportKind,
-    install: MpiInstall | None,
-    *,
-    fabric: Fabric = "",
-    **wishes: Unpack[RequestFields],
+    transport: TransportKind, install: MpiInstall | None, **wishes: Any
 ) -> LaunchRequest:
-    """Choose the engine, and add the number of this machine's cores and whether the
-    user is root.
+    """Choose the engine, and add the number of this machine's cores and whether the user is root.
+
+    ``wishes``: further fields of ``LaunchRequest``.
     """
     request = LaunchRequest(
         engine=engine_for(transport, install),
         install=install,
-        fabric=fabric,
         root=os.geteuid() == 0,
         cores=len(os.sched_getaffinity(0)),
     )
     return dataclasses.replace(request, **wishes)
 
 
-def prepare(
-    transport: TransportKind,
-    install: MpiInstall | None,
-    *,
-    fabric: Fabric = "",
-    **wishes: Unpack[RequestFields],
-) -> LaunchCommand:
+def prepare(transport: TransportKind, install: MpiInstall | None, **wishes: Any) -> LaunchCommand:
     """Return the command of ``request_for``."""
-    return build_command(transport, request_for(transport, install, fabric=fabric, **wishes))
+    return build_command(transport, request_for(transport, install, **wishes))
 
 
 def provenance(command: LaunchCommand, install: MpiInstall | None) -> Provenance:

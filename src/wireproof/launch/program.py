@@ -7,7 +7,7 @@ import os
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Unpack
+from typing import Any
 
 from wireproof.launch.command import build_command
 from wireproof.launch.engines import EngineChoice
@@ -16,7 +16,7 @@ from wireproof.launch.mpi.discovery import FAMILIES, choose_mpi, find_mpis
 from wireproof.launch.mpi.elf import read_needed
 from wireproof.launch.mpi.install import Family, MpiInstall
 from wireproof.launch.recipe import BenchmarkRecipe
-from wireproof.launch.request import Fabric, LaunchCommand, LaunchRequest, Netmod, RequestFields
+from wireproof.launch.request import Fabric, LaunchCommand, LaunchRequest, Netmod
 from wireproof.model.errors import BadInput, CouldNotMeasure
 
 _PREFIXES = ("", "mpitests-")  # Red Hat's package mpitests-* has OSU and IMB under such names
@@ -183,7 +183,7 @@ def prepare_program(
     *,
     fabric: str = "",
     environment: Mapping[str, str] | None = None,
-    **wishes: Unpack[RequestFields],
+    **wishes: Any,
 ) -> LaunchCommand:
     """Return the command that starts ``argv`` on the hosts of ``wishes`` (fields of
     ``LaunchRequest``) under ``install``.

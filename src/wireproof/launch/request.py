@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import Literal, TypedDict
+from typing import Literal
 
 from wireproof.launch.engines import EngineChoice
 from wireproof.launch.mpi.install import MpiInstall
@@ -138,30 +138,6 @@ class LaunchRequest:
         nics = self.nics if self.nic_selection == "claimed" and self.nics else ("",) * self.size
         hosts = self.hosts or ("",) * self.size
         return [(*key, len(list(group))) for key, group in groupby(zip(hosts, nics, strict=True))]
-
-
-class RequestFields(TypedDict, total=False):
-    """Fields of ``LaunchRequest`` that say where and how ranks are started; the fabric is separate,
-    because some callers name it differently.
-    """
-
-    hosts: tuple[str, ...]
-    ranks: int
-    nics: tuple[str, ...]
-    agent: str
-    nic_selection: NicSelection
-    machine_ranks: int
-    root: bool
-    meet: str
-    over: Literal["", "ofi"]
-    extra: tuple[tuple[str, str], ...]
-    shared_memory: bool | None
-    folder: str
-    windows: bool
-    scheduler: str
-    job: str
-    starter: Starter
-    prefix: tuple[str, ...]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

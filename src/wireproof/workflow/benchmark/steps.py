@@ -6,6 +6,7 @@ import dataclasses
 import os
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from wireproof.adapters import adapter
 from wireproof.launch.known import MPIS
@@ -20,7 +21,7 @@ from wireproof.launch.program import (
     shell_line,
 )
 from wireproof.launch.recipe import DRIVER_STEPS, BenchmarkRecipe, hpcc_input
-from wireproof.launch.request import LaunchCommand, RequestFields
+from wireproof.launch.request import LaunchCommand
 from wireproof.model.claim import is_several
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.series import Role
@@ -288,20 +289,23 @@ def _rank_command(
     variables: dict[str, str] = {}
     if pairs == 1 and target.hosts:
         words, variables = pinned(words, wanted.cpu, install.family, lab=target.lab is not None)
-    placed: RequestFields = {
+    return prepare_program(
+        install,
+        words,
+        fabric=wanted.fabric,
+        environment=variables,
         **_rank_hosts(target, pairs),
-        "agent": target.agent,
-        "root": os.geteuid() == 0,
+        agent=target.agent,
+        root=os.geteuid() == 0,
         # A wire test must not fall back to shared memory; several ranks of a ring on one host need
         # it.
-        "shared_memory": False if target.hosts and recipe.result_file == "" else None,
-        "folder": folder,
-        "windows": recipe.one_sided,
-    }
-    return prepare_program(install, words, fabric=wanted.fabric, environment=variables, **placed)
+        shared_memory=False if target.hosts and recipe.result_file == "" else None,
+        folder=folder,
+        windows=recipe.one_sided,
+    )
 
 
-def _rank_hosts(target: Target, pairs: int) -> RequestFields:
+def _rank_hosts(target: Target, pairs: int) -> dict[str, Any]:
     """Return ``pairs`` ranks per host, host by host, so that each rank of the first half has its
     peer on another host.
     """

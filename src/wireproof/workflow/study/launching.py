@@ -114,7 +114,7 @@ class Launcher:
         request = request_for(
             "mpi",
             self.install,
-            fabric=wanted.method.fabric or wanted.library.fabric,  # type: ignore[arg-type]
+            fabric=wanted.method.fabric or wanted.library.fabric,
             hosts=self.target.start_on,
             nics=self.target.nics,
             machine_ranks=self.target.machine_ranks,

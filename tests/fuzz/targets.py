@@ -395,7 +395,7 @@ def _damaged_toml(choice: random.Random) -> bytes:
 def _try_toml(data: bytes) -> str:
     from wireproof.atlas.read import sources_of
     from wireproof.lab.topology_file import load_topology
-    from wireproof.locate.topology.own import read_own
+    from wireproof.locate.topology.written import read_own
     from wireproof.model.site import use_site
     from wireproof.physics.table import default_table, override
     from wireproof.settings.resolve import read_file, resolve

@@ -126,6 +126,18 @@ def test_our_own_form() -> None:
         ("SwitchName=a Nodes=n1\nSwitchName=a Nodes=n2\n", "line 2: switch a is defined twice"),
         ("SwitchName=a Switches=a Nodes=n1\n", "line 1: switch a is below itself"),
         (
+            "SwitchName=top Switches=b\nSwitchName=b Switches=b Nodes=n1\n",
+            "line 2: switch b is below itself",
+        ),
+        (
+            (
+                "[[switch]]\nname='top'\nswitches='b'\n"
+                "[[switch]]\nname='b'\nnodes='n1'\nswitches='c'\n"
+                "[[switch]]\nname='c'\nswitches='b'\n"
+            ),
+            "number 2: switch b is below itself",
+        ),
+        (
             "SwitchName=a Switches=b\nSwitchName=b Switches=a\nSwitchName=c Nodes=n1\n",
             "below itself",
         ),

@@ -8,8 +8,7 @@ from wireproof.locate.topology.build import readable
 from wireproof.locate.topology.infiniband import read_ibnetdiscover, read_opareport
 from wireproof.locate.topology.lldp import COLLECT, read_lldp
 from wireproof.locate.topology.nodes import against, leaf_numbers
-from wireproof.locate.topology.own import read_own
-from wireproof.locate.topology.slurm import read_slurm
+from wireproof.locate.topology.written import read_own, read_slurm
 from wireproof.model.errors import BadInput
 from wireproof.model.fabric import Fabric
 

@@ -12,7 +12,7 @@ from tests.changed_runs import each_nic
 from tests.synthetic import World, run_of
 from tests.unit.test_history import entry
 
-from wireproof.analysis.change_points import change_points
+from wireproof.analysis.fit import change_points
 from wireproof.model.claim import Criteria
 from wireproof.model.disclosure import Disclosed, Disclosure
 from wireproof.model.errors import CouldNotMeasure

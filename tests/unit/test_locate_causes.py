@@ -11,9 +11,10 @@ import msgspec
 import pytest
 from tests.synthetic import World, run_of
 
+from wireproof.analysis.relations import claimed_nic
+from wireproof.analysis.traffic import speed_of
 from wireproof.locate.causes.explain import MOST_CAUSES, explain
-from wireproof.locate.causes.fact_requests import fact_requests
-from wireproof.locate.causes.properties import properties_of, settings_of
+from wireproof.locate.causes.properties import fact_requests, properties_of, settings_of
 from wireproof.locate.causes.rules import rules as all_causes
 from wireproof.locate.causes.rules import rules_in
 from wireproof.model.errors import BadInput
@@ -429,6 +430,20 @@ def test_settings_are_read_and_commands_can_be_left_out() -> None:
     assert not any(request.argv for request in fact_requests("hsn0", commands=False))
     frames = [said(0, "ethtool -k hsn0", "a: on")]
     assert any(key.startswith("ethtool -k") for key in settings_of(MLX5, frames))
+
+
+def test_without_a_claim_causes_look_at_the_port_below_a_vlan() -> None:
+    vlan, lo = Nic(name="hsn0.5", lower=["hsn0"]), Nic(name="lo", kind="loopback")
+    assert claimed_nic([lo, vlan, MLX5], "") is MLX5
+    assert claimed_nic([MLX5, set_(MLX5, name="hsn1")], "") is None
+    assert claimed_nic([lo, MLX5], "mlx5_0:1") is MLX5
+
+
+def test_a_speed_that_the_driver_does_not_know_is_unknown() -> None:
+    unknown = set_(MLX5, rdma=None, speed_mbps=-1)
+    assert speed_of(unknown) is None
+    assert speed_of(set_(unknown, speed_mbps=100_000)) == 100e9
+    assert "speed" not in properties_of(RUN.hosts[0], unknown, [])
 
 
 def test_the_rank_on_the_far_socket() -> None:

@@ -160,6 +160,17 @@ def port_called(nics: Iterable[Nic], name: str) -> Nic | None:
     return min(users, key=lambda nic: (len(names & set(beneath(nic.name, lower))), _number(nic)))
 
 
+def claimed_nic(nics: Sequence[Nic], claim: str) -> Nic | None:
+    """Return the port that ``claim`` means, None if there is none.
+
+    Without a claim, return the only port that is neither the loopback nor stands on another.
+    """
+    if claim:
+        return port_called(nics, claim)
+    real = [nic for nic in nics if nic.kind != "loopback" and not nic.lower]
+    return real[0] if len(real) == 1 else None
+
+
 def _uses(nic: Nic, name: str) -> bool:
     device, _, port = name.partition(":")
     return _has_device(nic, device) and port in ("", str(_number(nic)))

@@ -24,12 +24,12 @@ _RATE = re.compile(r"([0-9]{1,6}(?:\.[0-9]{1,3})?) ?Gb/sec")
 
 def speed_of(nic: Nic) -> float | None:
     """Return the line rate that the NIC states in bits/s: the RDMA port's rate, else the
-    interface's speed.
+    interface's speed (drivers state -1 if it is unknown).
     """
     found = _RATE.match(nic.rdma.rate) if nic.rdma and not nic.rdma.in_software else None
     if found and float(found.group(1)) > 0:
         return float(found.group(1)) * 1e9
-    return nic.speed_mbps * 1e6 if nic.speed_mbps else None
+    return nic.speed_mbps * 1e6 if nic.speed_mbps and nic.speed_mbps > 0 else None
 
 
 def host_traffic(watched: Watched) -> HostTraffic:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import msgspec
 
 from wireproof.analysis.ledger import HostPorts
-from wireproof.analysis.relations import port_called, with_rails
+from wireproof.analysis.relations import claimed_nic, with_rails
 from wireproof.analysis.traffic import moved_in, ports_of
 from wireproof.atlas.known import Atlas
 from wireproof.model.claim import Criteria, HostClaim, LinkClaim
@@ -127,16 +127,9 @@ class Context:
         return None
 
 
-def _claimed_nics(hosts: Mapping[int, Host], claims: Mapping[int, HostClaim]) -> dict[int, Nic]:
-    nics = {rank: _claimed_nic(host, claims.get(rank)) for rank, host in hosts.items()}
+def _claimed_nics(hosts: Mapping[int, Host], claims: Mapping[int, str]) -> dict[int, Nic]:
+    nics = {rank: claimed_nic(host.nics, claims.get(rank, "")) for rank, host in hosts.items()}
     return {rank: nic for rank, nic in nics.items() if nic is not None}
-
-
-def _claimed_nic(host: Host, claim: HostClaim | None) -> Nic | None:
-    if claim is not None and claim.nic:
-        return port_called(host.nics, claim.nic)
-    real = [nic for nic in host.nics if nic.kind != "loopback" and not nic.lower]
-    return real[0] if len(real) == 1 else None
 
 
 def context(
@@ -166,7 +159,7 @@ def context(
         idle={idle.rank: idle for idle in run.idle},
         atlas=atlas,
         ports=ports_of(hosts, hidden, moved_in(run)),
-        nics=_claimed_nics(hosts, claims),
+        nics=_claimed_nics(hosts, nics),
     )
     return with_link(ctx, link)
 

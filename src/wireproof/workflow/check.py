@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from wireproof.locate.causes.fact_requests import fact_requests
+from wireproof.locate.causes.properties import fact_requests
 from wireproof.model.claim import first_rail
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.fabric import Fabric

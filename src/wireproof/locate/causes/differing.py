@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from wireproof.locate.causes.properties import claimed_nic
+from wireproof.analysis.relations import claimed_nic
 from wireproof.model.claim import rails_of
 from wireproof.model.record import Host
 from wireproof.model.run import Run
@@ -230,7 +230,7 @@ def _claimed_ports(run: Run) -> dict[str, set[str]]:
 def _names(host: Host | None, claim: str) -> Iterable[str]:
     for rail in rails_of(claim):
         yield rail
-        nic = claimed_nic(host, rail) if host is not None else None
+        nic = claimed_nic(host.nics, rail) if host is not None else None
         if nic is not None:
             yield nic.name
             if nic.rdma is not None:

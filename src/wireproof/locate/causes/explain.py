@@ -13,12 +13,11 @@ import msgspec
 from wireproof.analysis.changes import WitnessChanges, counter_delta
 from wireproof.analysis.crossed import crossed_at, others_than
 from wireproof.analysis.ledger import HostPorts
-from wireproof.analysis.relations import are_rails, with_rails
+from wireproof.analysis.relations import are_rails, claimed_nic, with_rails
 from wireproof.locate.causes.properties import (
     NodeProperties,
     OtherNodes,
     Properties,
-    claimed_nic,
     properties_of,
     settings_of,
 )
@@ -78,7 +77,7 @@ def machines_of(
     for name in wanted:
         host = hosts[ranks[name][0]]
         claim = claims.get(host.rank, "")
-        nic = claimed_nic(host, first_rail(claim))
+        nic = claimed_nic(host.nics, first_rail(claim))
         host = with_rails(host, claim)  # the first rail stands for all, except for bytes
         machines[name] = _machine(run, name, host, nic, observed.get(name, _Observed()))
     return machines

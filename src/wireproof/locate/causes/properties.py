@@ -11,7 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from wireproof.analysis.relations import port_called
+from wireproof.analysis.traffic import speed_of
+from wireproof.model.plan import FactRequest
 from wireproof.model.quantity import whole
 from wireproof.model.record import FactFrame, Host, Nic
 from wireproof.physics import PhysicsError, pcie_goodput
@@ -35,16 +36,6 @@ _NUMA_LINE = re.compile(
 _LONGEST = 80
 _MOST_LINES, _MOST_READ = 200, 65536
 _ETHTOOL_SETTINGS = ("-k", "-c", "-g", "-a")
-
-
-def claimed_nic(host: Host, claim: str) -> Nic | None:
-    """Return the claimed NIC, by name or RDMA device. Without a claim, return the only NIC that is
-    not a loopback, or None.
-    """
-    if not claim:
-        real = [nic for nic in host.nics if nic.kind != "loopback"]
-        return real[0] if len(real) == 1 else None
-    return port_called(host.nics, claim)
 
 
 @dataclass(frozen=True)
@@ -120,23 +111,13 @@ def _of_nic(nic: Nic, texts: _Texts) -> _Found:
 def _of_link(nic: Nic, texts: _Texts) -> _Found:
     net, _ = _places(nic)
     duplex = _DUPLEX.search(texts.command(f"ethtool {nic.name}"))
+    read = texts.number(f"{net}/speed")
     down = nic.carrier is False or nic.operstate in ("down", "lowerlayerdown")
     return {
-        "speed": _speed(nic, texts.number(f"{net}/speed")),
+        "speed": speed_of(nic) or (read * 1e6 if read and read > 0 else None),
         "duplex": (texts.first(f"{net}/duplex") or _group(duplex)).lower(),
         "link_state": "down" if down else None,
     }
-
-
-def _speed(nic: Nic, read: float | None) -> float | None:
-    """Return bits per second: of the RDMA device if there is one, else of the interface (``read``:
-    Mb/s from the speed file).
-    """
-    rate = _number(nic.rdma.rate) if nic.rdma and not nic.rdma.in_software else None
-    if rate:
-        return rate * 1e9
-    speed = float(nic.speed_mbps) if nic.speed_mbps and nic.speed_mbps > 0 else read
-    return speed * 1e6 if speed else None
 
 
 def _of_queue(nic: Nic, texts: _Texts) -> _Found:
@@ -336,3 +317,83 @@ def _usual(values: Sequence[float | str]) -> Usual | None:
         return None
     value, count = Counter(values).most_common(1)[0]
     return Usual(value, count, len(values)) if count >= _AGREE * len(values) else None
+
+
+# --- The facts that the causes need from every screened node.
+
+_FILES = (
+    "/proc/version",
+    "/proc/loadavg",
+    "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor",
+    "/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq",
+    "/sys/devices/system/cpu/intel_pstate/no_turbo",
+    "/sys/class/dmi/id/bios_version",
+)
+_OF_NETDEV = (
+    "speed",
+    "duplex",
+    "device/current_link_width",
+    "device/max_link_width",
+    "device/current_link_speed",
+    "device/max_link_speed",
+    "device/vendor",
+    "device/device",
+)
+_OF_RDMA = ("fw_ver", "board_id", *_OF_NETDEV[2:6])
+_SYSCTLS = (
+    "net/core/rmem_max",
+    "net/core/wmem_max",
+    "net/ipv4/tcp_rmem",
+    "net/ipv4/tcp_wmem",
+    "net/ipv4/tcp_congestion_control",
+)
+_COMMANDS: tuple[tuple[str, ...], ...] = (
+    ("ethtool", "-i", "{nic}"),
+    ("ethtool", "-k", "{nic}"),
+    ("ethtool", "-c", "{nic}"),
+    ("ethtool", "-g", "{nic}"),
+    ("ethtool", "-a", "{nic}"),
+    ("tc", "-s", "qdisc", "show", "dev", "{nic}"),
+    ("tc", "class", "show", "dev", "{nic}"),
+)
+
+
+def fact_requests(nic: str = "", *, commands: bool = True) -> tuple[FactRequest, ...]:
+    """Return what to ask of each node: about 3 kB of answers, or 20 kB with ``commands`` (run for a
+    named netdev), so leave commands out above some hundreds of nodes. ``nic``: the claimed NIC, or
+    an RDMA device with or without its port.
+    """
+    device, _, port = nic.partition(":")
+    netdev = nic if ":" not in nic and _is_plain(nic) else ""
+    owner = device if port and _is_plain(device) else "*"
+    files = [*_FILES, *(f"/proc/sys/{name}" for name in _SYSCTLS)]
+    files += [f"/sys/class/net/{netdev or '*'}/{name}" for name in _OF_NETDEV]
+    files += [f"/sys/class/infiniband/{owner}/{name}" for name in _OF_RDMA]
+    asked = (("lscpu",), *(_COMMANDS if netdev else ())) if commands else ()
+    return (
+        *(_file(path, named=bool(netdev)) for path in files),
+        *(
+            FactRequest(
+                kind="command",
+                argv=tuple(word.format(nic=netdev) for word in argv),
+                limit_bytes=16384,
+            )
+            for argv in asked
+        ),
+    )
+
+
+def _file(path: str, *, named: bool) -> FactRequest:
+    rdma = path.startswith("/sys/class/infiniband/")
+    pattern = rdma or (path.startswith("/sys/class/net/") and not named)
+    return FactRequest(kind="glob" if pattern else "file", path=path, limit_bytes=1024)
+
+
+def _is_plain(name: str) -> bool:
+    """Return whether a name is safe in a path, a glob pattern and as an argument of a command."""
+    return (
+        bool(name)
+        and name.isascii()
+        and all(char.isalnum() or char in "._-" for char in name)
+        and name[0] not in "-."
+    )

@@ -8,8 +8,15 @@ from collections.abc import Iterator, Mapping, Sequence
 import msgspec
 import numpy as np
 
-from wireproof.locate.blame import UNKNOWN_END, blame_of, is_of_node, pair_of
-from wireproof.locate.confirm.culprits import distinct, ordered, without_explained
+from wireproof.locate.blame import (
+    UNKNOWN_END,
+    blame_of,
+    distinct,
+    is_of_node,
+    ordered,
+    pair_of,
+    without_explained,
+)
 from wireproof.locate.confirm.expected import Alone, alone
 from wireproof.locate.confirm.recheck import Recheck, compared, recheck_nodes, recheck_pairs
 from wireproof.locate.routes.crossing import whole_leaves
@@ -72,7 +79,13 @@ def conclude(
     _conclude_nodes(screened, view, criteria, outcome)
     _conclude_pairs(screened, view, outcome)
     blames = whole_leaves(distinct(outcome.blames), screened.fabric, screened.samples.nodes)
-    blames = without_explained(screened, [*blames, *path_blames(screened, blames)])
+    places = screened.places
+    blames = without_explained(
+        [*blames, *path_blames(screened, blames)],
+        screened.samples.nodes,
+        places.leaf,
+        places.leaves,
+    )
     return msgspec.structs.replace(
         located,
         blames=ordered(blames),

@@ -9,6 +9,7 @@ import math
 
 import numpy as np
 
+from wireproof.locate.blame import OTHER
 from wireproof.locate.samples import (
     Flags,
     Floats,
@@ -22,9 +23,6 @@ from wireproof.locate.screen.screened import Screened
 from wireproof.locate.screen.strata import ALL, tiers_of
 from wireproof.locate.significance import MEDIAN_FACTOR, LocateCriteria, as_log, robust_scale
 from wireproof.model.finding import Direction
-
-OTHER: dict[Direction, Direction] = {"tx": "rx", "rx": "tx"}
-
 
 _CONTROLS = 3
 _PRIOR_FREEDOM, _PRIOR_NOISE = 8.0, 0.05

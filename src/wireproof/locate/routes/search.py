@@ -4,7 +4,7 @@ possible.
 Greedy: blame the set of samples (all that cross one up-link, one spine, or one leaf's up side) that
 is least likely slow by chance, set aside what it explains, and repeat until chance explains the
 rest. The up-link of a flow is known only under a routing rule (`routes.crossing`). If no rule fits,
-only the leaf of a bad up-link can be named (`routes.stains`).
+only the leaf of a bad up-link can be named (`cover.stains`).
 """
 
 from collections.abc import Set
@@ -12,9 +12,8 @@ from collections.abc import Set
 import numpy as np
 
 from wireproof.locate.blame import UNKNOWN_END, kind_of
-from wireproof.locate.routes.cover import Culprit, Cut, Key, best_cover, cuts, key_of
+from wireproof.locate.routes.cover import Culprit, Cut, Key, Stain, best_cover, cuts, key_of, stains
 from wireproof.locate.routes.crossing import View, crossing, guesses, settled, sharing
-from wireproof.locate.routes.stains import Stain, stains
 from wireproof.locate.samples import Flags, Floats, Ints, Samples
 from wireproof.locate.significance import MEDIAN_FACTOR, LocateCriteria, as_log, as_slowdown
 from wireproof.model.fabric import Fabric

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from wireproof.analysis.change_points import FEWEST
+from wireproof.analysis.fit import FEWEST
 from wireproof.model import quantity
 from wireproof.model.finding import Verdict
 from wireproof.model.history import GOOD, Entry, NodeAge, Number, NumberChange, Regression, Trend

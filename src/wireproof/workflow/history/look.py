@@ -11,7 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 from statistics import NormalDist, fmean, stdev
 
-from wireproof.analysis.change_points import FEWEST, ChangePoint, change_points
+from wireproof.analysis.fit import FEWEST, ChangePoint, change_points
 from wireproof.files.held import held_folder, within
 from wireproof.locate.significance import as_student
 from wireproof.model.errors import BadInput

@@ -27,7 +27,6 @@ from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.result_folder import result_folder
 from wireproof.workflow.resume import remember, stored_seed
 from wireproof.workflow.session.launch import install_for
-from wireproof.workflow.session.planned import Planned
 from wireproof.workflow.session.screen_plan import crowded, screen_points
 from wireproof.workflow.session.session import Session
 from wireproof.workflow.specification import CheckSpecification
@@ -38,7 +37,9 @@ from wireproof.workflow.target.resolve import refuse_lone_claims, resolve_target
 from wireproof.workflow.target.target import Target, this_machine
 
 if TYPE_CHECKING:
+    from wireproof.model.tuning import Standing
     from wireproof.workflow.result import MeasuredPart, Result
+    from wireproof.workflow.session.planned import Planned
 
 
 QUICK_PINGPONG = (0, 8, 1024, 16384, 65536, 262144, 1 << 20)
@@ -76,7 +77,6 @@ def check(
     anything is started, and ``CouldNotMeasure`` if nothing at all was measured.
     """
     from wireproof.workflow.result import keep_result
-    from wireproof.workflow.tune.verify import standing_on
 
     specification = _narrowed(specification)
     with _target(specification, reporter, environment) as target:
@@ -92,7 +92,7 @@ def check(
             install_for(session)  # an MPI that is missing is an error before anything is written
             if specification.invocation is not None:
                 remember(folder, specification.invocation, session.seed, target.hosts)
-            standing = standing_on(target) if specification.audit else None
+            standing = _standing(target) if specification.audit else None
             parts = _parts(specification, session, target, fabric, reporter)
             parts = [part.on_hosts_with(standing) for part in parts]
             parts = _with_settings(parts, specification, target, reporter, environment, folder)
@@ -111,6 +111,12 @@ def check(
             return result
 
 
+def _standing(target: Target) -> Standing | None:
+    from wireproof.workflow.tune.verify import standing_on
+
+    return standing_on(target)
+
+
 def plan_check(
     specification: CheckSpecification, reporter: Reporter, environment: Mapping[str, str]
 ) -> Planned:
@@ -118,6 +124,8 @@ def plan_check(
 
     Nodes of a job that is not requested yet get made-up names.
     """
+    from wireproof.workflow.session.planned import Planned
+
     if specification.request is not None:
         target, fabric = imagined_target(specification, specification.request), None
     else:

@@ -188,13 +188,12 @@ def lab_of(hosts: tuple[str, ...], name: str | None, launcher: str = "") -> Lab 
     Raises ``BadInput`` if the names are nodes of a lab and of real hosts as well: the target is
     never guessed.
     """
-    from wireproof.lab.cluster import open_lab
-    from wireproof.lab.state import find_labs
-
     if name:
-        return open_lab(name)
+        return _opened(name)
     if launcher:
         return None
+    from wireproof.lab.state import find_labs
+
     # Inside a node its lab looks crashed, because the supervisor is in another PID namespace.
     labs = [lab for lab in find_labs() if lab.state in ("up", "degraded")]
     having = [lab.name for lab in labs if lab.topology and set(hosts) <= set(lab.topology.nodes)]
@@ -205,7 +204,13 @@ def lab_of(hosts: tuple[str, ...], name: str | None, launcher: str = "") -> Lab 
             f"{real} is a node of lab {having[0]} and a real host too: say which is meant, with"
             f" --lab {having[0]} or --launcher ssh."
         )
-    return open_lab(having[0]) if having else None
+    return _opened(having[0]) if having else None
+
+
+def _opened(name: str) -> Lab:
+    from wireproof.lab.cluster import open_lab
+
+    return open_lab(name)
 
 
 def real_host(hosts: tuple[str, ...]) -> str:

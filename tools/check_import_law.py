@@ -36,7 +36,6 @@ PYTHON_LAYERS: dict[str, set[str]] = {
     "version": {"files"},
     "bmc": {"model", "files"},
     "launch": {"model", "settings", "files", "version"},
-    "probes": {"model", "launch", "files"},
     "lab": {"model", "launch", "files"},
     "instrument": {"model", "launch", "files"},
     "store": {"model", "analysis", "files"},

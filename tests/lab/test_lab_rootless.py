@@ -14,7 +14,7 @@ from typing import cast
 import pytest
 
 import wireproof
-from wireproof.lab.requirements import user_namespace_obstacles
+from wireproof.lab.supervisor import user_namespace_obstacles
 
 pytestmark = [pytest.mark.netns, pytest.mark.root]
 
@@ -187,7 +187,7 @@ def test_a_kernel_that_forbids_it_is_named(node_program: Path) -> None:
         "echo 0 > /proc/sys/user/max_user_namespaces;"
         ' exec setpriv --bounding-set=-all --inh-caps=-all --no-new-privs "$@"'
     )
-    asked = "from wireproof.lab.requirements import missing_for_lab; print(*missing_for_lab())"
+    asked = "from wireproof.lab.supervisor import missing_for_lab; print(*missing_for_lab())"
     paths = os.pathsep.join(path for path in sys.path if path)
     done = subprocess.run(
         [

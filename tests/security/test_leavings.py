@@ -13,10 +13,10 @@ import pytest
 
 from wireproof.cli.console import Console
 from wireproof.cli.delivery import deliver
-from wireproof.instrument import leavings
+from wireproof.instrument import process
 from wireproof.instrument.ending import Ending, classify
-from wireproof.instrument.leavings import hydra_files_removed, scratch
 from wireproof.instrument.measure import Outcome, _candidates
+from wireproof.instrument.process import hydra_files_removed, scratch
 from wireproof.launch.fanout import HostAnswer
 from wireproof.model.claim import Claim
 from wireproof.model.errors import BadInput, CouldNotMeasure
@@ -59,7 +59,7 @@ def test_what_a_killed_run_has_left_is_removed_by_the_next(temporary: Path) -> N
     for folder in (dead, alive):
         folder.mkdir()
         (folder / "ompi").mkdir()
-    lock = leavings._lock(alive)
+    lock = process._lock(alive)
     assert lock is not None
     link.symlink_to(alive)
     (temporary / "wireproof-tmp-file").touch()
@@ -87,7 +87,7 @@ def test_another_users_folder_is_not_touched(temporary: Path) -> None:
 def test_hydras_files_are_removed_when_they_are_nobodys(
     temporary: Path, lives: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(leavings, "_hydra_lives", lambda: lives)
+    monkeypatch.setattr(process, "_hydra_lives", lambda: lives)
     old, link = temporary / "hydra_hwloc_xmlfile_old", temporary / "hydra_hwloc_xmlfile_link"
     old.touch()
     os.utime(old, (1, 1))

@@ -75,7 +75,7 @@ from wireproof.launch.fanout import facts_by_host, reachable
 from wireproof.launch.schedulers.slurm_options import find_slurm
 from wireproof.files.programs import find_tool
 from wireproof.model.errors import WireproofError
-from wireproof.probes import machine
+from wireproof.workflow import doctor
 from wireproof.version import version_of
 from wireproof.workflow.dossier.signature import check_signer, sign
 from wireproof.workflow.export import _chromium
@@ -88,7 +88,7 @@ for do in (
     lambda: version_of(pathlib.Path(sys.argv[1])),
     lambda: find_slurm(),
     lambda: find_tool("ip"),
-    lambda: machine._namespaces(True),
+    lambda: doctor._namespaces(True),
     lambda: reachable(["nowhere.invalid", "elsewhere.invalid"], timeout_s=3.0),
     lambda: facts_by_host(["localhost"], ["true"], timeout_s=3.0),
     lambda: lab_or_hosts._configured("nowhere.invalid"),

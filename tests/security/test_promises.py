@@ -87,11 +87,11 @@ def test_no_shell_and_no_evaluation() -> None:
 
 READ_DIRECTLY = {
     "lab": "our own folder of a lab, /proc and /sys",
-    "probes": "/proc, /sys and /boot of this machine",
+    "workflow/doctor.py": "/proc, /sys and /boot of this machine",
     "files": "the place that checks",
     "model/site.py": "data files, from our own package",
     "version.py": "PKG-INFO and the commit of our own source tree",
-    "launch/mpi/elf.py": "libraries and programs that are looked at, bounded",
+    "launch/mpi/identify.py": "libraries and programs that are looked at, bounded",
     "report/html/shell.py": "parts of the page, from our own package",
     "report/figure/file.py": "the style of figures, from our own package",
     "workflow/judge.py": "what the shell has opened for us",
@@ -100,8 +100,7 @@ READ_DIRECTLY = {
     "workflow/study/libraries.py": "the tables of knobs, from our own package",
     "workflow/dossier/seal.py": "the modules, from our own package",
     "cli/prolog.py": "the null device",
-    "instrument/process.py": "the plan that we have just written",
-    "instrument/leavings.py": "/proc",
+    "instrument/process.py": "the plan that we have just written, and /proc",
 }
 """Where files are opened without the check, and why."""
 

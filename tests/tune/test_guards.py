@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from tests.audit.trees import facts_of
 
+from wireproof.launch.schedulers.slurm import Slurm, parse_jobs, slurm_of
 from wireproof.launch.schedulers.slurm_answers import parse_node_states
-from wireproof.launch.schedulers.slurm_nodes import Slurm, parse_jobs, slurm_of
 from wireproof.model.errors import BadInput
 from wireproof.model.tuning import Change, HostPlan, PlannedChange, TunePlan
 from wireproof.workflow.target.target import Target, this_machine

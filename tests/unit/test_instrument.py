@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from wireproof.instrument.ending import classify, clean_text, missing_points, under_way
 from wireproof.instrument.folder import RunFolder, open_folder
 from wireproof.instrument.plan_text import encode_value, write_plan
-from wireproof.launch.guard import guard_argv
+from wireproof.launch.engines import guard_argv
 from wireproof.model.claim import Claim, HostClaim
 from wireproof.model.errors import BadInput
 from wireproof.model.frames import BadFrame, FrameReader, assemble, decode_frame

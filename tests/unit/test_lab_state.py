@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from wireproof.lab import requirements, state, supervisor
+from wireproof.lab import state, supervisor
 from wireproof.lab.state import LabState, ProcessId, is_alive, process_id, read_state, write_state
 from wireproof.model.errors import LabError
 from wireproof.model.topology import Network, Topology
@@ -89,30 +89,30 @@ def test_the_runtime_folder_is_used_when_it_is_ours(
 
 
 def test_rights_are_read_from_the_kernel() -> None:
-    assert not requirements.needs_user_namespace("Name:\tx\nCapEff:\t000001ffffffffff\n")
-    assert requirements.needs_user_namespace("Name:\tx\nCapEff:\t0000000000000000\n")
+    assert not supervisor.needs_user_namespace("Name:\tx\nCapEff:\t000001ffffffffff\n")
+    assert supervisor.needs_user_namespace("Name:\tx\nCapEff:\t0000000000000000\n")
     # root in a container
-    assert requirements.needs_user_namespace("Name:\tx\nCapEff:\t00000000a80425fb\n")
-    assert requirements.needs_user_namespace("")
+    assert supervisor.needs_user_namespace("Name:\tx\nCapEff:\t00000000a80425fb\n")
+    assert supervisor.needs_user_namespace("")
 
 
 def test_obstacles_name_the_setting_and_the_remedy(tmp_path: Path) -> None:
-    assert requirements.user_namespace_obstacles(tmp_path) == []
+    assert supervisor.user_namespace_obstacles(tmp_path) == []
     (tmp_path / "user").mkdir()
     (tmp_path / "user" / "max_user_namespaces").write_text("0\n", encoding="ascii")
     (tmp_path / "kernel").mkdir()
     (tmp_path / "kernel" / "apparmor_restrict_unprivileged_userns").write_text(
         "1\n", encoding="ascii"
     )
-    first, second = requirements.user_namespace_obstacles(tmp_path)
+    first, second = supervisor.user_namespace_obstacles(tmp_path)
     assert first.startswith("user.max_user_namespaces is 0: `sysctl -w")
     assert "apparmor_restrict_unprivileged_userns is 1" in second
 
 
 def test_missing_programs_are_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(requirements, "find_tool", lambda name: None)
+    monkeypatch.setattr(supervisor, "find_tool", lambda name: None)
     monkeypatch.setenv("WIREPROOF_ENGINE_DIR", str(tmp_path))
-    said = " ".join(requirements.missing_for_lab())
+    said = " ".join(supervisor.missing_for_lab())
     assert "the program ip is missing: install the package iproute2" in said
     assert "the program tc is missing" in said
     assert "wireproof-node is not in" in said

@@ -9,8 +9,13 @@ import pytest
 
 from wireproof.launch.engines import find_program, private_link
 from wireproof.launch.here import meeting_point
-from wireproof.launch.mpi.elf import read_soname
-from wireproof.launch.mpi.identify import family_of_launcher, family_of_library, probe_argv, sonames
+from wireproof.launch.mpi.identify import (
+    family_of_launcher,
+    family_of_library,
+    probe_argv,
+    read_soname,
+    sonames,
+)
 from wireproof.launch.mpi.install import version_of
 from wireproof.model.errors import CouldNotMeasure
 

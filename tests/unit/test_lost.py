@@ -10,8 +10,7 @@ import pytest
 
 from wireproof.instrument.ending import classify
 from wireproof.instrument.launcher_messages import scheduler_ended
-from wireproof.instrument.lost import lost_ranks
-from wireproof.instrument.signs_of_life import SignsOfLife
+from wireproof.instrument.lost import SignsOfLife, lost_ranks
 from wireproof.model.frames import decode_frame
 from wireproof.model.plan import Plan, Point, RankPlace, Transport
 from wireproof.model.record import EngineError, Frame, Host

@@ -16,7 +16,7 @@ from wireproof.model.errors import BadInput
 from wireproof.settings.options import Options
 from wireproof.workflow.target import job
 from wireproof.workflow.target.availability import Availability
-from wireproof.workflow.target.fabric import fabric_for
+from wireproof.workflow.target.resolve import fabric_for
 from wireproof.workflow.target.target import Target
 
 

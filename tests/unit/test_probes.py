@@ -8,9 +8,9 @@ import pytest
 
 from wireproof.instrument.plan_text import write_plan
 from wireproof.model.plan import Plan, RankPlace, Transport
-from wireproof.probes import machine
-from wireproof.probes.machine import look, namespaces_argv
-from wireproof.probes.snapshot import quick, snapshot
+from wireproof.workflow import doctor
+from wireproof.workflow.doctor import look, namespaces_argv
+from wireproof.workflow.job_facts import quick, snapshot
 
 
 def test_the_snapshot_asks_absolute_paths_and_argv_lists_once_each() -> None:
@@ -72,7 +72,7 @@ def test_counters_of_the_loopback_prove_nothing(
     for name, text in nics.items():
         (tmp_path / name / "statistics").mkdir(parents=True)
         (tmp_path / name / "statistics" / "tx_bytes").write_text(text)
-    capability = machine._counters(tmp_path)
+    capability = doctor._counters(tmp_path)
     assert capability.works is works
     assert seen in capability.detail
     assert bool(capability.advice) is not works

@@ -26,8 +26,7 @@ from wireproof.verdict.external.watched.beside import troubles
 from wireproof.verdict.external.watched.ports import reason
 from wireproof.workflow.prove.command import ResultFile, usual_results
 from wireproof.workflow.prove.hosts import entered_node, hosts_of_allocation, hosts_of_command
-from wireproof.workflow.target.reach import launcher_environment, reach
-from wireproof.workflow.target.target import Target
+from wireproof.workflow.target.target import Target, launcher_environment, reach
 
 
 def no_file(_path: str) -> str:

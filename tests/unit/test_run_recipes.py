@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from wireproof.launch.mpi.elf import read_needed
+from wireproof.launch.mpi.identify import read_needed
 from wireproof.launch.mpi.install import Family, MpiInstall
 from wireproof.launch.program import (
     find_tool,

@@ -8,7 +8,7 @@ import msgspec
 
 from wireproof.files.programs import by_path
 from wireproof.instrument.plan_text import encode_value
-from wireproof.instrument.talk import clean_text
+from wireproof.model.secrets import clean_text
 from wireproof.model.tuning import (
     Change,
     ChangeAnswer,

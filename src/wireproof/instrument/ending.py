@@ -8,12 +8,12 @@ import msgspec
 
 from wireproof.instrument.launcher_messages import scheduler_ended
 from wireproof.instrument.lost import lost_ranks
-from wireproof.instrument.talk import clean_text
 from wireproof.model import quantity
 from wireproof.model.frames import sealed_points
 from wireproof.model.plan import Plan
 from wireproof.model.record import Close, EngineError, Frame, Host, Open, PointRecord, Start
 from wireproof.model.run import Ended, Missing, MissingCode, missing_code
+from wireproof.model.secrets import clean_text
 
 __all__ = ["Ending", "classify", "clean_text", "missing_points", "under_way"]
 

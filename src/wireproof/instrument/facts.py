@@ -10,11 +10,10 @@ import msgspec
 
 from wireproof.files.programs import by_path
 from wireproof.instrument.plan_text import write_requests
-from wireproof.instrument.talk import clean_text
 from wireproof.model.frames import BadFrame, decode_frame
 from wireproof.model.plan import FactRequest
 from wireproof.model.record import FactFrame
-from wireproof.model.secrets import masked
+from wireproof.model.secrets import clean_text, masked
 
 FANOUT = 32
 PATIENCE_S = 30.0

@@ -5,11 +5,11 @@ import signal
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 
-from wireproof.instrument.talk import clean_text
 from wireproof.launch.known import SCHEDULERS
 from wireproof.model.plan import Plan
 from wireproof.model.quantity import whole
 from wireproof.model.record import Frame, Host
+from wireproof.model.secrets import clean_text
 
 # --- The ranks of a plan by the names that a launcher may use: host, short host, address, process
 # id.

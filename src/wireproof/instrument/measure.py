@@ -16,10 +16,9 @@ import msgspec
 from wireproof.files.hostile import read_bounded
 from wireproof.instrument.ending import Ending, classify, missing_points, under_way
 from wireproof.instrument.folder import DiskFull, RunFolder, open_folder
-from wireproof.instrument.leavings import hydra_files_removed, scratch
+from wireproof.instrument.lost import SignsOfLife
 from wireproof.instrument.plan_text import write_plan
-from wireproof.instrument.process import GuardedProcess
-from wireproof.instrument.signs_of_life import SignsOfLife
+from wireproof.instrument.process import GuardedProcess, hydra_files_removed, scratch
 from wireproof.launch.engines import find_program
 from wireproof.launch.mpi.environment import effective
 from wireproof.launch.request import LaunchCommand

@@ -16,8 +16,8 @@ from pathlib import Path
 import msgspec
 
 from wireproof.files.programs import by_path
-from wireproof.instrument.talk import clean_text
 from wireproof.model.errors import CouldNotMeasure
+from wireproof.model.secrets import clean_text
 from wireproof.model.sound import unsound
 from wireproof.model.traffic import CounterMark, Reading, Watched, WatchStart
 

@@ -11,10 +11,10 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from wireproof.instrument.talk import clean_text
 from wireproof.instrument.watch import Watcher
-from wireproof.launch.guard import start_guarded
+from wireproof.launch.engines import start_guarded
 from wireproof.model.errors import CouldNotMeasure
+from wireproof.model.secrets import clean_text
 
 MOST_OUTPUT = 32 << 20
 """Limit of stored output, which is read for its numbers; all output is passed on."""

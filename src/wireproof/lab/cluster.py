@@ -17,7 +17,6 @@ import msgspec
 
 from wireproof.lab import commands, supervisor
 from wireproof.lab.links import buildable, claimed_link, connect, replant, write_wire
-from wireproof.lab.requirements import missing_for_lab, needs_user_namespace
 from wireproof.lab.state import (
     LabState,
     find_holders,
@@ -29,6 +28,7 @@ from wireproof.lab.state import (
     terminate,
     write_state,
 )
+from wireproof.lab.supervisor import missing_for_lab, needs_user_namespace
 from wireproof.lab.topology_file import check_fault, check_topology
 from wireproof.lab.wire import read_wire_status
 from wireproof.launch.engines import find_program

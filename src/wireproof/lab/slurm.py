@@ -17,8 +17,8 @@ from types import TracebackType
 
 from wireproof.files.programs import by_path, find_tool
 from wireproof.lab.cluster import Lab
-from wireproof.lab.requirements import needs_user_namespace
 from wireproof.lab.slurm_files import CGROUP_CONF, MPI_CONF, Partition, slurm_conf, topology_conf
+from wireproof.lab.supervisor import needs_user_namespace
 from wireproof.model.errors import LabError
 
 __all__ = ["LabSlurm", "Partition", "missing_for_slurm", "open_slurm", "slurm_up"]

@@ -4,13 +4,48 @@ import contextlib
 import dataclasses
 import hashlib
 import os
+import subprocess
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from wireproof.files.private import own_folder
+from wireproof.files.programs import by_path
 from wireproof.launch.mpi.install import Abi, MpiInstall
 from wireproof.model.errors import CouldNotMeasure
+
+# --- ``wireproof-node guard``: a command whose whole tree of processes ends with this process.
+
+
+def guard_argv(node: Path, control_fd: int, argv: Sequence[str]) -> list[str]:
+    """Return the command that runs ``argv`` under the guard."""
+    return [str(node), "guard", "--control-fd", str(control_fd), "--", *argv]
+
+
+def start_guarded(
+    node: Path,
+    control: int,
+    argv: Sequence[str],
+    environment: Mapping[str, str],
+    stdin: int,
+    stdout: int = subprocess.PIPE,
+) -> subprocess.Popen[bytes]:
+    """Start ``argv`` under the guard, which ends it when the other end of ``control`` is closed.
+    Raise ``OSError``.
+
+    The guard has its own session: only this process gets the terminal's Ctrl-C and then ends the
+    tree in order.
+    """
+    return subprocess.Popen(
+        **by_path(guard_argv(node, control, argv), environment),
+        stdin=stdin,
+        stdout=stdout,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+        pass_fds=(control,),
+        bufsize=0,
+    )
+
 
 ABIS: tuple[Abi, ...] = ("mpiabi", "mpich", "openmpi", "nompi")
 FOLDER_VARIABLE = "WIREPROOF_ENGINE_DIR"

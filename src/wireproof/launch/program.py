@@ -13,7 +13,7 @@ from wireproof.launch.command import build_command
 from wireproof.launch.engines import EngineChoice
 from wireproof.launch.known import MPIS
 from wireproof.launch.mpi.discovery import FAMILIES, choose_mpi, find_mpis
-from wireproof.launch.mpi.elf import read_needed
+from wireproof.launch.mpi.identify import read_needed
 from wireproof.launch.mpi.install import Family, MpiInstall
 from wireproof.launch.recipe import BenchmarkRecipe
 from wireproof.launch.request import Fabric, LaunchCommand, LaunchRequest, Netmod

@@ -36,12 +36,10 @@ from wireproof.settings.bmc import BmcOptions, bmcs_of
 from wireproof.settings.hosts import parse_hosts
 from wireproof.settings.options import Options
 from wireproof.store.snapshot import SETTINGS, is_snapshot, read_snapshot, write_snapshot
-from wireproof.workflow.firmware import with_firmware
-from wireproof.workflow.job_facts import of_job, of_ranks, with_job
+from wireproof.workflow.job_facts import of_job, of_ranks, with_firmware, with_job
 from wireproof.workflow.reporter import Reporter
-from wireproof.workflow.target.reach import reach
 from wireproof.workflow.target.resolve import resolve_target
-from wireproof.workflow.target.target import Target
+from wireproof.workflow.target.target import Target, reach
 
 _LARGEST = 1 << 20
 _VARIABLES = (

@@ -19,10 +19,9 @@ from wireproof.model.plan import FactRequest, ModelFault, Point, Policy
 from wireproof.physics.table import link_from_name
 from wireproof.plan.pace import affordable, covering, paced
 from wireproof.plan.sweep import SIZES, numbered, sweep
-from wireproof.probes.snapshot import quick
 from wireproof.settings.options import Profile
 from wireproof.store.snapshot import SETTINGS
-from wireproof.workflow.job_facts import REQUESTS
+from wireproof.workflow.job_facts import REQUESTS, quick
 from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.result_folder import result_folder
 from wireproof.workflow.resume import remember, stored_seed
@@ -31,9 +30,8 @@ from wireproof.workflow.session.screen_plan import crowded, screen_points
 from wireproof.workflow.session.session import Session
 from wireproof.workflow.specification import CheckSpecification
 from wireproof.workflow.target.availability import Availability
-from wireproof.workflow.target.fabric import fabric_for
 from wireproof.workflow.target.job import imagined_target, job_target
-from wireproof.workflow.target.resolve import refuse_lone_claims, resolve_target
+from wireproof.workflow.target.resolve import fabric_for, refuse_lone_claims, resolve_target
 from wireproof.workflow.target.target import Target, this_machine
 
 if TYPE_CHECKING:

@@ -36,7 +36,7 @@ from wireproof.workflow.joined import without_own_doing
 from wireproof.workflow.reporter import LoggingReporter
 from wireproof.workflow.session.screen_plan import again_rounds, leaves_of
 from wireproof.workflow.specification import LocateSpecification
-from wireproof.workflow.target.fabric import read_fabric
+from wireproof.workflow.target.resolve import read_fabric
 
 ALL_ROWS = 4_000_000
 """Tables up to this number of pairs are read whole; from larger tables a sample per node."""

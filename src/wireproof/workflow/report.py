@@ -20,7 +20,7 @@ from wireproof.workflow.joined import with_settings
 from wireproof.workflow.reporter import LoggingReporter, Reporter
 from wireproof.workflow.result import MeasuredPart, Result
 from wireproof.workflow.stored import conclusions, judged_again, stored_in
-from wireproof.workflow.target.fabric import read_fabric
+from wireproof.workflow.target.resolve import read_fabric
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

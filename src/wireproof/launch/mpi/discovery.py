@@ -11,8 +11,7 @@ from pathlib import Path
 
 from wireproof.files.hostile import open_regular
 from wireproof.launch.known import MPIS
-from wireproof.launch.mpi.elf import read_soname
-from wireproof.launch.mpi.identify import ask_library, family_of_library, identify
+from wireproof.launch.mpi.identify import ask_library, family_of_library, identify, read_soname
 from wireproof.launch.mpi.install import ABI_OF_SONAME, MpiInstall
 from wireproof.model.errors import BadInput, CouldNotMeasure
 

@@ -14,8 +14,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 
 from wireproof.files.programs import by_path
-from wireproof.launch.engines import find_program
-from wireproof.launch.guard import start_guarded
+from wireproof.launch.engines import find_program, start_guarded
 from wireproof.launch.schedulers.allocation import Allocation
 from wireproof.launch.schedulers.slurm_answers import (
     JobInfo,

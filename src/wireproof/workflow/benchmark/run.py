@@ -49,8 +49,7 @@ from wireproof.workflow.prove import (
 )
 from wireproof.workflow.prove.watch import NOWHERE, Sinks
 from wireproof.workflow.reporter import Reporter
-from wireproof.workflow.target.reach import guarded, reach
-from wireproof.workflow.target.target import Target
+from wireproof.workflow.target.target import Target, guarded, reach
 
 _LARGEST_RESULT = 16 << 20
 

@@ -51,7 +51,7 @@ from wireproof.workflow.pages.apart import apart
 from wireproof.workflow.pages.board import Board
 from wireproof.workflow.pages.digest import digest_of, leaves_of
 from wireproof.workflow.reporter import Reporter
-from wireproof.workflow.target.fabric import read_fabric
+from wireproof.workflow.target.resolve import read_fabric
 
 MOST_SERIES = 200
 """Most series of one log that its page shows."""

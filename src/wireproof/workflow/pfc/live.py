@@ -32,8 +32,7 @@ from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.result_folder import result_folder
 from wireproof.workflow.session.rounds import launched_once
 from wireproof.workflow.session.session import Method, Storage
-from wireproof.workflow.target.reach import launcher_environment
-from wireproof.workflow.target.target import Target
+from wireproof.workflow.target.target import Target, launcher_environment
 
 
 def settings_on(

@@ -33,8 +33,7 @@ from wireproof.workflow.prove.statistics import (
 )
 from wireproof.workflow.prove.watch import NOWHERE, Sinks, Watch
 from wireproof.workflow.reporter import LoggingReporter, Reporter
-from wireproof.workflow.target.reach import launcher_environment, reach
-from wireproof.workflow.target.target import Target
+from wireproof.workflow.target.target import Target, launcher_environment, reach
 
 INTERRUPTED = 128 + signal.SIGINT
 MOST_RESULTS = 32 << 20

@@ -16,8 +16,7 @@ from wireproof.model.errors import CouldNotMeasure
 from wireproof.model.plan import FactRequest
 from wireproof.workflow.prove.watch import Sinks, Watch
 from wireproof.workflow.reporter import Reporter
-from wireproof.workflow.target.reach import guarded, reach
-from wireproof.workflow.target.target import Target
+from wireproof.workflow.target.target import Target, guarded, reach
 
 PATIENCE_S = 10.0
 _LOOK_EVERY_S = 0.2

@@ -7,8 +7,9 @@ the plan's ranks.
 """
 
 import dataclasses
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
@@ -17,10 +18,10 @@ from wireproof.instrument.measure import Outcome
 from wireproof.model.claim import Claim
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.plan import Point
-from wireproof.model.record import EngineError
+from wireproof.model.quantity import size
+from wireproof.model.record import EngineError, Nic
 from wireproof.model.run import Missing, Run
 from wireproof.store.load import load_document, load_run
-from wireproof.workflow.session.hanging import large_messages_hang, smallest_first, with_error
 from wireproof.workflow.session.merge import (
     ranks_by_host,
     renumbered,
@@ -28,6 +29,68 @@ from wireproof.workflow.session.merge import (
     subset_points,
 )
 from wireproof.workflow.target.target import Target
+
+# --- Detects an MTU black hole after two deadlines: small messages pass and all larger ones
+# hang.
+
+_MOST_NAMED = 4
+
+
+class LargeHang(NamedTuple):
+    """``from_bytes``: the smallest size that hangs; larger sizes are not worth a deadline."""
+
+    from_bytes: int
+    error: EngineError
+
+
+def large_messages_hang(
+    points: Sequence[Point], sealed: Collection[int], late: Collection[int], runs: Sequence[Run]
+) -> LargeHang | None:
+    """Conclude which sizes hang from the points that ended (``sealed``) and those that hit their
+    deadline (``late``). None unless two sizes hang and all that pass are smaller.
+    """
+    passed = {point.message_bytes for point in points if point.id in sealed}
+    hung = sorted({point.message_bytes for point in points if point.id in late})
+    if not passed or len(hung) < 2 or max(passed) >= hung[0]:
+        return None
+    text = (
+        f"messages up to {size(max(passed))} pass, but those of {size(hung[0])} and"
+        f" {size(hung[1])} hang: the path may drop large frames ({_mtus(runs)})"
+    )
+    return LargeHang(hung[0], EngineError(code="large-messages-hang", message=text))
+
+
+def smallest_first(points: Iterable[Point]) -> tuple[Point, ...]:
+    """Return the order after a deadline: small messages explain best why a large message hangs."""
+    return tuple(sorted(points, key=lambda point: point.message_bytes))
+
+
+def with_error(run: Run, error: EngineError) -> Run:
+    """Return ``run`` with one more error."""
+    return msgspec.structs.replace(run, errors=[*run.errors, error])
+
+
+def _mtus(runs: Sequence[Run]) -> str:
+    """Return the MTU of each host's claimed port, or of every port with a carrier."""
+    by_host: dict[str, str] = {}
+    for run in runs:
+        claimed = {host.rank: host.nic for host in run.claim.hosts}
+        for host in run.hosts:
+            ports = [
+                f"{nic.name} {nic.mtu}"
+                for nic in host.nics
+                if nic.mtu and _carries(nic, claimed.get(host.rank, ""))
+            ]
+            if ports:
+                by_host[host.hostname] = f"{host.hostname} {', '.join(ports[:_MOST_NAMED])}"
+    return "MTU: " + "; ".join(list(by_host.values())[:_MOST_NAMED]) if by_host else "MTU unknown"
+
+
+def _carries(nic: Nic, claimed: str) -> bool:
+    if claimed:
+        return nic.name == claimed
+    return nic.kind != "loopback" and nic.carrier is not False
+
 
 MOST_ATTEMPTS = 6
 """Each attempt but the last has lost a host or a point; a cluster that loses more must be repaired

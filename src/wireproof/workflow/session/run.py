@@ -41,10 +41,8 @@ from wireproof.workflow.session.campaign import (
     MOST_ATTEMPTS,
     Campaign,
     CampaignResult,
-    attempt_folder,
-)
-from wireproof.workflow.session.hanging import (
     LargeHang,
+    attempt_folder,
     large_messages_hang,
     smallest_first,
     with_error,

@@ -10,7 +10,7 @@ import msgspec
 
 from wireproof.audit.facts import HostFacts
 from wireproof.instrument.facts import Collected, collect
-from wireproof.launch.schedulers.slurm_nodes import CONFIGURATION, slurm_of
+from wireproof.launch.schedulers.slurm import CONFIGURATION, slurm_of
 from wireproof.model.errors import BadInput
 from wireproof.model.plan import FactRequest
 from wireproof.model.tuning import ChangeSet, HostPlan, HostTuned, Tuned, TunePlan

@@ -13,8 +13,7 @@ from wireproof.model.errors import BadInput
 from wireproof.model.plan import FactRequest
 from wireproof.model.tuning import ChangeSet, HostTuned
 from wireproof.workflow.audit import hosts_of, more_of_source, reader_argv
-from wireproof.workflow.target.reach import reach
-from wireproof.workflow.target.target import Target
+from wireproof.workflow.target.target import Target, reach
 
 __all__ = [
     "JournalPlace",

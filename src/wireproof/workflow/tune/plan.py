@@ -44,7 +44,7 @@ from wireproof.workflow.audit import (
     facts_of_source,
     facts_of_target,
 )
-from wireproof.workflow.firmware import with_firmware
+from wireproof.workflow.job_facts import with_firmware
 from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.target.resolve import resolve_target
 from wireproof.workflow.target.target import Target, this_machine

@@ -29,7 +29,7 @@ from wireproof.workflow.session.launch import command_of, install_for
 from wireproof.workflow.session.rounds import equally_long, launched_once
 from wireproof.workflow.session.session import Session, Storage
 from wireproof.workflow.specification import MeasureSpecification
-from wireproof.workflow.target.reach import launcher_environment
+from wireproof.workflow.target.target import launcher_environment
 from wireproof.workflow.tune.trial.specification import OwnCommand, RunNumbers, Variables, Workload
 
 RUN_S = 0.2

@@ -12,6 +12,7 @@ import msgspec
 from wireproof.analysis.measured import Measured, measure
 from wireproof.analysis.traffic import rises
 from wireproof.atlas.known import Atlas
+from wireproof.model import quantity
 from wireproof.model.claim import Criteria, LinkClaim
 from wireproof.model.finding import (
     Finding,
@@ -28,7 +29,7 @@ from wireproof.model.record import PairResult, PointRecord
 from wireproof.model.run import Run
 from wireproof.physics import Table
 from wireproof.verdict.context import Context, context, with_link
-from wireproof.verdict.group.point import judge_group
+from wireproof.verdict.group import judge_group
 from wireproof.verdict.issue import Issue, merge, overall
 from wireproof.verdict.path.alongside import Others
 from wireproof.verdict.path.carrier import observed_link
@@ -174,7 +175,9 @@ class _Bench:
 
     def _pair(self, point: PointRecord, pair: PairResult, proof: PairProof) -> None:
         ctx = self.ctx
-        own = [*status_issues(ctx, point, pair), *path_issues(ctx, point, pair, proof)]
+        who = ctx.route(pair)
+        where = f"{who}, {point.pattern} of {quantity.size(point.message_bytes)}"
+        own = status_issues(ctx, point, who, where, pair) + path_issues(ctx, point, pair, proof)
         number = measure(point, pair)
         if number is None:
             self.issues += own
@@ -185,8 +188,8 @@ class _Bench:
             beside = replace(ctx, link=self.striping.link(point, pair))
             held = hold(beside, point, pair, number, proof, start_ns, self.filling)
         own += held.issues
-        own += precision_issues(ctx, point, pair, number, held.decides)
-        own += arithmetic_issues(ctx, point, pair, number)
+        own += precision_issues(ctx, point, who, where, number.time, held.decides)
+        own += arithmetic_issues(ctx, point, pair, where, number)
         own += sentinel_issues(ctx, point, pair)
         self.issues += own
         self._remember(point, pair, proof, number)

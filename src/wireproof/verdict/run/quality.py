@@ -20,7 +20,7 @@ from wireproof.model.finding import (
     Subject,
     worst_proof,
 )
-from wireproof.model.record import Estimate, PairResult, PointRecord, Sentinel
+from wireproof.model.record import Estimate, GroupResult, PairResult, PointRecord, Sentinel
 from wireproof.verdict.context import Context
 from wireproof.verdict.issue import Issue, overall
 
@@ -34,33 +34,28 @@ _FAR_RATIO = 1.5
 _MEDIANS_APART = 0.10  # a block may include more than its batches, e.g. the last acknowledgement
 
 
-def status_issues(ctx: Context, point: PointRecord, pair: PairResult) -> list[Issue]:
-    """Report a deadline, an error, a corrupt payload or missing times."""
-    who = ctx.route(pair)
-    where = f"{who}, {point.pattern} of {quantity.size(point.message_bytes)}"
-    code, what = "", ""
-    if pair.status == "deadline" or pair.stop == "deadline":
-        code, what = "deadline", "stopped at its deadline"
-    elif pair.status == "error":
-        code, what = "points-missing", "ended with an error"
-    elif not pair.batch_ns and pair.estimate is None:
-        code, what = "points-missing", "nothing was timed"
-    ended = [Issue(code, "inconclusive", who, f"{where}: {what}", point=point.id)] if code else []
-    checkable = pair.status == "ok" and not ctx.moves_nothing
-    return [*ended, *payload_issues(who, where, point, pair.integrity, checkable=checkable)]
-
-
-def payload_issues(
-    who: Subject, where: str, point: PointRecord, integrity: str, *, checkable: bool
+def status_issues(
+    ctx: Context, point: PointRecord, who: Subject, where: str, result: PairResult | GroupResult
 ) -> list[Issue]:
-    """Report a payload of a pair or a group that arrived changed or was not checked."""
-    if integrity == "corrupt":
+    """Report a deadline, an error, missing times, or a payload that arrived changed or was not
+    checked. ``where``: the pair or group with the size, for messages.
+    """
+    code, what = "", ""
+    timed = isinstance(result, PairResult) and bool(result.batch_ns)
+    if result.status == "deadline" or result.stop == "deadline":
+        code, what = "deadline", "stopped at its deadline"
+    elif result.status == "error":
+        code, what = "points-missing", "ended with an error"
+    elif result.estimate is None and not timed:
+        code, what = "points-missing", "ended without a number"
+    issues = [Issue(code, "inconclusive", who, f"{where}: {what}", point=point.id)] if code else []
+    if result.integrity == "corrupt":
         text = f"{where}: the payload arrived corrupted"
-        return [Issue("payload-corrupt", "fail", who, text, point=point.id, weight=1.0)]
-    if integrity == "unchecked" and checkable:
+        issues.append(Issue("payload-corrupt", "fail", who, text, point=point.id, weight=1.0))
+    elif result.integrity == "unchecked" and result.status == "ok" and not ctx.moves_nothing:
         text = f"{where}: the payload was not checked on arrival"
-        return [Issue("payload-unchecked", "inconclusive", who, text, point=point.id)]
-    return []
+        issues.append(Issue("payload-unchecked", "inconclusive", who, text, point=point.id))
+    return issues
 
 
 def enough_samples(time: Estimate) -> bool:
@@ -78,41 +73,40 @@ def decides(time: Estimate) -> bool:
 
 
 def precision_issues(
-    ctx: Context, point: PointRecord, pair: PairResult, number: Measured, enough: bool
+    ctx: Context, point: PointRecord, who: Subject, where: str, time: Estimate, enough: bool
 ) -> list[Issue]:
-    """Report wide intervals. ``enough``: a wide interval still decides."""
-    who = ctx.route(pair)
-    where = f"{who}, {point.pattern} of {quantity.size(point.message_bytes)}"
+    """Report wide intervals and separate groups of samples. ``enough``: a wide interval still
+    decides.
+    """
     issues = []
-    samples = number.time.blocks
-    wide = number.half_width > ctx.criteria.max_half_width or not enough_samples(number.time)
-    if wide or number.label == "unstable":
-        known = f"{quantity.plus_minus(number.half_width)} ({quantity.counted(samples, 'sample')})"
+    wide = time.half_width > ctx.criteria.max_half_width or not enough_samples(time)
+    if wide or time.label == "unstable":
+        samples = quantity.counted(time.blocks, "sample")
+        known = f"{quantity.plus_minus(time.half_width)} ({samples})"
         noisy = f"noisy, {known}; but precise enough to decide" if enough else f"too noisy: {known}"
         text = f"{where}: {noisy if wide else known}"
         severity: Severity = ("warning" if enough else "inconclusive") if wide else "note"
         issues.append(
-            Issue("unstable", severity, who, text, point=point.id, weight=number.half_width)
+            Issue("unstable", severity, who, text, point=point.id, weight=time.half_width)
         )
-    if number.label == "multimodal" and not ctx.moves_nothing:  # a model's times are made up
+    if time.label == "multimodal" and not ctx.moves_nothing:  # a model's times are made up
         text = f"{where}: the samples fall in separate groups"
         issues.append(
-            Issue("multimodal", "warning", who, text, point=point.id, weight=number.half_width)
+            Issue("multimodal", "warning", who, text, point=point.id, weight=time.half_width)
         )
     return issues
 
 
 def arithmetic_issues(
-    ctx: Context, point: PointRecord, pair: PairResult, number: Measured
+    ctx: Context, point: PointRecord, pair: PairResult, where: str, number: Measured
 ) -> list[Issue]:
     """Check the record's own sums: bytes = messages x size; timed <= moved; batches <= elapsed;
     estimate = median.
     """
-    who = ctx.route(pair)
-    where = f"{who}, {point.pattern} of {quantity.size(point.message_bytes)}"
     wrong = [*_wrong_counts(point, pair), *_wrong_times(ctx, point, pair, number)]
     return [
-        Issue("row-arithmetic", "fail", who, f"{where}: {text}", point=point.id) for text in wrong
+        Issue("row-arithmetic", "fail", ctx.route(pair), f"{where}: {text}", point=point.id)
+        for text in wrong
     ]
 
 

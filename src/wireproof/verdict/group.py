@@ -1,12 +1,16 @@
 """Judge a point of a group of ranks: did its bytes cross, is the time possible and precise enough?
 
-Pure.
+Pure. Ranks of one node communicate through memory, so only what leaves a node counts.
+Point-to-point patterns are known exactly. Of a library's collective, only the minimum is known that
+any algorithm must move; of a random ring over several ranks per node, only that it enters and
+leaves every node at least once.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from wireproof.analysis.traffic import readers
@@ -19,7 +23,6 @@ from wireproof.model.record import Estimate, GroupResult, PointRecord
 from wireproof.physics.bounds import bounds_of
 from wireproof.physics.limits import shaper_credit_bytes
 from wireproof.verdict.context import Context
-from wireproof.verdict.group.flows import CrossingBytes, crossings, operations
 from wireproof.verdict.issue import Issue
 from wireproof.verdict.path.proof import (
     CONTROL_BYTES,
@@ -33,7 +36,142 @@ from wireproof.verdict.path.proof import (
 from wireproof.verdict.path.sentences import sentence
 from wireproof.verdict.path.sight import Due, Sighting, blindly, look
 from wireproof.verdict.run.plateau import fills_link
-from wireproof.verdict.run.quality import decides, enough_samples, payload_issues
+from wireproof.verdict.run.quality import decides, precision_issues, status_issues
+
+Node = int
+"""Any number that identifies a node."""
+
+
+@dataclass(frozen=True)
+class CrossingBytes:
+    """Payload bytes over a whole point. ``exact``: False if these are only the minimum."""
+
+    tx: float
+    rx: float
+    exact: bool
+
+
+def crossings(point: PointRecord, node_of: Mapping[int, Node]) -> dict[Node, CrossingBytes]:
+    """Return what must cross each node's port, by node; empty without a group."""
+    group = point.group
+    if group is None:
+        return {}
+    nodes = [node_of.get(rank, -1 - rank) for rank in group.members]
+    if len(set(nodes)) == len(nodes):
+        pairs = zip(nodes, group.sent_bytes, group.received_bytes, strict=True)
+        return {
+            node: CrossingBytes(float(sent), float(got), group.exact) for node, sent, got in pairs
+        }
+    if len(set(nodes)) == 1:
+        return {nodes[0]: CrossingBytes(0.0, 0.0, True)}
+    if not group.exact:
+        return _collective(point.pattern, group, nodes)
+    shares = _shares(point, nodes)
+    if shares is None:
+        return _least(group, nodes)
+    return _summed(group, nodes, shares, exact=True)
+
+
+def operations(point: PointRecord) -> float:
+    """Return how many operations of the group the point's bytes are, warm-up included.
+
+    0 if the operation has no bytes (a barrier).
+    """
+    group = point.group
+    if group is None or point.message_bytes == 0:
+        return 0.0
+    size, count = point.message_bytes, len(group.members)
+    sent = CATALOGUE[point.pattern].sent
+    # a load is not an operation: member 0 is watched, and sends one message per operation
+    if sent is None:
+        return group.sent_bytes[0] / size
+    messages = sent(count)
+    return sum(group.sent_bytes) / (messages * size) if messages else 0.0
+
+
+def _summed(
+    group: GroupResult, nodes: Sequence[Node], shares: Sequence[float], *, exact: bool
+) -> dict[Node, CrossingBytes]:
+    totals: dict[Node, list[float]] = {node: [0.0, 0.0] for node in nodes}
+    for node, sent, got, share in zip(
+        nodes, group.sent_bytes, group.received_bytes, shares, strict=True
+    ):
+        totals[node][0] += sent * share
+        totals[node][1] += got * share
+    return {node: CrossingBytes(tx, rx, exact) for node, (tx, rx) in totals.items()}
+
+
+def _least(group: GroupResult, nodes: Sequence[Node]) -> dict[Node, CrossingBytes]:
+    """Every node is entered and left at least once, by its member with the fewest bytes."""
+    return {
+        node: CrossingBytes(
+            float(min(group.sent_bytes[index] for index in mine)),
+            float(min(group.received_bytes[index] for index in mine)),
+            exact=False,
+        )
+        for node, mine in _members(nodes).items()
+    }
+
+
+def _members(nodes: Sequence[Node]) -> dict[Node, list[int]]:
+    by_node: dict[Node, list[int]] = {}
+    for index, node in enumerate(nodes):
+        by_node.setdefault(node, []).append(index)
+    return by_node
+
+
+def _shares(point: PointRecord, nodes: Sequence[Node]) -> list[float] | None:
+    """Return the share of each member's sent and received bytes that crosses, or None if it is
+    unknown.
+    """
+    partners = CATALOGUE[point.pattern].partners
+    if partners == "halves":
+        return _with_the_other_half(nodes)
+    if partners == "first":
+        away = [float(node != nodes[0]) for node in nodes]
+        return [sum(away) / max(1, len(nodes) - 1), *away[1:]]
+    if partners == "everyone":
+        sizes = Counter(nodes)
+        return [(len(nodes) - sizes[node]) / (len(nodes) - 1) for node in nodes]
+    if partners == "twos":
+        return [float(node != nodes[index ^ 1]) for index, node in enumerate(nodes)]
+    if partners == "neighbours" and point.order != "random":
+        return _with_neighbours(nodes)
+    return None
+
+
+def _with_the_other_half(nodes: Sequence[Node]) -> list[float]:
+    half = len(nodes) // 2
+    apart = [float(one != other) for one, other in zip(nodes[:half], nodes[half:], strict=False)]
+    return [*apart, *apart]
+
+
+def _with_neighbours(nodes: Sequence[Node]) -> list[float]:
+    after = [*nodes[1:], nodes[0]]
+    return [((node != after[i]) + (node != nodes[i - 1])) / 2 for i, node in enumerate(nodes)]
+
+
+def _collective(
+    pattern: str, group: GroupResult, nodes: Sequence[Node]
+) -> dict[Node, CrossingBytes]:
+    """Return the minimum of a collective: each node moves what its busiest member must; all-to-all
+    adds up.
+    """
+    members, count = _members(nodes), len(nodes)
+    away = {node: (count - len(mine)) / max(1, count - 1) for node, mine in members.items()}
+    if pattern == "alltoall":
+        return _summed(group, nodes, [away[node] for node in nodes], exact=False)
+    crossing = {}
+    for node, mine in members.items():
+        sent = [group.sent_bytes[index] for index in mine]
+        received = max(group.received_bytes[index] for index in mine)
+        # In an allgather, the contributions of other nodes reach a node once, and each of its
+        # members' parts leaves it once.
+        gathers = pattern == "allgather"
+        tx, rx = (sum(sent), received * away[node]) if gathers else (max(sent), received)
+        crossing[node] = CrossingBytes(float(tx), float(rx), False)
+    return crossing
+
 
 # --- Did a group's bytes use the wire? Compare what must cross each node with its claimed port.
 
@@ -113,18 +251,19 @@ def judge_group(
     assert group is not None  # noqa: S101  asked for groups only
     who = _who(ctx, point, group)
     proof = prove_group(ctx, point, ledgers)
-    issues = [*_status(point, group, who), *_path(ctx, point, group, who, proof)]
+    where = f"{who}, {quantity.size(point.message_bytes)}"
+    issues = status_issues(ctx, point, who, where, group) + _path(ctx, point, who, where, proof)
     estimate = group.estimate
     if estimate is None:
         return None, issues
-    issues += _precision(ctx, point, estimate, who)
+    issues += precision_issues(ctx, point, who, where, estimate, enough=False)
     node_of = nodes_of(ctx, point, group)
     least = _shortest(ctx, point, group, node_of)
     if least is not None and proof.proof != "off-wire":
         # An operation without bytes cannot be proven by bytes.
         doubted = proof.proof == "on-wire" or point.message_bytes == 0
-        sure = least.hard_ns if doubted else least.limit_ns
-        issues += _possible(ctx, point, estimate, (least.limit_ns, sure), who)
+        hard = least.hard_ns if doubted else least.limit_ns
+        issues += _possible(ctx, point, estimate, least.limit_ns, hard, who)
     nodes = len(set(node_of.values()))
     return _judged(ctx, point, (group, estimate), nodes, proof, least, issues), issues
 
@@ -189,20 +328,8 @@ def _verdict(ctx: Context, issues: list[Issue], proof: PairProof, limit: float |
     return worst_verdict if sure or worst_verdict == "fail" else "inconclusive"
 
 
-def _status(point: PointRecord, group: GroupResult, who: Whole) -> list[Issue]:
-    where = f"{who}, {quantity.size(point.message_bytes)}"
-    code, what = "", ""
-    if group.status == "deadline" or group.stop == "deadline":
-        code, what = "deadline", "stopped at its deadline"
-    elif group.status == "error" or group.estimate is None:
-        code, what = "points-missing", "ended without a number"
-    ended = [Issue(code, "inconclusive", who, f"{where}: {what}", point=point.id)] if code else []
-    checkable = group.status == "ok"
-    return [*ended, *payload_issues(who, where, point, group.integrity, checkable=checkable)]
-
-
 def _path(
-    ctx: Context, point: PointRecord, group: GroupResult, who: Whole, proof: PairProof
+    ctx: Context, point: PointRecord, who: Whole, where: str, proof: PairProof
 ) -> list[Issue]:
     """Return at most one issue: what is wrong with the path."""
     if not proof.code or not ctx.run.claim.wire or ctx.moves_nothing:
@@ -218,29 +345,9 @@ def _path(
             f"; {ctx.name(worst.rank)} {worst.nic} {worst.direction}: of {volume(worst.need)} "
             f"{seen}"
         )
-    text = f"{who}, {quantity.size(point.message_bytes)}: {sentence(ctx, proof)}{shown}"
+    text = f"{where}: {sentence(ctx, proof)}{shown}"
     weight = float(proof.expected or 0)
     return [Issue(proof.code, severity, who, text, {"proof": proof.proof}, point.id, weight)]
-
-
-def _precision(ctx: Context, point: PointRecord, estimate: Estimate, who: Whole) -> list[Issue]:
-    where = f"{who}, {quantity.size(point.message_bytes)}"
-    issues = []
-    wide = estimate.half_width > ctx.criteria.max_half_width or not enough_samples(estimate)
-    if wide:
-        text = (
-            f"{where}: too noisy: {quantity.plus_minus(estimate.half_width)}"
-            f" ({quantity.counted(estimate.blocks, 'sample')})"
-        )
-        issues.append(
-            Issue("unstable", "inconclusive", who, text, point=point.id, weight=estimate.half_width)
-        )
-    if estimate.label == "multimodal":
-        text = f"{where}: the samples fall in separate groups"
-        issues.append(
-            Issue("multimodal", "warning", who, text, point=point.id, weight=estimate.half_width)
-        )
-    return issues
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,14 +386,11 @@ def _shortest(
 
 
 def _possible(
-    ctx: Context, point: PointRecord, estimate: Estimate, least: tuple[float, float], who: Whole
+    ctx: Context, point: PointRecord, estimate: Estimate, limit: float, hard: float, who: Whole
 ) -> list[Issue]:
-    """Report a time below the shortest possible time.
-
-    ``least``: (the shortest time, the time below which it is a contradiction). In between it is a
-    doubt.
+    """Report a time below the shortest possible time ``limit`` (ns). Below ``hard`` it is a
+    contradiction, in between a doubt.
     """
-    limit, hard = least
     tolerance = 1 - ctx.criteria.floor_tolerance
     if estimate.high_ns >= limit * tolerance:
         return []
@@ -294,9 +398,7 @@ def _possible(
         f"{who}, {quantity.size(point.message_bytes)}: {estimate.median_ns / 1e3:.2f} us for"
         f" one operation is less than the {limit / 1e3:.2f} us that its bytes need on the wire"
     )
-    severity: Severity = (
-        "fail" if decides(estimate) and estimate.high_ns < hard * tolerance else "inconclusive"
-    )
-    return [
-        Issue("below-floor", severity, who, text, {"limit_ns": limit}, point.id, estimate.median_ns)
-    ]
+    sure = decides(estimate) and estimate.high_ns < hard * tolerance
+    severity: Severity = "fail" if sure else "inconclusive"
+    weight = estimate.median_ns
+    return [Issue("below-floor", severity, who, text, {"limit_ns": limit}, point.id, weight)]

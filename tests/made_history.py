@@ -9,7 +9,7 @@ import msgspec
 from tests.unit.test_history import entry, noisy
 
 from wireproof.store.history import add_entry
-from wireproof.workflow.history.add import add
+from wireproof.workflow.history.logs import add
 from wireproof.workflow.pages.site import PagesSpecification, write_pages
 from wireproof.workflow.reporter import LoggingReporter
 

@@ -12,7 +12,7 @@ import pytest
 from tests.bmc.certificate import Certificate
 from tests.bmc.server import PASSWORD, SYSTEM, Board, Reply, served
 
-from wireproof.bmc.collect import collect_firmware
+from wireproof.bmc.bios import collect_firmware
 from wireproof.bmc.talk import BmcLimits
 from wireproof.model.bmc import Bmc, Secret
 

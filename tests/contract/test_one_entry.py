@@ -15,7 +15,7 @@ from wireproof.lint.rule import Rule as LintRule
 from wireproof.lint.rules import rules as lint_rules
 from wireproof.locate.causes.rules import CauseRule
 from wireproof.locate.causes.rules import rules as every_cause
-from wireproof.model.lint import LintReport
+from wireproof.model.finding import LintReport
 from wireproof.report.documents.lint import lint_document
 from wireproof.report.text.document import document_text
 from wireproof.report.text.look import Look

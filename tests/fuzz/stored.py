@@ -142,7 +142,6 @@ Reader = Callable[[Path], object]
 @functools.cache
 def _documents() -> dict[str, tuple[type, str, Reader]]:
     """Each document: its type, the name of its file, and what reads it from a folder."""
-    from wireproof.instrument.changes import _answered
     from wireproof.instrument.watch import Follower
     from wireproof.model.bmc import FirmwareSet
     from wireproof.model.dossier import Dossier
@@ -161,6 +160,7 @@ def _documents() -> dict[str, tuple[type, str, Reader]]:
     from wireproof.workflow.pfc.report import read_snapshot
     from wireproof.workflow.resume import StoredInvocation, recall
     from wireproof.workflow.study import Keeper
+    from wireproof.workflow.tune.node import _answered
     from wireproof.workflow.tune.plan import load_plan
 
     def result(folder: Path) -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from wireproof.locate.topology import read_topology
 from wireproof.model.errors import BadInput
-from wireproof.model.fabric import Fabric
+from wireproof.model.located import Fabric
 
 TEXTS = [
     path.read_text(encoding="utf-8")

@@ -11,7 +11,7 @@ import pytest
 from tests.bmc.certificate import make_certificate
 from tests.bmc.server import PASSWORD, Board, served
 
-from wireproof.bmc.collect import collect_firmware
+from wireproof.bmc.bios import collect_firmware
 from wireproof.bmc.session import BmcSession
 from wireproof.cli.options import BMC
 from wireproof.model.bmc import Bmc, Secret

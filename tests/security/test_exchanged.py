@@ -17,13 +17,13 @@ from tests.dossiers import dossier_of
 from tests.security.test_written import EVE, as_eve
 from tests.unit.test_history import entry
 
-from wireproof.files.private import own_folder
+from wireproof.files.held import own_folder
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.store import history
 from wireproof.store.seal import POINTS, table_differences
 from wireproof.workflow.archive import opened
 from wireproof.workflow.benchmark import run as benchmark
-from wireproof.workflow.dossier.intact import refuse_altered
+from wireproof.workflow.dossier.signature import refuse_altered
 from wireproof.workflow.history import look
 from wireproof.workflow.prove.statistics import statistics_folder
 

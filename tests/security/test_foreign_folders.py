@@ -29,7 +29,7 @@ from wireproof.workflow.catalogue import use_catalogue
 from wireproof.workflow.dossier import verify as verifying
 from wireproof.workflow.dossier.verify import VerifySpecification, verify
 from wireproof.workflow.gate import GateSpecification, gate
-from wireproof.workflow.history.add import add
+from wireproof.workflow.history.logs import add
 from wireproof.workflow.report import ReportSpecification, report
 from wireproof.workflow.reporter import LoggingReporter
 

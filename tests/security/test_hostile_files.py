@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from wireproof.cli.console import Console
+from wireproof.files.held import own_folder, private_file
 from wireproof.files.hostile import append_to, create, open_regular, read_bounded, replace_file
-from wireproof.files.private import own_folder, private_file
 from wireproof.instrument.folder import open_folder
 from wireproof.lab.topology_file import load_topology, parse_topology
 from wireproof.launch.engines import private_link
@@ -25,7 +25,7 @@ from wireproof.settings.inputs import read_table
 from wireproof.settings.resolve import read_file
 from wireproof.store.load import load_document, load_frames
 from wireproof.workflow.locate import from_world
-from wireproof.workflow.result_folder import result_folder
+from wireproof.workflow.resume import result_folder
 from wireproof.workflow.session.session import Storage
 
 ROOT = Path(__file__).parents[2]

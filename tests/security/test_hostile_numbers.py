@@ -23,9 +23,8 @@ from wireproof.cli import main
 from wireproof.instrument import launcher_messages
 from wireproof.locate.causes import properties
 from wireproof.model.errors import BadInput
-from wireproof.model.frames import BadFrame, decode_frame
+from wireproof.model.frames import BadFrame, decode_frame, unsound
 from wireproof.model.quantity import whole
-from wireproof.model.sound import unsound
 from wireproof.physics.table import default_table, override
 from wireproof.store import pair_table
 from wireproof.store.load import load_document, load_run

@@ -23,10 +23,10 @@ from wireproof.instrument.folder import open_folder
 from wireproof.model.errors import BadInput, CouldNotMeasure, WireproofError
 from wireproof.store import seal as sealing
 from wireproof.store.snapshot import write_snapshot
-from wireproof.workflow import result_folder as making
+from wireproof.workflow import resume as making
 from wireproof.workflow.export import exported
 from wireproof.workflow.gate import put_verdict
-from wireproof.workflow.history.add import add
+from wireproof.workflow.history.logs import add
 from wireproof.workflow.pages.site import PagesSpecification, write_pages
 from wireproof.workflow.plan import write_text
 from wireproof.workflow.report import ReportSpecification, report

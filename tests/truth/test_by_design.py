@@ -10,9 +10,8 @@ from tests.synthetic import lab, run_of
 from wireproof.locate.confirm.conclude import conclude
 from wireproof.locate.from_run import samples_of
 from wireproof.locate.screen.sweep import screen
-from wireproof.model.fabric import Attachment, Cable, Fabric
 from wireproof.model.finding import Judgement
-from wireproof.model.located import Located
+from wireproof.model.located import Attachment, Cable, Fabric, Located
 from wireproof.verdict import judge
 from wireproof.verdict.located import with_located
 

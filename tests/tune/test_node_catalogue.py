@@ -10,11 +10,11 @@ from tests.tune.node import end_timers
 
 from wireproof.audit.machine import Instance
 from wireproof.audit.remedy import filled, remedy_with
-from wireproof.instrument.changes import write_change_set
 from wireproof.launch.engines import find_program
 from wireproof.model.tuning import Change, ChangeSet, Keep
 from wireproof.tune.settings_files import merged
 from wireproof.workflow.audit import catalogue
+from wireproof.workflow.tune.node import write_change_set
 
 pytestmark = pytest.mark.engine
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from wireproof.instrument.changes import write_change_set
 from wireproof.model.tuning import Change, ChangeSet, Keep, decode_answer
+from wireproof.workflow.tune.node import write_change_set
 
 
 def test_the_text_of_a_change_set():

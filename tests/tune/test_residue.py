@@ -6,8 +6,8 @@ import pytest
 from tests.audit.trees import facts_of
 
 from wireproof.model.tuning import ChangeAnswer, HostTuned, SetAnswer
-from wireproof.tune.residue import residue_of, values_asked
 from wireproof.tune.settings_files import FileSetting, written_in
+from wireproof.tune.standing import residue_of, values_asked
 from wireproof.workflow.audit import catalogue
 
 KNOWN = catalogue()

@@ -12,9 +12,8 @@ from tests.unit.test_report_worlds import HOSTILE, four_nodes, hostile
 
 from wireproof.audit.facts import HostFacts
 from wireproof.audit.host import disclosed_items
-from wireproof.model.disclosure import GROUPS, Disclosed, Disclosure
 from wireproof.model.record import FactFrame
-from wireproof.model.setting import Audit, AuditResult
+from wireproof.model.setting import GROUPS, Audit, AuditResult, Disclosed, Disclosure
 from wireproof.report.disclosure import folded
 from wireproof.report.judged_run import JudgedRun
 from wireproof.store.snapshot import write_snapshot

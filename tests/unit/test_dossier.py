@@ -27,8 +27,8 @@ from wireproof.report.text.document import document_text
 from wireproof.report.text.look import Look
 from wireproof.settings.inputs import read_criteria
 from wireproof.store.manifest import MANIFEST
-from wireproof.workflow.dossier.intact import refuse_altered
 from wireproof.workflow.dossier.seal import unseal
+from wireproof.workflow.dossier.signature import refuse_altered
 from wireproof.workflow.gate import GateSpecification, gate
 from wireproof.workflow.report import ReportSpecification, report
 from wireproof.workflow.reporter import LoggingReporter

@@ -19,10 +19,10 @@ from wireproof.locate.from_run import samples_of
 from wireproof.locate.screen.sweep import screen
 from wireproof.model.errors import BadInput
 from wireproof.model.finding import Finding, GroupVerdict, Node, Whole
-from wireproof.model.gate import NodeVerdict
 from wireproof.model.located import Located
 from wireproof.model.record import GroupResult
 from wireproof.model.run import Missing, Run
+from wireproof.model.stored import NodeVerdict
 from wireproof.report.gate import DIALECTS
 from wireproof.store.result import read_result, write_result
 from wireproof.verdict import judge

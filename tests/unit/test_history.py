@@ -33,8 +33,8 @@ from wireproof.report.text.document import document_text
 from wireproof.store import history as store
 from wireproof.store.history import RESULTS, add_entry, entries
 from wireproof.store.result import write_result
-from wireproof.workflow.history import add as adding
-from wireproof.workflow.history.add import add
+from wireproof.workflow.history import logs as adding
+from wireproof.workflow.history.logs import add
 from wireproof.workflow.history.look import (
     ages,
     entry_called,

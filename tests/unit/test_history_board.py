@@ -9,8 +9,8 @@ import msgspec
 import pytest
 from tests.unit.test_history import entry, noisy
 
-from wireproof.model.fabric import Attachment, Fabric
 from wireproof.model.history import Entry
+from wireproof.model.located import Attachment, Fabric
 from wireproof.store.history import add_entry
 from wireproof.workflow.history.look import ages, regressions, trends
 from wireproof.workflow.pages.board import MOST_POINTS, Board, grouped

@@ -14,10 +14,10 @@ from tests.unit.test_history import entry
 
 from wireproof.analysis.fit import change_points
 from wireproof.model.claim import Criteria
-from wireproof.model.disclosure import Disclosed, Disclosure
 from wireproof.model.errors import CouldNotMeasure
 from wireproof.model.finding import Judgement, Verdict
 from wireproof.model.history import Entry, Number
+from wireproof.model.setting import Disclosed, Disclosure
 from wireproof.report.documents.history import regression_lines, trend_document
 from wireproof.report.judged_run import JudgedRun
 from wireproof.report.text.document import document_text

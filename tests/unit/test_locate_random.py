@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from wireproof.locate.confirm.conclude import conclude
 from wireproof.locate.samples import Samples
 from wireproof.locate.screen.sweep import screen
-from wireproof.model.fabric import Attachment, Cable, Fabric
-from wireproof.model.located import Metric
+from wireproof.model.located import Attachment, Cable, Fabric, Metric
 
 NODES = 7
 Row = tuple[int, int, int, float]

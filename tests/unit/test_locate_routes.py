@@ -18,8 +18,7 @@ from wireproof.locate.routes.search import blame_paths
 from wireproof.locate.samples import Samples
 from wireproof.locate.topology.nodes import positions, uplinks
 from wireproof.locate.world import World, WorldFault
-from wireproof.model.fabric import Attachment, Cable, Fabric
-from wireproof.model.located import Blame
+from wireproof.model.located import Attachment, Blame, Cable, Fabric
 from wireproof.plan.schedule import screen_rounds
 
 SMALL = World(nodes=96, leaves=12, uplinks=8)

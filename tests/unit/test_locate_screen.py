@@ -15,8 +15,7 @@ from wireproof.locate.screen.strata import places_of, tiers_of
 from wireproof.locate.screen.sweep import screen
 from wireproof.locate.significance import LocateCriteria
 from wireproof.locate.world import World, WorldFault
-from wireproof.model.fabric import Attachment, Cable, Fabric
-from wireproof.model.located import Metric
+from wireproof.model.located import Attachment, Cable, Fabric, Metric
 from wireproof.plan.schedule import screen_rounds
 
 

@@ -10,7 +10,8 @@ from collections.abc import Callable
 import pytest
 
 from wireproof.model.errors import CouldNotMeasure
-from wireproof.workflow.prove import Companion, servers
+from wireproof.workflow.prove import Companion
+from wireproof.workflow.prove import hosts as servers
 from wireproof.workflow.prove.watch import NOWHERE, Watch
 from wireproof.workflow.reporter import LoggingReporter
 from wireproof.workflow.target.target import Target

@@ -9,8 +9,8 @@ import pytest
 from tests.synthetic import World, run_of
 from tests.unit.test_verdict_psm3 import pair, process, real
 
+from wireproof.model.frames import unsound
 from wireproof.model.psm3 import Statistics
-from wireproof.model.sound import unsound
 from wireproof.model.stored import StoredResult
 from wireproof.report.judged_run import JudgedRun
 from wireproof.verdict.run.judge import judge

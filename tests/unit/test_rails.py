@@ -18,7 +18,7 @@ from wireproof.locate.causes.explain import machines_of, ranks_of
 from wireproof.model.claim import Claim, HostClaim, LinkClaim
 from wireproof.model.errors import BadInput
 from wireproof.model.finding import Finding, Judgement, Port, RailShare, Route
-from wireproof.model.sound import unsound
+from wireproof.model.frames import unsound
 from wireproof.physics.bounds import bounds_of
 from wireproof.physics.limits import limits
 from wireproof.physics.rails import claim_of_rails, one_rail

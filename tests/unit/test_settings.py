@@ -11,10 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wireproof.model.errors import BadInput
-from wireproof.settings.durations import parse_duration
 from wireproof.settings.hosts import check_nic, parse_hosts
 from wireproof.settings.resolve import SETTINGS, read_file, resolve
-from wireproof.settings.sizes import LARGEST, format_size, parse_bytes, parse_size, parse_sizes
+from wireproof.settings.sizes import (
+    LARGEST,
+    format_size,
+    parse_bytes,
+    parse_duration,
+    parse_size,
+    parse_sizes,
+)
 
 
 @pytest.mark.parametrize(

@@ -16,8 +16,7 @@ from wireproof.store.history import RESULTS as FOLDER
 from wireproof.store.snapshot import read_snapshot
 from wireproof.workflow.compare import CompareSpecification, compare
 from wireproof.workflow.gate import GateSpecification, gate
-from wireproof.workflow.history.add import add
-from wireproof.workflow.history.logs import judged_again
+from wireproof.workflow.history.logs import add, judged_again
 from wireproof.workflow.history.look import ages, entry_called, found, regressions, trends
 from wireproof.workflow.report import ReportSpecification, report
 from wireproof.workflow.reporter import LoggingReporter

@@ -10,7 +10,7 @@ from wireproof.locate.topology import against, leaf_numbers, read_topology
 from wireproof.locate.topology.build import expand
 from wireproof.locate.topology.infiniband import host_and_nic
 from wireproof.model.errors import BadInput
-from wireproof.model.fabric import Fabric
+from wireproof.model.located import Fabric
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "topology"
 

@@ -14,9 +14,17 @@ from hypothesis import settings as hyp_settings
 from hypothesis import strategies as st
 from tests.synthetic import lab, run_of
 
-from wireproof.model.fabric import Attachment, Cable, Fabric
 from wireproof.model.finding import Judgement, Link, Port, Route, Switch
-from wireproof.model.located import Blame, Cause, Contention, Located, Tier
+from wireproof.model.located import (
+    Attachment,
+    Blame,
+    Cable,
+    Cause,
+    Contention,
+    Fabric,
+    Located,
+    Tier,
+)
 from wireproof.verdict import CATALOGUE, judge
 from wireproof.verdict.located import blame_sentence, located_issues, with_located
 

@@ -9,8 +9,8 @@ from typing import NamedTuple
 from wireproof.audit.expression import UNKNOWN, Value
 from wireproof.audit.facts import HostFacts, PlaceAnswer
 from wireproof.audit.values import cpu_list
-from wireproof.model.disclosure import Group
 from wireproof.model.quantity import whole
+from wireproof.model.setting import Group
 
 HOST_FILES = (
     "/proc/cpuinfo",

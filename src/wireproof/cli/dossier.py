@@ -61,7 +61,7 @@ def sign(folder: Path, key: str) -> int:
 
     ssh-keygen signs: wireproof never reads the private key. A public key is used through the agent.
     """
-    from wireproof.workflow.dossier.intact import refuse_altered
+    from wireproof.workflow.dossier.signature import refuse_altered
     from wireproof.workflow.dossier.signature import sign as run_sign
 
     refuse_altered(folder)

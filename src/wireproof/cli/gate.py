@@ -59,7 +59,7 @@ def command(
     """
     from wireproof.model.errors import BadInput
     from wireproof.report.gate import dialect as dialect_called
-    from wireproof.settings.durations import parse_duration
+    from wireproof.settings.sizes import parse_duration
     from wireproof.workflow.gate import GateSpecification, gate, put_verdict, undecided
 
     name = "json" if chosen_form() == "json" else dialect

@@ -183,8 +183,7 @@ def add(root: Path, sources: tuple[Path, ...], **claims: Any) -> int:
     --measured the date of a log is the date in it, or that of its file.
     """
     from wireproof.report.documents.history import added_line
-    from wireproof.workflow.history.add import add_all
-    from wireproof.workflow.history.logs import LogClaims
+    from wireproof.workflow.history.logs import LogClaims, add_all
 
     for path, entry in zip(
         sources, add_all(root, sources, LogClaims(**claims), Console()), strict=True
@@ -206,7 +205,7 @@ def prune(root: Path, older_than: str, logs: bool, yes: bool) -> int:
     """Remove old results, but never the last good results of each set of hosts, nor the last proof
     of any node.
     """
-    from wireproof.settings.durations import parse_days
+    from wireproof.settings.sizes import parse_days
     from wireproof.workflow.history import look
 
     known, days = _found(root, ""), parse_days(older_than)

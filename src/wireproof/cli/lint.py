@@ -74,7 +74,7 @@ def command(
 
 
 def _lint(names: Iterable[str], chosen: Filter, wanted: _Wanted) -> int:
-    from wireproof.model.lint import LintReport
+    from wireproof.model.finding import LintReport
     from wireproof.report.documents.lint import lint_document
     from wireproof.workflow.bug import BUG
     from wireproof.workflow.lint import lint_file

@@ -99,8 +99,8 @@ def _kept(folder: Path | None) -> str:
 
 
 def _specification(library: str, settings: Options, options: dict[str, Any]) -> StudySpecification:
-    from wireproof.settings.durations import parse_duration
     from wireproof.settings.knobs import names_of, values_of
+    from wireproof.settings.sizes import parse_duration
     from wireproof.workflow.session.session import Storage
     from wireproof.workflow.study import StudySpecification, library_called
 

@@ -13,9 +13,8 @@ from pathlib import Path
 
 import msgspec
 
-from wireproof.files.held import make_folder
+from wireproof.files.held import foreign, make_folder
 from wireproof.files.hostile import append_to, create, open_regular, replace_in
-from wireproof.files.private import foreign
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.frames import MAX_FRAMES_BYTES, BadFrame, FrameReader
 from wireproof.model.record import Frame

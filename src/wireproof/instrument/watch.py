@@ -17,8 +17,8 @@ import msgspec
 
 from wireproof.files.programs import by_path
 from wireproof.model.errors import CouldNotMeasure
+from wireproof.model.frames import unsound
 from wireproof.model.secrets import clean_text
-from wireproof.model.sound import unsound
 from wireproof.model.traffic import CounterMark, Reading, Watched, WatchStart
 
 LONGEST_LINE = 8 << 20

@@ -16,7 +16,7 @@ from typing import Literal
 
 import msgspec
 
-from wireproof.files.private import foreign
+from wireproof.files.held import foreign
 from wireproof.lab.wire import read_wire_status
 from wireproof.model.errors import BadInput, LabError
 from wireproof.model.topology import Fault, LabStatus, NodeStatus, Topology

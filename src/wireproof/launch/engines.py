@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from wireproof.files.private import own_folder
+from wireproof.files.held import own_folder
 from wireproof.files.programs import by_path
 from wireproof.launch.mpi.install import Abi, MpiInstall
 from wireproof.model.errors import CouldNotMeasure

@@ -27,7 +27,7 @@ from wireproof.lint.script.launch import BENCHMARK
 from wireproof.lint.shell import LAUNCHERS, Command, Word, commands
 from wireproof.lint.shell import broken as broken_at
 from wireproof.lint.tables import libraries, listed, nearest
-from wireproof.model.lint import LintFinding
+from wireproof.model.finding import LintFinding
 
 
 def by_line(recipe: Recipe) -> Iterator[Broken]:

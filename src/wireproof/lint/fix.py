@@ -8,7 +8,7 @@ import msgspec
 
 from wireproof.lint.check import lint_text
 from wireproof.lint.rule import Kind
-from wireproof.model.lint import LintFinding
+from wireproof.model.finding import LintFinding
 
 ROUNDS = 40
 """A line with more mistakes than this is left to a person."""

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import msgspec
 
 from wireproof.lint.rules import rules
-from wireproof.model.lint import LintFinding
+from wireproof.model.finding import LintFinding
 from wireproof.model.setting import Setting
 
 _SYSCTL = "/proc/sys/"

@@ -21,8 +21,7 @@ from typing import Literal
 import numpy as np
 
 from wireproof.locate.samples import Flags, Floats, Longs, Samples
-from wireproof.model.fabric import Attachment, Cable, Fabric
-from wireproof.model.located import Direction, Metric
+from wireproof.model.located import Attachment, Cable, Direction, Fabric, Metric
 
 Pairs = Sequence[tuple[int, int]]
 

@@ -12,7 +12,7 @@ from typing import Literal
 import msgspec
 
 from wireproof.model.claim import LinkClaim
-from wireproof.model.conversion import ConvertedRow
+from wireproof.model.quantity import ConvertedRow
 from wireproof.physics.limits import limits
 from wireproof.physics.table import PhysicsError, Table
 

@@ -7,10 +7,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from wireproof.model import quantity
 from wireproof.model.claim import rails_of
-from wireproof.model.disclosure import GROUPS, Disclosed, Disclosure, Group
 from wireproof.model.record import Host, Nic
 from wireproof.model.run import Run
-from wireproof.model.setting import Audit
+from wireproof.model.setting import GROUPS, Audit, Disclosed, Disclosure, Group
 from wireproof.report.judged_run import JudgedRun
 from wireproof.report.names import natural
 

@@ -8,8 +8,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from wireproof.model.claim import Criteria, Limits
-from wireproof.model.disclosure import Disclosure
-from wireproof.model.fabric import Fabric
 from wireproof.model.finding import (
     Finding,
     GroupVerdict,
@@ -18,10 +16,10 @@ from wireproof.model.finding import (
     Verdict,
     rank,
 )
-from wireproof.model.located import Located
+from wireproof.model.located import Fabric, Located
 from wireproof.model.psm3 import Statistics
 from wireproof.model.run import Run
-from wireproof.model.setting import Audit
+from wireproof.model.setting import Audit, Disclosure
 from wireproof.model.tuning import Standing
 from wireproof.report.names import fold
 

@@ -14,7 +14,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from wireproof.settings.durations import parse_duration
 from wireproof.settings.hosts import check_nics, parse_hosts
 from wireproof.settings.row import (
     Given,
@@ -30,7 +29,7 @@ from wireproof.settings.row import (
     whole,
     yes_no,
 )
-from wireproof.settings.sizes import parse_sizes
+from wireproof.settings.sizes import parse_duration, parse_sizes
 
 if TYPE_CHECKING:
     from wireproof.model.pattern import Form

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import msgspec
 
+from wireproof.files.held import own_folder
 from wireproof.files.hostile import read_bounded, replace_file
-from wireproof.files.private import own_folder
 from wireproof.model.bmc import FirmwareSet
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.json_reader import decode_json

@@ -19,9 +19,9 @@ import msgspec
 from wireproof.files.held import held_folder, make_folder, within
 from wireproof.files.hostile import open_regular, read_bounded, replace_file
 from wireproof.model.errors import BadInput, CouldNotMeasure, made_by_newer
+from wireproof.model.frames import LARGEST, unsound
 from wireproof.model.history import Entry
 from wireproof.model.json_reader import LARGEST_DECODED, decode_json, memory_of
-from wireproof.model.sound import LARGEST, unsound
 from wireproof.store.seal import first_line, place_of
 
 INDEX, RESULTS = "index", "results"

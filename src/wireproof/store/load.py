@@ -19,12 +19,12 @@ from wireproof.model.frames import (
     OtherInterface,
     assemble,
     sealed_points,
+    unsound,
 )
 from wireproof.model.frames import SCHEMA as INTERFACE
 from wireproof.model.json_reader import decode_json
 from wireproof.model.record import Frame
 from wireproof.model.run import KIND, SCHEMA, Missing, Run, RunDocument, missing_code
-from wireproof.model.sound import unsound
 
 Step = Callable[[dict[str, Any]], dict[str, Any]]
 

@@ -11,9 +11,9 @@ import msgspec
 from wireproof.files.hostile import read_bounded, replace_file
 from wireproof.model.dossier import DOSSIER_KIND, DOSSIER_SCHEMA, Dossier, beyond
 from wireproof.model.errors import BadInput, made_by_newer
-from wireproof.model.fabric import Fabric
+from wireproof.model.frames import unsound
 from wireproof.model.json_reader import decode_json
-from wireproof.model.sound import unsound
+from wireproof.model.located import Fabric
 from wireproof.model.stored import KIND, SCHEMA, StoredResult
 from wireproof.store.load import head_of
 

@@ -30,9 +30,9 @@ from wireproof.model.finding import (
     worst,
     worst_proof,
 )
-from wireproof.model.gate import NodeVerdict
 from wireproof.model.located import Located, Metric
 from wireproof.model.run import Run
+from wireproof.model.stored import NodeVerdict
 
 
 def node_verdicts(

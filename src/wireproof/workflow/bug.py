@@ -47,7 +47,7 @@ def _place(error: BaseException) -> str:
 
 def _kept(error: BaseException) -> str:
     """Write the traceback to a file; return its path, or "" if it cannot be written."""
-    from wireproof.files.private import private_file
+    from wireproof.files.held import private_file
 
     system = f"Python {platform.python_version()}, {platform.platform()}"
     head = f"wireproof {version()}, {system}\n{sys.argv}\n\n"

@@ -12,9 +12,8 @@ from pathlib import Path
 from pkgutil import resolve_name
 
 from wireproof.files.aside import ends_within
-from wireproof.files.held import held_folder, within
+from wireproof.files.held import held_folder, within, written_by_others
 from wireproof.files.hostile import read_bounded
-from wireproof.files.private import written_by_others
 from wireproof.model.errors import BadInput
 from wireproof.model.site import HEADS, CatalogueFile, use_site
 from wireproof.model.toml import line_of, line_of_field, read_toml

@@ -14,7 +14,7 @@ import msgspec
 from wireproof.locate.causes.properties import fact_requests
 from wireproof.model.claim import first_rail
 from wireproof.model.errors import BadInput, CouldNotMeasure
-from wireproof.model.fabric import Fabric
+from wireproof.model.located import Fabric
 from wireproof.model.plan import FactRequest, ModelFault, Point, Policy
 from wireproof.physics.table import link_from_name
 from wireproof.plan.pace import affordable, covering, paced
@@ -23,8 +23,7 @@ from wireproof.settings.options import Profile
 from wireproof.store.snapshot import SETTINGS
 from wireproof.workflow.job_facts import REQUESTS, quick
 from wireproof.workflow.reporter import Reporter
-from wireproof.workflow.result_folder import result_folder
-from wireproof.workflow.resume import remember, stored_seed
+from wireproof.workflow.resume import remember, result_folder, stored_seed
 from wireproof.workflow.session.launch import install_for
 from wireproof.workflow.session.screen_plan import crowded, screen_points
 from wireproof.workflow.session.session import Session

@@ -7,8 +7,8 @@ from decimal import Decimal
 import msgspec
 
 from wireproof.model.claim import Limits, LinkClaim
-from wireproof.model.conversion import Converted, ConvertedRow, LinkShares
 from wireproof.model.errors import BadInput
+from wireproof.model.quantity import Converted, ConvertedRow, LinkShares
 from wireproof.physics import limits
 from wireproof.physics.bounds import bounds_of
 from wireproof.physics.rails import claim_of_rails

@@ -16,7 +16,7 @@ from wireproof.model.topology import Fault, Network, Topology
 from wireproof.plan.sweep import numbered, sweep
 from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.result import MeasuredPart, Result, keep_result
-from wireproof.workflow.result_folder import result_folder
+from wireproof.workflow.resume import result_folder
 from wireproof.workflow.session.disturbed import run_settled
 from wireproof.workflow.session.run import run_session
 from wireproof.workflow.session.screen import run_screen

@@ -15,7 +15,7 @@ from wireproof.verdict.catalogue import CatalogueEntry, causes, findings, known_
 
 if TYPE_CHECKING:
     from wireproof.lint.rule import Rule
-    from wireproof.model.lint import LintFinding
+    from wireproof.model.finding import LintFinding
     from wireproof.model.setting import Setting
     from wireproof.workflow.documents.lists import Explanations
 

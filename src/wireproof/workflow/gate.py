@@ -20,8 +20,7 @@ from wireproof.files.aside import answer_aside
 from wireproof.files.hostile import remove_file, replace_file
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.finding import Verdict, worst
-from wireproof.model.gate import Gate, NodeVerdict, seconds_of
-from wireproof.model.stored import StoredPart, StoredResult
+from wireproof.model.stored import Gate, NodeVerdict, StoredPart, StoredResult, seconds_of
 from wireproof.report.json.encode import json_text
 from wireproof.report.names import fold
 from wireproof.settings.hosts import parse_hosts

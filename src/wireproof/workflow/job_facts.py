@@ -164,7 +164,7 @@ def with_firmware(
     """
     if not bmcs:
         return list(answers)
-    from wireproof.bmc.collect import collect_firmware  # imports TLS, which few calls need
+    from wireproof.bmc.bios import collect_firmware  # imports TLS, which few calls need
 
     many = f"{len(bmcs)} BMCs" if len(bmcs) > 1 else f"the BMC of {bmcs[0].host}"
     unchecked = ", whose certificates are not checked" if bmcs[0].insecure else ""

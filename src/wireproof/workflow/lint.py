@@ -17,7 +17,7 @@ from wireproof.lint.kinds import KINDS
 from wireproof.lint.rule import Kind
 from wireproof.lint.settings import with_settings
 from wireproof.model.errors import BadInput, CouldNotMeasure
-from wireproof.model.lint import LintFinding, LintReport
+from wireproof.model.finding import LintFinding, LintReport
 from wireproof.model.site import site_texts
 from wireproof.report.names import clean
 from wireproof.workflow.audit import settings_by_id

@@ -21,8 +21,7 @@ from wireproof.locate.screen.sweep import screen
 from wireproof.locate.topology import against
 from wireproof.locate.world import World
 from wireproof.model.errors import BadInput, CouldNotMeasure
-from wireproof.model.fabric import Fabric
-from wireproof.model.located import Located, Metric
+from wireproof.model.located import Fabric, Located, Metric
 from wireproof.model.quantity import counted
 from wireproof.model.run import Run
 from wireproof.model.toml import LARGEST, read_toml

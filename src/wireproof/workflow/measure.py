@@ -31,7 +31,7 @@ from wireproof.workflow.judge_statistics import with_statistics
 from wireproof.workflow.prove.statistics import collected, statistics_folder
 from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.result import MeasuredPart, Result, keep_result
-from wireproof.workflow.result_folder import result_folder
+from wireproof.workflow.resume import result_folder
 from wireproof.workflow.session.disturbed import run_settled
 from wireproof.workflow.session.planned import Planned
 from wireproof.workflow.session.session import Session

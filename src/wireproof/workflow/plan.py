@@ -14,8 +14,7 @@ from wireproof.model.errors import BadInput
 from wireproof.settings.row import as_path
 
 if TYPE_CHECKING:
-    from wireproof.model.footprint import Footprint
-    from wireproof.model.planning import Pfc, Scale, Validation
+    from wireproof.model.planning import Footprint, Pfc, Scale, Validation
     from wireproof.plan.footprint.compute import QpLimit
     from wireproof.plan.pfc import HeadroomOptions
 

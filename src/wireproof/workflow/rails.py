@@ -27,7 +27,7 @@ from wireproof.verdict.rail_gain import gain_of, goodput_of, judge_gain
 from wireproof.verdict.run.plateau import fills_link
 from wireproof.workflow.measure import Prepared, prepare
 from wireproof.workflow.reporter import Reporter
-from wireproof.workflow.result_folder import result_folder
+from wireproof.workflow.resume import result_folder
 from wireproof.workflow.session.launch import command_of
 from wireproof.workflow.session.rounds import Rounds, sealed
 from wireproof.workflow.specification import MeasureSpecification

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from wireproof.model.errors import BadInput, CouldNotMeasure
-from wireproof.model.fabric import Fabric
 from wireproof.model.finding import Verdict, worst
+from wireproof.model.located import Fabric
 from wireproof.model.stored import Conclusion, StoredResult
 from wireproof.report.judged_run import JudgedRun
 from wireproof.store.manifest import is_sealed
@@ -14,7 +14,7 @@ from wireproof.store.result import RESULT
 from wireproof.store.snapshot import SETTINGS
 from wireproof.workflow.audit import AuditSpecification, audit
 from wireproof.workflow.disclosure import with_disclosures
-from wireproof.workflow.dossier.intact import unaltered
+from wireproof.workflow.dossier.signature import unaltered
 from wireproof.workflow.export import Form, default_target, exported
 from wireproof.workflow.joined import with_settings
 from wireproof.workflow.reporter import LoggingReporter, Reporter

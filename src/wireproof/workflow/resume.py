@@ -7,20 +7,26 @@ resuming.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import os
 import shlex
-from collections.abc import Collection, Mapping, Sequence
+import stat
+import tempfile
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
 import msgspec
 
+from wireproof.files.held import make_folder
 from wireproof.files.hostile import read_bounded, replace_file
-from wireproof.model.errors import BadInput
+from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.json_reader import decode_json
 from wireproof.settings.options import ROWS
 from wireproof.settings.resolve import PREFIX, SETTINGS
 from wireproof.workflow.reporter import Reporter
+from wireproof.workflow.session.session import Storage
 
 ASKED = "asked.json"
 RESUMABLE = ("check",)
@@ -254,3 +260,88 @@ def _seed_of_plan(folder: Path) -> int | None:
     for path in sorted(folder.glob("run*/run.json")):
         return load_document(path.parent).plan.seed
     return None
+
+
+# --- The folder that a job's records and page are written to: private to the current user.
+
+
+@contextlib.contextmanager
+def result_folder(storage: Storage, name: str, reporter: Reporter) -> Iterator[Path]:
+    """Yield the folder of a job: that of ``storage``, or a new folder named after ``name``.
+
+    If nothing is to be kept, it is a temporary folder, removed at the end of the block.
+
+    An empty folder is removed. Raises ``BadInput`` if the folder is not empty, unless the run in it
+    is resumed.
+    """
+    if not storage.kept:
+        with tempfile.TemporaryDirectory(prefix="wireproof-") as scratch:
+            try:
+                yield Path(scratch)
+            except KeyboardInterrupt:
+                reporter.warn("nothing is kept: give --out to keep what is measured.")
+                raise
+        return
+    out = _opened(storage, name, reporter)
+    try:
+        yield out
+    except KeyboardInterrupt:
+        if any(out.iterdir()):
+            reporter.warn(f"what was measured is kept in {out}; {how_to_go_on(out)}.")
+        raise
+    finally:
+        with contextlib.suppress(OSError):
+            out.rmdir()
+
+
+def _opened(storage: Storage, name: str, reporter: Reporter) -> Path:
+    out = storage.folder
+    if out is None:
+        if storage.resume:
+            raise BadInput("--resume needs the --out folder of the run to continue.")
+        out = Path(f"wireproof-{name}-{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{os.getpid()}")
+    try:
+        if out.exists() and not storage.resume and any(out.iterdir()):
+            raise BadInput(
+                f"the folder {out} is not empty: give another --out, or --resume to continue the"
+                " run in it."
+            )
+        _private(out, reporter, change=storage.may_change_mode)
+    except (NotADirectoryError, FileExistsError) as error:
+        raise BadInput(f"{out} is not a folder: give another --out.") from error
+    except OSError as error:
+        raise CouldNotMeasure(
+            f"the folder {out} cannot be made: {error.strerror}. Give another --out."
+        ) from error
+    return out
+
+
+def _private(out: Path, reporter: Reporter, *, change: bool) -> None:
+    """Create the folder, or take over an existing folder of ours, with mode 0700.
+
+    Raises ``BadInput`` if it belongs to another user.
+
+    Anyone who can write into it could plant links that our records would be written through. With
+    ``change`` False the mode of an existing folder is not changed (a settings file in the current
+    folder named it), and a folder that is open to others is refused.
+    """
+    make_folder(out, 0o700)
+    folder = os.open(out, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        status = os.fstat(folder)
+        if status.st_uid != os.geteuid():
+            raise BadInput(
+                f"the folder {out} belongs to the user with the ID {status.st_uid}: give another"
+                " --out."
+            )
+        if status.st_mode & 0o077 and not change:
+            raise BadInput(
+                f"the folder {out} is open to others: give it with --out, or make it yours (chmod"
+                " 700)."
+            )
+        if status.st_mode & 0o077:
+            os.fchmod(folder, 0o700)
+            mode = f"{stat.S_IMODE(status.st_mode):04o}"
+            reporter.say(f"the folder {out} was open to others (mode {mode}); now it is 0700")
+    finally:
+        os.close(folder)

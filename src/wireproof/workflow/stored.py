@@ -12,8 +12,8 @@ import msgspec
 
 from wireproof.model.claim import Claim, Criteria
 from wireproof.model.errors import BadInput
-from wireproof.model.fabric import Fabric
 from wireproof.model.finding import Judgement
+from wireproof.model.located import Fabric
 from wireproof.model.run import Run
 from wireproof.model.stored import Conclusion, StoredPart, StoredResult
 from wireproof.physics.table import with_constants

@@ -30,9 +30,8 @@ from wireproof.locate.screen.screened import (
     screened_blame,
 )
 from wireproof.locate.significance import LocateCriteria, as_log
-from wireproof.model.fabric import Fabric
 from wireproof.model.finding import Direction, Link, Node, Port, Subject
-from wireproof.model.located import Blame, Contention, Located, Metric
+from wireproof.model.located import Blame, Contention, Fabric, Located, Metric
 
 _NOT_AGAIN = "not measured again alone: seen in the screen only"
 _NOT_NOW = (

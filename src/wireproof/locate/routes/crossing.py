@@ -14,9 +14,8 @@ import numpy as np
 
 from wireproof.locate.samples import Flags, Floats, Longs, Samples
 from wireproof.locate.topology.nodes import positions, switch_of, uplinks
-from wireproof.model.fabric import Fabric
 from wireproof.model.finding import Node, Port, Switch
-from wireproof.model.located import Blame, Direction, Stage
+from wireproof.model.located import Blame, Direction, Fabric, Stage
 
 # --- Leaves whose nodes are all slow: blame the switch.
 

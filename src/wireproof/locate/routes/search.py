@@ -16,9 +16,8 @@ from wireproof.locate.routes.cover import Culprit, Cut, Key, Stain, best_cover, 
 from wireproof.locate.routes.crossing import View, crossing, guesses, settled, sharing
 from wireproof.locate.samples import Flags, Floats, Ints, Samples
 from wireproof.locate.significance import MEDIAN_FACTOR, LocateCriteria, as_log, as_slowdown
-from wireproof.model.fabric import Fabric
 from wireproof.model.finding import Link, Switch
-from wireproof.model.located import Blame, Direction
+from wireproof.model.located import Blame, Direction, Fabric
 from wireproof.model.quantity import percent
 
 # --- Blames of slow links and switches, with evidence sentences.

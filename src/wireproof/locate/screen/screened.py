@@ -30,9 +30,8 @@ from wireproof.locate.significance import (
     quantile,
     upper_tail,
 )
-from wireproof.model.fabric import Fabric
 from wireproof.model.finding import Node, Port, Subject, Switch
-from wireproof.model.located import Blame, Direction, Located, Metric
+from wireproof.model.located import Blame, Direction, Fabric, Located, Metric
 
 _TAIL_REACH = 0.9
 _CLEAN = 0.25

@@ -11,7 +11,7 @@ from wireproof.locate.samples import Flags, Floats, Indices, Ints, Samples, grou
 from wireproof.locate.screen.effects import Ports, fine_strata, levels_of
 from wireproof.locate.significance import robust_scale
 from wireproof.locate.topology.nodes import switch_of
-from wireproof.model.fabric import Fabric
+from wireproof.model.located import Fabric
 
 ALL, ONE_SWITCH, ACROSS, UNPLACED = "all pairs", "one switch", "across leaves", "place unknown"
 

@@ -26,8 +26,7 @@ from wireproof.locate.screen.screened import (
 from wireproof.locate.screen.strata import ONE_SWITCH, Kinds, Paths, one_kind, paths_of, places_of
 from wireproof.locate.screen.unsteady import unsteady_ports
 from wireproof.locate.significance import LocateCriteria, as_log, as_slowdown, robust_scale
-from wireproof.model.fabric import Fabric
-from wireproof.model.located import Blame, Located, Tier
+from wireproof.model.located import Blame, Fabric, Located, Tier
 from wireproof.model.quantity import percent, throughput
 
 # --- Results for all nodes together: which are missing, what each kind of path reaches,

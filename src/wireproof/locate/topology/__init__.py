@@ -10,7 +10,7 @@ from wireproof.locate.topology.lldp import COLLECT, read_lldp
 from wireproof.locate.topology.nodes import against, leaf_numbers
 from wireproof.locate.topology.written import read_own, read_slurm
 from wireproof.model.errors import BadInput
-from wireproof.model.fabric import Fabric
+from wireproof.model.located import Fabric
 
 __all__ = [
     "FORMS",

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import NoReturn
 
 from wireproof.model.errors import BadInput
-from wireproof.model.fabric import Attachment, Cable, Fabric
+from wireproof.model.located import Attachment, Cable, Fabric
 
 MOST_NAMES = 200_000
 """More nodes or switches than any machine has. A larger set is a typing error (``n[0-9999999]``)

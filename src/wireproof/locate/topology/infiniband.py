@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from wireproof.locate.topology.build import Builder, short
 from wireproof.model.errors import BadInput
-from wireproof.model.fabric import Fabric
+from wireproof.model.located import Fabric
 from wireproof.physics.table import LANE_GBPS
 
 _BLOCK = re.compile(

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 from wireproof.locate.topology.build import Builder, expand
 from wireproof.model.errors import BadInput
-from wireproof.model.fabric import Fabric
+from wireproof.model.located import Fabric
 
 _KEY = re.compile(r"lldp\.(.{1,64}?)\.(chassis|port)\.([a-z-]{1,32})(?:\.[a-z-]{1,32})?=(.{0,255})")
 _INTERFACE = re.compile(r"Interface:\s{1,20}([^,\s]{1,64})")

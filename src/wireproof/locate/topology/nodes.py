@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from wireproof.locate.topology.build import short
-from wireproof.model.fabric import Attachment, Fabric
+from wireproof.model.located import Attachment, Fabric
 
 
 def switch_of(fabric: Fabric | None) -> dict[str, str]:

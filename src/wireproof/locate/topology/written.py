@@ -10,7 +10,7 @@ from typing import Any
 
 from wireproof.locate.topology.build import Builder, expand, short
 from wireproof.model.errors import BadInput
-from wireproof.model.fabric import Fabric
+from wireproof.model.located import Fabric
 from wireproof.model.toml import read_toml
 
 

@@ -5,15 +5,16 @@ from collections.abc import Iterable, Mapping
 from typing import Literal, NamedTuple, TypedDict, Unpack
 
 from wireproof.model.errors import BadInput
-from wireproof.model.footprint import (
+from wireproof.model.planning import (
+    Bounds,
     Footprint,
     FootprintPart,
     FormulaSetting,
     LimitCheck,
     Peers,
     Sums,
+    exactly,
 )
-from wireproof.model.planning import Bounds, exactly
 from wireproof.plan.footprint.modes import MODES, JobShape, Mode
 from wireproof.plan.numbers import MOST_NODES, MOST_PPN, MOST_RANKS, chosen, whole
 

@@ -22,8 +22,7 @@ from collections.abc import Callable, Mapping
 import msgspec
 
 from wireproof.model.errors import BadInput
-from wireproof.model.footprint import FootprintPart, Unit
-from wireproof.model.planning import Bounds, exactly
+from wireproof.model.planning import Bounds, FootprintPart, Unit, exactly
 from wireproof.model.site import packaged
 from wireproof.model.toml import read_rows
 

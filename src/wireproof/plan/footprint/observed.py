@@ -11,9 +11,8 @@ from typing import Any
 import msgspec
 
 from wireproof.model.errors import BadInput
-from wireproof.model.footprint import Footprint, FootprintPart, Observed, QpReading
 from wireproof.model.json_reader import decode_json
-from wireproof.model.planning import Bounds
+from wireproof.model.planning import Bounds, Footprint, FootprintPart, Observed, QpReading
 
 # --- Parse the output of ``rdma resource show`` on one node, as text or JSON. Pure.
 #

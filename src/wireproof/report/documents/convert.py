@@ -5,7 +5,7 @@ links.
 from collections.abc import Iterable, Iterator
 
 from wireproof.model.claim import LinkClaim
-from wireproof.model.conversion import Converted, LinkShares
+from wireproof.model.quantity import Converted, LinkShares
 from wireproof.report.document import Document, Head, Part, Row, Section, Table, Text
 
 _ROWS = (Head("value", 9, left=True), Head("arithmetic", 8, left=True))

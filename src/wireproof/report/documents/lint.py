@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator
 
-from wireproof.model.lint import LintFinding, LintReport
+from wireproof.model.finding import LintFinding, LintReport
 from wireproof.model.quantity import counted
 from wireproof.report.document import Bar, Document, Findings, Head, Item, Part, Row, Table, Tone
 from wireproof.report.names import clean

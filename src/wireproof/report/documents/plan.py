@@ -4,16 +4,19 @@ its limits of validity.
 
 from collections.abc import Iterable, Sequence
 
-from wireproof.model.footprint import Footprint, LimitCheck, Observed, Sums
 from wireproof.model.planning import (
     Bounds,
     CableFit,
     Configured,
+    Footprint,
+    LimitCheck,
+    Observed,
     Parameter,
     Pfc,
     Prediction,
     Scale,
     ScreenDesign,
+    Sums,
     Validation,
 )
 from wireproof.model.quantity import counted, short_time, volume

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from wireproof.model import quantity
-from wireproof.model.gate import seconds_of
 from wireproof.model.history import Number, NumberChange, SeriesTrend
+from wireproof.model.stored import seconds_of
 from wireproof.report.figure.chart import Axis, Chart, ChartStep, Line, Mark, plain
 from wireproof.report.names import clean
 

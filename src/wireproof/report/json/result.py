@@ -11,7 +11,6 @@ import msgspec
 
 from wireproof.model.atlas import Place
 from wireproof.model.claim import Claim, Criteria, Limits
-from wireproof.model.disclosure import Disclosure
 from wireproof.model.errors import Problem
 from wireproof.model.finding import Finding, GroupVerdict, Judgement, PairVerdict, Proof, Verdict
 from wireproof.model.located import Located
@@ -29,7 +28,7 @@ from wireproof.model.record import (
     Quantiles,
 )
 from wireproof.model.run import Provenance, Run
-from wireproof.model.setting import Audit
+from wireproof.model.setting import Audit, Disclosure
 from wireproof.model.tuning import Standing
 from wireproof.report.flows import NicTraffic, flows
 from wireproof.report.group_rows import group_row

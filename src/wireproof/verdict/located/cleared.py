@@ -13,9 +13,8 @@ import numpy as np
 
 from wireproof.locate.samples import Samples
 from wireproof.locate.screen.strata import places_of, tiers_of
-from wireproof.model.fabric import Fabric
 from wireproof.model.finding import Judgement, Node, PairVerdict, Port, Route, Subject
-from wireproof.model.located import Located, Tier
+from wireproof.model.located import Fabric, Located, Tier
 
 _ONE_WAY = ("stream", "put")
 _REACH = 3.0

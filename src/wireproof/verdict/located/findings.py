@@ -8,7 +8,6 @@ from dataclasses import replace
 import msgspec
 
 from wireproof.model.claim import Claim, Criteria, is_several
-from wireproof.model.fabric import Fabric
 from wireproof.model.finding import (
     Both,
     Finding,
@@ -21,7 +20,7 @@ from wireproof.model.finding import (
     rank,
     worst,
 )
-from wireproof.model.located import Blame, Located
+from wireproof.model.located import Blame, Fabric, Located
 from wireproof.verdict.catalogue import CATALOGUE
 from wireproof.verdict.issue import SLOW, Issue, merge, overall
 from wireproof.verdict.located.cleared import by_design, good_alone, harmless

@@ -25,7 +25,6 @@ from wireproof.store.result import DOSSIER, RESULT, read_dossier
 from wireproof.store.seal import table_differences
 from wireproof.verdict.node import node_verdicts
 from wireproof.version import version
-from wireproof.workflow.dossier.intact import listing, unaltered
 from wireproof.workflow.dossier.seal import (
     CRITERIA,
     DISCLOSURE,
@@ -35,7 +34,7 @@ from wireproof.workflow.dossier.seal import (
     program_digest,
     rules_digest,
 )
-from wireproof.workflow.dossier.signature import checked
+from wireproof.workflow.dossier.signature import checked, listing, unaltered
 from wireproof.workflow.report import Rejudged, judged_anew
 from wireproof.workflow.result import PAGE
 from wireproof.workflow.stored import conclusions, merged_records, stored_in

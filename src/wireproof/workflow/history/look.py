@@ -16,7 +16,6 @@ from wireproof.files.held import held_folder, within
 from wireproof.locate.significance import as_student
 from wireproof.model.errors import BadInput
 from wireproof.model.finding import Verdict
-from wireproof.model.gate import seconds_of
 from wireproof.model.history import (
     GOOD,
     Claimed,
@@ -27,6 +26,7 @@ from wireproof.model.history import (
     Regression,
     Trend,
 )
+from wireproof.model.stored import seconds_of
 from wireproof.settings.hosts import parse_hosts
 from wireproof.store.history import INDEX, LOG, RESULTS, entries, remove_entries
 from wireproof.store.result import read_result

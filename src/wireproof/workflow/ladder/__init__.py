@@ -27,7 +27,7 @@ from wireproof.workflow.ladder.launched import (
     methods_of,
 )
 from wireproof.workflow.reporter import Reporter
-from wireproof.workflow.result_folder import result_folder
+from wireproof.workflow.resume import result_folder
 from wireproof.workflow.session.rounds import sealed
 from wireproof.workflow.target.target import Target
 

@@ -14,9 +14,9 @@ from typing import Any, Literal
 import msgspec
 
 from wireproof.model.errors import BadInput
-from wireproof.model.fabric import Fabric
 from wireproof.model.finding import Verdict
 from wireproof.model.history import Entry
+from wireproof.model.located import Fabric
 from wireproof.store.history import INDEX, RESULTS, each_entry
 from wireproof.store.result import read_fabrics
 

@@ -29,7 +29,7 @@ from wireproof.workflow.pfc.host_files import commands_of, settings_of
 from wireproof.workflow.prove.command import ProofSpecification, run_command
 from wireproof.workflow.prove.watch import NOWHERE, Sinks, Watch, allow_files
 from wireproof.workflow.reporter import Reporter
-from wireproof.workflow.result_folder import result_folder
+from wireproof.workflow.resume import result_folder
 from wireproof.workflow.session.rounds import launched_once
 from wireproof.workflow.session.session import Method, Storage
 from wireproof.workflow.target.target import Target, launcher_environment

@@ -17,14 +17,14 @@ import msgspec
 from wireproof.files.hostile import read_bounded, replace_file
 from wireproof.model.claim import rails_of
 from wireproof.model.errors import BadInput
+from wireproof.model.frames import unsound
 from wireproof.model.json_reader import decode_json
 from wireproof.model.pfc import Headroom, PfcLoad, PfcRecord, PfcReport, PfcSettings
-from wireproof.model.sound import unsound
 from wireproof.model.traffic import CounterMark, Watched
 from wireproof.plan.pfc import pfc
-from wireproof.settings.durations import parse_duration
 from wireproof.settings.hosts import check_nic
 from wireproof.settings.options import Options
+from wireproof.settings.sizes import parse_duration
 from wireproof.verdict.pfc.judge import judge_pfc, read
 from wireproof.workflow.pfc.host_files import Stored, hosts_in, printed_of, read_host, settings_of
 from wireproof.workflow.pfc.live import Incast, LiveSpecification, check_incast, record_live, refuse

@@ -6,7 +6,7 @@ from wireproof.workflow.prove.command import (
     ProvedCommand,
     prove_command,
 )
-from wireproof.workflow.prove.servers import Companion
+from wireproof.workflow.prove.hosts import Companion
 from wireproof.workflow.prove.specification import ProofOptions, prove, specification
 
 __all__ = [

@@ -24,7 +24,7 @@ from wireproof.model.series import Series
 from wireproof.model.traffic import Traffic, TrafficVerdict
 from wireproof.report.json.proof import ProofDocument, proof_document
 from wireproof.verdict.external.watched import judge_traffic
-from wireproof.workflow.prove.servers import Companion, start_servers
+from wireproof.workflow.prove.hosts import Companion, start_servers
 from wireproof.workflow.prove.statistics import (
     CollectedFiles,
     collected,

@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, TypedDict, Unpack
 
 from wireproof.model.claim import LinkClaim
 from wireproof.model.errors import BadInput
-from wireproof.settings.durations import parse_duration
 from wireproof.settings.hosts import parse_hosts
 from wireproof.settings.options import Options
 from wireproof.settings.resolve import resolve
+from wireproof.settings.sizes import parse_duration
 from wireproof.workflow.prove.command import ProofSpecification, prove_command, usual_results
-from wireproof.workflow.prove.hosts import entered_node, target_of_command
-from wireproof.workflow.prove.servers import Companion
+from wireproof.workflow.prove.hosts import Companion, entered_node, target_of_command
 from wireproof.workflow.reporter import LoggingReporter, Reporter
 from wireproof.workflow.target.resolve import reader_prefix
 from wireproof.workflow.target.target import Target

@@ -15,8 +15,7 @@ from wireproof.locate.from_run import reasons_of, samples_of
 from wireproof.locate.screen.screened import Screened
 from wireproof.locate.screen.sweep import screen
 from wireproof.model.errors import BadInput, CouldNotMeasure
-from wireproof.model.fabric import Fabric
-from wireproof.model.located import Metric
+from wireproof.model.located import Fabric, Metric
 from wireproof.model.plan import Point
 from wireproof.model.run import Run
 from wireproof.plan.sweep import numbered

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from wireproof.model.fabric import Fabric
+from wireproof.model.located import Fabric
 from wireproof.model.plan import Point, Policy
 from wireproof.plan.schedule import (
     Pair,

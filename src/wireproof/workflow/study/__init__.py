@@ -40,7 +40,7 @@ from wireproof.study.path import agreed_rails
 from wireproof.study.readback import Said, complaint, readbacks
 from wireproof.workflow.catalogue import refuse_slow_patterns
 from wireproof.workflow.reporter import Reporter
-from wireproof.workflow.result_folder import result_folder
+from wireproof.workflow.resume import result_folder
 from wireproof.workflow.study.launching import COUNTS, Launcher, StudySpecification, heard
 from wireproof.workflow.study.libraries import libraries, library_called
 

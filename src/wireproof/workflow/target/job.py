@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from wireproof.launch.schedulers.allocation import Allocation
 from wireproof.launch.schedulers.slurm_job import JobRequest, JobState, allocate, release
 from wireproof.model.errors import BadInput
-from wireproof.settings.durations import parse_duration, time_limit_s
 from wireproof.settings.hosts import fold_hosts, parse_hosts
 from wireproof.settings.options import ROWS, Options
+from wireproof.settings.sizes import parse_duration, time_limit_s
 from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.resume import ASKED, recall
 from wireproof.workflow.target.resolve import allocated

@@ -19,7 +19,7 @@ from wireproof.files.hostile import read_bounded
 from wireproof.files.programs import by_path
 from wireproof.model.claim import LinkClaim, first_rail
 from wireproof.model.errors import BadInput
-from wireproof.model.fabric import Fabric
+from wireproof.model.located import Fabric
 from wireproof.settings.options import Options
 from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.target.target import Target, lab_target, this_machine

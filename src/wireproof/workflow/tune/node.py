@@ -1,19 +1,162 @@
 """Runs ``wireproof-node tune`` on the hosts of a target; no other module starts it."""
 
 import re
-from collections.abc import Mapping
+import subprocess
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from wireproof.instrument.changes import ask_hosts, write_change_set
+import msgspec
+
+from wireproof.files.programs import by_path
 from wireproof.instrument.facts import Collected, collect
+from wireproof.instrument.plan_text import encode_value
 from wireproof.launch.engines import find_program
 from wireproof.model.errors import BadInput
 from wireproof.model.plan import FactRequest
-from wireproof.model.tuning import ChangeSet, HostTuned
+from wireproof.model.secrets import clean_text
+from wireproof.model.tuning import (
+    Change,
+    ChangeAnswer,
+    ChangeSet,
+    HostTuned,
+    SetAnswer,
+    decode_answer,
+)
 from wireproof.workflow.audit import hosts_of, more_of_source, reader_argv
 from wireproof.workflow.target.target import Target, reach
+
+# --- Apply change sets on many hosts: ``wireproof-node tune`` on each, without Python there.
+
+# --- The text of a change set, as ``wireproof-node tune apply`` reads it. Pure.
+#
+# The format is that of plans: a statement on each line, docs/reference/engine-interface.md.
+
+
+def write_change_set(wanted: ChangeSet) -> str:
+    """Return the text of the request; it ends with a newline."""
+    return "\n".join(_lines(wanted)) + "\n"
+
+
+def _lines(wanted: ChangeSet) -> Iterator[str]:
+    who = encode_value(wanted.by)
+    yield f"set id={encode_value(wanted.id)} by={who} timeout_s={wanted.timeout_s}"
+    for change in wanted.changes:
+        yield _change(change)
+    for keep in wanted.keeps:
+        yield f"keep path={encode_value(keep.path)} text={encode_value(keep.text)}"
+
+
+def _change(change: Change) -> str:
+    words = [
+        f"change id={encode_value(change.id)}",
+        f"kind={change.kind}",
+        f"value={encode_value(change.value)}",
+    ]
+    if change.kind == "file":
+        words += [f"path={encode_value(change.path)}", f"form={change.form}"]
+        words += _listed("coupled", change.coupled)
+    else:
+        words += _listed("read", change.read)
+        words += [f"section={encode_value(change.section)}"] if change.section else []
+        words += [f"key={encode_value(change.key)}", *_listed("write", change.write)]
+    return " ".join(words)
+
+
+def _listed(key: str, items: Iterable[str]) -> list[str]:
+    text = ",".join(map(encode_value, items))
+    return [f"{key}={text}"] if text else []
+
+
+FANOUT = 32
+PATIENCE_S = 180.0
+"""Time for 4096 changes with two waits for the disk each, on a slow disk."""
+LARGEST = 32 << 20
+"""Largest answer of a host in bytes."""
+_WORDS = {
+    126: "wireproof-node cannot be run there",
+    127: "wireproof-node is not there",
+    255: "it could not be reached",
+}
+_SIGNALS = range(1, 65)
+_OWN = "wireproof-node: "
+
+
+def ask_hosts(
+    argv_of: Mapping[str, Sequence[str]], text_of: Mapping[str, str] | None = None
+) -> list[HostTuned]:
+    """Run the commands of all hosts, ``FANOUT`` at a time. ``text_of``: standard input of a host's
+    command.
+
+    A host that does not answer, or not completely, has a ``problem``; its answers before that are
+    kept.
+    """
+    texts = text_of or {}
+
+    def one(item: tuple[str, Sequence[str]]) -> HostTuned:
+        host, argv = item
+        return _one(host, argv, texts.get(host, "").encode())
+
+    with ThreadPoolExecutor(min(FANOUT, max(1, len(argv_of)))) as pool:
+        return list(pool.map(one, argv_of.items()))
+
+
+def _one(host: str, argv: Sequence[str], text: bytes) -> HostTuned:
+    try:
+        done = subprocess.run(
+            **by_path(argv), input=text, capture_output=True, timeout=PATIENCE_S, check=False
+        )
+    except subprocess.TimeoutExpired as error:
+        late = f"it did not answer within {PATIENCE_S:g} s"
+        return _answered(host, error.stdout or b"", late, 4)
+    except OSError as error:
+        return HostTuned(
+            host=host, problem=f"{argv[0]} cannot be started: {error.strerror}", status=4
+        )
+    found = _answered(host, done.stdout, "", done.returncode)
+    if done.returncode == 0 or (done.returncode == 1 and found.sets):
+        return found
+    return msgspec.structs.replace(found, problem=_problem(done.returncode, done.stderr))
+
+
+def _problem(status: int, stderr: bytes) -> str:
+    """Return why the command failed: its message, else the meaning of its status."""
+    said = clean_text(stderr[-600:], 300)
+    _, own, sentence = said.rpartition(_OWN)  # a login's banner may come first
+    if own:
+        return sentence
+    signal = -status if status < 0 else status - 128  # that of a shell or agent in between
+    if signal in _SIGNALS:
+        what = f"it was killed by signal {signal}"
+    else:
+        what = _WORDS.get(status, "it failed")
+    return f"{what}: {said}" if said else f"{what} (status {status})"
+
+
+def _answered(host: str, output: bytes, problem: str, status: int) -> HostTuned:
+    """Return the complete lines that are answers; torn or foreign lines are left out."""
+    sets: list[SetAnswer] = []
+    changes: list[ChangeAnswer] = []
+    of = ""
+    for line in output[:LARGEST].split(b"\n"):
+        if not line.startswith(b"{"):
+            continue
+        try:
+            answer = decode_answer(line)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            continue
+        if isinstance(answer, SetAnswer):
+            sets.append(answer)
+            of = answer.id
+        else:
+            changes.append(msgspec.structs.replace(answer, of=of))
+    if len(sets) == 1:  # but for status a set comes behind its changes
+        changes = [msgspec.structs.replace(one, of=sets[0].id) for one in changes]
+    changes = list(dict.fromkeys(changes))  # a refusal may be said when it comes and at the end
+    return HostTuned(host=host, sets=sets, changes=changes, problem=problem, status=status)
+
 
 __all__ = [
     "JournalPlace",

@@ -32,11 +32,10 @@ from wireproof.settings.hosts import fold_hosts
 from wireproof.settings.options import Options
 from wireproof.store.snapshot import is_snapshot
 from wireproof.tune.bios import firmware_wishes, with_attributes
-from wireproof.tune.carrying import CONNECTIONS, coupled_with, having, ssh_addresses
+from wireproof.tune.carrying import CONNECTIONS, coupled_with, having, read_plan, ssh_addresses
 from wireproof.tune.export import FORMS, ansible
 from wireproof.tune.named import Named, named_all, nowhere
 from wireproof.tune.plan import Allowed, host_plan, of_lab
-from wireproof.tune.read import read_plan
 from wireproof.tune.settings_files import files_of, overruled, settings_files, unread
 from wireproof.tune.wishes import DROP_INS, Wish, requests_of, wishes_of
 from wireproof.workflow.audit import (

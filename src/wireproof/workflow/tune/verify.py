@@ -12,9 +12,8 @@ from wireproof.model.errors import WireproofError
 from wireproof.model.quantity import counted
 from wireproof.model.record import FactFrame
 from wireproof.model.tuning import ChangeAnswer, HostTuned, Residue, ResidueFound, Standing, Tuned
-from wireproof.tune.residue import residue_of, values_asked
 from wireproof.tune.settings_files import files_of, overruled, settings_files, unread
-from wireproof.tune.standing import standing_of
+from wireproof.tune.standing import residue_of, standing_of, values_asked
 from wireproof.workflow.audit import catalogue
 from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.target.target import Target

@@ -14,8 +14,7 @@ from typing import TypeVar
 import msgspec
 
 from wireproof.audit.firmware import BIOS, PENDING, REGISTRY, firmware_of
-from wireproof.bmc.bios import Bios, find_bios, now_and_pending, set_pending
-from wireproof.bmc.collect import texts_of
+from wireproof.bmc.bios import Bios, find_bios, now_and_pending, set_pending, texts_of
 from wireproof.bmc.session import BmcSession
 from wireproof.bmc.talk import BmcFailed
 from wireproof.model.bmc import (

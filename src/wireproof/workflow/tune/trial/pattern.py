@@ -22,7 +22,7 @@ from wireproof.model.plan import TransportKind
 from wireproof.report.judged_run import JudgedRun
 from wireproof.workflow.measure import prepare
 from wireproof.workflow.prove.command import on_target
-from wireproof.workflow.prove.servers import start_servers
+from wireproof.workflow.prove.hosts import start_servers
 from wireproof.workflow.prove.watch import NOWHERE, Watch, allow_files
 from wireproof.workflow.reporter import Quiet, Reporter
 from wireproof.workflow.session.launch import command_of, install_for

@@ -17,7 +17,7 @@ from wireproof.model.finding import (
 )
 from wireproof.verdict.catalogue import CATALOGUE
 
-__all__ = ["SLOW", "Evidence", "Issue", "merge", "overall"]
+__all__ = ["SLOW", "Evidence", "Issue", "as_finding", "merge", "overall", "sorted_findings"]
 
 SLOW = ("below-expectation", "direction-slow", "node-direction-slow")
 """Codes of issues about low goodput."""
@@ -42,18 +42,48 @@ class Issue:
             raise KeyError(f"code {self.code!r} is not in the catalogue")
 
 
+def as_finding(
+    code: str,
+    severity: Severity,
+    message: str,
+    about: Subject | None = None,
+    evidence: Evidence | None = None,
+    *,
+    subject: str = "",
+    advice: str = "",
+) -> Finding:
+    """Return a finding with the catalogue's next action, unless ``advice`` replaces it."""
+    return Finding(
+        code=code,
+        severity=severity,
+        message=message,
+        evidence=evidence or {},
+        advice=advice or CATALOGUE[code].next_action,
+        subject=str(about) if about is not None else subject,
+        about=about,
+    )
+
+
+def sorted_findings(findings: Iterable[Finding]) -> list[Finding]:
+    """Return the worst first, then by the catalogue's order and by subject."""
+    order = {code: place for place, code in enumerate(CATALOGUE)}
+    return sorted(
+        findings,
+        key=lambda one: (rank(one.severity), order.get(one.code, len(order)), one.subject),
+    )
+
+
 def merge(issues: list[Issue]) -> list[Finding]:
     """Return one finding per code, severity and subject.
 
     The worst come first, then by code and subject; the order of the input does not matter.
     """
-    order = {code: place for place, code in enumerate(CATALOGUE)}
-    groups: dict[tuple[int, int, str, str], list[Issue]] = {}
+    groups: dict[tuple[str, str, str, str], list[Issue]] = {}
     for issue in issues:
         subject = issue.subject
-        key = rank(issue.severity), order[issue.code], str(subject), type(subject).__name__
+        key = str(subject), type(subject).__name__, issue.code, issue.severity
         groups.setdefault(key, []).append(issue)
-    return [_finding(groups[key]) for key in sorted(groups)]
+    return sorted_findings(_finding(groups[key]) for key in sorted(groups))
 
 
 def _finding(group: list[Issue]) -> Finding:
@@ -66,15 +96,7 @@ def _finding(group: list[Issue]) -> Finding:
         )
     if points:
         evidence["points"] = [str(point) for point in points]
-    return Finding(
-        code=speaker.code,
-        severity=speaker.severity,
-        message=message,
-        evidence=evidence,
-        advice=CATALOGUE[speaker.code].next_action,
-        subject=str(speaker.subject),
-        about=speaker.subject,
-    )
+    return as_finding(speaker.code, speaker.severity, message, speaker.subject, evidence)
 
 
 def overall(

@@ -21,7 +21,7 @@ from wireproof.locate.causes.properties import (
     properties_of,
     settings_of,
 )
-from wireproof.locate.causes.rules import OVERSUBSCRIBED, ROUTE_BETWEEN, CauseRule
+from wireproof.locate.causes.rules import CauseRule, oversubscribed, route_between
 from wireproof.locate.causes.rules import rules as causes
 from wireproof.locate.causes.signs import CauseSign
 from wireproof.model.claim import first_rail
@@ -349,12 +349,12 @@ class _RunView:
             case Switch() | Link():
                 contended = [one for one in self.located.contention if one.subject == blame.subject]
                 seen = [one.sentence for one in contended][:_MOST_SEEN]
-                return [OVERSUBSCRIBED.of_shape(blame, seen)] if contended else []
+                return [oversubscribed(blame, seen)] if contended else []
             case Route(origin=one, target=other) | Both(one=one, other=other):
                 ends = {*blame.nodes, one, other}
                 slow = (culprit for culprit in self.located.blames if culprit.subject in ends)
                 if not any(isinstance(culprit.about, Node | Port) for culprit in slow):
-                    return [ROUTE_BETWEEN.of_shape(blame)]
+                    return [route_between(blame)]
         return []
 
     def _silence(self, blame: Blame, machines: Sequence[NodeProperties]) -> str:

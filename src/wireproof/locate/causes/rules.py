@@ -4,7 +4,6 @@
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Literal
 
@@ -132,41 +131,35 @@ class CauseRule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         return in_line(entry, node, {"nic": nic})
 
 
-@dataclass(frozen=True)
-class ShapeCause:
-    """A cause that follows from the kind of culprit alone, without counters. ``seen``: the evidence
-    if none is passed.
-    """
-
-    code: str
-    confidence: float
-    sentence: str
-    fix: str
-    seen: str = ""
-
-    def of_shape(self, blame: Blame, evidence: Sequence[str] = ()) -> Cause:
-        return Cause(
-            code=self.code,
-            sentence=self.sentence.format(subject=blame.subject),
-            confidence=self.confidence,
-            fix=self.fix,
-            evidence=list(evidence) or [self.seen],
-        )
+# --- Causes that follow from the kind of culprit alone, without counters.
 
 
-OVERSUBSCRIBED = ShapeCause(
-    "oversubscribed",
-    0.8,
-    "{subject} is slow only while many use it at once",
-    "Nothing to repair: more up-links, or jobs placed below one switch.",
-)
-ROUTE_BETWEEN = ShapeCause(
-    "route-between",
-    0.5,
-    "neither end of {subject} is slow with other partners, so the path between them is slow",
-    "Trace the route between the two (ibtracert, traceroute) and look at the errors of each port.",
-    "slow in this pair only; both ends reach what is expected with their other partners",
-)
+def oversubscribed(blame: Blame, evidence: list[str]) -> Cause:
+    """Return the cause of a link or switch that is slow only among others."""
+    return Cause(
+        code="oversubscribed",
+        confidence=0.8,
+        sentence=f"{blame.subject} is slow only while many use it at once",
+        fix="Nothing to repair: more up-links, or jobs placed below one switch.",
+        evidence=evidence,
+    )
+
+
+def route_between(blame: Blame) -> Cause:
+    """Return the cause of a pair whose ends are fast with other partners."""
+    return Cause(
+        code="route-between",
+        confidence=0.5,
+        sentence=f"neither end of {blame.subject} is slow with other partners, so the path between"
+        " them is slow",
+        fix="Trace the route between the two (ibtracert, traceroute) and look at the errors of each"
+        " port.",
+        evidence=[
+            "slow in this pair only; both ends reach what is expected with their other partners"
+        ],
+    )
+
+
 _FILE = "causes.toml"
 
 

@@ -19,7 +19,7 @@ from wireproof.locate.samples import Flags, Floats, Indices, Longs
 from wireproof.locate.significance import robust_scale
 from wireproof.model.located import Direction
 
-Kind = Literal["link", "spine", "leaf"]
+Kind = Literal["link", "spine", "leaf", "stain"]
 Key = tuple[Kind, Direction, int, int, str]
 """Identity of a culprit: kind, direction, leaf, number, and the rule of the guess."""
 
@@ -35,6 +35,8 @@ class Culprit:
     ``log_p``: adjusted for all hypotheses. ``hit``: the crossing samples that the culprit explains;
     ``slow`` of them are beyond a threshold, compared with the share ``usual`` of all samples.
     ``slowness``: their median log slowness, less what sharing of links explains.
+
+    A ``stain`` is a leaf with one bad up-link of unknown number: ``hit`` of ``total`` samples.
     """
 
     kind: Kind
@@ -47,6 +49,7 @@ class Culprit:
     slow: int
     usual: float
     slowness: float
+    total: int = 0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -257,22 +260,7 @@ _FLOOR = 0.02
 _RARE, _OF_A_LINK = 0.02, 0.25
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Stain:
-    """``hit`` of the leaf's ``own`` samples are slow by ``slowness`` (log); elsewhere the share
-    ``usual`` is that slow.
-    """
-
-    leaf: int
-    direction: Direction
-    hit: Flags
-    own: Flags
-    slowness: float
-    usual: float
-    log_p: float
-
-
-def stains(view: View, values: Floats, active: Flags, log_alpha: float) -> list[Stain]:
+def stains(view: View, values: Floats, active: Flags, log_alpha: float) -> list[Culprit]:
     """Return leaves with a stained direction. ``values``: log slowness of the crossing samples;
     ``active``: samples that count.
 
@@ -328,7 +316,7 @@ def _stain(
     values: Floats,
     use: Flags,
     candidate: _StainedLeaf,
-) -> Stain | None:
+) -> Culprit | None:
     """Convert a candidate to a stain; None if it looks like contention or like a single node."""
     own = use & (key == candidate.leaf)
     hit = own & (np.nan_to_num(values) > candidate.threshold)
@@ -342,14 +330,18 @@ def _stain(
     slowness = _one_factor(values[hit], view.practical, max(3.0 * view.noise, _FLOOR))
     if slowness is None:
         return None
-    return Stain(
-        leaf=candidate.leaf,
+    return Culprit(
+        kind="stain",
         direction=direction,
-        hit=hit,
-        own=own,
-        slowness=slowness,
-        usual=candidate.usual,
+        leaf=candidate.leaf,
+        number=-1,
+        guess=None,
         log_p=candidate.log_p,
+        hit=hit,
+        slow=int(np.sum(hit)),
+        usual=candidate.usual,
+        slowness=slowness,
+        total=int(np.sum(own)),
     )
 
 

@@ -12,7 +12,7 @@ from collections.abc import Set
 import numpy as np
 
 from wireproof.locate.blame import UNKNOWN_END, kind_of
-from wireproof.locate.routes.cover import Culprit, Cut, Key, Stain, best_cover, cuts, key_of, stains
+from wireproof.locate.routes.cover import Culprit, Cut, Key, best_cover, cuts, key_of, stains
 from wireproof.locate.routes.crossing import View, crossing, guesses, settled, sharing
 from wireproof.locate.samples import Flags, Floats, Ints, Samples
 from wireproof.locate.significance import MEDIAN_FACTOR, LocateCriteria, as_log, as_slowdown
@@ -37,27 +37,10 @@ def blame_of_culprit(view: View, culprit: Culprit) -> Blame:
         f"are {_percent(view, culprit.slowness)} slower; of all samples across leaves"
         f" {percent(culprit.usual, 1)} are"
     )
-    describe = {"leaf": _leaf, "spine": _spine, "link": _link}[culprit.kind]
+    describe = {"leaf": _leaf, "spine": _spine, "link": _link, "stain": _stain}[culprit.kind]
     about, evidence = describe(view, culprit, counted, rest)
     direction: Direction = "" if culprit.kind == "spine" else culprit.direction
     return _blame(view, about, direction, culprit, evidence)
-
-
-def blame_of_stain(view: View, stain: Stain) -> Blame:
-    """Return the blame of an up-link that cannot be told from its neighbours."""
-    name, width = view.cross.leaves[stain.leaf], len(view.cross.up[stain.leaf])
-    hit, total = int(np.sum(stain.hit)), int(np.sum(stain.own))
-    counted = (
-        f"{hit} of {total} samples {_SIDES[stain.direction]} {name} ({percent(hit / total)}) are"
-        f" {_percent(view, stain.slowness)} slower; one of {width} up-links carries"
-        f" {percent(1 / width)}; elsewhere {percent(stain.usual, 1)} are that slow"
-    )
-    unknown = (
-        f"end-to-end samples do not show which of the {width} up-links it is: how flows are spread"
-        " is not known"
-    )
-    evidence = [counted, unknown, _READ_THE_PORTS]
-    return _blame(view, Link(name, UNKNOWN_END), stain.direction, stain, evidence)
 
 
 def _leaf(view: View, culprit: Culprit, counted: str, rest: str) -> tuple[Link | Switch, list[str]]:
@@ -90,6 +73,22 @@ def _link(view: View, culprit: Culprit, counted: str, rest: str) -> tuple[Link, 
     if twins > 1:
         evidence.append(f"one of {twins} parallel cables between {name} and {far}")
     return Link(name, far), evidence
+
+
+def _stain(view: View, culprit: Culprit, _counted: str, _rest: str) -> tuple[Link, list[str]]:
+    """Blame an up-link that cannot be told from its neighbours."""
+    name, width = view.cross.leaves[culprit.leaf], len(view.cross.up[culprit.leaf])
+    counted = (
+        f"{culprit.slow} of {culprit.total} samples {_SIDES[culprit.direction]} {name}"
+        f" ({percent(culprit.slow / culprit.total)}) are {_percent(view, culprit.slowness)} slower;"
+        f" one of {width} up-links carries {percent(1 / width)}; elsewhere"
+        f" {percent(culprit.usual, 1)} are that slow"
+    )
+    unknown = (
+        f"end-to-end samples do not show which of the {width} up-links it is: how flows are spread"
+        " is not known"
+    )
+    return Link(name, UNKNOWN_END), [counted, unknown, _READ_THE_PORTS]
 
 
 def _rule(culprit: Culprit) -> str:
@@ -147,7 +146,7 @@ def _blame(
     view: View,
     about: Link | Switch,
     direction: Direction,
-    culprit: Culprit | Stain,
+    culprit: Culprit,
     evidence: list[str],
 ) -> Blame:
     metric, slowness = view.samples.metric, culprit.slowness
@@ -275,7 +274,7 @@ class _Search:
             self.active &= ~self._explained(culprit)
         strict = float(np.log(self.alpha * _STRICTER))
         rest = stains(self.view, self.residual, self.active, strict)
-        return blames + [blame_of_stain(self.view, stain) for stain in rest[:_MOST]]
+        return blames + [blame_of_culprit(self.view, stain) for stain in rest[:_MOST]]
 
     def _explained(self, culprit: Culprit) -> Flags:
         """Flag all samples that cross the culprit, including those that did not count."""

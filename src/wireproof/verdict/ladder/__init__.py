@@ -9,7 +9,7 @@ import msgspec
 from wireproof.model import quantity
 from wireproof.model.finding import Evidence, Finding, Severity, Verdict, rank, verdict_of
 from wireproof.model.ladder import Hint, Layer, LayerName, LayerStep, MissingLayer, Quantity
-from wireproof.verdict.catalogue import CATALOGUE
+from wireproof.verdict.issue import as_finding
 from wireproof.verdict.ladder.steps import Rung, decided
 
 __all__ = ["KNOBS", "JudgedSteps", "LayerKnob", "Rung", "decided", "hints_for", "judge_ladder"]
@@ -104,19 +104,6 @@ def judge_ladder(
     return JudgedSteps(worded, findings, verdict, _answer(worded, findings, parts, smallest))
 
 
-def _finding(
-    code: str, severity: Severity, message: str, subject: str, evidence: Evidence
-) -> Finding:
-    return Finding(
-        code=code,
-        severity=severity,
-        message=message,
-        evidence=evidence,
-        advice=CATALOGUE[code].next_action,
-        subject=subject,
-    )
-
-
 def _busy(step: LayerStep, layers: Sequence[Layer]) -> str:
     """Return why the hosts may cause the difference: the processes of both layers waited for a CPU.
 
@@ -144,7 +131,7 @@ def _of_step(step: LayerStep, busy: str) -> Finding:
         "high": step.high,
         "p": step.p,
     }
-    return _finding(code, severity, step.text + busy, step.upper, evidence)
+    return as_finding(code, severity, step.text + busy, evidence=evidence, subject=step.upper)
 
 
 def _of_lowest(parts: Sequence[Layer], attainable: float | None) -> list[Finding]:
@@ -159,7 +146,8 @@ def _of_lowest(parts: Sequence[Layer], attainable: float | None) -> list[Finding
         " does better: look at the link and the host first"
     )
     evidence: Evidence = {"rate": rate, "attainable": attainable}
-    return [_finding("lowest-layer-slow", "fail", message, parts[0].name, evidence)]
+    name = parts[0].name
+    return [as_finding("lowest-layer-slow", "fail", message, evidence=evidence, subject=name)]
 
 
 def _top(layer: Layer) -> float:
@@ -171,7 +159,9 @@ def _top(layer: Layer) -> float:
 def _of_layer(layer: Layer) -> Finding:
     message = f"{layer.title} is left out of all comparisons: {layer.apart}"
     evidence: Evidence = {"proof": layer.proof}
-    return _finding("layer-off-wire", "inconclusive", message, layer.name, evidence)
+    return as_finding(
+        "layer-off-wire", "inconclusive", message, evidence=evidence, subject=layer.name
+    )
 
 
 def _of_number(parts: Sequence[Layer], steps: Sequence[LayerStep]) -> list[Finding]:
@@ -180,12 +170,14 @@ def _of_number(parts: Sequence[Layer], steps: Sequence[LayerStep]) -> list[Findi
         return []
     usable = ", ".join(layer.title for layer in parts) or "none"
     message = f"no step can be compared: layers that are measured and proven: {usable}"
-    return [_finding("ladder-too-short", "inconclusive", message, "", {"layers": len(parts)})]
+    return [
+        as_finding("ladder-too-short", "inconclusive", message, evidence={"layers": len(parts)})
+    ]
 
 
 def _of_missing(layer: MissingLayer) -> Finding:
     message = f"{layer.title} is not measured: {layer.why}"
-    return _finding("layer-missing", "note", message, layer.name, {})
+    return as_finding("layer-missing", "note", message, subject=layer.name)
 
 
 def _answer(

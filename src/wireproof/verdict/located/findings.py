@@ -17,12 +17,10 @@ from wireproof.model.finding import (
     Port,
     Route,
     Subject,
-    rank,
     worst,
 )
 from wireproof.model.located import Blame, Fabric, Located
-from wireproof.verdict.catalogue import CATALOGUE
-from wireproof.verdict.issue import SLOW, Issue, merge, overall
+from wireproof.verdict.issue import SLOW, Issue, merge, overall, sorted_findings
 from wireproof.verdict.located.cleared import by_design, good_alone, harmless
 from wireproof.verdict.located.issues import (
     advice_of,
@@ -229,7 +227,7 @@ def with_located(
     starved = _starved(pairs, blames, (criteria or Criteria()).min_efficiency)
     left = [pair for pair in pairs if not pair.settled]
     issues = _excused(issues, starved, all_pass=worst(pair.verdict for pair in left) == "pass")
-    findings = _ordered([*kept, *_advised(merge(issues), blames)])
+    findings = sorted_findings([*kept, *_advised(merge(issues), blames)])
     verdict = overall(findings, left, judgement.groups)
     return msgspec.structs.replace(judgement, findings=findings, pairs=pairs, verdict=verdict)
 
@@ -366,15 +364,3 @@ def _advised(findings: Iterable[Finding], blames: Iterable[Blame]) -> list[Findi
         )
         for finding in findings
     ]
-
-
-def _ordered(findings: Iterable[Finding]) -> list[Finding]:
-    order = {code: place for place, code in enumerate(CATALOGUE)}
-    return sorted(
-        findings,
-        key=lambda finding: (
-            rank(finding.severity),
-            order.get(finding.code, len(order)),
-            finding.subject,
-        ),
-    )

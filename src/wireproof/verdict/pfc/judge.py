@@ -9,7 +9,7 @@ from typing import NamedTuple
 import msgspec
 
 from wireproof.analysis.pfc import ports_of, readings_of
-from wireproof.model.finding import Evidence, Finding, Severity, Verdict, rank, verdict_of
+from wireproof.model.finding import Evidence, Finding, Severity, Verdict, verdict_of
 from wireproof.model.pfc import (
     Answer,
     Condition,
@@ -21,7 +21,7 @@ from wireproof.model.pfc import (
     PfcReport,
     PfcSettings,
 )
-from wireproof.verdict.catalogue import CATALOGUE
+from wireproof.verdict.issue import sorted_findings
 from wireproof.verdict.pfc.conditions import JudgedPort, conditions, drops_of
 from wireproof.verdict.pfc.pauses import (
     NEAR,
@@ -197,7 +197,6 @@ class Judged(NamedTuple):
 
 def findings(judged: Judged) -> list[Finding]:
     """Return all findings, worst first, then in the catalogue's order."""
-    order = {code: place for place, code in enumerate(CATALOGUE)}
     found = [
         *_of_conditions(judged),
         *_of_settings(judged),
@@ -207,7 +206,7 @@ def findings(judged: Judged) -> list[Finding]:
         *_before(judged),
         *pause_findings(judged.readings, judged.record.load, judged.choice.priority),
     ]
-    return sorted(found, key=lambda one: (rank(one.severity), order[one.code], one.message))
+    return sorted_findings(sorted(found, key=lambda one: one.message))
 
 
 def _of_conditions(judged: Judged) -> Iterator[Finding]:

@@ -12,7 +12,7 @@ import numpy as np
 from wireproof.locate.significance import holm, robust_scale, upper_tail
 from wireproof.model.finding import Evidence, Finding, Node, Severity, Subject, Whole
 from wireproof.model.pfc import Count, PauseRate, Pauses, PfcLoad, PfcReading
-from wireproof.verdict.catalogue import CATALOGUE
+from wireproof.verdict.issue import as_finding
 
 # --- Was there any pressure? Without it no counter shows that priority flow control works.
 
@@ -165,15 +165,8 @@ def made(
 ) -> Finding:
     """Return a finding about ``hosts``. ``advice`` replaces the catalogue's next action."""
     about: Subject = Node(hosts[0]) if len(set(hosts)) == 1 else Whole("the fabric")
-    return Finding(
-        code=code,
-        severity=severity,
-        message=message,
-        evidence={**({"hosts": list(hosts)} if hosts else {}), **(evidence or {})},
-        advice=advice or CATALOGUE[code].next_action,
-        subject=str(about),
-        about=about,
-    )
+    whole = {**({"hosts": list(hosts)} if hosts else {}), **(evidence or {})}
+    return as_finding(code, severity, message, about, whole, advice=advice)
 
 
 _TIMES = 10.0

@@ -284,6 +284,10 @@ class Node:
         own = [one.pci for one in self.nics if one.name == nic and one.pci]
         slot = f"\nPCI_SLOT_NAME={own[0]}" if own else ""
         self.files[f"sys/class/infiniband/{device}/device/uevent"] = f"DRIVER={driver}{slot}"
+        for which in ("current", "max"):  # of one adapter
+            same = f"device/{which}_link_speed"
+            if rate_of := self.files.get(f"sys/class/net/{nic}/{same}"):
+                self.files[f"sys/class/infiniband/{device}/{same}"] = rate_of
         if nic:
             priorities = " ".join(f"{each}:{'on' if each == 3 else 'off'}" for each in range(8))
             self.files[f"dcb pfc show dev {nic}"] = f"pfc-cap 8 delay 0\nprio-pfc {priorities}"

@@ -10,6 +10,8 @@ import msgspec
 from tests.audit.fleet import AMD, ARM, INTEL, POWER, RISCV, Node
 from tests.audit.trees import HFI1_2015
 
+from wireproof.audit.pci import PciDevice
+
 __all__ = ["FLEET"]
 
 RHEL7, RHEL8, RHEL9 = "3.10.0-1160.el7.x86_64", "4.18.0-553.el8.x86_64", "5.14.0-427.el9.x86_64"
@@ -45,7 +47,9 @@ def _connectx(processor: str, ports: int = 1, rate: str = HDR, cores: int = 64) 
         node.nic(nic, "mlx5_core", 200000, slot=0x41 + at, mtu=4092, ipoib=True)
         node.port(f"mlx5_{at}", "mlx5_core", "InfiniBand", rate)
         slot = f"DRIVER=mlx5_core\nPCI_SLOT_NAME=0000:{0x41 + at:02x}:00.0"
-        node.set({f"sys/class/infiniband/mlx5_{at}/device/uevent": slot})
+        device = f"sys/class/infiniband/mlx5_{at}/device"
+        speeds = {f"{device}/{which}_link_speed": "16.0 GT/s PCIe" for which in ("current", "max")}
+        node.set({f"{device}/uevent": slot, **speeds})
     node.has(ib_ipoib__send_queue_size="512", ib_ipoib__recv_queue_size="512")
     return node.modules("mlx5_core", "mlx5_ib", "ib_core", "ib_uverbs", "ib_ipoib")
 
@@ -73,6 +77,28 @@ def _roce(driver: str, rdma_driver: str, device: str, processor: str, speed: int
         node.port(f"{device}{at}", rdma_driver, "Ethernet", f"{speed // 1000} Gb/sec (4X EDR)",
                   f"ens1f{at}np{at}")  # fmt: skip
     return node.modules(driver, "ib_core", "ib_uverbs")
+
+
+def _virtual_functions() -> Node:
+    """Adapters of PCIe 5.0 in slots of 4.0, and a virtual function, whose link registers are 0."""
+    node = _roce("mlx5_core", "mlx5_core", "mlx5_", AMD["milan"], 200000)
+    newest = {
+        place: "32.0 GT/s PCIe" for place in node.files if place.endswith("max_link_speed")
+    }
+    node.set(newest)
+    node.nic("ens1f0v0", "mlx5_core", 200000, slot=0x19)
+    folder = "sys/class/net/ens1f0v0/device"
+    node.set({f"{folder}/current_link_width": "0", f"{folder}/current_link_speed": "Unknown"})
+    node.devices = [_as_in_such_slots(device) for device in node.devices]
+    return node
+
+
+def _as_in_such_slots(device: PciDevice) -> PciDevice:
+    replace = msgspec.structs.replace
+    if device.address == "0000:19:00.0":
+        zeros = {"width": 0, "speed": 0, "payload": 128, "read_request": 128, "relaxed": False}
+        return replace(device, **zeros, speed_most=5)
+    return replace(device, speed_most=5) if device.type == 0 else device
 
 
 def _e810() -> Node:
@@ -304,6 +330,7 @@ FLEET: Mapping[str, Callable[[], Node]] = {
     "bnxt": lambda: _roce("bnxt_en", "bnxt_re", "bnxt_re", AMD["genoa"], 200000),
     "connectx-6-dx": lambda: _roce("mlx5_core", "mlx5_core", "mlx5_", AMD["milan"]),
     "connectx-6-dx-firmware": _with_firmware,
+    "virtual-functions": _virtual_functions,
     "opa-haswell": _opa_2015,
     "opa-two-adapters": lambda: _opa(INTEL["skylake"], 2, {**HFI1_2015, **_HFI1_TODAY}, RHEL8),
     "cn5000": _cn5000,

@@ -47,7 +47,7 @@ _ARM = {"0x41": "neoverse", "0x48": "kunpeng", "0x46": "a64fx"}
 _DMI = "/sys/class/dmi/id"
 _VIRTUAL = re.compile(
     r"Amazon EC2\n(?!.*\.metal)|Google\nGoogle Compute Engine"
-    r"|(QEMU|VMware, Inc\.|Xen|Parallels[^\n]*|innotek GmbH|OpenStack Foundation)\n"
+    r"|(QEMU|VMware, Inc\.|Xen|Parallels[^\n]*|innotek GmbH|KubeVirt|OpenStack Foundation)\n"
     r"|[^\n]*\n[^\n]*\b(KVM|Virtual Machine)\b"
 )
 """Maker and product, each on its own line, of the machines that hypervisors and clouds provide."""
@@ -119,16 +119,17 @@ def _processor(cpuinfo: str) -> tuple[Value, Value]:
 
 def _virtual(facts: HostFacts, cpuinfo: str) -> Value:
     """Decide by the processor flag ``hypervisor``, which every hypervisor sets. Arm has no such
-    flag: decide by the firmware's name of the machine.
+    flag, and folders of texts have no flags: decide by the firmware's name of the machine.
     """
-    if not cpuinfo:
-        return UNKNOWN
     if re.search(r"^flags\s*:.*\bhypervisor\b", cpuinfo, re.MULTILINE):
         return True
     if facts.line("/sys/hypervisor/type"):
         return True
     named = f"{facts.line(f'{_DMI}/sys_vendor')}\n{facts.line(f'{_DMI}/product_name')}"
-    return "CPU implementer" in cpuinfo and _VIRTUAL.match(named) is not None
+    if not cpuinfo and not named.strip():
+        return UNKNOWN
+    by_name = not cpuinfo or "CPU implementer" in cpuinfo
+    return by_name and _VIRTUAL.match(named) is not None
 
 
 DISCLOSED_FILES = (f"{_DMI}/bios_version", f"{_DMI}/bios_date")

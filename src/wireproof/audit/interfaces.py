@@ -52,8 +52,8 @@ def audited(facts: HostFacts) -> list[Nic]:
 
 
 def listed_nics(facts: HostFacts) -> list[Nic]:
-    """Return the interfaces from the engine, or from an archive's output of ``ip``. RDMA ports
-    without an interface are left out.
+    """Return the interfaces from the engine, or from an archive's output of ``ip``, or else of
+    ``ethtool -i``. RDMA ports without an interface are left out.
     """
     text = facts.file(INTERFACES).text
     try:
@@ -61,8 +61,37 @@ def listed_nics(facts: HostFacts) -> list[Nic]:
     except msgspec.DecodeError:
         return []
     if not nics and (printed := facts.command(IP_ADDRESS).text):
-        nics = nics_of_ip(printed)
+        nics = [_with_address(nic, facts) for nic in nics_of_ip(printed)]
+    elif not nics:
+        nics = list(_nics_of_ethtool(facts))
     return [nic for nic in nics if nic.rdma is None or ":" not in nic.name]
+
+
+def driver_of(nic: str) -> tuple[str, ...]:
+    """Return the command that prints an interface's driver and PCI address."""
+    return ("ethtool", "-i", nic)
+
+
+_BUS = re.compile(r"^bus-info: ([0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])$", re.MULTILINE)
+
+
+def _nics_of_ethtool(facts: HostFacts) -> Iterator[Nic]:
+    """Yield the interfaces of PCI adapters, which have an address there."""
+    for argv, frame in facts.commands.items():
+        if argv[:2] == driver_of("")[:2] and _BUS.search(frame.text):
+            yield _with_address(Nic(name=argv[2], kind=_kind_of(frame.text)), facts)
+
+
+def _kind_of(text: str) -> Literal["ethernet", "infiniband"]:
+    return "infiniband" if "ib_ipoib" in text else "ethernet"
+
+
+def _with_address(nic: Nic, facts: HostFacts) -> Nic:
+    """Return the interface with its PCI address, which ``ip`` prints only since Linux 5.14."""
+    if nic.pci or not is_real(nic):
+        return nic
+    (pci,) = _matched(_BUS, facts.command(driver_of(nic.name)).text or "", 1)
+    return msgspec.structs.replace(nic, pci=pci)
 
 
 def is_real(nic: Nic) -> bool:

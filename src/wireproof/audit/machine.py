@@ -23,6 +23,7 @@ from wireproof.audit.interfaces import (
     INTERFACES,
     ROUTES,
     audited,
+    driver_of,
     interface_kind,
     is_real,
     manages,
@@ -257,8 +258,8 @@ def _driver_of(
 
 def _printed_driver(facts: HostFacts, name: str) -> Value:
     """Return the driver from an archive's output of ``ethtool -i``."""
-    text = facts.command(("ethtool", "-i", name)).text or ""
-    match = re.search(r"^driver: (\S+)$", text, re.MULTILINE)
+    text = facts.command(driver_of(name)).text or ""
+    match = re.search(r"^driver: (\w+)(?:\[ib_ipoib\])?$", text, re.MULTILINE)
     return match.group(1) if match else UNKNOWN
 
 

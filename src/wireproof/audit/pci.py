@@ -201,7 +201,7 @@ def _values(address: str, devices: Sequence[PciDevice]) -> Texts:
     if adapter is None:
         return dict.fromkeys(_NAMES, ("", _NOT_LISTED))
     path = _path(adapter, devices)
-    texts = {**_own_values(adapter), **_path_values(path), **_gpu_values(path, devices)}
+    texts = {**_own_values(path), **_path_values(path), **_gpu_values(path, devices)}
     missing = "root" if adapter.closed else _NO_EXPRESS
     return {name: texts.get(name, ("", missing)) for name in _NAMES}
 
@@ -212,7 +212,10 @@ _NAMES = (
 )
 
 
-def _own_values(device: PciDevice) -> Texts:
+def _own_values(path: Sequence[PciDevice]) -> Texts:
+    """Return the registers of the first device. ``speed-most``: what it and its slot support."""
+    device = path[0]
+    speeds = [end.speed_most for end in path[:2] if end.speed_most]
     known: dict[str, object] = {
         "address": device.address,
         "payload": device.payload,
@@ -220,12 +223,12 @@ def _own_values(device: PciDevice) -> Texts:
         "width": device.width,
         "width-most": device.width_most,
         "speed": _GIGATRANSFERS.get(device.speed or 0),
-        "speed-most": _GIGATRANSFERS.get(device.speed_most or 0),
+        "speed-most": _GIGATRANSFERS.get(min(speeds, default=0)),
     }
     if device.relaxed is not None:
         known["relaxed-ordering"] = "on" if device.relaxed else "off"
     return {name: (f"{value:g}" if isinstance(value, float) else str(value), "")
-            for name, value in known.items() if value}  # fmt: skip
+            for name, value in known.items() if value is not None}  # fmt: skip
 
 
 def _path(device: PciDevice, devices: Sequence[PciDevice]) -> list[PciDevice]:
@@ -316,7 +319,7 @@ _TYPES = {
 _GENERATIONS = {"2.5": 1, "5": 2, "8": 3, "16": 4, "32": 5, "64": 6}
 _ACS_BITS = ("SrcValid", "TransBlk", "ReqRedir", "CmpltRedir", "UpstreamFwd", "EgressCtrl",
              "DirectTrans")  # fmt: skip
-_LINK = r":\s.*?Speed (\d+(?:\.\d)?)GT/s[^,]*, Width x(\d{1,2})"
+_LINK = r":\s.*?Speed (?:(\d+(?:\.\d)?)GT/s|unknown)[^,]*, Width x(\d{1,2})"
 
 
 def devices_of_lspci(text: str) -> Iterator[PciDevice]:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from wireproof.audit.expression import UNKNOWN, Value
 from wireproof.audit.facts import UNKEPT, HostFacts
-from wireproof.audit.interfaces import IP_ADDRESS, link_files, listed_nics
+from wireproof.audit.interfaces import IP_ADDRESS, driver_of, link_files, listed_nics
 from wireproof.model.record import FactFrame, Nic
 
 DMIDECODE = ("dmidecode",)
@@ -26,7 +26,7 @@ def printed_of(nic: str) -> tuple[tuple[str, ...], ...]:
     """Return the commands whose output an archive may have for an interface; a live host
     has /sys.
     """
-    return (("ethtool", nic), ("ethtool", "-i", nic))
+    return (("ethtool", nic), driver_of(nic))
 
 
 def printed_files(facts: HostFacts) -> dict[str, FactFrame]:

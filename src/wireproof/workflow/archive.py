@@ -1,7 +1,10 @@
-"""Reads a host's files from a folder, a sosreport or a supportconfig, for ``audit --from``."""
+"""Reads a host's files from a folder, a sosreport or a supportconfig, or what its commands printed
+from a folder of texts, for ``audit --from``.
+"""
 
 import contextlib
 import lzma
+import re
 import tarfile
 import tempfile
 import zlib
@@ -76,20 +79,49 @@ def opened(source: Path) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def _as_root(folder: Path) -> Iterator[Path]:
-    """Yield ``folder`` or the host's folder in it; a supportconfig is laid out in a temporary
-    folder.
+    """Yield ``folder`` or the host's folder in it; a supportconfig and texts of commands are laid
+    out in a temporary folder.
     """
-    inside = (path for path in sorted(folder.iterdir()) if path.is_dir())
+    inside = [path for path in sorted(folder.iterdir()) if path.is_dir()]
     found = next((path for path in (folder, *inside) if is_supportconfig(path)), None)
-    if found is None:
+    texts = _texts_of_commands(folder)
+    if found is None and (any(map(_is_root, (folder, *inside))) or not texts):
         yield _root(folder)
         return
     with tempfile.TemporaryDirectory(prefix="wireproof-archive-") as scratch:
-        root = Path(scratch) / found.name
-        root.mkdir()
-        (root / "sos_commands").mkdir()
-        lay_out(found, root)
+        root = Path(scratch) / (found or folder.absolute()).name
+        place = root / "sos_commands/any"
+        place.mkdir(parents=True)
+        if found is not None:
+            lay_out(found, root)
+        else:
+            for name, text in texts.items():
+                (place / name).write_text(text, encoding="utf-8")
         yield root
+
+
+_PRINTS = re.compile(
+    r"(dcb|df|dmidecode|ethtool|ibstat|ibv_devinfo|ip|lspci|mlxconfig|mstconfig|opainfo|perfquery"
+    r"|sestatus|sysctl|systemctl|timedatectl|tuned-adm)(?:_.*)?"
+)
+_ENDINGS = (".txt", ".out", ".log")
+
+
+def _texts_of_commands(folder: Path) -> dict[str, str]:
+    """Return the texts of ``folder`` that are named after the command that printed them, such as
+    ``ethtool -g eth0.txt``, by the name that sos gives them.
+    """
+    texts: dict[str, str] = {}
+    for file in sorted(folder.iterdir())[:_MOST_FILES]:
+        words = file.stem if file.suffix in _ENDINGS else file.name
+        name = _SHORT.get(words, file_called(words.split()))
+        if _PRINTS.fullmatch(name) and (text := _text(file)) is not None:
+            texts.setdefault(name, text)
+    return texts
+
+
+_SHORT = {"lspci": "lspci_-nnvv", "sysctl": "sysctl_-a"}
+"""Names of commands that people write without their options."""
 
 
 def _root(folder: Path) -> Path:
@@ -104,7 +136,10 @@ def _root(folder: Path) -> Path:
         )
     if inside:
         return inside[0]
-    raise BadInput(f"{folder} has no proc, sys or etc: give a host's root folder or a sosreport.")
+    raise BadInput(
+        f"{folder} has no proc, sys or etc, and no text named after a command (sysctl_-a.txt): give"
+        " a host's root folder, a sosreport or a folder of texts."
+    )
 
 
 def _is_root(folder: Path) -> bool:

@@ -13,7 +13,7 @@ from pathlib import Path
 from wireproof.audit.alike import HostKind, differences, kind_of, odd_ones, reference_for
 from wireproof.audit.catalogue import Catalogue, catalogue_of, requests, requests_of_instances
 from wireproof.audit.facts import HostFacts
-from wireproof.audit.interfaces import CHOSEN, IP_ADDRESS, IP_ROUTE
+from wireproof.audit.interfaces import CHOSEN, IP_ADDRESS, IP_ROUTE, driver_of
 from wireproof.audit.interrupts import folded
 from wireproof.audit.judge import judge_machines
 from wireproof.audit.machine import Machine, machine_of
@@ -374,7 +374,7 @@ def _facts_of_tree(source: Path, known: Catalogue) -> Collected:
         (found,) = collect({name: argv}, files)
         first = (
             *as_kept(folder, with_sysctls(folder, found.frames)),
-            *command_facts(folder, _of_archives(LSPCI, IP_ADDRESS, IP_ROUTE, *OF_ARCHIVES)),
+            *command_facts(folder, _of_archives(*_of_host(folder))),
         )
         machine = machine_of(HostFacts.of(name, first))
         nics = [nic.label for nic in machine.nics]
@@ -390,6 +390,13 @@ def _facts_of_tree(source: Path, known: Catalogue) -> Collected:
         irqs = interrupt_facts(folder, addresses)
         frames = (*first, *irqs, *command_facts(folder, asked))
         return dataclasses.replace(found, frames=folded(frames, nics))
+
+
+def _of_host(folder: Path) -> list[tuple[str, ...]]:
+    """Return the commands whose output shows which interfaces and ports an archive's host has."""
+    named = sorted(folder.glob("sos_commands/*/ethtool_-i_*"))
+    drivers = [driver_of(file.name.removeprefix("ethtool_-i_")) for file in named]
+    return [LSPCI, IP_ADDRESS, IP_ROUTE, *OF_ARCHIVES, *drivers]
 
 
 def _of_archives(*commands: tuple[str, ...]) -> tuple[FactRequest, ...]:

@@ -409,48 +409,6 @@ def test_what_ibstat_and_ethtool_printed_is_judged(tmp_path: Path) -> None:
     assert seen["irq-spread", "ens1"] == "100 % of 4 interrupts on core 5 (40, 41, 42, 43)"
 
 
-PRINTED = {
-    "ethtool -i ens1f0.txt": "driver: mlx5_core\nbus-info: 0000:17:00.0\n",
-    "ethtool_-g_ens1f0": "Pre-set maximums:\nRX:\t\t8192\nTX:\t\t8192\n"
-    "Current hardware settings:\nRX:\t\t256\nTX:\t\t8192\n",
-    "ethtool ens1f0.out": "Settings for ens1f0:\n\tSpeed: 200000Mb/s\n\tDuplex: Full\n",
-    "sysctl -a.log": "net.core.rmem_max = 212992\nkernel.osrelease = 6.8\n",
-    "dmidecode": "BIOS Information\n\tVersion: 1.8\nSystem Information\n"
-    "\tManufacturer: Dell Inc.\n\tProduct Name: PowerEdge R7625\n",
-    "lspci.txt": LSPCI,
-    "notes.txt": "net.core.wmem_max = 1\n",
-}
-
-
-@pytest.mark.engine
-def test_a_folder_of_texts_named_after_their_commands_is_read(tmp_path: Path) -> None:
-    """Nothing else: neither `ip` nor /proc."""
-    for name, text in PRINTED.items():
-        (tmp_path / name).write_text(text)
-    found = {(name, of): (status, value) for name, of, status, value in answers(tmp_path)}
-    assert found["ring-rx", "ens1f0"] == ("fail", "256")
-    assert found["rmem-max", ""] == ("fail", "212992")
-    assert found["pcie-max-payload", "ens1f0"] == ("fail", "128")
-    assert found["bios-version", ""] == ("pass", "1.8"), "the maker tells that it is no guest"
-    assert found["wmem-max", ""][0] != "fail", "notes are no output of a command"
-
-
-@pytest.mark.engine
-def test_the_pci_address_of_an_older_kernel_is_that_of_ethtool(tmp_path: Path) -> None:
-    """`ip` prints no parent device before Linux 5.14."""
-    files = {
-        "proc/cpuinfo": "flags\t\t: fpu\n",
-        "sos_commands/networking/ip_-d_address": IP_D_ADDRESS.replace("parentdev 0000:17", "x 1"),
-        "sos_commands/networking/ethtool_-i_ens1f0": PRINTED["ethtool -i ens1f0.txt"],
-        "sos_commands/pci/lspci_-nnvv": LSPCI,
-    }
-    for place, text in files.items():
-        (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / place).write_text(text)
-    found = {(name, of): value for name, of, _, value in answers(tmp_path)}
-    assert found["pcie-max-payload", "ens1f0"] == "128"
-
-
 def section(kind: str, subject: str, body: str) -> str:
     return f"#==[ {kind} ]===============================#\n# {subject}\n{body}\n\n"
 

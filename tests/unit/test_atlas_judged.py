@@ -130,6 +130,17 @@ def test_a_run_that_is_slow_as_usual_is_not_failed_for_it() -> None:
     assert not streams_left
 
 
+def test_a_start_that_is_late_as_usual_is_no_fault_of_a_run_or_a_log() -> None:
+    world = World(sizes=(8,), patterns=("pingpong",), latency_ns=175_000.0)
+    late = [source(f"g{n}", [(8, 160.0 + n)], link="1gbe", path="tcp") for n in range(9)]
+    late += [source(f"h{n}", [(8, 200.0 + n)], link="1gbe", path="tcp") for n in range(9)]
+    log = pingpong(wire_times(175.0, 117.0))
+    for known, expected in ((atlas(), True), (atlas(*late), False)):
+        run = {one.code for one in _run(world, known).findings if one.severity == "fail"}
+        judged = judge_series(log, claim_from_text("1gbe"), atlas=known)
+        assert ("slow-start" in run, "slow-start" in codes(judged, "fail")) == (expected, expected)
+
+
 def test_the_strip_marks_the_number_and_reads_without_colour() -> None:
     found = _run(World(), atlas(*GBE)).places[0]
     facts = Facts((("published", Dots.of(found)),))

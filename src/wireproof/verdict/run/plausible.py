@@ -160,11 +160,11 @@ class _Scale:
             return
         busy = crowded(self.pair)
         time = self.number.time
-        usual = late_start(self.bounds, self.size, time.low_ns, _CROWDED_SLOW if busy else 1.0)
+        usual_ns = late_start(self.bounds, self.size, time.low_ns, _CROWDED_SLOW if busy else 1.0)
         if busy and late_start(self.bounds, self.size, self._quickest(), _CROWDED_SLOW) is None:
             self.sure = True  # waits only lengthen an exchange, so the quickest count
             return
-        if usual is None:
+        if usual_ns is None or usual(self.ctx, self.point, self.number.value, self.number.unit):
             return
         why = (
             disturbance(self.pair)
@@ -178,7 +178,7 @@ class _Scale:
         text = (
             f"{time.median_ns / 1e3:.1f} us; small messages over {self.link.name} usually take "
             "less than"
-            f" {usual / 1e3:.1f} us{'; ' + why if why else ''}"
+            f" {usual_ns / 1e3:.1f} us{'; ' + why if why else ''}"
         )
         self._add("slow-start", "inconclusive" if why else "fail", text, time.median_ns)
 

@@ -22,7 +22,7 @@ from benchmarks.rivals import (
 from benchmarks.row import NotRun
 from benchmarks.setting import Setting, compiler_of, find_intel, label_of, other_mpis
 from benchmarks.stage import Stage, bounce_of, build_plain_loop, here
-from wireproof.launch.mpi.install import MpiInstall
+from wireproof.launch.engines import MpiInstall
 from wireproof.model.errors import CouldNotMeasure, WireproofError
 from wireproof.model.plan import Formula, Point, Policy
 from wireproof.model.run import Run

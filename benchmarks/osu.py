@@ -12,7 +12,7 @@ from benchmarks.paired import Comparison, Sample
 from benchmarks.rivals import osu_argv, parse_osu
 from benchmarks.setting import Setting, find_intel, label_of, other_mpis
 from benchmarks.stage import Stage, bounce_of, here
-from wireproof.launch.mpi.install import MpiInstall
+from wireproof.launch.engines import MpiInstall
 from wireproof.model.errors import CouldNotMeasure, WireproofError
 from wireproof.model.plan import Point, Policy
 from wireproof.model.run import Run

@@ -19,8 +19,7 @@ from benchmarks.setting import Setting, compiler_of, find_intel, label_of, other
 from benchmarks.stage import Stage, build_plain_loop, here
 from wireproof.instrument.measure import measure
 from wireproof.launch.command import prepare, provenance
-from wireproof.launch.engines import ABIS, find_engine
-from wireproof.launch.mpi.install import MpiInstall
+from wireproof.launch.engines import ABIS, MpiInstall, find_engine
 from wireproof.model.claim import Claim, HostClaim
 from wireproof.model.errors import CouldNotMeasure, WireproofError
 from wireproof.model.pattern import Form, Pattern

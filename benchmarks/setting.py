@@ -14,8 +14,8 @@ from pathlib import Path
 
 from benchmarks.contest import Contest
 from benchmarks.row import NotRun, Row, Sense
+from wireproof.launch.engines import MpiInstall
 from wireproof.launch.mpi.discovery import choose_mpi, find_mpis
-from wireproof.launch.mpi.install import MpiInstall
 from wireproof.model.errors import CouldNotMeasure, WireproofError
 
 __all__ = [

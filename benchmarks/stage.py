@@ -21,9 +21,8 @@ import msgspec
 from benchmarks.turns import argv_of
 from wireproof.instrument.measure import measure
 from wireproof.launch.command import prepare, provenance
-from wireproof.launch.engines import find_program
+from wireproof.launch.engines import MpiInstall, find_program
 from wireproof.launch.mpi.environment import effective
-from wireproof.launch.mpi.install import MpiInstall
 from wireproof.launch.request import LaunchCommand
 from wireproof.model.claim import Claim, HostClaim
 from wireproof.model.errors import CouldNotMeasure

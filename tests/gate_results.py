@@ -10,8 +10,7 @@ import msgspec
 from tests.synthetic import World, lab, run_of
 
 from wireproof.model.claim import Criteria
-from wireproof.model.run import Run
-from wireproof.model.stored import Gate, StoredPart, StoredResult
+from wireproof.model.run import Gate, Run, StoredPart, StoredResult
 from wireproof.store.result import write_result
 from wireproof.verdict import judge
 from wireproof.verdict.node import node_verdicts

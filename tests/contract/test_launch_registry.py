@@ -14,14 +14,12 @@ import pytest
 
 import wireproof.launch
 from wireproof.launch.command import build_command
-from wireproof.launch.engines import EngineChoice
+from wireproof.launch.engines import EngineChoice, Family, MpiInstall
 from wireproof.launch.known import MPIS, SCHEDULERS
 from wireproof.launch.mpi.discovery import FAMILIES
 from wireproof.launch.mpi.identify import family_of_launcher, family_of_library
-from wireproof.launch.mpi.install import Family, MpiInstall
-from wireproof.launch.registry import Mpi, Registry, Scheduler
+from wireproof.launch.registry import Allocation, Mpi, Registry, Scheduler
 from wireproof.launch.request import LaunchCommand, LaunchRequest, Starter
-from wireproof.launch.schedulers.allocation import Allocation
 from wireproof.settings.options import MPI_NAMES
 
 LAUNCH = Path(wireproof.launch.__file__).parent

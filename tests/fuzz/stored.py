@@ -147,8 +147,7 @@ def _documents() -> dict[str, tuple[type, str, Reader]]:
     from wireproof.model.dossier import Dossier
     from wireproof.model.history import Entry
     from wireproof.model.pfc import PfcRecord
-    from wireproof.model.run import RunDocument
-    from wireproof.model.stored import StoredResult
+    from wireproof.model.run import RunDocument, StoredResult
     from wireproof.model.study import Begun
     from wireproof.model.traffic import Reading, WatchStart
     from wireproof.model.tuning import ChangeAnswer, TunePlan

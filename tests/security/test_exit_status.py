@@ -15,8 +15,8 @@ import pytest
 
 from wireproof.cli import outcome
 from wireproof.cli.outcome import as_interrupt, run
-from wireproof.workflow import bug
-from wireproof.workflow.bug import BUG
+from wireproof.workflow import reporter
+from wireproof.workflow.reporter import BUG
 
 LOG = """# OSU MPI Latency Test v7.4
 # Datatype: MPI_CHAR.
@@ -133,7 +133,7 @@ def test_a_bug_names_its_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     with pytest.raises(KeyError) as caught:
         outcome.status_of("nonsense")  # type: ignore[arg-type]
-    assert "KeyError at wireproof/cli/outcome.py:" in bug.sentence(caught.value)
+    assert "KeyError at wireproof/cli/outcome.py:" in reporter.sentence(caught.value)
 
 
 @pytest.mark.parametrize("more", [(), ("--json",), ("--jobs", "2")])

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 from tests.slurm.labs import Cluster, cluster
 
-from wireproof.launch.schedulers.allocation import Allocation
+from wireproof.launch.registry import Allocation
 from wireproof.launch.schedulers.slurm_job import JobRequest, allocated
 
 

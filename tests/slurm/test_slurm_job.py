@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from tests.slurm.labs import Cluster, drain, undrain
 
-from wireproof.launch.schedulers.allocation import Allocation
+from wireproof.launch.registry import Allocation
 from wireproof.launch.schedulers.slurm_job import (
     JobRequest,
     JobState,

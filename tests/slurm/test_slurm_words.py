@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wireproof.launch.engines import EngineChoice
-from wireproof.launch.mpi.install import MpiInstall
+from wireproof.launch.engines import EngineChoice, MpiInstall
 from wireproof.launch.request import LaunchRequest
 from wireproof.launch.schedulers.slurm import slurm
 from wireproof.launch.schedulers.slurm_options import (

@@ -15,8 +15,8 @@ from tests.synthetic import lab, run_of
 from wireproof.cli.outcome import as_interrupt
 from wireproof.instrument.ending import Ending
 from wireproof.instrument.measure import Outcome
+from wireproof.launch.registry import Allocation
 from wireproof.launch.schedulers import slurm_job
-from wireproof.launch.schedulers.allocation import Allocation
 from wireproof.model.claim import Claim
 from wireproof.model.errors import CouldNotMeasure
 from wireproof.model.record import Clock, EngineError, Open

@@ -21,8 +21,7 @@ from wireproof.model.errors import BadInput
 from wireproof.model.finding import Finding, GroupVerdict, Node, Whole
 from wireproof.model.located import Located
 from wireproof.model.record import GroupResult
-from wireproof.model.run import Missing, Run
-from wireproof.model.stored import NodeVerdict
+from wireproof.model.run import Missing, NodeVerdict, Run
 from wireproof.report.gate import DIALECTS
 from wireproof.store.result import read_result, write_result
 from wireproof.verdict import judge

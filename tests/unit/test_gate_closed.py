@@ -18,8 +18,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from tests.gate_results import NOW, asked, stored, stored_run
 from tests.synthetic import lab, run_of
 
-from wireproof.model.run import Missing
-from wireproof.model.stored import Gate
+from wireproof.model.run import Gate, Missing
 from wireproof.report.gate import DIALECTS
 from wireproof.store.result import RESULT
 

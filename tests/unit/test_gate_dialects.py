@@ -15,7 +15,7 @@ from prometheus_client.parser import text_string_to_metric_families as text_form
 from tests.cli.verb import wireproof
 from tests.gate_results import NOW, asked, stored
 
-from wireproof.model.stored import Gate, NodeVerdict
+from wireproof.model.run import Gate, NodeVerdict
 from wireproof.report.gate import DIALECTS
 from wireproof.report.gate.lines import age
 

@@ -21,7 +21,7 @@ from wireproof.files.copies import copy_folder
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.finding import Verdict
 from wireproof.model.history import Entry, Number
-from wireproof.model.stored import StoredResult
+from wireproof.model.run import StoredResult
 from wireproof.report.document import Table
 from wireproof.report.documents.history import (
     age_document,

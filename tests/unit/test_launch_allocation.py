@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from wireproof.launch.known import current
-from wireproof.launch.schedulers.allocation import Allocation
+from wireproof.launch.registry import Allocation
 from wireproof.model.errors import BadInput
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from wireproof.launch.engines import find_program, private_link
+from wireproof.launch.engines import find_program, private_link, version_of
 from wireproof.launch.here import meeting_point
 from wireproof.launch.mpi.identify import (
     family_of_launcher,
@@ -16,7 +16,6 @@ from wireproof.launch.mpi.identify import (
     read_soname,
     sonames,
 )
-from wireproof.launch.mpi.install import version_of
 from wireproof.model.errors import CouldNotMeasure
 
 LIBRARY_VERSIONS = [

@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from wireproof.launch.command import build_command
-from wireproof.launch.engines import EngineChoice
-from wireproof.launch.mpi.install import Abi, Family, MpiInstall
+from wireproof.launch.engines import Abi, EngineChoice, Family, MpiInstall
 from wireproof.launch.request import LaunchRequest
 from wireproof.model.errors import BadInput
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from wireproof.cli.console import Console
+from wireproof.launch.registry import Allocation
 from wireproof.launch.schedulers import slurm_job
-from wireproof.launch.schedulers.allocation import Allocation
 from wireproof.launch.schedulers.slurm_job import JobRequest, JobState
 from wireproof.model.errors import BadInput
 from wireproof.settings.options import Options

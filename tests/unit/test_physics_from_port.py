@@ -6,8 +6,8 @@ import msgspec
 import pytest
 
 from wireproof.model.claim import LinkClaim
-from wireproof.model.ledger import Carrier
 from wireproof.model.record import Nic, Rdma
+from wireproof.model.traffic import Carrier
 from wireproof.physics.from_port import data_rate, link_of_port, stated_rate
 from wireproof.physics.limits import floor_constant, limits
 

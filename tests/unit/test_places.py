@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from wireproof.analysis.crossed import at_rails, crossed_at, everywhere, others_than
 from wireproof.analysis.places import inner, one_place
 from wireproof.analysis.relations import ledger_with_rails, port_called, stacks
-from wireproof.model.ledger import Ledger, LedgerEntry, PortLedger
 from wireproof.model.record import AdapterIdentity, Nic, Rdma
+from wireproof.model.traffic import Ledger, LedgerEntry, PortLedger
 
 
 def nic(name: str, device: str = "", port: int = 1, **fields: Any) -> Nic:

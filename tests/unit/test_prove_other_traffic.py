@@ -18,12 +18,16 @@ from tests.unit.test_prove_verdict import (
 )
 
 from wireproof.model.claim import Claim, HostClaim, LinkClaim
-from wireproof.model.ledger import Carrier, Ledger, LedgerEntry, Level, PortLedger
 from wireproof.model.record import AdapterIdentity, Nic, Rdma
 from wireproof.model.series import Series, SeriesPoint
 from wireproof.model.traffic import (
+    Carrier,
     DirectionTraffic,
     HostTraffic,
+    Ledger,
+    LedgerEntry,
+    Level,
+    PortLedger,
     Traffic,
 )
 from wireproof.verdict.external.watched import judge_traffic

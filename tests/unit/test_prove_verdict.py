@@ -11,12 +11,14 @@ import pytest
 
 from wireproof.analysis.traffic_printed import printed, row_bytes
 from wireproof.model.claim import Claim, HostClaim, LinkClaim
-from wireproof.model.ledger import Ledger, LedgerEntry, PortLedger
 from wireproof.model.record import Nic, Rdma
 from wireproof.model.series import Series, SeriesPoint
 from wireproof.model.traffic import (
     DirectionTraffic,
     HostTraffic,
+    Ledger,
+    LedgerEntry,
+    PortLedger,
     PortTraffic,
     Traffic,
     TrafficVerdict,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from wireproof.launch.mpi.install import Family, MpiInstall
+from wireproof.launch.engines import Family, MpiInstall
 from wireproof.launch.mpi.libfabrics import allowed_by, choose_provider, described
 from wireproof.model.diagnosis import Listing, Offer, Registered
 

@@ -11,7 +11,7 @@ from tests.unit.test_verdict_psm3 import pair, process, real
 
 from wireproof.model.frames import unsound
 from wireproof.model.psm3 import Statistics
-from wireproof.model.stored import StoredResult
+from wireproof.model.run import StoredResult
 from wireproof.report.judged_run import JudgedRun
 from wireproof.verdict.run.judge import judge
 from wireproof.workflow.judge_statistics import with_statistics

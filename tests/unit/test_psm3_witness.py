@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 from tests.unit.test_verdict_psm3 import codes, pair
 
-from wireproof.model.ledger import Ledger, LedgerEntry, PortLedger
 from wireproof.model.psm3 import JudgedStatistics
 from wireproof.model.record import Nic, Rdma
-from wireproof.model.traffic import HostTraffic, Traffic
+from wireproof.model.traffic import HostTraffic, Ledger, LedgerEntry, PortLedger, Traffic
 from wireproof.verdict.psm3 import judge_statistics
 
 PAYLOAD = 200_000_000.0

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from wireproof.launch.engines import Family, MpiInstall
 from wireproof.launch.mpi.identify import read_needed
-from wireproof.launch.mpi.install import Family, MpiInstall
 from wireproof.launch.program import (
     find_tool,
     nominal_mpi,

@@ -7,7 +7,7 @@ by carrier are added, and a part that nothing counts makes the sum a lower bound
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from wireproof.model.ledger import LEVELS, QUALITIES, Carrier, LedgerEntry, Level, Quality
+from wireproof.model.traffic import LEVELS, QUALITIES, Carrier, LedgerEntry, Level, Quality
 
 _ABOUT_ALL = 0.8  # of the bytes: the peak of the rest is negligible
 _HARDLY = 65_536.0  # bytes

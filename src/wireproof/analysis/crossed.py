@@ -10,7 +10,7 @@ from wireproof.analysis.counted import Crossed, added, counted, counted_part
 from wireproof.analysis.functions import SharedPorts, shared_ports
 from wireproof.analysis.places import bases, bottoms, overlapping, related, together, tops
 from wireproof.analysis.relations import are_rails, beneath, owns_what_is_below
-from wireproof.model.ledger import LEVELS, Direction, Ledger, LedgerEntry, Level
+from wireproof.model.traffic import LEVELS, Direction, Ledger, LedgerEntry, Level
 
 __all__ = [
     "Crossed",

@@ -13,7 +13,8 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from wireproof.analysis.relations import RAILS, identities, owns_what_is_below
-from wireproof.model.ledger import (
+from wireproof.model.record import Nic
+from wireproof.model.traffic import (
     DIRECTIONS,
     LEVELS,
     Carrier,
@@ -22,7 +23,6 @@ from wireproof.model.ledger import (
     LedgerEntry,
     PortLedger,
 )
-from wireproof.model.record import Nic
 
 _ALIKE, _ALIKE_UNSEEN, _FRAMES = 0.01, 0.001, 2000.0
 """Tolerance between readings of one register: a share, and the bytes of a few frames."""

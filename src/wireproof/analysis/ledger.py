@@ -13,7 +13,8 @@ from wireproof.analysis.catalogue import AT_ONCE_MS, family_of
 from wireproof.analysis.catalogue.read import CounterRow, Family
 from wireproof.analysis.changes import ABSENT, SILENT, Changes, Rise
 from wireproof.analysis.relations import is_known, stacks, stated
-from wireproof.model.ledger import (
+from wireproof.model.record import Nic
+from wireproof.model.traffic import (
     DIRECTIONS,
     Carrier,
     Direction,
@@ -22,7 +23,6 @@ from wireproof.model.ledger import (
     PortLedger,
     Quality,
 )
-from wireproof.model.record import Nic
 
 STANDS_AT_0 = "stands at 0 beside other counters of the port"
 """Remark on a register of a physical port that never counted, on a port in use."""

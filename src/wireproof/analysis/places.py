@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from wireproof.analysis.functions import SharedPorts, is_real, shared_ports
 from wireproof.analysis.relations import RAILS, beneath, owns_what_is_below
-from wireproof.model.ledger import Ledger, PortLedger
+from wireproof.model.traffic import Ledger, PortLedger
 
 _ENDS_ELSEWHERE = ("veth", "netkit", "macvlan", "macvtap", "ipvlan", "ipvtap")
 """Kinds of interfaces whose other end may be in another network namespace."""

@@ -10,8 +10,8 @@ import msgspec
 
 from wireproof.analysis.catalogue import family_of
 from wireproof.model.claim import is_several, rails_of
-from wireproof.model.ledger import Ledger, PortLedger
 from wireproof.model.record import AdapterIdentity, Host, Nic
+from wireproof.model.traffic import Ledger, PortLedger
 
 _ACCELERATED = ("mlx5_core", "mlx4_en", "mlx4_core", "mana")
 """Drivers of the virtual functions that Hyper-V places below its synthetic interface."""

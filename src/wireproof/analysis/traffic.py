@@ -14,10 +14,17 @@ from wireproof.analysis.changes import (
 )
 from wireproof.analysis.crossed import crossed_at
 from wireproof.analysis.ledger import HostPorts
-from wireproof.model.ledger import Direction, Ledger
 from wireproof.model.record import Host, Idle, Nic, PointRecord, WitnessReading
 from wireproof.model.run import Run
-from wireproof.model.traffic import DirectionTraffic, HostTraffic, PortTraffic, Watched, WatchStart
+from wireproof.model.traffic import (
+    Direction,
+    DirectionTraffic,
+    HostTraffic,
+    Ledger,
+    PortTraffic,
+    Watched,
+    WatchStart,
+)
 
 _RATE = re.compile(r"([0-9]{1,6}(?:\.[0-9]{1,3})?) ?Gb/sec")
 

@@ -25,7 +25,7 @@ from wireproof.model.errors import BadInput, CouldNotMeasure
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from wireproof.model.stored import Gate
+    from wireproof.model.run import Gate
     from wireproof.report.gate import Dialect
     from wireproof.settings.options import Options
     from wireproof.workflow.session.session import Storage

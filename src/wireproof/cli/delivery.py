@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from wireproof.report.document import Document
     from wireproof.report.judged_run import JudgedRun
     from wireproof.workflow.result import Result
-    from wireproof.workflow.session.planned import Planned
+    from wireproof.workflow.session.launch import Planned
 
 
 class _WithVerdict(Protocol):
@@ -99,7 +99,7 @@ def show_planned(planned: Planned, job: JobRequest | None = None) -> int:
     """Print the plan and start nothing; as JSON one document: argv, environment, hosts, points."""
     from wireproof.launch.program import shell_line
     from wireproof.report.documents.benchmark import dry_run_document
-    from wireproof.workflow.session.planned import document_of, own_job
+    from wireproof.workflow.session.launch import document_of, own_job
 
     document, command = document_of(planned), planned.command
     argv = ["wireproof", *_inside(current_context().argv or ["check"])]

@@ -30,7 +30,6 @@ from wireproof.report.documents.judgement import (
 from wireproof.report.json.judgement import JudgedSeries, document_pieces, encoded
 from wireproof.report.text.document import part_text
 from wireproof.workflow.atlas import site_folder
-from wireproof.workflow.bug import BUG
 from wireproof.workflow.judge import (
     JudgedFile,
     Tally,
@@ -40,6 +39,7 @@ from wireproof.workflow.judge import (
     judge_files,
     standard,
 )
+from wireproof.workflow.reporter import BUG
 
 _BRIEF_FROM = 20
 Rendered = TypeVar("Rendered")

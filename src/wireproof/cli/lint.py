@@ -76,8 +76,8 @@ def command(
 def _lint(names: Iterable[str], chosen: Filter, wanted: _Wanted) -> int:
     from wireproof.model.finding import LintReport
     from wireproof.report.documents.lint import lint_document
-    from wireproof.workflow.bug import BUG
     from wireproof.workflow.lint import lint_file
+    from wireproof.workflow.reporter import BUG
 
     results = [lint_file(name, chosen, sys.stdin.buffer) for name in names]
     errors = [Problem(message=file.error, file=file.name) for file in results if file.error]

@@ -14,7 +14,7 @@ from wireproof.cli.console import LONGEST_SENTENCE, CallContext, envelope_text, 
 from wireproof.model.errors import BadInput, CouldNotMeasure, Failure, Problem, WireproofError
 from wireproof.model.finding import Verdict
 from wireproof.report.names import clean
-from wireproof.workflow.bug import BUG, sentence
+from wireproof.workflow.reporter import BUG, sentence
 
 _SIGNALS = tuple(
     signal.Signals[name] for name in ("SIGTERM", "SIGHUP") if name in signal.Signals.__members__

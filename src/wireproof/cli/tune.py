@@ -2,19 +2,188 @@
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Collection
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
+from wireproof.cli.completion import settings
 from wireproof.cli.console import Console, current_context, print_document
-from wireproof.cli.declare import FORM, JSON, flag
-from wireproof.cli.options import BMC, TARGET, bmc_options, lone_target
-from wireproof.cli.tune_plan import PLACES, apply, export, place_of, plan, show
-from wireproof.cli.tune_try import command as try_
+from wireproof.cli.declare import FORM, JSON, choice, flag, number, setting, text
+from wireproof.cli.delivery import answer
+from wireproof.cli.options import (
+    BMC,
+    LINK,
+    TARGET,
+    bmc_options,
+    lone_target,
+    method_of,
+    settings_of,
+)
+from wireproof.cli.tune_plan import PLACES, WANTED, apply, export, place_of, plan, show
+from wireproof.model.errors import BadInput
 
 if TYPE_CHECKING:
+    from wireproof.settings.options import Options
+    from wireproof.workflow.prove import ProofOptions
+    from wireproof.workflow.specification import MeasureSpecification
     from wireproof.workflow.target.target import Target
+    from wireproof.workflow.tune.trial import TrialSpecification
+    from wireproof.workflow.tune.trial.specification import OwnCommand
+
+
+# --- ``wireproof tune try``: measures whether a setting helps here.
+
+SHARED = tuple(
+    option
+    for option in (*WANTED, *PLACES)
+    if option.name in ("profile", "allow_link_down", "state")
+)
+"""Options shared with `tune plan`."""
+SIZES = {"pingpong": 8, "stream": 1 << 20, "exchange": 1 << 20, "message_rate": 8}
+PATTERNS = tuple(SIZES)
+OPTIONS: tuple[click.Parameter, ...] = (
+    click.Argument(["knob"], metavar="ID|VAR=A,B,...", shell_complete=settings),
+    click.Argument(["argv"], metavar="[-- COMMAND...]", nargs=-1, type=click.UNPROCESSED),
+    choice("--pattern", PATTERNS, "what is measured; default pingpong."),
+    setting("sizes", "SIZE", "message size; default 8 B, of streams 1 MiB."),
+    text(
+        "--metric",
+        "REGEX|json:PATH",
+        "number in COMMAND's output to compare, instead of its wall time.",
+    ),
+    choice("--better", ["lower", "higher"], "which way --metric is better."),
+    click.Option(
+        ["--smallest"],
+        type=click.FloatRange(1.1, 100.0),
+        default=5.0,
+        show_default=True,
+        metavar="PERCENT",
+        help="effects smaller than this count as none.",
+    ),
+    click.Option(
+        ["--budget-s"],
+        type=click.FloatRange(1.0, 604800.0),
+        default=60.0,
+        show_default=True,
+        metavar="S",
+        help="time for all runs.",
+    ),
+    setting("budget", "TIME", "time of one run of a pattern; default 200ms."),
+    setting("seed", "N", "seed of the order of the runs; default: drawn."),
+    click.Option(
+        ["--server"],
+        nargs=2,
+        multiple=True,
+        metavar="HOST 'WORDS'",
+        help="a server that COMMAND talks to: started on HOST before the first run, stopped after"
+        " the last.",
+    ),
+    number("--ppn", 1, 4096, "ranks on each host.", default=1),
+    *SHARED,
+    setting("model"),
+    flag("--keep", "leave a value that helps applied; `tune confirm` makes it last."),
+    flag("--json", "one JSON document on stdout.", default=None),
+    FORM,
+)
+
+
+@click.command(
+    "try",
+    params=[*OPTIONS, *TARGET, *LINK],
+    context_settings={"ignore_unknown_options": False, "allow_interspersed_args": True},
+)
+def try_(knob: str, argv: tuple[str, ...], **options: Any) -> int:
+    """Does a setting help here? Runs with each value in random, balanced blocks, compared.
+
+    VAR=A,B: a variable of the runs; VAR=A: compared with its current value; VAR=,A: with no value.
+
+    ID=A,B: a setting of the hosts, by the names of `wireproof audit --list`, or a sysctl; ID=A:
+    compared with its current value; ID: the recommended value compared with the current value. The
+    old value is restored at the end.
+
+    The first value is the base. The workload is a pattern of wireproof between --hosts, or COMMAND:
+    then its wall time counts, or the number that --metric finds in its output.
+
+    Exit status: 0 a value helps, 1 none does, 3 undecided, 4 a run failed.
+    """
+    from wireproof.report.documents.trial import trial_document
+    from wireproof.workflow.tune.trial import run_trial
+
+    settings = settings_of({**options, "profile": None})  # this is not check's profile
+    wanted = _specification(knob, argv, settings, options)
+    trial = run_trial(wanted, Console(), current_context().environment)
+    return answer(trial, trial_document)
+
+
+def _specification(
+    knob: str, argv: tuple[str, ...], settings: Options, options: dict[str, Any]
+) -> TrialSpecification:
+    from wireproof.settings.knobs import is_of_a_fabric, knob_of
+    from wireproof.workflow.tune.node import JournalPlace
+    from wireproof.workflow.tune.trial import TrialSpecification
+
+    tried = knob_of(knob, _settings(knob), current_context().environment)
+    if not argv and tried.kind == "variable" and not is_of_a_fabric(tried.name):
+        raise BadInput(
+            f"{tried.name} is neither a setting (`wireproof audit --list`) nor a variable that an"
+            " MPI or its fabric reads: give the command that reads it after --."
+        )
+    return TrialSpecification(
+        knob=tried,
+        workload=_command(argv, settings, options) if argv else _pattern(settings, options),
+        seed=method_of(settings).chosen_seed(),
+        smallest=options["smallest"] / 100.0,
+        budget_s=options["budget_s"],
+        keep=options["keep"],
+        profile=options["profile"],
+        place=JournalPlace(state=options["state"]),
+        allow_link_down=options["allow_link_down"],
+    )
+
+
+def _settings(knob: str) -> Collection[str]:
+    """Return the catalogue's names, unless the knob is clearly a variable."""
+    if knob.partition("=")[0].isupper():
+        return ()
+    from wireproof.workflow.audit import catalogue
+
+    return catalogue().entries
+
+
+def _pattern(settings: Options, options: dict[str, Any]) -> MeasureSpecification:
+    from wireproof.workflow.session.session import Storage
+    from wireproof.workflow.specification import MeasureSpecification
+
+    if options["metric"] or options["better"] or options["server"]:
+        raise BadInput("--metric, --better and --server are for a COMMAND: give one after --.")
+    pattern = options["pattern"] or "pingpong"
+    asked = dataclasses.replace(settings, sizes=settings.sizes or (SIZES[pattern],))
+    return MeasureSpecification.of(asked, Storage(), pattern=pattern, method=method_of(settings))
+
+
+def _command(argv: tuple[str, ...], settings: Options, options: dict[str, Any]) -> OwnCommand:
+    from wireproof.settings.knobs import metric_reader
+    from wireproof.workflow.prove import specification
+    from wireproof.workflow.tune.trial.specification import OwnCommand
+
+    if options["pattern"]:
+        raise BadInput("--pattern and a command of your own exclude each other: give one.")
+    if bool(options["metric"]) != bool(options["better"]):
+        raise BadInput("--metric needs --better lower or --better higher, and that needs --metric.")
+    asked = {name: options[name] for name in ("lab", "server", "prefix", "sysfs_root")}
+    proof = specification(
+        argv, settings, cast("ProofOptions", asked), current_context().environment
+    )
+    return OwnCommand(
+        proof=proof,
+        reader=metric_reader(options["metric"]) if options["metric"] else None,
+        text=options["metric"],
+        better=options["better"] or "lower",
+        longest_s=options["budget_s"],
+    )
 
 
 _ID = click.Argument(["name"], required=False, default="", metavar="[ID]")

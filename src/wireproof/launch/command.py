@@ -7,11 +7,10 @@ from datetime import UTC, datetime
 from pathlib import PurePath
 from typing import Any
 
-from wireproof.launch.engines import EngineChoice, choose_engine, find_engine
+from wireproof.launch.engines import EngineChoice, MpiInstall, choose_engine, find_engine
 from wireproof.launch.known import MPIS, SCHEDULERS
 from wireproof.launch.mpi.environment import clearings, inherited
 from wireproof.launch.mpi.hydra import sockets
-from wireproof.launch.mpi.install import MpiInstall
 from wireproof.launch.mpi.rails import one_nic_only
 from wireproof.launch.request import LaunchCommand, LaunchRequest
 from wireproof.model.claim import is_several

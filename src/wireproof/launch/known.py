@@ -5,9 +5,8 @@ from collections.abc import Mapping
 
 from wireproof.files.programs import printed
 from wireproof.launch.mpi import hydra, intel, openmpi
-from wireproof.launch.registry import MPIS, SCHEDULERS, Ask
+from wireproof.launch.registry import MPIS, SCHEDULERS, Allocation, Ask
 from wireproof.launch.schedulers import flux, lsf, pbs, slurm
-from wireproof.launch.schedulers.allocation import Allocation
 
 __all__ = ["MPIS", "SCHEDULERS", "check_task", "current"]
 

@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from wireproof.launch.command import build_command
-from wireproof.launch.engines import EngineChoice
+from wireproof.launch.engines import EngineChoice, Family, MpiInstall
 from wireproof.launch.known import MPIS
 from wireproof.launch.mpi.discovery import FAMILIES, choose_mpi, find_mpis
 from wireproof.launch.mpi.identify import read_needed
-from wireproof.launch.mpi.install import Family, MpiInstall
 from wireproof.launch.recipe import BenchmarkRecipe
 from wireproof.launch.request import Fabric, LaunchCommand, LaunchRequest, Netmod
 from wireproof.model.errors import BadInput, CouldNotMeasure

@@ -10,7 +10,7 @@ import re
 from difflib import get_close_matches
 from typing import Literal, TypedDict, Unpack
 
-from wireproof.launch.mpi.install import Family
+from wireproof.launch.engines import Family
 from wireproof.model.errors import BadInput
 
 # --- ``hpccinf.txt``: the input of HPCC. It reads no options, only this file in its working folder.

@@ -9,8 +9,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Literal
 
-from wireproof.launch.engines import EngineChoice
-from wireproof.launch.mpi.install import MpiInstall
+from wireproof.launch.engines import EngineChoice, MpiInstall
 
 NicSelection = Literal["claimed", "none"]
 Fabric = Literal["", "tcp", "verbs", "psm3", "psm2", "mlx", "opx"]

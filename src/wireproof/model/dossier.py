@@ -8,7 +8,7 @@ import msgspec
 
 from wireproof.model.claim import Criteria
 from wireproof.model.finding import Verdict
-from wireproof.model.stored import Conclusion
+from wireproof.model.run import Conclusion
 
 DEFAULT_SOURCE = "default of wireproof"
 

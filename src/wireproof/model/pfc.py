@@ -10,8 +10,7 @@ from typing import Literal
 import msgspec
 
 from wireproof.model.finding import Finding, Proof, Verdict
-from wireproof.model.ledger import Direction
-from wireproof.model.traffic import Watched
+from wireproof.model.traffic import Direction, Watched
 
 Answer = Literal["pass", "fail", "unproven", "quiet"]
 """``quiet``: the counters exist but did not move, because this port saw no pressure."""

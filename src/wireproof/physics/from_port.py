@@ -10,8 +10,8 @@ from collections.abc import Iterable
 import msgspec
 
 from wireproof.model.claim import LinkClaim, Protocol
-from wireproof.model.ledger import Carrier
 from wireproof.model.record import Nic
+from wireproof.model.traffic import Carrier
 from wireproof.physics.framing import possible_mtu, roce_path_mtu
 from wireproof.physics.limits import parse_slot
 from wireproof.physics.table import LANE_GBPS, PhysicsError, infiniband_name

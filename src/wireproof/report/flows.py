@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from wireproof.model.claim import joined, rails_of
-from wireproof.model.ledger import DIRECTIONS, LEVELS, QUALITIES, Direction, Level, Quality
 from wireproof.model.record import Host, Idle, PointRecord
 from wireproof.model.run import Run
+from wireproof.model.traffic import DIRECTIONS, LEVELS, QUALITIES, Direction, Level, Quality
 from wireproof.report.names import natural
 
 if TYPE_CHECKING:
     from wireproof.analysis.ledger import HostPorts
-    from wireproof.model.ledger import Ledger
+    from wireproof.model.traffic import Ledger
 
 
 SMALL_BYTES = 1024

@@ -13,8 +13,7 @@ import msgspec
 from wireproof.files.hostile import read_bounded
 from wireproof.model.errors import BadInput
 from wireproof.model.json_reader import decode_json
-from wireproof.model.run import Run
-from wireproof.model.stored import StoredResult, seconds_of
+from wireproof.model.run import Run, StoredResult, seconds_of
 from wireproof.store.history import RESULTS
 from wireproof.store.load import DOCUMENT
 from wireproof.store.result import RESULT, read_result

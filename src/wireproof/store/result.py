@@ -14,7 +14,7 @@ from wireproof.model.errors import BadInput, made_by_newer
 from wireproof.model.frames import unsound
 from wireproof.model.json_reader import decode_json
 from wireproof.model.located import Fabric
-from wireproof.model.stored import KIND, SCHEMA, StoredResult
+from wireproof.model.run import RESULT_KIND, RESULT_SCHEMA, StoredResult
 from wireproof.store.load import head_of
 
 RESULT = "result.json"
@@ -85,12 +85,12 @@ def read_fabrics(folder: Path) -> list[Fabric]:
 
 def _check_head(data: bytes, path: Path) -> None:
     kind, schema = head_of(data)
-    if kind != msgspec.json.encode(KIND):
+    if kind != msgspec.json.encode(RESULT_KIND):
         raise BadInput(f"{path} is not a result of wireproof.")
     if not schema.isdigit() or int(schema[:20]) < 1:
         raise BadInput(f"{path} is damaged: it has no schema number.")
-    if int(schema[:20]) > SCHEMA:
-        raise made_by_newer(path, int(schema[:20]), SCHEMA)
+    if int(schema[:20]) > RESULT_SCHEMA:
+        raise made_by_newer(path, int(schema[:20]), RESULT_SCHEMA)
 
 
 class _DossierHead(msgspec.Struct):

@@ -17,7 +17,7 @@ from wireproof.model.bmc import PlannedAttribute, Raw
 from wireproof.model.quantity import whole
 from wireproof.model.setting import Profile
 from wireproof.model.tuning import HostPlan
-from wireproof.tune.named import Named
+from wireproof.tune.wishes import Named
 
 _Good = Callable[[str], bool | None]
 _SWITCH = ("Enabled", "Disabled")

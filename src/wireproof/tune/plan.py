@@ -13,10 +13,9 @@ from wireproof.model.errors import BadInput
 from wireproof.model.setting import Read
 from wireproof.model.tuning import ByHand, Change, HostPlan, Keep, PlannedChange, PlannedKeep
 from wireproof.tune.carrying import coupled_with, lossy
-from wireproof.tune.named import Named
 from wireproof.tune.settings_files import is_text, merged
 from wireproof.tune.standing import has_value, standing, text_of_file
-from wireproof.tune.wishes import Wish
+from wireproof.tune.wishes import Named, Wish
 
 _RED_HAT = {"rhel", "centos", "rocky", "almalinux", "ol", "fedora", "scientific", "amzn"}
 _DEBIAN = {"debian", "ubuntu", "linuxmint", "pop"}

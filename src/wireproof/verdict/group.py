@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from wireproof.analysis.traffic import readers
 from wireproof.model import quantity
 from wireproof.model.finding import GroupVerdict, Severity, Verdict, Whole, verdict_of
-from wireproof.model.ledger import Direction, Ledger
 from wireproof.model.pattern import CATALOGUE
 from wireproof.model.quantity import volume
 from wireproof.model.record import Estimate, GroupResult, PointRecord
+from wireproof.model.traffic import Direction, Ledger
 from wireproof.physics.bounds import bounds_of
 from wireproof.physics.limits import shaper_credit_bytes
 from wireproof.verdict.context import Context

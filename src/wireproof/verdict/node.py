@@ -31,8 +31,7 @@ from wireproof.model.finding import (
     worst_proof,
 )
 from wireproof.model.located import Located, Metric
-from wireproof.model.run import Run
-from wireproof.model.stored import NodeVerdict
+from wireproof.model.run import NodeVerdict, Run
 
 
 def node_verdicts(

@@ -24,7 +24,7 @@ from wireproof.store.snapshot import SETTINGS
 from wireproof.workflow.job_facts import REQUESTS, quick
 from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.resume import remember, result_folder, stored_seed
-from wireproof.workflow.session.launch import install_for
+from wireproof.workflow.session.launch import Planned, install_for
 from wireproof.workflow.session.screen_plan import crowded, screen_points
 from wireproof.workflow.session.session import Session
 from wireproof.workflow.specification import CheckSpecification
@@ -36,7 +36,6 @@ from wireproof.workflow.target.target import Target, this_machine
 if TYPE_CHECKING:
     from wireproof.model.tuning import Standing
     from wireproof.workflow.result import MeasuredPart, Result
-    from wireproof.workflow.session.planned import Planned
 
 
 QUICK_PINGPONG = (0, 8, 1024, 16384, 65536, 262144, 1 << 20)
@@ -121,7 +120,6 @@ def plan_check(
 
     Nodes of a job that is not requested yet get made-up names.
     """
-    from wireproof.workflow.session.planned import Planned
 
     if specification.request is not None:
         target, fabric = imagined_target(specification, specification.request), None

@@ -16,12 +16,11 @@ import msgspec
 from wireproof.files.programs import by_path, find_tool
 from wireproof.instrument.measure import Recording, measure
 from wireproof.launch.command import prepare, provenance
-from wireproof.launch.engines import find_engine
+from wireproof.launch.engines import MpiInstall, find_engine
 from wireproof.launch.here import meeting_point
 from wireproof.launch.known import MPIS
 from wireproof.launch.mpi.discovery import choose_mpi, find_mpis
 from wireproof.launch.mpi.identify import read_needed
-from wireproof.launch.mpi.install import MpiInstall
 from wireproof.launch.mpi.libfabrics import (
     ask,
     candidates,

@@ -20,7 +20,7 @@ from wireproof.files.aside import answer_aside
 from wireproof.files.hostile import remove_file, replace_file
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.finding import Verdict, worst
-from wireproof.model.stored import Gate, NodeVerdict, StoredPart, StoredResult, seconds_of
+from wireproof.model.run import Gate, NodeVerdict, StoredPart, StoredResult, seconds_of
 from wireproof.report.json.encode import json_text
 from wireproof.report.names import fold
 from wireproof.settings.hosts import parse_hosts
@@ -30,7 +30,7 @@ from wireproof.store.newest import SKEW_S, measured, newest_result, unfinished_a
 from wireproof.store.result import RESULT, read_result
 from wireproof.verdict.node import joined_nodes, node_verdicts
 from wireproof.version import version
-from wireproof.workflow.bug import sentence
+from wireproof.workflow.reporter import sentence
 
 if TYPE_CHECKING:
     from wireproof.workflow.result import Result

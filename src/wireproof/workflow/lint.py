@@ -21,8 +21,8 @@ from wireproof.model.finding import LintFinding, LintReport
 from wireproof.model.site import site_texts
 from wireproof.report.names import clean
 from wireproof.workflow.audit import settings_by_id
-from wireproof.workflow.bug import sentence
 from wireproof.workflow.catalogue import refuse_slow_patterns
+from wireproof.workflow.reporter import sentence
 
 LARGEST = 16 << 20
 """Bytes that a recipe may have; no script and no configuration file is larger."""

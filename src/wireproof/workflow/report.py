@@ -7,7 +7,7 @@ from pathlib import Path
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.finding import Verdict, worst
 from wireproof.model.located import Fabric
-from wireproof.model.stored import Conclusion, StoredResult
+from wireproof.model.run import Conclusion, StoredResult
 from wireproof.report.judged_run import JudgedRun
 from wireproof.store.manifest import is_sealed
 from wireproof.store.result import RESULT

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from wireproof.files.hostile import replace_file
 from wireproof.instrument.measure import Outcome
 from wireproof.model.finding import Verdict, worst
-from wireproof.model.stored import StoredResult
+from wireproof.model.run import StoredResult
 from wireproof.model.tuning import Standing
 from wireproof.report.json.result import ResultDocument, document_of
 from wireproof.report.judged_run import JudgedRun

@@ -14,8 +14,7 @@ from wireproof.report.json.judgement import JudgedSeries
 from wireproof.report.judged_run import JudgedRun
 from wireproof.report.names import clean
 from wireproof.verdict.comparison import number_of
-from wireproof.workflow.compare import PLAYED, samples_by_key, source_of
-from wireproof.workflow.compare_logs import log_source
+from wireproof.workflow.compare import PLAYED, log_source, samples_by_key, source_of
 from wireproof.workflow.history.logs import headline_of
 from wireproof.workflow.judge import judge
 from wireproof.workflow.report import ReportSpecification, report

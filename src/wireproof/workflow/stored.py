@@ -14,8 +14,7 @@ from wireproof.model.claim import Claim, Criteria
 from wireproof.model.errors import BadInput
 from wireproof.model.finding import Judgement
 from wireproof.model.located import Fabric
-from wireproof.model.run import Run
-from wireproof.model.stored import Conclusion, StoredPart, StoredResult
+from wireproof.model.run import Conclusion, Run, StoredPart, StoredResult
 from wireproof.physics.table import with_constants
 from wireproof.report.judged_run import JudgedRun
 from wireproof.store.load import DOCUMENT, load_run

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from wireproof.files.hostile import open_regular
+from wireproof.launch.engines import ABI_OF_SONAME, MpiInstall
 from wireproof.launch.known import MPIS
 from wireproof.launch.mpi.identify import ask_library, family_of_library, identify, read_soname
-from wireproof.launch.mpi.install import ABI_OF_SONAME, MpiInstall
 from wireproof.model.errors import BadInput, CouldNotMeasure
 
 

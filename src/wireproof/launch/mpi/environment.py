@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Literal
 
-from wireproof.launch.mpi.install import Family
+from wireproof.launch.engines import Family
 from wireproof.launch.mpi.rails import (
     BTL_TCP,
     INTEL_OFI,

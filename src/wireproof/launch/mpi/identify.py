@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from wireproof.files.programs import by_path
+from wireproof.launch.engines import ABI_OF_SONAME, Family, MpiInstall, version_of
 from wireproof.launch.known import MPIS
-from wireproof.launch.mpi.install import ABI_OF_SONAME, Family, MpiInstall, version_of
 
 # --- Read the soname of a shared library and the libraries that a program needs from the file:
 # nothing is loaded or run.

@@ -11,7 +11,7 @@ import msgspec
 
 from wireproof.files.hostile import read_bounded
 from wireproof.files.programs import by_path
-from wireproof.launch.mpi.install import Family, MpiInstall
+from wireproof.launch.engines import Family, MpiInstall
 from wireproof.model.diagnosis import LibfabricFound, Listing, Offer, Provider, ProviderChoice
 
 NAME = "libfabric.so.1"

@@ -16,15 +16,19 @@ from wireproof.launch.mpi.environment import (
     rank_order,
     uniform_environment,
 )
-from wireproof.launch.registry import MPIS, SCHEDULERS, Ask, Reach, Scheduler
-from wireproof.launch.request import LaunchCommand, LaunchRequest
-from wireproof.launch.schedulers.allocation import (
+from wireproof.launch.registry import (
+    MPIS,
+    SCHEDULERS,
     Allocation,
+    Ask,
+    Reach,
+    Scheduler,
     hosts_in,
     hosts_of_slots,
     job_id,
     shown_word,
 )
+from wireproof.launch.request import LaunchCommand, LaunchRequest
 from wireproof.model.errors import BadInput, CouldNotMeasure
 
 

@@ -10,14 +10,18 @@ MPI 5.0's page on launching with PBS, ``mpiexec -help``.
 import dataclasses
 from collections.abc import Mapping
 
-from wireproof.launch.registry import MPIS, SCHEDULERS, Ask, Reach, Scheduler
-from wireproof.launch.request import LaunchCommand, LaunchRequest
-from wireproof.launch.schedulers.allocation import (
+from wireproof.launch.registry import (
+    MPIS,
+    SCHEDULERS,
     Allocation,
+    Ask,
+    Reach,
+    Scheduler,
     hosts_of_slots,
     job_id,
     shown_word,
 )
+from wireproof.launch.request import LaunchCommand, LaunchRequest
 from wireproof.model.errors import BadInput, CouldNotMeasure
 
 

@@ -11,16 +11,26 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
+from wireproof.launch.engines import Family
 from wireproof.launch.mpi.environment import (
     clearings,
     library_path,
     provider_nic,
     uniform_environment,
 )
-from wireproof.launch.mpi.install import Family
-from wireproof.launch.registry import MPIS, SCHEDULERS, Ask, Queries, Reach, Scheduler
+from wireproof.launch.registry import (
+    MPIS,
+    SCHEDULERS,
+    Allocation,
+    Ask,
+    Queries,
+    Reach,
+    Scheduler,
+    hosts_in,
+    job_id,
+    shown_word,
+)
 from wireproof.launch.request import LaunchCommand, LaunchRequest
-from wireproof.launch.schedulers.allocation import Allocation, hosts_in, job_id, shown_word
 from wireproof.launch.schedulers.slurm_answers import SlurmNode, parse_node_states
 from wireproof.launch.schedulers.slurm_commands import job_argv, node_states_argv
 from wireproof.launch.schedulers.slurm_job import asked

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from wireproof.files.programs import by_path
 from wireproof.launch.engines import find_program, start_guarded
-from wireproof.launch.schedulers.allocation import Allocation
+from wireproof.launch.registry import Allocation
 from wireproof.launch.schedulers.slurm_answers import (
     JobInfo,
     JobState,

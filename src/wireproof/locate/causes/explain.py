@@ -26,11 +26,11 @@ from wireproof.locate.causes.rules import rules as causes
 from wireproof.locate.causes.signs import CauseSign
 from wireproof.model.claim import first_rail
 from wireproof.model.finding import Both, Link, Node, Port, Route, Switch
-from wireproof.model.ledger import DIRECTIONS
 from wireproof.model.located import Blame, Cause, Located
 from wireproof.model.record import FactFrame, Host, Nic, PairResult, PointRecord, WitnessReading
 from wireproof.model.run import Run
 from wireproof.model.setting import Setting
+from wireproof.model.traffic import DIRECTIONS
 
 # --- What a run observed of each node: Facts, results, counters, sentinels and clocks.
 

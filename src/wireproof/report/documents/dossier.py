@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from wireproof.model.dossier import Signature, Verification
 from wireproof.model.finding import Verdict
-from wireproof.model.stored import Conclusion
+from wireproof.model.run import Conclusion
 from wireproof.report.document import Document, Facts, Head, Part, Row, Section, Table, Text
 from wireproof.report.names import clean
 

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from wireproof.model import quantity
-from wireproof.model.ledger import LEVELS as ORDER
 from wireproof.model.psm3 import JudgedStatistics
+from wireproof.model.traffic import LEVELS as ORDER
 from wireproof.model.traffic import (
     DirectionTraffic,
     HostTraffic,

@@ -17,8 +17,8 @@ from typing import NamedTuple
 
 from wireproof.model import quantity
 from wireproof.model.finding import PairVerdict
-from wireproof.model.ledger import DIRECTIONS, Direction
 from wireproof.model.located import Blame, Located
+from wireproof.model.traffic import DIRECTIONS, Direction
 from wireproof.report.figure.chart import Ink
 from wireproof.report.judged_run import JudgedRun, counted
 from wireproof.report.names import clean, natural

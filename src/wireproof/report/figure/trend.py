@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from wireproof.model import quantity
 from wireproof.model.history import Number, NumberChange, SeriesTrend
-from wireproof.model.stored import seconds_of
+from wireproof.model.run import seconds_of
 from wireproof.report.figure.chart import Axis, Chart, ChartStep, Line, Mark, plain
 from wireproof.report.names import clean
 

@@ -10,7 +10,7 @@ from difflib import get_close_matches
 
 from wireproof.model.errors import BadInput
 from wireproof.model.finding import Verdict
-from wireproof.model.stored import Gate
+from wireproof.model.run import Gate
 from wireproof.report.gate.documents import ctrf, gate_json, junit, sarif
 from wireproof.report.gate.lines import nagios, nhc, node_problem, openmetrics, plain
 

@@ -5,13 +5,13 @@ from hashlib import sha256
 from html import escape  # all that XML needs; xml.sax costs every gate 20 ms of imports
 
 from wireproof.model.finding import Verdict
-from wireproof.model.stored import Gate, NodeVerdict, seconds_of
+from wireproof.model.run import Gate, NodeVerdict, seconds_of
 from wireproof.report.json.encode import json_text
 from wireproof.report.json.envelope import Kind, enveloped
 from wireproof.report.names import clean, fold
 from wireproof.version import version
 
-KIND = Kind("wireproof.gate", 1, "wireproof.model.stored:Gate", "gate")
+KIND = Kind("wireproof.gate", 1, "wireproof.model.run:Gate", "gate")
 _CTRF: dict[Verdict, str] = {"pass": "passed", "fail": "failed", "inconclusive": "other"}
 _LEVEL: dict[Verdict, str] = {"fail": "error", "inconclusive": "warning"}
 _LONGEST = 1000

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from wireproof.model.finding import Verdict, worst
-from wireproof.model.stored import Gate, NodeVerdict, seconds_of
+from wireproof.model.run import Gate, NodeVerdict, seconds_of
 from wireproof.report.names import clean
 from wireproof.version import version
 

@@ -16,9 +16,9 @@ import msgspec
 
 from wireproof.analysis.crossed import crossed_at
 from wireproof.model.finding import Evidence, PairVerdict, Port, Route, Severity, Subject
-from wireproof.model.ledger import Direction, Ledger
 from wireproof.model.quantity import goodput
 from wireproof.model.record import PointRecord, WitnessReading
+from wireproof.model.traffic import Direction, Ledger
 from wireproof.verdict.context import Context
 from wireproof.verdict.issue import SLOW, Issue
 from wireproof.verdict.path.late import explained

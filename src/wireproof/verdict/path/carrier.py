@@ -10,8 +10,8 @@ from dataclasses import replace
 import msgspec
 
 from wireproof.model.claim import LinkClaim
-from wireproof.model.ledger import Carrier
 from wireproof.model.record import Nic, PairResult, PointRecord
+from wireproof.model.traffic import Carrier
 from wireproof.physics.claims import carried_by
 from wireproof.physics.from_port import link_of_port
 from wireproof.physics.table import PhysicsError

@@ -19,8 +19,8 @@ import msgspec
 
 from wireproof.analysis.changes import WitnessChanges
 from wireproof.analysis.crossed import crossed_at, everywhere
-from wireproof.model.ledger import Direction
 from wireproof.model.record import PairResult, PointRecord, Total
+from wireproof.model.traffic import Direction
 from wireproof.verdict.context import Context
 from wireproof.verdict.path.proof import PairProof, Place, Witnessed, pair_proof
 from wireproof.verdict.path.sight import STRAY_BYTES, Due, Sighting, look

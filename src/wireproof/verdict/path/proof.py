@@ -15,9 +15,9 @@ from dataclasses import dataclass
 
 from wireproof.analysis.traffic import readers, watch
 from wireproof.model.finding import Proof
-from wireproof.model.ledger import LEVELS, QUALITIES, Direction, Ledger, Level, Quality
 from wireproof.model.pattern import answers
 from wireproof.model.record import Nic, PairResult, PointRecord
+from wireproof.model.traffic import LEVELS, QUALITIES, Direction, Ledger, Level, Quality
 from wireproof.physics.framing import LEAST_HEADER
 from wireproof.verdict.context import Context
 from wireproof.verdict.path.questions import Identity, inside_adapter

@@ -14,9 +14,9 @@ from wireproof.analysis.ledger import STANDS_AT_0
 from wireproof.analysis.relations import beneath, identities, is_radio, stacks
 from wireproof.model.claim import Criteria, LinkClaim
 from wireproof.model.finding import Severity, Striping
-from wireproof.model.ledger import DIRECTIONS, Carrier, Direction, Ledger, PortLedger
 from wireproof.model.quantity import volume
 from wireproof.model.record import Nic
+from wireproof.model.traffic import DIRECTIONS, Carrier, Direction, Ledger, PortLedger
 
 T = TypeVar("T")
 Identity = tuple[str, str]

@@ -23,7 +23,7 @@ from wireproof.analysis.functions import shows_presence
 from wireproof.analysis.places import inner
 from wireproof.analysis.relations import are_rails
 from wireproof.model.claim import Criteria
-from wireproof.model.ledger import LEVELS, Carrier, Direction, Ledger, Level, Quality
+from wireproof.model.traffic import LEVELS, Carrier, Direction, Ledger, Level, Quality
 from wireproof.verdict.path.questions import (
     busiest,
     could_carry,

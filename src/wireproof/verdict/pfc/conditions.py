@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import NamedTuple
 
-from wireproof.model.ledger import Direction
 from wireproof.model.pfc import (
     Answer,
     Condition,
@@ -22,6 +21,7 @@ from wireproof.model.pfc import (
     PfcSettings,
     PriorityReading,
 )
+from wireproof.model.traffic import Direction
 
 IN_PRIORITY = 0.9
 """Share of a port's traffic in one priority above which the rest is other traffic."""

@@ -13,10 +13,9 @@ from wireproof.analysis.psm3 import by_host
 from wireproof.analysis.psm3 import counted as counted_in
 from wireproof.analysis.relations import port_called
 from wireproof.model.finding import Evidence, Node, Port, Proof, Severity, Subject, Whole
-from wireproof.model.ledger import Direction
 from wireproof.model.psm3 import Counted, CountedHost, NicCounted, Statistics
 from wireproof.model.quantity import counted, percent, volume
-from wireproof.model.traffic import HostTraffic, Traffic
+from wireproof.model.traffic import Direction, HostTraffic, Traffic
 from wireproof.verdict.issue import Issue
 
 # --- Losses and retransmissions, waits for credits, and counters that must never rise.

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from wireproof.adapters import adapter
+from wireproof.launch.engines import MpiInstall
 from wireproof.launch.known import MPIS
 from wireproof.launch.mpi.environment import effective, psm3_variables
-from wireproof.launch.mpi.install import MpiInstall
 from wireproof.launch.program import (
     find_tool,
     mpi_for,

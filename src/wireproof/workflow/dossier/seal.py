@@ -26,7 +26,7 @@ from wireproof.model.dossier import (
     threshold_criteria,
 )
 from wireproof.model.errors import BadInput
-from wireproof.model.stored import StoredPart
+from wireproof.model.run import StoredPart
 from wireproof.physics.table import default_table
 from wireproof.report.names import clean
 from wireproof.store.manifest import MANIFEST, is_sealed, signatures_of, write_manifest

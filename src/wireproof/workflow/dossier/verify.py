@@ -16,8 +16,7 @@ from wireproof.model.dossier import Agreed, Dossier, Rejudgement, Verification, 
 from wireproof.model.errors import BadInput
 from wireproof.model.finding import worst
 from wireproof.model.json_reader import decode_json
-from wireproof.model.run import Run
-from wireproof.model.stored import StoredPart, StoredResult
+from wireproof.model.run import Run, StoredPart, StoredResult
 from wireproof.report.judged_run import JudgedRun
 from wireproof.settings.inputs import read_criteria
 from wireproof.store.manifest import MANIFEST, digest_of, listed

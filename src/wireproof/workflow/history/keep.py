@@ -14,7 +14,7 @@ from wireproof.files.held import held_folder, within
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.finding import worst
 from wireproof.model.history import Entry, Number
-from wireproof.model.stored import NodeVerdict
+from wireproof.model.run import NodeVerdict
 from wireproof.report.judged_run import JudgedRun
 from wireproof.report.names import fold
 from wireproof.store.history import RESULTS, add_entry

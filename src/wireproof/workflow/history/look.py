@@ -26,7 +26,7 @@ from wireproof.model.history import (
     Regression,
     Trend,
 )
-from wireproof.model.stored import seconds_of
+from wireproof.model.run import seconds_of
 from wireproof.settings.hosts import parse_hosts
 from wireproof.store.history import INDEX, LOG, RESULTS, entries, remove_entries
 from wireproof.store.result import read_result

@@ -12,7 +12,7 @@ from multiprocessing.connection import Connection
 
 from wireproof.model.errors import BadInput, CouldNotMeasure, WireproofError
 from wireproof.model.site import CatalogueFile, site_studies, site_texts, use_site
-from wireproof.workflow.bug import sentence
+from wireproof.workflow.reporter import sentence
 
 _DONE, _FAILED, _BAD = b"+", b"-", b"!"
 

@@ -18,9 +18,9 @@ from wireproof.analysis.measured import metric_of, value_of
 from wireproof.files.held import make_folder
 from wireproof.files.hostile import read_bounded
 from wireproof.launch.command import request_for
+from wireproof.launch.engines import MpiInstall
 from wireproof.launch.known import MPIS
 from wireproof.launch.mpi.environment import psm3_variables
-from wireproof.launch.mpi.install import MpiInstall
 from wireproof.model.claim import first_rail, rails_of
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.plan import FactRequest, Point

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wireproof.launch.schedulers.allocation import Allocation
+from wireproof.launch.registry import Allocation
 from wireproof.launch.schedulers.slurm_job import JobRequest, JobState, allocate, release
 from wireproof.model.errors import BadInput
 from wireproof.settings.hosts import fold_hosts, parse_hosts

@@ -26,7 +26,7 @@ from wireproof.workflow.target.target import Target, lab_target, this_machine
 
 if TYPE_CHECKING:
     from wireproof.lab.cluster import Lab
-    from wireproof.launch.schedulers.allocation import Allocation
+    from wireproof.launch.registry import Allocation
 
 
 # --- The fabric that connects a target's hosts: read from a file or from the scheduler.

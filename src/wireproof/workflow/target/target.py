@@ -20,9 +20,8 @@ from wireproof.physics.rails import links_together
 
 if TYPE_CHECKING:
     from wireproof.lab.cluster import Lab
-    from wireproof.launch.registry import Scheduler
+    from wireproof.launch.registry import Allocation, Scheduler
     from wireproof.launch.request import LaunchCommand, Starter
-    from wireproof.launch.schedulers.allocation import Allocation
     from wireproof.model.topology import Network
 
 

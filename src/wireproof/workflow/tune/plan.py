@@ -34,10 +34,9 @@ from wireproof.store.snapshot import is_snapshot
 from wireproof.tune.bios import firmware_wishes, with_attributes
 from wireproof.tune.carrying import CONNECTIONS, coupled_with, having, read_plan, ssh_addresses
 from wireproof.tune.export import FORMS, ansible
-from wireproof.tune.named import Named, named_all, nowhere
 from wireproof.tune.plan import Allowed, host_plan, of_lab
 from wireproof.tune.settings_files import files_of, overruled, settings_files, unread
-from wireproof.tune.wishes import DROP_INS, Wish, requests_of, wishes_of
+from wireproof.tune.wishes import DROP_INS, Named, Wish, named_all, nowhere, requests_of, wishes_of
 from wireproof.workflow.audit import (
     catalogue,
     facts_of_source,

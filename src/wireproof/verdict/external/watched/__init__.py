@@ -8,10 +8,9 @@ from collections.abc import Sequence
 from wireproof.analysis.traffic_printed import printed
 from wireproof.model.claim import Claim, Criteria
 from wireproof.model.finding import Proof, Verdict
-from wireproof.model.ledger import PortLedger
 from wireproof.model.quantity import volume
 from wireproof.model.series import Reason, Series
-from wireproof.model.traffic import HostTraffic, Printed, Traffic, TrafficVerdict
+from wireproof.model.traffic import HostTraffic, PortLedger, Printed, Traffic, TrafficVerdict
 from wireproof.physics.limits import limits
 from wireproof.verdict.external.watched.beside import (
     beside,

@@ -8,10 +8,9 @@ from collections.abc import Iterator, Sequence
 from wireproof.analysis.crossed import at_rails, crossed_at
 from wireproof.model.claim import Criteria, LinkClaim, is_several
 from wireproof.model.finding import Severity
-from wireproof.model.ledger import DIRECTIONS, Direction
 from wireproof.model.quantity import volume
 from wireproof.model.series import Reason, Series
-from wireproof.model.traffic import HostTraffic, Traffic
+from wireproof.model.traffic import DIRECTIONS, Direction, HostTraffic, Traffic
 from wireproof.verdict.external import judge_series
 from wireproof.verdict.external.watched.ports import (
     PLACES,

@@ -4,10 +4,9 @@ from collections.abc import Sequence
 
 from wireproof.analysis.relations import is_tunnel
 from wireproof.model.claim import Claim, LinkClaim
-from wireproof.model.ledger import Ledger
 from wireproof.model.quantity import volume
 from wireproof.model.series import Reason, Series
-from wireproof.model.traffic import HostTraffic, Printed, Traffic
+from wireproof.model.traffic import HostTraffic, Ledger, Printed, Traffic
 from wireproof.physics.from_port import link_of_port
 from wireproof.verdict.external import judge_series
 from wireproof.verdict.external.watched.ports import (

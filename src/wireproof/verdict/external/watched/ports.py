@@ -19,9 +19,8 @@ from wireproof.analysis.places import inner, may_lead_out
 from wireproof.analysis.relations import ledger_with_rails, port_called, rail_nics
 from wireproof.model.claim import Claim, joined, rails_of
 from wireproof.model.finding import Severity
-from wireproof.model.ledger import DIRECTIONS, Direction, Ledger, PortLedger
 from wireproof.model.series import Reason
-from wireproof.model.traffic import HostTraffic, Traffic
+from wireproof.model.traffic import DIRECTIONS, Direction, HostTraffic, Ledger, PortLedger, Traffic
 from wireproof.verdict.path.questions import (
     Identity,
     adapters_of,

@@ -12,8 +12,8 @@ from typing import Self
 
 from wireproof.analysis.measured import guards_of, losses, messages_of, metric_of, value_of
 from wireproof.instrument.watch_command import WatchedCommand
+from wireproof.launch.engines import MpiInstall
 from wireproof.launch.known import MPIS
-from wireproof.launch.mpi.install import MpiInstall
 from wireproof.launch.request import LaunchCommand
 from wireproof.model import quantity
 from wireproof.model.errors import BadInput, CouldNotMeasure

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 from tests.unit.test_compare_logs import osu
 
-from wireproof.cli.compare import command
+from wireproof.cli.report import compare as command
 from wireproof.model.errors import BadInput
 from wireproof.model.history import Number
 from wireproof.report.document import Table

@@ -1,4 +1,4 @@
-"""The command line: parse, call the workflow, render. One file per subcommand."""
+"""The command line: parse, call the workflow, render. Subcommands are imported on use."""
 
 import os
 import sys

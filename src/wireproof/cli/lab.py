@@ -1,4 +1,4 @@
-"""``wireproof lab``: a virtual cluster on this machine."""
+"""``wireproof lab``, ``demo`` and ``doctor``: a virtual cluster, and what works on this machine."""
 
 from __future__ import annotations
 
@@ -11,12 +11,93 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from wireproof.cli.completion import labs, nodes
-from wireproof.cli.console import listed, print_document
-from wireproof.cli.declare import FORM, JSON
+from wireproof.cli.console import (
+    Console,
+    chosen_form,
+    current_context,
+    listed,
+    print_document,
+    rendered,
+)
+from wireproof.cli.declare import FORM, JSON, flag, json_as
 from wireproof.model.errors import BadInput
 
 if TYPE_CHECKING:
     from wireproof.model.topology import LabStatus
+
+
+# --- What works on this machine.
+
+DOCTOR_OPTIONS: tuple[click.Parameter, ...] = (
+    FORM,
+    JSON,
+    flag("--no-run", "do not start any MPI."),
+    flag("--providers", "show the libfabrics here, their providers, and each MPI's choice."),
+)
+
+
+@click.command("doctor", params=[*DOCTOR_OPTIONS])
+def doctor(no_run: bool, providers: bool) -> int:
+    """Show what works on this machine: MPIs and their ABI, counters, clock, namespaces, kernel
+    features, tools.
+
+    Each MPI that is found is started briefly with two ranks. Exit status 0 if at least one
+    transport works, with --providers if a provider can be measured.
+    """
+    from wireproof.report.documents.doctor import diagnosis_document, provider_document
+    from wireproof.workflow import doctor
+
+    if providers:
+        offers = doctor.providers(current_context().environment)
+        print_document(offers, partial(provider_document, offers))
+        return 0 if offers.works else 4
+    found = doctor.diagnose(Console(), start=not no_run)
+    print_document(found, partial(diagnosis_document, found))
+    return 0 if no_run or found.works else 4
+
+
+# --- See it work: a lab with a bad link and a shared-memory fall-through.
+
+DEMO_OPTIONS: tuple[click.Parameter, ...] = (
+    click.Option(
+        ["--out"],
+        type=click.Path(path_type=Path),
+        metavar="DIR",
+        help="folder for records and report.",
+    ),
+    click.Option(["--seed"], type=int, help="seed of the order of the points."),
+    json_as("JSON on stdout."),
+)
+
+
+@click.command("demo", params=[*DEMO_OPTIONS])
+def demo(out: Path | None, seed: int | None) -> int:
+    """Build a virtual cluster with a bad link and a shared-memory fall-through, measure it, and
+    show that both are found. All tables are in the folder of --out.
+
+    Exit status 0: both were found. Takes under a minute, needs root or unprivileged user
+    namespaces.
+    """
+    from wireproof.cli.delivery import deliver, ended
+    from wireproof.cli.options import typed_words
+    from wireproof.cli.outcome import INTERRUPTED
+    from wireproof.report.documents.run import demo_document
+    from wireproof.workflow.demo import demo
+    from wireproof.workflow.session.session import Storage
+
+    found = demo(Storage(folder=out, command=typed_words()), seed, Console())
+    for_programs = chosen_form() == "json"
+    if (deliver if for_programs else ended)(found.result) == INTERRUPTED:
+        return INTERRUPTED
+    faults = {
+        "one node sends at a third of its rate": found.slow_node,
+        "shared memory measured in place of the wire": "off-wire" if found.lie else "",
+    }
+    stream = sys.stderr if for_programs else sys.stdout
+    runs = [part.section for part in found.result.parts]
+    document = demo_document(faults, runs, found.result.folder)
+    click.echo(rendered(document, "text", stream), file=stream)
+    return 0 if found.caught else 1
 
 
 WIRE_HELP = "how links limit their rates; store-and-forward: no frame passes faster than the line."

@@ -1,4 +1,4 @@
-"""``wireproof report FOLDER...``: a stored result, judged and rendered again."""
+"""``wireproof report``, ``compare``, ``locate`` and ``dossier``: stored results, read again."""
 
 from __future__ import annotations
 
@@ -7,10 +7,172 @@ from typing import TYPE_CHECKING
 
 import click
 
-from wireproof.cli.declare import choice, file, flag, json_as
+from wireproof.cli.declare import FORM, JSON, choice, file, flag, json_as, number, text
 
 if TYPE_CHECKING:
     from wireproof.workflow.export import Form
+    from wireproof.workflow.scaling import Against
+
+
+# --- Acceptance dossiers that anyone can verify.
+
+FOLDER = click.Argument(["folder"], type=click.Path(path_type=Path), metavar="DOSSIER")
+
+
+@click.group("dossier")
+def dossier() -> None:
+    """Acceptance dossiers: verify, sign.
+
+    DOSSIER is the --out folder of `check --profile acceptance`, from any machine. Pack it with any
+    tool (tar, zip) and give this the unpacked folder.
+    """
+
+
+@dossier.command(
+    "verify",
+    params=[
+        FOLDER,
+        file(
+            "--signers",
+            "require a signature by one of the signers in this file: OpenSSH's allowed_signers.",
+            must_exist=True,
+            metavar="FILE",
+        ),
+        FORM,
+        JSON,
+    ],
+)
+def verify(folder: Path, signers: Path | None) -> int:
+    """Verify that a dossier is as it was sealed, by whom, and judge its records by the rules of
+    this version.
+
+    Works offline, without the hosts, an MPI or root; nothing is written. Exit status: 0 intact and
+    pass, 1 intact and fail, 3 intact and inconclusive; 2 if it was changed or truncated, was made
+    by a newer wireproof, or lacks a signature that --signers requires: no verdict is given then.
+    """
+    from wireproof.cli.delivery import answer
+    from wireproof.report.documents.dossier import verification_document
+    from wireproof.workflow.dossier.verify import VerifySpecification
+    from wireproof.workflow.dossier.verify import verify as run_verify
+
+    found = run_verify(VerifySpecification(folder=folder, signers=signers))
+    return answer(found, verification_document)
+
+
+@dossier.command(
+    "sign",
+    params=[
+        FOLDER,
+        text("--key", "KEY", "file of an SSH key.", required=True),
+    ],
+)
+def sign(folder: Path, key: str) -> int:
+    """Sign an intact dossier; each party may sign. The signature is stored beside its SHA256SUMS.
+
+    ssh-keygen signs: wireproof never reads the private key. A public key is used through the agent.
+    """
+    from wireproof.workflow.dossier.signature import refuse_altered
+    from wireproof.workflow.dossier.signature import sign as run_sign
+
+    refuse_altered(folder)
+    click.echo(run_sign(folder, key))
+    return 0
+
+
+# --- Which node, port, link or switch, from what was measured before.
+
+LOCATE_OPTIONS: tuple[click.Parameter, ...] = (
+    click.Argument(["source"], type=click.Path(path_type=Path), required=False),
+    file("--topology", "which switch each node connects to.", metavar="FILE"),
+    file(
+        "--world",
+        "a synthetic cluster instead (TOML): what would be found on one of this size and noise?",
+        metavar="FILE",
+    ),
+    number("--rounds", 1, 100_000, "rounds of pairs in that world."),
+    FORM,
+    JSON,
+)
+
+
+@click.command("locate", params=[*LOCATE_OPTIONS])
+def locate(
+    source: Path | None,
+    topology: Path | None,
+    world: Path | None,
+    rounds: int | None,
+) -> int:
+    """Find the node, port, link or switch that is slow, from the measurements in SOURCE.
+
+    SOURCE is the folder of a check, or a table of pairs (Parquet or CSV: origin, target and
+    goodput_bytes_per_s, mb_per_s, gbit_per_s, hrt_ns or usec), of any size. Nothing is measured
+    and no path is proven: the table is taken at its word. Exit status 1: a node or pair is slow; 0:
+    none is, and a slow node would have been found; 3: undecided.
+    """
+    from wireproof.cli.delivery import answer
+    from wireproof.report.documents.located import locate_document
+    from wireproof.workflow.locate import locate
+    from wireproof.workflow.specification import LocateSpecification
+
+    found = locate(
+        LocateSpecification(source=source, world=world, topology=topology, rounds=rounds)
+    )
+    return answer(found, locate_document)
+
+
+# --- Compare results with each other, or with the size of the job.
+
+COMPARE_OPTIONS: tuple[click.Parameter, ...] = (
+    click.Argument(["results"], type=click.Path(path_type=Path), metavar="A B...", nargs=-1),
+    choice("--against", ["nodes", "ranks"], "show each number against this count instead of B/A."),
+    text("--nodes", "N,N,..", "nodes of each result, in order: for logs that do not state them."),
+    file("--plot", "with --against: write the curves as one SVG."),
+    flag("--all everything", "also show what is not compared, and why; every message size."),
+    JSON,
+    FORM,
+)
+
+
+@click.command("compare", params=[*COMPARE_OPTIONS])
+def compare(
+    results: tuple[Path, ...],
+    against: Against | None,
+    nodes: str,
+    plot: Path | None,
+    everything: bool,
+) -> int:
+    """Compare two results: two dates, two MPIs, two fabrics.
+
+    A and B are --out folders of checks or measurements, or two logs that `judge` reads (OSU, IMB,
+    perftest, ...), whose ratios are claims and decide nothing. Each number that both have under the
+    same conditions and with a proven path is given as a ratio with its interval; other differences
+    (hosts, MPI, MTU, driver, settings) are listed. Exit status: 0 no number of B is worse, 1 a
+    number is worse by more than 3 %, 3 undecided or nothing to compare.
+
+    With three results or more, with --nodes or with --against: each number against the count of
+    nodes or ranks, as a table and a curve. Exit status: 0; 3 if no number exists at two counts.
+    """
+    from wireproof.cli.console import Console
+    from wireproof.cli.delivery import answer
+    from wireproof.report.documents.comparison import comparison_document, scaling_document
+    from wireproof.report.figure.file import standalone
+    from wireproof.report.figure.series import scaling_chart
+    from wireproof.settings.sizes import parse_counts
+    from wireproof.workflow.compare import CompareSpecification, compare
+    from wireproof.workflow.plan import write_text
+    from wireproof.workflow.scaling import ScalingSpecification, scaling
+
+    if against or nodes or len(results) > 2:
+        counts = parse_counts(nodes)
+        wanted = ScalingSpecification(results=results, against=against, nodes=counts)
+        curves = scaling(wanted, Console())
+        if plot is not None:
+            write_text(plot, standalone(scaling_chart(curves)))
+        return answer(curves, scaling_document, everything=everything)
+    if plot is not None or len(results) != 2:
+        raise click.UsageError("give two results; --plot needs --against as well.")
+    found = compare(CompareSpecification(a=results[0], b=results[1]), Console())
+    return answer(found, comparison_document, everything=everything)
 
 
 OPTIONS: tuple[click.Parameter, ...] = (

@@ -167,6 +167,14 @@ def _program() -> tuple[str, ...]:
     return (*(places[name] for name in ("stdlib", "purelib", "platlib")), package)
 
 
+_TOGETHER = {
+    "compare": "report",
+    "demo": "lab",
+    "doctor": "lab",
+    "dossier": "report",
+    "locate": "report",
+}
+"""Subcommands that are defined under their name in the module of another."""
 _RENAMED = {"convert": "explain"}
 """Former names, accepted for one more version."""
 
@@ -186,8 +194,9 @@ class LazySubcommands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in SUBCOMMANDS:
             return None
-        command: click.Command = import_module(f"wireproof.cli.{cmd_name}").command
-        return add_loudness(command)
+        module = _TOGETHER.get(cmd_name, cmd_name)
+        name = cmd_name if cmd_name in _TOGETHER else "command"
+        return add_loudness(getattr(import_module(f"wireproof.cli.{module}"), name))
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Accept ``version`` as people type it."""

@@ -1,5 +1,5 @@
-"""``wireproof prove -- COMMAND``: runs any program between two readings of the ports of every host
-that it uses.
+"""``wireproof prove``, ``run`` and ``pfc``: run a command, a benchmark or a load between two
+readings of the ports of its hosts.
 """
 
 from __future__ import annotations
@@ -12,14 +12,244 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from wireproof.cli.console import Console, chosen_form, print_document, rendered
-from wireproof.cli.declare import FORM, flag, json_as, link_claim, text
-from wireproof.cli.options import PSM_STATISTICS, SYSFS_ROOT, settings_of
-from wireproof.cli.outcome import status_of
+from wireproof.cli.completion import labs, tools
+from wireproof.cli.console import (
+    Console,
+    chosen_form,
+    current_context,
+    listed,
+    print_document,
+    rendered,
+)
+from wireproof.cli.declare import (
+    FORM,
+    JSON,
+    Sectioned,
+    choice,
+    file,
+    flag,
+    json_as,
+    link_claim,
+    number,
+    sections,
+    text,
+)
+from wireproof.cli.delivery import answer
+from wireproof.cli.options import PSM_STATISTICS, SYSFS_ROOT, TARGET, lone_target, settings_of
+from wireproof.cli.outcome import INTERRUPTED, status_of
 from wireproof.files.streams import descriptor
+from wireproof.model.errors import BadInput
 
 if TYPE_CHECKING:
+    from wireproof.workflow.benchmark.specification import BenchmarkSpecification
     from wireproof.workflow.prove import ProofOptions, ProofSpecification, ProvedCommand
+
+
+# --- Is flow control lossless under load, and who pauses the switch?
+
+PFC_EXAMPLES = (
+    "wireproof pfc --hosts 'n[1-8]' --nic hsn0 --priority 3 --duration 20s",
+    "wireproof pfc --hosts 'n[1-8]' --nic hsn0 -- mpirun -f hosts ./application",
+    "wireproof pfc --hosts 'n[1-64]' --no-load --duration 1min --json",
+    "wireproof pfc --from case-4711 --priority 3 --duration 10s",
+)
+PFC_OPTIONS: tuple[click.Parameter, ...] = (
+    number("--priority", 0, 7, "the lossless priority; default: the one that PFC is on for."),
+    text("--duration", "10s", "how long; for stored readings the time between them."),
+    number(
+        "--senders", 2, 4096, "number of hosts that send to one host at once; default: at most 16."
+    ),
+    flag("--no-load", "send nothing: watch the existing traffic."),
+    click.Option(
+        ["--from", "source"],
+        type=click.Path(path_type=Path),
+        metavar="PATH",
+        help="stored readings: a folder with before/ and after/, or a --snapshot.",
+    ),
+    file("--snapshot", "store the readings in this file, to judge them again with --from."),
+    click.Option(
+        ["--cable", "cable_m"],
+        type=click.FloatRange(0, 100_000),
+        metavar="METRES",
+        help="of the links to the switch, for the headroom that drops call for.",
+    ),
+    JSON,
+    FORM,
+    click.Argument(["argv"], metavar="[-- COMMAND...]", nargs=-1, type=click.UNPROCESSED),
+)
+
+
+@click.command(
+    "pfc",
+    cls=Sectioned,
+    sections=sections(PFC_OPTIONS, "What is judged", target=TARGET),
+    examples=PFC_EXAMPLES,
+    first="priority duration senders no_load source snapshot cable_m as_json form",
+    context_settings={"ignore_unknown_options": False, "allow_interspersed_args": False},
+)
+def pfc(**options: Any) -> int:
+    """Is priority flow control lossless, and which host pauses its switch?
+
+    Reads the counters of the hosts before and after a load (wireproof's incast, COMMAND, or the
+    existing traffic): no drops, Xoff and Xon moving, in this priority alone, link-level flow
+    control off. No setting is changed. Exit status: 0 all four are shown under pressure, 1
+    something is wrong, 3 not proven.
+    """
+    from wireproof.report.documents.pfc import pfc_document
+    from wireproof.workflow.pfc import pfc_report
+
+    errors = descriptor(sys.stderr)
+    report = pfc_report(
+        lone_target(options),
+        current_context().environment,
+        Console(),
+        (errors, errors),
+        **{name: options[name] for name in _FIELDS},
+    )
+    return answer(report, pfc_document)
+
+
+_FIELDS = ("priority", "duration", "source", "snapshot", "cable_m", "argv", "no_load", "senders")
+"""Options that are passed on as typed."""
+
+
+# --- Start a benchmark with the right options, and prove it.
+
+FABRICS = ("tcp", "psm2", "psm3", "verbs", "ucx", "opx")
+RUN_OPTIONS: list[click.Parameter] = [
+    click.Argument(["tool"], required=False, shell_complete=tools),
+    click.Argument(["words"], nargs=-1, metavar="[BENCHMARK] [-- EXTRA...]"),
+    text(
+        "--hosts",
+        "N1,N2|N[1-4]",
+        "hosts, one rank each; a server runs on the second.",
+        default=None,
+    ),
+    text("--lab", "NAME", "nodes of this virtual cluster.", default=None, shell_complete=labs),
+    text("--launcher", "ssh|PATH", "how other hosts are reached.", default=None),
+    text("--mpi", "PATH|NAME", "MPI: a path, or mpich, intel, openmpi, debian-mpich."),
+    file("--program", "the program, or a folder above it."),
+    choice("--fabric", FABRICS, "what the MPI is set to use."),
+    text(
+        "--nic",
+        "NAME",
+        "the network interface or RDMA device that carries the messages.",
+        default=None,
+    ),
+    text("--address", "ADDRESS", "address of the server on the fabric."),
+    *link_claim("the link that the result is compared with."),
+    text(
+        "--sizes",
+        "LIST",
+        "message sizes: 8,64KiB, 0:4MiB (doubling), or own (the program's list).",
+        default=None,
+    ),
+    number("--iterations", 1, 10**9, "iterations of each size."),
+    click.Option(
+        ["--seconds"],
+        type=click.FloatRange(0.1, 86400),
+        metavar="S",
+        help="duration of a timed test.",
+    ),
+    number("--pairs", 1, 1024, "ranks per host."),
+    number("--cpu", 0, 8191, "core of the process on each host."),
+    number("--port", 1, 65535, "port of the server."),
+    PSM_STATISTICS,
+    flag("--dry-run", "print the commands, and run nothing."),
+    flag("--list listed", "list the recipes."),
+    FORM,
+    JSON,
+]
+
+
+@click.command("run", params=RUN_OPTIONS)
+def run(
+    tool: str | None,
+    words: tuple[str, ...],
+    listed: bool,
+    dry_run: bool,
+    **options: Any,
+) -> int:
+    """Run TOOL (osu, imb, hpcc, iperf3, qperf, perftest, sockperf or a program such as osu_bw,
+    IMB-RMA, ib_write_bw) as its recipe says, with the proof of its path, and judge it.
+
+    The command is printed first, in a form that can be pasted. Exit status: 0 pass, 1 fail, 3
+    inconclusive, 4 if the tool could not run.
+    """
+    if listed:
+        return _list(tool or "")
+    if tool is None:
+        raise BadInput("say which TOOL to run; --list shows the recipes.")
+    wanted = _run_specification(tool, words, options, dry=dry_run)
+    for line in wanted.target.notes:
+        click.echo(f"wireproof: {line}", err=True)
+    return _dry_run(wanted) if dry_run else _run(wanted)
+
+
+def _run_specification(
+    tool: str, words: tuple[str, ...], options: dict[str, Any], *, dry: bool
+) -> BenchmarkSpecification:
+    """Return the specification; ``words`` include the program's options after ``--``."""
+    from wireproof.workflow.benchmark.specification import specification
+
+    # The settings do not accept a kind with an explicit rate (ethernet:25).
+    known = {name: options.pop(name) for name in ("hosts", "nic", "launcher")}
+    return specification(
+        tool,
+        words,
+        settings_of({**known, "link": ""}),
+        options,
+        os.environ,
+        read_by_people=chosen_form() == "text",
+        dry=dry,
+    )
+
+
+def _dry_run(wanted: BenchmarkSpecification) -> int:
+    from wireproof.report.documents.benchmark import shell_document
+    from wireproof.workflow.benchmark.run import prepared_document
+    from wireproof.workflow.benchmark.steps import prepare_steps
+
+    document = prepared_document(prepare_steps(wanted, os.environ))
+    print_document(document, partial(shell_document, document))
+    return 0
+
+
+def _run(wanted: BenchmarkSpecification) -> int:
+    from wireproof.report.documents.benchmark import benchmark_document, shell_document
+    from wireproof.workflow.benchmark.run import prepared_document, ready, run_prepared
+    from wireproof.workflow.prove.watch import allow_files
+
+    console = Console()
+    with ready(wanted, os.environ, console) as (prepared, folder):
+        click.echo(rendered(shell_document(prepared_document(prepared)), "text"), err=True)
+        allow_files(wanted.target)
+        sys.stdout.flush()
+        errors = descriptor(sys.stderr)
+        result = run_prepared(
+            prepared,
+            folder,
+            environment=os.environ,
+            sinks=(descriptor(sys.stdout) if chosen_form() == "text" else errors, errors),
+            reporter=console,
+        )
+    if result.interrupted:
+        for line in result.interruption_lines():
+            console.say(line)
+        return INTERRUPTED
+    document, status = result.document(), result.proved.exit_status
+    print_document(document, partial(benchmark_document, status, document))
+    return status_of(result.verdict)
+
+
+def _list(tool: str) -> int:
+    """Print every recipe, or those of one tool, one line each."""
+    from wireproof.report.documents.benchmark import recipes_document
+    from wireproof.workflow.benchmark.specification import recipe_documents
+
+    recipes = recipe_documents(tool)
+    print_document(listed("Recipes", recipes=recipes), partial(recipes_document, recipes))
+    return 0
 
 
 OPTIONS: list[click.Parameter] = [

@@ -172,7 +172,10 @@ _TOGETHER = {
     "demo": "lab",
     "doctor": "lab",
     "dossier": "report",
+    "ladder": "study",
     "locate": "report",
+    "pfc": "prove",
+    "run": "prove",
 }
 """Subcommands that are defined under their name in the module of another."""
 _RENAMED = {"convert": "explain"}

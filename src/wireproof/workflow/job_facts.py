@@ -1,4 +1,6 @@
-"""The limits and cores of a job's processes, which often differ from those of a login session.
+"""The facts that a check reads on its hosts besides their settings: the default snapshot, what the
+firmware says, and the limits and cores of a job's processes, which often differ from those of a
+login session.
 
 A rank of a check reads them, or a step of the scheduler's job; else they are those of this process
 or of the session that reached the host. The results say which it was.

@@ -19,7 +19,7 @@ UNKNOWN_END = "?"
 """The far end of a link if only its leaf switch is known."""
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
+@dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
 class SlownessEstimate:
     """``slowness`` and its standard ``error`` are natural logarithms relative to ``expected`` (a
     log slowness). ``p`` is adjusted for the number of hypotheses tested.

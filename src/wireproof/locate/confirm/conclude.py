@@ -29,7 +29,7 @@ from wireproof.locate.screen.screened import (
     path_blames,
     screened_blame,
 )
-from wireproof.locate.significance import LocateCriteria, as_log
+from wireproof.locate.significance import LocateCriteria, as_slowdown
 from wireproof.model.finding import Direction, Link, Node, Port, Subject
 from wireproof.model.located import Blame, Contention, Fabric, Located, Metric
 
@@ -111,7 +111,8 @@ class _Outcome:
 def _unconfirmed(screened: Screened) -> Located:
     """Return the screen's conclusion with a note that nothing was measured again."""
     located = screened.located
-    left = [*screened.suspects, *(item for item in screened.pairs if _matters(item))]
+    pairs = [pair for pair in screened.pairs if _matters(located.metric, pair)]
+    left = [*screened.suspects, *pairs]
     if not left:
         return located
     return msgspec.structs.replace(
@@ -125,11 +126,11 @@ def _not_again(blame: Blame) -> Blame:
     return msgspec.structs.replace(blame, evidence=[*blame.evidence, _NOT_AGAIN])
 
 
-def _matters(pair: Suspect) -> bool:
+def _matters(metric: Metric, pair: Suspect) -> bool:
     """Return whether a pair that was slow once deserves a note although it was not
     measured again.
     """
-    return pair.slowdown >= _WORTH_A_NOTE
+    return as_slowdown(metric, pair.slowness) >= _WORTH_A_NOTE
 
 
 def _left_note(metric: Metric, left: Sequence[Suspect]) -> list[str]:
@@ -269,16 +270,15 @@ def _contention(
         return []
     worst = max(relevant, key=lambda recheck: recheck.slowness)
     about = suspect.about(metric)
-    loaded = as_log(metric, suspect.slowdown)
     sentence = (
-        f"{about} was {compared(metric, loaded)} while others measured, and alone it is"
+        f"{about} was {compared(metric, suspect.slowness)} while others measured, and alone it is"
         f" {compared(metric, worst.slowness)} than expected: contention, not a fault"
     )
     return [
         Contention(
             subject=str(about),
             about=about,
-            loaded=value_of(metric, suspect.expected + loaded),
+            loaded=value_of(metric, suspect.expected + suspect.slowness),
             alone=value_of(metric, worst.expected + worst.slowness),
             sentence=sentence,
         )
@@ -295,10 +295,8 @@ def _conclude_pairs(screened: Screened, view: Alone, outcome: _Outcome) -> None:
     ends = {(end.node, end.direction): end for end in recheck_nodes(view, nodes)}
     for suspect, recheck in _rechecked_pairs(screened, view):
         if recheck is None:
-            outcome.left += [suspect] if _matters(suspect) else []
-        elif recheck.shape != "all" or recheck.reached_early < _SAME * as_log(
-            metric, suspect.slowdown
-        ):
+            outcome.left += [suspect] if _matters(metric, suspect) else []
+        elif recheck.shape != "all" or recheck.reached_early < _SAME * suspect.slowness:
             outcome.cleared.append(suspect.about(metric))
         elif not _is_of_a_port(recheck, outcome.blames):
             outcome.blames.append(_pair_or_end(metric, recheck, ends))

@@ -45,7 +45,7 @@ _CONTRADICTS = 0.5  # a partner that sees less than half of the slowdown contrad
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
-class Partner:
+class Partner(SlownessEstimate):
     """``slowness`` of the suspect's pairs with node ``name`` on a path of kind ``tier``, with its
     standard error.
 
@@ -55,10 +55,6 @@ class Partner:
 
     name: str
     tier: str
-    slowness: float
-    error: float
-    p: float = 1.0
-    expected: float
     doubt: float
     early: float
     each: Floats
@@ -199,6 +195,7 @@ def _partner(view: Alone, name: str, tier: int, rows: Indices) -> Partner:
         tier=view.paths.tiers[tier],
         slowness=float(np.median(slowness)),
         error=float(np.sqrt((MEDIAN_FACTOR * view.sigma) ** 2 / rows.size + view.spread**2)),
+        p=1.0,
         expected=float(np.median(view.expected[rows])),
         doubt=float(np.max(view.doubt[rows])),
         early=float(np.min(slowness)),

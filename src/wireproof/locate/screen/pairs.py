@@ -26,7 +26,6 @@ from wireproof.locate.significance import (
     LocateCriteria,
     as_log,
     as_normal,
-    as_slowdown,
     upper_tail,
 )
 
@@ -98,7 +97,7 @@ def suspected_pairs(
             Suspect(
                 kind="pair",
                 nodes=(a, b),
-                slowdown=as_slowdown(samples.metric, float(slow[index])),
+                slowness=float(slow[index]),
                 z=float(slow[index] / error[index]),
                 p=float(adjusted[index]),
                 error=float(error[index]),
@@ -177,7 +176,7 @@ def _suspect(
     return Suspect(
         kind="pair",
         nodes=(samples.nodes[slow.sender], samples.nodes[fast.sender]),
-        slowdown=as_slowdown("goodput", slowness),
+        slowness=slowness,
         z=z,
         p=p,
         error=error,

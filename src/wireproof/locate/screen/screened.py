@@ -40,22 +40,17 @@ _STRICT = 0.02
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Suspect:
-    """``nodes``: a single node, or origin and target of a pair. ``slowdown``: relative. ``z``:
-    standard errors above zero. ``p``: adjusted for all hypotheses of the sweep (Holm). ``error``
-    and ``expected``: log slowness. ``lone``: the other direction of the port is clean: below a
-    quarter of this slowness and below half the practical threshold. ``moment``: when the suspect
-    was slow, if only for a part of the time; else "".
+class Suspect(SlownessEstimate):
+    """``nodes``: a single node, or origin and target of a pair. ``z``: standard errors above zero.
+    ``p``: adjusted for all hypotheses of the sweep (Holm). ``lone``: the other direction of the
+    port is clean: below a quarter of this slowness and below half the practical threshold.
+    ``moment``: when the suspect was slow, if only for a part of the time; else "".
     """
 
     kind: Literal["node", "port", "pair"]
     nodes: tuple[str, ...]
     direction: Direction = ""
-    slowdown: float
     z: float
-    p: float
-    error: float
-    expected: float
     lone: bool = False
     moment: str = ""
 
@@ -150,7 +145,7 @@ def _suspect(samples: Samples, ports: list[_Port], practical: float) -> Suspect 
         kind="node" if whole else "port",
         nodes=(samples.nodes[worst.node],),
         direction="" if whole else worst.direction,
-        slowdown=as_slowdown(samples.metric, worst.slowness),
+        slowness=worst.slowness,
         z=0.0,
         p=1.0,
         error=worst.error,
@@ -206,12 +201,7 @@ def screened_blame(samples: Samples, suspect: Suspect) -> Blame:
     return blame_of(
         suspect.about(samples.metric),
         samples.metric,
-        SlownessEstimate(
-            slowness=as_log(samples.metric, suspect.slowdown),
-            error=suspect.error,
-            p=suspect.p,
-            expected=suspect.expected,
-        ),
+        suspect,
         stage="screened",
         nodes=suspect.nodes,
         evidence=[suspect.moment] if suspect.moment else [],
@@ -253,26 +243,19 @@ def with_unsteady(
             joined[passing[0]] = both
         else:
             likely = float(expected[unsteady.port])
-            joined.append(
-                _unsteady_suspect(samples.metric, unsteady, name, direction, likely, noise)
-            )
+            joined.append(_unsteady_suspect(unsteady, name, direction, likely, noise))
     return joined
 
 
 def _unsteady_suspect(
-    metric: Metric,
-    unsteady: Unsteady,
-    name: str,
-    direction: Direction,
-    expected: float,
-    noise: float,
+    unsteady: Unsteady, name: str, direction: Direction, expected: float, noise: float
 ) -> Suspect:
     error = max(noise, 1e-6) * MEDIAN_FACTOR / len(unsteady.rows) ** 0.5
     return Suspect(
         kind="port",
         nodes=(name,),
         direction=direction,
-        slowdown=as_slowdown(metric, unsteady.slowness),
+        slowness=unsteady.slowness,
         z=unsteady.slowness / error,
         p=unsteady.p,
         error=error,

@@ -256,7 +256,7 @@ def _slow_ports(samples: Samples, suspects: Sequence[Suspect], alpha: float) -> 
     index = {name: number for number, name in enumerate(samples.nodes)}
     first = {"tx": 0, "rx": len(samples.nodes)}
     return {
-        first[direction] + index[suspect.nodes[0]]: as_log(samples.metric, suspect.slowdown)
+        first[direction] + index[suspect.nodes[0]]: suspect.slowness
         for suspect in suspects
         if suspect.p <= alpha
         for direction in first

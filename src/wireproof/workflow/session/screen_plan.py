@@ -200,6 +200,9 @@ def confirm_points(
     return points, [target.hosts[rank] for rank in left]
 
 
+_MOST_SLOWNESS = math.log(1e3)
+
+
 def _slowdowns(screens: Sequence[Screened], index: Mapping[str, int]) -> dict[int, float]:
     """Return for the rank of each suspected node how many times longer a message takes; 1 if
     unknown, as for both ends of a lone pair.
@@ -209,7 +212,7 @@ def _slowdowns(screens: Sequence[Screened], index: Mapping[str, int]) -> dict[in
         by_rate = result.samples.metric == "goodput"
         for suspect in (*result.suspects, *result.pairs):
             known = by_rate and suspect.kind != "pair"
-            times = 1 / max(1 - suspect.slowdown, 1e-3) if known else 1.0
+            times = math.exp(min(suspect.slowness, _MOST_SLOWNESS)) if known else 1.0
             for rank in (index[name] for name in suspect.nodes if name in index):
                 factors[rank] = max(times, factors.get(rank, 1.0))
     return factors

@@ -15,9 +15,9 @@ import pytest
 
 import wireproof
 from wireproof.model.errors import BadInput
+from wireproof.report.documents.proof import ProofDocument
 from wireproof.report.json.encode import json_text
 from wireproof.report.json.judgement import JudgementDocument, json_schema
-from wireproof.report.json.proof import ProofDocument
 from wireproof.workflow.documents import in_envelope
 
 GOLDEN = Path(__file__).parents[1] / "golden"

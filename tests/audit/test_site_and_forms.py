@@ -11,9 +11,8 @@ import pytest
 from wireproof.audit.site import decided, grave_enough, site_of
 from wireproof.model.errors import BadInput
 from wireproof.model.setting import Audit, AuditResult, SettingEffect
-from wireproof.report.audit import FORMS
 from wireproof.report.document import Findings
-from wireproof.report.documents.audit import audit_document
+from wireproof.report.documents.audit import FORMS, audit_document
 from wireproof.settings.hosts import parse_hosts
 from wireproof.workflow.audit import catalogue
 

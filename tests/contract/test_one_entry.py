@@ -18,7 +18,7 @@ from wireproof.locate.causes.rules import rules as every_cause
 from wireproof.model.finding import LintReport
 from wireproof.report.documents.lint import lint_document
 from wireproof.report.text.document import document_text
-from wireproof.report.text.look import Look
+from wireproof.report.text.ink import Look
 from wireproof.verdict.catalogue import causes
 from wireproof.workflow.audit import settings_by_id
 from wireproof.workflow.lint import lint

@@ -122,7 +122,7 @@ def _judged(run: Run, *, page: bool) -> str:
     from wireproof.model.claim import Criteria
     from wireproof.report.json.result import document_of
     from wireproof.report.judged_run import JudgedRun
-    from wireproof.report.text.look import Look
+    from wireproof.report.text.ink import Look
     from wireproof.verdict import judge
     from wireproof.workflow.export import page_of
 

@@ -25,7 +25,7 @@ from wireproof.workflow.archive import opened
 from wireproof.workflow.benchmark import run as benchmark
 from wireproof.workflow.dossier.signature import refuse_altered
 from wireproof.workflow.history import look
-from wireproof.workflow.prove.statistics import statistics_folder
+from wireproof.workflow.judge_statistics import statistics_folder
 
 
 @pytest.fixture

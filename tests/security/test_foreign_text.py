@@ -21,7 +21,7 @@ from wireproof.report.json.encode import json_text
 from wireproof.report.json.result import document
 from wireproof.report.judged_run import JudgedRun
 from wireproof.report.names import harmless
-from wireproof.report.text.look import Look
+from wireproof.report.text.ink import Look
 from wireproof.verdict import judge
 from wireproof.workflow.export import page_of
 

@@ -15,7 +15,7 @@ from wireproof.locate.screen.few import by_rows
 from wireproof.locate.screen.sweep import screen
 from wireproof.model.finding import Both, Node, Port, Route, Subject
 from wireproof.model.located import Located, Metric
-from wireproof.report.json.located import LocateDocument
+from wireproof.report.documents.located import LocateDocument
 
 Pairs = list[tuple[int, int]]
 KINDS = ("sends", "receives", "node", "route", "pair")

@@ -13,7 +13,7 @@ from wireproof.physics import claim_from_text
 from wireproof.report.document import Document, Dots, Facts
 from wireproof.report.html.document import strip
 from wireproof.report.text.document import document_text, dots
-from wireproof.report.text.look import Look
+from wireproof.report.text.ink import Look
 from wireproof.verdict import judge
 from wireproof.verdict.external import judge_series
 from wireproof.workflow.atlas import atlas as published

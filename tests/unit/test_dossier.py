@@ -24,7 +24,7 @@ from wireproof.model.dossier import KNOWN, Agreed, Dossier
 from wireproof.model.errors import BadInput
 from wireproof.report.documents.dossier import NOT_SIGNED, verification_document
 from wireproof.report.text.document import document_text
-from wireproof.report.text.look import Look
+from wireproof.report.text.ink import Look
 from wireproof.settings.inputs import read_criteria
 from wireproof.store.manifest import MANIFEST
 from wireproof.workflow.dossier.seal import unseal

@@ -14,7 +14,7 @@ from wireproof.model.claim import Criteria
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.report.documents.dossier import NOT_SIGNED, verification_document
 from wireproof.report.text.document import document_text
-from wireproof.report.text.look import Look
+from wireproof.report.text.ink import Look
 from wireproof.settings.inputs import read_criteria
 from wireproof.store.manifest import MANIFEST
 from wireproof.workflow.dossier import signature

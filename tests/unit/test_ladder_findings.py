@@ -12,7 +12,7 @@ from wireproof.model.ladder import Ladder, Layer, LayerLine, LayerName, LayerSte
 from wireproof.model.plan import ModelWorld
 from wireproof.report.documents.ladder import ladder_document
 from wireproof.report.text.document import document_text
-from wireproof.report.text.look import Look
+from wireproof.report.text.ink import Look
 from wireproof.settings.knobs import FAMILIES
 from wireproof.verdict.catalogue import CATALOGUE
 from wireproof.verdict.ladder import KNOBS, hints_for, judge_ladder

@@ -15,18 +15,18 @@ from wireproof.model.planning import Scale
 from wireproof.plan.scale.network import (
     SHORT_BYTES,
     MachineCosts,
+    ScaleTopology,
     SimulatedNetwork,
     allreduce,
     barrier,
     serve,
 )
 from wireproof.plan.scale.predict import alltoall, natural, random_ring, ring_time
-from wireproof.plan.scale.topology import ScaleTopology
 from wireproof.report.documents.plan import scale_csv, scale_document
 from wireproof.report.figure.file import standalone
 from wireproof.report.figure.series import scale_chart
 from wireproof.report.text.document import document_text
-from wireproof.report.text.look import Look
+from wireproof.report.text.ink import Look
 from wireproof.workflow.plan import machine_options, plan_scale, scales_of
 
 START, BYTE, OVERHEAD, GAP = 1500.0, 0.08, 200.0, 50.0

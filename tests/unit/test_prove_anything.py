@@ -21,9 +21,8 @@ from wireproof.model.traffic import (
     Watched,
     WatchStart,
 )
-from wireproof.report.documents.proof import watched_document
+from wireproof.report.documents.proof import proof_document, watched_document
 from wireproof.report.json.encode import json_text
-from wireproof.report.json.proof import proof_document
 from wireproof.report.text.document import document_text
 from wireproof.verdict.external.watched import judge_traffic
 from wireproof.workflow.prove.hosts import entered_node, hosts_of_command

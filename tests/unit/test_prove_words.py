@@ -17,11 +17,10 @@ from wireproof.model.traffic import (
     Traffic,
     TrafficVerdict,
 )
-from wireproof.report.documents.proof import watched_document
+from wireproof.report.documents.proof import proof_document, watched_document
 from wireproof.report.json.encode import json_text
-from wireproof.report.json.proof import proof_document
 from wireproof.report.text.document import document_text
-from wireproof.report.text.look import Look
+from wireproof.report.text.ink import Look
 from wireproof.verdict.external.watched.beside import troubles
 from wireproof.verdict.external.watched.ports import reason
 from wireproof.workflow.prove.command import ResultFile, usual_results

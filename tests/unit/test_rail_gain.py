@@ -8,7 +8,7 @@ import pytest
 from wireproof.model.experiment import GainRow, Interval, RailGain, RailNumber
 from wireproof.report.documents.rail_gain import gain_document
 from wireproof.report.text.document import document_text
-from wireproof.report.text.look import Look
+from wireproof.report.text.ink import Look
 from wireproof.verdict.rail_gain import gain_of, goodput_of, judge_gain
 
 SIZE = 1 << 20

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from wireproof.report.documents.run import demo_document
 from wireproof.report.text.document import document_text
-from wireproof.report.text.look import Look
+from wireproof.report.text.ink import Look
 
 
 def test_the_demo_ends_with_what_was_found() -> None:

@@ -22,7 +22,7 @@ from wireproof.report.group_rows import group_tables
 from wireproof.report.json import result
 from wireproof.report.json.encode import json_text
 from wireproof.report.judged_run import JudgedRun
-from wireproof.report.text.look import Look
+from wireproof.report.text.ink import Look
 from wireproof.workflow.export import page_of
 
 set_ = msgspec.structs.replace

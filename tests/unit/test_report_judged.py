@@ -19,7 +19,7 @@ from wireproof.report.documents.judgement import (
 from wireproof.report.html.document import document_page
 from wireproof.report.json import judgement
 from wireproof.report.text.document import part_text
-from wireproof.report.text.look import Look
+from wireproof.report.text.ink import Look
 from wireproof.verdict.external import judge_series
 
 GOLDEN = Path(__file__).parent.parent / "golden"

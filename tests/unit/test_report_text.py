@@ -20,8 +20,7 @@ from wireproof.report.answers import answers
 from wireproof.report.documents.results import result_table
 from wireproof.report.judged_run import JudgedRun, headline, ranked, short_headline
 from wireproof.report.rows import tables
-from wireproof.report.text.ink import cell_length
-from wireproof.report.text.look import Look
+from wireproof.report.text.ink import Look, cell_length
 
 WORLDS = [four_nodes(), four_nodes(8), four_nodes(4, slow=None), off_wire(), empty(), hostile()]
 

@@ -24,7 +24,7 @@ from wireproof.model.study import (
 )
 from wireproof.settings.options import Options
 from wireproof.study.catalogue import library_of
-from wireproof.study.path import agreed_rails
+from wireproof.study.readback import agreed_rails
 from wireproof.workflow import catalogue
 from wireproof.workflow import study as under_test
 from wireproof.workflow.session.session import Storage

@@ -64,8 +64,7 @@ def command(**options: Any) -> int:
         return _list()
     if options["explain"]:
         return _explain(options)
-    from wireproof.report.audit import FORMS
-    from wireproof.report.documents.audit import audit_document
+    from wireproof.report.documents.audit import FORMS, audit_document
 
     found, form = _audited(options), chosen_form()
     if form in FORMS:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from wireproof.model.plan import Plan
     from wireproof.model.record import Frame
     from wireproof.report.document import Document
-    from wireproof.report.text.look import Look
+    from wireproof.report.text.ink import Look
     from wireproof.report.text.progress import Progress
 
 
@@ -178,7 +178,7 @@ def look_of(stream: TextIO | None = None) -> Look:
     """Return the look of text on a stream (default: stdout): its width, and whether it has
     colours.
     """
-    from wireproof.report.text.look import Look
+    from wireproof.report.text.ink import Look
 
     return Look.of(stream or sys.stdout, os.environ)
 
@@ -212,7 +212,7 @@ class Console:
             from wireproof.workflow.reporter import Quiet
 
             return Quiet(self).progress(plan, title)
-        from wireproof.report.text.look import Look
+        from wireproof.report.text.ink import Look
         from wireproof.report.text.progress import Progress
 
         shown = Progress(plan, sys.stderr, Look.of(sys.stderr, os.environ), title=title)

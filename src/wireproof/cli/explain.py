@@ -57,7 +57,7 @@ def command(words: tuple[str, ...], links: bool, **options: Any) -> int:
 
 
 def _list_links() -> None:
-    from wireproof.report.documents.convert import links_document
+    from wireproof.report.documents.explain import links_document
     from wireproof.workflow.convert import known_links
 
     known = known_links()
@@ -78,7 +78,7 @@ def _say_other(asked: str, options: dict[str, Any]) -> None:
 
 
 def _say_units(rate: str, options: dict[str, Any]) -> None:
-    from wireproof.report.documents.convert import conversion_document
+    from wireproof.report.documents.explain import conversion_document
     from wireproof.workflow.convert import convert
 
     found = convert(rate, **options)

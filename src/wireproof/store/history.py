@@ -3,7 +3,7 @@
 It needs no lock and no server. Each result and each loose entry of the index is a file with a
 unique name, written atomically. Loose entries are merged into a Parquet file from time to time.
 Merging twice, or on two hosts at once, writes the same rows again, and rows are counted once by
-their id.
+their id. ``take_turns`` adds when each node last had its turn.
 """
 
 import contextlib
@@ -287,3 +287,36 @@ def _write_parquet(root: Path, all_entries: Sequence[Entry]) -> None:
     except (duckdb.Error, OSError) as error:
         why = getattr(error, "strerror", None) or first_line(error)
         raise CouldNotMeasure(f"the history {root} cannot be written: {why}.") from error
+
+
+# --- Record when each node last had its turn in a job over a history, because a node that is
+# down leaves no result.
+#
+# A file per node contains the time. Its name is a digest, because a host's name may not be a valid
+# file name.
+
+TURNS = "turns"
+_LARGEST = 64
+
+
+def take_turns(root: Path, nodes: Iterable[str], when: str) -> None:
+    """Record ``when`` for the nodes. Raise ``CouldNotMeasure`` if the history cannot be written."""
+    try:
+        with held_folder(root, make=0o777):
+            make_folder(root / TURNS)
+        for node in nodes:
+            replace_file(_file(root, node), when.encode())
+    except OSError as error:
+        raise CouldNotMeasure(f"the history {root} cannot be written: {error.strerror}.") from error
+
+
+def last_turn(root: Path, node: str) -> str:
+    """Return the recorded time; "" if there is none or it cannot be read."""
+    try:
+        return read_bounded(_file(root, node), _LARGEST, follow=False).decode("ascii", "replace")
+    except OSError:
+        return ""
+
+
+def _file(root: Path, node: str) -> Path:
+    return root / TURNS / hashlib.sha256(node.encode()).hexdigest()[:32]

@@ -16,7 +16,7 @@ from wireproof.model.pattern import Form
 from wireproof.model.plan import Formula
 from wireproof.model.setting import Audit
 from wireproof.model.setting import Profile as SettingsProfile
-from wireproof.report.json.located import LocateDocument
+from wireproof.report.documents.located import LocateDocument
 from wireproof.report.json.result import ResultDocument
 from wireproof.settings.options import ROWS, Profile
 from wireproof.settings.options import Options as Asked

@@ -140,7 +140,7 @@ def _narrowed(specification: CheckSpecification) -> CheckSpecification:
     count = specification.least_proven
     if count is None:
         return specification
-    from wireproof.store.turns import take_turns
+    from wireproof.store.history import take_turns
     from wireproof.workflow.history.look import least_proven
 
     root = specification.storage.history

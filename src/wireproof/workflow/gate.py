@@ -26,8 +26,14 @@ from wireproof.report.names import fold
 from wireproof.settings.hosts import parse_hosts
 from wireproof.store.load import DOCUMENT
 from wireproof.store.manifest import is_sealed, listed
-from wireproof.store.newest import SKEW_S, measured, newest_result, unfinished_after
-from wireproof.store.result import RESULT, read_result
+from wireproof.store.result import (
+    RESULT,
+    SKEW_S,
+    measured,
+    newest_result,
+    read_result,
+    unfinished_after,
+)
 from wireproof.verdict.node import joined_nodes, node_verdicts
 from wireproof.version import version
 from wireproof.workflow.reporter import sentence

@@ -1,15 +1,28 @@
-"""Judges the PSM3 statistics files of one job together."""
+"""Collects the PSM3 statistics files of a command, and judges those of one job together."""
 
+import contextlib
 import dataclasses
-from collections.abc import Iterable
-from pathlib import PurePath
+import os
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path, PurePath
 
 import msgspec
 
+from wireproof.adapters.psm3 import is_help, is_statistics, statistics
+from wireproof.files.held import held_folder
+from wireproof.files.hostile import read_bounded
 from wireproof.model.claim import LinkClaim
+from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.finding import rank, worst
 from wireproof.model.psm3 import JudgedStatistics, Statistics
+from wireproof.model.traffic import Traffic
 from wireproof.report.judged_run import JudgedRun
+from wireproof.report.names import clean
+from wireproof.verdict.psm3 import judge_statistics
+from wireproof.workflow.target.target import Target
 
 
 def claimed_wire(link: LinkClaim | None) -> bool | None:
@@ -61,3 +74,78 @@ def _launches(files: Iterable[Statistics]) -> list[list[Statistics]]:
     ordered = [sorted(group, key=lambda file: file.pid or 0) for group in ranks.values()]
     most = max(map(len, ordered), default=0)
     return [[group[i] for group in ordered if i < len(group)] for i in range(most)]
+
+
+# --- PSM3's counters of a command under proof: written into a private folder, read, removed,
+# and compared with the ports.
+
+_LARGEST = 4 << 20
+_MOST_FILES = 20_000
+
+
+@dataclass(frozen=True)
+class CollectedFiles:
+    """The files in the folder; ``refused``: a sentence for each file that could not be read."""
+
+    files: list[Statistics] = field(default_factory=list)
+    refused: list[str] = field(default_factory=list)
+
+
+@contextlib.contextmanager
+def statistics_folder(*, asked: bool) -> Iterator[tuple[Path | None, dict[str, str]]]:
+    """Yield a private folder in the working directory, which on a cluster other hosts see too, and
+    the variables that make PSM3 write into it; (None, {}) if ``asked`` is False.
+
+    The files hold the environment of every rank, so only the user can read the folder; it is
+    removed with its contents.
+    """
+    if not asked:
+        yield None, {}
+        return
+    try:
+        with held_folder(Path.cwd()):  # whoever owns it could exchange the folder
+            folder = Path(tempfile.mkdtemp(prefix="wireproof-psm3-", dir=Path.cwd()))
+    except OSError as error:
+        raise CouldNotMeasure(
+            f"no folder for PSM3's statistics can be created in {Path.cwd()} ({error.strerror}):"
+            " run in a writable folder that all hosts see."
+        ) from error
+    try:
+        yield folder, {"PSM3_PRINT_STATS": "-1", "PSM3_PRINT_STATS_PREFIX": f"{folder}/"}
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def collected(folder: Path) -> CollectedFiles:
+    """Read every statistics file in ``folder``, in the order of the names."""
+    files: list[Statistics] = []
+    refused: list[str] = []
+    for name in sorted(os.listdir(folder))[:_MOST_FILES]:
+        try:
+            data = read_bounded(folder / name, _LARGEST, follow=False)
+            if not is_help(data) and is_statistics(data):
+                files.append(statistics(data, name))
+        except BadInput as error:
+            refused.append(clean(error, 300))
+        except OSError as error:
+            refused.append(f"{clean(name, 120)}: {error.strerror}")
+    return CollectedFiles(files, refused)
+
+
+def held_against_ports(
+    collected_files: CollectedFiles, traffic: Traffic, target: Target
+) -> tuple[JudgedStatistics, list[str]]:
+    """Compare the counters with the ports; return the judgement, and a sentence for each file that
+    was not read.
+    """
+    pauses: dict[str, int] = {}
+    for host in traffic.hosts:
+        for name, count in host.pauses.items():
+            pauses[name] = pauses.get(name, 0) + count
+    judged = judge_statistics(
+        collected_files.files,
+        wire=claimed_wire(target.link) if target.wire else None,
+        pauses=pauses,
+        traffic=traffic,
+    )
+    return judged, collected_files.refused

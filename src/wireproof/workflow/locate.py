@@ -26,7 +26,7 @@ from wireproof.model.quantity import counted
 from wireproof.model.run import Run
 from wireproof.model.toml import LARGEST, read_toml
 from wireproof.plan.schedule import screen_rounds
-from wireproof.report.json.located import LocateDocument, WorstPair
+from wireproof.report.documents.located import LocateDocument, WorstPair
 from wireproof.store.load import load_run
 from wireproof.store.pair_table import PairTable, open_pairs
 from wireproof.store.snapshot import SETTINGS

@@ -27,8 +27,7 @@ from wireproof.model.psm3 import Statistics
 from wireproof.plan.pace import paced, with_time
 from wireproof.plan.sweep import SIZES, congestion, default_sizes, group_sweep, saturation, sweep
 from wireproof.report.judged_run import JudgedRun
-from wireproof.workflow.judge_statistics import with_statistics
-from wireproof.workflow.prove.statistics import collected, statistics_folder
+from wireproof.workflow.judge_statistics import collected, statistics_folder, with_statistics
 from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.result import MeasuredPart, Result, keep_result
 from wireproof.workflow.resume import result_folder

@@ -54,7 +54,7 @@ class ScaleOptions(MachineOptions, total=False):
 
 
 class ValidateOptions(TypedDict, total=False):
-    """Options of a validation; see ``workflow.planning.validate.ValidateSpecification``."""
+    """Options of a validation; see ``workflow.planning.scale.ValidateSpecification``."""
 
     run: Path | str | None
     start_ns: float | None
@@ -264,7 +264,7 @@ def plan_validate(nodes: int, **options: Unpack[ValidateOptions]) -> Validation:
     Raises ``BadInput``, and ``TypeError`` for an unknown option.
     """
     from wireproof.workflow.planning.machine import UNITS
-    from wireproof.workflow.planning.validate import ValidateSpecification, validate
+    from wireproof.workflow.planning.scale import ValidateSpecification, validate
 
     given: dict[str, Any] = dict(options)
     parameters = {name: given.pop(name, None) for name in UNITS if name != "noise"}

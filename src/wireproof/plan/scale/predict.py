@@ -10,14 +10,15 @@ import numpy as np
 from wireproof.model.planning import Bounds, Prediction, ScalePattern, exactly
 from wireproof.plan.scale.network import (
     Floats,
+    Ints,
     MachineCosts,
+    ScaleTopology,
     SimulatedNetwork,
     allreduce,
     allreduce_algorithm,
     barrier,
     exchange,
 )
-from wireproof.plan.scale.topology import Ints, ScaleTopology
 
 # --- All-to-all by pairwise exchange: in phase d, every rank sends to the rank at distance d. Pure.
 #

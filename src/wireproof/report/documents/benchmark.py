@@ -1,20 +1,85 @@
-"""Commands of other programs as documents: recipes, shell commands, results of a run, and what a
-check would start.
+"""Commands of other programs, as JSON and as documents: recipes, shell commands, results of a run,
+and what a check would start.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+import msgspec
+
+from wireproof.model.finding import Proof, Verdict
+from wireproof.model.plan import Point
+from wireproof.model.psm3 import JudgedStatistics
 from wireproof.model.quantity import counted
+from wireproof.model.series import Role
+from wireproof.model.traffic import Traffic, TrafficVerdict
 from wireproof.report.document import Document, Facts, Part, Raw
 from wireproof.report.documents.judgement import series_section, statistics_section
 from wireproof.report.documents.proof import watched_parts
-from wireproof.report.json.benchmark import (
-    BenchmarkDocument,
-    DryRunDocument,
-    PreparedDocument,
-    RecipeDocument,
-)
+from wireproof.report.json.judgement import JudgedSeries
+
+# --- Benchmarks of other projects as JSON: their commands and the results.
+
+
+class RecipeDocument(msgspec.Struct, frozen=True, kw_only=True):
+    """What ``wireproof run --list --json`` prints for one recipe."""
+
+    tool: str
+    program: str
+    benchmark: str
+    why: str
+
+
+class StepDocument(msgspec.Struct, frozen=True, kw_only=True):
+    """One command. ``line``: the command to paste into a shell."""
+
+    role: Role
+    host: str
+    argv: list[str]
+    environment: dict[str, str]
+    unset: list[str]
+    line: str
+
+
+class PreparedDocument(msgspec.Struct, frozen=True, kw_only=True):
+    """What ``wireproof run --dry-run --json`` prints. ``files``: the texts of files to create, by
+    name.
+    """
+
+    title: str
+    tool: str
+    benchmark: str
+    why: str
+    program: str | None
+    mpi: str
+    steps: list[StepDocument]
+    files: dict[str, str]
+    root_steps: list[str]
+    notes: list[str]
+
+
+class BenchmarkDocument(msgspec.Struct, frozen=True, kw_only=True):
+    """What ``wireproof run --json`` prints."""
+
+    verdict: Verdict
+    proof: Proof
+    recipe: PreparedDocument
+    seconds: float
+    path: TrafficVerdict
+    traffic: Traffic
+    series: list[JudgedSeries]
+    statistics: JudgedStatistics | None = None
+
+
+class DryRunDocument(msgspec.Struct, frozen=True, kw_only=True):
+    """The first launch of a check: how often it is repeated, and what it measures."""
+
+    argv: list[str]
+    environment: dict[str, str]
+    launches: int
+    hosts: list[str]
+    points: list[Point]
+    at_most_s: float
 
 
 def recipes_document(recipes: Iterable[RecipeDocument]) -> Document:

@@ -168,7 +168,7 @@ def _map(found: Overview, nodes: Sequence[NodeNow]) -> Section:
 
 
 def _drawn(found: Overview) -> list[Ink]:
-    from wireproof.report.figure.nodes import node_map
+    from wireproof.report.figure.trend import node_map
 
     places = {
         node.node: file_of("node", node.node)

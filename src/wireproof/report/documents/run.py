@@ -193,7 +193,7 @@ def _pairs(run: JudgedRun, found: list[Results], name: str) -> list[Ink]:
 
 
 def _embedded(run: JudgedRun, seen: Sequence[NicTraffic], name: str) -> list[Ink]:
-    from wireproof.report.html.embedded import embedded
+    from wireproof.report.html.shell import embedded
 
     return [Ink(embedded(run, seen, name))]
 

@@ -1,19 +1,26 @@
-"""A number over time as a chart: values with their intervals, and where the number changed."""
+"""Pictures of a history: a number over time with its intervals and changes, and a map of every
+node.
+"""
 
+import json
 import math
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from html import escape
 
 from wireproof.model import quantity
-from wireproof.model.history import Number, NumberChange, SeriesTrend
+from wireproof.model.history import Group, NodeNow, Number, NumberChange, SeriesTrend, State
 from wireproof.model.run import seconds_of
-from wireproof.report.figure.chart import Axis, Chart, ChartStep, Line, Mark, plain
-from wireproof.report.names import clean
+from wireproof.report.figure.chart import Axis, Chart, ChartStep, Ink, Line, Mark, plain
+from wireproof.report.gate.lines import age
+from wireproof.report.html.shell import in_script
+from wireproof.report.names import clean, harmless
 
-_DAY_S = 86400.0
+DAY_S = 86400.0
 _HOURS = (1 / 12, 0.25, 1, 3, 6, 12)
 _DAYS = (1, 2, 7, 14, 30, 61, 91, 182, 365, 730, 1826, 3652)
-_STEPS_S = tuple([3600.0 * one for one in _HOURS] + [_DAY_S * one for one in _DAYS])
+_STEPS_S = tuple([3600.0 * one for one in _HOURS] + [DAY_S * one for one in _DAYS])
 _TICKS = 6
 _MOST_STEPS = 8
 
@@ -107,4 +114,127 @@ def _date(seconds: float, step: float) -> str:
         when = datetime.fromtimestamp(seconds, UTC)
     except (OverflowError, ValueError, OSError):
         return "?"
-    return f"{when:%Y-%m-%d}" if step >= _DAY_S else f"{when:%m-%d %H:%M}"
+    return f"{when:%Y-%m-%d}" if step >= DAY_S else f"{when:%m-%d %H:%M}"
+
+
+# --- The map of a history: every node of the cluster as a small square, by group.
+
+_AGES = (DAY_S, 7 * DAY_S, 30 * DAY_S)
+_STATES: tuple[State, ...] = ("pass", "inconclusive", "fail", "never")
+_WORDS = ("pass", "inconclusive", "fail", "never measured")
+_MANY = 2500
+"""With more nodes, squares are small."""
+_LEAST_COLUMN = 96
+"""Pixels; wide enough for a name such as n[00001-00064]."""
+_LEGEND = (
+    ("k0", "passed, proven within a day"),
+    ("k1", "within a week"),
+    ("k2", "within a month"),
+    ("k3", "longer ago"),
+    ("i", "inconclusive"),
+    ("f", "fails"),
+    ("n", "never measured"),
+)
+
+
+def node_map(groups: Sequence[Group], places: Mapping[str, str]) -> Ink:
+    """``places``: pages of nodes whose names cannot be file names."""
+    cell = 9 if sum(len(one.nodes) for one in groups) > _MANY else 13
+    column = max([_LEAST_COLUMN, *(_columns(len(one.nodes)) * cell for one in groups)]) + 4
+    key = "".join(
+        '<li><svg class="cells" viewBox="0 0 1 1" width="14" height="14" aria-hidden="true">'
+        f"{_cells(kind, [(0, 0)])}</svg>{words}</li>"
+        for kind, words in _LEGEND
+    )
+    drawn = "".join(_group(number, one, cell) for number, one in enumerate(groups))
+    return Ink(
+        '<p class="muted">Each square is a node, coloured by its last verdict; the longer ago it'
+        " was proven, the paler it is. Point at a square to read it; click it to open it.</p>"
+        f'<ul class="key">{key}</ul>'
+        '<p class="now"><a class="over" href="#after-map">Skip the map</a>'
+        ' <output id="told" aria-live="polite"></output></p>'
+        f'<ul class="map" style="--column:{column}px">{drawn}</ul>'
+        f'<script type="application/json" id="map-data">{in_script(_data(groups, places))}</script>'
+        '<div id="after-map"></div>'
+    )
+
+
+def _columns(count: int) -> int:
+    return max(1, min(count, 8)) if count <= 64 else math.ceil(math.sqrt(count))
+
+
+def _group(number: int, group: Group, cell: int) -> str:
+    """Return a link to the nodes of the group; its label describes them for screen readers."""
+    counted = Counter(one.state for one in group.nodes)
+    columns = _columns(len(group.nodes))
+    rows = -(-len(group.nodes) // columns)
+    places: dict[str, list[tuple[int, int]]] = {}
+    for at, one in enumerate(group.nodes):
+        places.setdefault(_kind(one), []).append((at % columns, at // columns))
+    drawn = "".join(_cells(kind, places[kind]) for kind in sorted(places))
+    name = escape(harmless(clean(group.name, 60)))
+    said = ", ".join(
+        f"{counted[state]} {_WORDS[at]}" for at, state in enumerate(_STATES) if counted[state]
+    )
+    tone = "fail" if counted["fail"] else "inconclusive" if counted["inconclusive"] else ""
+    kind = f' class="{tone}"' if tone else ""
+    return (
+        f'<li{kind}><a href="group-{number}.html" aria-label="{name}: {said}{_oldest(group)}">'
+        f'<span>{name}</span><svg class="cells" viewBox="0 0 {columns} {rows}"'
+        f' width="{columns * cell}" height="{rows * cell}" aria-hidden="true">{drawn}</svg>'
+        "</a></li>"
+    )
+
+
+def _oldest(group: Group) -> str:
+    """Return the age of the oldest proof among passing nodes; "" if no node passes."""
+    passing = (one for one in group.nodes if one.state == "pass")
+    ages = [one.age_s for one in passing if one.age_s is not None]
+    return f", oldest proof {age(max(ages))} ago" if ages else ""
+
+
+def _kind(one: NodeNow) -> str:
+    if one.state != "pass":
+        return one.state[0]
+    age_s = math.inf if one.age_s is None else one.age_s
+    return f"k{sum(age_s > most for most in _AGES)}"
+
+
+def _cells(kind: str, places: Sequence[tuple[int, int]]) -> str:
+    """Return squares of one kind. Kinds also differ by shape: a bar, a crossed square, a frame."""
+    if kind == "n":
+        path = "".join(f"M{x + 0.14:g} {y + 0.14:g}h.72v.72h-.72z" for x, y in places)
+        return f'<path class="n" d="{path}"/>'
+    path = "".join(f"M{x + 0.08:g} {y}.5h.84" for x, y in places)
+    cross = ""
+    if kind == "f":
+        marks = "".join(f"M{x + 0.25:g} {y + 0.25:g}l.5 .5m0 -.5l-.5 .5" for x, y in places)
+        cross = f'<path class="x" d="{marks}"/>'
+    return f'<path class="{kind}" d="{path}"/>{cross}'
+
+
+def _data(groups: Sequence[Group], places: Mapping[str, str]) -> str:
+    """Return the data for the pointer's text, by group: names, states as digits, ages in s (-1:
+    never). ``odd``: pages of nodes whose names cannot be file names.
+    """
+    return json.dumps(
+        {
+            "words": _WORDS,
+            "odd": {
+                f"{number},{at}": places[node.node]
+                for number, one in enumerate(groups)
+                for at, node in enumerate(one.nodes)
+                if node.node in places
+            },
+            "columns": [_columns(len(one.nodes)) for one in groups],
+            "names": [[clean(node.node, 80) for node in one.nodes] for one in groups],
+            "states": [
+                "".join(str(_STATES.index(node.state)) for node in one.nodes) for one in groups
+            ],
+            "ages": [
+                [-1 if node.age_s is None else round(node.age_s) for node in one.nodes]
+                for one in groups
+            ],
+        },
+        separators=(",", ":"),
+    )

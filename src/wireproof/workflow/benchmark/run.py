@@ -28,12 +28,12 @@ from wireproof.model.claim import first_rail
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.finding import Verdict
 from wireproof.model.traffic import TrafficVerdict
-from wireproof.report.documents.proof import watched_document
-from wireproof.report.json.benchmark import (
+from wireproof.report.documents.benchmark import (
     BenchmarkDocument,
     PreparedDocument,
     StepDocument,
 )
+from wireproof.report.documents.proof import watched_document
 from wireproof.report.json.judgement import JudgedSeries, joined
 from wireproof.verdict.external import judge_log
 from wireproof.verdict.external.watched import judge_traffic

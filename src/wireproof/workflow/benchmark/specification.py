@@ -11,7 +11,7 @@ from wireproof.model.claim import LinkClaim
 from wireproof.model.errors import BadInput
 from wireproof.model.series import Role, ToolRequest
 from wireproof.physics.rails import claim_of_rails
-from wireproof.report.json.benchmark import RecipeDocument
+from wireproof.report.documents.benchmark import RecipeDocument
 from wireproof.settings.hosts import parse_hosts
 from wireproof.settings.options import Options
 from wireproof.settings.sizes import parse_sizes

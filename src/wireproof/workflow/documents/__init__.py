@@ -22,11 +22,16 @@ _LISTS = "wireproof.workflow.documents.lists"
 KINDS: tuple[Kind, ...] = (
     Kind("wireproof.atlas", 1, "wireproof.model.atlas:AtlasView", "atlas"),
     Kind("wireproof.audit", 1, "wireproof.model.setting:Audit", "audit"),
-    Kind("wireproof.benchmark", 1, "wireproof.report.json.benchmark:BenchmarkDocument", "run TOOL"),
+    Kind(
+        "wireproof.benchmark",
+        1,
+        "wireproof.report.documents.benchmark:BenchmarkDocument",
+        "run TOOL",
+    ),
     Kind(
         "wireproof.benchmark-plan",
         1,
-        "wireproof.report.json.benchmark:PreparedDocument",
+        "wireproof.report.documents.benchmark:PreparedDocument",
         "run TOOL --dry-run",
     ),
     Kind("wireproof.comparison", 1, "wireproof.model.comparison:Comparison", "compare"),
@@ -34,7 +39,10 @@ KINDS: tuple[Kind, ...] = (
     Kind("wireproof.diagnosis", 1, "wireproof.model.diagnosis:Diagnosis", "doctor"),
     Kind("wireproof.dossier", 1, "wireproof.model.dossier:Verification", "dossier verify"),
     Kind(
-        "wireproof.dry-run", 1, "wireproof.report.json.benchmark:DryRunDocument", "check --dry-run"
+        "wireproof.dry-run",
+        1,
+        "wireproof.report.documents.benchmark:DryRunDocument",
+        "check --dry-run",
     ),
     Kind("wireproof.error", 1, "wireproof.model.errors:Failure", "every command without a result"),
     Kind("wireproof.explanations", 1, f"{_LISTS}:Explanations", "explain"),
@@ -54,7 +62,7 @@ KINDS: tuple[Kind, ...] = (
     Kind("wireproof.links", 1, f"{_LISTS}:Links", "convert --links"),
     Kind("wireproof.lint", 1, "wireproof.model.finding:LintReport", "lint"),
     Kind("wireproof.lint-rules", 1, f"{_LISTS}:LintRules", "lint --rules"),
-    Kind("wireproof.location", 1, "wireproof.report.json.located:LocateDocument", "locate"),
+    Kind("wireproof.location", 1, "wireproof.report.documents.located:LocateDocument", "locate"),
     Kind("wireproof.pfc-report", 1, "wireproof.model.pfc:PfcReport", "pfc"),
     Kind(
         "wireproof.plan-footprint",
@@ -70,7 +78,7 @@ KINDS: tuple[Kind, ...] = (
         "wireproof.model.planning:Validation",
         "plan validate",
     ),
-    Kind("wireproof.proof", 1, "wireproof.report.json.proof:ProofDocument", "prove"),
+    Kind("wireproof.proof", 1, "wireproof.report.documents.proof:ProofDocument", "prove"),
     Kind(
         "wireproof.providers", 1, "wireproof.model.diagnosis:ProviderReport", "doctor --providers"
     ),

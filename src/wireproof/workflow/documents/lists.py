@@ -8,7 +8,7 @@ from wireproof.model.finding import Verdict, worst
 from wireproof.model.history import Entry, NodeAge, Regression, Trend
 from wireproof.model.setting import AuditResult, Setting
 from wireproof.model.topology import LabStatus
-from wireproof.report.json.benchmark import RecipeDocument
+from wireproof.report.documents.benchmark import RecipeDocument
 from wireproof.report.json.result import ResultDocument
 from wireproof.verdict.catalogue import CatalogueEntry
 

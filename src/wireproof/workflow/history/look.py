@@ -28,9 +28,8 @@ from wireproof.model.history import (
 )
 from wireproof.model.run import seconds_of
 from wireproof.settings.hosts import parse_hosts
-from wireproof.store.history import INDEX, LOG, RESULTS, entries, remove_entries
+from wireproof.store.history import INDEX, LOG, RESULTS, entries, last_turn, remove_entries
 from wireproof.store.result import read_result
-from wireproof.store.turns import last_turn
 from wireproof.verdict.comparison import PRACTICAL
 
 _GOOD = 5

@@ -22,15 +22,15 @@ from wireproof.model.finding import Verdict, worst
 from wireproof.model.psm3 import JudgedStatistics
 from wireproof.model.series import Series
 from wireproof.model.traffic import Traffic, TrafficVerdict
-from wireproof.report.json.proof import ProofDocument, proof_document
+from wireproof.report.documents.proof import ProofDocument, proof_document
 from wireproof.verdict.external.watched import judge_traffic
-from wireproof.workflow.prove.hosts import Companion, start_servers
-from wireproof.workflow.prove.statistics import (
+from wireproof.workflow.judge_statistics import (
     CollectedFiles,
     collected,
     held_against_ports,
     statistics_folder,
 )
+from wireproof.workflow.prove.hosts import Companion, start_servers
 from wireproof.workflow.prove.watch import NOWHERE, Sinks, Watch
 from wireproof.workflow.reporter import LoggingReporter, Reporter
 from wireproof.workflow.target.target import Target, launcher_environment, reach

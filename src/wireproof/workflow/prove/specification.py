@@ -21,7 +21,7 @@ from wireproof.workflow.target.resolve import reader_prefix
 from wireproof.workflow.target.target import Target
 
 if TYPE_CHECKING:
-    from wireproof.report.json.proof import ProofDocument
+    from wireproof.report.documents.proof import ProofDocument
 
 
 LONGEST_INTERVAL_S = 60.0

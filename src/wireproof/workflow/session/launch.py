@@ -30,8 +30,7 @@ from wireproof.workflow.target.availability import Availability
 from wireproof.workflow.target.target import Target
 
 if TYPE_CHECKING:
-    from wireproof.report.documents.benchmark import OwnJob
-    from wireproof.report.json.benchmark import DryRunDocument
+    from wireproof.report.documents.benchmark import DryRunDocument, OwnJob
 
 
 @dataclasses.dataclass(frozen=True)
@@ -241,7 +240,7 @@ class Planned:
 
 def document_of(planned: Planned) -> DryRunDocument:
     """Return the first launch and what it measures."""
-    from wireproof.report.json.benchmark import DryRunDocument
+    from wireproof.report.documents.benchmark import DryRunDocument
 
     return DryRunDocument(
         argv=list(planned.command.argv),

@@ -36,8 +36,7 @@ from wireproof.model.study import (
 )
 from wireproof.study.catalogue import chosen, configurations, patterns_for
 from wireproof.study.conclude import concluded, spelling
-from wireproof.study.path import agreed_rails
-from wireproof.study.readback import Said, complaint, readbacks
+from wireproof.study.readback import Said, agreed_rails, complaint, readbacks
 from wireproof.workflow.catalogue import refuse_slow_patterns
 from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.resume import result_folder

@@ -30,8 +30,7 @@ from wireproof.model.study import Configuration, Library, StudiedPattern, StudyR
 from wireproof.report.judged_run import JudgedRun
 from wireproof.settings.options import Options
 from wireproof.study.catalogue import points_of, title_of
-from wireproof.study.path import path_of
-from wireproof.study.readback import Said, said_in
+from wireproof.study.readback import Said, path_of, said_in
 from wireproof.verdict.psm3.judge import judge_statistics
 from wireproof.workflow.reporter import Quiet, Reporter
 from wireproof.workflow.session.launch import install_for

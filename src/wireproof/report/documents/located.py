@@ -1,5 +1,6 @@
-"""Which node, port, link or switch is slow, as JSON and as a document: culprits with causes, cleared
-suspects, contention, kinds of paths, missing nodes, and which slowdown would have been found.
+"""Which node, port, link or switch is slow, as JSON and as a document: culprits with causes,
+cleared suspects, contention, kinds of paths, missing nodes, and which slowdown would have been
+found.
 """
 
 import math

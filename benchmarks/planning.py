@@ -19,8 +19,8 @@ from benchmarks.setting import Setting, add_share
 from wireproof.locate.screen.sweep import screen
 from wireproof.locate.significance import LocateCriteria, rounds_for
 from wireproof.locate.world import World, WorldFault
+from wireproof.plan.scale import alltoall, random_ring, ring_time
 from wireproof.plan.scale.network import MachineCosts, ScaleTopology, SimulatedNetwork
-from wireproof.plan.scale.predict import alltoall, random_ring, ring_time
 from wireproof.plan.schedule import screen_rounds
 
 __all__ = ["run"]

@@ -14,19 +14,24 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from wireproof.model.errors import BadInput, CouldNotMeasure, WireproofError
-    from wireproof.workflow.api import audit, check, compare, locate, measure, report
-    from wireproof.workflow.judge import judge
-    from wireproof.workflow.lint import lint
-    from wireproof.workflow.plan import plan_footprint, plan_pfc, plan_scale, plan_validate
-    from wireproof.workflow.prove import prove
-    from wireproof.workflow.reporter import LoggingReporter, Reporter
-    from wireproof.workflow.tune.api import (
+    from wireproof.workflow.api import (
+        audit,
+        check,
+        compare,
+        locate,
+        measure,
+        report,
         tune_apply,
         tune_confirm,
         tune_plan,
         tune_revert,
         tune_status,
     )
+    from wireproof.workflow.judge import judge
+    from wireproof.workflow.lint import lint
+    from wireproof.workflow.plan import plan_footprint, plan_pfc, plan_scale, plan_validate
+    from wireproof.workflow.prove import prove
+    from wireproof.workflow.reporter import LoggingReporter, Reporter
 
     __version__: str
 
@@ -76,11 +81,11 @@ _HOMES = {
     "plan_validate": "workflow.plan",
     "prove": "workflow.prove",
     "report": "workflow.api",
-    "tune_apply": "workflow.tune.api",
-    "tune_confirm": "workflow.tune.api",
-    "tune_plan": "workflow.tune.api",
-    "tune_revert": "workflow.tune.api",
-    "tune_status": "workflow.tune.api",
+    "tune_apply": "workflow.api",
+    "tune_confirm": "workflow.api",
+    "tune_plan": "workflow.api",
+    "tune_revert": "workflow.api",
+    "tune_status": "workflow.api",
 }
 """The modules that define the public names."""
 

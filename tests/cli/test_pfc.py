@@ -14,8 +14,8 @@ from tests.zoo.pfc_worlds import SITUATIONS, World, record_of
 from wireproof.cli.outcome import run
 from wireproof.cli.subcommands import subcommands
 from wireproof.model.errors import BadInput
-from wireproof.workflow.pfc.report import judged
-from wireproof.workflow.pfc.report import record_of as record_of_source
+from wireproof.workflow.pfc import judged
+from wireproof.workflow.pfc import record_of as record_of_source
 
 SLIDE = {
     "tx_priority_0_xon.nic": 20287,

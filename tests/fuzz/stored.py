@@ -156,7 +156,7 @@ def _documents() -> dict[str, tuple[type, str, Reader]]:
     from wireproof.store.load import load_document
     from wireproof.store.result import read_dossier, read_fabrics, read_result
     from wireproof.workflow.gate import GateSpecification, _answer
-    from wireproof.workflow.pfc.report import read_snapshot
+    from wireproof.workflow.pfc import read_snapshot
     from wireproof.workflow.resume import StoredInvocation, recall
     from wireproof.workflow.study import Keeper
     from wireproof.workflow.tune.node import _answered
@@ -513,7 +513,7 @@ def damaged_pauses(choice: random.Random) -> bytes:
 def try_pauses(data: bytes) -> str:
     from wireproof.report.documents.pfc import pfc_document
     from wireproof.report.text.document import document_text
-    from wireproof.workflow.pfc.report import judged, record_of, write_snapshot
+    from wireproof.workflow.pfc import judged, record_of, write_snapshot
 
     def read() -> None:
         record = record_of(

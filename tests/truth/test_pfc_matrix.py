@@ -6,7 +6,7 @@ import pytest
 from tests.zoo.pfc_adapters import ADAPTERS, LOSSLESS
 from tests.zoo.pfc_worlds import SITUATIONS, record_of
 
-from wireproof.workflow.pfc.report import judged
+from wireproof.workflow.pfc import judged
 
 PASSING = {"lossless", "wrapped"}
 

@@ -16,8 +16,7 @@ from tests.cli.verb import wireproof
 from tests.gate_results import NOW, asked, stored
 
 from wireproof.model.run import Gate, NodeVerdict
-from wireproof.report.gate import DIALECTS
-from wireproof.report.gate.lines import age
+from wireproof.report.gate import DIALECTS, age
 
 
 def a_gate(*verdicts: str) -> Gate:

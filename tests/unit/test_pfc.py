@@ -19,9 +19,9 @@ from wireproof.report.document import Findings
 from wireproof.report.documents.pfc import pfc_document
 from wireproof.settings.hosts import parse_hosts
 from wireproof.verdict.pfc.pauses import slow_receivers
+from wireproof.workflow.pfc import judged
 from wireproof.workflow.pfc.host_files import counters_of, settings_of, split
 from wireproof.workflow.pfc.live import check_incast, incast_points
-from wireproof.workflow.pfc.report import judged
 
 BY_KEY = {one.key: one for one in ADAPTERS}
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from wireproof.model.errors import BadInput
 from wireproof.model.planning import Bounds, Footprint
-from wireproof.plan.footprint.compute import QpLimit, footprint, limit_of_attributes
+from wireproof.plan.footprint import QpLimit, footprint, limit_of_attributes
 from wireproof.plan.footprint.modes import MODES
 from wireproof.plan.footprint.observed import of_job, of_memory, of_node, resources_of
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from wireproof.model.errors import BadInput
 from wireproof.model.planning import Scale
+from wireproof.plan.scale import alltoall, natural, random_ring, ring_time
 from wireproof.plan.scale.network import (
     SHORT_BYTES,
     MachineCosts,
@@ -21,7 +22,6 @@ from wireproof.plan.scale.network import (
     barrier,
     serve,
 )
-from wireproof.plan.scale.predict import alltoall, natural, random_ring, ring_time
 from wireproof.report.documents.plan import scale_csv, scale_document
 from wireproof.report.figure.file import standalone
 from wireproof.report.figure.series import scale_chart

@@ -142,7 +142,7 @@ def status(name: str | None) -> int:
 
 
 def _show(found: list[LabStatus]) -> int:
-    from wireproof.report.documents.lab import labs_document
+    from wireproof.report.documents.doctor import labs_document
 
     print_document(listed("Labs", labs=found), partial(labs_document, found))
     return 0

@@ -93,7 +93,7 @@ def command(pattern: str, **options: Any) -> int:
 
 def _gain(specification: MeasureSpecification, rounds: int | None) -> int:
     from wireproof.cli.delivery import answer
-    from wireproof.report.documents.rail_gain import gain_document
+    from wireproof.report.documents.experiments import gain_document
     from wireproof.workflow.rails import measure_gain
 
     environment = current_context().environment

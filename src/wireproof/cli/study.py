@@ -105,7 +105,7 @@ def ladder(argv: tuple[str, ...], dry_run: bool, **options: Any) -> int:
     Exit status: 0 no layer loses more than --smallest, 1 a layer does, 3 undecided, 4 could not
     measure.
     """
-    from wireproof.report.documents.ladder import ladder_document, plan_document
+    from wireproof.report.documents.experiments import ladder_document, plan_document
     from wireproof.workflow.ladder import plan_ladder, run_ladder
 
     settings = settings_of(options)
@@ -220,7 +220,7 @@ def command(library: str, **options: Any) -> int:
 
     Exit status: 0 the study has a conclusion, 3 it decides nothing, 4 nothing could be measured.
     """
-    from wireproof.report.documents.study import study_document
+    from wireproof.report.documents.experiments import study_document
     from wireproof.workflow.study import run_study
 
     settings = settings_of({**options, "budget": options["each"]})

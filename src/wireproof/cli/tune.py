@@ -109,7 +109,7 @@ def try_(knob: str, argv: tuple[str, ...], **options: Any) -> int:
 
     Exit status: 0 a value helps, 1 none does, 3 undecided, 4 a run failed.
     """
-    from wireproof.report.documents.trial import trial_document
+    from wireproof.report.documents.tune import trial_document
     from wireproof.workflow.tune.trial import run_trial
 
     settings = settings_of({**options, "profile": None})  # this is not check's profile

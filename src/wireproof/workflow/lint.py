@@ -15,7 +15,7 @@ from wireproof.lint.check import is_recipe, lint_text
 from wireproof.lint.fix import repaired, with_whole_lines
 from wireproof.lint.kinds import KINDS
 from wireproof.lint.rule import Kind
-from wireproof.lint.settings import with_settings
+from wireproof.lint.rules import with_settings
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.finding import LintFinding, LintReport
 from wireproof.model.site import site_texts

@@ -15,7 +15,7 @@ from wireproof.settings.row import as_path
 
 if TYPE_CHECKING:
     from wireproof.model.planning import Footprint, Pfc, Scale, Validation
-    from wireproof.plan.footprint.compute import QpLimit
+    from wireproof.plan.footprint import QpLimit
     from wireproof.plan.pfc import HeadroomOptions
 
 
@@ -68,7 +68,7 @@ class ValidateOptions(TypedDict, total=False):
 
 
 class FootprintOptions(TypedDict, total=False):
-    """``rails``, ``mtu``, ``settings``: see ``plan.footprint.compute``.
+    """``rails``, ``mtu``, ``settings``: see ``plan.footprint``.
 
     ``peers``: remote ranks that each rank talks to; ``node_pairs``: pairs of nodes that talk.
     ``max_qps``, ``device`` (a file with the output of ``ibv_devinfo -v``): the adapter's limit.
@@ -96,7 +96,7 @@ def plan_footprint(
 
     Raises ``BadInput``, and ``TypeError`` for an unknown option.
     """
-    from wireproof.plan.footprint.compute import footprint
+    from wireproof.plan.footprint import footprint
 
     given: dict[str, Any] = dict(options)
     seen = [given.pop(name, None) for name in ("observed", "seen_qps", "seen_memory")]
@@ -131,7 +131,7 @@ def _beside(
 
 def _limits(mode: str, max_qps: int | None, device: Path | str | None) -> tuple[QpLimit, ...]:
     """Return the given limit, or else those of the known adapters that the mode runs on."""
-    from wireproof.plan.footprint.compute import ADAPTERS, QpLimit, limit_of_attributes
+    from wireproof.plan.footprint import ADAPTERS, QpLimit, limit_of_attributes
     from wireproof.plan.numbers import whole
 
     given = []

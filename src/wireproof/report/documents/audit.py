@@ -30,7 +30,7 @@ from wireproof.report.failing import (
     unread,
     who,
 )
-from wireproof.report.gate.lines import family, label_text
+from wireproof.report.gate import family, label_text
 from wireproof.report.json.encode import json_text
 from wireproof.report.names import clean, fold, listed
 from wireproof.version import version

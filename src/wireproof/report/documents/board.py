@@ -43,7 +43,7 @@ from wireproof.report.documents.history import regression_lines
 from wireproof.report.documents.results import number
 from wireproof.report.figure.chart import Chart, Ink
 from wireproof.report.figure.trend import number_name, percent_change, trend_chart, value_text
-from wireproof.report.gate.lines import age
+from wireproof.report.gate import age
 from wireproof.report.html.document import document_page
 from wireproof.report.names import clean
 

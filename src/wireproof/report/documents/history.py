@@ -22,7 +22,7 @@ from wireproof.report.document import (
     Tone,
 )
 from wireproof.report.documents.judgement import judgement_document
-from wireproof.report.gate.lines import age
+from wireproof.report.gate import age
 from wireproof.report.json.judgement import JudgementDocument
 from wireproof.report.names import clean, fold
 

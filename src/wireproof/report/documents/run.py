@@ -176,8 +176,7 @@ def _pairs(run: JudgedRun, found: list[Results], name: str) -> list[Ink]:
     """Return pictures of each table of rates: host by host, or leaf by leaf if there are too many
     hosts, followed by every pair for the page's script.
     """
-    from wireproof.report.figure.heat import MOST_HOSTS, heat_map
-    from wireproof.report.figure.leaves import leaf_picture
+    from wireproof.report.figure.heat import MOST_HOSTS, heat_map, leaf_picture
     from wireproof.report.figure.pairs import pair_map
 
     inks: list[Ink | None] = []

@@ -4,17 +4,340 @@ In every dialect only a pass counts as healthy; a result that is inconclusive, t
 does not.
 """
 
-from collections.abc import Callable, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from difflib import get_close_matches
+from hashlib import sha256
+from html import escape  # all that XML needs; xml.sax costs every gate 20 ms of imports
 
 from wireproof.model.errors import BadInput
-from wireproof.model.finding import Verdict
-from wireproof.model.run import Gate
-from wireproof.report.gate.documents import ctrf, gate_json, junit, sarif
-from wireproof.report.gate.lines import nagios, nhc, node_problem, openmetrics, plain
+from wireproof.model.finding import Verdict, worst
+from wireproof.model.run import Gate, NodeVerdict, seconds_of
+from wireproof.report.json.encode import json_text
+from wireproof.report.json.envelope import Kind, enveloped
+from wireproof.report.names import clean, fold
+from wireproof.version import version
+
+# --- One line for a monitor or a scheduler's log.
+
+_NAGIOS: dict[Verdict, str] = {"pass": "OK", "fail": "CRITICAL", "inconclusive": "UNKNOWN"}
+_LONGEST = 1000
+_NAGIOS_LONGEST = 800
+"""NRPE forwards at most 1,024 bytes, including performance data."""
+_NPD_LONGEST = 80
+"""Default limit of Node Problem Detector for a message, in bytes (max_output_length)."""
+_UNITS = ((86400, "d"), (3600, "h"), (60, "min"), (1, "s"))
+
+
+def age(seconds: float) -> str:
+    """Return ``3 h``: the age in the largest unit that gives at least 1."""
+    for size, unit in _UNITS:
+        if seconds >= size:
+            return f"{seconds / size:.0f} {unit}"
+    return "0 s"
+
+
+def _within(text: str, most_bytes: int) -> str:
+    line = clean(text, _LONGEST)
+    data = line.encode()
+    if len(data) <= most_bytes:
+        return line
+    return data[: most_bytes - 3].decode(errors="ignore").rstrip() + "..."
+
+
+def _is_past(gate: Gate) -> bool:
+    return gate.age_s is not None and gate.age_s >= 0
+
+
+def _measured(gate: Gate) -> str:
+    return f" (measured {age(gate.age_s or 0.0)} ago)" if _is_past(gate) else ""
+
+
+def plain(gate: Gate) -> str:
+    """Return ``wireproof fail: n3: n3 sends slowly ... (measured 3 h ago)``."""
+    return clean(
+        f"wireproof {gate.verdict}: {gate.subject}: {gate.reason}{_measured(gate)}", _LONGEST
+    )
+
+
+def nagios(gate: Gate) -> str:
+    """Return service output according to the Nagios plugin guidelines: one line, then ``|`` and
+    performance data.
+    """
+    text = _within(
+        f"WIREPROOF {_NAGIOS[gate.verdict]} - {gate.subject}: {gate.reason}{_measured(gate)}",
+        _NAGIOS_LONGEST,
+    ).replace("|", "/")  # what follows a bar is performance data
+    passing = sum(one.verdict == "pass" for one in gate.nodes)
+    data = [f"nodes_passing={passing};;;0;{len(gate.nodes)}"]
+    if _is_past(gate):
+        data.append(f"age={gate.age_s or 0.0:.0f}s;;;0;")
+    return f"{text} | {' '.join(data)}"
+
+
+def nhc(gate: Gate) -> str:
+    """Return ``ERROR:  wireproof:  ...`` in the form of Node Health Check's log lines; "OK" if it
+    passes.
+    """
+    if gate.verdict == "pass":
+        return clean(f"OK:  wireproof:  {gate.subject}: {gate.reason}{_measured(gate)}", _LONGEST)
+    return clean(
+        f"ERROR:  wireproof:  {gate.verdict}: {gate.subject}: {gate.reason}{_measured(gate)}",
+        _LONGEST,
+    )
+
+
+def node_problem(gate: Gate) -> str:
+    """Return at most 80 bytes, verdict first, because the reader truncates the rest."""
+    return _within(f"{gate.verdict}: {gate.reason}", _NPD_LONGEST)
+
+
+_STATES: tuple[Verdict, ...] = ("pass", "fail", "inconclusive")
+
+
+def label_text(text: str) -> str:
+    """Return ``text`` as the value of a label."""
+    return clean(text, 200).replace("\\", "\\\\").replace('"', '\\"').replace("\n", " ")
+
+
+def family(name: str, kind: str, about: str, samples: list[str]) -> list[str]:
+    """Return the lines of a metric family."""
+    return [f"# HELP {name} {about}", f"# TYPE {name} {kind}", *samples]
+
+
+def _by_label(nodes: Sequence[NodeVerdict]) -> dict[str, Verdict]:
+    """Return the verdict of each label. If names become equal when they are made harmless, the
+    worst verdict counts: a file with a duplicate series is refused as a whole.
+    """
+    found: defaultdict[str, list[Verdict]] = defaultdict(list)
+    for node in nodes:
+        found[label_text(node.node)].append(node.verdict)
+    return {label: worst(verdicts) for label, verdicts in found.items()}
+
+
+def _states(label: str, verdict: Verdict) -> list[str]:
+    return [
+        f'wireproof_node_verdict{{node="{label}",verdict="{state}"}} {int(verdict == state)}'
+        for state in _STATES
+    ]
+
+
+def openmetrics(gate: Gate) -> str:
+    """Return the verdict of the gate and of each node, the time of the measurement, and the
+    version.
+
+    States are gauges of 0 and 1, of which exactly one is 1. Samples have no time stamps, because
+    the collector refuses them.
+    """
+    lines = family(
+        "wireproof_verdict",
+        "gauge",
+        "Verdict of the last result; exactly one is 1.",
+        [f'wireproof_verdict{{verdict="{one}"}} {int(gate.verdict == one)}' for one in _STATES],
+    )
+    if gate.nodes:
+        verdicts = _by_label(gate.nodes)
+        samples = [line for label, verdict in verdicts.items() for line in _states(label, verdict)]
+        lines += family(
+            "wireproof_node_verdict",
+            "gauge",
+            "Verdict on each node in the last result; exactly one is 1.",
+            samples,
+        )
+    if (when := seconds_of(gate.measured)) is not None:
+        lines += family(
+            "wireproof_result_time_seconds",
+            "gauge",
+            "When the last result was measured, seconds since 1970.",
+            [f"wireproof_result_time_seconds {when:.0f}"],
+        )
+    if gate.max_age_s is not None:
+        lines += family(
+            "wireproof_result_max_age_seconds",
+            "gauge",
+            "How old the last result may be: beyond that a pass of this file counts no more.",
+            [f"wireproof_result_max_age_seconds {gate.max_age_s:.0f}"],
+        )
+    lines += family(
+        "wireproof_build_info",
+        "gauge",
+        "Version that wrote this file.",
+        [f'wireproof_build_info{{version="{label_text(version())}"}} 1'],
+    )
+    return "\n".join([*lines, "# EOF"])
+
 
 __all__ = ["DIALECTS", "Dialect", "dialect"]
+
+
+# --- The verdict as a document: JSON, JUnit XML, Common Test Report Format, SARIF.
+
+KIND = Kind("wireproof.gate", 1, "wireproof.model.run:Gate", "gate")
+_CTRF: dict[Verdict, str] = {"pass": "passed", "fail": "failed", "inconclusive": "other"}
+_LEVEL: dict[Verdict, str] = {"fail": "error", "inconclusive": "warning"}
+_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+_ABOUT: dict[Verdict, str] = {
+    "fail": "A node does not reach what its link can do, or did not use it",
+    "inconclusive": "A node is not proven healthy",
+}
+_MOST_RESULTS = 4999
+_MOST_LOCATIONS = 100
+"""GitHub shows at most 5,000 results of a run and 100 locations of a result, and refuses a run with
+more than 25,000 results.
+"""
+
+
+def _cases(gate: Gate) -> list[NodeVerdict]:
+    """Return a case for each node, and a case for the gate itself if no node has its verdict,
+    because readers of a list of cases see neither the exit status nor anything outside the list.
+    """
+    if any(one.verdict == gate.verdict for one in gate.nodes):
+        return gate.nodes
+    about = "the result as a whole" if gate.nodes else gate.subject
+    return [*gate.nodes, NodeVerdict(node=about, verdict=gate.verdict, reason=gate.reason)]
+
+
+def gate_json(gate: Gate) -> str:
+    """Return the typed document in the common envelope."""
+    return json_text(enveloped(KIND, gate), indent=1)
+
+
+def junit(gate: Gate) -> str:
+    """Return a test case for each node. An inconclusive verdict is an ``error``: never skipped,
+    never passed.
+    """
+    cases = _cases(gate)
+    fails = sum(one.verdict == "fail" for one in cases)
+    errors = sum(one.verdict == "inconclusive" for one in cases)
+    # The strictest of the readers' schemas requires every attribute and empty element here.
+    head = (
+        f'<testsuite id="0" package="wireproof" name="wireproof" hostname="localhost"'
+        f' timestamp="{_utc(gate)}" tests="{len(cases)}" failures="{fails}" errors="{errors}"'
+        ' skipped="0" time="0">'
+    )
+    about = {"verdict": gate.verdict, "reason": gate.reason, "source": gate.source}
+    return "\n".join(
+        [
+            '<?xml version="1.0" encoding="UTF-8"?>',
+            "<testsuites>",
+            head,
+            "<properties>",
+            *(f'<property name="{name}" value="{_safe(text)}"/>' for name, text in about.items()),
+            "</properties>",
+            *map(_case, cases),
+            "<system-out/>",
+            "<system-err/>",
+            "</testsuite>",
+            "</testsuites>",
+        ]
+    )
+
+
+def _safe(text: str) -> str:
+    return escape(clean(text, _LONGEST)) or "-"
+
+
+def _utc(gate: Gate) -> str:
+    """Return when it was measured, without time zone as in JUnit; the start of 1970 if unknown."""
+    seconds = max(seconds_of(gate.measured) or 0.0, 0.0)
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S")
+
+
+def _case(one: NodeVerdict) -> str:
+    head = f'<testcase classname="wireproof.fabric" name="{escape(clean(one.node, 200))}" time="0"'
+    if one.verdict == "pass":
+        return f"{head}/>"
+    kind = "failure" if one.verdict == "fail" else "error"
+    text = _safe(one.reason)
+    return f'{head}><{kind} type="{one.verdict}" message="{text}">{text}</{kind}></testcase>'
+
+
+def ctrf(gate: Gate) -> str:
+    """Return Common Test Report Format 1.0: inconclusive is ``other``, never ``skipped``."""
+    cases = _cases(gate)
+    when = int((seconds_of(gate.measured) or 0) * 1000)
+    counts = {status: sum(_CTRF[one.verdict] == status for one in cases) for status in _STATUSES}
+    summary = {"tests": len(cases), **counts, "start": when, "stop": when}
+    tests = [
+        {
+            "name": clean(one.node, 200),
+            "status": _CTRF[one.verdict],
+            "duration": 0,
+            "message": clean(one.reason, _LONGEST),
+        }
+        for one in cases
+    ]
+    tool = {"name": "wireproof", "version": version()}
+    results = {"tool": tool, "summary": summary, "tests": tests}
+    return json_text({"reportFormat": "CTRF", "specVersion": "0.0.0", "results": results}, indent=1)
+
+
+_STATUSES = ("passed", "failed", "pending", "skipped", "other")
+
+
+def sarif(gate: Gate) -> str:
+    """Return a result for each reason that keeps nodes from passing, with the nodes folded: ten
+    thousand nodes with the same fault are one result. Results above the limits of code scanners
+    are only counted.
+    """
+    groups: dict[tuple[Verdict, str], list[str]] = {}
+    for one in sorted(_cases(gate), key=lambda one: one.verdict != "fail"):
+        if one.verdict != "pass":
+            groups.setdefault((one.verdict, one.reason), []).append(one.node)
+    results = [
+        _result(verdict, names, reason)
+        for (verdict, reason), names in list(groups.items())[:_MOST_RESULTS]
+    ]
+    if left := list(groups.items())[_MOST_RESULTS:]:
+        reason = f"{len(left)} more reasons keep these from passing"
+        names = [name for _, group in left for name in group]
+        results.append(_result(left[0][0][0], names, reason))
+    rules = [_rule(verdict) for verdict in dict.fromkeys(key[0] for key in groups)]
+    driver = {"name": "wireproof", "version": version(), "rules": rules}
+    runs = [{"tool": {"driver": driver}, "results": results}]
+    return json_text({"version": "2.1.0", "$schema": _SCHEMA, "runs": runs}, indent=1)
+
+
+def _rule(verdict: Verdict) -> dict[str, object]:
+    short = {"text": _ABOUT[verdict]}
+    more = "`wireproof explain` describes each finding and what to do next."
+    return {
+        "id": f"node-{verdict}",
+        "shortDescription": short,
+        "fullDescription": short,
+        "help": {"text": more},
+        "defaultConfiguration": {"level": _LEVEL[verdict]},
+    }
+
+
+def _result(verdict: Verdict, names: list[str], reason: str) -> dict[str, object]:
+    """Return one result. It names the judged file, because code scanners refuse a result without a
+    file; the fingerprint distinguishes results on the same line.
+    """
+    whose = fold(names)
+    file = {"artifactLocation": {"uri": "result.json"}, "region": {"startLine": 1}}
+    return {
+        "ruleId": f"node-{verdict}",
+        "level": _LEVEL[verdict],
+        "message": {"text": clean(f"{whose}: {reason}", _LONGEST)},
+        "locations": [
+            {
+                "physicalLocation": file,
+                "logicalLocations": [{"name": clean(name, 200), "kind": "resource"}],
+            }
+            for name in names[:_MOST_LOCATIONS]
+        ],
+        "partialFingerprints": {
+            "primaryLocationLineHash": sha256(
+                f"{verdict}:{whose}".encode(errors="backslashreplace")
+            ).hexdigest()[:16]
+        },
+    }
+
+
+# --- The dialects.
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from wireproof.model.errors import BadInput, Problem
-from wireproof.report.gate.documents import KIND as GATE
+from wireproof.report.gate import KIND as GATE
 from wireproof.report.json.envelope import Kind, enveloped, json_schema
 
 __all__ = ["KINDS", "in_envelope", "kind_called", "kind_of", "schema_called"]

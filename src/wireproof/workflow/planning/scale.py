@@ -28,6 +28,7 @@ from wireproof.model.planning import (
 )
 from wireproof.model.quantity import counted
 from wireproof.plan.numbers import chosen, real, whole
+from wireproof.plan.scale import ORDERS, SOURCES, VALIDITY, predictions
 from wireproof.plan.scale.network import (
     KINDS,
     MachineCosts,
@@ -35,7 +36,6 @@ from wireproof.plan.scale.network import (
     SimulatedNetwork,
     barrier,
 )
-from wireproof.plan.scale.predict import ORDERS, SOURCES, VALIDITY, predictions
 from wireproof.plan.schedule import screen_round_count, screen_size
 from wireproof.workflow.planning.machine import machine_of
 from wireproof.workflow.session.screen_plan import (

@@ -165,6 +165,7 @@ class Node:
                 self.files[f"{policy}/{name}"] = self.files[f"{core}/cpufreq/{name}"] = text
             if intel:
                 self.files[f"{core}/thermal_throttle/package_throttle_count"] = "0"
+                self.files[f"{core}/thermal_throttle/core_throttle_count"] = "0"
             self.files[f"{core}/microcode/version"] = "0x2b000590"
             for state, latency in enumerate((0, 2, 190)):
                 self.files[f"{core}/cpuidle/state{state}/disable"] = "0"
@@ -176,6 +177,7 @@ class Node:
                 self.files[f"{folder}/constraint_0_power_limit_uw"] = "350000000"
                 self.files[f"{folder}/constraint_0_max_power_uw"] = "350000000"
             self.files[f"sys/devices/system/edac/mc/mc{socket}/ce_count"] = "0"
+            self.files[f"sys/devices/system/edac/mc/mc{socket}/ue_count"] = "0"
             cores = f"{socket * half}-{(socket + 1) * half - 1}"
             self.files[f"sys/devices/system/node/node{socket}/cpulist"] = cores
         self.files[f"{base}/cpuidle/current_driver"] = "intel_idle" if intel else "acpi_idle"

@@ -82,6 +82,8 @@ def _roce(driver: str, rdma_driver: str, device: str, processor: str, speed: int
 def _virtual_functions() -> Node:
     """Adapters of PCIe 5.0 in slots of 4.0, and a virtual function, whose link registers are 0."""
     node = _roce("mlx5_core", "mlx5_core", "mlx5_", AMD["milan"], 200000)
+    boost = {f"sys/devices/system/cpu/cpufreq/policy{core}/boost": "1" for core in range(2)}
+    node.set({"proc/version": "Linux version 6.12.0-55.el10.x86_64", **boost})
     newest = {place: "32.0 GT/s PCIe" for place in node.files if place.endswith("max_link_speed")}
     node.set(newest)
     node.nic("ens1f0v0", "mlx5_core", 200000, slot=0x19)

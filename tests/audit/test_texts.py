@@ -48,3 +48,18 @@ def test_the_pci_address_of_an_older_kernel_is_that_of_ethtool(tmp_path: Path) -
         (tmp_path / place).write_text(text)
     found = {(name, of): value for name, of, _, value in answers(tmp_path)}
     assert found["pcie-max-payload", "ens1f0"] == "128"
+
+
+@pytest.mark.engine
+def test_the_kernel_of_a_sosreport_is_that_of_sysctl(tmp_path: Path) -> None:
+    """The kernel plugin of sos does not copy /proc/version."""
+    files = {
+        "proc/cpuinfo": "flags\t\t: fpu\n",
+        "sos_commands/kernel/sysctl_-a": "kernel.osrelease = 3.10.0-1160.el7.x86_64\n",
+        "sys/module/acpi_pad/initstate": "live\n",
+    }
+    for place, text in files.items():
+        (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / place).write_text(text)
+    found = {name: status for name, _, status, _ in answers(tmp_path)}
+    assert found["acpi-pad"] == "fail", "it matters only before 4.18"

@@ -29,6 +29,7 @@ def host(kernel: str, os_id: str, version: str, cores: int, sockets: int = 2) ->
         "proc/loadavg": "0.02 0.05 0.01 1/400 4711",
         "etc/os-release": f'ID="{os_id}"\nVERSION_ID="{version}"\n',
         "sys/devices/system/cpu/online": f"0-{cores - 1}",
+        "sys/devices/system/cpu/present": f"0-{cores - 1}",
         "sys/devices/system/node/online": f"0-{sockets - 1}",
         "sys/devices/system/clocksource/clocksource0/current_clocksource": "tsc",
         "proc/self/limits": "Limit  Soft Limit  Hard Limit  Units\n"

@@ -59,6 +59,7 @@ def host_names(facts: HostFacts) -> dict[str, Value]:
     named = facts.line("/etc/os-release") or facts.line("/usr/lib/os-release")
     release = dict(re.findall(r'^(\w+)="?([^"\n]*)"?$', named, re.MULTILINE))
     kernel = re.match(r"Linux version (\S+)", facts.line("/proc/version"))
+    released = facts.line("/proc/sys/kernel/osrelease")  # for archives without /proc/version
     memory = re.search(r"^MemTotal:\s+(\d+) kB", facts.line("/proc/meminfo"), re.MULTILINE)
     swap = re.search(r"^SwapTotal:\s+(\d+) kB", facts.line("/proc/meminfo"), re.MULTILINE)
     modules = facts.file("/proc/modules")
@@ -77,7 +78,7 @@ def host_names(facts: HostFacts) -> dict[str, Value]:
         "host.board": (
             True if "bios" in facts.files else UNKNOWN if virtual is UNKNOWN else not virtual
         ),
-        "host.kernel": kernel.group(1) if kernel else UNKNOWN,
+        "host.kernel": kernel.group(1) if kernel else released or UNKNOWN,
         "host.os": release.get("ID", UNKNOWN),
         "host.os_version": release.get("VERSION_ID", UNKNOWN),
         "host.modules": modules_in(modules),

@@ -17,7 +17,7 @@ from wireproof.instrument.watch import Follower, _reason
 from wireproof.model.claim import Criteria
 from wireproof.model.record import EngineError, FactFrame
 from wireproof.model.run import Missing, Run
-from wireproof.report.json.encode import json_text
+from wireproof.report.json.envelope import json_text
 from wireproof.report.json.result import document
 from wireproof.report.judged_run import JudgedRun
 from wireproof.report.names import harmless

@@ -17,7 +17,7 @@ from wireproof.model.errors import BadInput
 from wireproof.model.series import Series, SeriesPoint
 from wireproof.verdict.external import judge_series
 from wireproof.workflow import atlas as loading
-from wireproof.workflow.atlas import atlas, atlas_view, site_folder
+from wireproof.workflow.atlas import atlas, atlas_folder, atlas_view
 from wireproof.workflow.judge import judge
 
 KNOWN = [one for name in loading._protocols() for one in atlas().series(name)]
@@ -181,13 +181,13 @@ def test_a_bad_row_of_the_site_names_its_file(tmp_path: Path) -> None:
 
 def test_the_folder_is_the_one_given_or_the_variable_or_the_usual_one(tmp_path: Path) -> None:
     usual = tmp_path / ".config" / "wireproof" / "atlas"
-    assert site_folder(None, {"HOME": str(tmp_path)}) is None
+    assert atlas_folder(None, {"HOME": str(tmp_path)}) is None
     usual.mkdir(parents=True)
-    assert site_folder(None, {"HOME": str(tmp_path)}) == usual
-    assert site_folder(None, {"WIREPROOF_ATLAS": str(tmp_path)}) == tmp_path
-    assert site_folder(tmp_path, {"WIREPROOF_ATLAS": "/nowhere"}) == tmp_path
+    assert atlas_folder(None, {"HOME": str(tmp_path)}) == usual
+    assert atlas_folder(None, {"WIREPROOF_ATLAS": str(tmp_path)}) == tmp_path
+    assert atlas_folder(tmp_path, {"WIREPROOF_ATLAS": "/nowhere"}) == tmp_path
     with pytest.raises(BadInput, match="is not a folder"):
-        site_folder(None, {"WIREPROOF_ATLAS": str(tmp_path / "missing")})
+        atlas_folder(None, {"WIREPROOF_ATLAS": str(tmp_path / "missing")})
 
 
 def test_the_plot_is_an_svg_with_a_line_for_each_series(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from wireproof.model.traffic import (
     TrafficVerdict,
 )
 from wireproof.report.documents.proof import proof_document, watched_document
-from wireproof.report.json.encode import json_text
+from wireproof.report.json.envelope import json_text
 from wireproof.report.text.document import document_text
 from wireproof.report.text.ink import Look
 from wireproof.verdict.external.watched.beside import troubles

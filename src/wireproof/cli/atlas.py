@@ -46,13 +46,13 @@ def command(
     from wireproof.report.figure.file import standalone
     from wireproof.report.figure.series import atlas_chart
     from wireproof.settings.sizes import parse_sizes
-    from wireproof.workflow.atlas import atlas_view, site_folder
+    from wireproof.workflow.atlas import atlas_folder, atlas_view
     from wireproof.workflow.plan import write_text
 
     if plot is not None and not link:
         raise click.UsageError("--plot draws one link: name it with --link.")
     at = parse_sizes(size)[0] if size else None
-    folder = site_folder(site, current_context().environment)
+    folder = atlas_folder(site, current_context().environment)
     found = atlas_view(link, pattern=pattern or "", size=at, folder=folder)
     if plot is not None:
         write_text(plot, standalone(atlas_chart(found)))

@@ -29,7 +29,7 @@ from wireproof.report.documents.judgement import (
 )
 from wireproof.report.json.judgement import JudgedSeries, document_pieces, encoded
 from wireproof.report.text.document import part_text
-from wireproof.workflow.atlas import site_folder
+from wireproof.workflow.atlas import atlas_folder
 from wireproof.workflow.judge import (
     JudgedFile,
     Tally,
@@ -82,7 +82,7 @@ def command(
     statistics (PSM3_PRINT_STATS), whose files of one job are judged together.
     """
     names = files_of(files)
-    against = standard(**claim, site=site_folder(site, current_context().environment))
+    against = standard(**claim, site=atlas_folder(site, current_context().environment))
     tally = Tally(named=frozenset(files))
     judged = partial(
         judge_files, names, against, stdin=sys.stdin.buffer, jobs=jobs, reporter=Console()

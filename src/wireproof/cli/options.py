@@ -100,10 +100,10 @@ def settings_file() -> dict[str, tuple[str, str]]:
 
 def method_of(options: Options) -> Method:
     """Return the method that the options choose, with the site's published numbers."""
-    from wireproof.workflow.atlas import site_folder
+    from wireproof.workflow.atlas import atlas_folder
     from wireproof.workflow.session.session import Method
 
-    site = site_folder(options.atlas, current_context().environment)
+    site = atlas_folder(options.atlas, current_context().environment)
     return dataclasses.replace(Method.from_options(options), site=site)
 
 

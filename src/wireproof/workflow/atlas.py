@@ -15,6 +15,7 @@ from wireproof.model.site import of_site, site_texts
 from wireproof.model.toml import read_toml
 from wireproof.physics.claims import claim_from_text
 from wireproof.physics.rails import claim_of_rails
+from wireproof.workflow.catalogue import site_folder
 
 VARIABLE = "WIREPROOF_ATLAS"
 _LARGEST = 4 << 20
@@ -22,21 +23,13 @@ _MOST_FILES = 1000
 _TELLING = 0.01  # fraction of the line rate below which a goodput says nothing about the line
 
 
-def site_folder(given: Path | None, environment: Mapping[str, str]) -> Path | None:
+def atlas_folder(given: Path | None, environment: Mapping[str, str]) -> Path | None:
     """Return the folder of a site's sources: the given folder, that of the variable, or
     ``~/.config/wireproof/atlas`` if it exists. Raises ``BadInput`` if a named folder does not
     exist.
     """
-    named = given or (Path(environment[VARIABLE]) if environment.get(VARIABLE) else None)
-    if named is not None:
-        if not named.is_dir():
-            raise BadInput(f"the atlas folder {named} is not a folder: create it, or leave it out.")
-        return named
-    home = environment.get("XDG_CONFIG_HOME") or os.path.join(
-        environment.get("HOME", ""), ".config"
-    )
-    usual = Path(home, "wireproof", "atlas")
-    return usual if usual.is_absolute() and usual.is_dir() else None
+    named = given or environment.get(VARIABLE)
+    return site_folder("the atlas folder", named, "atlas", environment)
 
 
 def atlas(folder: Path | None = None) -> Atlas:

@@ -38,19 +38,27 @@ READERS = {
 
 
 def catalogue_folder(given: str | None, environment: Mapping[str, str]) -> Path | None:
-    """Return the given folder, that of the variable, or ``~/.config/wireproof/catalogue`` if it
-    exists. Raises ``BadInput`` if a named folder does not exist.
+    """Return the folder of a site's rows; see ``site_folder``."""
+    return site_folder(
+        "the catalogue", given or environment.get(VARIABLE), "catalogue", environment
+    )
+
+
+def site_folder(
+    title: str, named: str | Path | None, usual: str, environment: Mapping[str, str]
+) -> Path | None:
+    """Return the named folder, else ``~/.config/wireproof/USUAL`` if it exists. Raises ``BadInput``
+    if the named folder does not exist.
     """
-    named = given or environment.get(VARIABLE)
     if named:
         if not os.path.isdir(named):
-            raise BadInput(f"the catalogue {named} is not a folder: create it, or leave it out.")
+            raise BadInput(f"{title} {named} is not a folder: create it, or leave it out.")
         return Path(named)
     home = environment.get("XDG_CONFIG_HOME") or os.path.join(
         environment.get("HOME", ""), ".config"
     )
-    usual = Path(home, "wireproof", "catalogue")
-    return usual if usual.is_absolute() and usual.is_dir() else None
+    folder = Path(home, "wireproof", usual)
+    return folder if folder.is_absolute() and folder.is_dir() else None
 
 
 def use_catalogue(folder: Path) -> dict[str, int]:

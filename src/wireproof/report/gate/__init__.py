@@ -15,8 +15,7 @@ from html import escape  # all that XML needs; xml.sax costs every gate 20 ms of
 from wireproof.model.errors import BadInput
 from wireproof.model.finding import Verdict, worst
 from wireproof.model.run import Gate, NodeVerdict, seconds_of
-from wireproof.report.json.encode import json_text
-from wireproof.report.json.envelope import Kind, enveloped
+from wireproof.report.json.envelope import Kind, enveloped, json_text
 from wireproof.report.names import clean, fold
 from wireproof.version import version
 

@@ -13,7 +13,7 @@ from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.finding import Proof, worst_proof
 from wireproof.model.ladder import LayerName, PlannedLayer
 from wireproof.model.series import Series, SeriesPoint
-from wireproof.report.json.encode import json_text
+from wireproof.report.json.envelope import json_text
 from wireproof.verdict.external.watched import judge_traffic
 from wireproof.verdict.ladder.steps import Round
 from wireproof.workflow.benchmark.run import proof_of, ready

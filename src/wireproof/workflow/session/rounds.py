@@ -16,7 +16,7 @@ from wireproof.model.ladder import Ladder
 from wireproof.model.plan import Point, Policy
 from wireproof.model.record import PointRecord
 from wireproof.plan.sweep import numbered
-from wireproof.report.json.encode import json_text
+from wireproof.report.json.envelope import json_text
 from wireproof.report.judged_run import JudgedRun
 from wireproof.workflow.measure import Prepared
 from wireproof.workflow.reporter import Quiet, Reporter

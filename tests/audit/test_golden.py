@@ -41,6 +41,24 @@ def test_what_was_not_read_on_either_side_is_unknown_and_never_equal():
         assert found == [("smt", "unknown")]
 
 
+@pytest.mark.parametrize(
+    ("name", "golden", "command"),
+    [
+        ("ring-rx", "8192", "ring-rx=8192 --allow-link-down"),
+        ("huge-pages", "always [madvise] never", "huge-pages=madvise"),
+        ("coalescing-adaptive", "off TX: off", "coalescing-adaptive=off"),
+        ("offload-tso", "on [requested off]", "offload-tso=on"),
+        ("tcp-rmem", "4096 131072 67108864", "'tcp-rmem=4096 131072 67108864'"),
+    ],
+)
+def test_the_command_copies_the_golden_value_not_that_of_the_catalogue(
+    name: str, golden: str, command: str
+):
+    mine = result(name, "n2", "1", "fail", fix=f"`wireproof tune apply {name}`: another value")
+    (found,) = differences([mine], {"n1": [result(name, "n1", golden)]}, catalogue())
+    assert found.fix == f"`wireproof tune apply {command}`"
+
+
 @pytest.mark.parametrize("golden", [("n1", "n1"), ("n2", "n3")])
 def test_hosts_on_which_the_same_was_not_read_are_one_line(golden: tuple[str, str]):
     title = catalogue().get("smt").setting.title

@@ -1,6 +1,5 @@
 """Find odd hosts: hosts with a setting that differs from most hosts of the same kind. Pure."""
 
-import shlex
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -9,11 +8,13 @@ from typing import NamedTuple
 import msgspec
 
 from wireproof.audit.catalogue import Catalogue
+from wireproof.audit.expression import Unknown
 from wireproof.audit.facts import HostFacts
 from wireproof.audit.firmware import BIOS, PENDING, REGISTRY
 from wireproof.audit.machine import Machine
 from wireproof.audit.reading import firmware_on, shown
-from wireproof.audit.remedy import by_hand_of
+from wireproof.audit.remedy import by_hand_of, tuned_to
+from wireproof.audit.values import typed
 from wireproof.model.quantity import counted
 from wireproof.model.record import FactFrame
 from wireproof.model.setting import AuditResult, Setting, Status
@@ -225,16 +226,22 @@ def _compared(
         message=f"{setting.title}: {why}",
         evidence=mine.evidence,
         expected_effect=setting.effect if status == "fail" else None,
-        fix=(mine.fix or _fix(setting, value)) if status == "fail" else "",
+        fix=_fix(setting, value) if status == "fail" else "",
         undo=(mine.undo or (setting.fix.undo if setting.fix else "")) if status == "fail" else "",
     )
 
 
-def _fix(setting: Setting, value: str) -> str:
+def _fix(setting: Setting, seen: str) -> str:
     """Return the command that sets the reference's value, else the manual steps."""
-    if value and setting.fix is not None and setting.fix.at_once:
-        return f"`wireproof tune apply {shlex.quote(f'{setting.id}={value}')}`"
-    return by_hand_of(setting)
+    return tuned_to(setting, _as_written(setting, seen)) or by_hand_of(setting)
+
+
+def _as_written(setting: Setting, seen: str) -> str:
+    """Return the value without ethtool's remarks; of a choice, the chosen word."""
+    if setting.form not in ("choice", "number", "word"):
+        return seen.partition(" [")[0]
+    value = typed(seen, setting.form)
+    return "" if isinstance(value, Unknown) else str(value)
 
 
 def _difference(

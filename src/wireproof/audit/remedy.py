@@ -6,6 +6,7 @@ unchanged, it gets no line.
 """
 
 import re
+import shlex
 from dataclasses import dataclass
 
 from wireproof.audit.catalogue import ParsedSetting
@@ -164,10 +165,22 @@ def tuned_by(setting: Setting, remedy: Remedy, profile: Profile) -> str:
     """Return the wireproof command that fixes the setting; "" if only a person can."""
     if not remedy.line and not (remedy.fix.at_once and remedy.value):
         return ""
-    more = " --allow-link-down" if remedy.fix.takes == "link-down" else ""
+    more = _permission(remedy.fix)
     if profile != PROFILES[0] and {*setting.good, *remedy.fix.value} - {"any"}:
         more += f" --profile {profile}"
     return f"wireproof tune apply {setting.id}{more}"
+
+
+def tuned_to(setting: Setting, value: str) -> str:
+    """Return the wireproof command that writes ``value``; "" if it cannot write the setting."""
+    if setting.fix is None or not setting.fix.at_once or not value:
+        return ""
+    chosen = shlex.quote(f"{setting.id}={value}")
+    return f"`wireproof tune apply {chosen}{_permission(setting.fix)}`"
+
+
+def _permission(fix: Fix) -> str:
+    return " --allow-link-down" if fix.takes == "link-down" else ""
 
 
 def fix_text(remedy: Remedy) -> str:

@@ -4,7 +4,6 @@ time. Pure.
 
 import datetime
 import re
-import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -12,7 +11,7 @@ import msgspec
 
 from wireproof.audit.catalogue import ParsedSetting
 from wireproof.audit.expression import Expression, Unknown, parse
-from wireproof.audit.remedy import by_hand_of
+from wireproof.audit.remedy import by_hand_of, tuned_to
 from wireproof.audit.values import typed
 from wireproof.model.errors import BadInput
 from wireproof.model.setting import SEVERITIES, AuditResult, Setting, Severity
@@ -161,15 +160,14 @@ def _judged(result: AuditResult, role: HostRole, setting: Setting, site: Site) -
         return msgspec.structs.replace(
             result, status="pass", wanted=wanted, message=message, fix="", expected_effect=None
         )
-    plain = str(wish) not in site.conditions and setting.fix is not None and setting.fix.at_once
-    command = f"`wireproof tune apply {shlex.quote(f'{result.id}={_text(wish)}')}`"
+    command = "" if str(wish) in site.conditions else tuned_to(setting, _text(wish))
     return msgspec.structs.replace(
         result,
         status="fail",
         wanted=wanted,
         message=f"{setting.title}: not the value that the site wants for the role {role.name}",
         expected_effect=setting.effect,
-        fix=command if plain else by_hand_of(setting),
+        fix=command or by_hand_of(setting),
         undo=setting.fix.undo if setting.fix is not None else "",
         usual="",
     )

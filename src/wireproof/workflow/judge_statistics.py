@@ -11,7 +11,6 @@ from pathlib import Path, PurePath
 
 import msgspec
 
-from wireproof.adapters.psm3 import is_help, is_statistics, statistics
 from wireproof.files.held import held_folder
 from wireproof.files.hostile import read_bounded
 from wireproof.model.claim import LinkClaim
@@ -21,7 +20,6 @@ from wireproof.model.psm3 import JudgedStatistics, Statistics
 from wireproof.model.traffic import Traffic
 from wireproof.report.judged_run import JudgedRun
 from wireproof.report.names import clean
-from wireproof.verdict.psm3 import judge_statistics
 from wireproof.workflow.target.target import Target
 
 
@@ -118,6 +116,8 @@ def statistics_folder(*, asked: bool) -> Iterator[tuple[Path | None, dict[str, s
 
 def collected(folder: Path) -> CollectedFiles:
     """Read every statistics file in ``folder``, in the order of the names."""
+    from wireproof.adapters.psm3 import is_help, is_statistics, statistics
+
     files: list[Statistics] = []
     refused: list[str] = []
     for name in sorted(os.listdir(folder))[:_MOST_FILES]:
@@ -138,6 +138,8 @@ def held_against_ports(
     """Compare the counters with the ports; return the judgement, and a sentence for each file that
     was not read.
     """
+    from wireproof.verdict.psm3 import judge_statistics
+
     pauses: dict[str, int] = {}
     for host in traffic.hosts:
         for name, count in host.pauses.items():

@@ -137,6 +137,21 @@ def test_a_port_that_loses_far_more_than_all_others_fails_whatever_it_costs() ->
     assert {one.verdict for one in (sends, received, two)} == {"fail"}
 
 
+def test_points_at_which_a_port_only_acknowledges_do_not_hide_its_loss() -> None:
+    """2 % loss of what n2 sends passed: n2 retransmits in the streams that it sends, and half of
+    its points are streams that it receives.
+    """
+    run = run_of(lab(nodes=4, **WELL))
+    points = []
+    for point in run.points:
+        sends = any(pair.origin == 1 for pair in point.pairs)
+        points += losing(set_(run, points=[point]), 1, 200 if sends else 0).points
+    judgement = judge(set_(run, points=points))
+    found = of_code(judgement, "packet-loss")
+    assert [(one.severity, one.about) for one in found] == [("fail", Port("n2", "tx"))]
+    assert judgement.verdict == "fail"
+
+
 def test_loss_that_is_no_ports_own_fails_nobody_by_itself() -> None:
     run = run_of(lab(nodes=4, **WELL))
     everywhere = losing(losing(losing(losing(run, 0, 200), 1, 200), 2, 200), 3, 200)

@@ -75,11 +75,13 @@ class Loss:
         self.ctx = ctx
         self.hosts: dict[int, _Host] = {}
         self.routes: dict[Route, _Host] = {}
-        """Sums of the first host over the points at which it was measured with the second."""
+        """Sums of the first host over the points at which it sent payload to the second: a host
+        that only acknowledges a stream has next to nothing to retransmit.
+        """
 
     def look(self, point: PointRecord, rises: Mapping[int, Mapping[str, int]]) -> None:
         """Add one point. ``rises``: by reader rank, how much each counter rose during the point."""
-        peers = {a: b for pair in point.pairs for a, b in _both_ways(pair)}
+        peers = {a: b for pair in point.pairs for a, b in _with_payload(pair)}
         for reader, rose in rises.items():
             if reader in peers:
                 route = Route(self.ctx.name(reader), self.ctx.name(peers[reader]))
@@ -231,8 +233,12 @@ def _passes(route: Route, port: Port) -> bool:
     return port.node in ends[port.direction]
 
 
-def _both_ways(pair: PairResult) -> tuple[tuple[int, int], tuple[int, int]]:
-    return (pair.origin, pair.target), (pair.target, pair.origin)
+def _with_payload(pair: PairResult) -> Iterable[tuple[int, int]]:
+    """Yield (sender, receiver) of each direction that carries payload."""
+    if pair.payload_forward_bytes > 0:
+        yield pair.origin, pair.target
+    if pair.payload_backward_bytes > 0:
+        yield pair.target, pair.origin
 
 
 def _words(host: _Host) -> str:

@@ -374,6 +374,47 @@ def test_a_log_that_names_one_host_or_shared_memory_convicts_itself() -> None:
     assert judge_series(msgspec.structs.replace(series, hosts=["n1"]), link).verdict == "pass"
 
 
+OSU_ROWS = "# OSU MPI Bandwidth Test v7.3\n# Size      Bandwidth (MB/s)\n" + "".join(
+    f"{1 << power:<12}{11_900 * (1 << power) / ((1 << power) + 20_000):>14.2f}\n"
+    for power in range(10, 23)
+)
+
+
+@pytest.mark.parametrize(
+    ("launch", "proof"),  # "": as without the line
+    [
+        ("srun -N 1 -n 2 ./osu_bw", "off-wire"),
+        ("+ srun --mpi=pmix --nodes=1 --ntasks=2 /opt/osu/pt2pt/osu_bw -m 4194304", "off-wire"),
+        ("$ mpirun -np 2 -host n1:2 osu_bw", "off-wire"),
+        ("mpiexec.hydra -n 2 -hosts n1 ./osu_bw", "off-wire"),
+        ("srun -N 2 -n 2 ./osu_bw", ""),
+        ("srun -N 1-4 -n 2 ./osu_bw", ""),
+        ("srun -N 1 -n 1 ./osu_bw : -N 1 -n 1 ./osu_bw", ""),
+        ("mpirun -N 1 -np 2 -host n1,n2 ./osu_bw", ""),
+        ("# srun -N 1 -n 2 ./osu_bw", ""),
+        ("srun -N 1 hostname", ""),
+        ("srun -N 1 -n 2 ./osu_bw\nsrun -N 2 -n 2 ./osu_bw", ""),
+    ],
+)
+def test_a_launch_on_one_host_convicts_the_table_below_it(launch: str, proof: str) -> None:
+    """`srun -N 1 -n 2 osu_bw` at 12 GB/s of shared memory passed as a link of 100 Gb/s."""
+    link = claim_from_text("edr")
+    plain = judge_series(read(OSU_ROWS.encode(), "x")[0], link)
+    (series,) = read(f"{launch}\n{OSU_ROWS}".encode(), "x")
+    found = judge_series(series, link)
+    if proof:
+        assert (found.proof, codes(found, "fail")) == (proof, {"one-host"})
+    else:
+        assert (found.proof, found.verdict) == (plain.proof, plain.verdict)
+        assert "one-host" not in codes(found, "fail")
+
+
+def test_a_launch_holds_until_the_next() -> None:
+    text = f"srun -N 1 -n 2 ./osu_bw\n{OSU_ROWS}{OSU_ROWS}srun -N 2 -n 2 ./osu_bw\n{OSU_ROWS}"
+    found = [judge_series(one, claim_from_text("edr")) for one in read(text.encode(), "x")]
+    assert ["one-host" in codes(one, "fail") for one in found] == [True, True, False]
+
+
 def test_the_provider_that_a_log_names_decides_between_tcp_and_rdma() -> None:
     named = [
         f"Intel MPI says: libfabric provider {name}" for name in ("tcp;ofi_rxm", "verbs;ofi_rxm")

@@ -20,7 +20,7 @@ from wireproof.adapters.registry import Adapter, adapter, adapter_names, tool_of
 from wireproof.adapters.table import tables
 from wireproof.model.errors import BadInput, NoResult
 from wireproof.model.quantity import counted
-from wireproof.model.series import SOFTWARE, Series, SeriesPoint
+from wireproof.model.series import ONE_HOST, SOFTWARE, Series, SeriesPoint
 
 __all__ = ["adapter", "adapter_names", "read"]
 
@@ -73,6 +73,51 @@ def with_software(found: list[Series], page: Page, data: bytes) -> list[Series]:
         begin = max(begin, end)
         notes = [*one.notes, *(SOFTWARE + known[kind] for kind in sorted(known))]
         noted.append(msgspec.structs.replace(one, notes=notes) if known else one)
+    return noted
+
+
+# --- A launch line that places all ranks on one host: nothing that it starts meets a wire. Servers
+# and clients are launched apart, so only programs that an MPI starts count.
+
+_LAUNCHERS = ("srun", "mpirun", "mpiexec", "mpiexec.hydra")
+_PROGRAM = re.compile(r"(?:^|/)(?:osu_[a-z]\w{1,40}|IMB-\w{3,8}|hpcc|mpiGraph)$")
+_ONE_NODE = re.compile(r"(?:^| )(-N ?1|--nodes[= ]1)(?= |$)")  # of srun: Open MPI's -N is a count
+_ONE_NAME = re.compile(r"(?:^| )((?:-H|--?hosts?)[= ][\w.-]{1,80}(?::\d{1,5})?)(?= |$)")
+_MOST_LAUNCH = 1000
+
+
+def _one_host(line: str) -> str | None:
+    """Return the option that places all ranks on one host, "" for another launch, None for a line
+    that launches nothing.
+    """
+    if not any(name in line for name in _LAUNCHERS[:3]) or line.lstrip().startswith("#"):
+        return None
+    words = line[:_MOST_LAUNCH].split()
+    programs = [word.rpartition("/")[2] for word in words]
+    begin = next((at for at, name in enumerate(programs) if name in _LAUNCHERS), len(words))
+    end = next((at for at in range(begin, len(words)) if _PROGRAM.search(words[at])), None)
+    if end is None:
+        return None
+    pattern = _ONE_NODE if programs[begin] == "srun" else _ONE_NAME
+    options = pattern.findall(" ".join(words[begin + 1 : end]))
+    return f"{programs[begin]} {options[0]}" if len(options) == 1 and ":" not in words else ""
+
+
+def with_launch(found: list[Series], page: Page, data: bytes) -> list[Series]:
+    """Return the series, with a note on each whose launch line places all ranks on one host.
+
+    A line holds for all results up to the next; of several without a result between them, none.
+    """
+    if not any(name.encode() in data for name in _LAUNCHERS[:3]):
+        return found
+    noted, begin, kept = list[Series](), 0, ""
+    for one in found:
+        lines = page.lines[begin : max(begin, one.first_line)]
+        launches = {launch for line in lines if (launch := _one_host(line)) is not None}
+        kept = kept if not launches else launches.pop() if len(launches) == 1 else ""
+        begin = max(begin, one.last_line, one.first_line)
+        notes = [f"{ONE_HOST}{kept}", *one.notes]
+        noted.append(msgspec.structs.replace(one, notes=notes) if kept else one)
     return noted
 
 
@@ -245,7 +290,8 @@ def _of_page(page: Page, data: bytes, source: str) -> list[Series]:
     rest = headless(page, found)
     if rest:
         found = sorted([*found, *rest], key=lambda one: one.first_line)
-    found = with_software(with_bypass(found, page, data), page, data)
+    found = with_launch(with_bypass(found, page, data), page, data)
+    found = with_software(found, page, data)
     return [_placed(one, page) for one in found] if page.indexes else found
 
 

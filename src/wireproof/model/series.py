@@ -44,6 +44,8 @@ class ToolRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 SOFTWARE = "software: "
 """Prefix of a note that names the MPI, the system or its kernel."""
+ONE_HOST = "launched on one host: "
+"""Prefix of a note with the launch option that places all ranks on one host."""
 
 Traffic = Literal[
     "pingpong", "stream", "exchange", "put", "get", "rate", "ring", "collective", "atomic", "other"

@@ -9,7 +9,7 @@ import msgspec
 
 from wireproof.model.claim import LinkClaim
 from wireproof.model.quantity import size, throughput
-from wireproof.model.series import Series
+from wireproof.model.series import ONE_HOST, Series
 from wireproof.physics.claims import BYPASSES
 from wireproof.verdict.external.curve import Case
 
@@ -174,6 +174,12 @@ def _judge_mtu(case: Case, link: LinkClaim) -> None:
     )
 
 
+def _launched_on_one(series: Series) -> str:
+    """Return the launch option that places all ranks on one host; "" if there is none."""
+    notes = series.notes[:_NOTES]
+    return next((note.removeprefix(ONE_HOST) for note in notes if note.startswith(ONE_HOST)), "")
+
+
 def judge_declared(case: Case) -> None:
     """A log that places all ranks on one host or names a shared-memory provider needs no more
     evidence.
@@ -189,6 +195,10 @@ def judge_declared(case: Case) -> None:
             "between them"
         )
         case.add("one-host", "fail", text, {"host": series.hosts[0][:80]})
+    elif len(series.hosts) < 2 and (launch := _launched_on_one(series)):
+        case.off = True
+        text = f"the launch line places all ranks on one host ({launch}): no wire is between them"
+        case.add("one-host", "fail", text, {"launch": launch})
     elif any(_LOOPBACK.match(host) for host in series.hosts[:_NOTES]):
         case.off = True
         text = (

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -235,3 +237,17 @@ def test_a_measurement_can_be_shown_and_not_started(tmp_path: Path) -> None:
     shown = document(wireproof("measure", "ring", "--ranks", "4", "--dry-run", "--json"))
     assert shown["argv"][-1] == "run"
     assert list(tmp_path.iterdir()) == [], "nothing is written"
+
+
+def test_a_check_loads_what_it_needs_and_little_else(tmp_path: Path) -> None:
+    """An import at the top of a module that every check loads once brought all adapters with it."""
+    options = ["check", "--hosts", "n1,n2", "--transport", "model", "-q", "--out"]
+    script = (
+        "import sys, atexit\n"
+        "atexit.register(lambda: print(*[m for m in sys.modules if m.startswith('wireproof')]))\n"
+        "from wireproof.cli import main\n"
+        f"sys.exit(main({[*options, str(tmp_path / 'run')]!r}))"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=False)
+    assert done.returncode in (0, 1, 3), done.stderr  # it judged
+    assert 0 < len(done.stdout.split(b"\n")[-2].split()) <= 235

@@ -22,7 +22,7 @@ namespace {
 constexpr int kLeadGraceMs = 1000;    // rank 0 leaves when the others have spoken,
 constexpr int kOthersGraceMs = 2500;  // and they after its word is out
 constexpr std::int64_t kLateNs = 400'000'000;
-constexpr std::int64_t kPendingNs = 3'000'000'000;  // from one sign of life to the next
+constexpr std::int64_t kPendingNs = 1'500'000'000;  // from one sign of life to the next
 constexpr int kLeave = static_cast<int>(ExitStatus::cannot_measure);
 
 // Everything that a signal handler needs is prepared here beforehand: nothing is formatted in the

@@ -24,7 +24,7 @@ struct Identity {
 /// From here on every rank says on expiry, on standard error, where it is and whom it waits for;
 /// rank 0 writes a frame too. All leave a second later or more: a launcher ends the others
 /// when the first one leaves. `run_deadline_ms` counts from now. Between two of the calls
-/// below every rank of several also gives a sign of life on standard error every 3 s.
+/// below every rank of several also gives a sign of life on standard error every 1.5 s.
 void begin_run(const Identity& identity, int run_deadline_ms);
 
 /// The point under way; its deadline counts from now.

@@ -208,7 +208,7 @@ TEST(Watchdog, ALongPointGetsSignsOfLife) {
   const End end = in_child([] {
     watchdog::install();
     watchdog::begin_run(alone(1, 2), 60'000);
-    watchdog::begin_point(8, 3'500);
+    watchdog::begin_point(8, 2'000);
     watchdog::wait_for(0);
     hang();
   });

@@ -27,7 +27,7 @@ from wireproof.model.run import Missing, Provenance, Run, RunDocument
 from wireproof.plan.sweep import numbered, sweep
 from wireproof.settings.options import Profile
 from wireproof.verdict.run.plateau import STEADY
-from wireproof.workflow.check import _policy
+from wireproof.workflow.check import _policy, _sweeps
 from wireproof.workflow.session.campaign import Campaign, attempt_folder, earlier_attempts
 from wireproof.workflow.session.merge import renumbered, subset_claim, subset_points
 from wireproof.workflow.session.screen_plan import screen_points
@@ -541,3 +541,12 @@ def test_a_quick_check_asks_for_no_more_precision_than_decides() -> None:
     }
     assert {one[1] for one in quick} <= {STEADY}
     assert widths(real, "quick") == widths(real.only((0, 1)), "standard") == usual
+
+
+def test_a_quick_check_of_a_link_without_a_rate_is_planned_for_a_slow_link() -> None:
+    """Two hosts at 10 Mb/s without --link took 81 s, half of them for messages of 4 MiB."""
+    unknown = Target(hosts=("a", "b"), start_on=("a", "b"))
+    assert max(point.message_bytes for point in _sweeps("quick", unknown, back=True)) == 1 << 20
+    assert max(point.message_bytes for point in _sweeps("standard", unknown, back=True)) > 1 << 20
+    policy = _policy(CheckSpecification(profile="quick"), unknown)
+    assert policy.in_flight_bytes < Policy().in_flight_bytes

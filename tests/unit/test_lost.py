@@ -304,46 +304,47 @@ PAIRED = {0: "waits for rank 1", 1: "waits for rank 0", 2: "waits for rank 3"}
 
 
 def lived(
-    until_s: int, speaks: dict[int, range], says: dict[int, str] | None = None, **plan: int
+    until_s: float, speaks: dict[int, range], says: dict[int, str] | None = None, **plan: int
 ) -> dict[int, str]:
-    """Who has stopped at ``until_s``; the ranks speak at the seconds of their range."""
+    """Who has stopped at ``until_s``; the ranks speak at the half seconds of their range."""
     signs = SignsOfLife(plan_of(**plan), 0.0)
-    for second in range(until_s + 1):
-        for rank, seconds in speaks.items():
-            if second in seconds:
+    for half in range(int(2 * until_s) + 1):
+        for rank, halves in speaks.items():
+            if half in halves:
                 what = (says or PAIRED).get(rank, "waits for the others")
-                assert signs.take(sign(rank, what), second) == b""
+                assert signs.take(sign(rank, what), half / 2) == b""
     return signs.stopped([], until_s)
 
 
-ALWAYS = range(3, 1000, 3)
+ALWAYS = range(3, 2000, 3)
+"""Every 1.5 s, in half seconds."""
 
 
 def test_a_rank_that_gives_no_sign_of_life_has_stopped() -> None:
-    assert set(lived(13, {0: ALWAYS, 1: ALWAYS, 2: ALWAYS})) == {3}
-    assert set(lived(13, {0: ALWAYS}, hosts=2)) == {1}
-    assert set(lived(13, {1: ALWAYS}, hosts=2)) == {0}
+    assert set(lived(9, {0: ALWAYS, 1: ALWAYS, 2: ALWAYS})) == {3}
+    assert set(lived(9, {0: ALWAYS}, hosts=2)) == {1}
+    assert set(lived(9, {1: ALWAYS}, hosts=2)) == {0}
 
 
 def test_a_rank_that_stops_late_in_a_long_point_is_named() -> None:
     late = {0: ALWAYS, 1: ALWAYS, 2: ALWAYS, 3: range(3, 60, 3)}
-    assert set(lived(75, late)) == {3}
-    assert lived(63, late) == {}
+    assert set(lived(37.5, late)) == {3}
+    assert lived(31.5, late) == {}
 
 
 def test_a_long_point_of_ranks_that_live_has_no_stopped_rank() -> None:
     assert lived(900, dict.fromkeys(range(4), ALWAYS)) == {}
-    assert lived(900, {0: ALWAYS, 1: range(5, 1000, 9), 2: ALWAYS, 3: ALWAYS}) == {}
+    assert lived(900, {0: ALWAYS, 1: range(5, 2000, 9), 2: ALWAYS, 3: ALWAYS}) == {}
 
 
 def test_a_rank_that_is_busy_is_not_blamed_for_one_that_has_stopped() -> None:
     says = {0: "is busy itself", 1: "waits for the others", 2: "waits for the others"}
-    assert set(lived(13, {0: ALWAYS, 1: ALWAYS, 2: ALWAYS}, says)) == {3}
+    assert set(lived(9, {0: ALWAYS, 1: ALWAYS, 2: ALWAYS}, says)) == {3}
 
 
 def test_ranks_that_do_not_know_whom_they_wait_for_blame_few() -> None:
     says = dict.fromkeys(range(4), "waits for the others")
-    assert lived(13, {0: ALWAYS, 1: ALWAYS}, says) == {}
+    assert lived(9, {0: ALWAYS, 1: ALWAYS}, says) == {}
 
 
 def test_a_reader_that_slept_blames_nobody() -> None:
@@ -356,10 +357,10 @@ def test_a_reader_that_slept_blames_nobody() -> None:
 
 def test_a_point_that_ends_is_a_sign_of_all() -> None:
     signs = SignsOfLife(plan_of(2), 0.0)
-    for second in ALWAYS[:4]:
-        signs.take(sign(0, PAIRED[0]), second)
-    signs.moved(12.0)
-    assert signs.stopped([], 13.0) == {}
+    for half in ALWAYS[:4]:
+        signs.take(sign(0, PAIRED[0]), half / 2)
+    signs.moved(6.0)
+    assert signs.stopped([], 9.0) == {}
 
 
 def test_talk_keeps_all_that_is_no_sign_of_life() -> None:
@@ -375,13 +376,13 @@ def test_talk_keeps_all_that_is_no_sign_of_life() -> None:
 def test_ranks_that_are_no_processes_never_stop() -> None:
     plan = msgspec.structs.replace(plan_of(2), transport=Transport(kind="model"))
     signs = SignsOfLife(plan, 0.0)
-    for second in ALWAYS[:5]:
-        signs.take(sign(0, "is busy itself"), second)
-    assert signs.stopped([], 15.0) == {}
+    for half in ALWAYS[:6]:
+        signs.take(sign(0, "is busy itself"), half / 2)
+    assert signs.stopped([], 9.5) == {}
 
 
 def test_a_run_that_we_ended_for_a_stopped_rank_names_it() -> None:
-    stopped = lived(13, {0: ALWAYS}, hosts=2)
+    stopped = lived(9, {0: ALWAYS}, hosts=2)
     error = EngineError(code="interrupted", message="a signal ended the run")
     ending = classify(plan_of(2), [error], b"", 143, timed_out="x", stopped=stopped)
     assert (ending.ended, ending.lost) == ("rank-lost", stopped)

@@ -214,10 +214,10 @@ def lost_ranks(plan: Plan, frames: Sequence[Frame], talk: bytes) -> dict[int, st
     )
 
 
-# --- Find ranks that have stopped: in a long point every rank reports every 3 s that it is
-# alive.
+# --- Find ranks that have stopped: in a long point every rank reports every 1.5 s that it
+# is alive.
 
-SILENT_S = 11.0
+SILENT_S = 7.0
 _LEAST_SIGNS = 4
 """Of every other rank since the last of one that is taken for stopped: no single late line, and no
 pause of whoever reads them, makes a rank look stopped.

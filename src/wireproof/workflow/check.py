@@ -48,6 +48,10 @@ QUICK_LARGEST_MS, QUICK_IN_FLIGHT_MS = 25.0, 12.0
 """Longest message and window of a quick check at the claimed rate: longer messages show no other
 plateau.
 """
+QUICK_RATE = 1e9
+"""Rate for which a quick check plans if no link claims a rate, in bits per second: what fills
+a link of 1 Gb/s fills a faster link too, and a link of 10 Mb/s still answers within a minute.
+"""
 LAUNCHES: dict[Profile, int] = {"quick": 1, "standard": 3, "acceptance": 10}
 """Independent launches vary among themselves (Hunold and Carpen-Amarie 2016); repetitions within a
 launch do not show that variation.
@@ -233,12 +237,12 @@ def _sweeps(profile: Profile, target: Target, *, back: bool) -> list[Point]:
 
     ``back`` adds the stream in the other direction.
     """
-    rate = target.claimed_rate
     if profile == "quick":
+        rate = target.claimed_rate or QUICK_RATE
         pingpongs = affordable(QUICK_PINGPONG, rate, QUICK_LARGEST_MS)
         streams = affordable(QUICK_STREAM, rate, QUICK_LARGEST_MS)
     else:
-        pingpongs = streams = affordable(SIZES, rate)
+        pingpongs = streams = affordable(SIZES, target.claimed_rate)
     points = sweep("pingpong", pingpongs, [(0, 1)]) + sweep("stream", streams, [(0, 1)])
     return points + (sweep("stream", streams, [(1, 0)]) if back else [])
 
@@ -274,7 +278,7 @@ def _policy(specification: CheckSpecification, target: Target) -> Policy:
     if specification.profile != "quick":
         policy = paced(pinned, target.claimed_rate)
     else:
-        policy = paced(pinned, target.claimed_rate, QUICK_IN_FLIGHT_MS)
+        policy = paced(pinned, target.claimed_rate or QUICK_RATE, QUICK_IN_FLIGHT_MS)
     if specification.profile == "quick" and (target.size <= 2 or crowded(target)):
         policy = msgspec.structs.replace(
             policy, latency_half_width=QUICK_LATENCY, bandwidth_half_width=QUICK_BANDWIDTH

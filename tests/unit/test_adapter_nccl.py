@@ -126,6 +126,21 @@ def test_old_columns(names: str, cells: str) -> None:
     assert inside.points[0].goodput_bytes_per_s == pytest.approx(20.97e9)
 
 
+def test_the_operation_that_old_all_to_all_leaves_blank() -> None:
+    cells = "  1048576  65536  float  100.0  10.49  9.18  N/A  50.0  20.97 18.35  N/A"
+    text = f"#     size         count      type   redop {OLD}\n{cells}\n{cells}\n"
+    out, inside = read(text.encode(), "log")
+    assert [point.time_ns for point in out.points] == [1e5, 1e5]
+    assert (out.complete, inside.complete) == (True, True)
+
+
+def test_a_tagged_table_in_a_page_without_labels() -> None:
+    table = "".join(f"   [1,0]<stdout>:{line}\n" for line in log("a", "b").splitlines())
+    page = "# How to read it\n" + "Some words.\n" * 90 + f"```log\n{table}```\n" + "More.\n" * 20
+    out, _ = read(page.encode(), "README.md")
+    assert (len(out.points), out.complete, out.hosts) == (3, True, ["a", "b"])
+
+
 def test_wrong_values_are_told() -> None:
     text = (
         log("a", "b")

@@ -164,6 +164,11 @@ def test_a_heading_alone_is_incomplete() -> None:
     assert (series.points, series.complete) == ([], False)
 
 
+def test_a_title_that_is_printed_twice_is_one_table() -> None:
+    (series,) = read((TITLE.splitlines()[0] + "\n" + TITLE + "8  1.20\n16  1.30\n").encode(), "log")
+    assert len(series.points) == 2
+
+
 def test_labels_of_srun_and_escapes_are_removed() -> None:
     text = "".join(f"0: {line}\n" for line in (TITLE + "8 \x1b[1m1.24\x1b[0m\n16 1.30").split("\n"))
     (series,) = read(text.encode(), "x")

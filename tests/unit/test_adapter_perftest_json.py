@@ -42,6 +42,12 @@ def test_json_documents() -> None:
     assert (first.benchmark, first.window) == ("ib_write_bw", 128)
 
 
+def test_the_rounding_of_few_messages_per_second_leaves_the_unit_known() -> None:
+    series = one(document(MsgSize=1 << 29, n_iterations=20, BW_average=23.1, MsgRate=5e-6).encode())
+    assert series.unit == "Gb/sec"
+    assert series.points[0].goodput_bytes_per_s == pytest.approx(23.1 * 125e6)
+
+
 def test_a_json_document_of_unknown_unit_has_no_bandwidth() -> None:
     series = one(document(MsgSize=65536, n_iterations=5000, BW_average=12.0, MsgRate=0.5).encode())
     assert series.unit_doubt

@@ -110,6 +110,12 @@ def test_gigabits_under_a_heading_of_megabytes_are_a_doubt_and_no_slow_link() ->
     assert any("Gb/s under a heading of MB/s" in reason.message for reason in found.reasons)
 
 
+def test_the_rounding_of_few_messages_per_second_is_no_doubt_about_the_unit() -> None:
+    row = f" {1 << 29}  20    24.31    24.31    0.000006\n"
+    text = perftest(0.0, 0.0, unit="Gb/sec").rpartition("MsgRate[Mpps]\n")[0] + "MsgRate[Mpps]\n"
+    assert only(text + row + "-" * 40 + "\n", "roce25").verdict == "pass"
+
+
 def test_megabytes_under_a_heading_of_gigabits_are_a_doubt_and_not_off_wire() -> None:
     found = only(perftest(11758.0, 11758.0 * 2**20, unit="Gb/sec"), "edr")
     assert (found.verdict, found.proof) == ("inconclusive", "unproven")

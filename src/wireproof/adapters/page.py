@@ -27,6 +27,8 @@ _LABEL = re.compile(
     rf"(?!{_PROGRAMS}:)([A-Za-z0-9][A-Za-z0-9._-]{{0,62}}):(?:[ ]|$)|"
     r"\[([A-Za-z0-9][A-Za-z0-9._-]{0,62})\](?: (?:out|err):|:)[ ]?)"
 )
+# of mpirun --tag-output: nothing else begins so, hence removed even if few lines have it
+_TAG = re.compile(r"^[ ]*\[\d{1,5},\d{1,7}\]<std(?:out|err)>:?[ ]?")
 _SHARE = 0.6
 _SAMPLE = 200
 _LAYERS = 4
@@ -49,7 +51,7 @@ def streams(lines: list[str]) -> list[tuple[str, list[int], list[str]]]:
             lines, keys = _unlabelled(lines, keys)
         else:
             break
-    return _apart(lines, keys)
+    return _apart([_TAG.sub("", line) if "]<std" in line else line for line in lines], keys)
 
 
 def _most(pattern: re.Pattern[str], sample: Sequence[str]) -> bool:

@@ -228,7 +228,8 @@ def parse(page: Page, start: int) -> Parsed:
     columns, sized, first = _heading(page, start)
     heading = " ".join(page.lines[start:first])
     test = by_title(title.group(1), heading)
-    if not columns and test.metric == "other":
+    again = _TITLE.search(page.lines[first]) if not columns and first < len(page.lines) else None
+    if not columns and (test.metric == "other" or (again and again.groups() == title.groups())):
         return Parsed([], first)
     rows = _rows(page, first, columns, sized)
     read = (

@@ -21,6 +21,7 @@ _TEST = re.compile(
 )
 _FACTORS = {"MiB/sec": 1 << 20, "Gb/sec": 125_000_000}
 _AGREE = 0.02
+_RATE_STEP = 1e-6  # Mpps: the last digit of the message rate
 _NAMED = (
     "Device",
     "Number_of_qps",
@@ -38,8 +39,9 @@ def _scaled(results: dict[str, Any], size: float) -> tuple[float | None, str]:
     printed, rate = amount(results.get("BW_average")), amount(results.get("MsgRate"))
     if not printed or not rate:
         return None, ""
+    agree = _AGREE + _RATE_STEP / 2 / rate
     for unit, factor in _FACTORS.items():
-        if abs(printed * factor / (rate * 1e6 * size) - 1) <= _AGREE:
+        if abs(printed * factor / (rate * 1e6 * size) - 1) <= agree:
             return printed * factor, unit
     return None, ""
 

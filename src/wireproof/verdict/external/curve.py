@@ -172,7 +172,7 @@ def _printed(series: Series, point: SeriesPoint, time: float | None) -> tuple[fl
     if time and size:
         return size / time * 1e9, min(1.0, point.time_step_ns / 2 / time)
     if point.messages_per_s and size:
-        return point.messages_per_s * size / ways, None
+        return point.messages_per_s * size / ways, min(1.0, 0.5 / point.messages_per_s)
     return 0.0, None
 
 

@@ -138,7 +138,7 @@ def _compare(case: Case, what: str, clear: list[_Product]) -> None:
         text = f"{what} is {usual:.4g} in most rows and not in {len(odd)} of {len(clear)}: {shown}"
         case.add("row-arithmetic", "inconclusive", text, {"usual": usual, "rows": len(odd)})
     elif what == _SHARED:
-        _unit(case, usual)
+        _unit(case, usual, min(product.hidden for product in clear))
     elif what == _MOVED:
         sharp = [product.value for product in clear if product.hidden < _SHARP]
         if len(sharp) >= _ROWS:
@@ -176,15 +176,15 @@ def _factor(case: Case, usual: float) -> None:
         case.add("wrong-formula", "warning", text, {"factor": usual})
 
 
-def _unit(case: Case, usual: float) -> None:
+def _unit(case: Case, usual: float, hidden: float) -> None:
     """Check messages x size against the printed bandwidth: they are equal unless a unit is
-    wrong.
+    wrong. ``hidden``: the share that rounding may hide.
     """
     series = case.series
     ends = (1, series.pairs, series.processes or 1)
     known = {float(d * p) for d in (1, series.directions) for p in ends} - {0.0}
     known |= {1 / k for k in known} | {0.5, 2.0}
-    if usual <= 0 or _near(usual, known, _UNIT_OFF):
+    if usual <= 0 or _near(usual, known, _UNIT_OFF + hidden):
         return
     fits = next((text for factor, text in _UNITS if _near(usual, (factor,), _UNIT_OFF)), "")
     text = f"message rate x size is {usual:.4g} times the printed bandwidth"

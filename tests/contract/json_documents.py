@@ -61,7 +61,7 @@ class Printed(NamedTuple):
 
 
 CASES: tuple[Case, ...] = (
-    Case("atlas", "--link opa100 --pattern pingpong --json", "atlas"),
+    Case("atlas", "opa100 --pattern pingpong --json", "atlas"),
     Case("audit", "--from stored/snapshot-2/settings.snapshot clock-source --json", "audit"),
     Case("audit", "--list --format json", "settings"),
     Case(

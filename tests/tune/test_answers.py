@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -72,6 +73,23 @@ def test_foreign_lines_are_left_out(line):
 )
 def test_a_host_that_did_nothing_says_why(status, stderr, said):
     assert answered("", status, stderr).problem == said
+
+
+@pytest.mark.parametrize(
+    ("hosts", "said"),
+    [
+        ([("n1", "", 0)], "no change set on n1"),
+        ([("n1", SET, 0), ("n2", SET, 0)], "the change set is applied and not confirmed on n[1-2]"),
+        ([("n1", SET, 1)], "the change set is applied and not confirmed on n1"),
+        ([("n1", SET, 0), ("n2", "", 4)], "not confirmed on n1; not done on n2"),
+    ],
+)
+def test_the_first_line_says_what_is_in_force(hosts, said):
+    found = [
+        msgspec.structs.replace(answered(f"{line}\n", status), host=host)
+        for host, line, status in hosts
+    ]
+    assert tuned_document(Tuned(action="status", hosts=found)).answer.endswith(said)
 
 
 def test_a_change_that_was_refused_is_an_answer_and_no_problem():

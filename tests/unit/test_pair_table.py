@@ -120,7 +120,7 @@ def test_names_are_values_and_never_statements(tmp_path: Path) -> None:
     ("content", "said"),
     [
         (b"", "table"),
-        (b"origin,target,speed\na,b,1\n", "it needs origin, target"),
+        (b"origin,target,speed\na,b,1\n", "its first line must name origin, target"),
         (b"origin,target,MB/s\n", "no pair"),
         (b"\x00\xff\x00\xfe" * 50, "table|columns"),
         (b"origin,target,MB/s\na,a,1\n", "no pair"),

@@ -280,7 +280,8 @@ def read(data: bytes, source: str) -> list[Series]:
         known = ", ".join(adapter_names())
         raise NoResult(
             f"{source}: no result of a known benchmark is in it"
-            f" ({sum(len(page.lines) for page in pages)} lines); known: {known}."
+            f" ({sum(len(page.lines) for page in pages)} lines); known: {known}; a table"
+            " of pairs is for `wireproof locate`."
         )
     return sorted(found, key=lambda one: one.first_line) if len(pages) > 1 else found
 

@@ -17,6 +17,7 @@ SITE = file(
 )
 SITE.type = click.Path(file_okay=False, path_type=Path)
 OPTIONS: list[click.Parameter] = [
+    click.Argument(["named"], required=False, metavar="[LINK]", shell_complete=links),
     text("--link", "KIND[:GBPS]", "only this link: hdr, 100gbe, efa100 ...", shell_complete=links),
     choice("--pattern", get_args(Pattern), "only this pattern."),
     text(
@@ -31,6 +32,7 @@ OPTIONS: list[click.Parameter] = [
 
 @click.command("atlas", params=OPTIONS)
 def command(
+    named: str | None,
     link: str,
     pattern: str | None,
     size: str,
@@ -39,7 +41,7 @@ def command(
 ) -> int:
     """Print what others have measured over such a link, with sources: is a number normal?
 
-    Without --link, list the links and the number of sources of each. A site can add sources:
+    Without LINK, list the links and the number of sources of each. A site can add sources:
     docs/atlas.md describes the format.
     """
     from wireproof.report.documents.atlas import atlas_document
@@ -49,6 +51,9 @@ def command(
     from wireproof.workflow.atlas import atlas_folder, atlas_view
     from wireproof.workflow.plan import write_text
 
+    if named and link:
+        raise click.UsageError("give one link: LINK or --link.")
+    link = link or named or ""
     if plot is not None and not link:
         raise click.UsageError("--plot draws one link: name it with --link.")
     at = parse_sizes(size)[0] if size else None

@@ -227,8 +227,8 @@ def _chosen(columns: Sequence[str], path: Path) -> tuple[str, str, str | None, s
     value = _column(names, tuple(_VALUES))
     if origin is None or target is None or value is None:
         raise BadInput(
-            f"{path} has the columns {', '.join(columns)[:200]}: it needs origin, target and one of"
-            f" {', '.join(_VALUES)}."
+            f"{path} has the columns {', '.join(columns)[:200]}: its first line must name origin,"
+            f" target and one of {', '.join(_VALUES)}."
         )
     return origin, target, _column(names, _ROUND), value
 

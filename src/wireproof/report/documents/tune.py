@@ -181,12 +181,17 @@ def tuned_document(tuned: Tuned) -> Document:
         for group in groups
         for item in _tuned(group[0], fold(one.host for one in group), tuned)
     ]
-    done = [one.host for one in tuned.hosts if not one.status]
-    failed = [one.host for one in tuned.hosts if one.status]
-    words = [f"done on {fold(done)}"] if done else []
-    words += [f"not done on {fold(failed)}"] if failed else []
+    outcomes = _alike(tuned.hosts, _outcome)
+    words = [f"{_outcome(group[0])} on {fold(one.host for one in group)}" for group in outcomes]
     answer = f"tune {tuned.action}: {'; '.join(words) or 'nothing was to be changed'}"
     return Document("Changes of settings", answer, (Findings(tuple(items)),) if items else ())
+
+
+def _outcome(one: HostTuned) -> str:
+    """Return the state of the host's first set: what is in force comes before what is reverted."""
+    if one.problem or (one.status and not one.sets):
+        return "not done"
+    return f"the change set {_STATES[one.sets[0].state]}" if one.sets else "no change set"
 
 
 def _tuned(one: HostTuned, names: str, tuned: Tuned) -> Iterator[Item]:

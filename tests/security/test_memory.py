@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import lzma
+import os
 import shutil
 import tarfile
 import zlib
@@ -17,11 +18,13 @@ from tests.dossiers import dossier_of
 from tests.security.memory import within_1_gib
 from tests.unit.test_history import entry
 
+import wireproof
 from wireproof.model.errors import BadInput
 from wireproof.model.json_reader import LARGEST_DECODED, decode_json, memory_of
 from wireproof.store import history
 from wireproof.store.load import FRAMES, load_document, load_frames
 from wireproof.store.result import read_fabrics, read_result
+from wireproof.store.seal import open_database
 from wireproof.store.snapshot import read_snapshot
 from wireproof.workflow.archive import opened
 from wireproof.workflow.gate import GateSpecification, gate
@@ -198,6 +201,23 @@ def test_many_entries_that_are_each_small_are_refused(tmp_path: Path) -> None:
 
 
 # --- archives
+
+
+def test_a_database_starts_no_thread_that_was_not_asked_for(tmp_path: Path) -> None:
+    """Under `ulimit -v` the C library ends the process if a thread gets no address space."""
+    started = []
+    for threads in (1, 2):
+        before = len(os.listdir("/proc/self/task"))
+        with open_database("100MB", str(tmp_path), threads) as database:
+            database.execute("SELECT sum(range) FROM range(100000)").fetchall()
+            started.append(len(os.listdir("/proc/self/task")) - before)
+    assert started == [0, 1]
+
+
+def test_a_database_is_opened_in_one_place() -> None:
+    source = Path(wireproof.__file__).parent
+    opening = [path for path in source.rglob("*.py") if "duckdb.connect(" in path.read_text()]
+    assert [path.name for path in opening] == ["seal.py"]
 
 
 class _Zeros(io.RawIOBase):

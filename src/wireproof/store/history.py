@@ -22,7 +22,7 @@ from wireproof.model.errors import BadInput, CouldNotMeasure, made_by_newer
 from wireproof.model.frames import LARGEST, unsound
 from wireproof.model.history import Entry
 from wireproof.model.json_reader import LARGEST_DECODED, decode_json, memory_of
-from wireproof.store.seal import first_line, place_of
+from wireproof.store.seal import first_line, open_database, place_of
 
 INDEX, RESULTS = "index", "results"
 LOG = "log"
@@ -213,9 +213,7 @@ def _rows(path: Path) -> Iterator[bytes]:
     try:
         with (
             file,
-            duckdb.connect(
-                config={"threads": "1", "memory_limit": _MEMORY, "temp_directory": ""}
-            ) as database,  # each holds a group
+            open_database(_MEMORY) as database,  # each thread holds a group
         ):
             given = [place_of(file, path)]
             [(longest,)] = database.execute(_LONGEST, given).fetchall()
@@ -259,7 +257,7 @@ def _write_parquet(root: Path, all_entries: Sequence[Entry]) -> None:
     try:
         with (
             tempfile.TemporaryDirectory(prefix="wireproof-index-") as scratch,
-            duckdb.connect() as database,
+            open_database(_MEMORY, scratch) as database,
         ):
             fresh = Path(scratch) / name
             database.execute(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import os
 import re
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,7 +23,7 @@ from wireproof.files.hostile import open_regular
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.located import Metric
 from wireproof.model.quantity import whole
-from wireproof.store.seal import first_line
+from wireproof.store.seal import first_line, open_database
 
 if TYPE_CHECKING:
     import duckdb
@@ -277,6 +278,18 @@ def _natural(name: str) -> list[tuple[int, int, str]]:
     return [(1, 0, part) if (number := whole(part)) is None else (0, number, "") for part in parts]
 
 
+def _threads() -> int:
+    """Return a thread per core, but a single one if the address space is limited: each reserves
+    72 MB.
+    """
+    with contextlib.suppress(ImportError):  # Windows
+        import resource
+
+        if resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY:
+            return 1
+    return os.cpu_count() or 1
+
+
 @contextlib.contextmanager
 def open_pairs(path: Path) -> Iterator[PairTable]:
     """Open the pairs of ``path``. Rows without a positive, finite number, or of a node with itself,
@@ -295,15 +308,9 @@ def open_pairs(path: Path) -> Iterator[PairTable]:
             " of pairs, or a folder of a check."
         ) from error
     with file, tempfile.TemporaryDirectory(prefix="wireproof-pairs-") as scratch:
-        config: dict[str, Any] = {
-            "memory_limit": MEMORY_LIMIT,
-            "temp_directory": scratch,
-            "preserve_insertion_order": "false",
-            "autoinstall_known_extensions": "false",
-            "autoload_known_extensions": "false",
-        }
         try:
-            with duckdb.connect(config=config) as database:
+            with open_database(MEMORY_LIMIT, scratch, _threads()) as database:
+                database.execute("SET preserve_insertion_order = false")
                 metric, nodes, rows, left_out = _create(
                     database, path, _reader(path, file.fileno())
                 )
@@ -312,7 +319,8 @@ def open_pairs(path: Path) -> Iterator[PairTable]:
                 yield PairTable(database, metric, nodes, rows, left_out)
         except duckdb.OutOfMemoryException as error:
             raise CouldNotMeasure(
-                f"{path} does not fit: free space for temporary files, or set TMPDIR."
+                f"{path} does not fit: raise the limit on memory (ulimit -v), free space for"
+                " temporary files, or set TMPDIR."
             ) from error
         except (duckdb.Error, UnicodeDecodeError) as error:
             raise BadInput(

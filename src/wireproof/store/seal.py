@@ -22,12 +22,7 @@ if TYPE_CHECKING:
 
 
 POINTS, BATCHES = "points.parquet", "batches.parquet"
-_CONFIG: dict[str, str | bool | int | float | list[str]] = {
-    "threads": "1",
-    "autoinstall_known_extensions": "false",
-    "memory_limit": "4GB",
-    "temp_directory": "",  # do not spill into the current folder
-}
+_MEMORY = "4GB"
 """A check of 10,000 hosts takes 0.7 GB; records from others may need any amount."""
 SCHEMA = 1
 """Version of the tables' columns, stored in the metadata of the files."""
@@ -89,6 +84,28 @@ def _quoted(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
+def open_database(memory: str, scratch: str = "", threads: int = 1) -> duckdb.DuckDBPyConnection:
+    """Return an empty database that loads no extension. Without ``scratch`` nothing is spilled into
+    a folder.
+
+    Every thread reserves address space, and the C library ends the process if a thread gets none
+    (`ulimit -v`). DuckDB starts 8 more for I/O, which local files do not need.
+    """
+    import duckdb
+
+    config: dict[str, str | bool | int | float | list[str]] = {
+        "threads": str(threads),
+        "memory_limit": memory,
+        "temp_directory": scratch,
+        "autoinstall_known_extensions": "false",
+        "autoload_known_extensions": "false",
+    }
+    database = duckdb.connect(config=config)
+    with contextlib.suppress(duckdb.CatalogException):  # DuckDB before 2.0 has none
+        database.execute("SET async_threads = 0")
+    return database
+
+
 def seal(folder: Path) -> list[Path]:
     """Write ``points.parquet`` (a row per pair of a point) and ``batches.parquet`` (a row per timed
     batch).
@@ -108,7 +125,7 @@ def seal(folder: Path) -> list[Path]:
             held_folder(folder) as held,
             _drafts(folder if held is None else Path(f"/proc/self/fd/{held}")) as fresh,
             open_regular(folder / FRAMES, follow=False) as frames,
-            duckdb.connect(config=dict(_CONFIG)) as database,
+            open_database(_MEMORY) as database,
         ):
             database.execute(_view(place_of(frames, folder / FRAMES), frames))
             _check_complete(database, wanted)
@@ -151,7 +168,7 @@ def table_differences(folder: Path) -> list[str]:
     try:
         with (
             open_regular(folder / FRAMES, follow=False) as frames,
-            duckdb.connect(config=dict(_CONFIG)) as database,
+            open_database(_MEMORY) as database,
         ):
             database.execute(_view(place_of(frames, folder / FRAMES), frames))
             for name in there:

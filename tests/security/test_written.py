@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 import stat
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,6 +15,7 @@ import click
 import pytest
 from tests.dossiers import dossier_of
 
+from wireproof.cli import main
 from wireproof.cli.help import _write as write_manual
 from wireproof.cli.subcommands import subcommands
 from wireproof.files import held, hostile
@@ -153,6 +156,61 @@ def test_a_folder_of_another_user_is_not_written_to(
         ["disclosure.json", "dossier.json"],
         ["dossier.json", "disclosure.json"],
     )
+
+
+def _prints(folder: Path) -> Path:
+    """A folder with texts that are named after their commands."""
+    folder.mkdir()
+    (folder / "sysctl -a.txt").write_text("net.core.rmem_max = 212992\n")
+    return folder
+
+
+def _table(path: Path) -> Path:
+    path.write_text("origin,target,goodput_bytes_per_s\na,b,1e9\nb,a,1e9\n")
+    return path
+
+
+TEMPORARY: dict[str, Callable[[Path, Path], list[object]]] = {
+    "audit": lambda made, place: ["audit", "--from", _prints(place / "prints")],
+    "dossier": lambda made, place: ["dossier", "verify", made],
+    "locate": lambda made, place: ["locate", _table(place / "pairs.csv")],
+}
+
+
+@pytest.mark.parametrize("command", TEMPORARY)
+@pytest.mark.parametrize("above", [False, True])
+def test_temporary_files_are_not_in_a_folder_of_another_user(
+    command: str,
+    above: bool,
+    made: Path,
+    roots: Path,
+    eves: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """No temporary file is in a folder that another user can change: such a `TMPDIR` is refused.
+
+    `sudo -E` keeps TMPDIR, and its owner could exchange a folder for a tree of links.
+    """
+    place = eves / "t" if above else eves
+    place.mkdir(exist_ok=True)
+    monkeypatch.setattr(tempfile, "tempdir", str(place))
+    words = [str(word) for word in TEMPORARY[command](made, roots)]
+    assert main(words) in (BadInput.exit_status, CouldNotMeasure.exit_status)
+    said = capsys.readouterr().err
+    assert "belongs to the user with ID" in said
+    assert "set TMPDIR" in said
+    assert not list(place.iterdir())
+
+
+def test_temporary_folders_are_made_in_one_place() -> None:
+    """Others are in the current folder, which is held meanwhile, or in a folder of ours."""
+    making = re.compile(
+        r"tempfile\.(?!mkdtemp\((?:prefix=[^,]+, )?dir=(?:Path\.cwd|self\._folder))"
+    )
+    source = Path(held.__file__).parents[1]
+    places = {path.name for path in source.rglob("*.py") if making.search(path.read_text())}
+    assert places == {"held.py", "engines.py"}  # own_folder checks what engines.py uses
 
 
 @pytest.mark.parametrize("way", WAYS)

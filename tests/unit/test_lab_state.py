@@ -69,7 +69,7 @@ def test_the_state_folder_must_be_ours_alone(
 ) -> None:
     monkeypatch.setattr(state.os, "geteuid", lambda: 12345)
     shared = tmp_path / "wireproof-12345"
-    monkeypatch.setattr(state.tempfile, "gettempdir", lambda: str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     assert state.state_root({}) == shared / "lab"
     shared.mkdir()
     with pytest.raises(LabError, match="belongs to another user"):

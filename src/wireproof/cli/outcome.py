@@ -11,6 +11,7 @@ from types import FrameType
 import click
 
 from wireproof.cli.console import LONGEST_SENTENCE, CallContext, envelope_text, say
+from wireproof.files.held import UntrustedFolder
 from wireproof.model.errors import BadInput, CouldNotMeasure, Failure, Problem, WireproofError
 from wireproof.model.finding import Verdict
 from wireproof.report.names import clean
@@ -102,6 +103,8 @@ def run(group: click.Group, argv: list[str]) -> int:
             return _without_result(error.format_message(), BadInput.exit_status, context)
         except WireproofError as error:
             return _failed(str(error), error.exit_status, context)
+        except UntrustedFolder as error:
+            return _failed(f"{error.strerror}.", BadInput.exit_status, context)
         except MemoryError:
             text = "there is not enough memory for this."
             return _failed(text, CouldNotMeasure.exit_status, context)

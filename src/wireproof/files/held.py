@@ -64,9 +64,39 @@ def own_folder(path: Path, *, below: Path | None = None) -> Path:
     return path
 
 
+class UntrustedFolder(OSError):
+    """The folder for temporary files can be changed by another user."""
+
+
+def temporary_root() -> Path:
+    """Return the folder for temporary files. Raise ``UntrustedFolder`` if another user can exchange
+    what is in it: `sudo -E` keeps the TMPDIR of another user.
+    """
+    root = Path(os.path.realpath(tempfile.gettempdir()))
+    for folder in (root, *root.parents) if CAN_HOLD else ():
+        if why := written_by_others(folder.stat()):
+            reason = f"temporary files are not safe in {root}, because {folder} {why}"
+            raise UntrustedFolder(errno.EPERM, f"{reason}: set TMPDIR to a folder of yours")
+    return root
+
+
+def temporary_folder(prefix: str, *, lenient: bool = False) -> tempfile.TemporaryDirectory[str]:
+    """Return a new folder, which is removed at the end of the block; with ``lenient`` also if files
+    in it cannot be removed.
+    """
+    return tempfile.TemporaryDirectory(
+        prefix=prefix, dir=temporary_root(), ignore_cleanup_errors=lenient
+    )
+
+
+def lasting_folder(prefix: str) -> Path:
+    """Return a new folder for temporary files, which the caller removes or keeps."""
+    return Path(tempfile.mkdtemp(prefix=prefix, dir=temporary_root()))
+
+
 def private_file(prefix: str, name: str, data: bytes) -> Path:
     """Write ``data`` to a file in a new folder that only this user can read."""
-    path = Path(tempfile.mkdtemp(prefix=prefix)) / name
+    path = lasting_folder(prefix) / name
     with open(path, "xb", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
         file.write(data)
     return path

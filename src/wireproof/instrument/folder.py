@@ -8,12 +8,11 @@ import contextlib
 import errno
 import os
 import stat
-import tempfile
 from pathlib import Path
 
 import msgspec
 
-from wireproof.files.held import foreign, make_folder
+from wireproof.files.held import foreign, lasting_folder, make_folder
 from wireproof.files.hostile import append_to, create, open_regular, replace_in
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.frames import MAX_FRAMES_BYTES, BadFrame, FrameReader
@@ -189,7 +188,7 @@ def _recover(path: Path, folder: int, writing: int) -> list[Frame]:
 
 def _make(out: Path | None) -> Path:
     if out is None:
-        return Path(tempfile.mkdtemp(prefix="wireproof-"))
+        return lasting_folder("wireproof-")
     make_folder(out, 0o700)
     return out
 

@@ -14,12 +14,12 @@ import shutil
 import signal
 import stat
 import subprocess
-import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Literal
 
+from wireproof.files.held import lasting_folder, temporary_root
 from wireproof.launch.engines import start_guarded
 from wireproof.model.errors import CouldNotMeasure
 
@@ -56,9 +56,9 @@ def scratch(wanted: bool) -> Iterator[dict[str, str]]:
 
 
 def _made() -> tuple[Path, int] | None:
-    _sweep(Path(tempfile.gettempdir()))
+    _sweep(temporary_root())
     try:
-        path = Path(tempfile.mkdtemp(prefix=PREFIX))
+        path = lasting_folder(PREFIX)
     except OSError:
         return None
     lock = _lock(path)

@@ -8,7 +8,6 @@ line: a PID alone may have been reused.
 import contextlib
 import os
 import signal
-import tempfile
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -16,7 +15,7 @@ from typing import Literal
 
 import msgspec
 
-from wireproof.files.held import foreign
+from wireproof.files.held import foreign, temporary_root
 from wireproof.lab.wire import read_wire_status
 from wireproof.model.errors import BadInput, LabError
 from wireproof.model.topology import Fault, LabStatus, NodeStatus, Topology
@@ -72,7 +71,7 @@ def state_root(environment: Mapping[str, str] | None = None, *, create: bool = F
     elif runtime.startswith("/") and _private(Path(runtime)):
         base = Path(runtime) / "wireproof"
     else:
-        base = Path(tempfile.gettempdir()) / f"wireproof-{os.geteuid()}"
+        base = temporary_root() / f"wireproof-{os.geteuid()}"
     root = base / "lab"
     if create:
         try:

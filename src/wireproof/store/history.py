@@ -10,13 +10,12 @@ import contextlib
 import hashlib
 import os
 import re
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 import msgspec
 
-from wireproof.files.held import held_folder, make_folder, within
+from wireproof.files.held import held_folder, make_folder, temporary_folder, within
 from wireproof.files.hostile import open_regular, read_bounded, replace_file
 from wireproof.model.errors import BadInput, CouldNotMeasure, made_by_newer
 from wireproof.model.frames import LARGEST, unsound
@@ -256,7 +255,7 @@ def _write_parquet(root: Path, all_entries: Sequence[Entry]) -> None:
     name = _name_of({entry.id: entry for entry in all_entries})
     try:
         with (
-            tempfile.TemporaryDirectory(prefix="wireproof-index-") as scratch,
+            temporary_folder("wireproof-index-") as scratch,
             open_database(_MEMORY, scratch) as database,
         ):
             fresh = Path(scratch) / name

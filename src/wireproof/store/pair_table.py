@@ -11,7 +11,6 @@ import contextlib
 import dataclasses
 import os
 import re
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from wireproof.files.held import temporary_folder
 from wireproof.files.hostile import open_regular
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.located import Metric
@@ -307,7 +307,7 @@ def open_pairs(path: Path) -> Iterator[PairTable]:
             f"{path} is not a file that can be read ({error.strerror}): give a Parquet or CSV table"
             " of pairs, or a folder of a check."
         ) from error
-    with file, tempfile.TemporaryDirectory(prefix="wireproof-pairs-") as scratch:
+    with file, temporary_folder("wireproof-pairs-") as scratch:
         try:
             with open_database(MEMORY_LIMIT, scratch, _threads()) as database:
                 database.execute("SET preserve_insertion_order = false")

@@ -6,7 +6,6 @@ import contextlib
 import lzma
 import re
 import tarfile
-import tempfile
 import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -17,6 +16,7 @@ import msgspec
 from wireproof.audit.facts import UNKEPT, matches_any
 from wireproof.audit.interrupts import AFFINITIES, vectors_in, vectors_of
 from wireproof.audit.printed import told_elsewhere
+from wireproof.files.held import temporary_folder
 from wireproof.files.hostile import open_regular
 from wireproof.files.unpacked import Unpacked
 from wireproof.instrument.facts import without_secrets
@@ -71,7 +71,7 @@ def opened(source: Path) -> Iterator[Path]:
             f"{source} is not a folder, a snapshot of wireproof or an archive"
             f" ({', '.join(_ARCHIVES)})."
         )
-    with tempfile.TemporaryDirectory(prefix="wireproof-archive-") as scratch:
+    with temporary_folder("wireproof-archive-") as scratch:
         _unpack(source, Path(scratch))
         with _as_root(Path(scratch)) as root:
             yield root
@@ -88,7 +88,7 @@ def _as_root(folder: Path) -> Iterator[Path]:
     if found is None and (any(map(_is_root, (folder, *inside))) or not texts):
         yield _root(folder)
         return
-    with tempfile.TemporaryDirectory(prefix="wireproof-archive-") as scratch:
+    with temporary_folder("wireproof-archive-") as scratch:
         root = Path(scratch) / (found or folder.absolute()).name
         place = root / "sos_commands/any"
         place.mkdir(parents=True)

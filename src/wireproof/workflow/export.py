@@ -6,12 +6,11 @@ page's policy allows it none.
 
 import os
 import subprocess
-import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Literal
 
-from wireproof.files.held import make_folder
+from wireproof.files.held import make_folder, temporary_folder
 from wireproof.files.hostile import read_bounded, replace_file
 from wireproof.files.programs import by_path, find_program
 from wireproof.model.errors import BadInput, CouldNotMeasure
@@ -156,7 +155,7 @@ def chromium_argv(program: str, form: str, source: Path, target: Path, *, root: 
 
 def _shot(program: str, form: Form, text: str, kind: str) -> bytes:
     """Return what Chromium draws from ``text``. Raises ``CouldNotMeasure`` if it fails."""
-    with tempfile.TemporaryDirectory(prefix="wireproof-", ignore_cleanup_errors=True) as made:
+    with temporary_folder("wireproof-", lenient=True) as made:
         source, target = Path(made, f"source.{kind}"), Path(made, f"target.{form}")
         source.write_text(text, encoding="utf-8")
         argv = chromium_argv(program, form, source, target, root=os.geteuid() == 0)

@@ -12,14 +12,13 @@ import dataclasses
 import os
 import shlex
 import stat
-import tempfile
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
 import msgspec
 
-from wireproof.files.held import make_folder
+from wireproof.files.held import make_folder, temporary_folder
 from wireproof.files.hostile import read_bounded, replace_file
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.json_reader import decode_json
@@ -275,7 +274,7 @@ def result_folder(storage: Storage, name: str, reporter: Reporter) -> Iterator[P
     is resumed.
     """
     if not storage.kept:
-        with tempfile.TemporaryDirectory(prefix="wireproof-") as scratch:
+        with temporary_folder("wireproof-") as scratch:
             try:
                 yield Path(scratch)
             except KeyboardInterrupt:

@@ -6,11 +6,11 @@ signature is shown, and its exit status decides.
 
 import contextlib
 import subprocess
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from wireproof.files.copies import copy_folder
+from wireproof.files.held import temporary_folder
 from wireproof.files.hostile import open_regular, replace_file
 from wireproof.files.programs import by_path, find_program
 from wireproof.model.dossier import Signature
@@ -40,7 +40,7 @@ def held(folder: Path) -> Iterator[Path]:
     used. Raises ``BadInput`` if it cannot be copied; a ``BadInput`` from within the block names
     ``folder`` instead of the copy.
     """
-    with tempfile.TemporaryDirectory(prefix="wireproof-") as place:
+    with temporary_folder("wireproof-") as place:
         copy = Path(place) / (folder.resolve().name or "folder")
         try:
             copy_folder(folder, copy)

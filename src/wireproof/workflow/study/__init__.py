@@ -17,6 +17,7 @@ import msgspec
 
 from wireproof.experiment.course import Bench, Experiment, carry_out
 from wireproof.experiment.design import ALPHA, WARM_UP, Design, TrialPlace, least_rounds
+from wireproof.files.held import temporary_folder
 from wireproof.files.hostile import read_bounded, replace_file
 from wireproof.model import quantity
 from wireproof.model.errors import BadInput, CouldNotMeasure, WireproofError
@@ -140,7 +141,7 @@ def run_study(
         keeper = Keeper(
             stack.enter_context(result_folder(wanted.storage, "study", reporter)) if kept else None
         )
-        scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="wireproof-study-")))
+        scratch = Path(stack.enter_context(temporary_folder("wireproof-study-")))
         bench = _Study(wanted, launcher, knobs, scratch, reporter)
         study = bench.measure({**environment, **launcher.base}, keeper)
         keeper.result(study)

@@ -4,13 +4,13 @@ the user.
 
 import dataclasses
 import resource
-import tempfile
 import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Self
 
 from wireproof.analysis.measured import guards_of, losses, messages_of, metric_of, value_of
+from wireproof.files.held import temporary_folder
 from wireproof.instrument.watch_command import WatchedCommand
 from wireproof.launch.engines import MpiInstall
 from wireproof.launch.known import MPIS
@@ -103,7 +103,7 @@ class PatternWorkload(Workload):
         return dataclasses.replace(self._session, extra=extra)
 
     def _launched(self, session: Session, shown: str) -> JudgedRun:
-        with tempfile.TemporaryDirectory(prefix="wireproof-try-") as scratch:
+        with temporary_folder("wireproof-try-") as scratch:
             there = dataclasses.replace(session, out=Path(scratch) / "run")
             try:
                 return launched_once(there, self.target, self._quiet)[0]

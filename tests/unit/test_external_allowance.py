@@ -108,3 +108,15 @@ def test_both_directions_share_what_one_has_alone(traffic: str, pairs: int, verd
     rates = {1 << n: min(20_480.0, (1 << n) * 2.5) for n in range(23)}
     found = stream(rates, traffic=traffic, pairs=pairs, directions=2, processes=2 * pairs)
     assert judge_series(found, claim_from_text("edr")).verdict == verdict
+
+
+@pytest.mark.parametrize("pairs", [1, 4])
+def test_processes_of_a_larger_job_may_share_a_host(pairs: int) -> None:
+    both = {"traffic": "exchange", "directions": 2, "processes": 2 * pairs, "pairs": pairs}
+    idle = flat(4_900.0, tool="imb", notes=["110 more processes waited meanwhile"], **both)
+    found = judge_series(idle, claim_from_text("hdr100"))
+    assert (found.proof, found.verdict) == ("unproven", "inconclusive")
+    slow = flat(400.0, tool="imb", notes=idle.notes, **both)
+    assert judge_series(slow, claim_from_text("hdr100")).verdict == "fail", "no memory is so slow"
+    alone = msgspec.structs.replace(idle, notes=[])
+    assert judge_series(alone, claim_from_text("hdr100")).verdict == "fail"

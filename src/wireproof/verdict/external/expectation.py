@@ -20,7 +20,7 @@ from wireproof.physics.framing import over_fabric
 from wireproof.physics.limits import narrower_slot
 from wireproof.verdict.curve import late_start
 from wireproof.verdict.external.curve import SMALL, Case, CurveRow
-from wireproof.verdict.external.published import as_published
+from wireproof.verdict.external.published import as_published, idle_beside
 
 # a ping-pong whose transfer takes this many starts shows the rate at smaller sizes too
 _STARTS = 10
@@ -225,6 +225,7 @@ def judge_middle(case: Case, bounds: CurveBounds, attainable: float | None) -> N
 
 # of attainable: reached by a GPU that is behind another switch or socket than its adapter
 _GPUS = 0.5
+_MEMORY = 1e9  # bytes/s: processes of one host move at least this
 _TCP_ABOVE = 10e9  # bits/s that one core can fill with one TCP stream
 _SLOT = (0.9, 1.02)  # share of a slot's rate that shows the slot to be the bottleneck
 # Links whose next slower training leaves more than half: FDR10 of FDR, QDR of FDR10.
@@ -247,6 +248,8 @@ def allowance(case: Case, bounds: CurveBounds, shares: list[float], row: CurveRo
         return "the path between GPU and adapter may be the bottleneck"
     if case.unit_wrong:
         return "its unit is in doubt"
+    if idle_beside(series) and row.goodput >= _MEMORY:
+        return "other processes of the job waited, so these may share a host: measure one a host"
     if series.protocol == "udp":
         return "UDP sends at the rate that was requested, not at the link's"
     known = bounds.excuse(reached, _share(case), one_pair=series.pairs == 1)

@@ -18,7 +18,7 @@ def layer_of(series: Series) -> Layer:
     return "mpi"
 
 
-def _idle_beside(series: Series) -> bool:
+def idle_beside(series: Series) -> bool:
     """Return whether a pair of a larger job was measured while the other processes waited.
 
     Its two ranks then share a host, unless the launcher dealt ranks to hosts in turn.
@@ -74,7 +74,7 @@ def judge_published(case: Case) -> None:
             "slowest": position.values[-1],
             "size": position.message_bytes,
         }
-        if outruns_all(position, likely=_idle_beside(case.series)):
+        if outruns_all(position, likely=idle_beside(case.series)):
             text = (
                 f"{position.sentence}; nothing published is as quick: did the ranks share memory?"
             )

@@ -30,7 +30,7 @@ NAMES = {"pp": "ping-pong", "ul": "under-load", "tp": "throughput", "pb": "playb
 _AVERAGE = re.compile(
     r"Summary: (Latency|Round trip) (?:of burst of (\d{1,9}) messages )?is (\d{1,12}\.\d{1,9}) usec"
 )
-_SPREAD = re.compile(r"====> avg-\w{1,10}=[\d.]{1,20} \(([^)]{1,300})\)")
+_SPREAD = re.compile(r"====> avg-(\w{1,10})= ?(\d{1,12}\.\d{1,9}) \(([^)]{1,300})\)")
 _SPREAD_FIELD = re.compile(r"(std-dev|mean-ad|median-ad|siqr|std-error)=(\d{1,12}\.\d{1,9})")
 _PERCENTILE = re.compile(r"---> percentile +(\d{1,3}\.\d{1,5}) = +(\d{1,12}\.\d{3})$")
 _EXTREME = re.compile(r"---> <?(MAX|MIN)>? observation = +(\d{1,12}\.\d{3})$")
@@ -71,9 +71,16 @@ class SockperfRun:
     after: int = 0
 
     @property
-    def average(self) -> re.Match[str] | None:
-        """What is summarised (latency or whole round trips), messages per burst, and the time."""
-        return self.said.get("average")
+    def average(self) -> tuple[bool, str | None, str] | None:
+        """Whether it is a whole round trip, messages per burst, and the time; from the statistics
+        if the file of ``--full-log`` is all there is.
+        """
+        if "average" in self.said:
+            name, burst, time = self.said["average"].groups()
+            return name == "Round trip", burst, time
+        if "spread" in self.said:
+            return self.said["spread"].group(1) == "rtt", None, self.said["spread"].group(2)
+        return None
 
     @property
     def rate(self) -> int | None:
@@ -124,7 +131,7 @@ def _values(run: SockperfRun, share: int) -> dict[str, float]:
     """Return the other statistics; times are divided by ``share``."""
     values: dict[str, float] = {}
     if "spread" in run.said:
-        for name, value in _SPREAD_FIELD.findall(run.said["spread"].group(1)):
+        for name, value in _SPREAD_FIELD.findall(run.said["spread"].group(3)):
             values[f"{name.replace('-', '_')}_ns"] = float(value) * 1e3 / share
     if "dropped" in run.said:
         names = ("dropped", "duplicated", "out_of_order")
@@ -162,7 +169,7 @@ def _another(run: SockperfRun, line: str, own: bool) -> bool:
         return starts_result(line)
     done = run.average is not None or run.rate is not None
     begins = _HEAD.search(line) is not None or (
-        run.average is not None and _AVERAGE.search(line) is not None
+        "average" in run.said and _AVERAGE.search(line) is not None
     )
     return _BEGIN.search(line) is not None or (begins and done)
 
@@ -206,8 +213,8 @@ _MOST_US = 1e9
 def _latency(run: SockperfRun, line: int) -> SeriesPoint | None:
     if run.average is None:
         return None
-    text = run.average.group(3)
-    share = 2 if run.average.group(1) == "Round trip" else 1
+    whole, _, text = run.average
+    share = 2 if whole else 1
     mean, scale = number(text), 1e3 / share
     if not mean or any(not 0 <= value < _MOST_US for value in (mean, *run.times.values())):
         return None
@@ -255,10 +262,10 @@ def _notes(run: SockperfRun, point: SeriesPoint | None, streams: bool) -> list[s
         notes.append(
             f"the message size is not printed: {_DEFAULT_SIZE} bytes, sockperf's default, is taken"
         )
-    if run.average is not None and run.average.group(1) == "Round trip":
+    if run.average is not None and run.average[0]:
         notes.append("whole round trips were printed: all times listed are half of them")
-    if run.average is not None and run.average.group(2) not in (None, "1"):
-        notes.append(f"bursts of {run.average.group(2)} messages: the time is that of a burst")
+    if run.average is not None and run.average[1] not in (None, "1"):
+        notes.append(f"bursts of {run.average[1]} messages: the time is that of a burst")
     if streams:
         notes.append("the sender's own count: what arrived was not counted")
     return notes

@@ -105,7 +105,7 @@ def ethtool(nic: str, driver: str, queues: int, pauses: bool) -> dict[str, str]:
     modes = "10baseT/Half 10baseT/Full\n\t                        1000baseT/Full"
     found[f"ethtool {nic}"] = printed(
         "Settings", nic, "\tSupported ports: [ TP ]", f"\tSupported link modes:   {modes}",
-        "\tSupported pause frame use: Symmetric",
+        "\tSupported pause frame use: Symmetric", "\tPort: Direct Attach Copper",
     )  # fmt: skip
     if _RING[driver][0]:
         found[f"ethtool -g {nic}"] = _ring(driver, nic)
@@ -296,7 +296,7 @@ class Node:
         if not self.virtual:
             unit = "systemctl is-enabled rdma-load-modules@rdma.service"
             self.files[unit] = "static"
-        self.files["stat -c %a /dev/infiniband/uverbs0"] = "666"
+        self.files["stat -c %a:%G /dev/infiniband/uverbs0"] = "666:root"
         return self
 
     def upper(self, name: str, kind: str, lower: list[str], mtu: int = 9000) -> Node:

@@ -44,11 +44,14 @@ def _connectx(processor: str, ports: int = 1, rate: str = HDR, cores: int = 64) 
     node = Node.of(RHEL9, "rocky 9.4", processor, cores)
     for at in range(ports):
         nic = f"ib{at}"
-        node.nic(nic, "mlx5_core", 200000, slot=0x41 + at, mtu=4092, ipoib=True)
+        generation, transfers = (5, "32.0") if rate == NDR else (4, "16.0")
+        node.nic(nic, "mlx5_core", 200000, slot=0x41 + at, mtu=4092, ipoib=True,
+                 generation=generation)  # fmt: skip
         node.port(f"mlx5_{at}", "mlx5_core", "InfiniBand", rate)
         slot = f"DRIVER=mlx5_core\nPCI_SLOT_NAME=0000:{0x41 + at:02x}:00.0"
         device = f"sys/class/infiniband/mlx5_{at}/device"
-        speeds = {f"{device}/{which}_link_speed": "16.0 GT/s PCIe" for which in ("current", "max")}
+        transfers = f"{transfers} GT/s PCIe"
+        speeds = {f"{device}/{which}_link_speed": transfers for which in ("current", "max")}
         node.set({f"{device}/uevent": slot, **speeds})
     node.has(ib_ipoib__send_queue_size="512", ib_ipoib__recv_queue_size="512")
     return node.modules("mlx5_core", "mlx5_ib", "ib_core", "ib_uverbs", "ib_ipoib")
@@ -137,15 +140,21 @@ def _link_pauses(node: Node) -> Node:
     return node.set({**pauses, **off})
 
 
-def _opa(processor: str, ports: int, parameters: Mapping[str, str], kernel: str) -> Node:
+def _opa(
+    processor: str, ports: int, parameters: Mapping[str, str], kernel: str, generation: int = 3
+) -> Node:
     """Omni-Path with IPoIB."""
     node = Node.of(kernel, "rhel 7.9" if kernel == RHEL7 else "rhel 8.10", processor, 48)
     speed = "100Gb" if "num_user_contexts" in parameters and ports == 1 else "25Gb"
     for at in range(ports):
-        node.nic(f"ib{at}", "hfi1", 100000, slot=0x18 + at, ipoib=True, generation=3, mtu=10236)
+        node.nic(f"ib{at}", "hfi1", 100000, slot=0x18 + at, ipoib=True, mtu=10236,
+                 generation=generation)  # fmt: skip
         node.port(f"hfi1_{at}", "hfi1", "InfiniBand", "100 Gb/sec (4X EDR)")
         slot = f"DRIVER=hfi1\nPCI_SLOT_NAME=0000:{0x18 + at:02x}:00.0"
-        node.set({f"sys/class/infiniband/hfi1_{at}/device/uevent": slot})
+        device = f"sys/class/infiniband/hfi1_{at}/device"
+        node.set({f"{device}/uevent": slot})
+        speed_now = node.files[f"sys/class/net/ib{at}/device/current_link_speed"]
+        node.set({f"{device}/{which}_link_speed": speed_now for which in ("current", "max")})
         node.set({f"sys/class/infiniband/hfi1_{at}/nctxts": "160"})
     node.has(**{f"hfi1__{name}": text for name, text in parameters.items()})
     node.modules("hfi1", "ib_core", "ib_uverbs", "ib_ipoib")
@@ -153,7 +162,7 @@ def _opa(processor: str, ports: int, parameters: Mapping[str, str], kernel: str)
     return node.set(
         {
             "opainfo": "".join(OPAINFO.format(at=at, speed=speed) for at in range(ports)),
-            "stat -c %a /dev/hfi1_0": "666",
+            "stat -c %a:%G /dev/hfi1_0": "666:root",
             "systemctl is-active opafm.service": "inactive",
             "mpi-selector --query": "default:openmpi_gcc_hfi-4.1\nlevel:system",
         }
@@ -190,7 +199,7 @@ def _with_bios(node: Node) -> Node:
 
 def _cn5000() -> Node:
     today = {**HFI1_2015, **_HFI1_TODAY, "num_vls": "4", "num_sdma": "8"}
-    node = _opa(INTEL["sapphire"], 1, today, RHEL8)
+    node = _opa(INTEL["sapphire"], 1, today, RHEL8, 5)
     place = "sys/class/infiniband/hfi1_0/ports/1/rate"
     return node.set({place: "400 Gb/sec (4X NDR)", "proc/sys/kernel/osrelease": RHEL8})
 

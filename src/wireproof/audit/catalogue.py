@@ -40,14 +40,16 @@ _PLACES = {"nic": {"nic"}, "rdma": {"device", "port"}, "host": set(), "each": se
 
 @dataclass(frozen=True)
 class ParsedSetting:
-    """A setting with its conditions parsed. ``when``: one condition per place. ``inferred``:
-    conditions of values that the operating system implies. ``names``: everything that the
-    conditions look up. ``values``: values of the fix that are expressions.
+    """A setting with its conditions parsed. ``doubt``: false if it has none. ``when``: one
+    condition per place. ``inferred``: conditions of values that the operating system implies.
+    ``names``: everything that the conditions look up. ``values``: values of the fix that are
+    expressions.
     """
 
     setting: Setting
     applies: Expression
     good: dict[Profile, Expression]
+    doubt: Expression
     when: tuple[Expression, ...]
     inferred: tuple[Expression, ...]
     names: tuple[str, ...]
@@ -116,12 +118,15 @@ def _entry(raw: Any) -> ParsedSetting:
         _check_place(setting, read)
     applies = parse(setting.applies)
     good = {profile: parse(setting.condition(profile) or "true") for profile in PROFILES}
+    doubt = parse(setting.doubt.when if setting.doubt else "false")
     when = tuple(parse(read.when or "true") for read in setting.reads)
     inferred = tuple(parse(hint.when) for hint in setting.inferred)
     values = _expressions(setting)
-    parsed = (applies, *good.values(), *when, *inferred, *values.values())
+    parsed = (applies, doubt, *good.values(), *when, *inferred, *values.values())
     named = {name for expression in parsed for name in expression.names} - {"value"}
-    return ParsedSetting(setting, applies, good, when, inferred, tuple(sorted(named)), values)
+    return ParsedSetting(
+        setting, applies, good, doubt, when, inferred, tuple(sorted(named)), values
+    )
 
 
 def _check_profiles(setting: Setting) -> None:
@@ -172,7 +177,7 @@ def _unknown_names(entry: ParsedSetting, entries: Mapping[str, ParsedSetting]) -
     known = {"value", *NAMES}
     if any(name.startswith("setting:") for when in entry.when for name in when.names):
         return "the condition of a place must not name another setting."
-    parsed = (entry.applies, *entry.good.values(), *entry.when, *entry.inferred)
+    parsed = (entry.applies, entry.doubt, *entry.good.values(), *entry.when, *entry.inferred)
     for expression in (*parsed, *entry.values.values()):
         for name in sorted(expression.names):
             if name.startswith("setting:"):

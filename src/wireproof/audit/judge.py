@@ -125,7 +125,9 @@ class _Judge:
         if holds and reading.unread and entry.setting.condition(self.profile) != "true":
             why = "the values read are as they should be, but others could not be read"
             return self._made(entry, instance, "unknown", why, reading)
-        return self._made(entry, instance, *_verdict(entry.setting, holds, self.profile), reading)
+        undecided = entry.doubt.holds(self._lookup(instance, reading.value))
+        verdict = _verdict(entry.setting, holds, undecided, self.profile)
+        return self._made(entry, instance, *verdict, reading)
 
     def _unread(
         self,
@@ -208,7 +210,14 @@ def _why_not(entry: ParsedSetting, instance: Instance) -> str:
     return f"{instance.label} ({names['nic.kind']}) has no adapter of its own{where}"
 
 
-def _verdict(setting: Setting, holds: bool | None, profile: Profile) -> tuple[Status, str]:
+def _verdict(
+    setting: Setting, holds: bool | None, undecided: bool | None, profile: Profile
+) -> tuple[Status, str]:
+    """``undecided``: whether the setting's doubt applies. If that is unknown, a value that is not
+    good is not wrong either.
+    """
+    if setting.doubt and not holds and (undecided or (undecided is None and holds is False)):
+        return "unknown", setting.doubt.why
     if holds is None:
         return (
             "unknown",

@@ -6,7 +6,8 @@ source could not be read is UNKNOWN.
 
 import dataclasses
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from wireproof.audit.expression import UNKNOWN, Unknown, Value
@@ -26,6 +27,7 @@ from wireproof.audit.interfaces import (
     driver_of,
     interface_kind,
     is_real,
+    listed_nics,
     manages,
     names_of,
     rate_of,
@@ -33,7 +35,6 @@ from wireproof.audit.interfaces import (
 from wireproof.audit.pci import PCI, accelerators, adapters_of, pci_devices, pci_facts
 from wireproof.audit.printed import (
     IBSTAT,
-    add_sisters,
     mlxconfig_files,
     modes_of,
     printed_files,
@@ -90,7 +91,11 @@ NAMES = {
     "nic.rate": "Gb/s; for a virtual interface, those of the adapters below it, if known",
     "nic.most": "Gb/s of the fastest link mode that it supports",
     "nic.offered": "Gb/s of the fastest link mode that both ends of its link offer",
-    "nic.sisters": "Gb/s of the fastest interface of the host with its driver and nic.most",
+    "nic.board": "PCI IDs of its adapter's model",
+    "nic.sisters": "Gb/s of the fastest interface of the host with its driver and nic.most; if"
+    " that is unknown, with its driver and nic.board",
+    "nic.uncoded": "whether its module needs no error correction by the adapter: 100GBASE-LR4 and"
+    " ER4, and modules of a single wavelength, which correct errors themselves",
     "nic.mtu": "its MTU",
     "nic.lower": "the interfaces below it: a bond's members, a VLAN's parent",
     "nic.lower_mtu": "the smallest MTU of those",
@@ -109,6 +114,8 @@ NAMES = {
     "rdma.rate": "Gb/s",
     "rdma.active": "whether its state is ACTIVE",
     "rdma.board": "the ID of its board, else the device",
+    "rdma.idle": "whether nothing shows that the port was ever used: another port of its card is"
+    " active, its interface has no address, and its link was not lost since the driver was loaded",
     "rdma.most": "Gb/s that its lanes can signal at most",
     "rdma.sisters": "Gb/s of the fastest active port of the host with its board and link layer",
 }
@@ -180,7 +187,10 @@ def _nics(facts: HostFacts) -> list[Instance]:
         )
         for nic in nics
     ]
-    add_sisters([nic.names for nic in instances], "nic", ("nic.driver", "nic.most", "nic.device"))
+    every = [nic.names for nic in instances]
+    for model in ("nic.most", "nic.board"):
+        names = [each for each in every if each.get("nic.sisters", UNKNOWN) is UNKNOWN]
+        _add_sisters(names, "nic", ("nic.driver", "nic.device", model))
     return instances
 
 
@@ -230,7 +240,10 @@ def _of_adapter(nic: Nic, facts: HostFacts) -> dict[str, Value]:
     folder = f"/sys/class/net/{nic.name}"
     numa = facts.line(f"{folder}/device/numa_node")
     cpus = facts.line(f"{folder}/device/local_cpulist")
+    uevent = facts.file(f"{folder}/device/uevent").text or ""
+    board = re.findall(r"^PCI_(?:SUBSYS_)?ID=(\S+)$", uevent, re.MULTILINE)
     return {
+        "nic.board": " ".join(board) or UNKNOWN,
         "nic.ipoib": interface_kind(nic, facts) == "ipoib",
         "nic.cpus": cpu_list(cpus) if cpus else UNKNOWN,
         "nic.numa": int(numa) if re.fullmatch(r"-?\d{1,4}", numa) else UNKNOWN,
@@ -286,8 +299,50 @@ def _rdma_ports(facts: HostFacts) -> list[Instance]:
         }
         ports.append(Instance(f"{device}:{port}", {"device": device, "port": port}, names))
     like = ("rdma.board", "rdma.layer", "rdma.active")
-    add_sisters([port_instance.names for port_instance in ports], "rdma", like)
+    _add_sisters([port_instance.names for port_instance in ports], "rdma", like)
+    _add_idle(ports, facts)
     return ports
+
+
+def _add_sisters(all_names: Sequence[dict[str, Value]], scope: str, like: Sequence[str]) -> None:
+    """Add ``SCOPE.sisters`` to the names of each instance: the fastest rate among instances with
+    the same values of ``like``, UNKNOWN if the last of them is.
+    """
+    fastest: dict[str, float] = {}
+    for names in all_names:
+        rate, key = names[f"{scope}.rate"], repr([names[name] for name in like])
+        if isinstance(rate, (int, float)):
+            fastest[key] = max(rate, fastest.get(key, 0.0))
+    for names in all_names:
+        key, known = repr([names[name] for name in like]), names[like[-1]] is not UNKNOWN
+        names[f"{scope}.sisters"] = fastest.get(key, UNKNOWN) if known else UNKNOWN
+
+
+def _add_idle(ports: Sequence[Instance], facts: HostFacts) -> None:
+    addressed = {nic.name for nic in listed_nics(facts) if nic.address}
+    active = Counter(_card(port, facts) for port in ports if port.names["rdma.active"])
+    for port in ports:
+        alone = port.names["rdma.active"] or not active[_card(port, facts)]
+        used = alone or port.names["rdma.nic"] in addressed
+        port.names["rdma.idle"] = False if used else _never_up(port, facts)
+
+
+def _card(port: Instance, facts: HostFacts) -> str:
+    """Return the PCI address of the port's card without the function, else its device."""
+    device = port.places["device"]
+    uevent = facts.file(f"/sys/class/infiniband/{device}/device/uevent").text or ""
+    slot = re.search(r"^PCI_SLOT_NAME=(\S+)\.[0-7]$", uevent, re.MULTILINE)
+    return slot[1] if slot else device
+
+
+def _never_up(port: Instance, facts: HostFacts) -> Value:
+    """Return whether the port's link was not lost since the driver was loaded. An interface whose
+    carrier never came counts at most the change to "no carrier".
+    """
+    nic, folder = port.names["rdma.nic"], "/sys/class/infiniband/{device}/ports/{port}"
+    lost = facts.line(f"{folder.format(**port.places)}/counters/link_downed")
+    changes = facts.line(f"/sys/class/net/{nic}/carrier_changes") if nic else "0"
+    return lost == "0" and changes in ("0", "1") if lost and changes else UNKNOWN
 
 
 def _rdma_driver(facts: HostFacts, device: str) -> Value:

@@ -34,6 +34,7 @@ _REDIRECTS = {2: "ReqRedir", 3: "CmpltRedir", 4: "UpstreamFwd"}
 _REDIRECTING = 0b1100
 _UNREAD = {
     "root": "is visible only to root: run the audit as root",
+    "numa": "needs NUMA nodes, which lspci did not print",
     "list": "needs the list of PCI devices, which was not read (lspci -nnvv of an archive)",
 }
 _NOT_LISTED = "is no PCI device"
@@ -202,26 +203,37 @@ def _values(address: str, devices: Sequence[PciDevice]) -> Texts:
         return dict.fromkeys(_NAMES, ("", _NOT_LISTED))
     path = _path(adapter, devices)
     texts = {**_own_values(path), **_path_values(path), **_gpu_values(path, devices)}
+    texts["numa"] = _numa_text(adapter, devices)
     missing = "root" if adapter.closed else _NO_EXPRESS
     return {name: texts.get(name, ("", missing)) for name in _NAMES}
 
 
 _NAMES = (
-    *("address", "payload", "path-payload", "read-request", "relaxed-ordering", "width"),
+    *("address", "numa", "payload", "path-payload", "read-request", "relaxed-ordering", "width"),
     *("width-most", "speed", "speed-most", "path-rate", "gpu-path", "gpu-acs"),
 )
 
 
+def _numa_text(adapter: PciDevice, devices: Sequence[PciDevice]) -> tuple[str, str]:
+    """Return -1 if only other devices have a node: ``lspci`` leaves out what the firmware does not
+    report.
+    """
+    if adapter.numa is not None:
+        return str(adapter.numa), ""
+    return ("-1", "") if any(each.numa is not None for each in devices) else ("", "numa")
+
+
 def _own_values(path: Sequence[PciDevice]) -> Texts:
-    """Return the registers of the first device. ``speed-most``: what it and its slot support."""
+    """Return the registers of the first device. ``-most``: what it and its slot support."""
     device = path[0]
     speeds = [end.speed_most for end in path[:2] if end.speed_most]
+    widths = [end.width_most for end in path[:2] if end.width_most]
     known: dict[str, object] = {
         "address": device.address,
         "payload": device.payload,
         "read-request": device.read_request,
         "width": device.width,
-        "width-most": device.width_most,
+        "width-most": min(widths, default=None),
         "speed": _GIGATRANSFERS.get(device.speed or 0),
         "speed-most": _GIGATRANSFERS.get(min(speeds, default=0)),
     }

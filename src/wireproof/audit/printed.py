@@ -340,19 +340,33 @@ _SIGNALS = re.compile(r"^LinkSpeed(?:Ext)?Supported2?:\.*(.+)$", re.MULTILINE)
 
 
 def modes_of(facts: HostFacts, nic: str) -> dict[str, Value]:
-    """Return Gb/s of the fastest link mode that the interface supports, and of the fastest that
-    both ends offer, from the output of ``ethtool NIC``.
+    """Return what the output of ``ethtool NIC`` says about link modes: Gb/s of the fastest that the
+    interface supports and of the fastest that both ends offer, and whether its module is uncoded.
     """
-    text = facts.command(("ethtool", nic)).text
-    supported, offered = _modes(text) if text else (UNKNOWN, UNKNOWN)
-    return {"nic.most": supported, "nic.offered": offered}
+    modes = _modes(facts.command(("ethtool", nic)).text or "")
+    return dict(zip(("nic.most", "nic.offered", "nic.uncoded"), modes, strict=True))
 
 
 @functools.lru_cache(maxsize=256)
-def _modes(text: str) -> tuple[Value, Value]:
+def _modes(text: str) -> tuple[Value, Value, Value]:
     supported = _rates(_SUPPORTED, text)
     both = supported & _rates(_OFFERED, text)
-    return max(supported, default=UNKNOWN), max(both, default=UNKNOWN)
+    return max(supported, default=UNKNOWN), max(both, default=UNKNOWN), _uncoded(text)
+
+
+_UNCODED = {"LR4_ER4", "LR_ER_FR", "DR"}
+"""Media of 100 Gb/s that work without Reed-Solomon code by the adapter (IEEE 802.3ba, 802.3cu)."""
+
+
+def _uncoded(text: str) -> Value:
+    """Drivers that do not know the module list the modes of all media: then it is unknown."""
+    if re.search(r"^[ \t]*Port: Direct Attach Copper$", text, re.MULTILINE):
+        return False
+    match = _SUPPORTED.search(text)
+    media = set(re.findall(r"\s100000base(\w+)/Full", match[1])) if match else set()
+    if not media or (media & _UNCODED and media - _UNCODED):
+        return UNKNOWN
+    return media <= _UNCODED
 
 
 def _rates(heading: re.Pattern[str], text: str) -> set[float]:
@@ -374,17 +388,3 @@ def signalled(facts: HostFacts, device: str, port: str) -> Value:
     widths = [int(width) for width in re.findall(r"\b(\d{1,2})X", lanes[1])] if lanes else []
     speeds = [float(speed) for speed in re.findall(r"\b(\d{1,4}(?:\.\d{1,6})?) Gbps", signals)]
     return max(widths) * max(speeds) if widths and speeds else UNKNOWN
-
-
-def add_sisters(all_names: Sequence[dict[str, Value]], scope: str, like: Sequence[str]) -> None:
-    """Add ``SCOPE.sisters`` to the names of each instance: the fastest rate among instances with
-    the same values of ``like``.
-    """
-    fastest: dict[str, float] = {}
-    for names in all_names:
-        rate, key = names[f"{scope}.rate"], repr([names[name] for name in like])
-        if isinstance(rate, (int, float)):
-            fastest[key] = max(rate, fastest.get(key, 0.0))
-    for names in all_names:
-        key = repr([names[name] for name in like])
-        names[f"{scope}.sisters"] = fastest.get(key, UNKNOWN)

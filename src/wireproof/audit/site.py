@@ -196,7 +196,7 @@ def _held(
     waivers: Sequence[tuple[Waiver, frozenset[str] | None]],
     today: datetime.date,
 ) -> AuditResult:
-    if result.status != "fail":
+    if result.status != "fail" and not (result.status == "unknown" and result.seen):
         return result
     for waiver, hosts in waivers:
         if waiver.setting != result.id or (hosts is not None and result.host not in hosts):

@@ -138,6 +138,15 @@ class SettingEffect(_SettingData, frozen=True):
         return "major" if self.high >= _MAJOR else "minor"
 
 
+class Doubt(_SettingData, frozen=True):
+    """When a value that is not good may still be right: ``when`` is a condition; ``why`` says, in a
+    sentence, what was seen and what to do.
+    """
+
+    when: str
+    why: str
+
+
 class Fix(_SettingData, frozen=True):
     """How the setting is changed.
 
@@ -173,11 +182,11 @@ class Setting(_SettingData, frozen=True):
     """One entry of the catalogue.
 
     ``good``: condition for each profile; ``any``: for profiles that are not named; ``wanted``: the
-    same as text. ``alike``: hosts of the same kind should have the same value. ``ends``: both ends
-    of a path must have the same value, whichever is right. ``documents``: tuning documents that
-    name the setting. `audit.machine` lists the names that conditions may use. ``names``: names of
-    the firmware attribute in setup menus, by manufacturer (``any``: all). ``inferred``: used if no
-    place can be read.
+    same as text. ``doubt``: when a value that is not good may be right. ``alike``: hosts of the
+    same kind should have the same value. ``ends``: both ends of a path must have the same value,
+    whichever is right. ``documents``: tuning documents that name the setting. `audit.machine` lists
+    the names that conditions may use. ``names``: names of the firmware attribute in setup menus, by
+    manufacturer (``any``: all). ``inferred``: used if no place can be read.
     """
 
     id: str
@@ -196,6 +205,7 @@ class Setting(_SettingData, frozen=True):
     applies: str = "true"
     good: dict[str, str] = msgspec.field(default_factory=dict)
     wanted: dict[str, str] = msgspec.field(default_factory=dict)
+    doubt: Doubt | None = None
     alike: bool = False
     ends: bool = False
     effect: SettingEffect = msgspec.field(default_factory=lambda: SettingEffect(on="none"))

@@ -291,15 +291,37 @@ def interrupt_facts(root: Path, addresses: Mapping[str, str]) -> list[FactFrame]
 
 def with_sysctls(root: Path, frames: Iterable[FactFrame]) -> tuple[FactFrame, ...]:
     """Return ``frames`` with the files below /proc/sys that an archive stores only in the output of
-    ``sysctl -a``. That lists all readable files, so files missing from it do not exist.
+    ``sysctl -a``.
     """
+    values = _sysctls(root)
+    return tuple(new for frame in frames for new in _of_sysctl(frame, values))
+
+
+def _sysctls(root: Path) -> dict[str, str]:
+    """Return the values of ``sysctl -a`` by their paths below /proc/sys."""
     values: dict[str, str] = {}
     for file in sorted(root.glob("sos_commands/*/sysctl_-a*")):
         for line in (_text(file) or "").splitlines():
             name, equals, value = line.partition(" = ")
             if equals:
                 values.setdefault(name.strip().translate(_AS_PATH), value)
-    return tuple(new for frame in frames for new in _of_sysctl(frame, values))
+    return values
+
+
+EVERYWHERE = (
+    *("fs/file-max", "kernel/hostname", "kernel/osrelease", "kernel/pid_max", "kernel/threads-max"),
+    *("net/core/rmem_max", "net/core/somaxconn", "net/ipv4/ip_forward", "net/ipv4/tcp_sack"),
+    *("net/ipv4/tcp_wmem", "vm/overcommit_memory", "vm/swappiness", "vm/vfs_cache_pressure"),
+)
+"""Files that every Linux since 3.10 has, from all over /proc/sys: a list without them, or a folder,
+was shortened.
+"""
+
+
+def _has_all_sysctls(root: Path) -> bool:
+    """Return whether a sysctl that the archive does not show does not exist on the host."""
+    listed, folder = _sysctls(root), root / "proc/sys"
+    return all(name in listed or (folder / name).is_file() for name in EVERYWHERE)
 
 
 _WHOLE = ("/sys/devices/system/cpu", "/sys/devices/system/node")
@@ -321,9 +343,10 @@ def as_kept(root: Path, frames: Iterable[FactFrame]) -> tuple[FactFrame, ...]:
         if frame.path == "/proc/modules" and frame.kind == "file"
         for line in frame.text.splitlines()
     }
+    sysctls = _has_all_sysctls(root)
     return tuple(
         msgspec.structs.replace(frame, status="failed", reason=UNKEPT)
-        if _is_missing(frame) and not _is_known_missing(frame.path, root, loaded)
+        if _is_missing(frame) and not _is_known_missing(frame.path, root, loaded, sysctls=sysctls)
         else frame
         for frame in frames
     )
@@ -334,11 +357,12 @@ def _is_missing(frame: FactFrame) -> bool:
     return frame.kind != "command" and (frame.status == "missing" or empty)
 
 
-def _is_known_missing(path: str, root: Path, loaded: Collection[str]) -> bool:
+def _is_known_missing(path: str, root: Path, loaded: Collection[str], *, sysctls: bool) -> bool:
+    """``sysctls``: the archive shows all files of /proc/sys."""
     if path.startswith(_MODULES):
         return _lacks_module(path, root, loaded)
     if path.startswith(_SYSCTLS):
-        return any(root.glob("sos_commands/*/sysctl_-a*")) or (root / "proc/sys/kernel").is_dir()
+        return sysctls
     return any(path.startswith(f"{whole}/") and (root / whole[1:]).is_dir() for whole in _WHOLE)
 
 

@@ -232,6 +232,7 @@ def entry_rows(setting: Setting) -> list[tuple[str, str]]:
         "range": setting.range,
         "counts where": "" if setting.applies == "true" else setting.applies,
         "should be": "; ".join(wanted),
+        "undecided if": setting.doubt.when if setting.doubt else "",
         "why": setting.why,
         "expected effect": effect_text(setting.effect),
         "changed by": _changed_by(setting),

@@ -24,7 +24,6 @@ from wireproof.audit.printed import DMIDECODE, port_info
 from wireproof.model.errors import BadInput
 from wireproof.model.record import FactFrame
 from wireproof.store.snapshot import is_snapshot, read_snapshot, write_snapshot
-from wireproof.workflow import archive
 from wireproof.workflow.archive import opened
 from wireproof.workflow.audit import AuditSpecification, audit, catalogue
 from wireproof.workflow.reporter import LoggingReporter
@@ -592,17 +591,3 @@ def test_a_port_of_an_archive_is_that_of_the_interface_with_its_guid() -> None:
         "/sys/class/infiniband/mlx5_0/device/uevent"
     )
     assert machine.facts.file("pci/mlx5_0/width").why != "was not asked for"
-
-
-@pytest.mark.parametrize(("cut", "status"), [(0, "missing"), (1, "failed")])
-def test_a_name_that_a_shortened_list_lacks_was_not_read(
-    cut: int, status: str, tmp_path: Path
-) -> None:
-    """`sysctl -a | grep net`, or its first lines, say nothing about other names."""
-    names = [name.replace("/", ".") for name in archive.EVERYWHERE]
-    file = tmp_path / "sos_commands/kernel/sysctl_-a"
-    file.parent.mkdir(parents=True)
-    file.write_text("".join(f"{name} = 1\n" for name in names[: len(names) - cut]))
-    frame = FactFrame(rank=0, kind="file", status="missing", path="/proc/sys/kernel/numa_balancing")
-    (found,) = archive.as_kept(tmp_path, [frame])
-    assert found.status == status

@@ -8,6 +8,9 @@ import pytest
 from tests.audit.test_pci import LSPCI
 from tests.audit.test_sources import IP_D_ADDRESS, answers
 
+from wireproof.model.record import FactFrame
+from wireproof.workflow import archive
+
 PRINTED = {
     "ethtool -i ens1f0.txt": "driver: mlx5_core\nbus-info: 0000:17:00.0\n",
     "ethtool_-g_ens1f0": "Pre-set maximums:\nRX:\t\t8192\nTX:\t\t8192\n"
@@ -63,3 +66,17 @@ def test_the_kernel_of_a_sosreport_is_that_of_sysctl(tmp_path: Path) -> None:
         (tmp_path / place).write_text(text)
     found = {name: status for name, _, status, _ in answers(tmp_path)}
     assert found["acpi-pad"] == "fail", "it matters only before 4.18"
+
+
+@pytest.mark.parametrize(("cut", "status"), [(0, "missing"), (1, "failed")])
+def test_a_name_that_a_shortened_list_lacks_was_not_read(
+    cut: int, status: str, tmp_path: Path
+) -> None:
+    """`sysctl -a | grep net`, or its first lines, say nothing about other names."""
+    names = [name.replace("/", ".") for name in archive.EVERYWHERE]
+    file = tmp_path / "sos_commands/kernel/sysctl_-a"
+    file.parent.mkdir(parents=True)
+    file.write_text("".join(f"{name} = 1\n" for name in names[: len(names) - cut]))
+    frame = FactFrame(rank=0, kind="file", status="missing", path="/proc/sys/kernel/numa_balancing")
+    (found,) = archive.as_kept(tmp_path, [frame])
+    assert found.status == status

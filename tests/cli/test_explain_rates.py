@@ -54,6 +54,53 @@ def test_a_time_alone_asks_for_a_size() -> None:
 
 
 @pytest.mark.parametrize(
+    ("typed", "words"),
+    [
+        ("495GB", ("495000000000 B", "461.004674 GiB", "if 2^10 is meant, write GiB")),
+        ("48,800", ("48.8 kB", "no unit: taken as bytes")),
+        ("18,560 bytes", ("18.56 kB",)),
+        ("25Gb", ("3.125 GB", "a rate needs /s")),
+        ("12,300 MB/s", ("98.4 Gb/s",)),
+        ("2,288,056 msg/s", ("2288056 messages/s",)),
+    ],
+)
+def test_amounts_and_thousands_are_read_as_documents_write_them(
+    typed: str, words: tuple[str, ...]
+) -> None:
+    done = wireproof("explain", typed)
+    assert done.returncode == 0, done.stderr
+    assert not [one for one in words if one not in done.stdout]
+
+
+def test_an_amount_over_a_link_takes_its_time() -> None:
+    found = document(wireproof("explain", "495GB", "--link", "opa100", "--size", "8", "--json"))
+    assert (found["kind"], found["bytes_per_s"]) == ("amount", None)
+    assert found["link"]["arithmetic"] == ["495000000000 B / 12391.1 MB/s = 39.95 s"]
+
+
+def test_a_share_is_that_of_the_line_rate() -> None:
+    found = document(wireproof("explain", "97.6%", "--link", "opa100", "--json"))
+    assert found["bytes_per_s"] == 12_200_000_000
+    assert found["link"]["share_of_nominal"] == pytest.approx(0.976)
+
+
+@pytest.mark.parametrize(
+    ("typed", "pointer"),
+    [
+        ("97.6%", "add the link that it is of"),
+        ("11 % lower", "'wireproof compare'"),
+        ("2.6GHz", "'wireproof explain clock-range'"),
+        ("9.6 GT/s", "--pcie gen3x16"),
+        ("9696 QPs", "'wireproof plan footprint --seen-qps'"),
+        ("3,136 cores", "'wireproof plan scale'"),
+        ("12,30 MB/s", "commas between thousands alone"),
+    ],
+)
+def test_a_number_of_another_kind_names_where_it_is_answered(typed: str, pointer: str) -> None:
+    assert pointer in one_sentence(wireproof("explain", typed))
+
+
+@pytest.mark.parametrize(
     "argv",
     [
         ("5mb/s",),

@@ -1,5 +1,5 @@
-"""``wireproof explain CODE|RATE|LINK``: what a finding means and what to do next; a rate or a time
-in every unit, compared with what a link can carry.
+"""``wireproof explain CODE|NAME|RATE|LINK``: what a finding or a name means and what to do next; a
+rate, a time or an amount in every unit, compared with what a link can carry.
 """
 
 import string
@@ -14,7 +14,7 @@ from wireproof.cli.declare import FORM, JSON, flag, link_claim, text
 
 _NUMBERS = ("+", "-", ".", *string.digits)
 OPTIONS: list[click.Parameter] = [
-    click.Argument(["words"], nargs=-1, metavar="[CODE|RATE|LINK]", shell_complete=codes),
+    click.Argument(["words"], nargs=-1, metavar="[CODE|NAME|RATE|LINK]", shell_complete=codes),
     *link_claim("show a rate or a time in per cent of this link: 10gbe, edr, opa100, ethernet:25."),
     text("--path", "tcp|rdma|...", "what carries the bytes over the link."),
     text(
@@ -32,12 +32,14 @@ OPTIONS: list[click.Parameter] = [
 @click.command("explain", params=OPTIONS)
 def command(words: tuple[str, ...], links: bool, **options: Any) -> int:
     """Say what CODE means, how it is found and what to do next: a finding, a cause, a rule of lint,
-    a setting; without CODE, list all findings.
+    a setting; without CODE, list all findings. A NAME is that of a variable, a parameter of a
+    module, an entry of a BIOS menu, a program, an adapter or a word of the field.
 
-    Of a RATE (4986.11MB/s, 39.9Gb/s), a time (1.24us) or a message rate (160Mmsg/s): the same in
-    every unit, with the arithmetic. MB is 10^6 bytes and MiB is 2^20; b is a bit and B is a byte. A
-    time is that of one message (half a round trip). With --link it is held against the line rate
-    and against what headers leave of it. Of a LINK (edr, 25gbe): what it can carry.
+    Of a RATE (4986.11MB/s, 39.9Gb/s), a time (1.24us), a message rate (160Mmsg/s) or an amount
+    (495GB): the same in every unit, with the arithmetic. MB is 10^6 bytes and MiB is 2^20; b is a
+    bit and B is a byte. A time is that of one message (half a round trip). With --link it is held
+    against the line rate and against what headers leave of it; 97.6% is then a share of the line
+    rate. Of a LINK (edr, 25gbe): what it can carry.
 
     'wireproof lint --rules' and 'wireproof audit --list' list the other codes.
     """
@@ -66,12 +68,15 @@ def _list_links() -> None:
 
 def _say_other(asked: str, options: dict[str, Any]) -> None:
     """Explain anything that is not a finding."""
+    from wireproof.verdict.catalogue import as_key, known_names
     from wireproof.workflow.convert import attainable_rate
 
     of_link = {name: options[name] for name in ("path", "mtu", "pcie")}
     if rate := attainable_rate(asked, **of_link):
         _say_units(rate, {**options, "link": asked})
-    elif asked.startswith(_NUMBERS) or any(options.values()):
+    elif any(options.values()) or (
+        asked.startswith(_NUMBERS) and as_key(asked) not in known_names()
+    ):
         _say_units(asked, options)
     else:
         _say_meaning(asked)

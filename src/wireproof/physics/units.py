@@ -16,14 +16,16 @@ from wireproof.model.quantity import ConvertedRow
 from wireproof.physics.limits import limits
 from wireproof.physics.table import PhysicsError, Table
 
-Kind = Literal["rate", "time", "messages"]
+Kind = Literal["rate", "time", "messages", "amount"]
 
 _EXACT = Context(prec=60, rounding=ROUND_HALF_EVEN)
 _DECIMALS = 6
 _LONGEST = 80
 _LARGEST_POWER = 18  # 10^18 B/s, messages/s or seconds: beyond every network
 _NUMBER = re.compile(
-    r"([+-]?)([0-9]{1,24}(?:\.[0-9]{0,24})?|\.[0-9]{1,24})([eE][+-]?[0-9]{1,3})?", re.ASCII
+    r"[+-]?(?:(?:[0-9]{1,3}(?:,[0-9]{3}){1,6}(?![0-9])|[0-9]{1,24})(?:\.[0-9]{0,24})?|\.[0-9]{1,24})"
+    r"(?:[eE][+-]?[0-9]{1,3})?",
+    re.ASCII,
 )
 _DECIMAL_PREFIX = {"": 0, "k": 3, "K": 3, "M": 6, "G": 9, "T": 12}
 _BINARY_PREFIX = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40}
@@ -42,6 +44,17 @@ _SECONDS = {
     "ns": -9,
     "nsec": -9,
 }
+_ELSEWHERE = (
+    (r"[kMG]?Hz", "a clock: 'wireproof explain clock-range' says how cores keep one"),
+    (r"GT/s", "transfers, not bytes: for PCIe give a link with its slot, as in edr --pcie gen3x16"),
+    (r"MT/s", "the rate of a memory channel, which moves 8 bytes in a transfer"),
+    (r"QPs?", "a number of queue pairs: 'wireproof plan footprint --seen-qps' judges it"),
+    (r"(nodes|cores|ranks)", "the size of a job: 'wireproof plan scale' computes with it"),
+    (r"(.* )?MTU", "a packet: 'wireproof explain mtu' says what it should be"),
+    (r"%", "a share: add the link that it is of, such as 97.6% --link opa100"),
+    (r"% .+", "a difference: 'wireproof compare A B' computes it of two results"),
+)
+"""Units of numbers that are no rate, time or amount, and where they are answered."""
 ALLOWED = (
     "bytes: B/s, kB/s, MB/s, GB/s (10^3 steps), KiB/s, MiB/s, GiB/s (2^10 steps), MBytes/sec; "
     "bits: Mb/s, Gb/s, Mbps, Gbps, Gbit/s; times: s, ms, us, usec, ns; messages: msg/s, kmsg/s, "
@@ -50,8 +63,8 @@ ALLOWED = (
 
 
 class Quantity(msgspec.Struct, frozen=True, kw_only=True):
-    """``value`` in bytes/s, seconds or messages/s by ``kind``; ``arithmetic`` leads from the text
-    to it.
+    """``value`` in bytes/s, seconds, messages/s or bytes by ``kind``; ``arithmetic`` leads from the
+    text to it.
 
     ``remark`` names the programs that print this unit but mean another.
     """
@@ -109,6 +122,11 @@ def parse_quantity(text: str) -> Quantity:
             f"{seen[:40]!r} is not a value: write a number with its unit, such as 4986.11MB/s or "
             "39.9Gb/s"
         )
+    return _with_unit(seen, *_number_and_unit(seen))
+
+
+def _number_and_unit(seen: str) -> tuple[Decimal, str]:
+    """Split ``12,300 MB/s`` into its number and its unit; commas separate thousands."""
     found = _NUMBER.match(seen)
     if found is None:
         kind = (
@@ -120,11 +138,50 @@ def parse_quantity(text: str) -> Quantity:
     unit = seen[found.end() :].strip()
     if unit[:1] in (",", "'", "_"):
         raise PhysicsError(
-            f"{seen!r}: write the number with a decimal point and no other separators, such as "
-            "4986.11MB/s"
+            f"{seen!r}: write the number with a decimal point, and commas between thousands alone,"
+            " such as 4986.11MB/s or 12,300MB/s"
         )
-    number = exact(Decimal(found.group(0)))
-    return _with_unit(seen, number, unit)
+    return exact(Decimal(found.group(0).replace(",", ""))), unit
+
+
+def parse_amount(text: str) -> Quantity | None:
+    """Parse bytes or bits: ``495GB``, ``8 KiB``, ``25Gb``, and a whole number alone as bytes; None
+    for other text.
+    """
+    seen = text.strip()
+    if len(seen) > _LONGEST or _NUMBER.match(seen) is None:
+        return None
+    number, unit = _number_and_unit(seen)
+    if not unit and number != number.to_integral_value():
+        return None
+    amount = _bytes_per_s(number, f"{unit or 'B'}/s")
+    if amount is None:
+        return None
+    if not unit:
+        remark = f"no unit: taken as bytes; a rate or a time needs its unit, such as {seen}MB/s"
+    elif unit.endswith("b"):
+        remark = f"an amount; a rate needs /s, as in {seen}/s"
+    elif unit[0] in "kKMG" and unit[1:] == "B":
+        remark = f"{unit} is taken as 10^3 steps; if 2^10 is meant, write {unit[0].upper()}iB"
+    else:
+        remark = ""
+    steps = amount[1].replace("/s", "")
+    return Quantity(
+        kind="amount", value=exact(amount[0]), text=seen, arithmetic=steps, remark=remark
+    )
+
+
+def parse_share(text: str, nominal: Decimal) -> Quantity | None:
+    """Parse ``97.6%`` of a nominal rate in bytes/s as a rate; None for other text."""
+    seen = text.strip()
+    if len(seen) > _LONGEST or _NUMBER.match(seen) is None or not seen.endswith("%"):
+        return None
+    number, unit = _number_and_unit(seen)
+    if unit != "%":
+        return None
+    value = exact(_EXACT.multiply(number, _shift(nominal, -2)))
+    line = f"{_plain(number)} % of {_plain(_shift(nominal, -6))} MB/s = {_plain(value)} B/s"
+    return Quantity(kind="rate", value=value, text=seen, arithmetic=line)
 
 
 def _with_unit(text: str, number: Decimal, unit: str) -> Quantity:
@@ -201,9 +258,32 @@ def _refusal(text: str, unit: str) -> str:
             f"{unit!r} does not say bits or bytes: write {unit[:-2]}b/s or {unit[:-2]}B/s; "
             f"allowed are {ALLOWED}"
         )
+    for pattern, answer in _ELSEWHERE:
+        if re.fullmatch(pattern, unit):
+            return f"{text!r} is {answer}"
     if re.fullmatch(r"[kKMGT]?i?[bB]", unit):
         return f"{text!r} is an amount, not a rate: add /s ({text}/s) for a rate"
     return f"unit {unit[:24]!r} is not known; allowed are {ALLOWED}"
+
+
+_AMOUNTS = (
+    ("kB", 3, "10^3"),
+    ("MB", 6, "10^6"),
+    ("GB", 9, "10^9"),
+    ("KiB", 10, "2^10"),
+    ("MiB", 20, "2^20"),
+    ("GiB", 30, "2^30"),
+)
+
+
+def amounts(value: Decimal) -> list[ConvertedRow]:
+    """Return bytes in kB to GB and KiB to GiB, from 0.001 of the unit on."""
+    rows = []
+    for label, power, shown in _AMOUNTS:
+        divisor = Decimal(int(shown.partition("^")[0])) ** power
+        if value * 1000 >= divisor:
+            rows.append(_row(label, _EXACT.divide(value, divisor), f"{_plain(value)} B / {shown}"))
+    return rows
 
 
 _LADDER = (
@@ -283,7 +363,7 @@ def goodput_of(quantity: Quantity, message_bytes: int | None) -> tuple[Decimal |
     """
     if quantity.kind == "rate":
         return quantity.value, ""
-    if message_bytes is None:
+    if message_bytes is None or quantity.kind == "amount":
         return None, ""
     size = Decimal(message_bytes)
     if quantity.kind == "messages":

@@ -8,12 +8,22 @@ import msgspec
 
 from wireproof.model.claim import Limits, LinkClaim
 from wireproof.model.errors import BadInput
-from wireproof.model.quantity import Converted, ConvertedRow, LinkShares
+from wireproof.model.quantity import Converted, ConvertedRow, LinkShares, short_time
 from wireproof.physics import limits
 from wireproof.physics.bounds import bounds_of
 from wireproof.physics.rails import claim_of_rails
 from wireproof.physics.table import link_from_name, link_names
-from wireproof.physics.units import Quantity, goodput_of, parse_quantity, rates, shares, times
+from wireproof.physics.units import (
+    Quantity,
+    amounts,
+    goodput_of,
+    parse_amount,
+    parse_quantity,
+    parse_share,
+    rates,
+    shares,
+    times,
+)
 from wireproof.settings.sizes import parse_size
 
 _ROUNDED = 1.0005  # a typed rate has few digits
@@ -44,12 +54,14 @@ def convert(
     mtu: int | None = None,
     pcie: str = "",
 ) -> Converted:
-    """Convert ``value`` as typed: ``39.9Gb/s``, ``1.24us``, ``160Mmsg/s``. Raises ``BadInput``."""
-    quantity = parse_quantity(value)
+    """Convert ``value`` as typed: ``39.9Gb/s``, ``1.24us``, ``160Mmsg/s``, ``495GB``, ``97.6%`` of
+    a link. Raises ``BadInput``.
+    """
     message_bytes = parse_size(size) if size is not None else None
     if message_bytes == 0:
         raise BadInput("a message of 0 bytes carries nothing: give a --size of 1 or more.")
     claim = claim_of_rails(link, path=path, mtu=mtu, pcie=pcie) if link else None
+    quantity = _quantity(value, claim)
     rate, step = goodput_of(quantity, message_bytes)
     return Converted(
         value=quantity.text,
@@ -63,7 +75,14 @@ def convert(
     )
 
 
+def _quantity(value: str, link: LinkClaim | None) -> Quantity:
+    share = parse_share(value, Decimal(link.line_rate) / 8) if link and link.line_rate else None
+    return share or parse_amount(value) or parse_quantity(value)
+
+
 def _rows(quantity: Quantity, rate: Decimal | None) -> list[ConvertedRow]:
+    if quantity.kind == "amount":
+        return amounts(quantity.value)
     rows = times(quantity.value) if quantity.kind == "time" else []
     return rows if rate is None else [*rows, *rates(rate)]
 
@@ -82,8 +101,20 @@ def _held(quantity: Quantity, rate: Decimal | None, link: LinkClaim, size: int) 
     if rate is not None:
         return _shares(rate, link, link_limits, warnings)
     return LinkShares(
-        kind=link.kind, derivation=list(link_limits.derivation), arithmetic=[], warnings=warnings
+        kind=link.kind,
+        derivation=list(link_limits.derivation),
+        arithmetic=_carried(quantity, link_limits),
+        warnings=warnings,
     )
+
+
+def _carried(quantity: Quantity, link_limits: Limits) -> list[str]:
+    """Return how long the link takes for an amount at its attainable rate."""
+    most = link_limits.attainable_bytes_per_s
+    if quantity.kind != "amount" or not most:
+        return []
+    seconds = float(quantity.value) / most
+    return [f"{quantity.value:f} B / {most / 1e6:.6g} MB/s = {short_time(1e9 * seconds)}"]
 
 
 def _shares(rate: Decimal, link: LinkClaim, link_limits: Limits, warnings: list[str]) -> LinkShares:

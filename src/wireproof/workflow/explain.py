@@ -11,17 +11,20 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from wireproof.model.errors import BadInput
-from wireproof.verdict.catalogue import CatalogueEntry, causes, findings, known_names
+from wireproof.verdict.catalogue import CatalogueEntry, as_key, causes, findings, known_names
 
 if TYPE_CHECKING:
     from wireproof.lint.rule import Rule
     from wireproof.model.finding import LintFinding
     from wireproof.model.setting import Setting
+    from wireproof.verdict.catalogue import KnownName
     from wireproof.workflow.documents.lists import Explanations
 
 
 _NEAR = 3
 _MOST_ALIKE = 5
+_SHORTEST = 7
+"""Letters of a word that may stand for the whole entry of a menu."""
 _OF_PATHS = ("devices", "system", "link", "cpu")
 """Words of too many codes."""
 _SYSCTLS = "/proc/sys/"
@@ -50,7 +53,7 @@ def explain(code: str) -> list[Explanation]:
     calls so (``krcvqs``, ``PSM3_RDMA``, ``vm.swappiness``, ``C1E Autopromote``). Raises
     ``BadInput`` with similar names.
     """
-    key = code.strip().lower().replace("_", "-")
+    key = as_key(code)
     if entry := findings().get(key):  # no cause, rule or setting has the code of a finding
         return [_of_finding(entry, None)]
     from wireproof.lint.rules import rules as lint_rules
@@ -68,8 +71,8 @@ def explain(code: str) -> list[Explanation]:
         found = [_of_setting(setting) for setting in _known_as(code.strip(), settings.values())]
     if not found:
         found = _as_variable(code.strip()) or _knob(code.strip())
-    if not found and (name := known_names().get(key)):
-        found = [_of_finding(name, None)]
+    if name := known_names().get(key):
+        found.insert(0, _of_name(name, found))
     if not (found := found or _with_word(key)):
         raise BadInput(_unknown(code, key, names()))
     return found
@@ -79,11 +82,23 @@ def _with_word(word: str) -> list[Explanation]:
     """Return all entries with the word in their code, such as ``hfi1``; of many only the titles."""
     if word in _OF_PATHS:
         return []
-    codes = [code for code in names() if f"-{word}-" in f"-{code}-"]
+    codes = _codes_with(word)
     found = [one for code in codes for one in explain(code)]
     if len(found) <= _MOST_ALIKE:
         return found
     return [dataclasses.replace(one, paragraphs=()) for one in found]
+
+
+def _codes_with(word: str) -> list[str]:
+    return [code for code in names() if f"-{word}-" in f"-{code}-"]
+
+
+def _of_name(name: KnownName, others: Sequence[Explanation]) -> Explanation:
+    """Return the explanation of a name; without other entries, with the codes that contain it."""
+    explained = _of_finding(name, None)
+    codes = [] if others else _codes_with(as_key(name.code))
+    more = [*_listed("See also", codes), ("Source", name.source)]
+    return dataclasses.replace(explained, paragraphs=(*explained.paragraphs, *more))
 
 
 def _as_variable(name: str) -> list[Explanation]:
@@ -143,13 +158,32 @@ def _studies(name: str) -> Iterator[tuple[str, str]]:
 
 
 def _known_as(name: str, settings: Iterable[Setting]) -> list[Setting]:
-    """Return the settings whose source or target has this name, or else a word of it."""
+    """Return the settings whose source or target has this name, or else a word of it, or else the
+    settings whose entry in a menu begins so.
+    """
     key, known = name.casefold(), list(settings)
     for names_of in (_names_of, _words_of):
-        found = [setting for setting in known if key in map(str.casefold, names_of(setting))]
+        found = [setting for setting in known if any(_is(key, one) for one in names_of(setting))]
         if found and (names_of is _names_of or len(found) <= _MOST_ALIKE):
             return found[:_MOST_ALIKE]
-    return []
+    return [setting for setting in known if _in_menu(_letters(key), setting)][:_MOST_ALIKE]
+
+
+def _letters(name: str) -> str:
+    return re.sub(r"[^a-z0-9]|\(r\)|\bintel\b", "", name.casefold())
+
+
+def _in_menu(letters: str, setting: Setting) -> bool:
+    entries = [name for names in setting.names.values() for name in names]
+    return len(letters) > _SHORTEST and any(_letters(one).startswith(letters) for one in entries)
+
+
+def _is(key: str, known: str) -> bool:
+    """Return whether ``key`` is the name, or a path in which a device stands for ``{nic}``."""
+    if key == known.casefold() or "{" not in known or not key.startswith("/"):
+        return key == known.casefold()
+    parts = re.split(r"\{\w+\}", known.casefold())
+    return re.fullmatch("[^/]+".join(map(re.escape, parts)), key) is not None
 
 
 def _names_of(setting: Setting) -> Iterator[str]:
@@ -202,7 +236,7 @@ def names() -> list[str]:
 
 
 def _unknown(code: str, key: str, names: Sequence[str]) -> str:
-    near = get_close_matches(key, dict.fromkeys(names), n=_NEAR, cutoff=0.4)
+    near = get_close_matches(key, dict.fromkeys((*names, *known_names())), n=_NEAR, cutoff=0.4)
     hint = (
         f"did you mean {', '.join(near)}?"
         if near

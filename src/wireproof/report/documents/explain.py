@@ -47,7 +47,7 @@ def conversion_document(found: Converted) -> Document:
     first, *more = found.arithmetic or [found.value]
     rows = tuple(Row((row.text, row.arithmetic)) for row in found.rows)
     parts: list[Part] = [*map(Text, more), Table(_ROWS, rows, most=len(rows))]
-    if found.bytes_per_s is None:
+    if found.bytes_per_s is None and found.kind != "amount":
         words = "give --size BYTES for the goodput of one message in this time or at this rate"
         parts.append(Text(words))
     parts += [Text(f"note: {found.remark}")] if found.remark else []

@@ -13,8 +13,8 @@ from wireproof.model.site import packaged
 if TYPE_CHECKING:
     from wireproof.locate.causes.rules import CauseRule
 
-__all__ = ["CATALOGUE", "ENGINE", "CatalogueEntry", "causes", "code_of", "entries_of"]
-__all__ += ["findings", "known_names", "severity_of"]
+__all__ = ["CATALOGUE", "ENGINE", "CatalogueEntry", "KnownName", "as_key", "causes", "code_of"]
+__all__ += ["entries_of", "findings", "known_names", "severity_of"]
 
 
 # --- Which finding each error code of a run becomes. A contract test compares this table with the
@@ -94,6 +94,12 @@ class CatalogueEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     next_action: str
 
 
+class KnownName(CatalogueEntry, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A name that people ask for. ``source``: the manual or source code that says so."""
+
+    source: str
+
+
 _FINDINGS = "findings.md"
 _NAMES = "names.toml"
 _ENTRY = re.compile(
@@ -151,17 +157,22 @@ def findings() -> dict[str, CatalogueEntry]:
     return entries
 
 
-def known_names() -> dict[str, CatalogueEntry]:
+def known_names() -> dict[str, KnownName]:
     """Return names that are no finding, setting or rule but that people ask for, by spelling."""
     from wireproof.model.toml import read_toml
 
     tree = read_toml(packaged(__name__, _NAMES), _NAMES)
-    rows = msgspec.convert(tree["name"], list[CatalogueEntry])
+    rows = msgspec.convert(tree["name"], list[KnownName])
     return {
-        spelling.lower().replace("_", "-"): msgspec.structs.replace(row, code=spelling)
+        as_key(spelling): msgspec.structs.replace(row, code=spelling)
         for row in rows
         for spelling in row.code.split("|")
     }
+
+
+def as_key(name: str) -> str:
+    """Return a code or a name as the catalogues list it."""
+    return "-".join(name.lower().replace("_", "-").split())
 
 
 def causes() -> dict[str, CatalogueEntry]:

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from wireproof.adapters import read
-from wireproof.model.series import Series
+from wireproof.model.series import IN_GPU, Series
 
 
 def one(data: bytes) -> Series:
@@ -64,3 +64,15 @@ def test_a_cut_json_document_has_no_points() -> None:
         series = one(text[:cut].encode())
         assert not series.complete
         assert not series.points
+
+
+def test_a_buffer_in_a_gpu_is_noted() -> None:
+    results = {"MsgSize": 65536, "n_iterations": 5000, "BW_average": 40.1, "MsgRate": 0.076485}
+    for name, value, noted in (
+        ("cuda_device", 0, True),
+        ("Use_ROCm_memory", "ON", True),
+        ("Use_ROCm_memory", "OFF", False),
+    ):
+        info = {"test": "RDMA_Write_BW_Test", "Device": "mlx5_0", name: value}
+        series = one(json.dumps({"test_info": info, "results": results}, indent=0).encode())
+        assert any(IN_GPU in note for note in series.notes) == noted, (name, value)

@@ -120,3 +120,14 @@ def test_processes_of_a_larger_job_may_share_a_host(pairs: int) -> None:
     assert judge_series(slow, claim_from_text("hdr100")).verdict == "fail", "no memory is so slow"
     alone = msgspec.structs.replace(idle, notes=[])
     assert judge_series(alone, claim_from_text("hdr100")).verdict == "fail"
+
+
+@pytest.mark.parametrize(
+    ("where", "verdict"), [("DEVICE (D)", "inconclusive"), ("HOST (H)", "fail")]
+)
+def test_a_buffer_in_a_gpu_is_no_fault_of_the_link(where: str, verdict: str) -> None:
+    notes = [f"Buffer on {where}", "Buffer on HOST (H)"]
+    slow = judge_series(flat(310.0, notes=notes), claim_from_text("fdr"))
+    late = judge_series(pingpong(wire_times(23.0, 4200), notes=notes), claim_from_text("fdr"))
+    assert (slow.verdict, late.verdict) == (verdict, verdict)
+    assert codes(late, verdict) >= {"slow-start"}

@@ -116,6 +116,13 @@ def test_the_rounding_of_few_messages_per_second_is_no_doubt_about_the_unit() ->
     assert only(text + row + "-" * 40 + "\n", "roce25").verdict == "pass"
 
 
+def test_a_buffer_in_a_gpu_is_no_fault_of_the_link() -> None:
+    text = perftest(5100.0, 5100.0 * 2**20)
+    assert only(text, "edr").verdict == "fail"
+    above = "initializing CUDA\ncuMemAlloc() of a 131072 bytes GPU buffer\n"
+    assert only(above + text, "edr").verdict == "inconclusive"
+
+
 def test_megabytes_under_a_heading_of_gigabits_are_a_doubt_and_not_off_wire() -> None:
     found = only(perftest(11758.0, 11758.0 * 2**20, unit="Gb/sec"), "edr")
     assert (found.verdict, found.proof) == ("inconclusive", "unproven")

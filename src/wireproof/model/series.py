@@ -44,6 +44,8 @@ class ToolRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 SOFTWARE = "software: "
 """Prefix of a note that names the MPI, the system or its kernel."""
+IN_GPU = "Buffer on DEVICE"
+"""In a note if a buffer is in the memory of a GPU."""
 ONE_HOST = "launched on one host: "
 """Prefix of a note with the launch option that places all ranks on one host."""
 

@@ -28,7 +28,7 @@ from wireproof.adapters.rows import (
     whole,
 )
 from wireproof.model.quantity import counted
-from wireproof.model.series import Series, SeriesPoint
+from wireproof.model.series import IN_GPU, Series, SeriesPoint
 
 __all__ = ["ADAPTER"]
 
@@ -50,6 +50,7 @@ _GRAVE = re.compile(
     r"Completion with error|Failed status|Terminated\b|Killed\b|Received \d{1,9} times"
 )
 _CLOCKS = ("Conflicting CPU frequency", "measured timestamp frequency")
+_GPU = (" GPU buffer", "ROCm Device with ID")
 _SAMPLE = re.compile(r"^\s*(?:\d{1,9}, [\d.e+-]{1,20}|#, \w{1,8}|-{5,}|)\s*$")
 _COUNTER = re.compile(r"^\s*(\w{2,40})=(\d{1,20})\s*$")
 _TITLE_SIGN = (
@@ -192,7 +193,7 @@ def _state(page: Page, rows: Rows, block: Block, closed: bool, troubles: list[st
 
 def _command(page: Page, start: int) -> tuple[str, str]:
     """Return (program, its options) of the nearest command line above."""
-    for index in range(start - 1, max(-1, start - _BEFORE), -1):
+    for index in range(start - 1, max(-1, start - 10), -1):
         line = page.lines[index]
         if HEADING.search(line) or TITLE.search(line):
             break
@@ -210,7 +211,9 @@ def _notes(page: Page, start: int, block: Block, unit: str, odd: int, after: int
         notes.append(f"local and remote address are one: both ranks are on {block.hosts()[0]}")
     if odd:
         notes.append(f"{counted(odd, 'row')} left out: zero, or not a possible number")
-    around = page.lines[max(0, start - 10) : after]
+    around = page.lines[max(0, start - _BEFORE) : after]
+    if any(said in line for line in around for said in _GPU):
+        notes.append(IN_GPU)
     if any(said in line for line in around for said in _CLOCKS):
         notes.append(
             "the program found conflicting processor frequencies: all its times may be off by "

@@ -12,7 +12,7 @@ from wireproof.adapters.page import Page
 from wireproof.adapters.perftest.benchmarks import test_of
 from wireproof.adapters.registry import Benchmark, Parsed
 from wireproof.adapters.rows import times, whole
-from wireproof.model.series import Series, SeriesPoint
+from wireproof.model.series import IN_GPU, Series, SeriesPoint
 
 DOCUMENT = re.compile(r'"test_info" ?: ?\{')
 _TEST = re.compile(
@@ -31,6 +31,7 @@ _NAMED = (
     "Link_type",
     "rdma_cm_QPs",
 )
+_GPU = ("cuda_device", "musa_device", "Use_ROCm_memory", "Use_MUSA_memory")
 _MICRO = {"t_min": "min", "t_max": "max", "t_avg": "avg", "t_stdev": "stdev"}
 
 
@@ -137,6 +138,8 @@ def parse_document(page: Page, start: int) -> Parsed:
     notes = [
         f"{name.replace('_', ' ')}: {text(str(info[name]))}" for name in _NAMED if name in info
     ]
+    if any(info.get(name) not in (None, "OFF") for name in _GPU):
+        notes.append(IN_GPU)
     window = _window(info) if "bandwidth" in test.metric else None
     last = min(document.after, len(page.lines))
     return Parsed(

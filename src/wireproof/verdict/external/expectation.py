@@ -8,6 +8,7 @@ import math
 from wireproof.model.claim import LinkClaim
 from wireproof.model.finding import Evidence, Severity
 from wireproof.model.quantity import short_time, size, throughput
+from wireproof.model.series import IN_GPU, Series
 from wireproof.physics.bounds import (
     FILL_BYTES,
     HANDSHAKE,
@@ -189,6 +190,8 @@ def _start_excused(case: Case, bounds: CurveBounds, times_usual: float) -> str:
     """Return why a slow start is only a doubt, or "" if nothing excuses it."""
     if over_fabric(bounds.link):
         return "IP over a fabric is as slow as its settings"
+    if _in_gpu(case.series):
+        return "a buffer is in a GPU, which small messages are copied from"
     if times_usual <= _BARELY:
         return "so small a delay may come from the processors"
     return _of_few(case) or scattered(case)
@@ -246,6 +249,8 @@ def allowance(case: Case, bounds: CurveBounds, shares: list[float], row: CurveRo
         return few
     if series.tool == "nccl_tests" and reached >= _GPUS:
         return "the path between GPU and adapter may be the bottleneck"
+    if _in_gpu(series):
+        return "a buffer is in a GPU, whose path to the adapter may be the bottleneck"
     if case.unit_wrong:
         return "its unit is in doubt"
     if idle_beside(series) and row.goodput >= _MEMORY:
@@ -254,6 +259,10 @@ def allowance(case: Case, bounds: CurveBounds, shares: list[float], row: CurveRo
         return "UDP sends at the rate that was requested, not at the link's"
     known = bounds.excuse(reached, _share(case), one_pair=series.pairs == 1)
     return known or _of_pattern(case, bounds, row, reached) or _uneven(case, shares)
+
+
+def _in_gpu(series: Series) -> bool:
+    return any(IN_GPU in note for note in series.notes)
 
 
 def _of_pattern(case: Case, bounds: CurveBounds, row: CurveRow, reached: float) -> str:

@@ -27,8 +27,7 @@ from benchmarks.row import certain
 from benchmarks.setting import Setting
 from wireproof.audit.catalogue import requests, requests_of_instances
 from wireproof.audit.machine import Instance
-from wireproof.instrument.facts import collect
-from wireproof.instrument.plan_text import write_requests
+from wireproof.instrument.plan_text import collect, write_requests
 from wireproof.launch.engines import find_engine
 from wireproof.model.record import FactFrame
 from wireproof.store.snapshot import write_snapshot

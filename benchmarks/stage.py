@@ -23,7 +23,7 @@ from wireproof.instrument.measure import measure
 from wireproof.launch.command import prepare, provenance
 from wireproof.launch.engines import MpiInstall, find_program
 from wireproof.launch.mpi.environment import effective
-from wireproof.launch.request import LaunchCommand
+from wireproof.launch.registry import LaunchCommand
 from wireproof.model.claim import Claim, HostClaim
 from wireproof.model.errors import CouldNotMeasure
 from wireproof.model.plan import Plan, Point, Policy, RankPlace, Transport, WitnessPolicy

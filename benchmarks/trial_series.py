@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from wireproof.experiment.design import ALPHA, Design, against_base, is_look, level
-from wireproof.experiment.trial import compared
+from wireproof.experiment.effects import compared
 from wireproof.model.experiment import Answer, Metric, TrialRun
 
 __all__ = ["World", "answers", "conclude", "design_of"]

@@ -14,7 +14,7 @@ from wireproof.audit.catalogue import requests
 from wireproof.audit.facts import HostFacts
 from wireproof.audit.judge import judge_machine, judge_machines
 from wireproof.audit.machine import machine_of
-from wireproof.instrument.facts import collect
+from wireproof.instrument.plan_text import collect
 from wireproof.launch.engines import find_engine
 from wireproof.model.record import FactFrame
 from wireproof.store.snapshot import read_snapshot, write_snapshot

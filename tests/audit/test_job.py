@@ -10,7 +10,7 @@ from tests.truth.audit_runs import base
 from wireproof.audit.facts import WHOSE
 from wireproof.audit.judge import judge_machine
 from wireproof.audit.machine import machine_of
-from wireproof.instrument.facts import Collected
+from wireproof.instrument.plan_text import Collected
 from wireproof.model.record import FactFrame
 from wireproof.workflow.audit import catalogue
 from wireproof.workflow.job_facts import of_ranks, with_job

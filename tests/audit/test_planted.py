@@ -18,7 +18,7 @@ from wireproof.audit.facts import HostFacts
 from wireproof.audit.interrupts import AFFINITIES
 from wireproof.audit.judge import judge_machines
 from wireproof.audit.machine import machine_of
-from wireproof.instrument.facts import Collected
+from wireproof.instrument.plan_text import Collected
 from wireproof.model.plan import FactRequest
 from wireproof.model.setting import AuditResult
 from wireproof.report.failing import unread

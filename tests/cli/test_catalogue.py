@@ -12,8 +12,7 @@ from tests.cli.verb import document, one_sentence, wireproof
 
 from wireproof.analysis.catalogue import by_driver
 from wireproof.analysis.pfc import by_driver as pauses_of
-from wireproof.lint.check import lint_text
-from wireproof.lint.fix import repaired
+from wireproof.lint.check import lint_text, repaired
 from wireproof.locate.causes.rules import rules as causes
 from wireproof.model.errors import BadInput
 from wireproof.model.site import HEADS, site_texts, use_site

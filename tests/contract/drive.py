@@ -16,7 +16,7 @@ from pathlib import Path
 
 from wireproof.instrument.measure import Recording, measure
 from wireproof.launch.command import provenance
-from wireproof.launch.request import LaunchCommand
+from wireproof.launch.registry import LaunchCommand
 from wireproof.model.claim import Claim, HostClaim
 from wireproof.model.plan import Plan, Point, RankPlace, Transport
 from wireproof.model.record import Frame, PointRecord

@@ -18,8 +18,15 @@ from wireproof.launch.engines import EngineChoice, Family, MpiInstall
 from wireproof.launch.known import MPIS, SCHEDULERS
 from wireproof.launch.mpi.discovery import FAMILIES
 from wireproof.launch.mpi.identify import family_of_launcher, family_of_library
-from wireproof.launch.registry import Allocation, Mpi, Registry, Scheduler
-from wireproof.launch.request import LaunchCommand, LaunchRequest, Starter
+from wireproof.launch.registry import (
+    Allocation,
+    LaunchCommand,
+    LaunchRequest,
+    Mpi,
+    Registry,
+    Scheduler,
+    Starter,
+)
 from wireproof.settings.options import MPI_NAMES
 
 LAUNCH = Path(wireproof.launch.__file__).parent
@@ -102,7 +109,7 @@ def test_a_scheduler_of_somebody_elses_is_one_record(monkeypatch: pytest.MonkeyP
 _NAMES = {one.name for one in (*MPI_RECORDS, *SCHEDULER_RECORDS)}
 _ELSEWHERE = {"lint", "adapters", "lab", "settings"}
 """They read what people write to schedulers and MPIs, or are one of their own."""
-_OPTION = "cli/delivery.py"
+_OPTION = "cli/options.py"
 """It leaves out the option ``--slurm``."""
 
 

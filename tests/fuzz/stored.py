@@ -451,7 +451,7 @@ def try_supportconfig(data: bytes) -> str:
     from wireproof.workflow.reporter import LoggingReporter
 
     def collected(argv_of: dict[str, list[str]], wanted: Any) -> list[Any]:
-        from wireproof.instrument.facts import Collected
+        from wireproof.instrument.plan_text import Collected
 
         ((host, argv),) = argv_of.items()
         root = Path(argv[-1])
@@ -562,7 +562,7 @@ def damaged_recipe(choice: random.Random) -> bytes:
 
 
 def try_recipe(data: bytes) -> str:
-    from wireproof.lint.kinds import KINDS
+    from wireproof.lint.rule import KINDS
     from wireproof.report.names import clean
     from wireproof.workflow.lint import Filter
 

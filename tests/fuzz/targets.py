@@ -117,7 +117,7 @@ def _judged(run: Run, *, page: bool) -> str:
     from wireproof.cli.console import envelope_text
     from wireproof.locate.causes.explain import explain
     from wireproof.locate.confirm.conclude import conclude
-    from wireproof.locate.from_run import samples_of
+    from wireproof.locate.samples import samples_of
     from wireproof.locate.screen.sweep import screen
     from wireproof.model.claim import Criteria
     from wireproof.report.json.result import document_of

@@ -16,9 +16,8 @@ from wireproof.report.text.document import document_text
 from wireproof.settings.options import Options
 from wireproof.workflow.reporter import LoggingReporter
 from wireproof.workflow.target.target import lab_target
-from wireproof.workflow.tune.apply import apply, confirm, revert, status
+from wireproof.workflow.tune.apply import apply, confirm, revert, standing_on, status
 from wireproof.workflow.tune.plan import PlanSpecification, plan
-from wireproof.workflow.tune.verify import standing_on
 
 pytestmark = [pytest.mark.netns, pytest.mark.engine]
 

@@ -11,7 +11,7 @@ from wireproof.instrument.measure import Outcome, Recording, measure
 from wireproof.launch.command import prepare, provenance
 from wireproof.launch.engines import MpiInstall
 from wireproof.launch.mpi.discovery import choose_mpi
-from wireproof.launch.request import LaunchCommand
+from wireproof.launch.registry import LaunchCommand
 from wireproof.model.claim import Claim, HostClaim
 from wireproof.model.plan import Plan, Point, Policy, RankPlace, Transport
 

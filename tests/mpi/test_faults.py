@@ -20,7 +20,7 @@ from tests.mpi.mpis import EVERY_MPI, QUICK, ROOT, TWO_QUICK_MPIS, install_of, r
 
 from wireproof.instrument import measure as instrument
 from wireproof.launch.command import prepare
-from wireproof.launch.request import LaunchCommand
+from wireproof.launch.registry import LaunchCommand
 from wireproof.model.plan import Policy
 from wireproof.model.record import Frame, Host, PointRecord
 from wireproof.store.load import load_run

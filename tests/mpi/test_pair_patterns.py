@@ -11,7 +11,7 @@ import pytest
 from tests.mpi.mpis import EVERY_MPI, install_of, run
 
 from wireproof.launch.command import prepare
-from wireproof.launch.request import LaunchCommand
+from wireproof.launch.registry import LaunchCommand
 from wireproof.model.plan import Point, Policy
 from wireproof.model.record import PointRecord
 

@@ -7,10 +7,8 @@ import string
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from wireproof.lint.check import lint_text
-from wireproof.lint.fix import fixed, repaired
-from wireproof.lint.kinds import KINDS
-from wireproof.lint.rule import Recipe
+from wireproof.lint.check import fixed, lint_text, repaired
+from wireproof.lint.rule import KINDS, Recipe
 from wireproof.lint.shell import commands
 
 PIECES = [

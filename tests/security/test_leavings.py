@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from wireproof.cli.console import Console
-from wireproof.cli.delivery import deliver
+from wireproof.cli.options import deliver
 from wireproof.instrument import process
 from wireproof.instrument.ending import Ending, classify
 from wireproof.instrument.measure import Outcome, _candidates

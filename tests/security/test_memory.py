@@ -19,8 +19,7 @@ from tests.security.memory import within_1_gib
 from tests.unit.test_history import entry
 
 import wireproof
-from wireproof.model.errors import BadInput
-from wireproof.model.json_reader import LARGEST_DECODED, decode_json, memory_of
+from wireproof.model.errors import LARGEST_DECODED, BadInput, decode_json, memory_of
 from wireproof.store import history
 from wireproof.store.load import FRAMES, load_document, load_frames
 from wireproof.store.result import read_fabrics, read_result

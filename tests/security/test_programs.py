@@ -72,7 +72,7 @@ def test_what_is_started_has_an_absolute_path_and_a_path_without_relative_folder
 API = """
 import contextlib, pathlib, sys
 from wireproof.launch.fanout import facts_by_host, reachable
-from wireproof.launch.schedulers.slurm_options import find_slurm
+from wireproof.launch.schedulers.slurm_commands import find_slurm
 from wireproof.files.programs import find_tool
 from wireproof.model.errors import WireproofError
 from wireproof.workflow import doctor

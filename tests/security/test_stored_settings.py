@@ -325,8 +325,8 @@ def test_no_relative_folder_is_searched_for_programs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """No program is searched for in a relative folder."""
+    from wireproof.launch.command import find_tool
     from wireproof.launch.mpi.discovery import find_mpis
-    from wireproof.launch.program import find_tool
     from wireproof.workflow.dossier.signature import check_signer
 
     _program(tmp_path, "mpiexec")

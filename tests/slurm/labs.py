@@ -16,8 +16,7 @@ from wireproof.instrument.measure import OnFrame, Outcome, Recording, measure
 from wireproof.lab.cluster import Lab, up
 from wireproof.lab.slurm import LabSlurm, Partition, slurm_up
 from wireproof.launch.command import engine_for, provenance
-from wireproof.launch.registry import Allocation
-from wireproof.launch.request import LaunchCommand, LaunchRequest
+from wireproof.launch.registry import Allocation, LaunchCommand, LaunchRequest
 from wireproof.model.claim import Claim, HostClaim
 from wireproof.model.errors import LabError
 from wireproof.model.plan import Plan, Point, Policy, RankPlace, Transport

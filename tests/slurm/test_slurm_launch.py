@@ -18,16 +18,15 @@ from wireproof.instrument.measure import Outcome
 from wireproof.instrument.plan_text import write_plan
 from wireproof.launch.command import build_command, engine_for
 from wireproof.launch.known import current
-from wireproof.launch.registry import Allocation
-from wireproof.launch.request import LaunchRequest, Starter
+from wireproof.launch.registry import Allocation, LaunchRequest, Starter
 from wireproof.launch.schedulers.slurm import slurm
-from wireproof.launch.schedulers.slurm_job import JobRequest, batch_script, job_ended
-from wireproof.launch.schedulers.slurm_options import (
+from wireproof.launch.schedulers.slurm_commands import (
     find_slurm,
     request_with,
     slurm_options,
     slurm_requests,
 )
+from wireproof.launch.schedulers.slurm_job import JobRequest, batch_script, job_ended
 from wireproof.model.frames import FrameReader
 from wireproof.model.plan import Plan, Point, Transport
 from wireproof.model.record import Frame, Host, PointRecord

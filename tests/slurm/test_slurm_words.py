@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wireproof.launch.engines import EngineChoice, MpiInstall
-from wireproof.launch.request import LaunchRequest
+from wireproof.launch.registry import LaunchRequest
 from wireproof.launch.schedulers.slurm import slurm
-from wireproof.launch.schedulers.slurm_options import (
+from wireproof.launch.schedulers.slurm_commands import (
     SlurmFound,
     parse_plugins,
     request_with,

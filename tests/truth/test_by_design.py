@@ -8,7 +8,7 @@ import pytest
 from tests.synthetic import lab, run_of
 
 from wireproof.locate.confirm.conclude import conclude
-from wireproof.locate.from_run import samples_of
+from wireproof.locate.samples import samples_of
 from wireproof.locate.screen.sweep import screen
 from wireproof.model.finding import Judgement
 from wireproof.model.located import Attachment, Cable, Fabric, Located

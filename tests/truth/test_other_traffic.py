@@ -11,7 +11,7 @@ from tests.changed_runs import set_
 from tests.synthetic import World, lab, link_of, run_of
 
 from wireproof.locate.confirm.conclude import conclude
-from wireproof.locate.from_run import samples_of
+from wireproof.locate.samples import samples_of
 from wireproof.locate.screen.sweep import screen
 from wireproof.model.finding import Finding, Judgement
 from wireproof.model.record import QuietWindows

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from wireproof.audit.facts import HostFacts
-from wireproof.instrument.facts import without_secrets
+from wireproof.instrument.plan_text import without_secrets
 from wireproof.model.record import FactFrame
 from wireproof.tune.settings_files import boot_files, mtus_in, overruled, unread, written_in
 

@@ -33,7 +33,7 @@ from benchmarks.stage import rival_argv
 from benchmarks.table import as_json, as_text, decisions
 from benchmarks.truth import compare_world, world_of
 
-from wireproof.launch.request import LaunchCommand
+from wireproof.launch.registry import LaunchCommand
 from wireproof.model.errors import CouldNotMeasure
 from wireproof.model.topology import Fault, Network, Topology
 from wireproof.plan.sweep import SIZES

@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.dossiers import dossier_of, refused, resealed, resumed, verified
 
-from wireproof.cli.delivery import ended
+from wireproof.cli.options import ended
 from wireproof.model.claim import Criteria
 from wireproof.model.dossier import KNOWN, Agreed, Dossier
 from wireproof.model.errors import BadInput

@@ -11,8 +11,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wireproof.experiment.course import Bench, Experiment, carry_out
-from wireproof.experiment.design import Contrast, Design, TrialPlace, least_rounds
+from wireproof.experiment.design import (
+    Bench,
+    Contrast,
+    Design,
+    Experiment,
+    TrialPlace,
+    carry_out,
+    least_rounds,
+)
 from wireproof.experiment.effects import Trial, chance_of, effects
 from wireproof.locate.significance import holm
 from wireproof.model.errors import CouldNotMeasure, WireproofError

@@ -15,7 +15,7 @@ from tests.gate_results import NOW, asked, stored
 from tests.synthetic import World, lab, run_of
 
 from wireproof.locate.confirm.conclude import conclude
-from wireproof.locate.from_run import samples_of
+from wireproof.locate.samples import samples_of
 from wireproof.locate.screen.sweep import screen
 from wireproof.model.errors import BadInput
 from wireproof.model.finding import Finding, GroupVerdict, Node, Whole

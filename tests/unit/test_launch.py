@@ -9,7 +9,7 @@ import pytest
 from wireproof.launch.command import build_command
 from wireproof.launch.engines import Abi, EngineChoice, Family, MpiInstall
 from wireproof.launch.mpi.environment import effective, inherited
-from wireproof.launch.request import LaunchRequest
+from wireproof.launch.registry import LaunchRequest
 from wireproof.model.errors import BadInput, CouldNotMeasure
 
 ENGINE = "/opt/wp/wireproof-engine"

@@ -12,7 +12,7 @@ import pytest
 
 from wireproof.launch.command import build_command
 from wireproof.launch.engines import Abi, EngineChoice, Family, MpiInstall
-from wireproof.launch.request import LaunchRequest
+from wireproof.launch.registry import LaunchRequest
 from wireproof.model.errors import BadInput
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "argv"

@@ -9,7 +9,7 @@ import pytest
 from wireproof.instrument.plan_text import write_plan
 from wireproof.launch.command import build_command
 from wireproof.launch.engines import EngineChoice, Family, MpiInstall
-from wireproof.launch.request import LaunchCommand, LaunchRequest
+from wireproof.launch.registry import LaunchCommand, LaunchRequest
 from wireproof.model.errors import BadInput
 from wireproof.model.plan import Exchange, Libfabric, Plan, RankPlace, Transport, TransportKind
 from wireproof.settings.options import Options

@@ -6,8 +6,7 @@ import pytest
 
 from wireproof.lint.check import lint_text
 from wireproof.lint.fragments import Fragment, files_written
-from wireproof.lint.kinds import kind_of_name
-from wireproof.lint.rule import Kind, Recipe
+from wireproof.lint.rule import Kind, Recipe, kind_of_name
 from wireproof.lint.shell import heredocs, lines_inside
 
 PATHS: list[tuple[str, Kind]] = [

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from wireproof.lint.check import lint_text
-from wireproof.lint.fix import repaired
+from wireproof.lint.check import lint_text, repaired
 from wireproof.lint.rules import SCRIPT, book
 
 RECIPES = Path(__file__).resolve().parents[1] / "golden" / "recipes"

@@ -6,10 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from wireproof.lint.check import lint_text
-from wireproof.lint.fix import fixed, repaired
-from wireproof.lint.kinds import detected, views
-from wireproof.lint.rule import Recipe
+from wireproof.lint.check import fixed, lint_text, repaired
+from wireproof.lint.rule import Recipe, detected, views
 from wireproof.lint.script.job import jobs
 from wireproof.lint.script.variables import nearest
 from wireproof.lint.shell import Command, commands, corrected, segments

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from wireproof.lint.check import lint_text
-from wireproof.lint.fix import with_whole_lines
+from wireproof.lint.check import lint_text, with_whole_lines
 
 HERE = Path(__file__).parent
 CORPUS = sorted(

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from tests.synthetic import World, run_of
 
-from wireproof.locate.from_run import reasons_of, samples_of
+from wireproof.locate.samples import reasons_of, samples_of
 from wireproof.model.claim import HostClaim
 from wireproof.model.record import PairResult, PointRecord
 from wireproof.model.run import Run

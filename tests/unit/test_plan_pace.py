@@ -6,8 +6,15 @@ import pytest
 
 from wireproof.model.errors import BadInput
 from wireproof.model.plan import Formula, Point, Policy
-from wireproof.plan.pace import affordable, formula_messages, paced, provable, with_time
-from wireproof.plan.sweep import SIZES, sweep
+from wireproof.plan.sweep import (
+    SIZES,
+    affordable,
+    formula_messages,
+    paced,
+    provable,
+    sweep,
+    with_time,
+)
 
 MBIT = 1e6
 PAIR = [(0, 1)]

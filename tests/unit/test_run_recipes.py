@@ -11,9 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from wireproof.launch.engines import Family, MpiInstall
-from wireproof.launch.mpi.identify import read_needed
-from wireproof.launch.program import (
+from wireproof.launch.command import (
     find_tool,
     nominal_mpi,
     pinned,
@@ -21,6 +19,8 @@ from wireproof.launch.program import (
     shell_line,
     wanted_families,
 )
+from wireproof.launch.engines import Family, MpiInstall
+from wireproof.launch.mpi.identify import read_needed
 from wireproof.launch.recipe import DRIVER_STEPS, find_recipe, hpcc_input, recipes_of
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.workflow.benchmark import steps

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from wireproof.files.programs import printed
-from wireproof.launch.nic import address_argv, address_in, core_near, cpulist_argv
+from wireproof.launch.here import address_argv, address_in, core_near, cpulist_argv
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,7 @@ import pytest
 
 from wireproof.instrument.ending import Ending
 from wireproof.instrument.measure import Outcome
-from wireproof.launch.registry import Allocation
-from wireproof.launch.request import LaunchCommand, Starter
+from wireproof.launch.registry import Allocation, LaunchCommand, Starter
 from wireproof.model.claim import Claim
 from wireproof.model.run import Ended, Provenance, Run
 from wireproof.settings.options import Options

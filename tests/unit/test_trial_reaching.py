@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from wireproof.launch.engines import Family, MpiInstall
-from wireproof.launch.request import LaunchCommand
+from wireproof.launch.registry import LaunchCommand
 from wireproof.model.plan import TransportKind
 from wireproof.workflow.tune.trial.pattern import overridden, unread
 

@@ -7,8 +7,7 @@ import msgspec
 
 from wireproof.model.atlas import RATE_UNITS, TIME_UNITS, Publication, Published
 from wireproof.model.claim import LinkClaim
-from wireproof.model.errors import BadInput
-from wireproof.model.toml import read_toml
+from wireproof.model.errors import BadInput, read_toml
 from wireproof.physics.bounds import CurveBounds, bounds_of
 from wireproof.physics.claims import PATHS, claim_from_text
 from wireproof.physics.table import PhysicsError

@@ -18,10 +18,9 @@ from wireproof.audit.firmware import MAKERS
 from wireproof.audit.interrupts import AFFINITIES, INTERRUPTS, vectors_of
 from wireproof.audit.machine import FILES, GLOBS, NAMES, Instance
 from wireproof.audit.printed import port_info
-from wireproof.model.errors import BadInput
+from wireproof.model.errors import BadInput, read_toml
 from wireproof.model.plan import FactRequest
 from wireproof.model.setting import PROFILES, Profile, Read, Setting
-from wireproof.model.toml import read_toml
 
 ELSEWHERE = ("bios", "environment")
 """Places that are not files of the host: the firmware's attributes (by Redfish) and the job's

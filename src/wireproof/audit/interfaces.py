@@ -14,7 +14,7 @@ import msgspec
 
 from wireproof.audit.expression import UNKNOWN, Value
 from wireproof.audit.facts import HostFacts
-from wireproof.model.json_reader import decode_json
+from wireproof.model.errors import decode_json
 from wireproof.model.record import Nic
 
 INTERFACES = "interfaces"

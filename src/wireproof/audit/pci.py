@@ -14,7 +14,7 @@ import msgspec
 
 from wireproof.audit.facts import HostFacts
 from wireproof.audit.interfaces import listed_nics
-from wireproof.model.json_reader import decode_json
+from wireproof.model.errors import decode_json
 from wireproof.model.record import FactFrame
 
 PCI = "pci"

@@ -13,9 +13,8 @@ from wireproof.audit.catalogue import ParsedSetting
 from wireproof.audit.expression import Expression, Unknown, parse
 from wireproof.audit.remedy import by_hand_of, tuned_to
 from wireproof.audit.values import typed
-from wireproof.model.errors import BadInput
+from wireproof.model.errors import BadInput, read_toml
 from wireproof.model.setting import SEVERITIES, AuditResult, Setting, Severity
-from wireproof.model.toml import read_toml
 
 HostsOf = Callable[[str], Iterable[str]]
 """Expands a set of hosts such as ``n[1-4]``."""

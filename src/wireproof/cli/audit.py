@@ -19,8 +19,7 @@ from wireproof.cli.console import (
     say,
 )
 from wireproof.cli.declare import choice, file, flag, form_of, json_as, text
-from wireproof.cli.delivery import answer
-from wireproof.cli.options import BMC, MACHINES, TARGET, bmc_options, lone_target
+from wireproof.cli.options import BMC, MACHINES, TARGET, answer, bmc_options, lone_target
 from wireproof.cli.outcome import status_of
 
 if TYPE_CHECKING:

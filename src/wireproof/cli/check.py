@@ -71,7 +71,7 @@ def command(**options: Any) -> int:
     do, in each direction, did the bytes use that link, and which node, port or link is slow?
     Without: what works on this machine alone; no wire can be proven then (exit status 3).
     """
-    from wireproof.cli.delivery import deliver, show_planned
+    from wireproof.cli.options import deliver, show_planned
 
     if options["prolog"]:
         return _run_prolog(options)

@@ -143,14 +143,14 @@ def print_either(value: object, text: Callable[[], str], *, indent: int = 2) -> 
 
 
 def listed(name: str, **members: object) -> Callable[[], object]:
-    """Return a function that builds the document of ``workflow.documents.lists`` with this name;
+    """Return a function that builds the document of ``workflow.documents`` with this name;
     its types are loaded only if it is printed.
     """
 
     def document() -> object:
-        from wireproof.workflow.documents import lists
+        from wireproof.workflow import documents
 
-        return getattr(lists, name)(**members)
+        return getattr(documents, name)(**members)
 
     return document
 

@@ -48,7 +48,7 @@ def list_(root: Path, hosts: str, last: int | None) -> int:
 )
 def show(root: Path, result: str) -> int:
     """Show a result, judged by the rules of this version. RESULT: its name in `list`, or `last`."""
-    from wireproof.cli.delivery import deliver
+    from wireproof.cli.options import deliver
     from wireproof.cli.outcome import status_of
     from wireproof.report.documents.history import log_document
     from wireproof.store.history import RESULTS

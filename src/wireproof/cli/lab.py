@@ -78,8 +78,7 @@ def demo(out: Path | None, seed: int | None) -> int:
     Exit status 0: both were found. Takes under a minute, needs root or unprivileged user
     namespaces.
     """
-    from wireproof.cli.delivery import deliver, ended
-    from wireproof.cli.options import typed_words
+    from wireproof.cli.options import deliver, ended, typed_words
     from wireproof.cli.outcome import INTERRUPTED
     from wireproof.report.documents.run import demo_document
     from wireproof.workflow.demo import demo

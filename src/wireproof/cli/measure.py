@@ -65,7 +65,7 @@ def command(pattern: str, **options: Any) -> int:
     allgather, alltoall; saturation (message_rate over sizes and ranks per host: where is the link
     full?).
     """
-    from wireproof.cli.delivery import deliver, show_planned
+    from wireproof.cli.options import deliver, show_planned
     from wireproof.workflow.measure import measure, plan_measure
     from wireproof.workflow.specification import MeasureSpecification
 
@@ -92,7 +92,7 @@ def command(pattern: str, **options: Any) -> int:
 
 
 def _gain(specification: MeasureSpecification, rounds: int | None) -> int:
-    from wireproof.cli.delivery import answer
+    from wireproof.cli.options import answer
     from wireproof.report.documents.experiments import gain_document
     from wireproof.workflow.rails import measure_gain
 

@@ -34,8 +34,14 @@ from wireproof.cli.declare import (
     sections,
     text,
 )
-from wireproof.cli.delivery import answer
-from wireproof.cli.options import PSM_STATISTICS, SYSFS_ROOT, TARGET, lone_target, settings_of
+from wireproof.cli.options import (
+    PSM_STATISTICS,
+    SYSFS_ROOT,
+    TARGET,
+    answer,
+    lone_target,
+    settings_of,
+)
 from wireproof.cli.outcome import INTERRUPTED, status_of
 from wireproof.files.streams import descriptor
 from wireproof.model.errors import BadInput

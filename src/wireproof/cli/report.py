@@ -50,7 +50,7 @@ def verify(folder: Path, signers: Path | None) -> int:
     pass, 1 intact and fail, 3 intact and inconclusive; 2 if it was changed or truncated, was made
     by a newer wireproof, or lacks a signature that --signers requires: no verdict is given then.
     """
-    from wireproof.cli.delivery import answer
+    from wireproof.cli.options import answer
     from wireproof.report.documents.dossier import verification_document
     from wireproof.workflow.dossier.verify import VerifySpecification
     from wireproof.workflow.dossier.verify import verify as run_verify
@@ -109,7 +109,7 @@ def locate(
     and no path is proven: the table is taken at its word. Exit status 1: a node or pair is slow; 0:
     none is, and a slow node would have been found; 3: undecided.
     """
-    from wireproof.cli.delivery import answer
+    from wireproof.cli.options import answer
     from wireproof.report.documents.located import locate_document
     from wireproof.workflow.locate import locate
     from wireproof.workflow.specification import LocateSpecification
@@ -153,7 +153,7 @@ def compare(
     nodes or ranks, as a table and a curve. Exit status: 0; 3 if no number exists at two counts.
     """
     from wireproof.cli.console import Console
-    from wireproof.cli.delivery import answer
+    from wireproof.cli.options import answer
     from wireproof.report.documents.comparison import comparison_document, scaling_document
     from wireproof.report.figure.file import standalone
     from wireproof.report.figure.series import scaling_chart
@@ -210,7 +210,7 @@ def command(
     and the records stay as they are. Exit status: that of the worst verdict.
     """
     from wireproof.cli.console import Console, chosen_form, say
-    from wireproof.cli.delivery import ended, show
+    from wireproof.cli.options import ended, show
     from wireproof.report.documents.dossier import change_lines
     from wireproof.workflow.report import ReportSpecification, report
 

@@ -23,8 +23,7 @@ from wireproof.cli.declare import (
     setting,
     text,
 )
-from wireproof.cli.delivery import answer
-from wireproof.cli.options import LINK, OUTPUT, TARGET, method_of, settings_of, storage_of
+from wireproof.cli.options import LINK, OUTPUT, TARGET, answer, method_of, settings_of, storage_of
 from wireproof.cli.outcome import INTERRUPTED
 from wireproof.model.errors import BadInput
 from wireproof.model.ladder import APPLICATIONS, COLLECTIVES

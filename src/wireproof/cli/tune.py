@@ -12,11 +12,11 @@ import click
 from wireproof.cli.completion import settings
 from wireproof.cli.console import Console, current_context, print_document
 from wireproof.cli.declare import FORM, JSON, choice, flag, number, setting, text
-from wireproof.cli.delivery import answer
 from wireproof.cli.options import (
     BMC,
     LINK,
     TARGET,
+    answer,
     bmc_options,
     lone_target,
     method_of,
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from wireproof.workflow.specification import MeasureSpecification
     from wireproof.workflow.target.target import Target
     from wireproof.workflow.tune.trial import TrialSpecification
-    from wireproof.workflow.tune.trial.specification import OwnCommand
+    from wireproof.workflow.tune.trial.pattern import OwnCommand
 
 
 # --- ``wireproof tune try``: measures whether a setting helps here.
@@ -167,7 +167,7 @@ def _pattern(settings: Options, options: dict[str, Any]) -> MeasureSpecification
 def _command(argv: tuple[str, ...], settings: Options, options: dict[str, Any]) -> OwnCommand:
     from wireproof.settings.knobs import metric_reader
     from wireproof.workflow.prove import specification
-    from wireproof.workflow.tune.trial.specification import OwnCommand
+    from wireproof.workflow.tune.trial.pattern import OwnCommand
 
     if options["pattern"]:
         raise BadInput("--pattern and a command of your own exclude each other: give one.")
@@ -267,7 +267,7 @@ def verify(name: str, **options: Any) -> int:
 
     Nothing is changed. Exit status: 0 all are in force, 1 some are not.
     """
-    from wireproof.workflow.tune.verify import verify as held
+    from wireproof.workflow.tune.apply import verify as held
 
     return show(held(_target(options), name, place_of(options)))
 
@@ -281,7 +281,7 @@ def residue(**options: Any) -> int:
     Exit status: 0 nothing is left, 1 something is left.
     """
     from wireproof.report.documents.tune import residue_document
-    from wireproof.workflow.tune.verify import residue as look_for
+    from wireproof.workflow.tune.apply import residue as look_for
 
     found = look_for(_target(options), Console(), place_of(options))
     print_document(found, partial(residue_document, found))

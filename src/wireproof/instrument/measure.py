@@ -21,11 +21,10 @@ from wireproof.instrument.plan_text import write_plan
 from wireproof.instrument.process import GuardedProcess, hydra_files_removed, scratch
 from wireproof.launch.engines import find_program
 from wireproof.launch.mpi.environment import effective
-from wireproof.launch.request import LaunchCommand
+from wireproof.launch.registry import LaunchCommand
 from wireproof.model.claim import Claim
-from wireproof.model.errors import BadInput
+from wireproof.model.errors import BadInput, decode_json
 from wireproof.model.frames import BadFrame, FrameReader, assemble, sealed_points
-from wireproof.model.json_reader import decode_json
 from wireproof.model.plan import Plan
 from wireproof.model.record import (
     Close,

@@ -35,8 +35,7 @@ from typing import Any
 import msgspec
 
 from wireproof.files.hostile import read_bounded
-from wireproof.model.errors import BadInput
-from wireproof.model.toml import LARGEST, read_toml
+from wireproof.model.errors import LARGEST, BadInput, read_toml
 from wireproof.model.topology import (
     KINDS,
     Fault,

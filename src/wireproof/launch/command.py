@@ -1,20 +1,26 @@
-"""Convert a launch request to a command: the entry point for the rest of the program."""
+"""Convert a launch request to a command: the entry point for the rest of the program. The request
+starts the engine, or any other program.
+"""
 
 import dataclasses
 import os
-from collections.abc import Mapping
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import Any
 
-from wireproof.launch.engines import EngineChoice, MpiInstall, choose_engine, find_engine
+from wireproof.launch.engines import EngineChoice, Family, MpiInstall, choose_engine, find_engine
 from wireproof.launch.known import MPIS, SCHEDULERS
+from wireproof.launch.mpi.discovery import FAMILIES, choose_mpi, find_mpis
 from wireproof.launch.mpi.environment import clearings, inherited
 from wireproof.launch.mpi.hydra import sockets
+from wireproof.launch.mpi.identify import read_needed
 from wireproof.launch.mpi.rails import one_nic_only
-from wireproof.launch.request import LaunchCommand, LaunchRequest
+from wireproof.launch.recipe import BenchmarkRecipe
+from wireproof.launch.registry import Fabric, LaunchCommand, LaunchRequest, Netmod
 from wireproof.model.claim import is_several
-from wireproof.model.errors import BadInput
+from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.plan import TransportKind
 from wireproof.model.run import Provenance
 from wireproof.model.secrets import masked
@@ -165,3 +171,216 @@ def provenance(command: LaunchCommand, install: MpiInstall | None) -> Provenance
         started=datetime.now(UTC).isoformat(timespec="seconds"),
         notes=notes,
     )
+
+
+# --- Any program under an MPI: where it is, the MPI that it was built with, and its command.
+
+
+_PREFIXES = ("", "mpitests-")  # Red Hat's package mpitests-* has OSU and IMB under such names
+_MOST_FOLDERS = 3000
+_SYSTEM = ("/lib", "/usr/lib", "/lib64", "/usr/lib64")
+
+
+def _is_program(path: Path) -> bool:
+    return path.is_file() and os.access(path, os.X_OK)
+
+
+def _below(root: Path, names: tuple[str, ...]) -> Path | None:
+    """Return the first program of these names in or below a folder; a bounded walk, nearest folders
+    first.
+    """
+    waiting, seen = [root], 0
+    while waiting and seen < _MOST_FOLDERS:
+        folder = waiting.pop(0)
+        seen += 1
+        for name in names:
+            if _is_program(folder / name):
+                return folder / name
+        try:
+            waiting += sorted(
+                entry for entry in folder.iterdir() if entry.is_dir() and not entry.is_symlink()
+            )
+        except OSError:
+            continue
+    return None
+
+
+def _folders(launcher: Path | None, environment: Mapping[str, str]) -> Iterator[Path]:
+    if launcher is not None and launcher.is_absolute():
+        yield launcher.parent
+    if (root := environment.get("I_MPI_ROOT", "")).startswith("/"):
+        yield Path(root) / "bin"
+    for entry in environment.get("PATH", os.defpath).split(os.pathsep):
+        if entry.startswith("/"):
+            yield Path(entry)
+
+
+def find_tool(
+    name: str,
+    *,
+    given: Path | None = None,
+    launcher: Path | None = None,
+    environment: Mapping[str, str] | None = None,
+) -> Path | None:
+    """Return the program ``name``: at ``given`` (the program, or a folder above it), beside the
+    MPI's launcher, in $OSU_HOME, $I_MPI_ROOT/bin or PATH; None if it is not found. Raise BadInput
+    if ``given`` leads to no program.
+    """
+    environment = os.environ if environment is None else environment
+    names = tuple(prefix + name for prefix in _PREFIXES)
+    if given is not None:
+        found = given if _is_program(given) else _below(given, names) if given.is_dir() else None
+        if found is None:
+            raise BadInput(
+                f"--program {str(given)!r}: there is no program {name}; give its path or a folder"
+                " above it."
+            )
+        return found.absolute()
+    home = environment.get("OSU_HOME", "")
+    if name.startswith("osu_") and home.startswith("/") and (found := _below(Path(home), names)):
+        return found
+    for folder in _folders(launcher, environment):
+        for one in names:
+            if _is_program(folder / one):
+                return folder / one
+    return None
+
+
+def wanted_families(program: Path) -> tuple[str, tuple[Family, ...]]:
+    """Return (soname, MPI families) with which a program was linked; ("", ()) if the file does not
+    say.
+    """
+    for soname in read_needed(program):
+        if families := tuple(one.name for one in MPIS.all() if soname in one.sonames):
+            return soname, families
+    return "", ()
+
+
+def nominal_mpi(choice: str, family: Family | None) -> MpiInstall:
+    """Return an MPI by name only, for a command that is printed and not run."""
+    named = {"debian-mpich": "mpich"}.get(choice, choice)
+    mpi = MPIS.get(named) or MPIS[family or "openmpi"]
+    return MpiInstall(family=mpi.name, origin="nominal", launcher=Path(mpi.launcher), library=None)
+
+
+def mpi_for(recipe: BenchmarkRecipe, program: Path | None, choice: str = "") -> MpiInstall:
+    """Return the MPI that starts ``program``: the chosen MPI, the MPI beside the program, or the
+    MPI that it was linked with.
+
+    Raise BadInput if the program was linked with another MPI than the chosen one: every rank would
+    be alone.
+    """
+    soname, families = wanted_families(program) if program else ("", ())
+    if choice:
+        install = choose_mpi(choice)
+        if families and install.family not in families:
+            raise BadInput(
+                f"{program} is linked with {soname} ({' or '.join(families)}), but --mpi is"
+                f" {install.title}: each rank would run as a job of its own; give the MPI that it"
+                " was built with."
+            )
+        return install
+    if (
+        program is not None
+        and _is_program(program.parent / "mpiexec.hydra")
+        and recipe.family == "intel"
+    ):
+        return choose_mpi(str(program.parent))
+    if families:
+        return _linked(program, soname, families)
+    return choose_mpi(recipe.family if recipe.family in FAMILIES else "")
+
+
+def _linked(program: Path | None, soname: str, families: Sequence[str]) -> MpiInstall:
+    usable = [one for one in find_mpis() if not one.problem and one.family in families]
+    exact = [one for one in usable if one.soname == soname] or usable
+    if not exact:
+        raise CouldNotMeasure(
+            f"{program} needs {soname} ({' or '.join(families)}), and no such MPI was found:"
+            " load its module, or give its prefix with --mpi PATH."
+        )
+    return exact[0]
+
+
+def pinned(
+    argv: Sequence[str], cpu: int | None, family: Family, *, lab: bool = False
+) -> tuple[list[str], dict[str, str]]:
+    """Return (argv, environment) that keep the only rank of a host on core ``cpu``.
+
+    Intel MPI pins by itself and would undo another mask; the others do not change ``taskset``. All
+    nodes of a lab see the whole machine as their own, so Intel's pinning is off there.
+    """
+    if cpu is None:
+        return list(argv), {}
+    pins = {} if lab else MPIS[family].pins
+    if pins:
+        return list(argv), {name: value.format(cpu=cpu) for name, value in pins.items()}
+    return ["taskset", "-c", str(cpu), *argv], {}
+
+
+def _carried(fabric: str, family: Family) -> tuple[Fabric, Netmod]:
+    """Return what ``--fabric`` means to this MPI; ``ucx`` is a provider for Intel MPI and a
+    messaging layer for the others.
+    """
+    if fabric == "ucx":
+        return ("", "ucx") if family == "mpich" else ("mlx", "")
+    return fabric, ""  # type: ignore[return-value]
+
+
+def _library_folders(install: MpiInstall) -> tuple[Path, ...]:
+    folder = install.library_folder
+    if folder is None or str(folder).startswith(_SYSTEM):
+        return ()
+    return (folder,)
+
+
+def prepare_program(
+    install: MpiInstall,
+    argv: Sequence[str],
+    *,
+    fabric: str = "",
+    environment: Mapping[str, str] | None = None,
+    **wishes: Any,
+) -> LaunchCommand:
+    """Return the command that starts ``argv`` on the hosts of ``wishes`` (fields of
+    ``LaunchRequest``) under ``install``.
+
+    Pure except for the count of cores. Every rank gets ``environment``.
+    """
+    mpi = MPIS[install.family]
+    extra = {**mpi.detailed, **mpi.placed} if wishes.get("hosts") else {}
+    extra |= environment or {}
+    engine = EngineChoice(
+        abi=install.abi or "nompi", path=Path(argv[0]), library_folders=_library_folders(install)
+    )
+    carried, netmod = _carried(fabric, install.family)
+    request = LaunchRequest(
+        engine=engine,
+        install=install,
+        program=tuple(argv),
+        fabric=carried,
+        netmod=netmod,
+        extra=tuple(sorted(extra.items())),
+        # The cores of this machine say nothing about another host, where the MPI counts them.
+        cores=len(os.sched_getaffinity(0))
+        if wishes.get("machine_ranks") or not wishes.get("hosts")
+        else 0,
+    )
+    return build_command("mpi", dataclasses.replace(request, **wishes))
+
+
+def shell_line(
+    argv: Sequence[str], environment: Mapping[str, str] | None = None, unset: Sequence[str] = ()
+) -> str:
+    """Return a line that can be pasted into a shell; variables that the launcher passes on are not
+    repeated.
+    """
+    said = set(argv)
+    before = [
+        f"{name}={shlex.quote(value)}"
+        for name, value in sorted((environment or {}).items())
+        if name not in said and f"{name}={value}" not in said
+    ]
+    if unset:
+        before = ["env", *(word for name in unset for word in ("-u", shlex.quote(name))), *before]
+    return " ".join([*before, shlex.join(argv)])

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 
-from wireproof.lint.kinds import kind_of_name
-from wireproof.lint.rule import Broken, Kind, Recipe
+from wireproof.lint.rule import Broken, Kind, Recipe, kind_of_name
 from wireproof.lint.shell import Command, Word, commands
 from wireproof.lint.tables import nearest
 

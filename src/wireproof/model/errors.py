@@ -1,7 +1,13 @@
-"""Errors that the user sees: one sentence that says what was observed and what to do.
+"""Errors that the user sees, and the readers of JSON and TOML from untrusted sources, which raise
+them. An error is one sentence that says what was observed and what to do.
 
 Only ``cli`` maps them to exit statuses (design section 6): 2 usage, 4 could not measure.
 """
+
+import re
+import tomllib
+from collections.abc import Callable, Collection
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -60,3 +66,207 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True):
 
     errors: tuple[Problem, ...]
     exit_status: int
+
+
+# --- JSON from untrusted sources, decoded if the decoded form fits into memory: three bytes,
+# ``{},``, can become 250 bytes, so the items are counted before they are created.
+
+
+LARGEST_DECODED = 896 << 20
+"""Bytes in memory. A result of 10,000 hosts with two adapters each takes half of that."""
+_SMALL = 1 << 20
+_COSTS = ((b"{", 250), (b"[", 70), (b",", 60), (b":", 100))
+"""Bytes for each character, at most, measured with CPython 3.11: the largest struct without a
+value, an empty list, a number or short text, and a key of a dictionary.
+"""
+_WIDE = tuple(bytes([lead]) for lead in range(0xF0, 0xF5))
+T = TypeVar("T")
+
+
+def decode_json(data: bytes | str, type_: type[T], *, times: int = 1) -> T:
+    """Decode ``data`` as ``type_``. In a text, characters that UTF-8 cannot express become question
+    marks.
+
+    ``times``: number of copies in memory, as when the value is converted afterwards. Raises
+    ``msgspec.DecodeError``, with a message that continues "... is damaged: ", also for invalid
+    UTF-8, too deep nesting, and data that would take more than ``LARGEST_DECODED``.
+    """
+    if isinstance(data, str):
+        data = data.encode("utf-8", "replace")
+    refuse_large(data, times=times)
+    try:
+        return msgspec.json.decode(data, type=type_)
+    except UnicodeDecodeError as error:
+        raise msgspec.DecodeError(f"it is no UTF-8: {error.reason}") from error
+    except RecursionError as error:
+        raise msgspec.DecodeError("it is nested too deeply") from error
+
+
+def refuse_large(data: bytes, *, times: int = 1) -> None:
+    """Raise ``msgspec.DecodeError`` if ``decode_json`` refuses ``data`` for its size."""
+    if len(data) > _SMALL and times * memory_of(data) > LARGEST_DECODED:
+        raise msgspec.DecodeError(
+            f"decoded, it would take more than {LARGEST_DECODED >> 20} MiB of memory"
+        )
+
+
+def memory_of(data: bytes) -> int:
+    """Return an upper bound of the memory in bytes that ``data`` and its decoded form take."""
+    items = sum(cost * data.count(letter) for letter, cost in _COSTS)
+    return items + len(data) * (1 + _width(data))
+
+
+def _width(data: bytes) -> int:
+    """Return the bytes per character that Python needs for the widest character of the text."""
+    if b"\\u" in data or any(lead in data for lead in _WIDE):
+        return 4
+    return 1 if data.isascii() else 2
+
+
+# --- TOML from untrusted sources: its size and depth are checked before it is parsed. The standard
+# library's parser recurses into nested values and takes quadratic time for a long dotted key.
+
+
+Row = TypeVar("Row")
+
+LARGEST = 1 << 20
+"""Characters. No settings, limits, lab or world are longer. The topology of a large fabric may be
+(``largest``).
+"""
+DEEPEST = 32
+"""Nested brackets, and parts of one dotted key."""
+
+_TOKEN = re.compile(
+    r"""
+      ["]{3} (?: [^"\\] | \\. | ["](?!["]{2}) )*+ ["]{3,5}
+    | [']{3} (?: [^']   |       ['](?![']{2}) )*+ [']{3,5}
+    | ["] (?: [^"\\\n] | \\. )*+ ["]  |  ['] [^'\n]*+ [']  |  \#[^\n]*+
+    | [][{}.,=\n]
+    | ["']  # one that never ends: the parser, too, gets no farther
+    """,
+    re.DOTALL | re.VERBOSE,
+)
+
+
+def read_toml(text: str, source: str, *, largest: int = LARGEST) -> dict[str, Any]:
+    """Return the document in ``text``. ``BadInput`` names ``source`` and says what is wrong.
+
+    It refuses text that is not TOML, is longer than ``largest`` characters, or is nested deeper
+    than ``DEEPEST``.
+    """
+    if len(text) > largest:
+        raise BadInput(
+            f"{source}: more than {largest / 1e6:.3g} million characters, which is too large."
+        )
+    if line := _too_deep(text):
+        raise BadInput(
+            f"{source}: line {line} is nested or dotted more than {DEEPEST} levels deep,"
+            " which wireproof's files never are."
+        )
+    try:
+        return tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise BadInput(f"{source}: not TOML: {str(error)[:200]}.") from error
+    except ValueError as error:  # a number with more digits than Python reads
+        raise BadInput(f"{source}: a value cannot be read: {str(error)[:200]}.") from error
+
+
+def read_rows(
+    text: str,
+    source: str,
+    name: str,
+    kind: type[Row],
+    beside: Collection[str] = (),
+    check: Callable[[Row], object] = lambda _: None,
+) -> list[Row]:
+    """Return the entries ``[[name]]`` of a file that may also have entries called ``beside``.
+
+    ``BadInput`` names ``source``, the first line of a wrong entry, and its field. ``check`` raises
+    ValueError for errors that the type alone does not show.
+    """
+    tree = read_toml(text, source)
+    if others := sorted(tree.keys() - {name, *beside}):
+        raise BadInput(f"{source}: {others[0][:60]!r} is not known here: entries are [[{name}]].")
+    entries = tree.get(name, [])
+    rows = []
+    for number, entry in enumerate(entries if isinstance(entries, list) else [entries]):
+        try:
+            row = msgspec.convert(entry, kind)
+            _refuse_blank(row)
+            check(row)
+            rows.append(row)
+        except ValueError as error:
+            reason = str(error).replace("`", "'").replace("$.", "")[:400].removesuffix(".")
+            line = line_of_field(text, name, number, reason)
+            raise BadInput(f"{source}, line {line}: {reason[:1].lower()}{reason[1:]}.") from error
+    return rows
+
+
+_CODE = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+
+
+def _refuse_blank(row: Any) -> None:
+    """Raise ValueError, with the field, if a required text is blank or a code cannot be typed as a
+    name.
+    """
+    for field in msgspec.structs.fields(row):
+        value = getattr(row, field.name)
+        texts = value if isinstance(value, tuple) else (value,)
+        if field.required and any(isinstance(text, str) and not text.strip() for text in texts):
+            raise ValueError(f"'{field.encode_name}' is blank")
+        if field.name == "code" and not _CODE.fullmatch(value):
+            raise ValueError(f"'code' is {value[:40]!r}: small letters, digits and - between them")
+
+
+def line_of(text: str, name: str, number: int) -> int:
+    """Return the line at which entry ``number`` of ``[[name]]`` begins."""
+    heads = re.finditer(rf"^[ \t]*\[\[\s*{re.escape(name)}\s*\]\]", text, re.MULTILINE)
+    start = next((each.start() for at, each in enumerate(heads) if at == number), 0)
+    return text.count("\n", 0, start) + 1
+
+
+def line_of_field(text: str, name: str, number: int, message: str) -> int:
+    """Return the line of a field in entry ``number`` of ``[[name]]``; the entry's first line if the
+    field is absent.
+
+    ``message`` quotes the field, or ends with ``- at 'FIELD'``.
+    """
+    lines = text.split("\n")
+    first = line_of(text, name, number) - 1
+    path = re.search(r"- at '([^']*)'$", message)
+    keys = re.findall(r"([\w-]+)(?:\[(\d+)\])?", path[1] if path else "")
+    quoted = re.search(r"'(\w+)'", message[: path.start() if path else None])
+    at, below = first, name
+    for key, index in [*keys, *([(quoted[1], "")] if quoted else [])]:
+        head = re.compile(rf"\s*\[\[\s*{re.escape(below)}\.{re.escape(key)}\s*\]\]")
+        value = re.compile(rf"\s*{re.escape(key)}\s*=")
+        later = range(at + 1, len(lines))
+        tables = [line for line in later if index and head.match(lines[line])]
+        if int(index or 0) < len(tables):
+            at, below = tables[int(index or 0)], f"{below}.{key}"
+        else:
+            end = next((line for line in later if lines[line].lstrip()[:1] == "["), len(lines))
+            at = next((line for line in later[: end - at - 1] if value.match(lines[line])), at)
+    return at + 1
+
+
+def _too_deep(text: str) -> int:
+    """Return the first line that is nested too deeply; 0 if there is none. Strings and comments do
+    not count.
+    """
+    depth = dots = 0
+    for found in _TOKEN.finditer(text):
+        match found.group():
+            case "[" | "{":
+                depth, dots = depth + 1, 0
+            case "]" | "}":
+                depth, dots = max(0, depth - 1), 0
+            case ".":
+                dots += 1
+            case "\n" | "," | "=":
+                dots = 0
+            case '"' | "'":
+                return 0
+        if depth > DEEPEST or dots > DEEPEST:
+            return text.count("\n", 0, found.start()) + 1
+    return 0

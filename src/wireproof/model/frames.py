@@ -12,8 +12,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from wireproof.model.claim import Claim
-from wireproof.model.errors import CouldNotMeasure
-from wireproof.model.json_reader import refuse_large
+from wireproof.model.errors import CouldNotMeasure, refuse_large
 from wireproof.model.record import (
     Close,
     EngineError,

@@ -11,8 +11,7 @@ import msgspec
 
 from wireproof.files.hostile import read_bounded, read_secret
 from wireproof.model.bmc import Bmc, Login, Secret
-from wireproof.model.errors import BadInput
-from wireproof.model.toml import LARGEST, read_toml
+from wireproof.model.errors import LARGEST, BadInput, read_toml
 from wireproof.settings.hosts import parse_hosts
 
 _ADDRESS = re.compile(

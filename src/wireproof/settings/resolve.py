@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from wireproof.files.hostile import read_bounded
-from wireproof.model.errors import BadInput
-from wireproof.model.toml import LARGEST, read_toml
+from wireproof.model.errors import LARGEST, BadInput, read_toml
 from wireproof.settings.options import ROWS, Options
 from wireproof.settings.row import Given
 

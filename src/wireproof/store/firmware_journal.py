@@ -12,8 +12,7 @@ import msgspec
 from wireproof.files.held import own_folder
 from wireproof.files.hostile import read_bounded, replace_file
 from wireproof.model.bmc import FirmwareSet
-from wireproof.model.errors import BadInput, CouldNotMeasure
-from wireproof.model.json_reader import decode_json
+from wireproof.model.errors import BadInput, CouldNotMeasure, decode_json
 
 _LARGEST = 1 << 20
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}", re.ASCII)

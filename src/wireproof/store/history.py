@@ -17,10 +17,16 @@ import msgspec
 
 from wireproof.files.held import held_folder, make_folder, temporary_folder, within
 from wireproof.files.hostile import open_regular, read_bounded, replace_file
-from wireproof.model.errors import BadInput, CouldNotMeasure, made_by_newer
+from wireproof.model.errors import (
+    LARGEST_DECODED,
+    BadInput,
+    CouldNotMeasure,
+    decode_json,
+    made_by_newer,
+    memory_of,
+)
 from wireproof.model.frames import LARGEST, unsound
 from wireproof.model.history import Entry
-from wireproof.model.json_reader import LARGEST_DECODED, decode_json, memory_of
 from wireproof.store.seal import first_line, open_database, place_of
 
 INDEX, RESULTS = "index", "results"

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from wireproof.files.hostile import open_regular, read_bounded
-from wireproof.model.errors import BadInput, made_by_newer
+from wireproof.model.errors import BadInput, decode_json, made_by_newer
 from wireproof.model.frames import (
     MAX_FRAMES_BYTES,
     BadFrame,
@@ -22,7 +22,6 @@ from wireproof.model.frames import (
     unsound,
 )
 from wireproof.model.frames import SCHEMA as INTERFACE
-from wireproof.model.json_reader import decode_json
 from wireproof.model.record import Frame
 from wireproof.model.run import KIND, SCHEMA, Missing, Run, RunDocument, missing_code
 

@@ -17,9 +17,8 @@ import msgspec
 
 from wireproof.files.hostile import read_bounded, replace_file
 from wireproof.model.dossier import DOSSIER_KIND, DOSSIER_SCHEMA, Dossier, beyond
-from wireproof.model.errors import BadInput, made_by_newer
+from wireproof.model.errors import BadInput, decode_json, made_by_newer
 from wireproof.model.frames import unsound
-from wireproof.model.json_reader import decode_json
 from wireproof.model.located import Fabric
 from wireproof.model.run import RESULT_KIND, RESULT_SCHEMA, Run, StoredResult, seconds_of
 from wireproof.store.history import RESULTS

@@ -8,11 +8,10 @@ from difflib import get_close_matches
 import msgspec
 
 from wireproof.model import quantity
-from wireproof.model.errors import BadInput
+from wireproof.model.errors import BadInput, line_of, read_toml
 from wireproof.model.pattern import Form, GroupPattern, Pattern
 from wireproof.model.plan import Point
 from wireproof.model.study import Configuration, Knob, Library
-from wireproof.model.toml import line_of, read_toml
 
 MOST = 64
 """Most values of a study beside the base; each costs a launch in every round."""

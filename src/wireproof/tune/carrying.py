@@ -8,8 +8,7 @@ import msgspec
 
 from wireproof.audit.facts import HostFacts
 from wireproof.audit.interfaces import ROUTES, listed_nics
-from wireproof.model.errors import BadInput
-from wireproof.model.json_reader import decode_json
+from wireproof.model.errors import BadInput, decode_json
 from wireproof.model.plan import FactRequest
 from wireproof.model.tuning import Change, HostPlan, Keep, TunePlan
 from wireproof.tune.settings_files import is_text

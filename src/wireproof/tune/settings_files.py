@@ -17,9 +17,9 @@ from typing import Literal
 import msgspec
 
 from wireproof.audit.facts import HostFacts
+from wireproof.model.errors import read_toml
 from wireproof.model.plan import FactRequest
 from wireproof.model.site import packaged
-from wireproof.model.toml import read_toml
 
 _SECTION = re.compile(r"\[([^\]]*)\]")
 _INDENTED = re.compile(r"( *)(?:- +)?[\"']?([^\s\"':#]+)[\"']?:(?:\s+(.*))?")

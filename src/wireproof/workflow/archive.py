@@ -19,7 +19,7 @@ from wireproof.audit.printed import told_elsewhere
 from wireproof.files.held import temporary_folder
 from wireproof.files.hostile import open_regular
 from wireproof.files.unpacked import Unpacked
-from wireproof.instrument.facts import without_secrets
+from wireproof.instrument.plan_text import without_secrets
 from wireproof.model.errors import BadInput
 from wireproof.model.plan import FactRequest
 from wireproof.model.record import FactFrame

@@ -21,7 +21,7 @@ from wireproof.audit.pci import LSPCI, adapters_of
 from wireproof.audit.printed import OF_ARCHIVES, perfquery_of, printed_of, queries_of
 from wireproof.audit.site import NOTHING, Site, decided, grave_enough, site_of
 from wireproof.files.hostile import open_regular
-from wireproof.instrument.facts import Collected, collect
+from wireproof.instrument.plan_text import Collected, collect
 from wireproof.launch.engines import find_engine
 from wireproof.launch.here import is_here
 from wireproof.model.claim import rails_of

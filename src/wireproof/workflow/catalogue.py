@@ -14,9 +14,8 @@ from pkgutil import resolve_name
 from wireproof.files.aside import ends_within
 from wireproof.files.held import held_folder, within, written_by_others
 from wireproof.files.hostile import read_bounded
-from wireproof.model.errors import BadInput
+from wireproof.model.errors import BadInput, line_of, line_of_field, read_toml
 from wireproof.model.site import HEADS, CatalogueFile, use_site
-from wireproof.model.toml import line_of, line_of_field, read_toml
 
 VARIABLE = "WIREPROOF_CATALOGUE"
 _LARGEST, _LARGEST_OF_ALL = 1 << 20, 8 << 20

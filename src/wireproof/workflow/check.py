@@ -17,8 +17,7 @@ from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.located import Fabric
 from wireproof.model.plan import FactRequest, ModelFault, Point, Policy
 from wireproof.physics.table import link_from_name
-from wireproof.plan.pace import affordable, covering, paced
-from wireproof.plan.sweep import SIZES, numbered, sweep
+from wireproof.plan.sweep import SIZES, affordable, covering, numbered, paced, sweep
 from wireproof.settings.options import Profile
 from wireproof.store.snapshot import SETTINGS
 from wireproof.workflow.job_facts import REQUESTS, quick
@@ -112,7 +111,7 @@ def check(
 
 
 def _standing(target: Target) -> Standing | None:
-    from wireproof.workflow.tune.verify import standing_on
+    from wireproof.workflow.tune.apply import standing_on
 
     return standing_on(target)
 

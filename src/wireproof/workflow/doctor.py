@@ -29,7 +29,7 @@ from wireproof.launch.mpi.libfabrics import (
     library_of,
     openmpi_parameters,
 )
-from wireproof.launch.request import LaunchCommand
+from wireproof.launch.registry import LaunchCommand
 from wireproof.model.claim import Claim, HostClaim
 from wireproof.model.diagnosis import (
     Capability,

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from wireproof.model.finding import LintFinding
     from wireproof.model.setting import Setting
     from wireproof.verdict.catalogue import KnownName
-    from wireproof.workflow.documents.lists import Explanations
+    from wireproof.workflow.documents import Explanations
 
 
 _NEAR = 3
@@ -217,7 +217,7 @@ def explanations(explained: Sequence[Explanation]) -> Explanations:
     """Return the explanations as one document; without any, all findings."""
     from wireproof.lint.rule import Rule
     from wireproof.model.setting import Setting
-    from wireproof.workflow.documents.lists import Explanations
+    from wireproof.workflow.documents import Explanations
 
     entries = [explanation.entry for explanation in explained] or list(findings().values())
     return Explanations(

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from wireproof.audit.facts import WHOSE
-from wireproof.instrument.facts import Collected, collect
+from wireproof.instrument.plan_text import Collected, collect
 from wireproof.launch.here import is_here
 from wireproof.model.bmc import Bmc
 from wireproof.model.plan import FactRequest

@@ -30,7 +30,7 @@ from wireproof.report.names import clean
 from wireproof.verdict.catalogue import CATALOGUE
 from wireproof.verdict.external import judge_log
 from wireproof.workflow.atlas import atlas
-from wireproof.workflow.judged_file import JudgedFile, Tally, may_be_log
+from wireproof.workflow.judge_statistics import JudgedFile, Tally, may_be_log
 from wireproof.workflow.reporter import LoggingReporter, Reporter, sentence
 
 __all__ = [

@@ -11,10 +11,8 @@ from pathlib import Path
 from typing import BinaryIO, Literal
 
 from wireproof.files.hostile import open_regular, rewrite_file
-from wireproof.lint.check import is_recipe, lint_text
-from wireproof.lint.fix import repaired, with_whole_lines
-from wireproof.lint.kinds import KINDS
-from wireproof.lint.rule import Kind
+from wireproof.lint.check import is_recipe, lint_text, repaired, with_whole_lines
+from wireproof.lint.rule import KINDS, Kind
 from wireproof.lint.rules import with_settings
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.finding import LintFinding, LintReport

@@ -14,17 +14,15 @@ from wireproof.locate.causes.differing import WrongSettings
 from wireproof.locate.causes.explain import explain
 from wireproof.locate.causes.settings import with_settings
 from wireproof.locate.confirm.conclude import conclude
-from wireproof.locate.from_run import samples_of
-from wireproof.locate.samples import Samples
+from wireproof.locate.samples import Samples, samples_of
 from wireproof.locate.screen.few import by_rows
 from wireproof.locate.screen.sweep import screen
 from wireproof.locate.topology import against
 from wireproof.locate.world import World
-from wireproof.model.errors import BadInput, CouldNotMeasure
+from wireproof.model.errors import LARGEST, BadInput, CouldNotMeasure, read_toml
 from wireproof.model.located import Fabric, Located, Metric
 from wireproof.model.quantity import counted
 from wireproof.model.run import Run
-from wireproof.model.toml import LARGEST, read_toml
 from wireproof.plan.schedule import screen_rounds
 from wireproof.report.documents.located import LocateDocument, WorstPair
 from wireproof.store.load import load_run

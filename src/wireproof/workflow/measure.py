@@ -24,8 +24,16 @@ from wireproof.model.pattern import (
 )
 from wireproof.model.plan import Point, Policy
 from wireproof.model.psm3 import Statistics
-from wireproof.plan.pace import paced, with_time
-from wireproof.plan.sweep import SIZES, congestion, default_sizes, group_sweep, saturation, sweep
+from wireproof.plan.sweep import (
+    SIZES,
+    congestion,
+    default_sizes,
+    group_sweep,
+    paced,
+    saturation,
+    sweep,
+    with_time,
+)
 from wireproof.report.judged_run import JudgedRun
 from wireproof.workflow.judge_statistics import collected, statistics_folder, with_statistics
 from wireproof.workflow.reporter import Reporter
@@ -37,7 +45,7 @@ from wireproof.workflow.session.session import Session
 from wireproof.workflow.specification import MeasureSpecification
 from wireproof.workflow.target.resolve import refuse_lone_claims, resolve_target
 from wireproof.workflow.target.target import Target, this_machine
-from wireproof.workflow.tune.verify import standing_on
+from wireproof.workflow.tune.apply import standing_on
 
 SATURATION_SIZES = tuple(1 << power for power in range(6, 18))
 SATURATED_PPN = 8

@@ -8,8 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from wireproof.analysis.measured import block_times
-from wireproof.experiment.course import Bench, Experiment, carry_out
-from wireproof.experiment.design import Design, TrialPlace
+from wireproof.experiment.design import Bench, Design, Experiment, TrialPlace, carry_out
 from wireproof.launch.mpi.rails import told_in
 from wireproof.model.claim import is_several, rails_of
 from wireproof.model.errors import BadInput

@@ -20,8 +20,7 @@ import msgspec
 
 from wireproof.files.held import make_folder, temporary_folder
 from wireproof.files.hostile import read_bounded, replace_file
-from wireproof.model.errors import BadInput, CouldNotMeasure
-from wireproof.model.json_reader import decode_json
+from wireproof.model.errors import BadInput, CouldNotMeasure, decode_json
 from wireproof.settings.options import ROWS
 from wireproof.settings.resolve import PREFIX, SETTINGS
 from wireproof.workflow.reporter import Reporter

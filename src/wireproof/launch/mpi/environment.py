@@ -21,8 +21,7 @@ from wireproof.launch.mpi.rails import (
     Rails,
     one_nic_only,
 )
-from wireproof.launch.registry import MPIS
-from wireproof.launch.request import LaunchCommand, LaunchRequest
+from wireproof.launch.registry import MPIS, LaunchCommand, LaunchRequest
 from wireproof.model.claim import is_several, rails_of
 from wireproof.model.errors import BadInput, CouldNotMeasure
 

@@ -5,8 +5,7 @@ Pure.
 from collections.abc import Callable
 
 from wireproof.launch.mpi.environment import clearings, library_path, mpich_nic, provider_nic
-from wireproof.launch.registry import MPIS, Mpi, reach_of
-from wireproof.launch.request import LaunchCommand, LaunchRequest
+from wireproof.launch.registry import MPIS, LaunchCommand, LaunchRequest, Mpi, reach_of
 from wireproof.model.errors import CouldNotMeasure
 
 Nic = Callable[[LaunchRequest, str], dict[str, str]]

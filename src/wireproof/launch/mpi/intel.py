@@ -2,8 +2,7 @@
 
 from wireproof.launch.mpi.environment import clearings, intel_nic, library_path
 from wireproof.launch.mpi.hydra import hydra_argv
-from wireproof.launch.registry import MPIS, Mpi
-from wireproof.launch.request import LaunchCommand, LaunchRequest
+from wireproof.launch.registry import MPIS, LaunchCommand, LaunchRequest, Mpi
 
 CROWDED = {"I_MPI_THREAD_YIELD": "2", "I_MPI_PIN": "0"}
 """Yield by ``sched_yield`` and do not pin: with more ranks than cores a pinned spinning rank

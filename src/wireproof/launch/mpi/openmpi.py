@@ -14,8 +14,7 @@ from wireproof.launch.mpi.environment import (
     openmpi_nic,
     uniform_environment,
 )
-from wireproof.launch.registry import MPIS, Mpi, reach_of
-from wireproof.launch.request import LaunchCommand, LaunchRequest
+from wireproof.launch.registry import MPIS, LaunchCommand, LaunchRequest, Mpi, reach_of
 from wireproof.model.errors import BadInput, CouldNotMeasure
 
 

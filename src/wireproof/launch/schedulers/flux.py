@@ -13,8 +13,17 @@ from wireproof.launch.mpi.environment import (
     rank_order,
     uniform_environment,
 )
-from wireproof.launch.registry import MPIS, SCHEDULERS, Allocation, Ask, Scheduler, hosts_in, job_id
-from wireproof.launch.request import LaunchCommand, LaunchRequest
+from wireproof.launch.registry import (
+    MPIS,
+    SCHEDULERS,
+    Allocation,
+    Ask,
+    LaunchCommand,
+    LaunchRequest,
+    Scheduler,
+    hosts_in,
+    job_id,
+)
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.settings.hosts import fold_hosts
 

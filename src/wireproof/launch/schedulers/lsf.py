@@ -21,6 +21,8 @@ from wireproof.launch.registry import (
     SCHEDULERS,
     Allocation,
     Ask,
+    LaunchCommand,
+    LaunchRequest,
     Reach,
     Scheduler,
     hosts_in,
@@ -28,7 +30,6 @@ from wireproof.launch.registry import (
     job_id,
     shown_word,
 )
-from wireproof.launch.request import LaunchCommand, LaunchRequest
 from wireproof.model.errors import BadInput, CouldNotMeasure
 
 

@@ -15,13 +15,14 @@ from wireproof.launch.registry import (
     SCHEDULERS,
     Allocation,
     Ask,
+    LaunchCommand,
+    LaunchRequest,
     Reach,
     Scheduler,
     hosts_of_slots,
     job_id,
     shown_word,
 )
-from wireproof.launch.request import LaunchCommand, LaunchRequest
 from wireproof.model.errors import BadInput, CouldNotMeasure
 
 

@@ -23,6 +23,8 @@ from wireproof.launch.registry import (
     SCHEDULERS,
     Allocation,
     Ask,
+    LaunchCommand,
+    LaunchRequest,
     Queries,
     Reach,
     Scheduler,
@@ -30,7 +32,6 @@ from wireproof.launch.registry import (
     job_id,
     shown_word,
 )
-from wireproof.launch.request import LaunchCommand, LaunchRequest
 from wireproof.launch.schedulers.slurm_answers import SlurmNode, parse_node_states
 from wireproof.launch.schedulers.slurm_commands import job_argv, node_states_argv
 from wireproof.launch.schedulers.slurm_job import asked
@@ -311,7 +312,7 @@ def _check_task(environment: Mapping[str, str]) -> None:
 def _options(
     request: LaunchRequest, job_hosts: Sequence[str], through: Sequence[str]
 ) -> Sequence[tuple[LaunchRequest, str]]:
-    from wireproof.launch.schedulers.slurm_options import slurm_requests
+    from wireproof.launch.schedulers.slurm_commands import slurm_requests
 
     return slurm_requests(request, job_hosts, through)
 

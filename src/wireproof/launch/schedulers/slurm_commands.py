@@ -7,9 +7,15 @@ import dataclasses
 import math
 import re
 import shlex
+from collections import Counter
 from collections.abc import Sequence
+from pathlib import Path
 
+from wireproof.files.programs import find_program, printed
+from wireproof.launch.registry import MPIS, LaunchRequest, Mpi, Starter
+from wireproof.launch.schedulers.slurm_answers import parse_job
 from wireproof.model.errors import BadInput
+from wireproof.settings.hosts import fold_hosts
 
 _WORD = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.,@+:/&|*()!=\[\]-]{0,1023}", re.ASCII)
 _JOB = re.compile(r"[0-9]{1,12}(?:[_+][0-9]{1,9})?", re.ASCII)
@@ -140,3 +146,224 @@ def _checked(job: str) -> str:
     if _JOB.fullmatch(job) is None:
         raise BadInput(f"{job[:40]!r} is not the id of a Slurm job.")
     return job
+
+
+# --- How this Slurm can start an MPI: by srun with one of its plugins, or by the MPI's launcher.
+
+
+_PLUGIN = re.compile(r"[a-z][a-z0-9_]{0,31}", re.ASCII)
+_NAMES = ("libpmi2.so", "libpmi2.so.0")
+_FOLDERS = (
+    "/usr/lib64",
+    "/usr/lib64/slurm",
+    "/usr/lib/*-linux-gnu",
+    "/usr/lib",
+    "/usr/local/lib",
+    "/opt/slurm/lib*",
+)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class SlurmFound:
+    """The ``plugins`` of ``srun --mpi=list``, and the path of libpmi2."""
+
+    plugins: tuple[str, ...] = ()
+    pmi2_library: str = ""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class SlurmOption:
+    """A way to start the ranks: by srun (``starter`` ``scheduler``) with ``plugin``, or by the
+    MPI's launcher; ``why``. ``in_job_order`` as in ``LaunchRequest``: then Slurm tells the MPI
+    which ranks share a node, which it does not for an arbitrary distribution (Intel MPI: no shared
+    memory between two ranks of a node).
+    """
+
+    starter: Starter
+    plugin: str = ""
+    variables: tuple[tuple[str, str], ...] = ()
+    why: str = ""
+    in_job_order: bool = False
+
+    @property
+    def name(self) -> str:
+        return (
+            f"srun --mpi={self.plugin}"
+            if self.starter == "scheduler"
+            else "the MPI's own launcher under Slurm"
+        )
+
+
+def _pmix(found: SlurmFound) -> str:
+    """Return the PMIx plugin: ``pmix``, or the only version that exists (``pmix_v4``)."""
+    offered = [name for name in found.plugins if name == "pmix" or name.startswith("pmix_v")]
+    return "pmix" if "pmix" in offered else max(offered, default="")
+
+
+def _by_srun(mpi: Mpi | None, found: SlurmFound) -> SlurmOption | str:
+    """Return srun for an MPI (None: the engine without MPI), or why it cannot be used."""
+    offered = ", ".join(found.plugins) or "nothing that could be asked for"
+    if mpi is None:
+        return SlurmOption(
+            starter="scheduler", plugin="none", why="the engine without MPI only needs its number"
+        )
+    pmix = mpi.pmi == "pmix"
+    speaks = f"{mpi.title} speaks {'PMIx' if pmix else 'PMI-2'}"
+    plugin = _pmix(found) if pmix else "pmi2"
+    if not plugin or (not pmix and plugin not in found.plugins):
+        return f"{speaks}, and srun offers {offered}"
+    if not mpi.pmi_variable:
+        return SlurmOption(starter="scheduler", plugin=plugin, why=f"{speaks}, and srun offers it")
+    if not found.pmi2_library:
+        return (
+            f"{mpi.title} needs Slurm's libpmi2.so ({mpi.pmi_variable}) under srun, and it was not"
+            " found"
+        )
+    return SlurmOption(
+        starter="scheduler",
+        plugin=plugin,
+        variables=((mpi.pmi_variable, found.pmi2_library),),
+        why=f"{speaks} through {found.pmi2_library}, and srun offers it",
+    )
+
+
+def slurm_options(
+    request: LaunchRequest,
+    found: SlurmFound,
+    *,
+    job_hosts: Sequence[str] = (),
+    wanted: Starter | None = None,
+) -> tuple[SlurmOption, ...]:
+    """Return how ``request`` can be started under Slurm, best first; each option is the fallback if
+    the one before it does not start.
+
+    srun comes first: Slurm accounts, limits and ends its steps. ``wanted`` puts a kind first.
+    ``job_hosts``: all nodes of the job in Slurm's order. An MPI's launcher uses its hosts in that
+    order, whatever its options say, so it cannot serve another order (seen with Open MPI 4, MPICH 4
+    and 5, Intel MPI 2021). Raise ``BadInput`` if nothing can start it.
+    """
+    mpi = MPIS[request.install.family] if request.install and not request.meet else None
+    ordered = _in_order(request.hosts, job_hosts)
+    chosen = _by_srun(mpi, found)
+    nics = request.claimed_nics
+    if (mpi is None or mpi.pmi != "pmix") and len(nics) > 1:
+        chosen = f"the hosts' NICs have different names ({', '.join(nics[:4])}), and srun sets one"
+    why = chosen if isinstance(chosen, str) else f"should {chosen.name} not start"
+    options = []
+    if isinstance(chosen, SlurmOption):
+        even = bool(job_hosts) and ordered and _even(request.hosts)
+        options.append(dataclasses.replace(chosen, in_job_order=even))
+    if mpi is not None and ordered:
+        own = SlurmOption(starter="mpi", variables=_job_variables(request, job_hosts), why=why)
+        options = [own, *options] if wanted == "mpi" else [*options, own]
+    if not options:
+        raise BadInput(
+            f"the ranks cannot be started here: {why}; and other launchers keep Slurm's order of"
+            " the hosts."
+        )
+    return tuple(options)
+
+
+def _in_order(hosts: Sequence[str], job_hosts: Sequence[str]) -> bool:
+    """Return whether the hosts, with repeats side by side, are in the job's order; true if the
+    job's hosts are unknown.
+    """
+    place = {host: index for index, host in enumerate(job_hosts)}
+    places = [place.get(host, -1) for host in hosts]
+    return not job_hosts or (min(places, default=0) >= 0 and places == sorted(places))
+
+
+def _even(hosts: Sequence[str]) -> bool:
+    return len(set(Counter(hosts).values())) <= 1
+
+
+def _job_variables(request: LaunchRequest, job_hosts: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """Return the variables that Slurm sets in a job, for a launcher that is started outside of it
+    or that must start more ranks.
+    """
+    if not request.job or not job_hosts:
+        return ()
+    count, each = str(len(job_hosts)), max(Counter(request.hosts).values(), default=1)
+    return tuple(
+        {
+            **dict.fromkeys(("SLURM_JOB_ID", "SLURM_JOBID"), request.job),
+            **dict.fromkeys(("SLURM_JOB_NODELIST", "SLURM_NODELIST"), fold_hosts(job_hosts)),
+            **dict.fromkeys(("SLURM_JOB_NUM_NODES", "SLURM_NNODES"), count),
+            "SLURM_TASKS_PER_NODE": f"{each}(x{count})",
+        }.items()
+    )
+
+
+def request_with(request: LaunchRequest, option: SlurmOption) -> LaunchRequest:
+    """Return ``request`` in the form in which ``option`` starts it, for ``build_command``."""
+    return dataclasses.replace(
+        request,
+        scheduler="slurm",
+        starter=option.starter,
+        plugin=option.plugin,
+        in_job_order=option.in_job_order,
+        extra=tuple(sorted({**dict(request.extra), **dict(option.variables)}.items())),
+    )
+
+
+def parse_plugins(text: str) -> tuple[str, ...]:
+    """Return the names in ``srun --mpi=list`` (22.05: one on each line below a heading; before:
+    each after ``srun: ``).
+    """
+    found: list[str] = []
+    for line in text[: 1 << 16].splitlines():
+        names = line.removeprefix("srun: ").strip()
+        if ":" in names:
+            names = names.partition(":")[2]  # specific pmix plugin versions available: pmix_v4
+        found += (
+            [name for name in names.replace(",", " ").split() if _PLUGIN.fullmatch(name)]
+            if "..." not in line
+            else []
+        )
+    return tuple(dict.fromkeys(found))
+
+
+def _pmi2_library() -> str:
+    """Return Slurm's libpmi2 beside srun's prefix or in the folders of distributions; the nodes
+    must have it as well.
+    """
+    srun = find_program("srun")
+    beside = (
+        [str(Path(srun).resolve().parent.parent / name) for name in ("lib64", "lib", "lib64/slurm")]
+        if srun
+        else []
+    )
+    for pattern in (*beside, *_FOLDERS):
+        for folder in sorted(Path("/").glob(pattern.lstrip("/")))[:8]:
+            for name in _NAMES:
+                if (folder / name).is_file():
+                    return str(folder / name)
+    return ""
+
+
+def find_slurm(through: Sequence[str] = ()) -> SlurmFound:
+    """Query srun; missing answers are empty. ``through`` as in ``JobRequest``."""
+    return SlurmFound(
+        plugins=parse_plugins(printed([*through, "srun", "--mpi=list"], errors=True)),
+        pmi2_library=_pmi2_library(),
+    )
+
+
+def _job_hosts(job: str, through: Sequence[str]) -> tuple[str, ...]:
+    info = parse_job(printed([*through, *job_argv(job)], errors=True)) if job else None
+    return info.hosts if info else ()
+
+
+def slurm_requests(
+    request: LaunchRequest, job_hosts: Sequence[str] = (), through: Sequence[str] = ()
+) -> list[tuple[LaunchRequest, str]]:
+    """Return (request for ``build_command``, reason in a sentence) for each option to start
+    ``request`` in its Slurm job.
+
+    The first is the choice, the next the fallback if it ends as ``not-started``.
+    ``request.starter`` is the preference. ``job_hosts``: all nodes of the job; Slurm is queried if
+    there is none. Raise ``BadInput`` if nothing can start it.
+    """
+    hosts = tuple(job_hosts) or _job_hosts(request.job, through)
+    found = slurm_options(request, find_slurm(through), job_hosts=hosts, wanted=request.starter)
+    return [(request_with(request, one), f"started by {one.name}: {one.why}") for one in found]

@@ -4,10 +4,9 @@ format.
 
 import re
 
-from wireproof.locate.topology.build import readable
 from wireproof.locate.topology.infiniband import read_ibnetdiscover, read_opareport
 from wireproof.locate.topology.lldp import COLLECT, read_lldp
-from wireproof.locate.topology.nodes import against, leaf_numbers
+from wireproof.locate.topology.nodes import against, leaf_numbers, readable
 from wireproof.locate.topology.written import read_own, read_slurm
 from wireproof.model.errors import BadInput
 from wireproof.model.located import Fabric

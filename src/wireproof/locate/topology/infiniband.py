@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from wireproof.locate.topology.build import Builder, short
+from wireproof.locate.topology.nodes import Builder, short
 from wireproof.model.errors import BadInput
 from wireproof.model.located import Fabric
 from wireproof.physics.table import LANE_GBPS

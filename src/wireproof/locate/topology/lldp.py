@@ -12,7 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-from wireproof.locate.topology.build import Builder, expand
+from wireproof.locate.topology.nodes import Builder, expand
 from wireproof.model.errors import BadInput
 from wireproof.model.located import Fabric
 

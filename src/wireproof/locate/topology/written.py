@@ -8,10 +8,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
-from wireproof.locate.topology.build import Builder, expand, short
-from wireproof.model.errors import BadInput
+from wireproof.locate.topology.nodes import Builder, expand, short
+from wireproof.model.errors import BadInput, read_toml
 from wireproof.model.located import Fabric
-from wireproof.model.toml import read_toml
 
 
 def _heights(below: Mapping[str, Sequence[str]], where: Callable[[str], str]) -> dict[str, int]:

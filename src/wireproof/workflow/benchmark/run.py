@@ -15,7 +15,7 @@ from wireproof.adapters import read
 from wireproof.files.held import held_folder
 from wireproof.files.hostile import read_bounded
 from wireproof.files.programs import printed
-from wireproof.launch.nic import (
+from wireproof.launch.here import (
     address_argv,
     address_in,
     core_near,

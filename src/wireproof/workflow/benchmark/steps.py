@@ -9,10 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from wireproof.adapters import adapter
-from wireproof.launch.engines import MpiInstall
-from wireproof.launch.known import MPIS
-from wireproof.launch.mpi.environment import effective, psm3_variables
-from wireproof.launch.program import (
+from wireproof.launch.command import (
     find_tool,
     mpi_for,
     nominal_mpi,
@@ -20,8 +17,11 @@ from wireproof.launch.program import (
     prepare_program,
     shell_line,
 )
+from wireproof.launch.engines import MpiInstall
+from wireproof.launch.known import MPIS
+from wireproof.launch.mpi.environment import effective, psm3_variables
 from wireproof.launch.recipe import DRIVER_STEPS, BenchmarkRecipe, hpcc_input
-from wireproof.launch.request import LaunchCommand
+from wireproof.launch.registry import LaunchCommand
 from wireproof.model.claim import is_several
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.series import Role

@@ -13,9 +13,8 @@ import msgspec
 
 from wireproof.files.hostile import read_bounded
 from wireproof.model.dossier import Agreed, Dossier, Rejudgement, Verification, threshold_criteria
-from wireproof.model.errors import BadInput
+from wireproof.model.errors import BadInput, decode_json
 from wireproof.model.finding import worst
-from wireproof.model.json_reader import decode_json
 from wireproof.model.run import Run, StoredPart, StoredResult
 from wireproof.report.judged_run import JudgedRun
 from wireproof.settings.inputs import read_criteria

@@ -11,8 +11,15 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from wireproof.analysis.relations import port_called
-from wireproof.experiment.course import Bench, Experiment, Stopped, carry_out
-from wireproof.experiment.design import ALPHA, Design, TrialPlace
+from wireproof.experiment.design import (
+    ALPHA,
+    Bench,
+    Design,
+    Experiment,
+    Stopped,
+    TrialPlace,
+    carry_out,
+)
 from wireproof.model.errors import BadInput, CouldNotMeasure, WireproofError
 from wireproof.model.ladder import LAYERS, Ladder, LadderPlan, Layer, LayerName, MissingLayer
 from wireproof.model.quantity import counted

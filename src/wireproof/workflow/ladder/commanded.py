@@ -6,7 +6,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from wireproof.files.hostile import replace_file
-from wireproof.launch.program import shell_line
+from wireproof.launch.command import shell_line
 from wireproof.launch.recipe import find_recipe
 from wireproof.model import quantity
 from wireproof.model.errors import BadInput, CouldNotMeasure

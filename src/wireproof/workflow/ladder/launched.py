@@ -9,7 +9,7 @@ from statistics import median
 
 import msgspec
 
-from wireproof.launch.program import shell_line
+from wireproof.launch.command import shell_line
 from wireproof.model.errors import BadInput
 from wireproof.model.finding import Judgement, Proof, worst_proof
 from wireproof.model.ladder import LAYERS, Collective, LayerName, PlannedLayer

@@ -19,10 +19,9 @@ import msgspec
 from wireproof.files.held import held_folder
 from wireproof.files.hostile import read_bounded, replace_in
 from wireproof.model.comparison import Comparison
-from wireproof.model.errors import BadInput, CouldNotMeasure, WireproofError
+from wireproof.model.errors import BadInput, CouldNotMeasure, WireproofError, decode_json
 from wireproof.model.finding import Verdict
 from wireproof.model.history import Entry, HostSet, Imported, NodeNow, SeriesLine
-from wireproof.model.json_reader import decode_json
 from wireproof.report.document import Document
 from wireproof.report.documents.board import (
     CLUSTER,

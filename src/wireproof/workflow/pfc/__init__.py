@@ -12,9 +12,8 @@ import msgspec
 
 from wireproof.files.hostile import read_bounded, replace_file
 from wireproof.model.claim import rails_of
-from wireproof.model.errors import BadInput
+from wireproof.model.errors import BadInput, decode_json
 from wireproof.model.frames import unsound
-from wireproof.model.json_reader import decode_json
 from wireproof.model.pfc import Headroom, PfcLoad, PfcRecord, PfcReport, PfcSettings
 from wireproof.model.traffic import CounterMark, Watched
 from wireproof.plan.pfc import pfc

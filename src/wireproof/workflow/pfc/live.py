@@ -16,14 +16,14 @@ import msgspec
 
 from wireproof.analysis.pfc import ports_of
 from wireproof.instrument.ending import Ending
-from wireproof.instrument.facts import Collected, collect
+from wireproof.instrument.plan_text import Collected, collect
 from wireproof.model.claim import rails_of
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.pfc import PfcLoad, PfcRecord, PfcSettings
 from wireproof.model.plan import Point
 from wireproof.model.record import FactFrame, Nic, PointRecord
 from wireproof.model.traffic import Watched
-from wireproof.plan.pace import paced
+from wireproof.plan.sweep import paced
 from wireproof.workflow.audit import reader_argv
 from wireproof.workflow.pfc.host_files import commands_of, settings_of
 from wireproof.workflow.prove.command import ProofSpecification, run_command

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from wireproof.audit.facts import HostFacts
 from wireproof.files.hostile import read_bounded
-from wireproof.instrument.facts import collect
+from wireproof.instrument.plan_text import collect
 from wireproof.instrument.watch_command import WatchedCommand
 from wireproof.launch.engines import find_engine
 from wireproof.model.claim import LinkClaim

@@ -17,8 +17,7 @@ from wireproof.launch.command import build_command, request_for
 from wireproof.launch.engines import MpiInstall
 from wireproof.launch.known import SCHEDULERS
 from wireproof.launch.mpi.discovery import choose_mpi
-from wireproof.launch.registry import reach_of
-from wireproof.launch.request import LaunchCommand, LaunchRequest
+from wireproof.launch.registry import LaunchCommand, LaunchRequest, reach_of
 from wireproof.launch.schedulers.slurm_commands import salloc_argv
 from wireproof.launch.schedulers.slurm_job import JobRequest, batch_script
 from wireproof.model.errors import BadInput, WireproofError
@@ -254,7 +253,7 @@ def document_of(planned: Planned) -> DryRunDocument:
 
 def own_job(request: JobRequest, argv: Sequence[str]) -> OwnJob:
     """Return the job that ``request`` asks for; ``argv``: the check that its script starts."""
-    from wireproof.launch.program import shell_line
+    from wireproof.launch.command import shell_line
     from wireproof.report.documents.benchmark import OwnJob
 
     return OwnJob(

@@ -29,7 +29,7 @@ from wireproof.model.record import EngineError
 from wireproof.model.run import Run
 from wireproof.physics.limits import bandwidth_threshold_bytes, limits, shaper_credit_bytes
 from wireproof.physics.table import Table, changed_constants
-from wireproof.plan.pace import provable
+from wireproof.plan.sweep import provable
 from wireproof.report.judged_run import JudgedRun
 from wireproof.store.seal import seal
 from wireproof.verdict import judge

@@ -11,7 +11,7 @@ import msgspec
 from wireproof.instrument.measure import Outcome
 from wireproof.locate.causes.explain import explain
 from wireproof.locate.confirm.conclude import conclude
-from wireproof.locate.from_run import reasons_of, samples_of
+from wireproof.locate.samples import reasons_of, samples_of
 from wireproof.locate.screen.screened import Screened
 from wireproof.locate.screen.sweep import screen
 from wireproof.model.errors import BadInput, CouldNotMeasure

@@ -9,7 +9,7 @@ from typing import cast
 
 import msgspec
 
-from wireproof.launch.request import Fabric, NicSelection
+from wireproof.launch.registry import Fabric, NicSelection
 from wireproof.model.claim import Criteria
 from wireproof.model.dossier import Agreed
 from wireproof.model.errors import BadInput

@@ -15,13 +15,20 @@ from typing import cast
 
 import msgspec
 
-from wireproof.experiment.course import Bench, Experiment, carry_out
-from wireproof.experiment.design import ALPHA, WARM_UP, Design, TrialPlace, least_rounds
+from wireproof.experiment.design import (
+    ALPHA,
+    WARM_UP,
+    Bench,
+    Design,
+    Experiment,
+    TrialPlace,
+    carry_out,
+    least_rounds,
+)
 from wireproof.files.held import temporary_folder
 from wireproof.files.hostile import read_bounded, replace_file
 from wireproof.model import quantity
-from wireproof.model.errors import BadInput, CouldNotMeasure, WireproofError
-from wireproof.model.json_reader import decode_json
+from wireproof.model.errors import BadInput, CouldNotMeasure, WireproofError, decode_json
 from wireproof.model.quantity import counted
 from wireproof.model.record import Host
 from wireproof.model.secrets import masked

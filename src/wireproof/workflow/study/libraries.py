@@ -5,10 +5,9 @@ from importlib.resources import files
 from pathlib import Path
 
 from wireproof.files.hostile import read_bounded
-from wireproof.model.errors import BadInput
+from wireproof.model.errors import LARGEST, BadInput
 from wireproof.model.site import site_studies
 from wireproof.model.study import Library
-from wireproof.model.toml import LARGEST
 from wireproof.settings.knobs import FAMILIES, is_of_a_fabric
 from wireproof.study.catalogue import library_of
 

@@ -20,8 +20,7 @@ from wireproof.physics.rails import links_together
 
 if TYPE_CHECKING:
     from wireproof.lab.cluster import Lab
-    from wireproof.launch.registry import Allocation, Scheduler
-    from wireproof.launch.request import LaunchCommand, Starter
+    from wireproof.launch.registry import Allocation, LaunchCommand, Scheduler, Starter
     from wireproof.model.topology import Network
 
 

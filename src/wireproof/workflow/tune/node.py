@@ -11,8 +11,7 @@ from typing import Literal
 import msgspec
 
 from wireproof.files.programs import by_path
-from wireproof.instrument.facts import Collected, collect
-from wireproof.instrument.plan_text import encode_value
+from wireproof.instrument.plan_text import Collected, collect, encode_value
 from wireproof.launch.engines import find_program
 from wireproof.model.errors import BadInput
 from wireproof.model.plan import FactRequest

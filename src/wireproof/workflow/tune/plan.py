@@ -20,7 +20,7 @@ from wireproof.audit.facts import HostFacts
 from wireproof.audit.interfaces import default_interfaces, with_lower
 from wireproof.audit.machine import Machine, machine_of
 from wireproof.files.hostile import open_regular, replace_file
-from wireproof.instrument.facts import Collected
+from wireproof.instrument.plan_text import Collected
 from wireproof.launch.here import is_here
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.plan import FactRequest

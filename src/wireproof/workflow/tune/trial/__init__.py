@@ -11,9 +11,18 @@ from contextlib import ExitStack
 import msgspec
 
 from wireproof.analysis.interval import least_size
-from wireproof.experiment.course import Bench, Experiment, carry_out
-from wireproof.experiment.design import ALPHA, RULE, WARM_UP, Design, TrialPlace, against_base
-from wireproof.experiment.trial import compared, said
+from wireproof.experiment.design import (
+    ALPHA,
+    RULE,
+    WARM_UP,
+    Bench,
+    Design,
+    Experiment,
+    TrialPlace,
+    against_base,
+    carry_out,
+)
+from wireproof.experiment.effects import compared, said
 from wireproof.model import quantity
 from wireproof.model.experiment import Stopping, TrialRun, TriedKnob, TryResult, ValueEffect
 from wireproof.model.tuning import TunePlan
@@ -22,9 +31,10 @@ from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.target.target import Target
 from wireproof.workflow.tune.plan import PlanSpecification, plan
 from wireproof.workflow.tune.trial.on_hosts import AppliedKnob, OnHosts, planned
-from wireproof.workflow.tune.trial.pattern import CommandWorkload, PatternWorkload
-from wireproof.workflow.tune.trial.specification import (
+from wireproof.workflow.tune.trial.pattern import (
+    CommandWorkload,
     OwnCommand,
+    PatternWorkload,
     TrialSpecification,
     Variables,
     Workload,

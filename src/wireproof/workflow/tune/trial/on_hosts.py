@@ -16,7 +16,7 @@ from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.target.target import Target
 from wireproof.workflow.tune.apply import apply, may_be_touched, new_id
 from wireproof.workflow.tune.node import JournalPlace, ask_nodes
-from wireproof.workflow.tune.trial.specification import Variables
+from wireproof.workflow.tune.trial.pattern import Variables
 
 KEPT_S = 600
 """Seconds after which a kept value reverts unless it is confirmed."""

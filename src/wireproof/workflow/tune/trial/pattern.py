@@ -1,11 +1,12 @@
-"""The workloads of a trial: a pattern of wireproof, each run with its own launch, or a command of
-the user.
+"""What a trial is asked to measure, and its workloads: a pattern of wireproof, each run with its
+own launch, or a command of the user.
 """
 
 import dataclasses
 import resource
 import time
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Self
 
@@ -14,14 +15,16 @@ from wireproof.files.held import temporary_folder
 from wireproof.instrument.watch_command import WatchedCommand
 from wireproof.launch.engines import MpiInstall
 from wireproof.launch.known import MPIS
-from wireproof.launch.request import LaunchCommand
+from wireproof.launch.registry import LaunchCommand
 from wireproof.model import quantity
 from wireproof.model.errors import BadInput, CouldNotMeasure
-from wireproof.model.experiment import Metric, TriedKnob
+from wireproof.model.experiment import Better, Metric, TriedKnob
 from wireproof.model.plan import TransportKind
+from wireproof.model.setting import Profile
 from wireproof.report.judged_run import JudgedRun
+from wireproof.settings.knobs import Reader
 from wireproof.workflow.measure import prepare
-from wireproof.workflow.prove.command import on_target
+from wireproof.workflow.prove.command import ProofSpecification, on_target
 from wireproof.workflow.prove.hosts import start_servers
 from wireproof.workflow.prove.watch import NOWHERE, Watch, allow_files
 from wireproof.workflow.reporter import Quiet, Reporter
@@ -29,8 +32,87 @@ from wireproof.workflow.session.launch import command_of, install_for
 from wireproof.workflow.session.rounds import equally_long, launched_once
 from wireproof.workflow.session.session import Session, Storage
 from wireproof.workflow.specification import MeasureSpecification
-from wireproof.workflow.target.target import launcher_environment
-from wireproof.workflow.tune.trial.specification import OwnCommand, RunNumbers, Variables, Workload
+from wireproof.workflow.target.target import Target, launcher_environment
+from wireproof.workflow.tune.node import JournalPlace
+
+Variables = Mapping[str, str | None]
+"""Variables of a run's environment; None: the variable is unset."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class RunNumbers:
+    """The numbers of one run. ``guards``: by name; ``proof``: of its path, "" if it is not
+    checked.
+    """
+
+    metric: float
+    guards: dict[str, float]
+    proof: str = ""
+
+
+class Workload(AbstractContextManager["Workload"]):
+    """What is run repeatedly. Leaving the context ends all its processes."""
+
+    metric: Metric
+    title: str
+    notes: list[str]
+    target: Target
+
+    def __exit__(self, *_: object) -> None:
+        """End nothing, because a launch leaves no process behind."""
+
+    def check(self, knob: TriedKnob) -> None:
+        """Raise ``BadInput`` for a variable that cannot have an effect in the runs.
+
+        What a command reads is not checked.
+        """
+
+    def run(self, variables: Variables, shown: str) -> RunNumbers:
+        """Run once with ``variables``; ``shown``: the value under trial, for messages.
+
+        Raises ``CouldNotMeasure`` if the run fails, ``KeyboardInterrupt`` if the user stops it.
+        """
+        raise NotImplementedError
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class OwnCommand:
+    """A command of the user.
+
+    ``reader`` None: its wall time is the metric. ``text``: of ``--metric``. ``longest_s``: a run
+    that takes longer is stopped.
+    """
+
+    proof: ProofSpecification
+    reader: Reader | None = None
+    text: str = ""
+    better: Better = "lower"
+    longest_s: float = 60.0
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class TrialSpecification:
+    """``workload``: a pattern of wireproof or a command.
+
+    ``smallest``: fraction below which an effect counts as none. ``budget_s``: no block is started
+    that would end later. ``keep``: leave the best value applied, to be confirmed. For settings,
+    ``place``: where the journals are on the hosts; ``allow_link_down``: links may go down for a
+    moment.
+    """
+
+    knob: TriedKnob
+    workload: MeasureSpecification | OwnCommand
+    seed: int
+    smallest: float = 0.05
+    budget_s: float = 60.0
+    keep: bool = False
+    profile: Profile = "throughput"
+    place: JournalPlace | None = None
+    allow_link_down: bool = False
+
+
+# --- The workloads that come with wireproof: a pattern, and a command of the user.
+
 
 RUN_S = 0.2
 """Default length of a run; short, because launches differ more than repetitions within a launch."""

@@ -193,7 +193,7 @@ def _state(page: Page, rows: Rows, block: Block, closed: bool, troubles: list[st
 
 def _command(page: Page, start: int) -> tuple[str, str]:
     """Return (program, its options) of the nearest command line above."""
-    for index in range(start - 1, max(-1, start - 10), -1):
+    for index in range(start - 1, max(-1, start - _BEFORE), -1):
         line = page.lines[index]
         if HEADING.search(line) or TITLE.search(line):
             break
@@ -211,7 +211,7 @@ def _notes(page: Page, start: int, block: Block, unit: str, odd: int, after: int
         notes.append(f"local and remote address are one: both ranks are on {block.hosts()[0]}")
     if odd:
         notes.append(f"{counted(odd, 'row')} left out: zero, or not a possible number")
-    around = page.lines[max(0, start - _BEFORE) : after]
+    around = page.lines[max(0, start - 10) : after]
     if any(said in line for line in around for said in _GPU):
         notes.append(IN_GPU)
     if any(said in line for line in around for said in _CLOCKS):

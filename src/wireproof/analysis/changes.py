@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Protocol
 
-from wireproof.model.record import Idle, QuietWindows, Total, WitnessReading
+from wireproof.model.record import Idle, Total, WitnessReading
 from wireproof.model.traffic import CounterMark
 
 _32 = 1 << 32
@@ -86,11 +86,9 @@ class WitnessChanges:
     reading counts as unchanged.
     """
 
-    def __init__(self, reading: WitnessReading | Total, idle: Idle | None) -> None:
+    def __init__(self, reading: WitnessReading, idle: Idle | None) -> None:
         self._reading, self._idle = reading, idle
-        self._quiet: QuietWindows | None = (
-            reading.quiet if isinstance(reading, WitnessReading) else None
-        )
+        self._quiet = reading.quiet
         self._standing = idle.standing if idle is not None else None
         self.interval_ns = reading.interval_ns
         self.settled_ms = reading.settled_ns / 1e6 if isinstance(reading, Total) else 0.0

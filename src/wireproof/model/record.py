@@ -175,20 +175,29 @@ class Floor(msgspec.Struct, frozen=True, kw_only=True, tag_field="frame", tag="f
     floor_ns: float
 
 
-class Idle(msgspec.Struct, frozen=True, kw_only=True, tag_field="frame", tag="idle"):
+class NamespaceCounters(msgspec.Struct, frozen=True, kw_only=True):
+    """Counters of one network namespace over an interval, as ``rank`` read them.
+
+    ``shared_with``: the rank whose reading is valid for this one too. ``foreign_sysfs``: /sys
+    showed another namespace, so it was not read (no InfiniBand counters).
+    """
+
+    rank: int
+    interval_ns: float
+    shared_with: int | None = None
+    source: str = ""
+    foreign_sysfs: bool = False
+
+
+class Idle(NamespaceCounters, frozen=True, kw_only=True, tag_field="frame", tag="idle"):
     """Counter changes on one host while wireproof sent nothing.
 
     ``standing``: values before the run of the byte counters that can be read; None for an older
     engine.
     """
 
-    rank: int
-    interval_ns: float
     counters: dict[str, int] = msgspec.field(default_factory=dict)
     standing: dict[str, int] | None = None
-    shared_with: int | None = None
-    source: str = ""
-    foreign_sysfs: bool = False
 
 
 class Start(msgspec.Struct, frozen=True, kw_only=True, tag_field="frame", tag="start"):
@@ -223,31 +232,36 @@ class Sentinel(msgspec.Struct, frozen=True, kw_only=True):
     bounce_ns: float | None = None
 
 
-class PairResult(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class Timed(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """The timed batches of one point, and why they ended."""
+
+    status: Literal["ok", "deadline", "error"]
+    stop: Literal["precision", "budget", "deadline", "iterations"]
+    operations_per_batch: int
+    batch_ns: list[float]
+    block_batches: list[int]
+    warmup: Warmup
+    window_used: int
+    estimate: Estimate | None = None
+    formula_value_ns: float | None = None
+    integrity: Literal["ok", "corrupt", "unchecked"] = "unchecked"
+
+
+class PairResult(Timed, frozen=True, kw_only=True, gc=False):
     """What one pair measured in one point. ``origin_waited_ns``, ``target_waited_ns``: how long the
     process of that end waited for a processor while timed.
     """
 
     origin: int
     target: int
-    status: Literal["ok", "deadline", "error"]
-    stop: Literal["precision", "budget", "deadline", "iterations"]
-    operations_per_batch: int
-    batch_ns: list[float]
-    block_batches: list[int]
     messages_forward: int
     messages_backward: int
     payload_forward_bytes: int
     payload_backward_bytes: int
-    warmup: Warmup
-    window_used: int
-    estimate: Estimate | None = None
     target_elapsed_ns: float | None = None
     origin_waited_ns: float | None = None
     target_waited_ns: float | None = None
-    formula_value_ns: float | None = None
     sentinels: list[Sentinel] = msgspec.field(default_factory=list)
-    integrity: Literal["ok", "corrupt", "unchecked"] = "unchecked"
     origin_core: int | None = None
     target_core: int | None = None
 
@@ -274,7 +288,7 @@ class Overlap(msgspec.Struct, frozen=True, kw_only=True):
     share: float
 
 
-class GroupResult(msgspec.Struct, frozen=True, kw_only=True):
+class GroupResult(Timed, frozen=True, kw_only=True):
     """A point that all ``members`` (ranks) measured together. The time of a batch is that of its
     slowest member.
 
@@ -285,24 +299,14 @@ class GroupResult(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     members: list[int]
-    status: Literal["ok", "deadline", "error"]
-    stop: Literal["precision", "budget", "deadline", "iterations"]
-    operations_per_batch: int
-    batch_ns: list[float]
-    block_batches: list[int]
-    warmup: Warmup
-    window_used: int
     messages_per_operation: int
     member_ns: list[float]
     sent_bytes: list[int]
     received_bytes: list[int]
     exact: bool
-    estimate: Estimate | None = None
-    formula_value_ns: float | None = None
     overlap: Overlap | None = None
     quiet: Quantiles | None = None
     loaded: Quantiles | None = None
-    integrity: Literal["ok", "corrupt", "unchecked"] = "unchecked"
 
 
 class QuietWindows(msgspec.Struct, frozen=True, kw_only=True):
@@ -314,38 +318,22 @@ class QuietWindows(msgspec.Struct, frozen=True, kw_only=True):
     counters: dict[str, int] = msgspec.field(default_factory=dict)
 
 
-class WitnessReading(msgspec.Struct, frozen=True, kw_only=True):
-    """Counters of one network namespace before and after a point, in raw units.
+class WitnessReading(NamespaceCounters, frozen=True, kw_only=True):
+    """Counters before and after a point, in raw units."""
 
-    ``foreign_sysfs``: /sys showed another namespace, so it was not read (no InfiniBand counters).
-    """
-
-    rank: int
-    interval_ns: float
     counters: dict[str, tuple[int, int]] = msgspec.field(default_factory=dict)
     unreadable: list[str] = msgspec.field(default_factory=list)
-    shared_with: int | None = None
-    source: str = ""
-    foreign_sysfs: bool = False
     quiet: QuietWindows | None = None
 
 
-class Total(msgspec.Struct, frozen=True, kw_only=True, tag_field="frame", tag="total"):
-    """Counters of one network namespace before the first point and after the last one, once every
-    counter had settled.
+class Total(WitnessReading, frozen=True, kw_only=True, tag_field="frame", tag="total"):
+    """Counters before the first point and after the last one, once every counter had settled.
 
     ``settled_ns``: how long the engine waited for counters with late refresh. For these, the whole
     run is the evidence.
     """
 
-    rank: int
-    interval_ns: float
     settled_ns: float = 0.0
-    counters: dict[str, tuple[int, int]] = msgspec.field(default_factory=dict)
-    unreadable: list[str] = msgspec.field(default_factory=list)
-    shared_with: int | None = None
-    source: str = ""
-    foreign_sysfs: bool = False
 
 
 class PointRecord(msgspec.Struct, frozen=True, kw_only=True, tag_field="frame", tag="point"):

@@ -61,10 +61,12 @@ class _Fact(msgspec.Struct, frozen=True, array_like=True):
 
 
 class _Snapshot(msgspec.Struct, frozen=True, tag_field="schema", tag="wireproof.snapshot"):
+    """``hosts``: the facts of each, still packed: all at once would not fit in memory."""
+
     version: int
     texts: list[str]
     places: list[_Place]
-    hosts: dict[str, list[_Fact]]
+    hosts: dict[str, msgspec.Raw]
 
 
 class _ValueTable:
@@ -88,17 +90,21 @@ def write_snapshot(path: Path, facts: Mapping[str, Sequence[FactFrame]]) -> None
     texts = _ValueTable()
     places: dict[tuple[str, str, tuple[str, ...]], int] = {}
     hosts = {
-        host: [
-            _Fact(
-                places.setdefault((frame.kind, frame.path, tuple(frame.argv)), len(places)),
-                frame.status,
-                texts.number(frame.text),
-                texts.number(frame.reason),
-                frame.exit_status,
-                frame.truncated,
+        host: msgspec.Raw(
+            msgspec.msgpack.encode(
+                [
+                    _Fact(
+                        places.setdefault((frame.kind, frame.path, tuple(frame.argv)), len(places)),
+                        frame.status,
+                        texts.number(frame.text),
+                        texts.number(frame.reason),
+                        frame.exit_status,
+                        frame.truncated,
+                    )
+                    for frame in frames
+                ]
             )
-            for frame in frames
-        ]
+        )
         for host, frames in facts.items()
     }
     known = [_Place(kind, place, list(argv)) for kind, place, argv in places]
@@ -149,20 +155,9 @@ def read_snapshot(path: Path) -> dict[str, Sequence[FactFrame]]:
         )
     try:
         _check_head(data, path)
-        return _hosts(msgspec.msgpack.decode(data, type=_Packed))
+        return _hosts(msgspec.msgpack.decode(data, type=_Snapshot))
     except (msgspec.DecodeError, UnicodeDecodeError, IndexError, RecursionError) as error:
         raise BadInput(f"{path} is not a snapshot of wireproof: {error}.") from error
-
-
-class _Packed(msgspec.Struct, frozen=True, tag_field="schema", tag="wireproof.snapshot"):
-    """Like `_Snapshot`, but with the facts of each host still packed, because all at once would not
-    fit.
-    """
-
-    version: int
-    texts: list[str]
-    places: list[_Place]
-    hosts: dict[str, msgspec.Raw]
 
 
 class _Like(Sequence[FactFrame]):
@@ -204,7 +199,7 @@ def _beside(model: Sequence[FactFrame], frames: list[FactFrame]) -> Sequence[Fac
     return _Like(model, differing) if len(differing) <= min(_FEW, len(frames) // 2) else frames
 
 
-def _hosts(snapshot: _Packed) -> dict[str, Sequence[FactFrame]]:
+def _hosts(snapshot: _Snapshot) -> dict[str, Sequence[FactFrame]]:
     """Return the frames of each host; similar hosts share them. Secrets that an older version left
     in are masked, except in wireproof's own lists.
     """
@@ -254,7 +249,7 @@ def _count(packed: msgspec.Raw) -> int:
     return head[0] & 15 if head and head[0] >> 4 in (8, 9) else 0
 
 
-def _frame(fact: _Fact, snapshot: _Packed, masks: dict[int, str]) -> FactFrame:
+def _frame(fact: _Fact, snapshot: _Snapshot, masks: dict[int, str]) -> FactFrame:
     if min(fact.place, fact.text, fact.reason) < 0:
         raise IndexError("a number below 0")
     place = snapshot.places[fact.place]
@@ -278,7 +273,7 @@ def _frame(fact: _Fact, snapshot: _Packed, masks: dict[int, str]) -> FactFrame:
     )
 
 
-def _masked(number: int, snapshot: _Packed, masks: dict[int, str]) -> str:
+def _masked(number: int, snapshot: _Snapshot, masks: dict[int, str]) -> str:
     text = masks.get(number)
     if text is None:
         text = masks[number] = masked(snapshot.texts[number])

@@ -140,15 +140,8 @@ def is_statistics(data: bytes) -> bool:
     return (begins and block) or is_table(head)
 
 
-@dataclass(slots=True)
-class _Group:
-    heading: str
-    endpoint: str
-    nic: str
-    thread: int | None
-    line: int
-    counters: dict[str, int] = field(default_factory=dict)
-    block: int = 0
+_Key = tuple[str, str, str, int | None]
+"""Heading, endpoint, NIC and thread of a group."""
 
 
 @dataclass(slots=True)
@@ -158,8 +151,9 @@ class _StatisticsReader:
     """
 
     source: str
-    groups: dict[tuple[str, str, str, int | None], _Group] = field(default_factory=dict)
-    now: _Group | None = None
+    groups: dict[_Key, CounterSection] = field(default_factory=dict)
+    in_block: dict[_Key, int] = field(default_factory=dict)
+    now: CounterSection | None = None
     blocks: int = 0
     seconds: int | None = None
     last: str = ""
@@ -212,12 +206,19 @@ class _StatisticsReader:
             return False
         thread = int(found["tid"]) if found["tid"] else None
         key = (found["heading"], found["id"] or "", found["info"] or "", thread)
-        if key not in self.groups:
-            self.groups[key] = _Group(*key, line=line.number)
-        self.now = self.groups[key]
-        if self.now.block == self.blocks:
+        counters = self.groups[key].counters if key in self.groups else {}
+        if self.in_block.get(key) == self.blocks:
             self.doubt(line.number, f"{found['heading']} appears twice in one block")
-        self.now.block, self.now.line = self.blocks, line.number
+        self.in_block[key] = self.blocks
+        heading, endpoint, nic, _ = key
+        self.now = self.groups[key] = CounterSection(
+            heading=heading,
+            endpoint=endpoint,
+            nic=nic,
+            thread=thread,
+            line=line.number,
+            counters=counters,
+        )
         return True
 
     def _counter(self, line: StatisticsLine) -> bool:
@@ -236,19 +237,6 @@ class _StatisticsReader:
             )
         self.now.counters[name] = value
         return True
-
-    def sections(self) -> list[CounterSection]:
-        return [
-            CounterSection(
-                heading=one.heading,
-                endpoint=one.endpoint,
-                nic=one.nic,
-                thread=one.thread,
-                line=one.line,
-                counters=one.counters,
-            )
-            for one in self.groups.values()
-        ]
 
 
 def _identity(
@@ -332,7 +320,7 @@ def _made(text: list[str], lines: list[StatisticsLine], reader: _StatisticsReade
         pid=identity.pid if identity.pid is not None else pid,
         identity=identity,
         settings=found,
-        sections=reader.sections(),
+        sections=list(reader.groups.values()),
         blocks=reader.blocks,
         seconds=reader.seconds,
         complete=complete,

@@ -3,8 +3,10 @@ source for every row.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
+
+from msgspec.structs import replace
 
 from wireproof.analysis.catalogue.read import CounterRow, Family, families
 from wireproof.model.record import Nic

@@ -1,7 +1,6 @@
 """Read the files of ``nics/``: adapter families, their port counters and their pause counters."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import msgspec
@@ -17,45 +16,51 @@ Where = Literal["ethernet", "infiniband", "any"]
 Function = Literal["physical", "virtual", "scalable", "unsaid", "any"]
 
 
-@dataclass(frozen=True)
-class CounterRow:
+class CounterKind(msgspec.Struct, frozen=True, kw_only=True):
+    """What a file and a row say alike about a counter.
+
+    ``misses``: what it leaves out, in words. ``payload_only``: wire headers are not counted.
+    ``width``: bits. ``pegs``: it stops at its largest value instead of wrapping. ``where``: link
+    layer of the port. ``source``: where this is documented, after ``unchecked:`` if nobody has read
+    it in the driver. ``quality``: ``lower-bound`` if a part may be missing (a low count then does
+    not prove absence), ``double`` if a part may be counted twice. ``fcs``: the 4-byte check
+    sequence of each frame is counted; None: not known. ``stops``: the setting that freezes the
+    counter; if no counter of the port moved, it says nothing. ``turned``: counters of bytes in both
+    directions, included here, that the adapter's own switch turned round.
+    """
+
+    source: str
+    misses: str = ""
+    payload_only: bool = False
+    width: int = 64
+    pegs: bool = False
+    where: Where = "any"
+    quality: Quality = "exact"
+    fcs: bool | None = None
+    stops: str = ""
+    turned: tuple[str, ...] = ()
+
+
+class CounterRow(CounterKind, frozen=True, kw_only=True):
     """One counter, or a sum of counters, for both directions.
 
     ``tx``, ``rx``: names of counters to add up, with the placeholders ``{nic}``, ``{device}`` and
     ``{port}``, in the engine's spelling (``net/{nic}/tx_bytes``, ``ethtool/{nic}/tx_bytes_phy``,
     ``ib/{device}/{port}/counters/...``). ``unit``: bytes per count. ``carrier``: what the count
-    includes; ``misses``: what it leaves out, in words. ``payload_only``: wire headers are not
-    counted. ``width``: bits. ``pegs``: it stops at its largest value instead of wrapping.
-    ``refresh_ms``: how old the value may be. ``where``: link layer of the port. ``function``:
-    SR-IOV function (``unsaid``: the kernel does not say, as for a virtual function in a guest).
-    ``packets_tx``, ``packets_rx``: packet counters of the same traffic. ``source``: where this is
-    documented, after ``unchecked:`` if nobody has read it in the driver. ``quality``:
-    ``lower-bound`` if a part may be missing (a low count then does not prove absence), ``double``
-    if a part may be counted twice. ``fcs``: the 4-byte check sequence of each frame is counted;
-    None: not known. ``stops``: the setting that freezes the counter; if no counter of the port
-    moved, it says nothing. ``turned``: counters of bytes in both directions, included here, that
-    the adapter's own switch turned round.
+    includes. ``refresh_ms``: how old the value may be. ``function``: SR-IOV function (``unsaid``:
+    the kernel does not say, as for a virtual function in a guest). ``packets_tx``, ``packets_rx``:
+    packet counters of the same traffic.
     """
 
     tx: tuple[str, ...]
     rx: tuple[str, ...]
     carrier: Carrier
     level: Level
-    source: str
     unit: int = 1
     packets_tx: tuple[str, ...] = ()
     packets_rx: tuple[str, ...] = ()
-    misses: str = ""
-    payload_only: bool = False
-    width: int = 64
-    pegs: bool = False
     refresh_ms: float = 0.0
-    where: Where = "any"
     function: Function = "any"
-    quality: Quality = "exact"
-    fcs: bool | None = None
-    stops: str = ""
-    turned: tuple[str, ...] = ()
 
     def names(self, direction: Direction) -> tuple[str, ...]:
         """Return the templates of the byte counters of one direction."""
@@ -87,30 +92,35 @@ def link_layer_of(nic: Nic) -> Where:
     return "infiniband" if nic.kind == "infiniband" else "ethernet"
 
 
-@dataclass(frozen=True)
-class Family:
-    """One kind of adapter, identified by the driver of its interface or RDMA device, never by a
+class FamilyIdentity(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What identifies one kind of adapter: the driver of its interface or RDMA device, never a
     user's name.
 
     ``drivers``: shell patterns, lower case. ``kinds``: the kernel's kinds of virtual interfaces
-    (``link_kind``). ``rows``: the best first, per carrier; if the first row of a carrier cannot be
-    read, the next is used. ``blind``: carriers without a counter (``rdma`` of usNIC, of qedr):
-    their traffic stays unproven unless a row of carrier ``any`` can be read. ``deviceless``: the
-    blind carriers need no device in /sys/class/infiniband. ``stacked``: its bytes count again in
-    the interfaces below. ``rdma_packets``: packet counters of its RDMA, whose bytes the interface
+    (``link_kind``). ``blind``: carriers without a counter (``rdma`` of usNIC, of qedr): their
+    traffic stays unproven unless a row of carrier ``any`` can be read. ``deviceless``: the blind
+    carriers need no device in /sys/class/infiniband. ``stacked``: its bytes count again in the
+    interfaces below. ``rdma_packets``: packet counters of its RDMA, whose bytes the interface
     counts: if none moved, all bytes were the kernel's. ``note``: text for the documentation page.
     """
 
     name: str
-    drivers: tuple[str, ...]
-    rows: tuple[CounterRow, ...]
     source: str
+    drivers: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
     blind: tuple[Carrier, ...] = ()
     stacked: bool = False
-    note: str = ""
-    kinds: tuple[str, ...] = ()
     deviceless: bool = False
+    note: str = ""
     rdma_packets: tuple[str, ...] = ()
+
+
+class Family(FamilyIdentity, frozen=True, kw_only=True):
+    """One kind of adapter. ``rows``: the best first, per carrier; if the first row of a carrier
+    cannot be read, the next is used.
+    """
+
+    rows: tuple[CounterRow, ...]
 
     @property
     def has_rdma(self) -> bool:
@@ -162,7 +172,7 @@ _SLOWEST_MS = 600_000.0
 _NAMES = ("tx", "rx", "packets_tx", "packets_rx")
 
 
-class _Counters(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+class _Counters(CounterKind, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """``CounterRow`` as written in a file: counter names relative to ``of``, separated by spaces.
 
     ``function = "physical-first"``: registers of the port. A virtual function may show them as 0 or
@@ -171,7 +181,6 @@ class _Counters(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     """
 
     of: Literal["interface", "ethtool", "port", "port-hw", "device-hw", "telemetry"]
-    source: str
     tx: str = ""
     rx: str = ""
     packets_tx: str | None = None
@@ -179,17 +188,8 @@ class _Counters(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     carrier: Carrier | None = None
     level: Level | None = None
     unit: int | None = None
-    misses: str = ""
-    payload_only: bool = False
-    width: int = 64
-    pegs: bool = False
     refresh_ms: float | None = None
-    where: Where = "any"
     function: Function | Literal["physical-first"] = "any"
-    quality: Quality = "exact"
-    fcs: bool | None = None
-    stops: str = ""
-    turned: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         _, known = _PLACES[self.of]
@@ -204,17 +204,8 @@ class _Counters(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
             raise ValueError("'tx' and 'rx' name different numbers of counters")
 
 
-class _Family(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    name: str
-    source: str
+class _Family(FamilyIdentity, frozen=True, kw_only=True):
     counters: tuple[_Counters, ...] = ()
-    drivers: tuple[str, ...] = ()
-    kinds: tuple[str, ...] = ()
-    blind: tuple[Carrier, ...] = ()
-    stacked: bool = False
-    deviceless: bool = False
-    note: str = ""
-    rdma_packets: tuple[str, ...] = ()
 
 
 def texts() -> Iterator[CatalogueFile]:
@@ -229,7 +220,7 @@ def families() -> tuple[Family, ...]:
     """Return all families, those of the site first, with their file in the name."""
     known: set[str] = set()
     return tuple(
-        replace(family, name=text.source(family.name))
+        msgspec.structs.replace(family, name=text.source(family.name))
         for text in texts()
         for family in families_in(text.text, text.name, known)
     )
@@ -285,4 +276,4 @@ def _rows(counters: _Counters) -> Iterator[CounterRow]:
     row = CounterRow(**values)
     yield row
     if first:
-        yield replace(row, function="unsaid", quality="lower-bound")
+        yield msgspec.structs.replace(row, function="unsaid", quality="lower-bound")

@@ -14,174 +14,16 @@ from collections.abc import Iterator
 
 import msgspec
 
+from wireproof.adapters.context import with_context
 from wireproof.adapters.headless import headless
 from wireproof.adapters.page import Page, pages_of, without_commas
 from wireproof.adapters.registry import Adapter, adapter, adapter_names, tool_of
 from wireproof.adapters.table import tables
 from wireproof.model.errors import BadInput, NoResult
 from wireproof.model.quantity import counted
-from wireproof.model.series import ONE_HOST, SOFTWARE, Series, SeriesPoint
+from wireproof.model.series import Series, SeriesPoint
 
 __all__ = ["adapter", "adapter_names", "read"]
-
-
-# --- The software that a log names: the MPI, the system and its kernel. A banner, or the output of
-# `uname -a`, `mpirun --version` or `cat /etc/os-release`, holds for all results after it.
-
-_VERSION = r"(\d[\w.]{0,30}(?: Update \d{1,2})?)"
-_SIGNS: tuple[tuple[str, str, str, re.Pattern[str]], ...] = (
-    # kind, a word in the line, name, pattern with the version
-    (
-        "mpi",
-        "MPI Library",
-        "Intel MPI",
-        re.compile(r"Intel\(R\) MPI Library(?: for Linux\* OS)?,? Version " + _VERSION),
-    ),
-    ("mpi", "Open MPI)", "Open MPI", re.compile(r"\(Open MPI\) " + _VERSION)),
-    ("system", "PRETTY_NAME=", "", re.compile(r'^PRETTY_NAME="?([\w][\w ./()-]{2,60}?)"?$')),
-    (
-        "system",
-        " release ",
-        "",
-        re.compile(
-            r"^((?:AlmaLinux|CentOS|Fedora|Oracle|Red Hat|Rocky)[\w ]{0,40} release \d[\w.]{0,20})"
-            r"(?: \([\w ]{1,40}\))?$"
-        ),
-    ),
-    ("kernel", "# Release", "Linux", re.compile(r"^# Release +: " + r"(\d[\w.+-]{2,60})$")),
-    ("kernel", "Linux ", "Linux", re.compile(r"^Linux \S{1,80} (\d+\.\d[\w.+-]{2,60})(?: |$)")),
-)
-_SOFTWARE_HINTS = tuple({word.encode() for _, word, _, _ in _SIGNS})
-
-
-def _said(line: str) -> Iterator[tuple[str, str]]:
-    for kind, word, name, pattern in _SIGNS:
-        found = pattern.search(line[:400]) if word in line else None
-        if found is not None:
-            yield kind, f"{name} {found.group(1)}".strip()
-
-
-def with_software(found: list[Series], page: Page, data: bytes) -> list[Series]:
-    """Return the series with notes for the MPI, system and kernel named above its rows."""
-    if not any(word in data for word in _SOFTWARE_HINTS):
-        return found
-    noted, begin, known = list[Series](), 0, dict[str, str]()
-    for one in found:
-        end = max(one.last_line, one.first_line)
-        for line in page.lines[begin:end]:
-            known.update(_said(line))
-        begin = max(begin, end)
-        notes = [*one.notes, *(SOFTWARE + known[kind] for kind in sorted(known))]
-        noted.append(msgspec.structs.replace(one, notes=notes) if known else one)
-    return noted
-
-
-# --- A launch line that places all ranks on one host: nothing that it starts meets a wire. Servers
-# and clients are launched apart, so only programs that an MPI starts count.
-
-_LAUNCHERS = ("srun", "mpirun", "mpiexec", "mpiexec.hydra")
-_PROGRAM = re.compile(r"(?:^|/)(?:osu_[a-z]\w{1,40}|IMB-\w{3,8}|hpcc|mpiGraph)$")
-_ONE_NODE = re.compile(r"(?:^| )(-N ?1|--nodes[= ]1)(?= |$)")  # of srun: Open MPI's -N is a count
-_ONE_NAME = re.compile(r"(?:^| )((?:-H|--?hosts?)[= ][\w.-]{1,80}(?::\d{1,5})?)(?= |$)")
-_MOST_LAUNCH = 1000
-
-
-def _one_host(line: str) -> str | None:
-    """Return the option that places all ranks on one host, "" for another launch, None for a line
-    that launches nothing.
-    """
-    if not any(name in line for name in _LAUNCHERS[:3]) or line.lstrip().startswith("#"):
-        return None
-    words = line[:_MOST_LAUNCH].split()
-    programs = [word.rpartition("/")[2] for word in words]
-    begin = next((at for at, name in enumerate(programs) if name in _LAUNCHERS), len(words))
-    end = next((at for at in range(begin, len(words)) if _PROGRAM.search(words[at])), None)
-    if end is None:
-        return None
-    pattern = _ONE_NODE if programs[begin] == "srun" else _ONE_NAME
-    options = pattern.findall(" ".join(words[begin + 1 : end]))
-    return f"{programs[begin]} {options[0]}" if len(options) == 1 and ":" not in words else ""
-
-
-def with_launch(found: list[Series], page: Page, data: bytes) -> list[Series]:
-    """Return the series, with a note on each whose launch line places all ranks on one host.
-
-    A line holds for all results up to the next; of several without a result between them, none.
-    """
-    if not any(name.encode() in data for name in _LAUNCHERS[:3]):
-        return found
-    noted, begin, kept = list[Series](), 0, ""
-    for one in found:
-        lines = page.lines[begin : max(begin, one.first_line)]
-        launches = {launch for line in lines if (launch := _one_host(line)) is not None}
-        kept = kept if not launches else launches.pop() if len(launches) == 1 else ""
-        begin = max(begin, one.last_line, one.first_line)
-        notes = [f"{ONE_HOST}{kept}", *one.notes]
-        noted.append(msgspec.structs.replace(one, notes=notes) if kept else one)
-    return noted
-
-
-# --- Sockets without the kernel: if a log names such a library, the kernel's latency floor does not
-# hold.
-
-NOTE = "kernel bypass: "
-"""Prefix of the note that names the library."""
-
-# (library, what it prints when a program starts, what names it in an environment or a command line)
-_LIBRARIES: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = (
-    ("libvma", ("VMA INFO", "VMA_VERSION"), ("libvma.so",)),
-    ("libxlio", ("XLIO INFO", "XLIO_VERSION"), ("libxlio.so",)),
-    (
-        "Onload",
-        ("OpenOnload", "Using Onload"),
-        ("libonload", "onload -p", "onload --", "onload sockperf", "onload iperf"),
-    ),
-    ("TCPDirect", ("TCPDirect",), ("libonload_zf",)),
-    ("rsocket", (), ("librspreload.so",)),
-    ("SDP", (), ("libsdp.so",)),
-    ("SMC-R", (), ("libsmc-preload.so", "smc_run ")),
-    ("ExaSock", ("exasock",), ("libexasock",)),
-    ("DBL", (), ("libdbl.so",)),
-    ("DPDK", ("EAL: Detected", "EAL: Probing"), ("libmtcp", "f-stack")),
-)
-_SPOKEN = tuple(word.encode() for _, printed, named in _LIBRARIES for word in (*printed, *named))
-# Words that an MPI log contains if such a library is in use; only a few, since every log is
-# searched for them.
-_HINTS = (b"VMA", b"XLIO", b"nload", b"LD_PRELOAD")
-
-
-def _loaded(lines: list[str], kept: str) -> tuple[str, str]:
-    """Return the library that a banner in ``lines`` names, and the one that an environment names,
-    which stays ``kept`` until another is named.
-    """
-    banner = ""
-    for line in lines:
-        for name, printed, named in _LIBRARIES:
-            if any(word in line for word in named):
-                kept = name
-            if any(word in line for word in printed):
-                banner = name
-    return banner, kept
-
-
-def with_bypass(found: list[Series], page: Page, data: bytes) -> list[Series]:
-    """Return the series, with a note on each that such a library carried.
-
-    A banner holds for the next result, a name in an environment for all following results.
-    """
-    sockets = any(one.protocol in ("tcp", "udp") for one in found)
-    if not any(word in data for word in (_SPOKEN if sockets else _HINTS)):
-        return found
-    noted, begin, kept = list[Series](), 0, ""
-    for one in found:
-        end = max(one.last_line, one.first_line)
-        banner, kept = _loaded(page.lines[begin:end], kept)
-        begin = max(begin, end)
-        name = banner or kept
-        noted.append(
-            msgspec.structs.replace(one, notes=[f"{NOTE}{name}", *one.notes]) if name else one
-        )
-    return noted
 
 
 _MOST_LINES = 500_000
@@ -291,8 +133,7 @@ def _of_page(page: Page, data: bytes, source: str) -> list[Series]:
     rest = headless(page, found)
     if rest:
         found = sorted([*found, *rest], key=lambda one: one.first_line)
-    found = with_launch(with_bypass(found, page, data), page, data)
-    found = with_software(found, page, data)
+    found = with_context(found, page, data)
     return [_placed(one, page) for one in found] if page.indexes else found
 
 

@@ -48,6 +48,8 @@ IN_GPU = "Buffer on DEVICE"
 """In a note if a buffer is in the memory of a GPU."""
 ONE_HOST = "launched on one host: "
 """Prefix of a note with the launch option that places all ranks on one host."""
+BYPASS = "kernel bypass: "
+"""Prefix of a note that names the library whose sockets do not use the kernel."""
 
 Traffic = Literal[
     "pingpong", "stream", "exchange", "put", "get", "rate", "ring", "collective", "atomic", "other"

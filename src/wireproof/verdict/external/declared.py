@@ -3,13 +3,14 @@ messages.
 """
 
 import re
+from collections.abc import Iterator
 from typing import Literal
 
 import msgspec
 
 from wireproof.model.claim import LinkClaim
 from wireproof.model.quantity import size, throughput
-from wireproof.model.series import ONE_HOST, Series
+from wireproof.model.series import BYPASS, ONE_HOST, Series
 from wireproof.physics.claims import BYPASSES
 from wireproof.verdict.external.curve import Case
 
@@ -85,7 +86,6 @@ def far_too_slow(case: Case) -> bool:
 
 _NOTES = 40
 _SHOWN = 40
-_BYPASS = "kernel bypass: "  # the prefix that wireproof.adapters writes
 _MTU = re.compile(r"Mtu ?: (\d{3,5})(?:\[B\])?", re.ASCII)
 _MTUS = (256, 512, 1024, 2048, 4096)
 _OMNIPATH_MTUS = (*_MTUS, 8192, 10240)
@@ -104,15 +104,17 @@ _BY_PROVIDER: dict[str, Literal["tcp", "rdma", "shm"]] = {
 }
 
 
+def _noted(series: Series, before: str) -> str:
+    """Return what follows ``before`` in the first note that has it; "" if none has."""
+    return next((note.partition(before)[2] for note in series.notes[:_NOTES] if before in note), "")
+
+
 def _provider(series: Series) -> str:
     """Return ``tcp`` for a note such as "libfabric provider tcp;ofi_rxm"; "" if no note names
     one.
     """
-    for note in series.notes[:_NOTES]:
-        _, found, rest = note.partition("provider ")
-        if found:
-            return rest.split()[0].partition(";")[0].strip("(),.").lower() if rest.split() else ""
-    return ""
+    words = _noted(series, "provider ").split()
+    return words[0].partition(";")[0].strip("(),.").lower() if words else ""
 
 
 def carrier(series: Series) -> str:
@@ -129,10 +131,7 @@ def bypass(series: Series, path: str) -> str:
     """Return the kernel-bypass socket library that the log or the user names, or "" if there is
     none.
     """
-    for note in series.notes[:_NOTES]:
-        if note.startswith(_BYPASS):
-            return note.removeprefix(_BYPASS)[:_SHOWN]
-    return path if path in BYPASSES else ""
+    return _noted(series, BYPASS)[:_SHOWN] or (path if path in BYPASSES else "")
 
 
 def path_mtu(series: Series) -> int | None:
@@ -174,12 +173,6 @@ def _judge_mtu(case: Case, link: LinkClaim) -> None:
     )
 
 
-def _launched_on_one(series: Series) -> str:
-    """Return the launch option that places all ranks on one host; "" if there is none."""
-    notes = series.notes[:_NOTES]
-    return next((note.removeprefix(ONE_HOST) for note in notes if note.startswith(ONE_HOST)), "")
-
-
 def judge_declared(case: Case) -> None:
     """A log that places all ranks on one host or names a shared-memory provider needs no more
     evidence.
@@ -188,25 +181,27 @@ def judge_declared(case: Case) -> None:
     if case.bounds is None or not case.bounds.wire:
         return
     _judge_mtu(case, case.bounds.link)
-    if len(series.hosts) == 1 and any("ranks are on" in note for note in series.notes[:_NOTES]):
+    for name, value, text in _on_one_host(series):
         case.off = True
-        text = (
-            f"the log itself shows all ranks on {series.hosts[0][:80]}: there is no wire "
-            "between them"
-        )
-        case.add("one-host", "fail", text, {"host": series.hosts[0][:80]})
-    elif len(series.hosts) < 2 and (launch := _launched_on_one(series)):
-        case.off = True
+        case.add("one-host", "fail", text, {name: value})
+        return
+
+
+def _on_one_host(series: Series) -> Iterator[tuple[str, str, str]]:
+    """Yield (kind of evidence, its value, a sentence) of each sign that no wire is between the
+    ranks.
+    """
+    host = series.hosts[0][:80] if series.hosts else ""
+    launch, provider = _noted(series, ONE_HOST), _provider(series)
+    if len(series.hosts) == 1 and _noted(series, "ranks are on"):
+        text = f"the log itself shows all ranks on {host}: there is no wire between them"
+        yield "host", host, text
+    if len(series.hosts) < 2 and launch:
         text = f"the launch line places all ranks on one host ({launch}): no wire is between them"
-        case.add("one-host", "fail", text, {"launch": launch})
-    elif any(_LOOPBACK.match(host) for host in series.hosts[:_NOTES]):
-        case.off = True
-        text = (
-            f"the log itself names {series.hosts[0][:80]}, which is the loopback interface, "
-            "not a wire"
-        )
-        case.add("one-host", "fail", text, {"host": series.hosts[0][:80]})
-    elif _BY_PROVIDER.get(_provider(series)) == "shm":
-        case.off = True
-        text = f"the log itself names the provider {_provider(series)}, which is shared memory"
-        case.add("one-host", "fail", text, {"provider": _provider(series)})
+        yield "launch", launch, text
+    if any(_LOOPBACK.match(name) for name in series.hosts[:_NOTES]):
+        text = f"the log itself names {host}, which is the loopback interface, not a wire"
+        yield "host", host, text
+    if _BY_PROVIDER.get(provider) == "shm":
+        text = f"the log itself names the provider {provider}, which is shared memory"
+        yield "provider", provider, text

@@ -8,7 +8,7 @@ import msgspec
 
 from wireproof.audit.catalogue import ParsedSetting
 from wireproof.audit.expression import UNKNOWN, Lookup, Unknown, Value
-from wireproof.audit.facts import PlaceAnswer
+from wireproof.audit.facts import UNKEPT, PlaceAnswer, matches_any
 from wireproof.audit.firmware import (
     ALL,
     BIOS,
@@ -162,7 +162,8 @@ def _worst_of_all(
     known = [text for text, value in values.items() if not isinstance(value, Unknown)]
     if not known:
         absent = not by_text and machine.facts.was_listed(pattern)
-        why = _MISSING if absent else "could not be read"
+        unkept = matches_any(machine.facts.unkept, pattern)
+        why = _MISSING if absent else UNKEPT if unkept else "could not be read"
         return SettingReading(UNKNOWN, "", pattern, (f"{pattern} {why}",), absent)
     worst = _worst([(values[text], text) for text in known], read.worst)
     paths = sorted(by_text[worst], key=_natural)

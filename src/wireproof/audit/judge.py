@@ -118,19 +118,26 @@ class _Judge:
         if applies is None:
             why = f"whether it applies here {self._needs(entry.applies, instance, reading.value)}"
             return self._made(entry, instance, "unknown", why, reading)
-        holds = entry.good[self.profile].holds(self._lookup(instance, reading.value))
+        return self._made(entry, instance, *self._verdict(entry, instance, reading), reading)
+
+    def _verdict(
+        self, entry: ParsedSetting, instance: Instance, reading: SettingReading
+    ) -> tuple[Status, str]:
+        lookup = self._lookup(instance, reading.value)
+        good, setting = entry.good[self.profile], entry.setting
+        holds = good.holds(lookup)
         if holds is False and reading.text.rstrip().endswith(_FIXED):
-            why = "the driver does not allow changes"
-            return self._made(entry, instance, "not-applicable", why, reading)
-        if holds and reading.unread and entry.setting.condition(self.profile) != "true":
-            why = "the values read are as they should be, but others could not be read"
-            return self._made(entry, instance, "unknown", why, reading)
-        undecided = entry.doubt.holds(self._lookup(instance, reading.value))
-        verdict = _verdict(entry.setting, holds, undecided, self.profile)
-        if not verdict[1]:
-            needs = self._needs(entry.good[self.profile], instance, reading.value)
-            verdict = (verdict[0], f"its judgement {needs}")
-        return self._made(entry, instance, *verdict, reading)
+            return "not-applicable", "the driver does not allow changes"
+        if setting.doubt and not holds and _is_doubted(entry.doubt.holds(lookup), holds):
+            return "unknown", setting.doubt.why
+        if holds and reading.unread and setting.condition(self.profile) != "true":
+            return "unknown", "the values read are as they should be, but others could not be read"
+        if holds is None:
+            return "unknown", f"its judgement {self._needs(good, instance, reading.value)}"
+        if not holds:
+            return "fail", setting.why
+        judged = setting.condition(self.profile) not in ("", "true")
+        return "pass", "as it should be" if judged else "read; no value is wrong by itself"
 
     def _needs(self, condition: Expression, instance: Instance, value: Value) -> str:
         """Return what the condition looks up that was not read, with the reason for the first."""
@@ -221,21 +228,9 @@ def _why_not(entry: ParsedSetting, instance: Instance) -> str:
     return f"{instance.label} ({names['nic.kind']}) has no adapter of its own{where}"
 
 
-def _verdict(
-    setting: Setting, holds: bool | None, undecided: bool | None, profile: Profile
-) -> tuple[Status, str]:
-    """Return "" as the reason if a value that the condition needs was not read. ``undecided``:
-    whether the setting's doubt applies. If that is unknown, a value that is not good is not wrong
-    either.
-    """
-    if setting.doubt and not holds and (undecided or (undecided is None and holds is False)):
-        return "unknown", setting.doubt.why
-    if holds is None:
-        return "unknown", ""
-    if holds:
-        judged = setting.condition(profile) not in ("", "true")
-        return "pass", "as it should be" if judged else "read; no value is wrong by itself"
-    return "fail", setting.why
+def _is_doubted(doubt: bool | None, holds: bool | None) -> bool:
+    """If it is unknown whether the doubt applies, a value that is not good is not wrong either."""
+    return doubt is True or (doubt is None and holds is False)
 
 
 class Names:

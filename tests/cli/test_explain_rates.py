@@ -88,7 +88,7 @@ def test_a_share_is_that_of_the_line_rate() -> None:
     ("typed", "pointer"),
     [
         ("97.6%", "add the link that it is of"),
-        ("11 % lower", "'wireproof compare'"),
+        ("11 % lower", "'wireproof compare A B'"),
         ("2.6GHz", "'wireproof explain clock-range'"),
         ("9.6 GT/s", "--pcie gen3x16"),
         ("9696 QPs", "'wireproof plan footprint --seen-qps'"),

@@ -66,6 +66,21 @@ def test_bad_input_is_one_sentence(argv: tuple[str, ...], words: str) -> None:
     assert words in one_sentence(done)
 
 
+def test_numbers_are_taken_as_documents_write_them() -> None:
+    job = ("plan", "footprint", "--nodes", "64", "--ppn", "28", "--json")
+    slide = wireproof(*job, "--mode", "PSM3_RDMA=1", "--seen-qps", "9,696")
+    plain = wireproof(*job, "--mode", "psm3-rdma1", "--seen-qps", "9696")
+    assert (slide.returncode, slide.stdout) == (0, plain.stdout), slide.stderr
+    assert wireproof(*job, "--mode", "RxM").returncode == 0
+    port = ("plan", "pfc", "--ports", "32", "--headroom", "48,800", "--json")
+    slide = wireproof(*port, "--speed", "100Gb/s", "--mtu", "9,000", "--cable", "5 m")
+    plain = wireproof(*port, "--speed", "100", "--mtu", "9000", "--cable", "5")
+    assert (slide.returncode, slide.stdout) == (0, plain.stdout), slide.stderr
+    for wrong in ("9,69", "9696QPs"):
+        one_sentence(wireproof(*job, "--mode", "rxm", "--seen-qps", wrong))
+    one_sentence(wireproof(*port, "--speed", "100", "--mtu", "9000", "--cable", "5 km"))
+
+
 def test_a_scale_is_drawn_and_written(tmp_path: Path) -> None:
     done = wireproof(
         *("plan", "scale", "--nodes", "2,8", "--ppn", "4", "--start", "1.9us", "--rate", "11GB/s"),

@@ -108,11 +108,7 @@ BAD: list[tuple[str, str, str | None]] = [
         'grubby --update-kernel=ALL --args="quiet"',
     ),
     ("dracut -force", "long-option-dash", "dracut --force"),
-    (
-        "echo connected > /sys/class/net/ib0/mode",
-        "ipoib-connected-mode",
-        "echo datagram > /sys/class/net/ib0/mode",
-    ),
+    ("echo connected > /sys/class/net/ib0/mode", "ipoib-connected-mode", None),
     ("sudo echo datagram > /sys/class/net/ib0/mode", "echo-sudo", None),
     ("echo performance > /sys/devices/system/cpu/cpu*/cpufreq/scaling_governor", "echo-many", None),
     (

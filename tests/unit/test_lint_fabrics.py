@@ -63,3 +63,12 @@ def test_an_option_that_sets_what_is_gone_goes(before: str, after: str | None) -
     found = lint_text(f"{head}{before}\n", "job.sh")
     (gone,) = [one for one in found if one.code == "variable-removed"]
     assert (gone.fix or None) == after
+
+
+def test_the_new_form_of_flow_credits_keeps_their_number() -> None:
+    (finding,) = [
+        one
+        for one in lint_text("#!/bin/bash\nexport PSM3_FLOW_CREDITS=32\n", "x.sh")
+        if one.code == "flow-credits-form"
+    ]
+    assert finding.right.startswith("PSM3_FLOW_CREDITS=32:32:0")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from wireproof.model.errors import Problem
-from wireproof.report.names import clean, one_harmless_line
+from wireproof.report.names import clean
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -110,11 +110,6 @@ def remark(text: str) -> None:
     """Print one sentence unless ``--quiet`` is given."""
     if not is_quiet():
         say(text)
-
-
-def print_path(path: object) -> None:
-    """Print the path of what was written, for a script; harmless on a terminal."""
-    click.echo(one_harmless_line(str(path)))
 
 
 def print_text(text: str) -> None:

@@ -17,9 +17,29 @@ from wireproof.settings.sizes import parse_bytes
 FORMS = (JSON, FORM)
 
 
+_COUNT = re.compile(r"-?(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]{1,40})", re.ASCII)
+_METRES = re.compile(r"(-?[0-9]{1,9}(?:\.[0-9]{1,9})?)\s*m?", re.ASCII)
+
+
+def _whole(value: str | int) -> int:
+    """Parse ``9696`` and, as documents write it, ``9,696``; a default is a number."""
+    text = str(value)
+    if _COUNT.fullmatch(text.strip()) is None:
+        raise BadInput(f"{text[:40]!r} is not a whole number such as 9696 or 9,696.")
+    return int(text.replace(",", ""))
+
+
+def _metres(text: str) -> float:
+    """Parse ``5``, ``5m`` or ``5 m``."""
+    match = _METRES.fullmatch(text.strip())
+    if match is None:
+        raise BadInput(f"length {text[:40]!r} is not understood: give metres, such as 5 or 5m.")
+    return float(match[1])
+
+
 def _integer(flags: str, about: str, **more: Any) -> click.Option:
     """Declare a whole number whose range the plan checks; its message gives the range."""
-    return click.Option(flags.split(), type=int, metavar="N", help=about, **more)
+    return click.Option(flags.split(), type=_whole, metavar="N", help=about, **more)
 
 
 def _bytes(flags: str, about: str, **more: Any) -> click.Option:
@@ -53,7 +73,7 @@ FOOTPRINT: list[click.Parameter] = [
     text(
         "--mode",
         "NAME",
-        "psm3-rdma0|1|2|3, rxm, rxm-srx, ucx-rc, ucx-dc, ucx-ud.",
+        "psm3-rdma0|1|2|3 (or PSM3_RDMA=1), rxm, rxm-srx, ucx-rc, ucx-dc, ucx-ud.",
         required=True,
         shell_complete=modes,
     ),
@@ -110,7 +130,13 @@ PFC: list[click.Parameter] = [
         required=True,
     ),
     _integer("--mtu", "of the lossless class.", required=True),
-    _real("--cable cable_m", "METRES", "length of the longest cable.", required=True),
+    click.Option(
+        ["--cable", "cable_m"],
+        type=_metres,
+        metavar="METRES",
+        help="length of the longest cable.",
+        required=True,
+    ),
     _integer("--ports", "ports that are lossless.", required=True),
     _integer("--priorities", "lossless priorities of each port.", default=1),
     _integer("--other-mtu", "largest MTU of any class (default: --mtu)."),

@@ -71,12 +71,11 @@ def sign(folder: Path, key: str) -> int:
 
     ssh-keygen signs: wireproof never reads the private key. A public key is used through the agent.
     """
-    from wireproof.cli.console import print_path
     from wireproof.workflow.dossier.signature import refuse_altered
     from wireproof.workflow.dossier.signature import sign as run_sign
 
     refuse_altered(folder)
-    print_path(run_sign(folder, key))
+    click.echo(run_sign(folder, key))
     return 0
 
 

@@ -112,7 +112,7 @@ class LineRow(_Row, frozen=True, forbid_unknown_fields=True, kw_only=True):
 class VariableRow(_Row, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """A variable whose whole name matches ``name``. It is wrong if its value matches ``value``, or
     does not match ``allowed``; without both it is always wrong. ``right`` replaces that of the
-    rule. ``seen`` may contain ``{name}`` and ``{value}``.
+    rule. ``seen`` and ``right`` may contain ``{name}`` and ``{value}``.
     """
 
     FILLED = ("name", "value")

@@ -97,7 +97,9 @@ def plan_footprint(
     Raises ``BadInput``, and ``TypeError`` for an unknown option.
     """
     from wireproof.plan.footprint import footprint
+    from wireproof.plan.footprint.modes import mode_called
 
+    mode = mode_called(mode)
     given: dict[str, Any] = dict(options)
     seen = [given.pop(name, None) for name in ("observed", "seen_qps", "seen_memory")]
     limits = _limits(mode, given.pop("max_qps", None), given.pop("device", None))

@@ -109,8 +109,7 @@ def _has_pattern(target: Word) -> bool:
 def _written(recipe: Recipe, command: Command, value: Word, path: str) -> Iterator[Broken]:
     if re.match(r"/sys/class/net/\w{1,15}/mode$", path):
         if value.text == "connected":
-            edits = [(value, "datagram")]
-            yield broken("ipoib-connected-mode", recipe, command, value, path, edits)
+            yield broken("ipoib-connected-mode", recipe, command, value, path)
         yield from _chosen(recipe, command, value, path, frozenset(("connected", "datagram")))
     elif re.match(r"/sys/class/net/\w{1,15}/mtu$", path):
         yield from mtu(recipe, command, path.split("/")[4], value)

@@ -175,7 +175,8 @@ def _value(recipe: Recipe, job: Job, setting: SetVariable, value: str) -> Iterat
     for row in book().variable:
         if row.of_value() and row.hits(name, value):
             seen = filled(row.seen, name=name, value=value)
-            yield _at(row.code, setting, seen, right=row.right)
+            right = filled(row.right, name=name, value=value)
+            yield _at(row.code, setting, seen, right=right)
 
 
 def _at(

@@ -332,3 +332,13 @@ def _modes(text: str, source: str) -> dict[str, Mode]:
 
 
 MODES = _modes(packaged(__package__, "modes.toml"), "modes.toml")
+
+
+def mode_called(text: str) -> str:
+    """Return the mode that documents write as ``PSM3_RDMA=1`` or ``RxM``; other text as it is."""
+    letters = _letters(text)
+    return next((name for name in MODES if _letters(name) == letters), text)
+
+
+def _letters(name: str) -> str:
+    return "".join(filter(str.isalnum, name.lower()))

@@ -323,6 +323,39 @@ def test_an_empty_script_within_a_script_is_no_error_of_ours(number: str) -> Non
     assert recipes.tried(recipes.make(random.Random(number))) == ""
 
 
+# --- groups of hosts
+
+
+@pytest.mark.root
+@pytest.mark.parametrize("at", ["", "clustershell", "clustershell/groups.conf"])
+@pytest.mark.parametrize("variable", ["HOME", "XDG_CONFIG_HOME", "CLUSTERSHELL_CFGDIR"])
+def test_groups_of_another_user_start_nothing(tmp_path: Path, at: str, variable: str) -> None:
+    """Groups of hosts are read only if no other user can change their configuration, because it
+    names commands.
+    """
+    inner = {"HOME": ".config", "XDG_CONFIG_HOME": "", "CLUSTERSHELL_CFGDIR": ""}[variable]
+    config = tmp_path / "eve" / inner / "clustershell"
+    config.mkdir(parents=True)
+    order = f"touch {tmp_path}/ran; echo n1"
+    (config / "groups.conf").write_text(f"[Main]\ndefault: e\n[e]\nmap: {order}\nlist: {order}\n")
+    value = config if variable == "CLUSTERSHELL_CFGDIR" else tmp_path / "eve"
+    environment = {
+        **{name: text for name, text in os.environ.items() if name != "XDG_CONFIG_HOME"},
+        variable: str(value),
+    }
+    code = "from wireproof.settings.hosts import parse_hosts; print(parse_hosts('@x'))"
+
+    def ran() -> subprocess.CompletedProcess[str]:
+        argv = [sys.executable, "-c", code]
+        return subprocess.run(argv, env=environment, capture_output=True, text=True, check=False)
+
+    assert ran().stdout == "('n1',)\n"
+    (tmp_path / "ran").unlink()
+    os.chown(tmp_path / "eve" / inner / at if at else tmp_path / "eve", 65534, 65534)
+    assert "belongs to the user with ID 65534" in ran().stderr
+    assert not (tmp_path / "ran").exists()
+
+
 # --- a catalogue
 
 LINK = '[[link]]\nname = "x1"\nprotocol = "tcp"\nsource = "s"\ngbps = 10.0\n'

@@ -12,11 +12,14 @@ a site's script is not trusted.
 
 from __future__ import annotations
 
+import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from wireproof.files.held import written_by_others
 from wireproof.files.hostile import read_bounded
 from wireproof.model.claim import joined
 from wireproof.model.errors import BadInput
@@ -31,9 +34,27 @@ _LONGEST_ANSWER = 4 << 20
 
 
 def _resolver() -> GroupResolver:
+    from ClusterShell.Defaults import config_paths
     from ClusterShell.NodeSet import std_group_resolver
 
+    for place in map(Path, config_paths("groups.conf")):
+        _refuse_foreign(place.parent)
     return std_group_resolver()
+
+
+def _refuse_foreign(folder: Path) -> None:
+    """Raise ``BadInput`` if another user can change what ClusterShell reads in ``folder``, because
+    it names commands for a shell, and `sudo` may keep the HOME of another user.
+    """
+    if not (folder / "groups.conf").exists():
+        return
+    inner = [folder / "groups.conf", *folder.glob("groups.conf.d"), *folder.glob("groups.conf.d/*")]
+    for path in (*inner, *Path(os.path.realpath(folder / "groups.conf")).parents):
+        if path.exists() and (why := written_by_others(path.stat())):
+            raise BadInput(
+                f"the groups of hosts in {folder} are not read, because {path} {why}:"
+                " name the hosts."
+            )
 
 
 def _known(resolver: GroupResolver, source: str | None) -> str:

@@ -156,6 +156,52 @@ def beside_its_function(moved_by: str = "hsn0v0", kind: str = "virtual") -> Adap
     return Adapter("sriov", "", (physical, function, wire), "hsn0", shares, "", fast="rdma")
 
 
+def bond_of_partitions(*above: Port, moved_by: str = "bond0") -> Adapter:
+    """Two cables with two i40e functions each; a bond owns the first function of each cable."""
+    named = {"driver": "i40e", "rdma_driver": "", "identity": {"serial": GUID["serial"]}}
+    cables = [
+        [
+            roce(
+                f"e{cable}f{number}",
+                "",
+                files=netdev(),
+                pci=f"0000:3{cable}:00.{number}",
+                master="" if number else "bond0",
+                **named,
+            )
+            for number in (0, 1)
+        ]
+        for cable in (0, 1)
+    ]
+    wires = [
+        register(*cable, counters=("port.tx_bytes", "port.rx_bytes"), nic=f"w{number}")
+        for number, cable in enumerate(cables)
+    ]
+    bond = upper("bond0", "bond", "e0f0", "e1f0", driver="bonding")
+    halves = {"e0f0": (0.5, 1.0), "e1f0": (0.5, 0.0), "w0": (0.5, 1.0), "w1": (0.5, 0.0)}
+    by_bond = {one: WHOLE for one in ("bond0", *(port.nic for port in above))} | halves
+    seen = by_bond if moved_by == "bond0" else {moved_by: WHOLE, "w0": WHOLE}
+    ports = (*above, bond, *cables[0], *cables[1], *wires)
+    return Adapter("npar-bond", "", ports, "bond0", {"kernel": seen}, "", rate=1.25e9)
+
+
+@pytest.mark.parametrize("nic", ["", "bond0", "bond0.7"])
+def test_a_function_beside_a_member_of_a_bond_is_counted_once(nic: str) -> None:
+    """The idle function shows the register of the member's cable: it was taken for a rival."""
+    adapter = bond_of_partitions(upper("bond0.7", "vlan", "bond0"))
+    assert verdicts(adapter, nic, Move(claimed=1.0)) == both("on-wire")
+    assert verdicts(adapter, nic, Move(claimed=0.5), **MEMORY) <= both("mixed") | both("unproven")
+    assert verdicts(adapter, nic, Move(), **MEMORY) == both("off-wire")
+
+
+@pytest.mark.parametrize("nic", ["", "e0f1", "bond0"])
+def test_a_function_beside_a_member_of_a_bond_carries_it(nic: str) -> None:
+    """Nothing at its wire tells it from the member: either is the cable that the bytes crossed."""
+    adapter = bond_of_partitions(moved_by="e0f1")
+    assert verdicts(adapter, nic, Move(claimed=1.0)) == both("on-wire")
+    assert verdicts(adapter, nic, Move(), **MEMORY) == both("off-wire")
+
+
 def carriers(adapter: Adapter) -> list[str]:
     return sorted(adapter.shares)
 

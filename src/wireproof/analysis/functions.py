@@ -79,8 +79,8 @@ def shared_ports(ledger: Ledger) -> SharedPorts:
     shown = frozenset(one.nic.name for one in functions if one.shows_port)
     if len(functions) < 2 or not shown:
         return SharedPorts({}, shown=shown)
-    owned = {one for name in ledger.ports for one in _owned(ledger, name)}
-    holder, doubtful = _partitions([one for one in functions if one.nic.name not in owned])
+    owner = {one: name for name in ledger.ports for one in _owned(ledger, name)}
+    holder, doubtful = _partitions(functions, owner)
     for one in functions:
         physical = _physical(one, functions)
         if physical:
@@ -88,17 +88,24 @@ def shared_ports(ledger: Ledger) -> SharedPorts:
     return SharedPorts(holder, frozenset(doubtful), shown)
 
 
-def _partitions(functions: Iterable[_Function]) -> tuple[dict[str, str], set[str]]:
-    """Map functions that show the same physical port to the one that moved most; also return
-    doubtful ones.
+def _partitions(
+    functions: Iterable[_Function], owner: Mapping[str, str]
+) -> tuple[dict[str, str], set[str]]:
+    """Map functions that show the same physical port to a bond's member, else to the one that moved
+    most; also return doubtful ones.
+
+    ``owner``: port -> the bond that owns it.
     """
     holder: dict[str, str] = {}
     doubtful: set[str] = set()
-    for group in _alike(functions):
+    for group in _alike(functions, owner):
         sure = _is_one_port(group)
         if sure is False:
             continue
-        first = max(group, key=lambda one: sum(one.own(way) or 0.0 for way in DIRECTIONS))
+        first = max(
+            group,
+            key=lambda one: (one.nic.name in owner, sum(one.own(way) or 0.0 for way in DIRECTIONS)),
+        )
         holder |= {one.nic.name: first.nic.name for one in group if one is not first}
         doubtful |= {first.nic.name} if sure is None else set()
     return holder, doubtful
@@ -161,18 +168,25 @@ def _holds(whole: float | None, own: float | None) -> bool:
     return own is None or (whole is not None and whole + _FRAMES >= _MOST * own)
 
 
-def _alike(functions: Iterable[_Function]) -> Iterator[list[_Function]]:
+def _alike(
+    functions: Iterable[_Function], owner: Mapping[str, str]
+) -> Iterator[list[_Function]]:
     """Yield groups of Ethernet ports of one adapter whose physical counters rose alike.
 
-    Members of a bond are separate ports. So are InfiniBand ports, whose functions have separate
-    counters.
+    Members of bonds are separate ports, each of which may be a function beside others. InfiniBand
+    ports are separate, too: their functions have separate counters.
     """
-    left = [one for one in functions if one.shows_port and one.nic.kind == "ethernet"]
+    shown = [one for one in functions if one.shows_port and one.nic.kind == "ethernet"]
+    left = sorted(shown, key=lambda one: one.nic.name not in owner)
     while left:
         first, *others = left
         group = [first]
         group += [
-            one for one in others if _rose_alike(first, one, _ALIKE) and _may_share(first, one)
+            one
+            for one in others
+            if one.nic.name not in owner
+            and _rose_alike(first, one, _ALIKE)
+            and _may_share(first, one)
         ]
         left = [one for one in others if one not in group]
         if len(group) > 1:

@@ -7,10 +7,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from tests.zoo.animals import adapter as animal
 from tests.zoo.counters import WHOLE, netdev
 from tests.zoo.fabric import MLX5_PHY, MLX5_ROCE, MLX5_VPORT
 from tests.zoo.frames import run_of
-from tests.zoo.parts import Adapter, Port
+from tests.zoo.parts import KERNEL, Adapter, Port
 from tests.zoo.place_worlds import ICE, OCTETS, register, roce, upper
 from tests.zoo.scene import Move, Scene, timeline
 from tests.zoo.verbs import MEMORY, STREAMS, both, verdicts
@@ -179,7 +180,7 @@ def bond_of_partitions(*above: Port, moved_by: str = "bond0") -> Adapter:
     ]
     bond = upper("bond0", "bond", "e0f0", "e1f0", driver="bonding")
     halves = {"e0f0": (0.5, 1.0), "e1f0": (0.5, 0.0), "w0": (0.5, 1.0), "w1": (0.5, 0.0)}
-    by_bond = {one: WHOLE for one in ("bond0", *(port.nic for port in above))} | halves
+    by_bond = dict.fromkeys(("bond0", *(port.nic for port in above)), WHOLE) | halves
     seen = by_bond if moved_by == "bond0" else {moved_by: WHOLE, "w0": WHOLE}
     ports = (*above, bond, *cables[0], *cables[1], *wires)
     return Adapter("npar-bond", "", ports, "bond0", {"kernel": seen}, "", rate=1.25e9)
@@ -289,6 +290,99 @@ def test_functions_of_one_port_are_no_rails_that_share(adapter: Adapter) -> None
     assert {one.striping for one in found if one.message_bytes > 1 << 20} == {"unknown"}
     said = " ".join(one.message for one in proved(scene).reasons)
     assert "each rail carried its share" not in said
+
+
+@pytest.mark.parametrize("legs", LEGS)
+@pytest.mark.parametrize("nic", ["", "bond0", "vf0"])
+def test_a_function_of_a_bond_s_member_may_use_every_member(nic: str, legs: str) -> None:
+    of_bond = with_legs(lag(), legs)
+    members = [
+        replace(port, files=tuple(one for one in port.files if one not in MLX5_PHY))
+        for port in of_bond.ports[:2]
+    ]
+    wires = [
+        Port(
+            f"w{number}",
+            "",
+            tuple(replace(one, path=one.path.format(nic=port.nic)) for one in MLX5_PHY),
+        )
+        for number, port in enumerate(members)
+    ]
+    wires = [replace(one, kind="virtual", link_kind="dummy") for one in wires]
+    function = roce(
+        "vf0",
+        "mlx5_4",
+        files=(*netdev(), *MLX5_VPORT, *MLX5_ROCE),
+        function="virtual",
+        pci="0000:3b:00.4",
+        identity={**GUID, "physical": members[0].pci},
+    )
+    seen = {
+        "vf0": WHOLE,
+        "w0": LEGS[legs].get("p0", (0.0, 0.0)),
+        "w1": LEGS[legs].get("p1", (0.0, 0.0)),
+    }
+    ports = (*members, of_bond.ports[2], function, *wires)
+    shares = {"rdma": seen, "kernel": seen}
+    adapter = Adapter("vf-lag", "", ports, "vf0", shares, "", fast="rdma", turns=True)
+    for carrier in ("rdma", "kernel"):
+        assert verdicts(adapter, nic, Move(claimed=1.0, carrier=carrier)) == both("on-wire")
+    assert verdicts(adapter, nic, Move(carrier="rdma"), **MEMORY) == both("off-wire")
+    half = verdicts(adapter, nic, Move(claimed=0.5, carrier="rdma"), **MEMORY)
+    assert half <= both("mixed") | both("unproven")
+
+
+@pytest.mark.parametrize("key", ["ixgbe", "igb", "ice"])
+@pytest.mark.parametrize("nic", ["", "hsn0", "hsn0v0"])
+def test_a_port_that_is_not_known_to_count_at_the_wire_holds_its_function(
+    nic: str, key: str
+) -> None:
+    """Its counter of the MAC shows the bytes of its virtual function, up to date or late."""
+    port = replace(animal(key).ports[0], pci="0000:3b:00.0")
+    function = replace(
+        port,
+        nic="hsn0v0",
+        driver="iavf" if key == "ice" else f"{key}vf",
+        files=netdev("function", KERNEL, 2000.0) if key == "ice" else netdev(),
+        function="virtual",
+        identity={**port.identity, "physical": port.pci},
+        pci="0000:3b:10.0",
+    )
+    mac = tuple(one for one in port.files if one.path.startswith("ethtool/"))
+    wire = Port("phys9", "", tuple(replace(one, path=one.path.format(nic="hsn0")) for one in mac))
+    wire = replace(wire, kind="virtual", link_kind="dummy")
+    port = replace(port, files=tuple(one for one in port.files if one not in mac))
+    seen = {"kernel": {"hsn0v0": WHOLE, "phys9": WHOLE}}
+    rate = animal(key).rate
+    adapter = Adapter(key, "", (port, function, wire), "hsn0v0", seen, "", rate=rate)
+    assert verdicts(adapter, nic, Move(claimed=1.0)) == both("on-wire")
+    assert verdicts(adapter, nic, Move(claimed=0.5), **MEMORY) == both("mixed")
+    assert verdicts(adapter, nic, Move(), **MEMORY) == both("off-wire")
+
+
+# --- ports whose traffic another port carries
+
+
+@pytest.mark.parametrize("nic", ["", "hsn0", "tun9"])
+@pytest.mark.parametrize("kind", ["wireguard", "vxlan", "openvswitch"])
+def test_a_tunnel_and_the_port_that_carries_it_are_one_path(kind: str, nic: str) -> None:
+    tunnel = upper("tun9", kind, driver=kind)
+    port = replace(animal("ixgbe").ports[0], nic="hsn0")
+    seen = {"kernel": {"tun9": WHOLE, "hsn0": (1.03, 1.03)}}
+    adapter = Adapter("tunnel", "", (tunnel, port), "tun9", seen, "", rate=1.2e9)
+    assert verdicts(adapter, nic, Move(claimed=1.0)) == both("on-wire")
+    assert verdicts(adapter, nic, Move(claimed=0.5), **MEMORY) == both("mixed")
+    assert verdicts(adapter, nic, Move(), **MEMORY) == both("off-wire")
+    slow = verdicts(adapter, nic, Move(eth0=1.0), rate=0.11e9)
+    assert slow == both("wrong-path" if nic else "on-wire")
+
+
+def test_a_tunnel_whose_bytes_no_port_shows_is_open() -> None:
+    tunnel = upper("tun9", "wireguard", driver="wireguard")
+    port = replace(animal("ixgbe").ports[0], nic="hsn0")
+    seen = {"kernel": {"tun9": WHOLE}}
+    adapter = Adapter("tunnel", "", (tunnel, port), "tun9", seen, "", rate=1.2e9)
+    assert "check: unproven" in verdicts(adapter, "", Move(claimed=1.0))
 
 
 # --- a container's way out

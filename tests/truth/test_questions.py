@@ -10,7 +10,7 @@ import pytest
 from tests.zoo.animals import adapter as animal
 from tests.zoo.counters import WHOLE, netdev
 from tests.zoo.fabric import MLX5_PHY, MLX5_ROCE, MLX5_VPORT
-from tests.zoo.parts import Adapter, Port, stuck
+from tests.zoo.parts import ALL, Adapter, Port, stuck
 from tests.zoo.place_worlds import roce, upper
 from tests.zoo.scene import ETH0, Move, Other, Scene
 from tests.zoo.verbs import MEMORY, STREAMS, both, verdicts
@@ -168,6 +168,35 @@ def test_a_counter_of_32_bits_comes_to_its_end(start: str, seed: int) -> None:
     assert said <= both("on-wire") | both("unproven")
     gone = verdicts(one, one.claimed, Move(carrier="rdma"), start=start, seed=seed, **MEMORY)
     assert gone <= both("off-wire") | both("unproven")
+
+
+@pytest.mark.parametrize("seconds", [5.0, 40.0])
+def test_a_counter_that_starts_anew_hides_what_crossed_before(
+    seconds: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """32 bits of a port of 1 Gb/s pass their end after 34 s: ``prove`` called the rest absent."""
+    monkeypatch.setattr("tests.zoo.watched._SECONDS", seconds)
+    files = tuple(replace(file, width=32) for file in netdev("wire", ALL))
+    port = Port("hsn0", "lan743x", files, speed_mbps=1000, pci="0000:03:00.0")
+    one = Adapter("lan743x", "", (port,), "hsn0", {"kernel": {"hsn0": WHOLE}}, "", rate=1.25e8)
+    said = verdicts(one, "hsn0", Move(claimed=1.0), rate=1.2e8)
+    assert said <= both("on-wire") | both("unproven")
+    assert ("prove: on-wire" in said) == (seconds < 30)
+    assert not verdicts(one, "hsn0", Move(claimed=0.5), **MEMORY) & both("off-wire")
+
+
+@pytest.mark.parametrize("way", ["tx", "rx"])
+@pytest.mark.parametrize("key", ["ice", "cxi", "bnxt_re", "irdma-e810"])
+def test_counters_that_stand_still_in_one_direction_prove_nothing(key: str, way: str) -> None:
+    one = animal(key)
+    files = tuple(
+        replace(file, stuck=True) if (file.way, file.what) == (way, "bytes") else file
+        for file in one.ports[0].files
+    )
+    one = replace(one, ports=(replace(one.ports[0], files=files),))
+    for carrier in one.shares:
+        said = verdicts(one, "hsn0", Move(claimed=1.0, carrier=carrier))
+        assert said <= both("unproven") | both("on-wire")
 
 
 # --- a late counter below a bond

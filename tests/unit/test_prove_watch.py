@@ -8,6 +8,7 @@ import json
 
 import pytest
 
+from wireproof.analysis.catalogue import families
 from wireproof.instrument.watch import Follower, watch_argv
 from wireproof.launch.engines import find_engine
 
@@ -154,3 +155,21 @@ def test_the_command_line() -> None:
     argv = watch_argv(find_engine("nompi"), 0.0256)
     assert argv[1:] == ["watch", "--interval-ms", "26"]
     assert watch_argv(find_engine("nompi"), 0.0001)[-1] == "1"
+
+
+def test_each_counter_of_bytes_has_a_peak() -> None:
+    """A driver's statistics (ethtool) are read before and after alone."""
+    rows = [row for family in families() for row in family.rows]
+    every = {name for row in rows for name in (*row.tx, *row.rx) if not name.startswith("ethtool/")}
+    follower = Follower("n1")
+    frames = [
+        {
+            "frame": "reading",
+            "t_ns": 100 * tenth * MS,
+            "counters": dict.fromkeys(every, 1000 * tenth),
+            "lost": [],
+        }
+        for tenth in range(3)
+    ]
+    follower.feed(HELLO + b"".join(json.dumps(frame).encode() + b"\n" for frame in frames))
+    assert follower.peaks == dict.fromkeys(every, pytest.approx(10_000))

@@ -1,6 +1,6 @@
 """Sum up what crossed a port, or a port with everything that it stands on, each byte once. Pure."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -8,8 +8,16 @@ import msgspec
 
 from wireproof.analysis.counted import Crossed, added, counted, counted_part
 from wireproof.analysis.functions import SharedPorts, shared_ports
-from wireproof.analysis.places import bases, bottoms, overlapping, related, together, tops
-from wireproof.analysis.relations import are_rails, beneath, owns_what_is_below
+from wireproof.analysis.places import (
+    bases,
+    bottoms,
+    inner,
+    overlapping,
+    related,
+    together,
+    tops,
+)
+from wireproof.analysis.relations import are_rails, beneath, is_tunnel, owns_what_is_below
 from wireproof.model.traffic import LEVELS, Direction, Ledger, LedgerEntry, Level
 
 __all__ = [
@@ -20,6 +28,7 @@ __all__ = [
     "crossed_at",
     "everywhere",
     "fresh_at",
+    "inside",
     "others_than",
     "up_to_date",
 ]
@@ -234,7 +243,7 @@ def others_than(ledger: Ledger, name: str, direction: Direction) -> dict[str, Cr
     loopback.
 
     If ``name`` shares an interface with others, the bytes that are not ``name``'s count as another
-    port.
+    port. The bytes of a tunnel count again at the ports that carry them.
     """
     port, crossing = ledger.ports[name], _Crossing(ledger, direction)
     shared = crossing.shared
@@ -249,10 +258,34 @@ def others_than(ledger: Ledger, name: str, direction: Direction) -> dict[str, Cr
         one for one in (*tops(ledger, shared), *_members(ledger, kin - {name})) if one not in same
     ]
     rests = {base: _rest(crossing, base, each) for base, each in users.items() if base not in each}
-    return {
-        **{one: crossing.at(one) for one in others},
-        **{base: rest for base, rest in rests.items() if rest is not None},
-    }
+    found = {one: crossing.at(one) for one in others}
+    if is_tunnel(port.nic):
+        found = _without(found, crossing.at(name).bytes or 0.0)
+    return found | {base: rest for base, rest in rests.items() if rest is not None}
+
+
+def _without(found: Mapping[str, Crossed], count: float) -> dict[str, Crossed]:
+    """Subtract ``count`` bytes from these ports, the busiest first."""
+    left: dict[str, Crossed] = {}
+    for name, one in sorted(found.items(), key=lambda item: -(item[1].bytes or 0.0)):
+        taken = min(count, one.bytes or 0.0)
+        left[name] = replace(one, bytes=(one.bytes or 0.0) - taken, packets=None) if taken else one
+        count -= taken
+    return left
+
+
+def inside(ledger: Ledger, direction: Direction, claimed: str = "") -> dict[str, Crossed]:
+    """Return what crossed ports that lead to containers and guests, without ``claimed``.
+
+    Of a tunnel, it is what no way out of the host shows.
+    """
+    shown = sum(way.bytes or 0.0 for way in everywhere(ledger, direction).values())
+    found: dict[str, Crossed] = {}
+    for name in inner(ledger):
+        if name != claimed:
+            whole = {name: crossed_at(ledger, name, direction)}
+            found |= _without(whole, shown) if is_tunnel(ledger.ports[name].nic) else whole
+    return found
 
 
 def _rest(crossing: _Crossing, base: str, users: Sequence[str]) -> Crossed | None:

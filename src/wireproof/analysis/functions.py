@@ -21,6 +21,7 @@ from wireproof.model.traffic import (
     Direction,
     Ledger,
     LedgerEntry,
+    Level,
     PortLedger,
 )
 
@@ -77,12 +78,12 @@ def shared_ports(ledger: Ledger) -> SharedPorts:
         if port.nic.adapter is not None and is_real(port) and not port.nic.lower
     ]
     shown = frozenset(one.nic.name for one in functions if one.shows_port)
-    if len(functions) < 2 or not shown:
+    if len(functions) < 2:
         return SharedPorts({}, shown=shown)
     owner = {one: name for name in ledger.ports for one in _owned(ledger, name)}
     holder, doubtful = _partitions(functions, owner)
     for one in functions:
-        physical = _physical(one, functions)
+        physical = _physical(one, functions, owner)
         if physical:
             holder[one.nic.name] = holder.get(physical, physical)
     return SharedPorts(holder, frozenset(doubtful), shown)
@@ -120,6 +121,11 @@ class _Function:
         self.whole: dict[Direction, float | None] = {way: _whole(port, way) for way in DIRECTIONS}
         self.shows_port = None not in self.whole.values()
 
+    def all_bytes(self, way: Direction) -> float | None:
+        """Return the bytes by a counter of the physical port, or by another of all carriers."""
+        known = self.whole[way]
+        return _whole(self.port, way, "function") if known is None else known
+
     def own(self, way: Direction) -> float | None:
         """Return the bytes that the function itself moved; None if a carrier is not counted."""
         parts: dict[Carrier, list[LedgerEntry]] = defaultdict(list)
@@ -136,10 +142,10 @@ class _Function:
         return sum(count or 0.0 for count in counts) if counts and None not in counts else None
 
 
-def _whole(port: PortLedger, way: Direction) -> float | None:
-    """Return the bytes of a complete counter of the physical port; None if there is none."""
+def _whole(port: PortLedger, way: Direction, level: Level = "wire") -> float | None:
+    """Return the bytes of a complete counter of all carriers; None if there is none."""
     for entry in port.entries(way):
-        if entry.carrier == "any" and entry.level == "wire" and entry.quality != "lower-bound":
+        if (entry.carrier, entry.level) == ("any", level) and entry.quality != "lower-bound":
             return entry.bytes
     return None
 
@@ -149,28 +155,33 @@ def _owned(ledger: Ledger, name: str) -> list[str]:
     return nic.lower if owns_what_is_below(nic) and nic.link_kind != RAILS else []
 
 
-def _physical(function: _Function, functions: Iterable[_Function]) -> str:
+def _physical(function: _Function, functions: Sequence[_Function], owner: Mapping[str, str]) -> str:
     """Return the physical port of a virtual function if its counters include the function's bytes.
 
-    "" if two ports have that PCI address, or if the adapter's own switch turned bytes round.
+    The function of a bond's member may use every member. "" if two ports have that PCI address, or
+    if the adapter's own switch turned bytes round.
     """
     address = function.nic.adapter.physical if function.nic.adapter is not None else ""
     if not address or function.shows_port:
         return ""
     found = [one for one in functions if one.nic.pci == address and one is not function]
-    if len(found) != 1 or not found[0].shows_port:
+    if len(found) != 1:
         return ""
-    holds = all(_holds(found[0].whole[way], function.own(way)) for way in DIRECTIONS)
+    bond = owner.get(found[0].nic.name)
+    ports = [one for one in functions if bond and owner.get(one.nic.name) == bond] or found
+    holds = all(_hold(ports, function, way) for way in DIRECTIONS)
     return found[0].nic.name if holds else ""
 
 
-def _holds(whole: float | None, own: float | None) -> bool:
-    return own is None or (whole is not None and whole + _FRAMES >= _MOST * own)
+def _hold(ports: Iterable[_Function], function: _Function, way: Direction) -> bool:
+    """Return whether these ports show the function's bytes, if those are up to date."""
+    counts, own = [one.all_bytes(way) for one in ports], function.own(way)
+    whole = sum(count or 0.0 for count in counts)
+    late = any(entry.quality == "stale" for entry in function.port.entries(way))
+    return None not in counts and (own is None or late or whole + _FRAMES >= _MOST * own)
 
 
-def _alike(
-    functions: Iterable[_Function], owner: Mapping[str, str]
-) -> Iterator[list[_Function]]:
+def _alike(functions: Iterable[_Function], owner: Mapping[str, str]) -> Iterator[list[_Function]]:
     """Yield groups of Ethernet ports of one adapter whose physical counters rose alike.
 
     Members of bonds are separate ports, each of which may be a function beside others. InfiniBand

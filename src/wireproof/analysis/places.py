@@ -8,7 +8,7 @@ import ipaddress
 from collections.abc import Iterable, Mapping, Sequence
 
 from wireproof.analysis.functions import SharedPorts, is_real, shared_ports
-from wireproof.analysis.relations import RAILS, beneath, owns_what_is_below
+from wireproof.analysis.relations import RAILS, beneath, is_tunnel, owns_what_is_below
 from wireproof.model.traffic import Ledger, PortLedger
 
 _ENDS_ELSEWHERE = ("veth", "netkit", "macvlan", "macvtap", "ipvlan", "ipvtap")
@@ -157,20 +157,19 @@ def tops(ledger: Ledger, shared: SharedPorts | None = None) -> list[str]:
 
     These are real ports that no bond owns and no other port holds, and ports that own others.
     Beside a real port, a virtual port leads to a container or guest of this host, unless it may be
-    a container's own way out.
+    a container's own way out. A tunnel is a way out only if there is no other.
     """
     held = (shared or shared_ports(ledger)).holder
     real = any(is_real(port) and not port.nic.lower for port in ledger.ports.values())
     lower = _lower(ledger)
     owners = [name for name in ledger.ports if is_exclusive(ledger, name)]
-    owned = {one for name in owners for one in beneath(name, lower)}
-    return [
+    below = {one for name in owners for one in beneath(name, lower)}.union(held)
+    found = [
         name
         for name, port in ledger.ports.items()
-        if name not in owned
-        and name not in held
-        and (name in owners or _leads_out(ledger, port, beside_real=real))
+        if name not in below and (name in owners or _leads_out(ledger, port, beside_real=real))
     ]
+    return [name for name in found if not is_tunnel(ledger.ports[name].nic)] or found
 
 
 def _leads_out(ledger: Ledger, port: PortLedger, *, beside_real: bool) -> bool:

@@ -21,9 +21,9 @@ _OWNERS = ("bond", "bonding", "team", "netvsc", "failover", RAILS)
 """Kinds that own the ports below: all bytes of the members belong to them."""
 _TUNNELS = (
     *("vxlan", "geneve", "wireguard", "gre", "gretap", "ip_gre", "ip6gre", "ip6gretap", "erspan"),
-    *("ipip", "sit", "ip6tnl", "vti", "vti6", "gtp", "bareudp", "xfrm", "macsec"),
+    *("ipip", "sit", "ip6tnl", "vti", "vti6", "gtp", "bareudp", "xfrm", "macsec", "openvswitch"),
 )
-"""Kinds and drivers of tunnels: the kernel does not name the port below them."""
+"""Kinds and drivers of tunnels and internal ports: the kernel does not name the port below them."""
 
 
 def is_radio(nic: Nic) -> bool:
@@ -121,7 +121,10 @@ def owns_what_is_below(nic: Nic) -> bool:
 
 
 def is_tunnel(nic: Nic) -> bool:
-    """Return whether it is a tunnel: its traffic leaves the host by another port, encapsulated."""
+    """Return whether its traffic leaves the host by another port that the kernel does not name.
+
+    This holds for tunnels, which encapsulate it, and for internal ports of Open vSwitch.
+    """
     return any(word in _TUNNELS for word in f"{nic.link_kind} {nic.driver}".lower().split())
 
 

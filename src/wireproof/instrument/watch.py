@@ -26,7 +26,7 @@ LONGEST_LINE = 8 << 20
 TALK_BYTES = 4096
 END_SECONDS = 3.0
 CHUNK = 1 << 16
-_BYTES = ("_bytes", "Octets", "/port_xmit_data", "/port_rcv_data")
+_BYTES = ("_bytes", "_bytes_cnt", "Octets", "_octets", "/port_xmit_data", "/port_rcv_data")
 
 
 def watch_argv(

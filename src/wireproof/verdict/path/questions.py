@@ -4,6 +4,7 @@ Each is answered once, from the readings of a ledger. The callers decide how muc
 certain it must be.
 """
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import TypeVar
@@ -165,9 +166,22 @@ def unplaced(ledger: Ledger, seen: Mapping[str, float], least: float) -> str:
 
     Any other port may count the same bytes.
     """
-    loud = (ledger.ports[name].nic for name, count in seen.items() if count >= max(least, 1.0))
-    hidden = (nic.name for nic in loud if nic.kind == "virtual" and nic.hidden and not nic.lower)
-    return next(hidden, "")
+    loud = (name for name, count in seen.items() if count >= max(least, 1.0))
+    return next((name for name in loud if _is_unplaced(ledger.ports[name].nic)), "")
+
+
+def _is_unplaced(nic: Nic) -> bool:
+    return nic.kind == "virtual" and bool(nic.hidden) and not nic.lower
+
+
+def apart(ledger: Ledger, ways: Mapping[str, Crossed]) -> dict[str, Crossed]:
+    """Return the ways out that share no byte: if the ports below virtual ports are hidden, the real
+    ports or a single virtual port, whichever counted more.
+    """
+    hidden = [name for name in ways if _is_unplaced(ledger.ports[name].nic)]
+    groups = [{name: ways[name]} for name in hidden]
+    groups.append({name: way for name, way in ways.items() if name not in hidden})
+    return max(groups, key=lambda group: sum(way.bytes or 0.0 for way in group.values()))
 
 
 def uncounted(ledger: Ledger, around: Mapping[str, Crossed]) -> str:
@@ -184,6 +198,13 @@ def turned_round(inside: float | None, seen: float, need: float, most: float) ->
     ``need``.
     """
     return inside is not None and inside >= most and seen < _HALF * need
+
+
+def may_have_wrapped(wrap: float | None, seen: float, least: float, most: float) -> bool:
+    """Return whether a counter that starts anew after ``wrap`` bytes may have shown ``seen`` of
+    ``least`` to ``most`` bytes.
+    """
+    return wrap is not None and seen + math.ceil((least - seen) / wrap) * wrap <= most
 
 
 def lacks_packets(

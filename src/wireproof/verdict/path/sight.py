@@ -14,13 +14,12 @@ from wireproof.analysis.crossed import (
     Crossed,
     at_rails,
     claimed_at,
-    crossed_at,
     fresh_at,
+    inside,
     others_than,
     up_to_date,
 )
 from wireproof.analysis.functions import shows_presence
-from wireproof.analysis.places import inner
 from wireproof.analysis.relations import are_rails
 from wireproof.model.claim import Criteria
 from wireproof.model.traffic import LEVELS, Carrier, Direction, Ledger, Level, Quality
@@ -31,6 +30,7 @@ from wireproof.verdict.path.questions import (
     is_on_air,
     lacks_packets,
     looped,
+    may_have_wrapped,
     turned_round,
     uncounted,
     unplaced,
@@ -303,7 +303,7 @@ class _PortSight:
         Without an address, it leads into a container of this host as far as can be told, and
         nothing shows what took the bytes there.
         """
-        found = [crossed_at(self.ledger, one, self.direction) for one in inner(self.ledger)]
+        found = inside(self.ledger, self.direction, self.name).values()
         missing = self.criteria.on_wire_min * self.due.need - (self.here.bytes or 0.0)
         return sum(one.bytes or 0.0 for one in found) >= missing
 
@@ -336,12 +336,9 @@ class _PortSight:
         """Return whether a 32-bit counter may have wrapped: the rise is known only up to multiples
         of its range.
         """
-        wrap = self.here.wrap_bytes
-        if wrap is None:
-            return False
-        times = math.ceil((self.criteria.on_wire_min * self.due.need - seen) / wrap)
+        least = self.criteria.on_wire_min * self.due.need
         most = self.due.most if math.isfinite(self.due.most) else 4 * self.due.need
-        return seen + times * wrap <= most
+        return may_have_wrapped(self.here.wrap_bytes, seen, least, most)
 
     def _beyond_control(self) -> bool:
         """Return whether many small messages show by their headers, beyond what control traffic

@@ -3,6 +3,7 @@
 Pure.
 """
 
+import math
 from collections.abc import Sequence
 
 from wireproof.analysis.traffic_printed import printed
@@ -28,7 +29,7 @@ from wireproof.verdict.external.watched.ports import (
     WatchedPorts,
     reason,
 )
-from wireproof.verdict.path.questions import turned_round
+from wireproof.verdict.path.questions import may_have_wrapped, turned_round
 
 __all__ = ["judge_traffic"]
 
@@ -42,6 +43,8 @@ FAR_BELOW = 0.10
 HARDLY_S = 0.01
 IN_BULK = 5.0
 """Without printed iterations a row implies one window; a benchmark on the wire sends many."""
+UNSEEN_INTERVALS = 10.0
+"""Bytes that take longer at the highest rate seen cannot have crossed faster between readings."""
 VISIBLE_INTERVALS = 2.5
 
 _VERDICT: dict[Proof, Verdict] = {
@@ -249,14 +252,11 @@ class _Judged:
             text = f", and the port below {hidden} is hidden: other ports may count the same bytes"
             return "unproven", "traffic-unreadable", text
         absent = self.claimed.below(ABSENT * wanted + min(START_UP_BYTES, wanted / 2))
-        if self.other.at_least(MOST_OF_IT * wanted) and absent:
-            text = f": {', '.join(self.other.names)} carried {volume(self.other.bytes)}"
-            return "wrong-path", "traffic-wrong-path", text
-        if apart := self._other_port_at_one_end(wanted):
-            return "wrong-path", "traffic-wrong-path", apart
-        if self.claimed.trouble:
-            text = f", but one of its counters cannot be read ({self.claimed.trouble})"
-            return "unproven", "traffic-unreadable", text
+        if instead := self._by_other_ports(wanted, absent=absent):
+            return "wrong-path", "traffic-wrong-path", instead
+        code, text = self._open(most, absent=absent)
+        if code:
+            return "unproven", code, text
         inside = self.claimed.inside
         if inside is not None and turned_round(inside, self.claimed.upper, wanted, most):
             text = f": the adapter's own switch turned {volume(inside)} round"
@@ -278,10 +278,26 @@ class _Judged:
         text = ": the messages went through memory, not over a wire"
         return "off-wire", "traffic-off-wire", text
 
-    def _other_port_at_one_end(self, wanted: float) -> str:
-        """Return the sentence if one end used the claimed port and the other end another; ""
+    def _open(self, most: float, *, absent: bool) -> tuple[str, str]:
+        """Return code and sentence if the claimed ports' counters cannot show what is missing; ""
         otherwise.
         """
+        claimed, trouble = self.claimed, self.claimed.trouble
+        peak_bytes = claimed.peak * self.traffic.seconds or math.inf
+        if may_have_wrapped(claimed.wrap_bytes, claimed.bytes, claimed.bytes + 1.0, peak_bytes):
+            trouble = trouble or "its 32 bits may have started anew"
+        if trouble:
+            return "traffic-unreadable", f", but one of its counters cannot be read ({trouble})"
+        if absent and any(end.at_least(most) for end in self.ports.sent_and_received("claimed")):
+            return "ends-disagree", ": some counters of its path saw it and others did not"
+        return "", ""
+
+    def _by_other_ports(self, wanted: float, *, absent: bool) -> str:
+        """Return the sentence if another port carried the bytes, at both ends or at one; ""
+        otherwise.
+        """
+        if self.other.at_least(MOST_OF_IT * wanted) and absent:
+            return f": {', '.join(self.other.names)} carried {volume(self.other.bytes)}"
         claimed = self.ports.sent_and_received("claimed")
         others = self.ports.sent_and_received("other")
         for here, there in ((0, 1), (1, 0)):
@@ -331,15 +347,21 @@ class _Judged:
     def _in_bulk(self, claims: Printed, wanted: float) -> bool:
         """Return whether there are so many bytes that they are proof without the rate.
 
-        The bytes of a ping-pong must nearly equal those of its printed repetitions, because
-        acknowledgements of another flow can be many, too.
+        Bytes that crossed for long below the printed rate are another flow's, or a part of the
+        command's. The bytes of a ping-pong must nearly equal those of its printed repetitions,
+        because acknowledgements of another flow can be many, too.
         """
         if not self.ports.both_ways:
             least = max(IN_BULK * wanted, 64 * START_UP_BYTES)
-            return claims.counted or self.claimed.at_least(least)
+            return claims.counted or (self.claimed.at_least(least) and not self._lasted())
         if claims.most_bytes is None or wanted < 4 * START_UP_BYTES:
             return False
         return self.claimed.below(2 * claims.most_bytes + START_UP_BYTES)
+
+    def _lasted(self) -> bool:
+        """Return whether two hosts' bytes crossed for so long that readings show their rate."""
+        most = self.claimed.peak * UNSEEN_INTERVALS * self.traffic.interval_s
+        return len(self.ports.hosts) <= 2 and 0 < most < self.claimed.bytes
 
     def _claimed_ports(self) -> str:
         return self.claimed_names or ", ".join(self.claimed.names) or "any port"

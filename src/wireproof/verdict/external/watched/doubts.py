@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from wireproof.analysis.relations import is_tunnel
 from wireproof.model.claim import Claim, LinkClaim
 from wireproof.model.quantity import volume
 from wireproof.model.series import Reason, Series
@@ -12,7 +11,6 @@ from wireproof.verdict.external import judge_series
 from wireproof.verdict.external.watched.ports import (
     PLACES,
     START_UP_BYTES,
-    Carried,
     WatchedPorts,
     reason,
 )
@@ -256,8 +254,6 @@ class Doubts:
     def _rival(self) -> Reason | None:
         """Doubt the path if another port moved as many bytes and packets at the printed rate."""
         other, rate = self.ports.carried("other"), self.printed.rate_bytes_per_s or 0.0
-        if self._is_one_path(other):
-            return None
         due = self.printed.least_bytes, self.printed.least_packets
         sure = other.bytes - other.unsure
         if other.peak < RATE_SEEN * rate or not could_carry(sure, other.packets, *due, _MOST):
@@ -267,14 +263,3 @@ class Doubts:
             "the program's path."
         )
         return reason("traffic-rival-port", text, {"other_bytes": other.bytes})
-
-    def _is_one_path(self, other: Carried) -> bool:
-        """Return whether one port is a tunnel through the other: equal bytes, counted twice."""
-        kinds = [
-            [is_tunnel(ledger.ports[name].nic) for name in names if name in ledger.ports]
-            for ledger in map(self.ports.ledger, self.ports.hosts)
-            for names in (self.claimed.names, other.names)
-        ]
-        claimed, others = kinds[::2], kinds[1::2]
-        through = all(all(host) and host for host in claimed) and other.bytes >= self.claimed.bytes
-        return through or all(all(host) and host for host in others)

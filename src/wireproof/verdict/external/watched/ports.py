@@ -12,10 +12,11 @@ from wireproof.analysis.crossed import (
     claimed_at,
     crossed_at,
     everywhere,
+    inside,
     others_than,
 )
 from wireproof.analysis.functions import is_real, shows_presence
-from wireproof.analysis.places import inner, may_lead_out
+from wireproof.analysis.places import may_lead_out
 from wireproof.analysis.relations import ledger_with_rails, port_called, rail_nics
 from wireproof.model.claim import Claim, joined, rails_of
 from wireproof.model.finding import Severity
@@ -24,6 +25,7 @@ from wireproof.model.traffic import DIRECTIONS, Direction, HostTraffic, Ledger, 
 from wireproof.verdict.path.questions import (
     Identity,
     adapters_of,
+    apart,
     busiest,
     kernel_of,
     kernels,
@@ -69,7 +71,8 @@ class Carried:
 
     ``unsure``: the background that was subtracted. ``most``: the most that may have crossed at both
     ends; None: ``bytes`` plus ``unsure``. ``inside``: bytes that the adapter's own switch may have
-    turned round; None: not counted. ``packets``: None: not counted.
+    turned round; None: not counted. ``packets``: None: not counted. ``wrap_bytes``: a counter
+    starts anew after so many; None: never.
     """
 
     bytes: float
@@ -82,6 +85,7 @@ class Carried:
     level: str = ""
     quality: str = ""
     most: float | None = None
+    wrap_bytes: float | None = None
 
     def at_least(self, wanted: float) -> bool:
         return self.bytes - self.unsure >= wanted
@@ -266,10 +270,10 @@ class WatchedPorts:
         """Return the host names of each place that has several hosts, with a code of ``PLACES``."""
         codes = {}
         for mates in (mates for mates in self.places() if len(mates) > 1):
-            apart = sharing((self._kernel(mate), mate) for mate in mates)
+            alone = sharing((self._kernel(mate), mate) for mate in mates)
             names = ", ".join(host.host for host in mates)
             codes[names] = (
-                "traffic-one-adapter" if len(apart) == len(mates) else "traffic-one-kernel"
+                "traffic-one-adapter" if len(alone) == len(mates) else "traffic-one-kernel"
             )
         return codes
 
@@ -336,7 +340,7 @@ class WatchedPorts:
                 else self._ways_out(ledger, direction)
             )
         if not name:
-            return _total({port: crossed_at(ledger, port, direction) for port in inner(ledger)})
+            return _total(inside(ledger, direction))
         return _total(others_than(ledger, name, direction))
 
     def _ways_out(self, ledger: Ledger, direction: Direction) -> dict[str, Crossed]:
@@ -345,7 +349,7 @@ class WatchedPorts:
         A virtual port beside real ones leads out of a container or into one: only a second machine
         at its other end shows which.
         """
-        ways = everywhere(ledger, direction)
+        ways = apart(ledger, everywhere(ledger, direction))
         if not any(port.known for port in ledger.ports.values() if is_real(port)):
             ways = {name: dataclasses.replace(seen, complete=False) for name, seen in ways.items()}
         machines = set(map(_boot_id, self.hosts))
@@ -378,6 +382,7 @@ def _total(seen: dict[str, Crossed]) -> Carried:
         whole.inside,
         whole.level if seen else "",
         whole.quality if seen else "",
+        wrap_bytes=whole.wrap_bytes,
     )
 
 

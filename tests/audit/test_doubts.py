@@ -3,7 +3,19 @@
 from __future__ import annotations
 
 import pytest
-from tests.audit.test_conditions import DRIVER_OF, RDMA, ROCE, STATE, WIRED, status
+from tests.audit.test_conditions import (
+    BESIDE,
+    DRIVER_OF,
+    MTU,
+    RDMA,
+    ROCE,
+    ROUTE,
+    STATE,
+    WIRED,
+    status,
+)
+
+from wireproof.audit.interfaces import CHOSEN
 
 RV = {"/proc/modules": "ice 1 0\nirdma 1 0\nrv 1 0\n"}
 ICE = {"/proc/modules": "ice 1 0\nirdma 1 0\n"}
@@ -41,6 +53,17 @@ TWO_OF_A_CARD = RDMA | {
     "/sys/class/infiniband/mlx5_1/ports/1/state": "4: ACTIVE",
 }
 
+UNUSED = WIRED | {
+    RATE: "-1",
+    "/sys/class/net/eth0/operstate": "down",
+    "interfaces": '[{"name": "eth0", "kind": "ethernet", "operstate": "down"}]',
+}
+OPA = {
+    "/sys/class/infiniband/hfi1_0/ports/1/link_layer": "InfiniBand",
+    "/sys/class/infiniband/hfi1_0/device/uevent": "DRIVER=hfi1",
+}
+SPEEDS = "hfi1_0:1   PortGID:0xfe80\n   LinkSpeed      Act: {}         En: {}\n"
+
 
 @pytest.mark.parametrize(
     ("name", "texts", "expected"),
@@ -64,6 +87,14 @@ TWO_OF_A_CARD = RDMA | {
         ("irdma-limits", ICE | {LIMITS_SEL: "3"}, "pass"),
         ("irdma-limits", ICE | {LIMITS_SEL: "2"}, "fail"),
         ("irdma-limits", RV | {LIMITS_SEL: "3"}, "fail"),
+        ("link-speed", UNUSED | {CHANGES: "1"}, "unknown"),
+        ("link-speed", UNUSED | {CHANGES: "4"}, "fail"),
+        ("link-speed", UNUSED | {CHANGES: "1", "interfaces": ADDRESSED}, "fail"),
+        ("mtu", UNUSED | {MTU: "1500"}, "pass"),
+        ("mtu", BESIDE | ROUTE | {MTU: "1500", RATE: "10000"}, "pass"),
+        ("mtu", BESIDE | {MTU: "1500", RATE: "10000", CHOSEN: "eth0"}, "fail"),
+        ("opa-link-speed", OPA | {"opainfo ": SPEEDS.format("25Gb", "25Gb")}, "pass"),
+        ("opa-link-speed", OPA | {"opainfo ": SPEEDS.format("25Gb", "25Gb,100Gb")}, "fail"),
         ("port-state", TWO_OF_A_CARD | {DOWNED: "0"}, "unknown"),
         ("port-physical", TWO_OF_A_CARD | {DOWNED: "0"}, "unknown"),
         ("port-state", TWO_OF_A_CARD | {DOWNED: "2"}, "fail"),

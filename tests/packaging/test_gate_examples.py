@@ -16,12 +16,12 @@ from typing import Any
 import pytest
 import yaml
 
-from wireproof.cli import gate
+from wireproof.cli.judge import gate
 from wireproof.report.gate import DIALECTS
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 GATES = EXAMPLES / "gates"
-OPTIONS = {name for one in gate.command.params for name in one.opts if name.startswith("--")}
+OPTIONS = {name for one in gate.params for name in one.opts if name.startswith("--")}
 
 
 def loaded(name: str) -> Any:

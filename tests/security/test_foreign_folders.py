@@ -17,8 +17,8 @@ from pathlib import Path
 import pytest
 from tests.dossiers import dossier_of
 
-from wireproof.files import copies
-from wireproof.files.copies import copy_folder
+from wireproof.files import hostile
+from wireproof.files.hostile import copy_folder
 from wireproof.locate.samples import Samples
 from wireproof.model.errors import BadInput
 from wireproof.model.located import Metric
@@ -95,13 +95,13 @@ def test_a_device_is_not_copied(eves: Path, tmp_path: Path) -> None:
 
 def test_a_sparse_file_is_refused_before_it_takes_room(eves: Path, tmp_path: Path) -> None:
     with open(eves / "huge", "wb") as file:
-        file.truncate(copies.LARGEST + 1)
+        file.truncate(hostile.LARGEST + 1)
     with pytest.raises(BadInput, match="it holds more than 4 GiB"):
         add(tmp_path / "history", eves, LoggingReporter())
 
 
 def test_too_many_and_too_deep_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(copies, "MOST", 3)
+    monkeypatch.setattr(hostile, "MOST", 3)
     source = tmp_path / "many"
     source.mkdir()
     for name in "abcd":
@@ -110,7 +110,7 @@ def test_too_many_and_too_deep_is_refused(tmp_path: Path, monkeypatch: pytest.Mo
         copy_folder(source, tmp_path / "copy")
     monkeypatch.undo()
     deep = tmp_path / "deep"
-    (deep / "/".join("d" * (copies.DEPTH + 2))).mkdir(parents=True)
+    (deep / "/".join("d" * (hostile.DEPTH + 2))).mkdir(parents=True)
     with pytest.raises(OSError, match="deeper than 16"):
         copy_folder(deep, tmp_path / "copy2")
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 
 import msgspec
 import pytest
+from tests.made_history import fill
 from tests.rendered import text_of
 from tests.synthetic import World, run_of
 
@@ -17,9 +19,11 @@ from wireproof.instrument.watch import Follower, _reason
 from wireproof.model.claim import Criteria
 from wireproof.model.record import EngineError, FactFrame
 from wireproof.model.run import Missing, Run
+from wireproof.report.document import Document, Raw, Steps
 from wireproof.report.json.envelope import json_text
 from wireproof.report.json.result import document
 from wireproof.report.judged_run import JudgedRun
+from wireproof.report.markdown import document_markdown
 from wireproof.report.names import harmless
 from wireproof.report.text.ink import Look
 from wireproof.verdict import judge
@@ -139,6 +143,25 @@ def test_a_name_of_a_file_is_harmless_everywhere(
     assert main(["lint", *(str(path) for path in tmp_path.iterdir()), *more]) in (0, 1, 2)
     told = capsys.readouterr()
     assert not UNSAFE & set(told.out + told.err)
+
+
+def test_the_path_of_what_was_written_is_one_harmless_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A history in a folder that a stranger has named."""
+    root = tmp_path / "a\nPASS  \x1b[31m\u202eevil"
+    fill(root)
+    assert main(["history", "pages", str(root)]) == 0
+    told = capsys.readouterr()
+    assert not UNSAFE & set(told.out + told.err)
+    assert len(told.out.splitlines()) == 1
+
+
+def test_a_command_with_line_breaks_is_no_markup() -> None:
+    command = "wireproof report 'a\n\n<img src=x>\n# b'"
+    parts = (Steps((("next", command),)), Raw((command,)))
+    text = document_markdown(Document("t", "", parts))
+    assert not re.search(r"^(<img|#+ b)", text, re.MULTILINE)
 
 
 def test_a_watch_that_fails_is_told_harmlessly() -> None:

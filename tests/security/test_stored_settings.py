@@ -13,7 +13,7 @@ import click
 import pytest
 
 from wireproof.cli import main
-from wireproof.cli.resume import safe_words
+from wireproof.cli.check import safe_words
 from wireproof.cli.subcommands import subcommands
 from wireproof.model.errors import BadInput
 from wireproof.settings.resolve import SETTINGS, read_file

@@ -19,9 +19,8 @@ from wireproof.cli import main
 from wireproof.cli.help import _write as write_manual
 from wireproof.cli.subcommands import subcommands
 from wireproof.files import held, hostile
-from wireproof.files.copies import copy_folder
 from wireproof.files.held import held_folder, make_folder
-from wireproof.files.hostile import replace_file
+from wireproof.files.hostile import copy_folder, replace_file
 from wireproof.instrument.folder import open_folder
 from wireproof.model.errors import BadInput, CouldNotMeasure, WireproofError
 from wireproof.store import seal as sealing

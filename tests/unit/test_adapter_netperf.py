@@ -30,6 +30,34 @@ def test_what_netperf_prints() -> None:
     assert [one.verdict for one in judged] == ["pass", "pass"]
 
 
+TO = "from 0.0.0.0 (0.0.0.0) port 0 AF_INET to 192.0.2.7 () port 0 AF_INET"
+RR = f"MIGRATED TCP REQUEST/RESPONSE TEST {TO} : +/-2.500% @ 99% conf.  : first burst 0\n"
+
+
+def test_what_was_selected_by_name() -> None:
+    names = "Throughput,Throughput Units,Request Size Bytes,Response Size Bytes"
+    pairs = (
+        "LOCAL_SEND_SIZE=65536\nCOMMAND_LINE=\nTHROUGHPUT=9391.07\nTHROUGHPUT_UNITS=10^6bits/s\n"
+    )
+    answers, stream = read(
+        f"{RR}{names}\n25000.00,Trans/s,64,64\nMIGRATED TCP STREAM TEST {TO}\n{pairs}".encode(), "x"
+    )
+    assert (answers.points[0].message_bytes, answers.points[0].hrt_ns) == (64, 20_000)
+    assert stream.points[0].message_bytes == 65536
+    assert stream.points[0].goodput_bytes_per_s == pytest.approx(9391.07e6 / 8)
+    assert not any("default" in note for note in (*answers.notes, *stream.notes))
+    (cut,) = read(f"{RR}Throughput,Throughput Units\n25000.00,Tra".encode(), "x")
+    assert (cut.points, cut.complete) == ([], False)
+
+
+def test_transactions_of_a_burst_have_no_time() -> None:
+    text = RR.replace("burst 0", "burst 16") + "Throughput,Throughput Units\n310000.00,Trans/s\n"
+    (series,) = read(text.encode(), "x")
+    assert (series.points[0].hrt_ns, series.points[0].messages_per_s) == (None, 310_000)
+    (judged,) = judge_log([series], claim_from_text("10gbe"))
+    assert judged.verdict == "inconclusive"
+
+
 BUSY = """MIGRATED TCP STREAM TEST from 0.0.0.0 (0.0.0.0) port 0 AF_INET to n2 () port 0 AF_INET
 Recv   Send    Send                          Utilization       Service Demand
 Socket Socket  Message  Elapsed              Send     Recv     Send    Recv

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 import atlas_source
 from wireproof.atlas.known import Known
 from wireproof.atlas.read import link_of
-from wireproof.cli.atlas import command
+from wireproof.cli.judge import atlas as atlas_command
 from wireproof.model.atlas import TIME_UNITS, Publication
 from wireproof.model.errors import BadInput
 from wireproof.model.series import Series, SeriesPoint
@@ -154,7 +154,7 @@ def test_a_site_adds_its_own_and_is_named(tmp_path: Path) -> None:
     assert with_site.sources == without.sources + 1
     assert with_site.files == ["rack.toml"]
     result = CliRunner().invoke(
-        command, ["--link", "edr", "--atlas", str(tmp_path)], standalone_mode=False
+        atlas_command, ["--link", "edr", "--atlas", str(tmp_path)], standalone_mode=False
     )
     assert "ours [rack.toml]" in result.output
     assert "of the site: rack.toml" in result.output
@@ -192,7 +192,7 @@ def test_the_folder_is_the_one_given_or_the_variable_or_the_usual_one(tmp_path: 
 
 def test_the_plot_is_an_svg_with_a_line_for_each_series(tmp_path: Path) -> None:
     result = CliRunner().invoke(
-        command,
+        atlas_command,
         ["--link", "edr", "--pattern", "pingpong", "--plot", str(tmp_path / "edr.svg")],
         standalone_mode=False,
     )
@@ -203,7 +203,7 @@ def test_the_plot_is_an_svg_with_a_line_for_each_series(tmp_path: Path) -> None:
 
 
 def test_a_link_without_a_number_says_so() -> None:
-    result = CliRunner().invoke(command, ["--link", "roce800"], standalone_mode=False)
+    result = CliRunner().invoke(atlas_command, ["--link", "roce800"], standalone_mode=False)
     assert "no such number" in result.output
     assert "within the limits" not in result.output
 

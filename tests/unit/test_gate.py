@@ -369,11 +369,11 @@ def test_a_check_that_runs_now_or_is_of_other_nodes_hides_nothing(tmp_path: Path
 def test_an_empty_node_name_is_no_pass(tmp_path: Path, nodes: str, dialect: str) -> None:
     from click.testing import CliRunner
 
-    from wireproof.cli.gate import command
+    from wireproof.cli.judge import gate
 
     stored(tmp_path / "a")
     words = [str(tmp_path / "a"), "--node", nodes, "--dialect", dialect]
-    done = CliRunner().invoke(command, words, standalone_mode=False)
+    done = CliRunner().invoke(gate, words, standalone_mode=False)
     if dialect == "text":
         assert "--node is empty" in str(done.exception)
     else:

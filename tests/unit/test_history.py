@@ -17,7 +17,7 @@ from tests.cli.verb import document, wireproof
 from tests.dossiers import dossier_of
 
 import wireproof as library
-from wireproof.files.copies import copy_folder
+from wireproof.files.hostile import copy_folder
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.finding import Verdict
 from wireproof.model.history import Entry, Number

@@ -171,9 +171,10 @@ def test_ports_of_which_the_same_is_not_kept_are_one_line() -> None:
             ("b", "x_1:1", f"/sys/x_1/speed {UNKEPT}; pci/x_1/speed was not asked for"),
             ("c", "eth0", "irq/eth0 could not be read"),
             ("c", "eth1", "irq/eth1 could not be read"),
+            ("d", "eth0", f"its judgement needs pfc: dcb pfc show dev eth0 {UNKEPT}"),
         )
     ]
     assert [(one.ids, one.who) for one in unread(lost)] == [
-        (("a", "b"), "n1 x_0:1, x_1:1"),
+        (("a", "b", "d"), "n1"),
         (("c",), "n1 eth0, eth1"),
     ]

@@ -8,7 +8,7 @@ import re
 
 from wireproof.adapters.options import given, one_size, refuse_others, server_of
 from wireproof.adapters.page import Page
-from wireproof.adapters.registry import Adapter, Parsed, Sign, starts_result
+from wireproof.adapters.registry import Adapter, Benchmark, Parsed, Sign, starts_result
 from wireproof.adapters.rows import Rows, What, number, scan_rows, step_of
 from wireproof.model.series import Series, SeriesPoint, ToolRequest
 
@@ -25,6 +25,11 @@ _UNITS = {
     "MBytes/s": 2.0**20,
     "KBytes/s": 1024.0,
 }
+_BURST = re.compile(r"\bfirst burst ([1-9]\d{0,8})\b")
+_SELECTED = re.compile(r" *([A-Z][A-Z0-9_]{1,60})=(.{0,80})")
+_MOST_SELECTED = 400
+_DEFAULT_SEND, _DEFAULT_REQUEST = 16384, 1
+_ASKING = "REQUEST/RESPONSE"
 _LINES = 12
 _STREAM = "bytes received / time of the test; netperf's own sockets, one stream"
 _ANSWER = "1 / (2 x transactions per second): half of a round trip of one request and its answer"
@@ -99,36 +104,116 @@ def _answers(rows: Rows) -> SeriesPoint | None:
     )
 
 
+def _selected(page: Page, start: int) -> tuple[dict[str, str], int]:
+    """Return what ``-k`` (NAME=VALUE) or ``-o`` (a line of names, a line of values) selected, by
+    the names of ``-k``, and the index of the first line after it.
+    """
+    found, names = dict[str, str](), list[str]()
+    for index in range(start + 1, min(len(page.lines), start + _MOST_SELECTED)):
+        line = page.lines[index]
+        pair, cells = _SELECTED.fullmatch(line), [cell.strip() for cell in line.split(",")]
+        if index == page.ragged or (line.strip() and starts_result(line)):
+            return found, index
+        if pair is not None:
+            found[pair.group(1)] = pair.group(2).strip()
+        elif names:
+            return dict(zip(names, cells, strict=False)), index + 1
+        elif "Throughput" in cells:
+            names = [cell.upper().replace(" ", "_").removesuffix("_BYTES") for cell in cells]
+        elif found or index > start + _LINES:
+            return found, index
+    return found, min(len(page.lines), start + _MOST_SELECTED)
+
+
+def _of_selected(found: dict[str, str], answers: bool, line: int) -> SeriesPoint | None:
+    text, unit = found.get("THROUGHPUT", ""), found.get("THROUGHPUT_UNITS", "")
+    rate = number(text)
+    if not rate or rate < 0:
+        return None
+    request = found.get("REQUEST_SIZE", str(_DEFAULT_REQUEST))
+    if answers and unit == "Trans/s" and found.get("RESPONSE_SIZE", request) == request:
+        half = 1e9 / rate / 2
+        return SeriesPoint(
+            message_bytes=int(request) if request.isdigit() else _DEFAULT_REQUEST,
+            hrt_ns=half,
+            time_step_ns=half * step_of(text) / rate,
+            line=line,
+        )
+    factor, sent = _UNITS.get(unit), found.get("LOCAL_SEND_SIZE", "")
+    if answers or factor is None:
+        return None
+    return SeriesPoint(
+        message_bytes=int(sent) if sent.isdigit() else _DEFAULT_SEND,
+        goodput_bytes_per_s=rate * factor,
+        goodput_step=step_of(text) * factor,
+        line=line,
+    )
+
+
+def _point(
+    page: Page, start: int, udp: bool, answers: bool
+) -> tuple[SeriesPoint | None, int, list[str]]:
+    """Return the point, the index of the first line after the test, and notes."""
+    first, unit = _heading(page, start)
+    rows = _rows(page, first)
+    point = _answers(rows) if answers else _stream(rows, unit, udp) if unit else None
+    if point is not None:
+        return point, rows.after, []
+    found, after = _selected(page, start)
+    if found and (answers or not udp):  # a sender of UDP counts what it sent
+        said = ("REQUEST_SIZE" if answers else "LOCAL_SEND_SIZE") in found
+        notes = [] if said else ["the message size is not printed: netperf's default is taken"]
+        return _of_selected(found, answers, after), after, notes
+    return None, rows.after, []
+
+
+def _test(protocol: str, kind: str, burst: bool) -> Benchmark:
+    name = f"{protocol}_{'RR' if kind == _ASKING else kind}"
+    if kind != _ASKING:
+        return Benchmark(name, "bandwidth", "stream", _STREAM)
+    if burst:
+        return Benchmark(name, "message_rate", "other", _ANSWER)
+    return Benchmark(name, "half_round_trip", "pingpong", _ANSWER, waits=True)
+
+
+def _of_burst(point: SeriesPoint) -> SeriesPoint:
+    """Return the point with its rate only: several transactions were under way."""
+    rate = 1e9 / (point.hrt_ns or 1.0) / 2
+    return SeriesPoint(message_bytes=point.message_bytes, messages_per_s=rate, line=point.line)
+
+
 def parse(page: Page, start: int) -> Parsed:
     """Parse the test whose title is on line index ``start``."""
     title = _TITLE.search(page.lines[start])
     if title is None:
         return Parsed([], start + 1)
-    udp, answers = title.group(1) == "UDP", title.group(2) == "REQUEST/RESPONSE"
+    udp, answers = title.group(1) == "UDP", title.group(2) == _ASKING
     server = title.group(4) or title.group(3)
-    first, unit = _heading(page, start)
-    rows = _rows(page, first)
-    point = _answers(rows) if answers else _stream(rows, unit, udp) if unit else None
-    kind = "RR" if answers else title.group(2)
+    point, after, notes = _point(page, start, udp, answers)
+    burst = _BURST.search(page.lines[start]) if answers else None
+    if burst is not None:
+        point = None if point is None else _of_burst(point)
+        notes.append(f"{burst.group(1)} more transactions were under way: no time of one is known")
+    test = _test(title.group(1), title.group(2), burst is not None)
     series = Series(
         tool="netperf",
-        benchmark=f"{title.group(1)}_{kind}",
-        metric="half_round_trip" if answers else "bandwidth",
-        traffic="pingpong" if answers else "stream",
-        points=[point] if point is not None else [],
-        formula=_ANSWER if answers else _STREAM,
+        benchmark=test.name,
+        metric=test.metric,
+        traffic=test.traffic,
+        points=[] if point is None else [point],
+        formula=test.formula,
         unit="transactions/s" if answers else "10^6 bits/s or as the heading says",
-        waits=answers,
+        waits=test.waits,
         protocol="udp" if udp and not answers else "tcp",
         complete=point is not None,
-        incomplete="" if point is not None else f"line {start + 1}: no row that can be read",
+        incomplete=f"line {start + 1}: no row that can be read" if point is None else "",
         hosts=[server],
-        notes=[f"to {server}"],
+        notes=[f"to {server}", *notes],
         source=page.source,
         first_line=start + 1,
-        last_line=(rows.lines or [start])[-1] + 1,
+        last_line=start + 1 if point is None else point.line,
     )
-    return Parsed([series], rows.after)
+    return Parsed([series], after)
 
 
 def argv(request: ToolRequest) -> tuple[str, ...]:

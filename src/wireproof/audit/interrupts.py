@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
-from wireproof.audit.facts import HostFacts
+from wireproof.audit.facts import UNKEPT, HostFacts
 from wireproof.audit.values import cpu_list
 from wireproof.model.quantity import whole
 from wireproof.model.record import FactFrame
@@ -76,7 +76,8 @@ def _fact(nic: str, cores: Mapping[int, list[int]], facts: HostFacts) -> FactFra
         return msgspec.structs.replace(
             fact, status="missing", reason="is not there: the device has no interrupts of its own"
         )
-    return msgspec.structs.replace(fact, status="failed", reason="could not be read")
+    reason = UNKEPT if answer.why == UNKEPT else "could not be read"
+    return msgspec.structs.replace(fact, status="failed", reason=reason)
 
 
 def _lines(nic: str, mine: Mapping[int, list[int]], facts: HostFacts) -> Iterator[str]:

@@ -14,7 +14,7 @@ import msgspec
 
 from wireproof.audit.catalogue import Catalogue, ParsedSetting
 from wireproof.audit.depends import LikeHosts, Slot
-from wireproof.audit.expression import UNKNOWN, Lookup, Unknown, Value
+from wireproof.audit.expression import UNKNOWN, Expression, Lookup, Unknown, Value
 from wireproof.audit.facts import UNKEPT
 from wireproof.audit.machine import ADAPTERS, WHOLE, Instance, Machine
 from wireproof.audit.reading import SettingReading, alike, reading_of, shown
@@ -116,18 +116,36 @@ class _Judge:
         if isinstance(reading.value, Unknown):
             return self._unread(entry, instance, reading, applies)
         if applies is None:
-            why = f"whether it applies here ({entry.applies.text}) could not be read"
+            why = f"whether it applies here {self._needs(entry.applies, instance, reading.value)}"
             return self._made(entry, instance, "unknown", why, reading)
-        holds = entry.good[self.profile].holds(self._lookup(instance, reading.value))
+        return self._made(entry, instance, *self._verdict(entry, instance, reading), reading)
+
+    def _verdict(
+        self, entry: ParsedSetting, instance: Instance, reading: SettingReading
+    ) -> tuple[Status, str]:
+        lookup = self._lookup(instance, reading.value)
+        good, setting = entry.good[self.profile], entry.setting
+        holds = good.holds(lookup)
         if holds is False and reading.text.rstrip().endswith(_FIXED):
-            why = "the driver does not allow changes"
-            return self._made(entry, instance, "not-applicable", why, reading)
-        if holds and reading.unread and entry.setting.condition(self.profile) != "true":
-            why = "the values read are as they should be, but others could not be read"
-            return self._made(entry, instance, "unknown", why, reading)
-        undecided = entry.doubt.holds(self._lookup(instance, reading.value))
-        verdict = _verdict(entry.setting, holds, undecided, self.profile)
-        return self._made(entry, instance, *verdict, reading)
+            return "not-applicable", "the driver does not allow changes"
+        if setting.doubt and not holds and _is_doubted(entry.doubt.holds(lookup), holds):
+            return "unknown", setting.doubt.why
+        if holds and reading.unread and setting.condition(self.profile) != "true":
+            return "unknown", "the values read are as they should be, but others could not be read"
+        if holds is None:
+            return "unknown", f"its judgement {self._needs(good, instance, reading.value)}"
+        if not holds:
+            return "fail", setting.why
+        judged = setting.condition(self.profile) not in ("", "true")
+        return "pass", "as it should be" if judged else "read; no value is wrong by itself"
+
+    def _needs(self, condition: Expression, instance: Instance, value: Value) -> str:
+        """Return what the condition looks up that was not read, with the reason for the first."""
+        lookup = self._lookup(instance, value)
+        names = [name for name in sorted(condition.names) if lookup(name) is UNKNOWN]
+        why = next(filter(None, map(lookup.why, names)), "")
+        missing = " and ".join(name.removeprefix("setting:") for name in names)
+        return f"needs {missing}: {why}" if why else f"needs {missing}, which was not read"
 
     def _unread(
         self,
@@ -210,23 +228,9 @@ def _why_not(entry: ParsedSetting, instance: Instance) -> str:
     return f"{instance.label} ({names['nic.kind']}) has no adapter of its own{where}"
 
 
-def _verdict(
-    setting: Setting, holds: bool | None, undecided: bool | None, profile: Profile
-) -> tuple[Status, str]:
-    """``undecided``: whether the setting's doubt applies. If that is unknown, a value that is not
-    good is not wrong either.
-    """
-    if setting.doubt and not holds and (undecided or (undecided is None and holds is False)):
-        return "unknown", setting.doubt.why
-    if holds is None:
-        return (
-            "unknown",
-            f"its condition ({setting.condition(profile)}) needs a value that was not read",
-        )
-    if holds:
-        judged = setting.condition(profile) not in ("", "true")
-        return "pass", "as it should be" if judged else "read; no value is wrong by itself"
-    return "fail", setting.why
+def _is_doubted(doubt: bool | None, holds: bool | None) -> bool:
+    """If it is unknown whether the doubt applies, a value that is not good is not wrong either."""
+    return doubt is True or (doubt is None and holds is False)
 
 
 class Names:
@@ -257,12 +261,23 @@ class Names:
         """Return the value of another setting, for the same instance if the scope is the same; None
         if this system lacks the setting.
         """
+        reading = self._reading(name)
+        if reading is None:
+            return UNKNOWN
+        return None if isinstance(reading.value, Unknown) and reading.absent else reading.value
+
+    def _reading(self, name: str) -> SettingReading | None:
         entry = self.catalogue.entries.get(name)
         instance = self._same_instance(entry) if entry is not None else None
         if entry is None or instance is None:
-            return UNKNOWN
-        reading = reading_of(self.machine, entry, instance, self)
-        return None if isinstance(reading.value, Unknown) and reading.absent else reading.value
+            return None
+        return reading_of(self.machine, entry, instance, self)
+
+    def why(self, name: str) -> str:
+        """Return why another setting was not read; "" for other names."""
+        kind, _, rest = name.partition(":")
+        reading = self._reading(rest) if kind == "setting" else None
+        return "; ".join(reading.evidence) if reading is not None else ""
 
     def _same_instance(self, entry: ParsedSetting) -> Instance | None:
         """Return the matching instance of the other setting; for scope each, the file with the same

@@ -88,7 +88,7 @@ NAMES = {
     "nic.kind": "ethernet, ipoib, bond, vlan, bridge, macvlan, ipvlan, veth, tun ...",
     "nic.device": "whether it belongs to an adapter and is not virtual",
     "nic.driver": "its driver; for a virtual interface, that of the adapters below it",
-    "nic.rate": "Gb/s; for a virtual interface, those of the adapters below it, if known",
+    "nic.rate": "Gb/s, 0 if it is down; for a virtual interface, those of the adapters below it",
     "nic.most": "Gb/s of the fastest link mode that it supports",
     "nic.offered": "Gb/s of the fastest link mode that both ends of its link offer",
     "nic.board": "PCI IDs of its adapter's model",
@@ -102,6 +102,8 @@ NAMES = {
     "nic.master": "the bond or bridge that it is a member of",
     "nic.ipoib": "whether it is IP over InfiniBand or Omni-Path",
     "nic.rdma": "whether RDMA runs over its Ethernet (RoCE, iWARP)",
+    "nic.idle": "whether it is down and nothing shows that it was ever used: it has no address, and"
+    " its link was not lost since the driver was loaded",
     "nic.manages": "whether it has the default route, or none of the host's RDMA ports, and nobody"
     " chose it with --nic",
     "nic.numa": "its NUMA node, -1 if the firmware does not report it",
@@ -230,7 +232,13 @@ def _gpus(facts: HostFacts) -> Value:
     return UNKNOWN if hidden and not count else count
 
 
+def _is_down(name: str, facts: HostFacts) -> bool:
+    return facts.line(f"/sys/class/net/{name}/operstate") == "down"
+
+
 def _speed(name: str, facts: HostFacts) -> Value:
+    if _is_down(name, facts):
+        return 0.0
     speed = facts.line(f"/sys/class/net/{name}/speed")
     return int(speed) / 1000 if re.fullmatch(r"\d{1,9}", speed, re.ASCII) else UNKNOWN
 
@@ -244,6 +252,7 @@ def _of_adapter(nic: Nic, facts: HostFacts) -> dict[str, Value]:
     board = re.findall(r"^PCI_(?:SUBSYS_)?ID=(\S+)$", uevent, re.MULTILINE)
     return {
         "nic.board": " ".join(board) or UNKNOWN,
+        "nic.idle": _is_down(nic.name, facts) and not nic.address and _never_up(nic.name, facts),
         "nic.ipoib": interface_kind(nic, facts) == "ipoib",
         "nic.cpus": cpu_list(cpus) if cpus else UNKNOWN,
         "nic.numa": int(numa) if re.fullmatch(r"-?\d{1,4}", numa) else UNKNOWN,
@@ -321,10 +330,16 @@ def _add_sisters(all_names: Sequence[dict[str, Value]], scope: str, like: Sequen
 def _add_idle(ports: Sequence[Instance], facts: HostFacts) -> None:
     addressed = {nic.name for nic in listed_nics(facts) if nic.address}
     active = Counter(_card(port, facts) for port in ports if port.names["rdma.active"])
+    folder = "/sys/class/infiniband/{device}/ports/{port}"
     for port in ports:
         alone = port.names["rdma.active"] or not active[_card(port, facts)]
-        used = alone or port.names["rdma.nic"] in addressed
-        port.names["rdma.idle"] = False if used else _never_up(port, facts)
+        nic = port.names["rdma.nic"]
+        used = alone or nic in addressed
+        lost = facts.line(f"{folder.format(**port.places)}/counters/link_downed")
+        unused: Value = lost == "0" if lost else UNKNOWN
+        if unused is True and nic:
+            unused = _never_up(str(nic), facts)
+        port.names["rdma.idle"] = False if used else unused
 
 
 def _card(port: Instance, facts: HostFacts) -> str:
@@ -335,14 +350,12 @@ def _card(port: Instance, facts: HostFacts) -> str:
     return slot[1] if slot else device
 
 
-def _never_up(port: Instance, facts: HostFacts) -> Value:
-    """Return whether the port's link was not lost since the driver was loaded. An interface whose
-    carrier never came counts at most the change to "no carrier".
+def _never_up(nic: str, facts: HostFacts) -> Value:
+    """Return whether the interface had no link since the driver was loaded, which counts at most
+    the change to "no carrier".
     """
-    nic, folder = port.names["rdma.nic"], "/sys/class/infiniband/{device}/ports/{port}"
-    lost = facts.line(f"{folder.format(**port.places)}/counters/link_downed")
-    changes = facts.line(f"/sys/class/net/{nic}/carrier_changes") if nic else "0"
-    return lost == "0" and changes in ("0", "1") if lost and changes else UNKNOWN
+    changes = facts.line(f"/sys/class/net/{nic}/carrier_changes")
+    return changes in ("0", "1") if changes else UNKNOWN
 
 
 def _rdma_driver(facts: HostFacts, device: str) -> Value:

@@ -8,7 +8,7 @@ import msgspec
 
 from wireproof.audit.catalogue import ParsedSetting
 from wireproof.audit.expression import UNKNOWN, Lookup, Unknown, Value
-from wireproof.audit.facts import PlaceAnswer
+from wireproof.audit.facts import UNKEPT, PlaceAnswer, matches_any
 from wireproof.audit.firmware import (
     ALL,
     BIOS,
@@ -161,9 +161,7 @@ def _worst_of_all(
     values = {text: typed(text, form) for text in by_text}
     known = [text for text, value in values.items() if not isinstance(value, Unknown)]
     if not known:
-        absent = not by_text and machine.facts.was_listed(pattern)
-        why = _MISSING if absent else "could not be read"
-        return SettingReading(UNKNOWN, "", pattern, (f"{pattern} {why}",), absent)
+        return _nothing_of(machine, pattern, bool(by_text))
     worst = _worst([(values[text], text) for text in known], read.worst)
     paths = sorted(by_text[worst], key=_natural)
     total = sum(map(len, by_text.values()))
@@ -180,6 +178,14 @@ def _worst_of_all(
     return SettingReading(
         values[worst], worst, paths[0], evidence, notes=tuple(notes), unread=unread
     )
+
+
+def _nothing_of(machine: Machine, pattern: str, found: bool) -> SettingReading:
+    """Return why no file of the pattern gave a value. ``found``: there are files."""
+    absent = not found and machine.facts.was_listed(pattern)
+    unkept = matches_any(machine.facts.unkept, pattern)
+    why = _MISSING if absent else UNKEPT if unkept else "could not be read"
+    return SettingReading(UNKNOWN, "", pattern, (f"{pattern} {why}",), absent)
 
 
 def _unread(paths: Sequence[str], total: int) -> str:

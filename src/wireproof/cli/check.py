@@ -1,36 +1,59 @@
-"""``wireproof check``: measure, prove, judge, locate, report."""
+"""``wireproof check``, ``measure`` and ``resume``: measure, prove, judge, locate, report."""
 
 from __future__ import annotations
 
 import dataclasses
+import os
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
-from wireproof.cli.console import current_context, print_text
-from wireproof.cli.declare import Sectioned, rows, sections
+from wireproof.cli.console import (
+    CallContext,
+    Console,
+    chosen_form,
+    current_context,
+    is_quiet,
+    print_text,
+    remark,
+)
+from wireproof.cli.declare import JSON, Sectioned, number, rows, sections, setting, text
 from wireproof.cli.options import (
     JOB,
     JUDGED_BY,
     OUTPUT,
     TARGET,
     method_of,
+    settings_file,
     settings_of,
     storage_of,
 )
 from wireproof.cli.outcome import INTERRUPTED
 from wireproof.model.errors import BadInput, CouldNotMeasure
+from wireproof.model.pattern import GROUP_PATTERNS, PAIR_PATTERNS
+from wireproof.settings.options import ROWS
+from wireproof.settings.resolve import PREFIX
+from wireproof.workflow.resume import (
+    STORABLE,
+    GivenOption,
+    Invocation,
+    StoredInvocation,
+    programs_again,
+    recall,
+    stored_variables,
+    stored_words,
+    without_settings,
+)
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from wireproof.model.run import Gate
     from wireproof.report.gate import Dialect
     from wireproof.settings.options import Options
     from wireproof.workflow.session.session import Storage
-    from wireproof.workflow.specification import CheckSpecification
-
+    from wireproof.workflow.specification import CheckSpecification, MeasureSpecification
 
 EXAMPLES = (
     "wireproof check --hosts n1,n2 --link edr",
@@ -114,7 +137,7 @@ def _sign(folder: Path | None, key: str) -> None:
 
 
 def _specification(settings: Options, storage: Storage) -> CheckSpecification:
-    from wireproof.cli.resume import invocation_of
+    from wireproof.cli.check import invocation_of
     from wireproof.workflow.specification import CheckSpecification
 
     return CheckSpecification.of(
@@ -171,3 +194,173 @@ def _run_prolog(options: dict[str, Any]) -> int:
 def _print_verdict(chosen: Dialect, found: Gate) -> int:
     print_text(chosen.text(found))
     return chosen.status[found.verdict]
+
+
+# --- ``wireproof measure``.
+
+
+MEASURE_EXAMPLES = (
+    "wireproof measure pingpong --hosts n1,n2 --sizes 0:4MiB",
+    "wireproof measure stream --hosts n1,n2 --sizes 1MiB --both-directions --json",
+    "wireproof measure stream --hosts n1,n2 --formula osu",
+    "wireproof measure ring --hosts 'n[1-8]' --ppn 4 --order random --formula hpcc",
+)
+
+
+_LATER = ("sizes", "gain", "ranks")
+ALL_PATTERNS = (*PAIR_PATTERNS, *GROUP_PATTERNS, "saturation")
+OPTIONS: tuple[click.Parameter, ...] = (
+    click.Argument(["pattern"], metavar="PATTERN", type=click.Choice(ALL_PATTERNS)),
+    setting("sizes", about="message sizes: 0,8,64KiB or 0:4MiB (doubling); default 0:4MiB."),
+    *(setting(name) for name in ROWS if ROWS[name].group == "measure" and name not in _LATER),
+    setting("repeat"),
+    setting("gain"),
+    number("--rounds", 1, 1000, "for --gain: how often each is measured; default 5."),
+    setting("ranks"),
+    setting("dry_run"),
+    setting("model"),
+)
+
+
+@click.command(
+    "measure",
+    cls=Sectioned,
+    sections=sections(OPTIONS, "What is measured", target=TARGET, link=JUDGED_BY, output=OUTPUT),
+    examples=MEASURE_EXAMPLES,
+    first="sizes window formula form ppn both_directions",
+)
+def measure(pattern: str, **options: Any) -> int:
+    """Measure one PATTERN over a range of sizes, prove its path, judge it.
+
+    Pairs: pingpong (half round trip), stream (one way, acknowledged), exchange (both ways), put,
+    get, accumulate, fetch_and_op, compare_and_swap (remote access), persistent, partitioned
+    (MPI-4), threads.
+
+    All ranks: message_rate, ring, incast, all_to_all, congestion, barrier, broadcast, allreduce,
+    allgather, alltoall; saturation (message_rate over sizes and ranks per host: where is the link
+    full?).
+    """
+    from wireproof.cli.options import deliver, show_planned
+    from wireproof.workflow.measure import measure, plan_measure
+    from wireproof.workflow.specification import MeasureSpecification
+
+    settings = settings_of(options)
+    environment = current_context().environment
+    kept = bool(settings.out or settings.history or options["resume"])
+    specification = MeasureSpecification.of(
+        settings,
+        storage_of(settings, kept=kept),
+        pattern=pattern,
+        method=method_of(settings),
+    )
+    if options["gain"] and options["dry_run"]:
+        raise BadInput("--gain starts several commands in turn: --dry-run prints one, without it.")
+    if options["gain"] and settings.origin("history") == "option":
+        raise BadInput("a history cannot keep the result of --gain: give --out for its records.")
+    if options["gain"]:
+        return _gain(specification, options["rounds"])
+    if options["rounds"]:
+        raise BadInput("--rounds is for --gain: --repeat measures each point again.")
+    if options["dry_run"]:
+        return show_planned(plan_measure(specification, Console(), environment))
+    return deliver(measure(specification, Console(), environment))
+
+
+def _gain(specification: MeasureSpecification, rounds: int | None) -> int:
+    from wireproof.cli.options import answer
+    from wireproof.report.documents.experiments import gain_document
+    from wireproof.workflow.rails import measure_gain
+
+    environment = current_context().environment
+    gain, folder = measure_gain(specification, Console(), environment, rounds=rounds)
+    status = answer(gain, gain_document)
+    if folder is not None:
+        remark(f"records: {folder}")
+    return status
+
+
+# --- ``wireproof resume FOLDER``: measures what is missing of an interrupted check, and judges the
+# whole.
+
+
+def invocation_of(context: click.Context) -> Invocation:
+    """Return how the subcommand of ``context`` was called, in words that mean the same in any
+    folder.
+    """
+    variables = {PREFIX + name.upper(): text for name, (text, _) in settings_file().items()}
+    environment = current_context().environment
+    variables |= {name: text for name, text in environment.items() if name.startswith(PREFIX)}
+    return Invocation.of(context.info_name or "", _storable(context), variables)
+
+
+def _chosen(context: click.Context) -> list[str]:
+    """Return the names of the options and arguments on the command line."""
+    names = (parameter.name or "" for parameter in context.command.params)
+    source = context.get_parameter_source
+    return [name for name in names if source(name) is ParameterSource.COMMANDLINE]
+
+
+def _storable(context: click.Context) -> list[GivenOption]:
+    """Return every option of the command line, except those that each call sets anew."""
+    flags = {parameter.name: parameter.opts[-1] for parameter in context.command.params}
+    return [
+        GivenOption(name=name, flag=flags[name], value=context.params[name])
+        for name in _chosen(context)
+        if name in STORABLE
+    ]
+
+
+def safe_words(asked: StoredInvocation, group: click.Group) -> list[str]:
+    """Parse the stored words as a command line, and rebuild it from allowed options."""
+    verb = asked.argv[0]
+    command = group.commands.get(verb) or group.get_command(click.Context(group), verb)
+    assert command is not None  # noqa: S101  one of RESUMABLE
+    context = command.make_context(verb, list(asked.argv[1:]), resilient_parsing=False)
+    return stored_words(verb, _chosen(context), _storable(context))
+
+
+RESUME_OPTIONS: tuple[click.Parameter, ...] = (
+    click.Argument(["folder"], type=click.Path(path_type=Path)),
+    text("--mpi", "PATH|NAME", "the MPI, if the check was started with a path."),
+    text(
+        "--launcher",
+        "ssh|PATH",
+        "how hosts are reached, if it was started with a program.",
+    ),
+    text(
+        "--prefix", "'CMD ARG...'", "site command of every rank, if it was started with a command."
+    ),
+    JSON,
+)
+
+
+@click.command("resume", params=[*RESUME_OPTIONS])
+@click.pass_context
+def resume(context: click.Context, /, folder: Path, **programs: str) -> int:
+    """Continue the check in FOLDER: lost hosts are tried again, and only what is missing is
+    measured.
+
+    The options, the seed and the settings of the first call apply, and are shown. Programs are
+    never taken from FOLDER: give those of the first call again. The whole is judged again.
+    """
+    folder = folder.absolute()
+    asked = recall(folder)
+    group = context.find_root().command
+    assert isinstance(group, click.Group)  # noqa: S101  the program's own
+    again = programs_again(asked, programs)
+    words = [*safe_words(asked, group), *again]
+    words += ["--resume", "--out", str(folder), "--seed", str(asked.seed)]
+    words += ["--json"] if chosen_form() == "json" else []
+    variables = stored_variables(asked, Console())
+    shown = [f"{name}={value}" for name, value in sorted(variables.items())]
+    remark(" ".join([*shown, "wireproof", *words]))
+    resumed = CallContext(
+        argv=tuple(words),
+        environment={**without_settings(os.environ), **variables},
+        signals=current_context().signals,
+        resumed=True,
+        answer=current_context().answer,
+    )
+    before = ["--quiet"] if is_quiet() else []
+    with group.make_context("wireproof", [*before, *words], obj=resumed) as inner:
+        return int(group.invoke(inner) or 0)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from wireproof.model.errors import Problem
-from wireproof.report.names import clean
+from wireproof.report.names import clean, one_harmless_line
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -110,6 +110,11 @@ def remark(text: str) -> None:
     """Print one sentence unless ``--quiet`` is given."""
     if not is_quiet():
         say(text)
+
+
+def print_path(path: object) -> None:
+    """Print the path of what was written, for a script; harmless on a terminal."""
+    click.echo(one_harmless_line(str(path)))
 
 
 def print_text(text: str) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from wireproof.cli.completion import results
-from wireproof.cli.console import Console, listed, print_document, say
+from wireproof.cli.console import Console, listed, print_document, print_path, say
 from wireproof.cli.declare import FORM, JSON, file, flag, link_claim, number, text
 from wireproof.model.quantity import counted
 from wireproof.report.names import clean
@@ -133,7 +133,7 @@ def pages(root: Path, folder: Path | None, topology: Path | None, runs: int) -> 
     asked = PagesSpecification(root=root, folder=folder, topology=topology, runs=runs)
     found = write_pages(asked, Console())
     say(f"{counted(found.written, 'page')} written, {found.kept} unchanged.")
-    click.echo(found.index)
+    print_path(found.index)
     return 0
 
 

@@ -1,24 +1,29 @@
-"""``wireproof judge FILE...``: applies the same judgement to the output of other benchmarks."""
+"""``wireproof judge FILE...``, ``atlas`` and ``gate``: judge the output of other benchmarks, show
+what others have measured, give the verdict of a stored result.
+"""
 
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 import click
 
-from wireproof.cli.atlas import SITE
+from wireproof.cli.completion import dialects, links
 from wireproof.cli.console import (
     Console,
     chosen_form,
     current_context,
     look_of,
     print_document,
+    print_text,
     say,
 )
-from wireproof.cli.declare import FORM, file, flag, json_as, link_claim, number, text
+from wireproof.cli.declare import FORM, JSON, choice, file, flag, json_as, link_claim, number, text
 from wireproof.cli.outcome import status_of
+from wireproof.model.atlas import Pattern
 from wireproof.model.errors import BadInput
 from wireproof.report.document import Part
 from wireproof.report.documents.judgement import (
@@ -40,6 +45,64 @@ from wireproof.workflow.judge import (
     standard,
 )
 from wireproof.workflow.reporter import BUG
+
+SITE = file(
+    "--atlas site",
+    "folder of a site's published numbers; default: ~/.config/wireproof/atlas.",
+)
+SITE.type = click.Path(file_okay=False, path_type=Path)
+ATLAS_OPTIONS: list[click.Parameter] = [
+    click.Argument(["named"], required=False, metavar="[LINK]", shell_complete=links),
+    text("--link", "KIND[:GBPS]", "only this link: hdr, 100gbe, efa100 ...", shell_complete=links),
+    choice("--pattern", get_args(Pattern), "only this pattern."),
+    text(
+        "--size", "SIZE", "show the values at this size; default: 8 B for times, 1 MiB for rates."
+    ),
+    file("--plot", "write the curves of --link as one SVG."),
+    SITE,
+    FORM,
+    JSON,
+]
+
+
+@click.command("atlas", params=ATLAS_OPTIONS)
+def atlas(
+    named: str | None,
+    link: str,
+    pattern: str | None,
+    size: str,
+    plot: Path | None,
+    site: Path | None,
+) -> int:
+    """Print what others have measured over such a link, with sources: is a number normal?
+
+    Without LINK, list the links and the number of sources of each. A site can add sources:
+    docs/atlas.md describes the format.
+    """
+    from wireproof.report.documents.atlas import atlas_document
+    from wireproof.report.figure.file import standalone
+    from wireproof.report.figure.series import atlas_chart
+    from wireproof.settings.sizes import parse_sizes
+    from wireproof.workflow.atlas import atlas_folder, atlas_view
+    from wireproof.workflow.plan import write_text
+
+    if named and link:
+        raise click.UsageError("give one link: LINK or --link.")
+    link = link or named or ""
+    if plot is not None and not link:
+        raise click.UsageError("--plot draws one link: name it with --link.")
+    at = parse_sizes(size)[0] if size else None
+    folder = atlas_folder(site, current_context().environment)
+    found = atlas_view(link, pattern=pattern or "", size=at, folder=folder)
+    if plot is not None:
+        write_text(plot, standalone(atlas_chart(found)))
+        say(f"{plot} written.")
+    print_document(found, partial(atlas_document, found, listed=not link, at=at))
+    return 0
+
+
+# --- ``wireproof judge``.
+
 
 _BRIEF_FROM = 20
 Rendered = TypeVar("Rendered")
@@ -119,3 +182,82 @@ def _status(tally: Tally) -> int:
         say("no file in the folder is a log of a benchmark: nothing was judged.")
         return BadInput.exit_status
     return 2 if tally.errors else status_of(tally.worst)
+
+
+# --- ``wireproof gate``.
+
+
+_READ_BY_PEOPLE = ("text", "json")
+_MOST_S = 50.0
+
+GATE_OPTIONS: tuple[click.Parameter, ...] = (
+    click.Argument(["source"], type=click.Path(path_type=Path), metavar="RESULT"),
+    text(
+        "--node nodes",
+        "NODES",
+        "only these: n3, n[1-4]; `here`: this host. Default: all.",
+        default=None,
+    ),
+    text(
+        "--dialect",
+        "nagios|nhc|slurm|...",
+        "who reads the verdict; see below.",
+        default="text",
+        shell_complete=dialects,
+    ),
+    text("--max-age", "TIME", "largest age of the result: 12h, 7d.", default="24h"),
+    text("--within", "TIME", "the longest time to the answer.", default="50s"),
+    file("--out page", "replace this file as a whole, instead of printing to stdout."),
+    json_as("the same as --dialect json."),
+)
+
+
+@click.command("gate", params=[*GATE_OPTIONS])
+def gate(
+    source: Path,
+    nodes: str | None,
+    dialect: str,
+    max_age: str,
+    within: str,
+    page: Path | None,
+) -> int:
+    """Tell whether nodes are proven healthy, in the form that schedulers, monitors and CI need.
+
+    RESULT is the --out folder of a check, a folder of such folders, or a history: the newest
+    counts. Nothing is measured, drained or changed. Only a pass is healthy: a missing or old
+    result, a node that took no part, or a late answer is not.
+
+    \b
+    Exit status by dialect (pass, fail, undecided):
+      text, json, junit, ctrf, sarif  0, 1, 3
+      nagios (Nagios, Icinga)         0, 2, 3
+      nhc, slurm                      0, 1, 1
+      npd (Node Problem Detector)     0, 1, 2
+      openmetrics                     0: the file holds the verdict
+    """
+    from wireproof.model.errors import BadInput
+    from wireproof.report.gate import dialect as dialect_called
+    from wireproof.settings.sizes import parse_duration
+    from wireproof.workflow.gate import GateSpecification, gate, put_verdict, undecided
+
+    name = "json" if chosen_form() == "json" else dialect
+    chosen = dialect_called(name)
+    until = time.monotonic() + _MOST_S
+    try:
+        within_s = parse_duration(within)
+        until = time.monotonic() + within_s
+        asked = GateSpecification(
+            source=source, nodes=nodes, max_age_s=parse_duration(max_age), within_s=within_s
+        )
+        found = gate(asked)
+    except BadInput as error:
+        if name in _READ_BY_PEOPLE:
+            raise
+        # Status 2 is a verdict for some callers, and a file of --out must not keep saying "pass".
+        found = undecided(str(error))
+    if page is None:
+        print_text(chosen.text(found))
+    else:
+        put_verdict(page, chosen.text(found), max(until - time.monotonic(), 1.0))
+        current_context().answer.given = True
+    return chosen.status[found.verdict]

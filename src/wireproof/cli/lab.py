@@ -18,6 +18,7 @@ from wireproof.cli.console import (
     listed,
     print_document,
     rendered,
+    say,
 )
 from wireproof.cli.declare import FORM, JSON, flag, json_as
 from wireproof.model.errors import BadInput
@@ -126,7 +127,7 @@ def up(topology: Path, name: str | None, **wire: str | None) -> int:
     plan = msgspec.structs.replace(load_topology(topology), **chosen)
     lab = build(plan, name or topology.stem.lower().replace("_", "-"))
     for note in lab.notes:
-        click.echo(f"wireproof: {note}", err=True)
+        say(note)
     return _show([lab.status()])
 
 

@@ -20,6 +20,7 @@ from wireproof.cli.console import (
     listed,
     print_document,
     rendered,
+    say,
 )
 from wireproof.cli.declare import (
     FORM,
@@ -188,7 +189,7 @@ def run(
         raise BadInput("say which TOOL to run; --list shows the recipes.")
     wanted = _run_specification(tool, words, options, dry=dry_run)
     for line in wanted.target.notes:
-        click.echo(f"wireproof: {line}", err=True)
+        say(line)
     return _dry_run(wanted) if dry_run else _run(wanted)
 
 

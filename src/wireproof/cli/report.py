@@ -71,11 +71,12 @@ def sign(folder: Path, key: str) -> int:
 
     ssh-keygen signs: wireproof never reads the private key. A public key is used through the agent.
     """
+    from wireproof.cli.console import print_path
     from wireproof.workflow.dossier.signature import refuse_altered
     from wireproof.workflow.dossier.signature import sign as run_sign
 
     refuse_altered(folder)
-    click.echo(run_sign(folder, key))
+    print_path(run_sign(folder, key))
     return 0
 
 

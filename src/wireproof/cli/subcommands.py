@@ -168,13 +168,18 @@ def _program() -> tuple[str, ...]:
 
 
 _TOGETHER = {
+    "atlas": "judge",
     "compare": "report",
     "demo": "lab",
     "doctor": "lab",
     "dossier": "report",
+    "gate": "judge",
     "ladder": "study",
+    "lint": "audit",
     "locate": "report",
+    "measure": "check",
     "pfc": "prove",
+    "resume": "check",
     "run": "prove",
 }
 """Subcommands that are defined under their name in the module of another."""

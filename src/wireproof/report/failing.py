@@ -139,16 +139,25 @@ def unread(results: Iterable[AuditResult]) -> list[Unread]:
         if one.status == "unknown":
             by_entry[one.id, _reason(one)].append(one)
     for (_, reason), same in by_entry.items():
-        groups[reason, who(same)] += same
+        groups[reason, fold(dict.fromkeys(one.host for one in same))] += same
     found = [
-        Unread(tuple(dict.fromkeys(one.id for one in same)), names, reason)
-        for (reason, names), same in groups.items()
+        Unread(tuple(dict.fromkeys(one.id for one in same)), _where(same, hosts), reason)
+        for (reason, hosts), same in groups.items()
     ]
     return sorted(found, key=lambda one: -len(one.ids))
 
 
+def _where(group: Sequence[AuditResult], hosts: str) -> str:
+    """Return the hosts, with the interfaces if all entries have the same."""
+    labels: dict[str, set[str]] = defaultdict(set)
+    for one in group:
+        labels[one.id].add(one.instance)
+    same = all(each == labels[group[0].id] for each in labels.values())
+    return who(group) if same else hosts
+
+
 def _reason(one: AuditResult) -> str:
-    """Return the reason without the entry's title and without names of interfaces in paths.
+    """Return the reason without the entry's title and without names of interfaces.
 
     So a missing program is one reason for all entries, as is data that an archive does not contain.
     """
@@ -160,7 +169,7 @@ def _reason(one: AuditResult) -> str:
     ):
         return f"what they are read from {_UNKEPT}"
     for name in filter(None, re.split(r"[: ]", one.instance)):
-        reason = re.sub(rf"(?<=/){re.escape(name)}(?![\w.-])", "*", reason)
+        reason = re.sub(rf"(?<=[/ ]){re.escape(name)}(?![\w.-])", "*", reason)
     program = re.fullmatch(r"(\S+) .*(is not installed there)", reason)
     return f"{program[1]} {program[2]}" if program else reason
 

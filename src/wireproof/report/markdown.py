@@ -21,7 +21,7 @@ from wireproof.report.document import (
     Value,
     words_of,
 )
-from wireproof.report.names import clean, harmless
+from wireproof.report.names import clean, one_harmless_line
 from wireproof.version import version
 
 _SIGNS = re.compile(r"([\\`*_{}\[\]<>#|~!&])")
@@ -51,7 +51,7 @@ def _part(part: Part, level: int) -> Iterable[str]:
     if isinstance(part, Picture):
         return [_safe(part.spark.words)] if part.spark.words else []
     if isinstance(part, Raw):
-        return [f"    {harmless(line)}" for line in part.lines]
+        return [f"    {one_harmless_line(line)}" for line in part.lines]
     if isinstance(part, Facts):
         return [f"- {_safe(name)}: {_safe(words_of(value))}" for name, value in part.rows]
     return [f"{_safe(part.mark)} {_safe(part.text)}".strip()]
@@ -82,7 +82,7 @@ def _step(text: str, command: str) -> str:
 def _typed(command: str) -> str:
     """Return a command as code; "" for ""."""
     ticks = "`" * (max((len(run) for run in re.findall("`+", command)), default=0) + 1)
-    return f"{ticks} {harmless(command)} {ticks}" if command else ""
+    return f"{ticks} {one_harmless_line(command)} {ticks}" if command else ""
 
 
 def _table(table: Table, level: int) -> Iterator[str]:

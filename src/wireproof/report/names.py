@@ -57,6 +57,11 @@ def harmless(text: str) -> str:
     )
 
 
+def one_harmless_line(text: str) -> str:
+    r"""Return ``text`` as `harmless` does, with visible line breaks (``\\n``)."""
+    return harmless(text).replace("\n", "\\n")
+
+
 def fold(names: Iterable[str], limit: int = 400) -> str:
     """Return host names folded into a node set (``n[1-4]``); names that ClusterShell cannot fold
     are listed.

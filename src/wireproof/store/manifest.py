@@ -14,8 +14,7 @@ from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import Literal, NamedTuple
 
-from wireproof.files.copies import LARGEST, MOST
-from wireproof.files.hostile import kind_of, open_regular, read_bounded, replace_file
+from wireproof.files.hostile import LARGEST, MOST, kind_of, open_regular, read_bounded, replace_file
 from wireproof.model.errors import BadInput
 
 MANIFEST = "SHA256SUMS"

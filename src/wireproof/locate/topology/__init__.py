@@ -4,8 +4,12 @@ format.
 
 import re
 
-from wireproof.locate.topology.infiniband import read_ibnetdiscover, read_opareport
-from wireproof.locate.topology.lldp import COLLECT, read_lldp
+from wireproof.locate.topology.infiniband import (
+    COLLECT,
+    read_ibnetdiscover,
+    read_lldp,
+    read_opareport,
+)
 from wireproof.locate.topology.nodes import against, leaf_numbers, readable
 from wireproof.locate.topology.written import read_own, read_slurm
 from wireproof.model.errors import BadInput

@@ -9,9 +9,8 @@ import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from wireproof.files.copies import copy_folder
 from wireproof.files.held import temporary_folder
-from wireproof.files.hostile import open_regular, replace_file
+from wireproof.files.hostile import copy_folder, open_regular, replace_file
 from wireproof.files.programs import by_path, find_program
 from wireproof.model.dossier import Signature
 from wireproof.model.errors import BadInput, CouldNotMeasure

@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import Literal
 
 from wireproof.adapters.imb.heading import date_of
-from wireproof.files.copies import copy_folder
 from wireproof.files.held import make_folder
-from wireproof.files.hostile import read_bounded, replace_file
+from wireproof.files.hostile import copy_folder, read_bounded, replace_file
 from wireproof.model.errors import BadInput
 from wireproof.model.frames import LARGEST, LARGEST_MESSAGE
 from wireproof.model.history import Claimed, Entry, Imported

@@ -11,7 +11,7 @@ from tests.zoo.pfc_adapters import ADAPTERS, LOSSLESS, Adapter
 from tests.zoo.pfc_trees import as_texts, as_trees
 from tests.zoo.pfc_worlds import SITUATIONS, World, record_of
 
-from wireproof.cli.outcome import run
+from wireproof.cli.console import run
 from wireproof.cli.subcommands import subcommands
 from wireproof.model.errors import BadInput
 from wireproof.workflow.pfc import judged

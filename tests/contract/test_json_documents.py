@@ -16,10 +16,9 @@ import pytest
 from tests.contract.json_documents import CASES, ROOT, Case
 
 from wireproof.cli import main
-from wireproof.cli.console import Console, say
+from wireproof.cli.console import INTERRUPTED, Console, run, say
 from wireproof.cli.declare import JSON
 from wireproof.cli.help import contexts
-from wireproof.cli.outcome import INTERRUPTED, run
 from wireproof.cli.subcommands import root
 from wireproof.report.json.envelope import HEADER, Kind
 from wireproof.workflow.documents import KINDS, in_envelope, schema_called

@@ -13,8 +13,8 @@ from pathlib import Path
 import click
 import pytest
 
-from wireproof.cli import outcome
-from wireproof.cli.outcome import as_interrupt, run
+from wireproof.cli import console
+from wireproof.cli.console import as_interrupt, run
 from wireproof.workflow import reporter
 from wireproof.workflow.reporter import BUG
 
@@ -132,8 +132,8 @@ def test_an_error_of_our_own_has_a_status_of_its_own(
 def test_a_bug_names_its_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     with pytest.raises(KeyError) as caught:
-        outcome.status_of("nonsense")  # type: ignore[arg-type]
-    assert "KeyError at wireproof/cli/outcome.py:" in reporter.sentence(caught.value)
+        console.status_of("nonsense")  # type: ignore[arg-type]
+    assert "KeyError at wireproof/cli/console.py:" in reporter.sentence(caught.value)
 
 
 @pytest.mark.parametrize("more", [(), ("--json",), ("--jobs", "2")])

@@ -12,7 +12,7 @@ import msgspec
 import pytest
 from tests.synthetic import lab, run_of
 
-from wireproof.cli.outcome import as_interrupt
+from wireproof.cli.console import as_interrupt
 from wireproof.instrument.ending import Ending
 from wireproof.instrument.measure import Outcome
 from wireproof.launch.registry import Allocation

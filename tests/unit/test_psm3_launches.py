@@ -15,7 +15,7 @@ from wireproof.model.run import StoredResult
 from wireproof.report.judged_run import JudgedRun
 from wireproof.verdict.run.judge import judge
 from wireproof.workflow.judge_statistics import with_statistics
-from wireproof.workflow.stored import stored_result
+from wireproof.workflow.result import stored_result
 
 
 def section() -> JudgedRun:

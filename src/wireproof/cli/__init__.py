@@ -11,7 +11,7 @@ def main(argv: list[str] | None = None) -> int:
     not measure, 70, 130).
     """
     try:
-        from wireproof.cli.outcome import run, unless_lost
+        from wireproof.cli.console import run, unless_lost
         from wireproof.cli.subcommands import subcommands
         from wireproof.files.programs import search_path
         from wireproof.files.streams import own_streams

@@ -22,10 +22,10 @@ from wireproof.cli.console import (
     print_document,
     print_text,
     say,
+    status_of,
 )
 from wireproof.cli.declare import FORM, JSON, choice, file, flag, form_of, json_as, text
 from wireproof.cli.options import BMC, MACHINES, TARGET, answer, bmc_options, lone_target
-from wireproof.cli.outcome import status_of
 from wireproof.model.errors import BadInput, Problem
 from wireproof.report.names import clean
 

@@ -12,6 +12,7 @@ import click
 from click.core import ParameterSource
 
 from wireproof.cli.console import (
+    INTERRUPTED,
     CallContext,
     Console,
     chosen_form,
@@ -31,7 +32,6 @@ from wireproof.cli.options import (
     settings_of,
     storage_of,
 )
-from wireproof.cli.outcome import INTERRUPTED
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.pattern import GROUP_PATTERNS, PAIR_PATTERNS
 from wireproof.settings.options import ROWS
@@ -155,7 +155,7 @@ def _run_prolog(options: dict[str, Any]) -> int:
     The exit status is the usual one; the caller decides what to do with a node, and nothing is
     drained.
     """
-    from wireproof.cli.outcome import status_of
+    from wireproof.cli.console import status_of
     from wireproof.report.gate import dialect
     from wireproof.report.judged_run import one_line
     from wireproof.workflow.check import check

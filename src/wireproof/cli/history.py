@@ -48,8 +48,8 @@ def list_(root: Path, hosts: str, last: int | None) -> int:
 )
 def show(root: Path, result: str) -> int:
     """Show a result, judged by the rules of this version. RESULT: its name in `list`, or `last`."""
+    from wireproof.cli.console import status_of
     from wireproof.cli.options import deliver
-    from wireproof.cli.outcome import status_of
     from wireproof.report.documents.history import log_document
     from wireproof.store.history import RESULTS
     from wireproof.workflow.history.logs import judged_again
@@ -86,7 +86,7 @@ def trend(root: Path, hosts: str, name: str, size: str) -> int:
     A change needs four results, two on each side; the newest result is compared with at least three
     good results. False alarms: about 1 in 100 series without a change.
     """
-    from wireproof.cli.outcome import status_of
+    from wireproof.cli.console import status_of
     from wireproof.report.documents.history import regression_lines, trend_document
     from wireproof.settings.sizes import parse_sizes
     from wireproof.workflow.history.look import (

@@ -20,9 +20,9 @@ from wireproof.cli.console import (
     print_document,
     print_text,
     say,
+    status_of,
 )
 from wireproof.cli.declare import FORM, JSON, choice, file, flag, json_as, link_claim, number, text
-from wireproof.cli.outcome import status_of
 from wireproof.model.atlas import Pattern
 from wireproof.model.errors import BadInput
 from wireproof.report.document import Part

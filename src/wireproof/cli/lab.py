@@ -79,8 +79,8 @@ def demo(out: Path | None, seed: int | None) -> int:
     Exit status 0: both were found. Takes under a minute, needs root or unprivileged user
     namespaces.
     """
+    from wireproof.cli.console import INTERRUPTED
     from wireproof.cli.options import deliver, ended, typed_words
-    from wireproof.cli.outcome import INTERRUPTED
     from wireproof.report.documents.run import demo_document
     from wireproof.workflow.demo import demo
     from wireproof.workflow.session.session import Storage

@@ -17,16 +17,17 @@ import click
 from click.core import ParameterSource
 
 from wireproof.cli.console import (
+    INTERRUPTED,
     Console,
     chosen_form,
     current_context,
     print_document,
     remark,
     say,
+    status_of,
     want_json,
 )
 from wireproof.cli.declare import choice, file, flag, rows, setting, text
-from wireproof.cli.outcome import INTERRUPTED, status_of
 from wireproof.model.errors import CouldNotMeasure
 from wireproof.model.secrets import masked
 from wireproof.settings.options import ROWS, Options

@@ -14,6 +14,7 @@ import click
 
 from wireproof.cli.completion import labs, tools
 from wireproof.cli.console import (
+    INTERRUPTED,
     Console,
     chosen_form,
     current_context,
@@ -21,6 +22,7 @@ from wireproof.cli.console import (
     print_document,
     rendered,
     say,
+    status_of,
 )
 from wireproof.cli.declare import (
     FORM,
@@ -43,7 +45,6 @@ from wireproof.cli.options import (
     lone_target,
     settings_of,
 )
-from wireproof.cli.outcome import INTERRUPTED, status_of
 from wireproof.files.streams import descriptor
 from wireproof.model.errors import BadInput
 

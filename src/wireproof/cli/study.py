@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from wireproof.cli.completion import spelt
-from wireproof.cli.console import Console, current_context, print_document, remark, say
+from wireproof.cli.console import INTERRUPTED, Console, current_context, print_document, remark, say
 from wireproof.cli.declare import (
     FORM,
     Sectioned,
@@ -24,7 +24,6 @@ from wireproof.cli.declare import (
     text,
 )
 from wireproof.cli.options import LINK, OUTPUT, TARGET, answer, method_of, settings_of, storage_of
-from wireproof.cli.outcome import INTERRUPTED
 from wireproof.model.errors import BadInput
 from wireproof.model.ladder import APPLICATIONS, COLLECTIVES
 

@@ -18,8 +18,7 @@ from wireproof.workflow.dossier.signature import unaltered
 from wireproof.workflow.export import Form, default_target, exported
 from wireproof.workflow.joined import with_settings
 from wireproof.workflow.reporter import LoggingReporter, Reporter
-from wireproof.workflow.result import MeasuredPart, Result
-from wireproof.workflow.stored import conclusions, judged_again, stored_in
+from wireproof.workflow.result import MeasuredPart, Result, conclusions, judged_again, stored_in
 from wireproof.workflow.target.resolve import read_fabric
 
 

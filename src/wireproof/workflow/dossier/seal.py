@@ -33,8 +33,7 @@ from wireproof.store.manifest import MANIFEST, is_sealed, signatures_of, write_m
 from wireproof.store.result import DOSSIER, RESULT, write_dossier
 from wireproof.version import version
 from wireproof.workflow.reporter import Reporter
-from wireproof.workflow.result import PAGE, Result
-from wireproof.workflow.stored import stored_in
+from wireproof.workflow.result import PAGE, Result, stored_in
 
 CRITERIA, DISCLOSURE = "criteria.toml", "disclosure.json"
 

@@ -34,8 +34,7 @@ from wireproof.workflow.dossier.seal import (
 )
 from wireproof.workflow.dossier.signature import checked, listing, unaltered
 from wireproof.workflow.report import Rejudged, judged_anew
-from wireproof.workflow.result import PAGE
-from wireproof.workflow.stored import conclusions, merged_records, stored_in
+from wireproof.workflow.result import PAGE, conclusions, merged_records, stored_in
 
 _LARGEST = 256 << 20
 _OF_LAUNCHES = ("open", "hosts", "idle", "provenance")

@@ -144,6 +144,7 @@ def test_the_forms_of_monitors_name_what_fails():
     text = FORMS["openmetrics"](audit)
     assert 'wireproof_audit_settings{node="n2",status="fail"} 2' in text
     assert 'wireproof_audit_failed{node="n1",setting="smt",instance=""} 1' in text
+    assert 'wireproof_audit_severity{node="n2",severity="minor"} 2' in text
     series = [line for line in text.splitlines() if not line.startswith("#")]
     assert len(series) == len({line.rsplit(" ", 1)[0] for line in series})
     assert text.endswith("# EOF")
@@ -188,3 +189,12 @@ def test_junit_skips_what_does_not_count_and_never_what_could_not_be_read():
     counts = {name: suite.attrib[name] for name in ("failures", "errors", "skipped")}
     assert counts == {"failures": "1", "errors": "1", "skipped": "1"}
     assert {case.attrib["name"]: case[0].tag for case in suite}["mtu"] == "error"
+
+
+def test_a_waiver_holds_for_what_was_read_and_is_undecided():
+    texts = '[[waiver]]\nsetting = "port-state"\nreason = "not cabled"\nuntil = 2999-01-01\n'
+    site = site_of(texts, "site.toml", catalogue().entries)
+    seen = AuditResult(id="port-state", host="n1", status="unknown", seen="1: DOWN")
+    unseen = AuditResult(id="port-state", host="n2", status="unknown")
+    found = decided([seen, unseen], site, TODAY, parse_hosts, catalogue().entries)
+    assert [one.status for one in found] == ["waived", "unknown"]

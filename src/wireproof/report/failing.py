@@ -51,6 +51,11 @@ class Failing:
         return effect_text(self.effect) if self.effect is not None else ""
 
     @property
+    def severity(self) -> str:
+        """The severity of the effect; "" if there is none."""
+        return self.effect.severity if self.effect is not None and self.expected else ""
+
+    @property
     def mend(self) -> str:
         """Fix, number of similar fixes, and undo; "" without a fix."""
         if not self.fix:

@@ -165,6 +165,7 @@ def _failed(failed: Failing) -> Item:
         ("why", failed.why),
         ("hosts differ", failed.others),
         ("expected effect", failed.expected),
+        ("severity", failed.severity),
         ("change", failed.mend),
     )
     text = f"{failed.id} on {failed.who}: {failed.values}, should be {failed.wanted}"
@@ -283,11 +284,13 @@ def _sarif_result(one: AuditResult) -> dict[str, object]:
     place = one.evidence[-1].partition(":")[0] if one.evidence else one.host
     where = {"artifactLocation": {"uri": f"{one.host}{place if place.startswith('/') else ''}"}}
     text = f"{one.host} {one.instance}: {one.seen or 'not read'}, should be {one.wanted}."
+    effect = one.expected_effect
     return {
         "ruleId": one.id,
         "level": _LEVELS[one.status],
         "message": {"text": clean(f"{text} {one.message}", 1000)},
         "locations": [{"physicalLocation": where}],
+        **({"properties": {"severity": effect.severity}} if effect else {}),
     }
 
 
@@ -334,10 +337,14 @@ def _openmetrics(audit: Audit) -> str:
     by status, and a series for each setting that fails.
     """
     counts: dict[tuple[str, str], int] = {}
+    grave: dict[tuple[str, str], int] = {}
     failed: dict[tuple[str, str, str], None] = {}
     for one in audit.results:
         key = (label_text(one.host), one.status)
         counts[key] = counts.get(key, 0) + 1
+        if one.status == "fail" and one.expected_effect:
+            of = (label_text(one.host), one.expected_effect.severity)
+            grave[of] = grave.get(of, 0) + 1
         if one.status == "fail":
             failed[(label_text(one.host), label_text(one.id), label_text(one.instance))] = None
     lines = family(
@@ -356,6 +363,15 @@ def _openmetrics(audit: Audit) -> str:
         [
             f'wireproof_audit_failed{{node="{node}",setting="{name}",instance="{of}"}} 1'
             for node, name, of in failed
+        ],
+    )
+    lines += family(
+        "wireproof_audit_severity",
+        "gauge",
+        "Settings of a node that fail, by their severity.",
+        [
+            f'wireproof_audit_severity{{node="{node}",severity="{severity}"}} {count}'
+            for (node, severity), count in grave.items()
         ],
     )
     return "\n".join([*lines, "# EOF"])

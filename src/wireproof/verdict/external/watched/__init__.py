@@ -120,6 +120,8 @@ class _Judged:
         self.claimed = self.ports.carried("claimed")
         self.other = self.ports.carried("other")
         self.loopback = self.ports.carried("loopback")
+        # a port into a container is not the whole path to another machine
+        self._between_machines = not self.claimed_names and len(self.ports.places()) > 1
 
     def proof(self, criteria: Criteria) -> tuple[Proof, list[Reason]]:
         if not self.ports.hosts:
@@ -279,23 +281,24 @@ class _Judged:
         return "off-wire", "traffic-off-wire", text
 
     def _open(self, most: float, *, absent: bool) -> tuple[str, str]:
-        """Return code and sentence if the claimed ports' counters cannot show what is missing; ""
-        otherwise.
-        """
+        """Return code and sentence if the counters cannot show what is missing; else ""."""
         claimed, trouble = self.claimed, self.claimed.trouble
         peak_bytes = claimed.peak * self.traffic.seconds or math.inf
         if may_have_wrapped(claimed.wrap_bytes, claimed.bytes, claimed.bytes + 1.0, peak_bytes):
             trouble = trouble or "its 32 bits may have started anew"
         if trouble:
             return "traffic-unreadable", f", but one of its counters cannot be read ({trouble})"
+        if self._between_machines and self.other.at_least(most):
+            inner = ", ".join(self.other.names)
+            return "traffic-unreadable", f"; the other end of {inner} may be on this machine"
         if absent and any(end.at_least(most) for end in self.ports.sent_and_received("claimed")):
             return "ends-disagree", ": some counters of its path saw it and others did not"
         return "", ""
 
     def _by_other_ports(self, wanted: float, *, absent: bool) -> str:
-        """Return the sentence if another port carried the bytes, at both ends or at one; ""
-        otherwise.
-        """
+        """Return the sentence if another port carried the bytes, at one end or both; else ""."""
+        if self._between_machines:
+            return ""
         if self.other.at_least(MOST_OF_IT * wanted) and absent:
             return f": {', '.join(self.other.names)} carried {volume(self.other.bytes)}"
         claimed = self.ports.sent_and_received("claimed")

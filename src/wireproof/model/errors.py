@@ -4,9 +4,10 @@ them. An error is one sentence that says what was observed and what to do.
 Only ``cli`` maps them to exit statuses (design section 6): 2 usage, 4 could not measure.
 """
 
+import contextlib
 import re
 import tomllib
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from typing import Any, TypeVar
 
 import msgspec
@@ -66,6 +67,22 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True):
 
     errors: tuple[Problem, ...]
     exit_status: int
+
+
+@contextlib.contextmanager
+def reading(what: object) -> Iterator[None]:
+    """Refuse the file ``what`` in one sentence if the block cannot read it, or cannot decode it.
+
+    Raises ``BadInput``.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise BadInput(f"{what} cannot be read: {error.strerror}.") from error
+    except UnicodeDecodeError as error:
+        raise BadInput(f"{what} is not text in UTF-8.") from error
+    except msgspec.DecodeError as error:
+        raise BadInput(f"{what} is damaged: {error}.") from error
 
 
 # --- JSON from untrusted sources, decoded if the decoded form fits into memory: three bytes,

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from wireproof.files.hostile import open_regular, read_bounded
-from wireproof.model.errors import BadInput, decode_json, made_by_newer
+from wireproof.model.errors import BadInput, decode_json, made_by_newer, reading
 from wireproof.model.frames import (
     MAX_FRAMES_BYTES,
     BadFrame,
@@ -113,15 +113,11 @@ def load_document(folder: Path) -> RunDocument:
         raise BadInput(f"{folder} is not a folder: give the --out folder of a run.")
     if not path.is_file() and not path.is_symlink():
         raise BadInput(f"{folder} is not a run of wireproof: it has no {DOCUMENT}.")
-    try:
+    with reading(path):
         document = _document(read_bounded(path, _LARGEST_DOCUMENT, follow=False), path)
         if why := unsound(document):
             raise BadInput(f"{path} has an impossible number: {why}.")
         return document
-    except OSError as error:
-        raise BadInput(f"{path} cannot be read: {error.strerror}.") from error
-    except msgspec.DecodeError as error:
-        raise BadInput(f"{path} is damaged: {error}.") from error
 
 
 class _Head(msgspec.Struct):

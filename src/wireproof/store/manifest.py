@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 from typing import Literal, NamedTuple
 
 from wireproof.files.hostile import LARGEST, MOST, kind_of, open_regular, read_bounded, replace_file
-from wireproof.model.errors import BadInput
+from wireproof.model.errors import BadInput, reading
 
 MANIFEST = "SHA256SUMS"
 _SIGNATURE = re.compile(r"SHA256SUMS(?:\.[0-9]{1,2})?\.(?:sig|asc|minisig)", re.ASCII)
@@ -155,10 +155,8 @@ def _with_renamed(folder: Path, changes: list[Tampering], gone: dict[str, str]) 
 
 
 def _digest(folder: Path, name: str) -> str:
-    try:
+    with reading(folder / name):
         return digest_of(folder / name)
-    except OSError as error:
-        raise BadInput(f"{folder / name} cannot be read: {error.strerror}.") from error
 
 
 def _shown(name: str) -> str:

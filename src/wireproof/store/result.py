@@ -17,7 +17,7 @@ import msgspec
 
 from wireproof.files.hostile import read_bounded, replace_file
 from wireproof.model.dossier import DOSSIER_KIND, DOSSIER_SCHEMA, Dossier, beyond
-from wireproof.model.errors import BadInput, decode_json, made_by_newer
+from wireproof.model.errors import BadInput, decode_json, made_by_newer, reading
 from wireproof.model.frames import unsound
 from wireproof.model.located import Fabric
 from wireproof.model.run import RESULT_KIND, RESULT_SCHEMA, Run, StoredResult, seconds_of
@@ -52,11 +52,9 @@ def read_result(folder: Path, sealed: str = "") -> StoredResult | None:
         raise BadInput(f"{path} cannot be read: {error.strerror}.") from error
     if sealed and hashlib.sha256(data).hexdigest() != sealed:
         raise BadInput(f"{folder} is a dossier, and its {RESULT} is not what was sealed.")
-    try:
+    with reading(path):
         _check_head(data, path)
         result = decode_json(data, StoredResult)
-    except msgspec.DecodeError as error:
-        raise BadInput(f"{path} is damaged: {error}.") from error
     if why := unsound(result):
         raise BadInput(f"{path} has an impossible number: {why}.")
     if why := next(filter(None, (beyond(part.criteria) for part in result.parts)), ""):
@@ -81,12 +79,8 @@ def read_fabrics(folder: Path) -> list[Fabric]:
     read.
     """
     path = folder / RESULT
-    try:
+    with reading(path):
         result = decode_json(read_bounded(path, _LARGEST, follow=False), _Fabrics)
-    except OSError as error:
-        raise BadInput(f"{path} cannot be read: {error.strerror}.") from error
-    except msgspec.DecodeError as error:
-        raise BadInput(f"{path} is damaged: {error}.") from error
     return [part.fabric for part in result.parts if part.fabric is not None]
 
 

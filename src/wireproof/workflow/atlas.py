@@ -10,7 +10,7 @@ from wireproof.atlas.known import Atlas, Known
 from wireproof.atlas.read import bounds_of_series, sources_of
 from wireproof.files.hostile import read_bounded
 from wireproof.model.atlas import RATE_UNITS, AtlasView, Publication, Quantity, Spread
-from wireproof.model.errors import BadInput, read_toml
+from wireproof.model.errors import read_toml, reading
 from wireproof.model.site import of_site, site_texts
 from wireproof.physics.claims import claim_from_text
 from wireproof.physics.rails import claim_of_rails
@@ -94,20 +94,14 @@ def added_sources() -> tuple[tuple[Publication, str], ...]:
 
 
 def _site(folder: Path) -> tuple[tuple[Publication, str], ...]:
-    try:
+    with reading(f"the atlas folder {folder}"):
         names = sorted(path for path in folder.iterdir() if path.suffix == ".toml")[:_MOST_FILES]
-    except OSError as error:
-        raise BadInput(f"the atlas folder {folder} cannot be read: {error.strerror}.") from error
     return tuple((source, path.name) for path in names for source in _read(path))
 
 
 def _read(path: Path) -> list[Publication]:
-    try:
+    with reading(path):
         text = read_bounded(path, _LARGEST).decode("utf-8")
-    except OSError as error:
-        raise BadInput(f"{path} cannot be read: {error.strerror}.") from error
-    except UnicodeDecodeError as error:
-        raise BadInput(f"{path} is not text in UTF-8.") from error
     return sources_of(text, str(path))
 
 

@@ -14,7 +14,7 @@ from pkgutil import resolve_name
 from wireproof.files.aside import ends_within
 from wireproof.files.held import held_folder, within, written_by_others
 from wireproof.files.hostile import read_bounded
-from wireproof.model.errors import BadInput, line_of, line_of_field, read_toml
+from wireproof.model.errors import BadInput, line_of, line_of_field, read_toml, reading
 from wireproof.model.site import HEADS, CatalogueFile, use_site
 
 VARIABLE = "WIREPROOF_CATALOGUE"
@@ -158,15 +158,12 @@ def _use(
 
 
 def _texts(folder: Path) -> list[CatalogueFile]:
-    try:
-        with held_folder(folder) as held:
-            _refuse_others(os.stat(folder) if held is None else os.fstat(held), str(folder))
-            names = sorted(name for name in os.listdir(folder) if name.endswith(".toml"))
-            if len(names) > _MOST_FILES:
-                raise BadInput(f"the catalogue {folder} has more than {_MOST_FILES} files.")
-            texts = [_text(folder / name, held) for name in names]
-    except OSError as error:
-        raise BadInput(f"the catalogue {folder} cannot be read: {error.strerror}.") from error
+    with reading(f"the catalogue {folder}"), held_folder(folder) as held:
+        _refuse_others(os.stat(folder) if held is None else os.fstat(held), str(folder))
+        names = sorted(name for name in os.listdir(folder) if name.endswith(".toml"))
+        if len(names) > _MOST_FILES:
+            raise BadInput(f"the catalogue {folder} has more than {_MOST_FILES} files.")
+        texts = [_text(folder / name, held) for name in names]
     if sum(len(text.text) for text in texts) > _LARGEST_OF_ALL:
         raise BadInput(f"the catalogue {folder} is larger than {_LARGEST_OF_ALL >> 20} MiB.")
     return texts
@@ -179,11 +176,7 @@ def _refuse_others(found: os.stat_result, path: str) -> None:
 
 
 def _text(path: Path, held: int | None) -> CatalogueFile:
-    try:
+    with reading(path):
         data = read_bounded(within(held, path), _LARGEST, follow=False, folder=held)
         _refuse_others(os.stat(within(held, path), dir_fd=held, follow_symlinks=False), str(path))
         return CatalogueFile(data.decode(), str(path), by_site=True)
-    except OSError as error:
-        raise BadInput(f"{path} cannot be read: {error.strerror}.") from error
-    except UnicodeDecodeError as error:
-        raise BadInput(f"{path} is not text in UTF-8.") from error

@@ -13,7 +13,7 @@ from wireproof.files.held import temporary_folder
 from wireproof.files.hostile import copy_folder, open_regular, replace_file
 from wireproof.files.programs import by_path, find_program
 from wireproof.model.dossier import Signature
-from wireproof.model.errors import BadInput, CouldNotMeasure
+from wireproof.model.errors import BadInput, CouldNotMeasure, reading
 from wireproof.report.names import clean
 from wireproof.store.manifest import MANIFEST, differences, manifest_bytes, signatures_of
 
@@ -186,10 +186,8 @@ def _listed(signatures: Sequence[Signature]) -> str:
 
 
 def _checked(path: Path, manifest: bytes, signers: Path | None) -> Signature:
-    try:
+    with reading(path):
         open_regular(path, follow=False).close()
-    except OSError as error:
-        raise BadInput(f"{path} cannot be read: {error.strerror}.") from error
     look = _LOOKS.get(path.suffix, _by_another_tool)
     return look(path.absolute(), manifest, signers and signers.absolute())
 

@@ -12,7 +12,7 @@ from typing import Literal
 from wireproof.adapters.imb.heading import date_of
 from wireproof.files.held import make_folder
 from wireproof.files.hostile import copy_folder, read_bounded, replace_file
-from wireproof.model.errors import BadInput
+from wireproof.model.errors import BadInput, reading
 from wireproof.model.frames import LARGEST, LARGEST_MESSAGE
 from wireproof.model.history import Claimed, Entry, Imported
 from wireproof.model.series import SeriesPoint
@@ -239,10 +239,8 @@ def judged_again(root: Path, entry: Entry, imported: Imported) -> JudgementDocum
     Raises ``BadInput`` if it is missing or has changed since it was imported.
     """
     path = root / RESULTS / entry.id / LOG
-    try:
+    with reading(path):
         data = read_bounded(path, _LARGEST, follow=False)
-    except OSError as error:
-        raise BadInput(f"{path} cannot be read: {error.strerror}.") from error
     if hashlib.sha256(data).hexdigest() != imported.sha256:
         raise BadInput(f"{path} is not what was imported: its SHA-256 differs. Add the log again.")
     return judge(data, name=clean(imported.file, _LONGEST_NAME), **_judged_by(imported))

@@ -12,7 +12,7 @@ import msgspec
 
 from wireproof.files.hostile import read_bounded, replace_file
 from wireproof.model.claim import rails_of
-from wireproof.model.errors import BadInput, decode_json
+from wireproof.model.errors import BadInput, decode_json, reading
 from wireproof.model.frames import unsound
 from wireproof.model.pfc import Headroom, PfcLoad, PfcRecord, PfcReport, PfcSettings
 from wireproof.model.traffic import CounterMark, Watched
@@ -156,10 +156,8 @@ def _single(path: Path, data: bytes) -> str:
 
 def read_snapshot(path: Path) -> PfcRecord:
     """Load what ``write_snapshot`` wrote. Raises ``BadInput`` for any other file."""
-    try:
+    with reading(path):
         data = read_bounded(path, _LARGEST)
-    except OSError as error:
-        raise BadInput(f"{path} cannot be read: {error.strerror}.") from error
     try:
         record = decode_json(data, PfcRecord)
     except (msgspec.DecodeError, RecursionError) as error:

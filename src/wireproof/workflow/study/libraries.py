@@ -5,7 +5,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from wireproof.files.hostile import read_bounded
-from wireproof.model.errors import LARGEST, BadInput
+from wireproof.model.errors import LARGEST, BadInput, reading
 from wireproof.model.site import site_studies
 from wireproof.model.study import Library
 from wireproof.settings.knobs import FAMILIES, is_of_a_fabric
@@ -39,10 +39,8 @@ def library_called(name: str) -> Library:
         near = get_close_matches(name, ours, n=1)
         hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(ours)}."
         raise BadInput(f"there is no study {name[:60]!r}; {hint} A file of a site ends in .toml.")
-    try:
+    with reading(name):
         data = read_bounded(Path(name), LARGEST)
-    except OSError as error:
-        raise BadInput(f"{name} cannot be read: {error.strerror}.") from error
     try:
         library = library_of(data.decode(), name)
     except UnicodeDecodeError as error:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from wireproof.files.hostile import read_bounded
 from wireproof.files.programs import by_path
 from wireproof.model.claim import LinkClaim, first_rail
-from wireproof.model.errors import BadInput
+from wireproof.model.errors import BadInput, reading
 from wireproof.model.located import Fabric
 from wireproof.settings.options import Options
 from wireproof.workflow.reporter import Reporter
@@ -39,10 +39,8 @@ def read_fabric(path: Path) -> Fabric:
 
     Raises ``BadInput`` with the file and what is wrong in it.
     """
-    try:
+    with reading(f"the topology {path}"):
         text = read_bounded(path, LARGEST_FILE).decode("utf-8", "replace")
-    except OSError as error:
-        raise BadInput(f"the topology {path} cannot be read: {error.strerror}.") from error
     from wireproof.locate.topology import read_topology
 
     return read_topology(text, str(path))

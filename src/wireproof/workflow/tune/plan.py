@@ -22,7 +22,7 @@ from wireproof.audit.machine import Machine, machine_of
 from wireproof.files.hostile import open_regular, replace_file
 from wireproof.instrument.plan_text import Collected
 from wireproof.launch.here import is_here
-from wireproof.model.errors import BadInput, CouldNotMeasure
+from wireproof.model.errors import BadInput, CouldNotMeasure, reading
 from wireproof.model.plan import FactRequest
 from wireproof.model.record import FactFrame
 from wireproof.model.setting import Profile
@@ -147,11 +147,8 @@ def plan(
 
 def load_plan(path: Path) -> TunePlan:
     """Load a plan that ``tune plan -o`` has written. Raises ``BadInput`` if it is not a plan."""
-    try:
-        with open_regular(path) as file:
-            data = file.read(_LARGEST_PLAN)
-    except OSError as error:
-        raise BadInput(f"{path} cannot be read: {error.strerror}.") from error
+    with reading(path), open_regular(path) as file:
+        data = file.read(_LARGEST_PLAN)
     return read_plan(data, str(path))
 
 

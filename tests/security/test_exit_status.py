@@ -171,6 +171,36 @@ def test_a_bug_in_one_file_costs_no_other_file_its_verdict(
         assert "39 series in 40 files" in told.out
 
 
+@pytest.mark.parametrize(
+    ("words", "place", "status"),
+    [
+        (("judge",), "wireproof.workflow.judge.judge_bytes", 2),
+        (("lint",), "wireproof.workflow.lint.Filter.findings", 2),
+        (("report",), "wireproof.workflow.report.report", 4),
+        (("gate",), "wireproof.workflow.gate._answer", 3),
+    ],
+)
+def test_a_lack_of_memory_is_no_error_of_ours(
+    words: tuple[str, ...],
+    place: str,
+    status: int,
+    log: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Under `ulimit -v`, which SECURITY.md recommends for files of strangers."""
+    from wireproof.cli import main
+
+    def full(*given: object, **named: object) -> object:
+        raise MemoryError
+
+    monkeypatch.setattr(place, full)
+    assert main([*words, str(log)]) == status
+    told = capsys.readouterr()
+    assert "there is not enough memory" in told.out + told.err
+    assert "an error of wireproof itself" not in told.out + told.err
+
+
 def test_a_process_that_is_killed_costs_one_file(
     log: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -22,7 +22,7 @@ from wireproof.files.held import UntrustedFolder
 from wireproof.model.errors import BadInput, CouldNotMeasure, Failure, Problem, WireproofError
 from wireproof.model.finding import Verdict
 from wireproof.report.names import clean, one_harmless_line
-from wireproof.workflow.reporter import BUG, sentence
+from wireproof.workflow.reporter import BUG, is_bug, sentence
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -328,11 +328,9 @@ def run(group: click.Group, argv: list[str]) -> int:
             return _failed(str(error), error.exit_status, context)
         except UntrustedFolder as error:
             return _failed(f"{error.strerror}.", BadInput.exit_status, context)
-        except MemoryError:
-            text = "there is not enough memory for this."
-            return _failed(text, CouldNotMeasure.exit_status, context)
-        except Exception as error:  # a bug; with Python's status 1 it would be a FAIL
-            return _failed(sentence(error), BUG, context)
+        except Exception as error:  # with Python's status 1 it would be a FAIL
+            status = BUG if is_bug(error) else CouldNotMeasure.exit_status
+            return _failed(sentence(error), status, context)
         return _ended(result if isinstance(result, int) else 0, context)
 
 

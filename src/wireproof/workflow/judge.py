@@ -31,7 +31,7 @@ from wireproof.verdict.catalogue import CATALOGUE
 from wireproof.verdict.external import judge_log
 from wireproof.workflow.atlas import atlas
 from wireproof.workflow.judge_statistics import JudgedFile, Tally, may_be_log
-from wireproof.workflow.reporter import LoggingReporter, Reporter, sentence
+from wireproof.workflow.reporter import LoggingReporter, Reporter, is_bug, sentence
 
 __all__ = [
     "JudgedFile",
@@ -259,7 +259,7 @@ def _judged_file(
         result.error = clean(error, 600)
         result.no_log = isinstance(error, NoResult) and not may_be_log(name)
     except Exception as error:  # the other files keep their verdicts
-        result.bug = True
+        result.bug = is_bug(error)
         result.error = sentence(error, f"judging {shown}")
     return result
 

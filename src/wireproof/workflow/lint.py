@@ -20,7 +20,7 @@ from wireproof.model.site import site_texts
 from wireproof.report.names import clean
 from wireproof.workflow.audit import settings_by_id
 from wireproof.workflow.catalogue import refuse_slow_patterns
-from wireproof.workflow.reporter import sentence
+from wireproof.workflow.reporter import is_bug, sentence
 
 LARGEST = 16 << 20
 """Bytes that a recipe may have; no script and no configuration file is larger."""
@@ -130,7 +130,7 @@ def lint_file(name: str, wanted: Filter, stdin: BinaryIO | None = None) -> Linte
     except BadInput as error:
         return LintedFile(name=name, error=str(error))
     except Exception as error:
-        return LintedFile(name=name, error=sentence(error, f"reading {shown}"), bug=True)
+        return LintedFile(name=name, error=sentence(error, f"reading {shown}"), bug=is_bug(error))
 
 
 def _text(name: str, stdin: BinaryIO | None) -> str:

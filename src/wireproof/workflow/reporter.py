@@ -22,16 +22,23 @@ BUG = 70
 _PACKAGE = "wireproof"
 
 
+def is_bug(error: BaseException) -> bool:
+    """Return whether an unforeseen error is a defect of wireproof: a lack of memory is not."""
+    return not isinstance(error, MemoryError)
+
+
 def sentence(error: BaseException, what: str = "") -> str:
     """Return one sentence about ``error``: what and where it was, and the file to attach to a
     report.
 
     ``what`` was being done. The traceback is written to a file that only this user can read.
     """
+    doing = f" while {clean(what, 200)}" if what else ""
+    if not is_bug(error):
+        return f"there is not enough memory{doing}: raise the limit (ulimit -v), or give less."
     about = f"{type(error).__name__} at {_place(error)}" + (
         f" ({clean(error, 120)})" if str(error) else ""
     )
-    doing = f" while {clean(what, 200)}" if what else ""
     where = _kept(error)
     return (
         f"this is an error of wireproof itself{doing}: {about}."

@@ -18,6 +18,7 @@ from wireproof.analysis.places import (
     tops,
 )
 from wireproof.analysis.relations import are_rails, beneath, is_tunnel, owns_what_is_below
+from wireproof.model import gathered
 from wireproof.model.traffic import LEVELS, Direction, Ledger, LedgerEntry, Level
 
 __all__ = [
@@ -247,10 +248,11 @@ def others_than(ledger: Ledger, name: str, direction: Direction) -> dict[str, Cr
     """
     port, crossing = ledger.ports[name], _Crossing(ledger, direction)
     shared = crossing.shared
-    users: dict[str, list[str]] = {}
-    for one in port.nic.lower if are_rails(port.nic) else [name]:
-        for base in bases(ledger, one, shared) if one in ledger.ports else ():
-            users.setdefault(base, []).append(one)
+    users = gathered(
+        (base, one)
+        for one in (port.nic.lower if are_rails(port.nic) else [name])
+        for base in (bases(ledger, one, shared) if one in ledger.ports else ())
+    )
     kin = related(ledger, name)
     same = set(users).union(*(shared.mates(base) for base in users))
     same |= kin | _beneath_all(ledger, same)

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from wireproof.model import gathered
 from wireproof.model.psm3 import Counted, CountedHost, CounterSection, NicCounted, Statistics
 
 _SUMMARY = "MPI_Statistics_Summary"
@@ -164,9 +165,7 @@ def _total(values: Iterable[int | None]) -> int | None:
 
 def by_host(processes: Sequence[Counted]) -> list[CountedHost]:
     """Group the processes by host, in the order of the hosts' first processes."""
-    groups: dict[str, list[Counted]] = {}
-    for one in processes:
-        groups.setdefault(one.host, []).append(one)
+    groups = gathered((one.host, one) for one in processes)
     return [
         CountedHost(
             host=host,

@@ -23,6 +23,7 @@ from wireproof.audit.firmware import (
 from wireproof.audit.machine import Instance, Machine
 from wireproof.audit.remedy import filled
 from wireproof.audit.values import part_of, typed
+from wireproof.model import gathered
 from wireproof.model.quantity import whole
 from wireproof.model.setting import Form, Read, Setting
 
@@ -199,10 +200,7 @@ def _and_more(paths: Sequence[str]) -> str:
 
 
 def _by_text(texts: Mapping[str, str]) -> dict[str, list[str]]:
-    by_text: dict[str, list[str]] = {}
-    for path, text in texts.items():
-        by_text.setdefault(text.strip(), []).append(path)
-    return by_text
+    return gathered((text.strip(), path) for path, text in texts.items())
 
 
 def _worst(pairs: list[tuple[Value, str]], rule: str) -> str:

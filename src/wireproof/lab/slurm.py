@@ -19,6 +19,7 @@ from wireproof.files.programs import by_path, find_tool
 from wireproof.lab.cluster import Lab
 from wireproof.lab.slurm_files import CGROUP_CONF, MPI_CONF, Partition, slurm_conf, topology_conf
 from wireproof.lab.supervisor import needs_user_namespace
+from wireproof.model import gathered
 from wireproof.model.errors import LabError
 
 __all__ = ["LabSlurm", "Partition", "missing_for_slurm", "open_slurm", "slurm_up"]
@@ -41,10 +42,9 @@ _LARGEST = 1 << 20
 
 def missing_for_slurm() -> list[str]:
     """Return sentences that name what is missing and the remedy; empty if Slurm can be tried."""
-    lost: dict[str, list[str]] = {}
-    for program, package in _PROGRAMS:
-        if find_tool(program) is None:
-            lost.setdefault(package, []).append(program)
+    lost = gathered(
+        (package, program) for program, package in _PROGRAMS if find_tool(program) is None
+    )
     missing = [
         f"{', '.join(programs)} {'is' if len(programs) == 1 else 'are'} missing: install the Debian"
         f" package {package}"

@@ -8,6 +8,8 @@ from typing import ClassVar, Literal, get_args
 
 import msgspec
 
+from wireproof.model import gathered
+
 Kind = Literal[
     "script",  # shell and batch scripts, command lines
     "modprobe",
@@ -345,11 +347,11 @@ def views(recipe: Recipe) -> Iterator[Recipe]:
         yield recipe
         return
     yield Recipe(recipe.name, "script", recipe.lines)
-    groups: dict[Kind, list[tuple[int, str]]] = {}
-    for at, line in enumerate(recipe.lines):
-        kind = kind_of_line(line)
-        if kind is not None:
-            groups.setdefault(kind, []).append((at, line))
+    groups = gathered(
+        (kind, (at, line))
+        for at, line in enumerate(recipe.lines)
+        if (kind := kind_of_line(line)) is not None
+    )
     for kind, members in groups.items():
         lines = [""] * len(recipe.lines)
         for at, line in members:

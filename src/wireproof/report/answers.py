@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from statistics import median
 
-from wireproof.model import quantity
+from wireproof.model import gathered, quantity
 from wireproof.model.finding import Finding, GroupVerdict, Judgement, PairVerdict
 from wireproof.model.tuning import Standing, StandingSet
 from wireproof.report.document import Item, Tone
@@ -213,9 +213,7 @@ def rails_sentence(judgement: Judgement) -> str:
     streams = [one for one in judgement.pairs if one.striping and one.unit == "bytes_per_s"]
     if not streams:
         return ""
-    by_size: dict[int, list[PairVerdict]] = {}
-    for one in streams:
-        by_size.setdefault(one.message_bytes, []).append(one)
+    by_size = gathered((one.message_bytes, one) for one in streams)
     sizes = sorted(by_size)
     largest = by_size[sizes[-1]]
     text = f"{_shares(largest)}, {_SHARED[_least(largest)]} at {quantity.size(sizes[-1])}"

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from statistics import fmean
 
+from wireproof.model import gathered
 from wireproof.model.finding import GroupVerdict
 from wireproof.model.pattern import place_of, title_of
 from wireproof.model.record import Estimate, GroupResult, PointRecord, Quantiles
@@ -67,14 +68,14 @@ def group_tables(section: JudgedRun) -> list[GroupTable]:
     """Return one table per pattern, order, blocking and threads, in the order of the patterns."""
     host_of = _hosts(section.run)
     judged = {(one.point, one.repeat): one for one in section.judgement.groups}
-    found: dict[tuple[str, str, bool, int], list[GroupRow]] = {}
-    for point in section.run.points:
-        if point.group is not None:
-            key = (point.pattern, point.order, point.blocking, point.threads)
-            verdict = judged.get((point.id, point.repeat))
-            found.setdefault(key, []).append(
-                replace(_row(point, point.group, host_of), judged=verdict)
-            )
+    found = gathered(
+        (
+            (str(point.pattern), point.order, point.blocking, point.threads),
+            replace(_row(point, point.group, host_of), judged=judged.get((point.id, point.repeat))),
+        )
+        for point in section.run.points
+        if point.group is not None
+    )
     keys = sorted(found, key=lambda key: (place_of(key[0]), key))
     return [_table(key, found[key]) for key in keys]
 

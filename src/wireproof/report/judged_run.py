@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from wireproof.model import gathered
 from wireproof.model.claim import Criteria, Limits
 from wireproof.model.finding import (
     Finding,
@@ -102,9 +103,7 @@ def grouped(findings: list[Finding]) -> list[list[Finding]]:
     """Return ranked findings, grouped by code and severity, because a bad node causes many similar
     findings.
     """
-    groups: dict[tuple[str, str], list[Finding]] = {}
-    for finding in ranked(findings):
-        groups.setdefault((finding.severity, finding.code), []).append(finding)
+    groups = gathered(((finding.severity, finding.code), finding) for finding in ranked(findings))
     return list(groups.values())
 
 

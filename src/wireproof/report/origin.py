@@ -4,7 +4,7 @@ be measured.
 
 import shlex
 
-from wireproof.model import quantity
+from wireproof.model import gathered, quantity
 from wireproof.model.claim import rails_of
 from wireproof.model.record import Host
 from wireproof.model.run import Run
@@ -65,9 +65,9 @@ def _libraries(run: Run) -> list[Fact]:
     """Return each MPI library that answered, with its hosts; two libraries in one run would be a
     finding.
     """
-    found: dict[tuple[str, str], list[str]] = {}
-    for host in run.hosts:
-        found.setdefault((host.library, host.library_path), []).append(host.hostname or host.host)
+    found = gathered(
+        ((host.library, host.library_path), host.hostname or host.host) for host in run.hosts
+    )
     lines: list[Fact] = []
     for (library, path), hosts in found.items():
         lines.append(("library that answered", clean(f"{library or 'none'} on {fold(hosts)}")))

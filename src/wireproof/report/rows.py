@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from statistics import median
 
+from wireproof.model import gathered
 from wireproof.model.finding import Both, Finding, Node, PairVerdict, Port, Route, Subject, worst
 from wireproof.model.pattern import is_round_trip, place_of, title_of
 from wireproof.report.judged_run import CULPRITS, JudgedRun, counted
@@ -101,13 +102,15 @@ def tables(section: JudgedRun) -> list[ResultTable]:
     """Return one table per pattern, form, formula and unit; rows by size, then origin, target and
     repetition.
     """
-    groups: dict[tuple[str, str, str, str], list[ResultRow]] = {}
-    for pair in counted(section.judgement):
-        form = pair.form or ("latency" if pair.unit == "ns" else "stream")
-        groups.setdefault((pair.pattern, form, pair.formula, pair.unit), []).append(
-            row_of(pair, section)
-        )
+    groups = gathered(
+        ((pair.pattern, _form(pair), pair.formula, str(pair.unit)), row_of(pair, section))
+        for pair in counted(section.judgement)
+    )
     return [_table(key, rows) for key, rows in sorted(groups.items(), key=_rank)]
+
+
+def _form(pair: PairVerdict) -> str:
+    return pair.form or ("latency" if pair.unit == "ns" else "stream")
 
 
 def _rank(
@@ -132,10 +135,9 @@ def folded(rows: Iterable[ResultRow]) -> list[ResultRow]:
     """Return one row for each size and direction, in order. Of repeated measurements (rounds,
     launches), take those with the worst verdict, and of these the median.
     """
-    same: dict[tuple[int, int, int], list[ResultRow]] = {}
-    for row in rows:
-        pair = row.pair
-        same.setdefault((pair.message_bytes, pair.origin, pair.target), []).append(row)
+    same = gathered(
+        ((row.pair.message_bytes, row.pair.origin, row.pair.target), row) for row in rows
+    )
     return [_one_of(group) for group in same.values()]
 
 
@@ -226,10 +228,11 @@ def directed_cells(table: ResultTable) -> tuple[int | None, list[Cell]]:
 
 def heat_cells(table: ResultTable, message_bytes: int) -> list[Cell]:
     """Return one cell per direction at one size. Several ranks or repetitions give their median."""
-    found: dict[tuple[str, str], list[ResultRow]] = {}
-    for row in table.rows:
-        if row.pair.message_bytes == message_bytes and row.goodput:
-            found.setdefault(row.between, []).append(row)
+    found = gathered(
+        (row.between, row)
+        for row in table.rows
+        if row.pair.message_bytes == message_bytes and row.goodput
+    )
     return [_cell(*between, rows) for between, rows in sorted(found.items())]
 
 

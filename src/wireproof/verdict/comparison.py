@@ -17,6 +17,7 @@ import msgspec
 
 from wireproof.analysis.interval import least_size, shift
 from wireproof.locate.significance import as_student
+from wireproof.model import gathered
 from wireproof.model.comparison import LAUNCHES, Conclusion, Ratio, Side
 from wireproof.model.finding import GroupVerdict, Judgement, PairVerdict
 from wireproof.model.history import Number
@@ -69,16 +70,18 @@ class ComparedResult:
 def samples_of(judgement: Judgement, run: Run) -> dict[Key, list[ComparedResult]]:
     """Group every result by its conditions."""
     windows = {point.id: point.window for point in run.points if point.pattern != "pingpong"}
-    samples: dict[Key, list[ComparedResult]] = {}
-    for pair in judgement.pairs:
-        samples.setdefault(_pair_key(pair, windows.get(pair.point, 0)), []).append(
-            _sample((pair.origin_host, pair.target_host), pair)
+    pairs = (
+        (
+            _pair_key(pair, windows.get(pair.point, 0)),
+            _sample((pair.origin_host, pair.target_host), pair),
         )
-    for group in judgement.groups:
-        samples.setdefault(_group_key(group, windows.get(group.point, 0)), []).append(
-            _sample(("all",), group)
-        )
-    return samples
+        for pair in judgement.pairs
+    )
+    groups = (
+        (_group_key(group, windows.get(group.point, 0)), _sample(("all",), group))
+        for group in judgement.groups
+    )
+    return gathered((*pairs, *groups))
 
 
 def _pair_key(pair: PairVerdict, window: int) -> Key:
@@ -206,10 +209,7 @@ def _of(routes: set[tuple[str, ...]], side: Sequence[ComparedResult]) -> list[Co
 
 
 def _by_route_of(side: Sequence[ComparedResult]) -> dict[tuple[str, ...], list[ComparedResult]]:
-    by_route: dict[tuple[str, ...], list[ComparedResult]] = {}
-    for sample in side:
-        by_route.setdefault(sample.route, []).append(sample)
-    return by_route
+    return gathered((sample.route, sample) for sample in side)
 
 
 def _ratios(

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from wireproof.analysis.traffic import readers
-from wireproof.model import quantity
+from wireproof.model import gathered, quantity
 from wireproof.model.finding import GroupVerdict, Severity, Verdict, Whole, verdict_of
 from wireproof.model.pattern import CATALOGUE
 from wireproof.model.quantity import volume
@@ -114,10 +114,7 @@ def _least(group: GroupResult, nodes: Sequence[Node]) -> dict[Node, CrossingByte
 
 
 def _members(nodes: Sequence[Node]) -> dict[Node, list[int]]:
-    by_node: dict[Node, list[int]] = {}
-    for index, node in enumerate(nodes):
-        by_node.setdefault(node, []).append(index)
-    return by_node
+    return gathered((node, index) for index, node in enumerate(nodes))
 
 
 def _shares(point: PointRecord, nodes: Sequence[Node]) -> list[float] | None:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from wireproof.model import gathered
 from wireproof.model.finding import (
     Evidence,
     Finding,
@@ -78,11 +79,10 @@ def merge(issues: list[Issue]) -> list[Finding]:
 
     The worst come first, then by code and subject; the order of the input does not matter.
     """
-    groups: dict[tuple[str, str, str, str], list[Issue]] = {}
-    for issue in issues:
-        subject = issue.subject
-        key = str(subject), type(subject).__name__, issue.code, issue.severity
-        groups.setdefault(key, []).append(issue)
+    groups = gathered(
+        ((str(one.subject), type(one.subject).__name__, one.code, one.severity), one)
+        for one in issues
+    )
     return sorted_findings(_finding(groups[key]) for key in sorted(groups))
 
 

@@ -12,7 +12,7 @@ from statistics import fmean
 
 import numpy as np
 
-from wireproof.model import quantity
+from wireproof.model import gathered, quantity
 from wireproof.model.finding import (
     Both,
     Finding,
@@ -64,10 +64,7 @@ def joined_nodes(parts: Sequence[Sequence[NodeVerdict]]) -> list[NodeVerdict]:
     """Merge the verdicts of several parts into one per node; a part without the node says nothing
     about it.
     """
-    by_node: dict[str, list[NodeVerdict]] = {}
-    for part in parts:
-        for verdict in part:
-            by_node.setdefault(verdict.node, []).append(verdict)
+    by_node = gathered((verdict.node, verdict) for part in parts for verdict in part)
     return [_joined(parts) for parts in by_node.values()]
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
+from wireproof.model import gathered
 from wireproof.model.comparison import LAUNCHES, Comparison, Difference, Ratio, Side, Source
 from wireproof.model.errors import BadInput
 from wireproof.model.finding import worst
@@ -250,10 +251,7 @@ def _of_setting(name: str, a: Mapping[str, str], b: Mapping[str, str]) -> list[D
     both = [host for host in a if host in b]
     if not both and set(a.values()) != set(b.values()):
         return [Difference(name=name, a=listed(a), b=listed(b))]
-    changed: dict[tuple[str, str], list[str]] = {}
-    for host in both:
-        if a[host] != b[host]:
-            changed.setdefault((a[host], b[host]), []).append(host)
+    changed = gathered(((a[host], b[host]), host) for host in both if a[host] != b[host])
     return [
         Difference(name=f"{name} on {fold(hosts)}", a=before, b=after)
         for (before, after), hosts in changed.items()

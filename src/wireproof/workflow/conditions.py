@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 
 from wireproof.analysis.relations import rail_nics
+from wireproof.model import gathered
 from wireproof.model.record import Host, Nic
 from wireproof.model.run import Run
 from wireproof.model.setting import Audit, Setting
@@ -117,9 +118,7 @@ def setting_values(audit: Audit) -> dict[str, dict[str, str]]:
 
 def listed(values: Mapping[str, str]) -> str:
     """Return the common value of all hosts, or each value with its hosts."""
-    hosts: dict[str, list[str]] = {}
-    for host, value in values.items():
-        hosts.setdefault(value, []).append(host)
+    hosts = gathered((value, host) for host, value in values.items())
     if len(hosts) == 1:
         return next(iter(hosts))
     return ", ".join(f"{value} ({fold(names)})" for value, names in sorted(hosts.items()))

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from wireproof.audit.facts import WHOSE
 from wireproof.instrument.plan_text import Collected, collect
 from wireproof.launch.here import is_here
+from wireproof.model import gathered
 from wireproof.model.bmc import Bmc
 from wireproof.model.plan import FactRequest
 from wireproof.model.record import FactFrame
@@ -187,10 +188,9 @@ Frames = Mapping[str, tuple[FactFrame, ...]]
 
 def of_ranks(run: Run) -> dict[str, tuple[FactFrame, ...]]:
     """Return by host what the first rank there read about itself."""
-    by_rank: dict[int, list[FactFrame]] = {}
-    for frame in run.facts:
-        if frame.path in _PATHS and frame.status == "ok":
-            by_rank.setdefault(frame.rank, []).append(frame)
+    by_rank = gathered(
+        (frame.rank, frame) for frame in run.facts if frame.path in _PATHS and frame.status == "ok"
+    )
     frames_of: dict[str, tuple[FactFrame, ...]] = {}
     for host in run.hosts:
         if frames := by_rank.get(host.rank):

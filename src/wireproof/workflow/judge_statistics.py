@@ -16,6 +16,7 @@ import msgspec
 
 from wireproof.files.held import held_folder
 from wireproof.files.hostile import read_bounded
+from wireproof.model import gathered
 from wireproof.model.claim import LinkClaim
 from wireproof.model.errors import BadInput, CouldNotMeasure, Problem
 from wireproof.model.finding import Verdict, rank, worst
@@ -39,9 +40,7 @@ def judged_jobs(files: Iterable[Statistics], wire: bool | None) -> list[JudgedSt
     """
     from wireproof.verdict.psm3 import judge_statistics
 
-    jobs: dict[str, list[Statistics]] = {}
-    for file in files:
-        jobs.setdefault(file.job or str(PurePath(file.source).parent), []).append(file)
+    jobs = gathered((file.job or str(PurePath(file.source).parent), file) for file in files)
     return [judge_statistics(job, wire=wire) for job in jobs.values()]
 
 
@@ -71,9 +70,7 @@ def _launches(files: Iterable[Statistics]) -> list[list[Statistics]]:
     Launches follow each other, so the first file of each rank belongs to the first launch. Without
     an MPI they have no job key.
     """
-    ranks: dict[str, list[Statistics]] = {}
-    for file in files:
-        ranks.setdefault(file.who, []).append(file)
+    ranks = gathered((file.who, file) for file in files)
     ordered = [sorted(group, key=lambda file: file.pid or 0) for group in ranks.values()]
     most = max(map(len, ordered), default=0)
     return [[group[i] for group in ordered if i < len(group)] for i in range(most)]

@@ -10,6 +10,7 @@ from pathlib import Path
 from wireproof.analysis.measured import block_times
 from wireproof.experiment.design import Bench, Design, Experiment, TrialPlace, carry_out
 from wireproof.launch.mpi.rails import told_in
+from wireproof.model import gathered
 from wireproof.model.claim import is_several, rails_of
 from wireproof.model.errors import BadInput
 from wireproof.model.experiment import GainRow, RailGain, RailNumber
@@ -232,13 +233,12 @@ def _checked(wanted: MeasureSpecification) -> MeasureSpecification:
 
 def times_of(sections: Sequence[JudgedRun]) -> Mapping[Key, list[list[float]]]:
     """Return the times of one operation in ns, by launch."""
-    times_by_key: dict[Key, list[list[float]]] = {}
-    for section in sections:
-        for point in section.run.points:
-            for pair in point.pairs:
-                times = [float(time_ns) for time_ns in block_times(point, pair)]
-                times_by_key.setdefault(key_of(point, pair), []).append(times)
-    return times_by_key
+    return gathered(
+        (key_of(point, pair), [float(time_ns) for time_ns in block_times(point, pair)])
+        for section in sections
+        for point in section.run.points
+        for pair in point.pairs
+    )
 
 
 def _told(run: Run) -> dict[str, str]:

@@ -17,6 +17,7 @@ from wireproof.adapters.ucx_perftest.lines import (
     test_of,
     without_progress,
 )
+from wireproof.model import gathered
 from wireproof.model.quantity import counted
 from wireproof.model.series import Series, SeriesPoint, ToolRequest
 
@@ -205,9 +206,7 @@ def parse(page: Page, start: int) -> Parsed:
     if not found.progress:
         rows = without_progress(rows, setup.iterations or _DEFAULT_ITERATIONS)
     about = _Table(_heading(page, start, setup), percentile, _state(page, every, found, rows))
-    groups: dict[str, list[LastLine]] = {}
-    for row in rows:
-        groups.setdefault(_name_of(row.name, setup.test), []).append(row)
+    groups = gathered((_name_of(row.name, setup.test), row) for row in rows)
     series = [
         _series(page, start, name, some, about, setup)
         for name, some in (groups or {"": []}).items()

@@ -11,6 +11,7 @@ from itertools import pairwise
 from types import MappingProxyType
 
 from wireproof.lint.rule import Broken, Recipe
+from wireproof.model import gathered
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,10 +92,11 @@ def heredocs(recipe: Recipe) -> Mapping[int, Heredoc]:
     """Return the here-documents by the number of the line that opens them; one without an end does
     not count.
     """
-    places: dict[str, list[int]] = {}
-    for number, line in enumerate(recipe.lines, 1):
-        if len(line) < _LONGEST_MARK:
-            places.setdefault(line.strip(), []).append(number)
+    places = gathered(
+        (line.strip(), number)
+        for number, line in enumerate(recipe.lines, 1)
+        if len(line) < _LONGEST_MARK
+    )
     found: dict[int, Heredoc] = {}
     end = 0
     for number, line in enumerate(recipe.lines, 1):

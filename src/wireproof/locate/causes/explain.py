@@ -24,6 +24,7 @@ from wireproof.locate.causes.properties import (
 from wireproof.locate.causes.rules import CauseRule, oversubscribed, route_between
 from wireproof.locate.causes.rules import rules as causes
 from wireproof.locate.causes.signs import CauseSign
+from wireproof.model import gathered
 from wireproof.model.claim import first_rail
 from wireproof.model.finding import Both, Link, Node, Port, Route, Switch
 from wireproof.model.located import Blame, Cause, Located
@@ -58,12 +59,9 @@ class _Observed:
 def ranks_of(run: Run) -> dict[str, list[int]]:
     """Map each node, named as the user gave it, to its ranks."""
     claims = {claim.rank: claim.host for claim in run.claim.hosts}
-    by_node: dict[str, list[int]] = {}
-    for host in run.hosts:
-        by_node.setdefault(claims.get(host.rank) or host.host or host.hostname, []).append(
-            host.rank
-        )
-    return by_node
+    return gathered(
+        (claims.get(host.rank) or host.host or host.hostname, host.rank) for host in run.hosts
+    )
 
 
 def machines_of(

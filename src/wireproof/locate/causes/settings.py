@@ -15,6 +15,7 @@ import msgspec
 from wireproof.locate.causes.differing import Wrong, WrongSettings, effect_here
 from wireproof.locate.causes.explain import MOST_CAUSES
 from wireproof.locate.causes.rules import in_line
+from wireproof.model import gathered
 from wireproof.model.claim import LinkClaim
 from wireproof.model.finding import Both, Direction, Link, Node, Port, Route, Switch
 from wireproof.model.located import Blame, Cause, Located, Metric
@@ -268,9 +269,7 @@ def _names(instance: str) -> dict[str, str]:
 
 def _of_many(causes: Sequence[Cause], nodes: int) -> list[Cause]:
     """Keep settings that are wrong on at least half of the nodes below a switch or link."""
-    counts: dict[str, list[Cause]] = {}
-    for cause in causes:
-        counts.setdefault(cause.code, []).append(cause)
+    counts = gathered((cause.code, cause) for cause in causes)
     return [
         msgspec.structs.replace(
             same[0], evidence=[*same[0].evidence, f"the same on {len(same)} of {nodes} nodes"]

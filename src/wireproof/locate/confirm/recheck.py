@@ -24,6 +24,7 @@ from wireproof.locate.significance import (
     holm,
     upper_tail,
 )
+from wireproof.model import gathered
 from wireproof.model.finding import Direction
 from wireproof.model.located import Metric
 from wireproof.model.quantity import percent
@@ -150,10 +151,10 @@ def _partners(view: Alone, suspected: set[str]) -> dict[tuple[str, Direction], t
     """Return the partners of each suspect and direction. Another suspect is a partner only if there
     is no other.
     """
-    by_suspect: dict[tuple[str, Direction], list[Partner]] = {}
-    for (node, direction, other, tier), rows in _cells(view, suspected).items():
-        partner = _partner(view, other, tier, np.asarray(rows))
-        by_suspect.setdefault((node, direction), []).append(partner)
+    by_suspect = gathered(
+        ((node, direction), _partner(view, other, tier, np.asarray(rows)))
+        for (node, direction, other, tier), rows in _cells(view, suspected).items()
+    )
     return {
         key: _of_fastest_nic(
             [candidate for candidate in partners if candidate.name not in suspected] or partners

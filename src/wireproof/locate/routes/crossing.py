@@ -14,6 +14,7 @@ import numpy as np
 
 from wireproof.locate.samples import Flags, Floats, Longs, Samples
 from wireproof.locate.topology.nodes import positions, switch_of, uplinks
+from wireproof.model import gathered
 from wireproof.model.finding import Node, Port, Switch
 from wireproof.model.located import Blame, Direction, Fabric, Stage
 
@@ -47,11 +48,11 @@ def _by_leaf(
     blames: Iterable[Blame], leaf: Mapping[str, str]
 ) -> dict[tuple[str, Direction], list[Blame]]:
     """Map (leaf, direction) to the blamed nodes and ports there."""
-    groups: dict[tuple[str, Direction], list[Blame]] = {}
-    for blame in blames:
-        if isinstance(blame.about, Node | Port) and blame.subject in leaf:
-            groups.setdefault((leaf[blame.subject], blame.direction), []).append(blame)
-    return groups
+    return gathered(
+        ((leaf[blame.subject], blame.direction), blame)
+        for blame in blames
+        if isinstance(blame.about, Node | Port) and blame.subject in leaf
+    )
 
 
 def _joined(

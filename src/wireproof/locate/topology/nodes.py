@@ -12,6 +12,7 @@ from typing import NoReturn
 
 import msgspec
 
+from wireproof.model import gathered
 from wireproof.model.errors import BadInput
 from wireproof.model.located import Attachment, Cable, Fabric
 
@@ -43,9 +44,7 @@ def positions(fabric: Fabric) -> dict[str, int]:
     first: dict[str, tuple[str, str]] = {}
     for attachment in fabric.attachments:
         first.setdefault(attachment.node, (attachment.switch, attachment.port))
-    members: dict[str, list[tuple[str, str]]] = {}
-    for node, (switch, port) in first.items():
-        members.setdefault(switch, []).append((node, port))
+    members = gathered((switch, (node, port)) for node, (switch, port) in first.items())
     places: dict[str, int] = {}
     for on_leaf in members.values():
         if all(port.isdecimal() and len(port) < 10 for _, port in on_leaf):

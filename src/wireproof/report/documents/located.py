@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from wireproof.model import quantity
+from wireproof.model import gathered, quantity
 from wireproof.model.finding import Verdict
 from wireproof.model.located import ABOUT, LIKELY, Blame, Cause, Located, Metric
 from wireproof.report.document import (
@@ -292,9 +292,9 @@ def _cause(cause: Cause) -> tuple[str, str]:
 
 def _missing(missing: dict[str, str]) -> list[tuple[str, str]]:
     """Return (folded nodes, reason) with one line for each reason."""
-    reasons: dict[str, list[str]] = {}
-    for node, reason in missing.items():
-        reasons.setdefault(clean(reason, 200) or "no reason was seen", []).append(node)
+    reasons = gathered(
+        (clean(reason, 200) or "no reason was seen", node) for node, reason in missing.items()
+    )
     listed = sorted(reasons.items(), key=lambda item: -len(item[1]))
     lines = [(fold(nodes, _NAMES), reason) for reason, nodes in listed[:_MOST_LINES]]
     left = sum(len(nodes) for _, nodes in listed[_MOST_LINES:])

@@ -4,6 +4,7 @@ its limits of validity.
 
 from collections.abc import Iterable, Sequence
 
+from wireproof.model import gathered
 from wireproof.model.planning import (
     Bounds,
     CableFit,
@@ -204,9 +205,9 @@ def scale_document(found: Scale) -> Document:
     """Return the largest scale in a sentence, a chart, a table for each pattern, and the
     parameters.
     """
-    groups: dict[tuple[str, str, int], list[Prediction]] = {}
-    for each in found.predictions:
-        groups.setdefault((each.pattern, each.order, each.message_bytes), []).append(each)
+    groups = gathered(
+        ((each.pattern, each.order, each.message_bytes), each) for each in found.predictions
+    )
     chart = scale_chart(found)
     most = max(found.predictions, key=lambda one: one.ranks)
     times = ", ".join(

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
 
-from wireproof.model import quantity
+from wireproof.model import gathered, quantity
 from wireproof.model.claim import Limits
 from wireproof.report.figure.chart import (
     Axis,
@@ -200,10 +200,11 @@ def _series(tables: Sequence[ResultTable], rates: bool = False) -> tuple[list[_S
 def _lines(table: ResultTable, rates: bool) -> Iterator[_Series]:
     if len({row.pair.message_bytes for row in table.rows}) < LEAST_SIZES:
         return
-    found: dict[tuple[int, int], list[ResultRow]] = {}
-    for row in table.rows:
-        if (row.goodput if rates else row.time_ns) is not None:
-            found.setdefault((row.pair.origin, row.pair.target), []).append(row)
+    found = gathered(
+        ((row.pair.origin, row.pair.target), row)
+        for row in table.rows
+        if (row.goodput if rates else row.time_ns) is not None
+    )
     for rows in found.values():
         if len(rows) < LEAST_SIZES:
             continue
@@ -220,9 +221,7 @@ def _short(table: ResultTable) -> str:
 
 def _merged(rows: Sequence[ResultRow]) -> list[ResultRow]:
     """Return one row per size, in order; of several repetitions, the median."""
-    found: dict[int, list[ResultRow]] = {}
-    for row in rows:
-        found.setdefault(row.pair.message_bytes, []).append(row)
+    found = gathered((row.pair.message_bytes, row) for row in rows)
     return [
         sorted(same, key=lambda row: row.pair.value)[(len(same) - 1) // 2]
         for _, same in sorted(found.items())

@@ -5,7 +5,7 @@ number of nodes or ranks, predictions against the number of nodes.
 import math
 from collections.abc import Iterable, Sequence
 
-from wireproof.model import quantity
+from wireproof.model import gathered, quantity
 from wireproof.model.atlas import AtlasView, Spread
 from wireproof.model.comparison import Scaling, ScalingCurve
 from wireproof.model.planning import Prediction, Scale
@@ -109,10 +109,9 @@ def _around(label: str, values: Sequence[float]) -> Axis:
 
 def scale_chart(found: Scale) -> Chart | None:
     """Return a line for each pattern and order; None if no predicted time is above 0."""
-    groups: dict[tuple[str, str], list[Prediction]] = {}
-    for one in found.predictions:
-        if one.latency_ns > 0:
-            groups.setdefault((one.pattern, one.order), []).append(one)
+    groups = gathered(
+        ((one.pattern, one.order), one) for one in found.predictions if one.latency_ns > 0
+    )
     if not groups:
         return None
     lines = tuple(

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from html import escape
 
-from wireproof.model import quantity
+from wireproof.model import gathered, quantity
 from wireproof.model.history import Group, NodeNow, Number, NumberChange, SeriesTrend, State
 from wireproof.model.run import seconds_of
 from wireproof.report.figure.chart import Axis, Chart, ChartStep, Ink, Line, Mark, plain
@@ -168,9 +168,9 @@ def _group(number: int, group: Group, cell: int) -> str:
     counted = Counter(one.state for one in group.nodes)
     columns = _columns(len(group.nodes))
     rows = -(-len(group.nodes) // columns)
-    places: dict[str, list[tuple[int, int]]] = {}
-    for at, one in enumerate(group.nodes):
-        places.setdefault(_kind(one), []).append((at % columns, at // columns))
+    places = gathered(
+        (_kind(one), (at % columns, at // columns)) for at, one in enumerate(group.nodes)
+    )
     drawn = "".join(_cells(kind, places[kind]) for kind in sorted(places))
     name = escape(harmless(clean(group.name, 60)))
     said = ", ".join(

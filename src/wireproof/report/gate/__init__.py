@@ -12,6 +12,7 @@ from difflib import get_close_matches
 from hashlib import sha256
 from html import escape  # all that XML needs; xml.sax costs every gate 20 ms of imports
 
+from wireproof.model import gathered
 from wireproof.model.errors import BadInput
 from wireproof.model.finding import Verdict, worst
 from wireproof.model.run import Gate, NodeVerdict, seconds_of
@@ -281,10 +282,11 @@ def sarif(gate: Gate) -> str:
     thousand nodes with the same fault are one result. Results above the limits of code scanners
     are only counted.
     """
-    groups: dict[tuple[Verdict, str], list[str]] = {}
-    for one in sorted(_cases(gate), key=lambda one: one.verdict != "fail"):
-        if one.verdict != "pass":
-            groups.setdefault((one.verdict, one.reason), []).append(one.node)
+    groups = gathered(
+        ((one.verdict, one.reason), one.node)
+        for one in sorted(_cases(gate), key=lambda one: one.verdict != "fail")
+        if one.verdict != "pass"
+    )
     results = [
         _result(verdict, names, reason)
         for (verdict, reason), names in list(groups.items())[:_MOST_RESULTS]

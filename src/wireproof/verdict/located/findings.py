@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import msgspec
 
+from wireproof.model import gathered
 from wireproof.model.claim import Claim, Criteria, is_several
 from wireproof.model.finding import (
     Both,
@@ -146,11 +147,11 @@ def _slow_pairs(
     pairs: Iterable[PairVerdict],
 ) -> dict[tuple[str, Subject | None], list[PairVerdict]]:
     """Map (code, route) to the slow results that it is about."""
-    results: dict[tuple[str, Subject | None], list[PairVerdict]] = {}
-    for pair in pairs:
-        if "below-expectation" in pair.codes:
-            results.setdefault(("below-expectation", pair.route), []).append(pair)
-    return results
+    return gathered(
+        (("below-expectation", pair.route), pair)
+        for pair in pairs
+        if "below-expectation" in pair.codes
+    )
 
 
 def _tells(blame: Blame, finding: Finding, pairs: Sequence[PairVerdict]) -> bool:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
+from wireproof.model import gathered
 from wireproof.model.finding import (
     Direction,
     Evidence,
@@ -269,9 +270,9 @@ def _missing(located: Located) -> list[Issue]:
             Issue("node-missing", "inconclusive", Node(node), _unsampled(node, reason))
             for node, reason in sorted(located.missing.items())
         ]
-    reasons: dict[str, list[str]] = {}
-    for node, reason in sorted(located.missing.items()):
-        reasons.setdefault(reason or "no reason was seen", []).append(node)
+    reasons = gathered(
+        (reason or "no reason was seen", node) for node, reason in sorted(located.missing.items())
+    )
     return [
         Issue(
             "node-missing",

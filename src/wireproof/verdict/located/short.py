@@ -10,6 +10,7 @@ import msgspec
 
 from wireproof.locate.causes.differing import Wrong, WrongSettings
 from wireproof.locate.causes.settings import Shortfall, causes_of, of_ends
+from wireproof.model import gathered
 from wireproof.model.claim import Criteria, LinkClaim
 from wireproof.model.finding import Direction, Finding, Judgement, PairVerdict, Port, Route
 from wireproof.model.located import Cause, Located
@@ -61,12 +62,12 @@ def _is_short(pair: PairVerdict, least: float) -> bool:
 
 def _slow(pairs: Sequence[PairVerdict]) -> dict[Route, list[PairVerdict]]:
     """Map each route to its results that fall short."""
-    results: dict[Route, list[PairVerdict]] = {}
-    for pair in pairs:
-        known = pair.unit == "bytes_per_s" and pair.efficiency is not None and pair.value > 0
-        if known and "below-expectation" in pair.codes:
-            results.setdefault(pair.route, []).append(pair)
-    return results
+    known = (
+        pair
+        for pair in pairs
+        if pair.unit == "bytes_per_s" and pair.efficiency is not None and pair.value > 0
+    )
+    return gathered((pair.route, pair) for pair in known if "below-expectation" in pair.codes)
 
 
 @dataclass(frozen=True)

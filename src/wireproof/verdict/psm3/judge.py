@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import PurePath
 
 from wireproof.analysis.psm3 import unaccounted_bytes
+from wireproof.model import gathered
 from wireproof.model.finding import Evidence, Node, Proof, Severity, rank, verdict_of
 from wireproof.model.psm3 import JudgedStatistics, Statistics
 from wireproof.model.quantity import percent, volume
@@ -101,9 +102,7 @@ def _disagreements(job: StatisticsJob) -> Iterator[Issue]:
         ("PSM3_MQ_RNDV_NIC_THRESH", "warning", stated("PSM3_MQ_RNDV_NIC_THRESH")),
     )
     for what, severity, view in views:
-        groups: dict[str, list[str]] = {}
-        for one in job.files:
-            groups.setdefault(view(one) or "not said", []).append(one.who)
+        groups = gathered((view(one) or "not said", one.who) for one in job.files)
         if len(groups) > 1 and not (what in ("HAL", "build") and "not said" in groups):
             parts = "; ".join(f"{value[:60]}: {listed(who)}" for value, who in groups.items())
             seen: Evidence = {"what": what, "values": list(groups)[:10]}

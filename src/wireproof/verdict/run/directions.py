@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from wireproof.model import quantity
+from wireproof.model import gathered, quantity
 from wireproof.model.finding import Direction, Evidence, Port, Route, Severity, Subject
 from wireproof.model.quantity import goodput
 from wireproof.verdict.context import Context
@@ -71,9 +71,7 @@ def direction_issues(ctx: Context, streams: Iterable[Stream]) -> tuple[list[Issu
     """Return the issues, and the routes (both orders) that a blamed node explains, to be reported
     only once.
     """
-    kinds: dict[tuple[str, str, int, str], list[Stream]] = {}
-    for stream in streams:
-        kinds.setdefault(stream.kind, []).append(stream)
+    kinds = gathered((stream.kind, stream) for stream in streams)
     issues: list[Issue] = []
     explained_routes: set[Subject] = set()
     for kind in sorted(kinds):
@@ -97,9 +95,7 @@ def direction_issues(ctx: Context, streams: Iterable[Stream]) -> tuple[list[Issu
 
 def _one_per_route(streams: list[Stream]) -> list[Stream]:
     """Merge repeats of a route: median of times (harmonic), widest interval."""
-    routes: dict[tuple[str, str], list[Stream]] = {}
-    for stream in streams:
-        routes.setdefault((stream.origin, stream.target), []).append(stream)
+    routes = gathered(((stream.origin, stream.target), stream) for stream in streams)
     merged = []
     for (origin, target), same in sorted(routes.items()):
         value = 1.0 / statistics.median(1.0 / s.value for s in same)

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from wireproof.files.held import held_folder, within
+from wireproof.model import gathered
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.finding import worst
 from wireproof.model.history import Entry, Number
@@ -132,11 +133,7 @@ def _entry(name: str, sections: Sequence[JudgedRun]) -> Entry:
 
 def _reasons(nodes: Sequence[NodeVerdict]) -> dict[str, list[str]]:
     """Return the nodes that each reason keeps from passing; one reason can apply to all."""
-    reasons: dict[str, list[str]] = {}
-    for row in nodes:
-        if row.verdict != "pass":
-            reasons.setdefault(row.reason, []).append(row.node)
-    return reasons
+    return gathered((row.reason, row.node) for row in nodes if row.verdict != "pass")
 
 
 def _numbers(sections: Sequence[JudgedRun]) -> list[Number]:

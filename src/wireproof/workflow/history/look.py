@@ -14,6 +14,7 @@ from statistics import NormalDist, fmean, stdev
 from wireproof.analysis.fit import FEWEST, ChangePoint, change_points
 from wireproof.files.held import held_folder, within
 from wireproof.locate.significance import as_student
+from wireproof.model import gathered
 from wireproof.model.errors import BadInput
 from wireproof.model.finding import Verdict
 from wireproof.model.history import (
@@ -86,12 +87,11 @@ _Row = tuple[Entry, Number | Claimed]
 
 
 def _series(known: Sequence[Entry]) -> dict[_Series, list[_Row]]:
-    series: dict[_Series, list[_Row]] = {}
-    for entry in known:
-        for number in entry.imported.numbers if entry.imported else entry.numbers:
-            key = (entry.fingerprint, number.name, number.message_bytes, number.window)
-            series.setdefault(key, []).append((entry, number))
-    return series
+    return gathered(
+        ((entry.fingerprint, number.name, number.message_bytes, number.window), (entry, number))
+        for entry in known
+        for number in (entry.imported.numbers if entry.imported else entry.numbers)
+    )
 
 
 def trends(known: Sequence[Entry], name: str = "", size: int | None = None) -> list[Trend]:

@@ -7,6 +7,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from wireproof.model import gathered
 from wireproof.model.finding import Verdict
 from wireproof.model.history import (
     Entry,
@@ -38,9 +39,9 @@ def grouped(
     """
     known = sum(node in leaf for node in nodes)
     if leaf and 2 * known >= len(nodes):
-        groups: dict[str, list[str]] = {}
-        for node in sorted({*nodes, *leaf}, key=natural):
-            groups.setdefault(leaf.get(node, _UNKNOWN), []).append(node)
+        groups = gathered(
+            (leaf.get(node, _UNKNOWN), node) for node in sorted({*nodes, *leaf}, key=natural)
+        )
         return True, [(name, groups[name]) for name in sorted(groups, key=natural)]
     ordered = sorted(nodes, key=natural)
     blocks = [ordered[at : at + _BLOCK] for at in range(0, len(ordered), _BLOCK)]

@@ -8,6 +8,7 @@ from itertools import chain
 import msgspec
 
 from wireproof.analysis.changes import joined_totals
+from wireproof.model import gathered
 from wireproof.model.claim import Claim
 from wireproof.model.plan import Point
 from wireproof.model.record import (
@@ -59,9 +60,7 @@ def ranks_by_host(claim: Claim, whole: Claim) -> tuple[int, ...] | None:
     """Return the rank in ``whole`` of each rank of ``claim``, matched by host, ranks of one host in
     order. None if ``whole`` does not contain them.
     """
-    free: dict[str, list[int]] = {}
-    for host in whole.hosts:
-        free.setdefault(host.host, []).append(host.rank)
+    free = gathered((host.host, host.rank) for host in whole.hosts)
     ordered = sorted(claim.hosts, key=lambda host: host.rank)
     try:
         return tuple(free[host.host].pop(0) for host in ordered)

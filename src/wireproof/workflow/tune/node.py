@@ -13,6 +13,7 @@ import msgspec
 from wireproof.files.programs import by_path
 from wireproof.instrument.plan_text import Collected, collect, encode_value
 from wireproof.launch.engines import find_program
+from wireproof.model import gathered
 from wireproof.model.errors import BadInput
 from wireproof.model.plan import FactRequest
 from wireproof.model.secrets import clean_text
@@ -241,10 +242,7 @@ def read_files(
     target: Target, wanted: Mapping[str, tuple[FactRequest, ...]], place: JournalPlace | None = None
 ) -> dict[str, Collected]:
     """Return each host's answer to its requests. Hosts without requests are left out."""
-    groups: dict[tuple[FactRequest, ...], list[str]] = {}
-    for host, asked in wanted.items():
-        if asked:
-            groups.setdefault(asked, []).append(host)
+    groups = gathered((asked, host) for host, asked in wanted.items() if asked)
     if place is not None and place.root:
         root = Path(place.root)
         return {

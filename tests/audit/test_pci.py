@@ -5,11 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.audit.fleet import answered
+from tests.audit.fleet_machines import FLEET
 from tests.audit.test_machines import audited
 from tests.audit.trees import lay_out
 
-from wireproof.audit.pci import devices_of_lspci
+from wireproof.audit.judge import judge_machine
+from wireproof.audit.pci import PciDevice, devices_of_lspci
 from wireproof.model.setting import AuditResult
+from wireproof.workflow.audit import catalogue
 
 pytestmark = pytest.mark.engine
 SETTINGS = (
@@ -134,3 +138,22 @@ def test_an_adapter_without_a_driver_is_named_and_the_others_are_counted(tmp_pat
     assert found["adapters", ""].seen == "7 mlx5_core, 1 no driver"
     lost = found["adapters-without-driver", ""]
     assert (lost.status, lost.seen) == ("fail", "0000:52:00.0")
+
+
+def test_without_root_the_slot_is_what_sysfs_says_of_its_bridge() -> None:
+    """An adapter of PCIe 5.0 on 16 lanes in a slot of 4.0 on 8 is as fast as it can be there."""
+    node = FLEET["virtual-functions"]()
+    folder = "sys/class/net/ens1f0np0/device"
+    node.devices = [
+        PciDevice(
+            address=device.address, driver=device.driver, secondary=device.secondary, closed=True
+        )
+        for device in node.devices
+    ]
+    node.set({f"{folder}/current_link_width": "8"})
+    slot = {f"{folder}/../max_link_width": "8", f"{folder}/../max_link_speed": "16.0 GT/s PCIe"}
+    for texts, expected in ((slot, "pass"), ({}, "fail")):
+        machine = answered({**node.texts(), **texts})
+        results = judge_machine(machine, catalogue(), "throughput", ["pcie-width", "pcie-speed"])
+        found = {one.status for one in results if one.instance == "ens1f0np0"}
+        assert found == {expected}

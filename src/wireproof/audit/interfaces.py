@@ -15,7 +15,7 @@ import msgspec
 from wireproof.audit.expression import UNKNOWN, Value
 from wireproof.audit.facts import HostFacts
 from wireproof.model.errors import decode_json
-from wireproof.model.record import Nic
+from wireproof.model.record import FactFrame, Nic
 
 INTERFACES = "interfaces"
 """The fact that lists a host's interfaces, as the engine finds them."""
@@ -220,6 +220,32 @@ def manages(facts: HostFacts, name: str, rdma: Value, elsewhere: Value) -> Value
         return True
     read = facts.file(ROUTES[0]).text is not None or facts.command(IP_ROUTE).text is not None
     return elsewhere if elsewhere is not False or read else UNKNOWN
+
+
+SLOTS = tuple(
+    f"/sys/class/{kind}/*/device/../max_link_{name}"
+    for kind in ("net", "infiniband")
+    for name in ("width", "speed")
+)
+"""What the bridge above an adapter supports, which every user may read."""
+
+
+def with_slots(
+    pci: dict[str, FactFrame], facts: HostFacts, names: Iterable[str]
+) -> dict[str, FactFrame]:
+    """Return ``pci`` with the files ``pci/NAME/width-most`` and ``speed-most`` that need root: what
+    adapter and slot support.
+    """
+    slots = [(name, place.replace("*", name)) for name in names for place in SLOTS]
+    for name, slot in slots:
+        path = f"pci/{name}/{slot.rpartition('_')[2]}-most"
+        texts = [facts.line(slot), facts.line(slot.replace("../", ""))]
+        numbers = [re.match(r"\d{1,3}(?:\.\d)?\b", text, re.ASCII) for text in texts]
+        known = [float(number[0]) for number in numbers if number]
+        if len(known) == len(texts) and pci[path].status == "denied":
+            text = f"{min(known):g}"
+            pci[path] = FactFrame(rank=0, kind="file", status="ok", path=path, text=text)
+    return pci
 
 
 IP_ADDRESS = ("ip", "-d", "address")

@@ -23,6 +23,7 @@ from wireproof.audit.host import (
 from wireproof.audit.interfaces import (
     INTERFACES,
     ROUTES,
+    SLOTS,
     audited,
     driver_of,
     interface_kind,
@@ -31,6 +32,7 @@ from wireproof.audit.interfaces import (
     manages,
     names_of,
     rate_of,
+    with_slots,
 )
 from wireproof.audit.pci import PCI, accelerators, adapters_of, pci_devices, pci_facts
 from wireproof.audit.printed import (
@@ -63,6 +65,7 @@ GLOBS = (
     PACKAGES,
     _GPUS,
     *DISCLOSED_GLOBS,
+    *SLOTS,
 )
 NAMES = {
     "host.vendor": "intel, amd, arm or another maker of the processor",
@@ -151,7 +154,8 @@ def machine_of(facts: HostFacts) -> Machine:
     printed = printed_files(facts)
     facts = dataclasses.replace(facts, derived=printed)
     firmware = dict(mlxconfig_files(facts, adapters_of(facts)))
-    derived = {**firmware, **pci_facts(facts), **printed}
+    pci = with_slots(pci_facts(facts), facts, [name for name, _ in adapters_of(facts)])
+    derived = {**firmware, **pci, **printed}
     facts = dataclasses.replace(facts, derived=derived)
     rdma = tuple(_rdma_ports(facts))
     nics = tuple(_nics(facts))

@@ -115,3 +115,9 @@ def test_one_line_and_totals() -> None:
         totals({"pass": 2, "fail": 1}, 4, 1)
         == "3 series in 4 files: 2 pass, 1 fail; 1 of them could not be judged"
     )
+
+
+def test_a_table_of_message_rates_prints_the_rate() -> None:
+    text = _text(of("logs/osu74-mbw_mr-2pairs-tcp10g.out", "10gbe"), Look())
+    assert "50.3 k messages/s of 1 B by 2 pairs" in text
+    assert "messages/s of" not in _text(of("1gbe_openmpi_osu_put_bw.csv", "1gbe"), Look())

@@ -172,7 +172,18 @@ def _value(judged: JudgedSeries) -> str:
     )
     if judged.best_bytes_per_s is not None and not (small and judged.efficiency is None):
         parts.append(_rate(judged, judged.best_bytes_per_s))
-    return "; ".join(parts) or _printed(judged)
+    return "; ".join([*_message_rate(judged), *parts]) or _printed(judged)
+
+
+def _message_rate(judged: JudgedSeries) -> list[str]:
+    """Return the messages/s at the smallest size of a table about message rates."""
+    sent = [point for point in judged.points if point.messages_per_s and point.message_bytes]
+    if judged.metric != "message_rate" or not sent:
+        return []
+    least = min(sent, key=lambda point: point.message_bytes)
+    rate = quantity.messages(least.messages_per_s or 0.0)
+    pairs = f" by {judged.pairs} pairs" if judged.pairs > 1 else ""
+    return [f"{rate} messages/s of {quantity.size(least.message_bytes)}{pairs}"]
 
 
 def _printed(judged: JudgedSeries) -> str:

@@ -151,7 +151,7 @@ def _addresses(node: Node, texts: Mapping[str, str]) -> str:
         found += f"    link/{hardware} brd ff:ff:ff:ff:ff:ff"
         found += f" parentbus pci parentdev {one.pci}\n" if one.pci else "\n"
         if one.kind == "infiniband":
-            found += f"    ipoib pkey 0xffff mode {texts[f'{folder}/mode']} umcast 0\n"
+            found += f"    ipoib pkey  0xffff mode  {texts[f'{folder}/mode']} umcast 0\n"
         if one.link_kind == "vlan":
             found += "    vlan protocol 802.1Q id 40 <REORDER_HDR>\n"
         if one.link_kind == "bond":

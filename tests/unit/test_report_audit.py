@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from wireproof.audit.facts import UNKEPT
+from wireproof.audit.pci import _UNREAD
 from wireproof.model.setting import Audit, AuditResult, SettingEffect, Status
 from wireproof.report.document import Findings, Item, Part, Section
 from wireproof.report.documents.audit import audit_document, settings_table, worst_part
@@ -171,10 +172,13 @@ def test_ports_of_which_the_same_is_not_kept_are_one_line() -> None:
             ("b", "x_1:1", f"/sys/x_1/speed {UNKEPT}; pci/x_1/speed was not asked for"),
             ("c", "eth0", "irq/eth0 could not be read"),
             ("c", "eth1", "irq/eth1 could not be read"),
+            ("e", "eth0", f"/sys/x {UNKEPT}; pci/eth0/width {_UNREAD['root']}"),
+            ("f", "eth1", f"pci/eth1/payload {_UNREAD['root']}"),
             ("d", "eth0", f"its judgement needs pfc: dcb pfc show dev eth0 {UNKEPT}"),
         )
     ]
     assert [(one.ids, one.who) for one in unread(lost)] == [
         (("a", "b", "d"), "n1"),
+        (("e", "f"), "n1"),
         (("c",), "n1 eth0, eth1"),
     ]

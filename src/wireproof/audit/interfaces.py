@@ -296,7 +296,7 @@ def link_files(text: str) -> Iterator[tuple[str, str]]:
         values = dict(zip(bond[::2], bond[1::2], strict=False))
         texts = {
             "tx_queue_len": _word(r"\bqlen (\d{1,9})\b", words),
-            "mode": _word(r"^[ \t]+ipoib .*\bmode (datagram|connected)\b", body),
+            "mode": _word(r"^[ \t]+ipoib .*\bmode +(datagram|connected)\b", body),
             "bonding_slave/mii_status": _word(
                 r"^[ \t]+bond_slave .*\bmii_status (\w+)", body
             ).lower(),

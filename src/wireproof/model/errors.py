@@ -7,7 +7,7 @@ Only ``cli`` maps them to exit statuses (design section 6): 2 usage, 4 could not
 import contextlib
 import re
 import tomllib
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any, TypeVar
 
 import msgspec
@@ -67,6 +67,17 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True):
 
     errors: tuple[Problem, ...]
     exit_status: int
+
+
+def suggestion(name: str, known: Iterable[str], otherwise: str = "") -> str:
+    """Return ``did you mean NAME?`` with the known name that is nearest to an unknown name;
+    ``otherwise``, or a list of all, if none is near.
+    """
+    from difflib import get_close_matches
+
+    names = list(known)
+    near = get_close_matches(name, names, n=1)
+    return f"did you mean {near[0]}?" if near else otherwise or f"there are {', '.join(names)}."
 
 
 @contextlib.contextmanager

@@ -1,6 +1,5 @@
 """Read what options name or contain: agreed criteria, physical constants, and the model's world."""
 
-import difflib
 import hashlib
 import math
 from collections.abc import Sequence
@@ -11,7 +10,7 @@ import msgspec
 from wireproof.files.hostile import read_bounded
 from wireproof.model.claim import Criteria
 from wireproof.model.dossier import KNOWN, Agreed, Threshold
-from wireproof.model.errors import LARGEST, BadInput, read_toml
+from wireproof.model.errors import LARGEST, BadInput, read_toml, suggestion
 from wireproof.model.plan import ModelFault, ModelWorld
 from wireproof.physics.table import Table, default_table, override
 
@@ -52,9 +51,7 @@ def read_criteria(path: Path | None) -> Agreed | None:
 def _value(name: str, value: object, where: str) -> float:
     known = _BY_NAME.get(name)
     if known is None:
-        near = difflib.get_close_matches(name, _BY_NAME, n=1)
-        hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(_BY_NAME)}."
-        raise BadInput(f"{where}: no criterion {name[:60]!r}; {hint}")
+        raise BadInput(f"{where}: no criterion {name[:60]!r}; {suggestion(name, _BY_NAME)}")
     return _within(known, value, where)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from wireproof.files.hostile import read_bounded
-from wireproof.model.errors import LARGEST, BadInput, read_toml
+from wireproof.model.errors import LARGEST, BadInput, read_toml, suggestion
 from wireproof.settings.options import ROWS, Options
 from wireproof.settings.row import Given
 
@@ -55,9 +55,9 @@ def read_file(path: Path) -> dict[str, tuple[str, str]]:
         where = f"{path.name}:{_line_of(text, key)}"
         name = key.replace("-", "_")
         if name not in SETTINGS:
-            near = get_close_matches(name, SETTINGS, n=1)
-            hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(SETTINGS)}."
-            raise BadInput(f"{where}: there is no setting {key[:40]!r}; {hint}")
+            raise BadInput(
+                f"{where}: there is no setting {key[:40]!r}; {suggestion(name, SETTINGS)}"
+            )
         values[name] = (_as_text(value, where), where)
         if SETTINGS[name].is_program(values[name][0]):
             option = "--" + name.replace("_", "-")

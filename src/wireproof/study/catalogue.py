@@ -3,12 +3,11 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 
 import msgspec
 
 from wireproof.model import quantity
-from wireproof.model.errors import BadInput, line_of, read_toml
+from wireproof.model.errors import BadInput, line_of, read_toml, suggestion
 from wireproof.model.pattern import Form, GroupPattern, Pattern
 from wireproof.model.plan import Point
 from wireproof.model.study import Configuration, Knob, Library
@@ -90,9 +89,7 @@ def chosen(
 
 
 def _unknown(name: str, known: Iterable[str], library: Library) -> str:
-    near = get_close_matches(name, list(known), n=1)
-    hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}."
-    return f"the study {library.id} has no knob {name[:60]!r}; {hint}"
+    return f"the study {library.id} has no knob {name[:60]!r}; {suggestion(name, known)}"
 
 
 def _with(knob: Knob, values: Sequence[str]) -> Knob:

@@ -6,14 +6,13 @@ members. Within a version of a document members are only ever added.
 """
 
 from collections.abc import Sequence
-from difflib import get_close_matches
 from typing import Any
 
 import msgspec
 
 from wireproof.lint.rule import Rule
 from wireproof.model.claim import LinkClaim
-from wireproof.model.errors import BadInput, Problem
+from wireproof.model.errors import BadInput, Problem, suggestion
 from wireproof.model.finding import Verdict, worst
 from wireproof.model.history import Entry, NodeAge, Regression, Trend
 from wireproof.model.setting import AuditResult, Setting
@@ -239,8 +238,7 @@ def kind_called(name: str) -> Kind:
     """
     whole = name if name.startswith("wireproof.") else f"wireproof.{name}"
     if whole not in _BY_NAME:
-        near = get_close_matches(whole, _BY_NAME, n=1)
-        hint = f"did you mean {near[0]}?" if near else "`wireproof help --schema` lists them."
+        hint = suggestion(whole, _BY_NAME, "`wireproof help --schema` lists them.")
         raise BadInput(f"there is no document {name[:60]!r}; {hint}")
     return _BY_NAME[whole]
 

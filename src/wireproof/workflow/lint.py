@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
 from typing import BinaryIO, Literal
@@ -14,7 +13,7 @@ from wireproof.files.hostile import open_regular, rewrite_file
 from wireproof.lint.check import is_recipe, lint_text, repaired, with_whole_lines
 from wireproof.lint.rule import KINDS, Kind
 from wireproof.lint.rules import with_settings
-from wireproof.model.errors import BadInput, CouldNotMeasure
+from wireproof.model.errors import BadInput, CouldNotMeasure, suggestion
 from wireproof.model.finding import LintFinding, LintReport
 from wireproof.model.site import site_texts
 from wireproof.report.names import clean
@@ -40,9 +39,9 @@ class Filter:
     def of(cls, kind: str | None, severity: str) -> Filter:
         """Build a filter. Raises ``BadInput`` with the nearest name for an unknown kind."""
         if kind is not None and kind not in KINDS:
-            near = get_close_matches(kind, KINDS, n=1)
-            hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(KINDS)}."
-            raise BadInput(f"no kind of recipe is called {clean(kind, 60)!r}; {hint}")
+            raise BadInput(
+                f"no kind of recipe is called {clean(kind, 60)!r}; {suggestion(kind, KINDS)}"
+            )
         return cls(kind=kind, errors_only=severity == "error")
 
     def findings(self, text: str, name: str) -> list[LintFinding]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from difflib import get_close_matches
 from pathlib import Path
 from typing import cast
 
@@ -12,7 +11,7 @@ import msgspec
 
 from wireproof.analysis.measured import FULL, filled
 from wireproof.model import quantity
-from wireproof.model.errors import BadInput
+from wireproof.model.errors import BadInput, suggestion
 from wireproof.model.pattern import (
     COLLECTIVES,
     GROUP_PATTERNS,
@@ -168,9 +167,7 @@ def _check(specification: MeasureSpecification) -> None:
     """Raise ``BadInput`` for an unknown pattern, and for options that the pattern does not have."""
     pattern, known = specification.pattern, (*PAIR_PATTERNS, *GROUP_PATTERNS, "saturation")
     if pattern not in known:
-        near = get_close_matches(pattern, known, n=1)
-        hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}."
-        raise BadInput(f"there is no pattern {pattern[:40]!r}; {hint}")
+        raise BadInput(f"there is no pattern {pattern[:40]!r}; {suggestion(pattern, known)}")
     if specification.form and pattern not in TWO_FORMS:
         raise BadInput(f"--form is for {', '.join(TWO_FORMS)}; {pattern} has only one.")
     for option, given, owners in (

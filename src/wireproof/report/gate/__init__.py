@@ -8,12 +8,11 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from difflib import get_close_matches
 from hashlib import sha256
 from html import escape  # all that XML needs; xml.sax costs every gate 20 ms of imports
 
 from wireproof.model import gathered
-from wireproof.model.errors import BadInput
+from wireproof.model.errors import BadInput, suggestion
 from wireproof.model.finding import Verdict, worst
 from wireproof.model.run import Gate, NodeVerdict, seconds_of
 from wireproof.report.json.envelope import Kind, enveloped, json_text
@@ -387,7 +386,5 @@ whether it was written.
 def dialect(name: str) -> Dialect:
     """Return the dialect; raise ``BadInput`` with the known names if there is none."""
     if name not in DIALECTS:
-        near = get_close_matches(name, DIALECTS, n=1)
-        hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(DIALECTS)}."
-        raise BadInput(f"there is no dialect {name[:40]!r}; {hint}")
+        raise BadInput(f"there is no dialect {name[:40]!r}; {suggestion(name, DIALECTS)}")
     return DIALECTS[name]

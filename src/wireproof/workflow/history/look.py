@@ -6,7 +6,6 @@ import math
 import shutil
 import time
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 from itertools import pairwise
 from pathlib import Path
 from statistics import NormalDist, fmean, stdev
@@ -15,7 +14,7 @@ from wireproof.analysis.fit import FEWEST, ChangePoint, change_points
 from wireproof.files.held import held_folder, within
 from wireproof.locate.significance import as_student
 from wireproof.model import gathered
-from wireproof.model.errors import BadInput
+from wireproof.model.errors import BadInput, suggestion
 from wireproof.model.finding import Verdict
 from wireproof.model.history import (
     GOOD,
@@ -73,8 +72,7 @@ def entry_called(root: Path, name: str) -> Entry:
             known.values(), key=lambda entry: (entry.imported is None, entry.measured, entry.id)
         )
     if name not in known:
-        near = get_close_matches(name, known, n=1)
-        hint = f"did you mean {near[0]}?" if near else "`wireproof history list` names them."
+        hint = suggestion(name, known, "`wireproof history list` names them.")
         raise BadInput(f"the history {root} has no result {name[:60]!r}; {hint}")
     return known[name]
 

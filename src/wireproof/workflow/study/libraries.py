@@ -1,11 +1,10 @@
 """The catalogues of knobs that come with wireproof, and those of a site."""
 
-from difflib import get_close_matches
 from importlib.resources import files
 from pathlib import Path
 
 from wireproof.files.hostile import read_bounded
-from wireproof.model.errors import LARGEST, BadInput, reading
+from wireproof.model.errors import LARGEST, BadInput, reading, suggestion
 from wireproof.model.site import site_studies
 from wireproof.model.study import Library
 from wireproof.settings.knobs import FAMILIES, is_of_a_fabric
@@ -36,9 +35,10 @@ def library_called(name: str) -> Library:
     if name in ours:
         return library_of(ours[name], f"{name}.toml")
     if not name.endswith(".toml"):
-        near = get_close_matches(name, ours, n=1)
-        hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(ours)}."
-        raise BadInput(f"there is no study {name[:60]!r}; {hint} A file of a site ends in .toml.")
+        raise BadInput(
+            f"there is no study {name[:60]!r}; {suggestion(name, ours)} A file of a site ends in"
+            " .toml."
+        )
     with reading(name):
         data = read_bounded(Path(name), LARGEST)
     try:

@@ -93,6 +93,9 @@ def test_a_share_is_that_of_the_line_rate() -> None:
         ("9.6 GT/s", "--pcie gen3x16"),
         ("9696 QPs", "'wireproof plan footprint --seen-qps'"),
         ("3,136 cores", "'wireproof plan scale'"),
+        ("1M", "write MB for 10^6, MiB for 2^20"),
+        ("0,123 MB/s", "commas between thousands alone"),
+        ("18.560 bytes", "not a whole number of bytes"),
         ("12,30 MB/s", "commas between thousands alone"),
     ],
 )
@@ -112,6 +115,7 @@ def test_a_number_of_another_kind_names_where_it_is_answered(typed: str, pointer
         ("",),
         ("5MB/s", "--link", "10gbee"),
         ("5us", "--size", "0"),
+        ("50%", "--link", "shm"),
         ("5us", "--size", "8 parsec"),
         ("5MB/s", "--mtu", "1"),
     ],

@@ -76,7 +76,7 @@ def test_numbers_are_taken_as_documents_write_them() -> None:
     slide = wireproof(*port, "--speed", "100Gb/s", "--mtu", "9,000", "--cable", "5 m")
     plain = wireproof(*port, "--speed", "100", "--mtu", "9000", "--cable", "5")
     assert (slide.returncode, slide.stdout) == (0, plain.stdout), slide.stderr
-    for wrong in ("9,69", "9696QPs"):
+    for wrong in ("9,69", "0,696", "9696QPs"):
         one_sentence(wireproof(*job, "--mode", "rxm", "--seen-qps", wrong))
     one_sentence(wireproof(*port, "--speed", "100", "--mtu", "9000", "--cable", "5 km"))
 

@@ -17,7 +17,7 @@ from wireproof.settings.sizes import parse_bytes
 FORMS = (JSON, FORM)
 
 
-_COUNT = re.compile(r"-?(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]{1,40})", re.ASCII)
+_COUNT = re.compile(r"-?(?:[1-9][0-9]{0,2}(?:,[0-9]{3})+|[0-9]{1,40})", re.ASCII)
 _METRES = re.compile(r"(-?[0-9]{1,9}(?:\.[0-9]{1,9})?)\s*m?", re.ASCII)
 
 

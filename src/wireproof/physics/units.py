@@ -23,7 +23,7 @@ _DECIMALS = 6
 _LONGEST = 80
 _LARGEST_POWER = 18  # 10^18 B/s, messages/s or seconds: beyond every network
 _NUMBER = re.compile(
-    r"[+-]?(?:(?:[0-9]{1,3}(?:,[0-9]{3}){1,6}(?![0-9])|[0-9]{1,24})(?:\.[0-9]{0,24})?|\.[0-9]{1,24})"
+    r"[+-]?(?:(?:[1-9][0-9]{0,2}(?:,[0-9]{3}){1,6}(?![0-9])|[0-9]{1,24})(?:\.[0-9]{0,24})?|\.[0-9]{1,24})"
     r"(?:[eE][+-]?[0-9]{1,3})?",
     re.ASCII,
 )
@@ -51,6 +51,7 @@ _ELSEWHERE = (
     (r"QPs?", "a number of queue pairs: 'wireproof plan footprint --seen-qps' judges it"),
     (r"(nodes|cores|ranks)", "the size of a job: 'wireproof plan scale' computes with it"),
     (r"(.* )?MTU", "a packet: 'wireproof explain mtu' says what it should be"),
+    (r"[kKMG]", "a size in steps that depend on the program: write MB for 10^6, MiB for 2^20"),
     (r"%", "a share: add the link that it is of, such as 97.6% --link opa100"),
     (r"% .+", "a difference: 'wireproof compare A B' computes it of two results"),
 )
@@ -165,6 +166,8 @@ def parse_amount(text: str) -> Quantity | None:
         remark = f"{unit} is taken as 10^3 steps; if 2^10 is meant, write {unit[0].upper()}iB"
     else:
         remark = ""
+    if unit in ("B", "byte", "bytes") and number != number.to_integral_value():
+        raise PhysicsError(f"{seen!r} is not a whole number of bytes: write 18,560 for thousands")
     steps = amount[1].replace("/s", "")
     return Quantity(
         kind="amount", value=exact(amount[0]), text=seen, arithmetic=steps, remark=remark

@@ -76,6 +76,8 @@ def convert(
 
 
 def _quantity(value: str, link: LinkClaim | None) -> Quantity:
+    if link and not link.line_rate and value.rstrip().endswith("%"):
+        raise BadInput(f"{link.name} has no line rate, so {value.strip()[:40]!r} is no rate.")
     share = parse_share(value, Decimal(link.line_rate) / 8) if link and link.line_rate else None
     return share or parse_amount(value) or parse_quantity(value)
 

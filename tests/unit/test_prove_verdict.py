@@ -288,6 +288,13 @@ def test_many_bytes_below_the_printed_rate_are_another_flow(rate: float) -> None
     assert (found.proof, codes(found)) == ("unproven", ["traffic-rate-unseen"])
 
 
+def test_rates_between_two_late_readings_are_means() -> None:
+    seen = pair(800 * MB, 50e6)
+    hosts = [msgspec.structs.replace(one, gap_s=2.0) for one in seen.hosts]
+    late = msgspec.structs.replace(seen, hosts=hosts)
+    assert judge_traffic(late, [stream(iterations=None)], claim()).proof == "on-wire"
+
+
 def test_containers_of_one_host_are_no_wire() -> None:
     full, quiet = way(1020 * MB), way(0.0)
     veth, eth = port("veth1", full, full, kind="virtual"), port("eth0", quiet, quiet)

@@ -198,6 +198,11 @@ class Traffic(msgspec.Struct, frozen=True, kw_only=True):
     interval_s: float
     unwatched: list[str] = msgspec.field(default_factory=list)
 
+    @property
+    def window_s(self) -> float:
+        """The longest time between two readings of a port."""
+        return max(self.interval_s, *(host.gap_s for host in self.hosts))
+
 
 class Printed(msgspec.Struct, frozen=True, kw_only=True):
     """What the command must have moved according to the numbers that it printed.

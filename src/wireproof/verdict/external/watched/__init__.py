@@ -363,7 +363,7 @@ class _Judged:
 
     def _lasted(self) -> bool:
         """Return whether two hosts' bytes crossed for so long that readings show their rate."""
-        most = self.claimed.peak * UNSEEN_INTERVALS * self.traffic.interval_s
+        most = self.claimed.peak * UNSEEN_INTERVALS * self.traffic.window_s
         return len(self.ports.hosts) <= 2 and 0 < most < self.claimed.bytes
 
     def _claimed_ports(self) -> str:

@@ -197,11 +197,10 @@ class Doubts:
 
     def _bursts(self) -> Reason | None:
         """Doubt readings without a peak: a row's bytes cross within its time."""
-        window = max(self.traffic.interval_s, *(host.gap_s for host in self.traffic.hosts))
         if not self.claimed.peak:
             return None
         for size, seconds in self.printed.bursts:
-            least = _BURST_SEEN * size / (seconds + 2 * window)
+            least = _BURST_SEEN * size / (seconds + 2 * self.traffic.window_s)
             if self.claimed.peak < least:
                 text = (
                     f"a row moves {volume(size)} within {seconds * 1e3:.3g} ms, so that some "

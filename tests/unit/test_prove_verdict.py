@@ -288,6 +288,12 @@ def test_many_bytes_below_the_printed_rate_are_another_flow(rate: float) -> None
     assert (found.proof, codes(found)) == ("unproven", ["traffic-rate-unseen"])
 
 
+def test_many_times_the_counted_bytes_below_the_printed_rate_are_another_flow() -> None:
+    for peak in (50e6, 0.0):
+        found = judge_traffic(pair(800 * MB, peak), [stream(iterations=100)], claim())
+        assert (found.proof, codes(found)) == ("unproven", ["traffic-rate-unseen"])
+
+
 def test_rates_between_two_late_readings_are_means() -> None:
     seen = pair(800 * MB, 50e6)
     hosts = [msgspec.structs.replace(one, gap_s=2.0) for one in seen.hosts]

@@ -68,15 +68,11 @@ def _with_whole(
         # the other counters show that no more crossed
         complete = rest.bytes is not None and rest.complete
     inside = parts.bytes if whole.level != "stack" and parts.complete else None
-    # A driver's own statistics are too slow to read many times a second: the peak is then that of
-    # the parts, if these include almost all bytes.
-    peak, most = whole.peak_bytes_per_s, (parts.bytes or 0.0) >= _ABOUT_ALL * count
-    peak = parts.peak_bytes_per_s if peak is None and most else peak
-    return Crossed(
+    found = Crossed(
         count,
         whole.packets,
         whole.background,
-        peak,
+        whole.peak_bytes_per_s,
         whole.level,
         whole.quality,
         complete=complete,
@@ -86,6 +82,17 @@ def _with_whole(
         wrap_bytes=whole.wrap_bytes,
         remark=whole.remark,
     )
+    return with_peak(found, parts)
+
+
+def with_peak(whole: Crossed, parts: Crossed) -> Crossed:
+    """Return ``whole`` with the peak of ``parts`` if it has none and they include almost all bytes.
+
+    A driver's own statistics are too slow to read many times a second.
+    """
+    most = (parts.bytes or 0.0) >= _ABOUT_ALL * (whole.bytes or 0.0)
+    known = whole.peak_bytes_per_s is not None or not most
+    return whole if known else replace(whole, peak_bytes_per_s=parts.peak_bytes_per_s)
 
 
 def _without_whole(whole: LedgerEntry, parts: Crossed) -> Crossed:

@@ -6,7 +6,7 @@ from functools import cached_property
 
 import msgspec
 
-from wireproof.analysis.counted import Crossed, added, counted, counted_part
+from wireproof.analysis.counted import Crossed, added, counted, counted_part, with_peak
 from wireproof.analysis.functions import SharedPorts, shared_ports
 from wireproof.analysis.places import (
     bases,
@@ -117,7 +117,7 @@ class _Crossing:
 
     def _owner(self, name: str, own: Crossed, below: Sequence[str]) -> Crossed:
         """Sum up the members. The RDMA device of a bond counts one member, perhaps not all."""
-        whole = added([self.at(one) for one in self._members(name)])
+        whole = with_peak(added([self.at(one) for one in self._members(name)]), own)
         hidden = self.ports[name].nic.rdma is not None and len(below) > 1 and whole.level != "wire"
         if whole.bytes is None or not whole.complete or hidden:
             return _more(own, whole)

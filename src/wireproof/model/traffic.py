@@ -201,7 +201,7 @@ class Traffic(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def window_s(self) -> float:
         """The longest time between two readings of a port."""
-        return max(self.interval_s, *(host.gap_s for host in self.hosts))
+        return max([self.interval_s, *(host.gap_s for host in self.hosts)])
 
 
 class Printed(msgspec.Struct, frozen=True, kw_only=True):

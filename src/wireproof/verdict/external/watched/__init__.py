@@ -322,8 +322,8 @@ class _Judged:
         rate too.
         """
         crossed, rate = self.claimed.bytes, claims.rate_bytes_per_s
-        text = f"the printed results imply at least {volume(wanted)} in one direction"
-        text += f", {volume(crossed)} crossed"
+        implied = f"the printed results imply at least {volume(wanted)} in one direction"
+        text = f"{implied}, {volume(crossed)} crossed"
         enough = {"least_bytes": wanted, "crossed_bytes": crossed}
         summary = f"{text} {self._claimed_ports()}."
         fine = reason("traffic-on-wire", summary, enough, "note")
@@ -355,8 +355,9 @@ class _Judged:
         because acknowledgements of another flow can be many, too.
         """
         if not self.ports.both_ways:
-            least = max(IN_BULK * wanted, 64 * START_UP_BYTES)
-            return claims.counted or (self.claimed.at_least(least) and not self._lasted())
+            if not self.claimed.at_least(max(IN_BULK * wanted, 64 * START_UP_BYTES)):
+                return claims.counted
+            return not self._lasted() if self.claimed.peak else not claims.counted
         if claims.most_bytes is None or wanted < 4 * START_UP_BYTES:
             return False
         return self.claimed.below(2 * claims.most_bytes + START_UP_BYTES)
@@ -364,7 +365,7 @@ class _Judged:
     def _lasted(self) -> bool:
         """Return whether two hosts' bytes crossed for so long that readings show their rate."""
         most = self.claimed.peak * UNSEEN_INTERVALS * self.traffic.window_s
-        return len(self.ports.hosts) <= 2 and 0 < most < self.claimed.bytes
+        return len(self.ports.hosts) <= 2 and most < self.claimed.bytes
 
     def _claimed_ports(self) -> str:
         return self.claimed_names or ", ".join(self.claimed.names) or "any port"

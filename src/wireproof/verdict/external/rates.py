@@ -7,7 +7,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from statistics import median
 
-from wireproof.model.finding import Evidence
+from wireproof.model.finding import Evidence, Severity
 from wireproof.model.quantity import size, throughput
 from wireproof.model.series import Series
 from wireproof.physics.bounds import CurveBounds
@@ -126,7 +126,8 @@ def _one_wire(series: Series) -> bool:
 
 
 def judge_one_pair(case: Case, bounds: CurveBounds) -> None:
-    """Warn if one pair sends more small messages/s than one core usually sends over such a link.
+    """Doubt a pair that sends more small messages/s than one core usually sends over such a link:
+    through memory it does. Counters that show the bytes on the wire leave a warning.
 
     The usual rate is from literature.
     """
@@ -146,7 +147,8 @@ def judge_one_pair(case: Case, bounds: CurveBounds) -> None:
         f"core usually sends less than {usual / 1e6:g} M/s, through memory it does"
     )
     evidence: Evidence = {"messages_per_s": messages, "usual_per_s": usual}
-    case.add("message-rate-unusual", "warning", text, evidence)
+    severity: Severity = "warning" if case.counted else "inconclusive"
+    case.add("message-rate-unusual", severity, text, evidence)
 
 
 def _least_rate(row: CurveRow) -> float:

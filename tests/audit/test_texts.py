@@ -6,8 +6,12 @@ from pathlib import Path
 
 import pytest
 from tests.audit.test_pci import LSPCI
-from tests.audit.test_sources import IP_D_ADDRESS, answers
+from tests.audit.test_sources import IBSTAT_OF_ONE, IP_D_ADDRESS, IPOIB_ADDRESS, answers
 
+from wireproof.audit.facts import HostFacts
+from wireproof.audit.interfaces import IP_ADDRESS, driver_of
+from wireproof.audit.machine import machine_of
+from wireproof.audit.printed import IBSTAT
 from wireproof.model.record import FactFrame
 from wireproof.workflow import archive
 
@@ -80,3 +84,17 @@ def test_a_name_that_a_shortened_list_lacks_was_not_read(
     frame = FactFrame(rank=0, kind="file", status="missing", path="/proc/sys/kernel/numa_balancing")
     (found,) = archive.as_kept(tmp_path, [frame])
     assert found.status == status
+
+
+def test_a_device_that_udev_renamed_has_the_driver_of_its_interface() -> None:
+    printed = {
+        IP_ADDRESS: IPOIB_ADDRESS,
+        IBSTAT: IBSTAT_OF_ONE.replace("mlx5_0", "ibp65s0"),
+        driver_of("ib0"): "driver: mlx5_core[ib_ipoib]\nbus-info: 0000:41:00.0\n",
+    }
+    frames = [
+        FactFrame(rank=0, kind="command", status="ok", argv=list(argv), text=text)
+        for argv, text in printed.items()
+    ]
+    (port,) = machine_of(HostFacts.of("n1", frames)).rdma
+    assert port.names["rdma.driver"] == "mlx5_core"

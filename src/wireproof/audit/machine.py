@@ -25,7 +25,6 @@ from wireproof.audit.interfaces import (
     ROUTES,
     SLOTS,
     audited,
-    driver_of,
     interface_kind,
     is_real,
     listed_nics,
@@ -39,6 +38,7 @@ from wireproof.audit.printed import (
     IBSTAT,
     mlxconfig_files,
     modes_of,
+    printed_driver,
     printed_files,
     signalled,
 )
@@ -276,17 +276,10 @@ def _driver_of(
     if not isinstance(driver, Unknown):
         return driver
     if is_real(nic):
-        return nic.driver or _printed_driver(facts, nic.name)
+        return nic.driver or printed_driver(facts, nic.name)
     below = [named[name] for name in nic.lower if name in named]
     drivers = {_driver_of(lower, named, facts, levels - 1) for lower in below} if levels else set()
     return drivers.pop() if len(drivers) == 1 else ""
-
-
-def _printed_driver(facts: HostFacts, name: str) -> Value:
-    """Return the driver from an archive's output of ``ethtool -i``."""
-    text = facts.command(driver_of(name)).text or ""
-    match = re.search(r"^driver: (\w+)(?:\[ib_ipoib\])?$", text, re.MULTILINE)
-    return match.group(1) if match else UNKNOWN
 
 
 def _rdma_ports(facts: HostFacts) -> list[Instance]:

@@ -197,7 +197,7 @@ def files_of_ib(facts: HostFacts, nics: Iterable[Nic]) -> Files:
             for port, lines in _PORT.findall(body)
         ]
         interfaces = [owners.get(values.get("Port GUID", "")) for _, values in ports]
-        if text := _uevent(device, interfaces):
+        if text := _uevent(facts, device, interfaces):
             yield f"{folder}/device/uevent", text
         if firmware := re.search(r"^[ \t]+Firmware version: (\S+)$", body, re.MULTILINE):
             yield f"{folder}/fw_ver", firmware[1]
@@ -210,12 +210,22 @@ def files_of_ib(facts: HostFacts, nics: Iterable[Nic]) -> Files:
     yield from _of_perfquery(facts)
 
 
-def _uevent(device: str, interfaces: Iterable[Nic | None]) -> str:
-    """Return the driver (by the device's name) and the PCI address of the interfaces on
-    its ports.
+def printed_driver(facts: HostFacts, name: str) -> Value:
+    """Return the driver from an archive's output of ``ethtool -i``."""
+    text = facts.command(driver_of(name)).text or ""
+    match = re.search(r"^driver: (\w+)(?:\[ib_ipoib\])?$", text, re.MULTILINE)
+    return match.group(1) if match else UNKNOWN
+
+
+def _uevent(facts: HostFacts, device: str, interfaces: Iterable[Nic | None]) -> str:
+    """Return the driver (by the device's name, else of the interfaces on its ports: udev names
+    devices after their slots) and the PCI address of the interfaces.
     """
-    driver = _DRIVERS.get(re.sub(r"_?\d{1,4}$", "", device), "")
-    pci = next((nic.pci for nic in interfaces if nic and nic.pci), "")
+    nics = [nic for nic in interfaces if nic]
+    drivers = [printed_driver(facts, nic.name) for nic in nics]
+    known = [driver for driver in drivers if isinstance(driver, str) and driver != "ib_ipoib"]
+    driver = _DRIVERS.get(re.sub(r"_?\d{1,4}$", "", device), next(iter(known), ""))
+    pci = next((nic.pci for nic in nics if nic.pci), "")
     lines = (("DRIVER", driver), ("PCI_SLOT_NAME", pci))
     return "".join(f"{name}={text}\n" for name, text in lines if text)
 

@@ -85,6 +85,8 @@ BAD: list[tuple[Kind, str, str, str | None]] = [
     ),
     ("modprobe", "options hfi1 num_vls=8 num_vls=4", "modprobe-parameter-twice", None),
     ("modprobe", "option hfi1 num_vls=8", "modprobe-unknown-command", "options hfi1 num_vls=8"),
+    ("modprobe", "num_vls=8", "modprobe-unknown-command", None),
+    ("modprobe", "krcvqs 4", "modprobe-unknown-command", None),
     (
         "modprobe",
         "options hfi1 loopback=1 num_vls=8",

@@ -3,7 +3,7 @@ or alone), and the options of the fabric's drivers in modprobe.d.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 
@@ -172,17 +172,28 @@ def modprobe(fragment: Fragment) -> Iterator[Broken]:
     """Judge a file of modprobe.d."""
     found = (LANES_SET.search(line.text.split("#", 1)[0]) for line in fragment.lines)
     lanes = next((int(match[1]) for match in found if match), LANES)
+    continued = False
     for line in fragment.lines:
         words = line.words
         if words[:1] == ["options"]:
             if len(words) > 2:
                 yield from _options(line, lanes)
-        elif len(words) > 1 and words[0] not in COMMANDS:
-            meant = nearest(words[0], COMMANDS, 0.7)
-            if meant:
-                command = Part(line, line.text.index(words[0]), words[0])
-                yield command.broken("modprobe-unknown-command", words[0], meant)
+        elif words and not continued:
+            yield from _command(fragment, line, words)
+        continued = line.text.rstrip().endswith("\\")
     yield from _twice(fragment)
+
+
+def _command(fragment: Fragment, line: WrittenLine, words: Sequence[str]) -> Iterator[Broken]:
+    """Judge a line that is no ``options``; among the sentences of a document, misspellings only."""
+    if words[0] in COMMANDS or (fragment.expanded and words[0].startswith("$")):
+        return
+    command = Part(line, line.text.index(words[0]), words[0])
+    meant = nearest(words[0], COMMANDS, 0.7) if len(words) > 1 else None
+    if meant:
+        yield command.broken("modprobe-unknown-command", words[0], meant)
+    elif not fragment.quoted:
+        yield command.broken("modprobe-unknown-command", words[0])
 
 
 def _words(line: WrittenLine) -> list[Part]:

@@ -25,7 +25,9 @@ from wireproof.workflow.archive import opened
 from wireproof.workflow.benchmark import run as benchmark
 from wireproof.workflow.dossier.signature import refuse_altered
 from wireproof.workflow.history import look
+from wireproof.workflow.history.logs import add
 from wireproof.workflow.judge_statistics import statistics_folder
+from wireproof.workflow.reporter import LoggingReporter
 
 
 @pytest.fixture
@@ -75,6 +77,25 @@ def test_a_table_of_a_run_that_becomes_a_pipe_is_refused(
     _before_duckdb(monkeypatch, lambda: _replaced(run / POINTS, os.mkfifo))
     with pytest.raises(BadInput, match="a named pipe"):
         table_differences(run)
+
+
+def test_what_a_killed_process_has_left_in_a_history_goes_a_day_later(tmp_path: Path) -> None:
+    made = dossier_of(tmp_path / "made")
+    results = tmp_path / "history" / history.RESULTS
+    names = (".r00001.0a1b2c", ".r00002.0a1b2c", ".notes")
+    for name in names:
+        (results / name).mkdir(parents=True)
+        (results / name / "result.json").write_text("{}")
+    (results / ".link.0a1b2c").symlink_to(made)
+    for name in (names[0], names[2], ".link.0a1b2c"):
+        os.utime(results / name, (0, 0), follow_symlinks=False)
+    add(tmp_path / "history", made, LoggingReporter())
+    assert {path.name for path in results.iterdir() if path.name.startswith(".")} == {
+        ".r00002.0a1b2c",
+        ".notes",
+        ".link.0a1b2c",
+    }
+    assert (made / "result.json").is_file()
 
 
 @pytest.mark.root

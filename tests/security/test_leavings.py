@@ -7,12 +7,14 @@ import sys
 import time
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import msgspec
 import pytest
 
 from wireproof.cli.console import Console
 from wireproof.cli.options import deliver
+from wireproof.files.held import temporary_folder
 from wireproof.instrument import process
 from wireproof.instrument.ending import Ending, classify
 from wireproof.instrument.measure import Outcome, _candidates
@@ -74,6 +76,30 @@ def test_what_a_killed_run_has_left_is_removed_by_the_next(temporary: Path) -> N
 
 
 @pytest.mark.root
+def _fill(place: Path) -> None:
+    for name in "abc":
+        (place / name).write_text("x")
+
+
+@pytest.mark.parametrize("after", [0, 1, 2])
+def test_an_interrupt_while_a_temporary_folder_is_removed_leaves_nothing(
+    temporary: Path, after: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left = [after]
+    real = os.unlink
+
+    def unlink(*given: Any, **named: Any) -> None:
+        left[0] -= 1
+        if left[0] == -1:
+            raise KeyboardInterrupt
+        real(*given, **named)
+
+    monkeypatch.setattr(os, "unlink", unlink)
+    with pytest.raises(KeyboardInterrupt), temporary_folder("wireproof-") as place:
+        _fill(Path(place))
+    assert not list(temporary.iterdir())
+
+
 def test_another_users_folder_is_not_touched(temporary: Path) -> None:
     theirs = temporary / "wireproof-tmp-theirs"
     theirs.mkdir()

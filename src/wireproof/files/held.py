@@ -9,6 +9,7 @@ has the sticky bit (/tmp).
 import contextlib
 import errno
 import os
+import shutil
 import stat
 import tempfile
 from collections import deque
@@ -80,13 +81,22 @@ def temporary_root() -> Path:
     return root
 
 
-def temporary_folder(prefix: str, *, lenient: bool = False) -> tempfile.TemporaryDirectory[str]:
-    """Return a new folder, which is removed at the end of the block; with ``lenient`` also if files
+@contextlib.contextmanager
+def temporary_folder(prefix: str, *, lenient: bool = False) -> Iterator[str]:
+    """Yield a new folder, which is removed at the end of the block; with ``lenient`` also if files
     in it cannot be removed.
     """
-    return tempfile.TemporaryDirectory(
+    made = tempfile.TemporaryDirectory(
         prefix=prefix, dir=temporary_root(), ignore_cleanup_errors=lenient
     )
+    try:
+        yield made.name
+    finally:
+        try:
+            made.cleanup()
+        except KeyboardInterrupt:  # it comes once
+            shutil.rmtree(made.name, ignore_errors=True)
+            raise
 
 
 def lasting_folder(prefix: str) -> Path:

@@ -4,8 +4,10 @@ import contextlib
 import errno
 import hashlib
 import os
+import re
 import secrets
 import shutil
+import time
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -29,8 +31,9 @@ from wireproof.workflow.conditions import conditions, listed, setting_values
 def whole_folder(place: Path) -> Iterator[Path]:
     """Yield a temporary name to build the folder under.
 
-    It is renamed to ``place`` at the end, and removed after an error or an interrupt. If another
-    process creates ``place`` first, that folder wins. Raises ``CouldNotMeasure``.
+    It is renamed to ``place`` at the end, and removed after an error or an interrupt; what a killed
+    process has left is removed a day later. If another process creates ``place`` first, that folder
+    wins. Raises ``CouldNotMeasure``.
     """
     fresh = place.with_name(f".{place.name}.{secrets.token_hex(3)}")
     try:
@@ -38,6 +41,7 @@ def whole_folder(place: Path) -> Iterator[Path]:
             held_folder(place.parents[1], make=0o777),
             held_folder(place.parent, make=0o777) as folder,
         ):
+            _sweep(place.parent, folder)
             try:
                 yield fresh
                 with contextlib.suppress(FileExistsError):
@@ -46,6 +50,20 @@ def whole_folder(place: Path) -> Iterator[Path]:
                 shutil.rmtree(within(folder, fresh), ignore_errors=True, dir_fd=folder)
     except OSError as error:
         raise not_copied(place, error) from error
+
+
+_DRAFT = re.compile(r"\..+\.[0-9a-f]{6}")
+"""The id of a result begins with a letter or a digit."""
+_ABANDONED_S = 86400.0
+
+
+def _sweep(results: Path, folder: int | None) -> None:
+    """Remove this user's drafts that nobody writes to any more."""
+    for name in filter(_DRAFT.fullmatch, os.listdir(results) if folder is not None else ()):
+        with contextlib.suppress(OSError):
+            found = os.stat(name, dir_fd=folder, follow_symlinks=False)
+            if found.st_uid == os.geteuid() and time.time() - found.st_mtime > _ABANDONED_S:
+                shutil.rmtree(name, ignore_errors=True, dir_fd=folder)
 
 
 def _renamed(fresh: Path, place: Path, folder: int | None) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 from collections.abc import Callable
 from pathlib import Path
@@ -108,6 +109,47 @@ def test_a_whole_journal_reverts_and_ends_with_0(machine: Build) -> None:
     found = host.run("revert")
     assert (found.status, found.set["state"]) == (0, "reverted")
     assert all(host.text(name) == FILES[name] for name in NEW)
+
+
+def _endless(journal: Path) -> None:
+    with journal.open("wb") as file:
+        file.truncate((256 << 20) + 1)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [os.mkfifo, Path.mkdir, lambda journal: journal.symlink_to("/etc/passwd"), _endless],
+    ids=["pipe", "folder", "link", "endless"],
+)
+@pytest.mark.parametrize("verb", ["revert", "apply", "status"])
+def test_a_journal_that_cannot_be_read_is_not_passed_over(
+    machine: Build, make: Callable[[Path], object], verb: str
+) -> None:
+    """A bad sector is no set without changes."""
+    host = machine(FILES)
+    host.run("apply", text=request(*LINES, timeout_s=600))
+    end_timers(host.root)
+    journal = Path(host.state) / "one" / "journal"
+    journal.unlink()
+    make(journal)
+    found = host.run(verb, text=request(*LINES, id="two"))
+    assert found.status == 4
+    assert "cannot be read" in found.errors
+
+
+def test_the_journal_of_another_set_is_damaged(machine: Build) -> None:
+    """A state folder that was restored by hand: the set that it names is not reverted by it."""
+    host = machine(FILES)
+    for id, line in (("one", change(f"/{NUMA}", 0)), ("two", change(f"/{RMEM}", "1 2 3", id="r"))):
+        assert host.run("apply", text=request(line, id=id, timeout_s=600)).status == 0
+        assert host.run("confirm").status == 0
+    state = Path(host.state)
+    (state / "one" / "journal").write_bytes((state / "two" / "journal").read_bytes())
+    assert host.run("revert", "--id", "two").status == 0
+    found = host.run("revert", "--id", "one")
+    assert host.text(NUMA) != FILES[NUMA]
+    assert found.status == 1
+    assert "the journal is damaged" in found.set["reason"]
 
 
 def test_a_line_that_was_cut_short_is_no_damage(machine: Build) -> None:

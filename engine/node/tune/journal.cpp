@@ -1,6 +1,7 @@
 #include "node/tune/journal.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -213,8 +214,12 @@ Journal Journal::open(const Fd& set) {
 
 std::optional<Story> Journal::read(const Fd& set) {
   const auto text = read_private(set, kName, kLongestJournal);
-  if (!text) return std::nullopt;
-  return parse_journal(*text);
+  if (text) return parse_journal(*text);
+  struct stat info {};
+  if (fstatat(set.get(), kName, &info, AT_SYMLINK_NOFOLLOW) != 0 && errno == ENOENT) {
+    return std::nullopt;  // it is there before anything is written
+  }
+  throw Failure("a journal in the state folder cannot be read: what it holds may still stand");
 }
 
 // A line that an earlier process could not finish must not swallow the next one: every write begins

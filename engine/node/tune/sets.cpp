@@ -3,6 +3,7 @@
 #include <time.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "node/tune/folder.hpp"
 #include "node/tune/timer.hpp"
@@ -15,7 +16,8 @@ std::optional<StoredSet> load_set(const Fd& state, const std::string& id) {
   if (!folder.is_open()) return std::nullopt;
   auto story = Journal::read(folder);
   if (!story) return std::nullopt;
-  story->request.id = id;  // also when the line that says it is damaged
+  // The line that says the name may be damaged, or the journal may be that of another set.
+  if (std::exchange(story->request.id, id) != id) story->damaged = true;
   return StoredSet{std::move(folder), std::move(*story)};
 }
 

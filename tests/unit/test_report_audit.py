@@ -174,11 +174,14 @@ def test_ports_of_which_the_same_is_not_kept_are_one_line() -> None:
             ("c", "eth1", "irq/eth1 could not be read"),
             ("e", "eth0", f"/sys/x {UNKEPT}; pci/eth0/width {_UNREAD['root']}"),
             ("f", "eth1", f"pci/eth1/payload {_UNREAD['root']}"),
+            ("g", "", "systemctl is-active x System has not been booted with systemd as init"),
+            ("h", "", "timedatectl System has not been booted with systemd as init system"),
             ("d", "eth0", f"its judgement needs pfc: dcb pfc show dev eth0 {UNKEPT}"),
         )
     ]
     assert [(one.ids, one.who) for one in unread(lost)] == [
         (("a", "b", "d"), "n1"),
         (("e", "f"), "n1"),
+        (("g", "h"), "n1"),
         (("c",), "n1 eth0, eth1"),
     ]

@@ -145,7 +145,8 @@ class _Judge:
         names = [name for name in sorted(condition.names) if lookup(name) is UNKNOWN]
         why = next(filter(None, map(lookup.why, names)), "")
         missing = " and ".join(name.removeprefix("setting:") for name in names)
-        return f"needs {missing}: {why}" if why else f"needs {missing}, which was not read"
+        verb = "was" if len(names) == 1 else "were"
+        return f"needs {missing}: {why}" if why else f"needs {missing}, which {verb} not read"
 
     def _unread(
         self,

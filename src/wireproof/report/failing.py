@@ -16,6 +16,7 @@ _OTHER_CARRIER = 0.2
 """Factor for a setting of sockets on an RDMA fabric, and vice versa."""
 _UNKEPT = "is not in the archive"
 _UNASKED = "was not asked for"
+_NO_SYSTEMD = "has not been booted with systemd"
 _ROOT = "is visible only to root: run the audit as root"
 _MOST_VALUES = 3
 _MOST_LABELS = 6
@@ -176,6 +177,8 @@ def _reason(one: AuditResult) -> str:
         return f"what they are read from {_UNKEPT}"
     if any(each.endswith(_ROOT) for each in places):
         return f"what they are read from {_ROOT}"
+    if _NO_SYSTEMD in reason:
+        return "systemd does not run there"
     for name in filter(None, re.split(r"[: ]", one.instance)):
         reason = re.sub(rf"(?<=[/ ]){re.escape(name)}(?![\w.-])", "*", reason)
     program = re.fullmatch(r"(\S+) .*(is not installed there)", reason)

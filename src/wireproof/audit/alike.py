@@ -15,7 +15,7 @@ from wireproof.audit.machine import Machine
 from wireproof.audit.reading import firmware_on, shown
 from wireproof.audit.remedy import by_hand_of, tuned_to
 from wireproof.audit.values import typed
-from wireproof.model.quantity import counted
+from wireproof.model.quantity import counted, first_few
 from wireproof.model.record import FactFrame
 from wireproof.model.setting import AuditResult, Setting, Status
 
@@ -94,9 +94,8 @@ def _with_names(
     if mine is None or theirs is None:
         return odd
     differing = mine.differs_from(theirs)
-    more = f" and {len(differing) - _SHOWN} more" if len(differing) > _SHOWN else ""
-    named = "; ".join(map(shown, differing[:_SHOWN]))
-    return msgspec.structs.replace(odd, message=f"{odd.message}: {named}{more}") if named else odd
+    named = first_few([shown(each) for each in differing], _SHOWN, "; ")
+    return msgspec.structs.replace(odd, message=f"{odd.message}: {named}") if named else odd
 
 
 def _odd(group: Sequence[AuditResult], catalogue: Catalogue) -> list[AuditResult]:

@@ -10,7 +10,7 @@ import msgspec
 
 from wireproof.audit.facts import UNKEPT, HostFacts
 from wireproof.audit.values import cpu_list
-from wireproof.model.quantity import whole
+from wireproof.model.quantity import first_few, whole
 from wireproof.model.record import FactFrame
 
 INTERRUPTS = "irq/"
@@ -105,8 +105,7 @@ def _share(some: Sequence[int], of: Mapping[int, object]) -> str:
 
 
 def _named(numbers: Sequence[int]) -> str:
-    more = f" and {len(numbers) - _SHOWN} more" if len(numbers) > _SHOWN else ""
-    return f" ({', '.join(map(str, numbers[:_SHOWN]))}{more})" if numbers else ""
+    return f" ({first_few([str(number) for number in numbers], _SHOWN)})" if numbers else ""
 
 
 def _service(facts: HostFacts) -> str:

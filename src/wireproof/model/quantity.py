@@ -3,6 +3,7 @@ line rates.
 """
 
 import math
+from collections.abc import Sequence
 
 import msgspec
 
@@ -241,3 +242,9 @@ def whole(text: str) -> int | None:
     ``str.isdigit`` also accepts digits such as ``²``, which ``int`` refuses.
     """
     return int(text) if text.isascii() and text.isdigit() and len(text) <= 18 else None
+
+
+def first_few(names: Sequence[str], most: int, between: str = ", ") -> str:
+    """Return the first ``most`` names, and how many more there are: ``a, b and 3 more``."""
+    left = len(names) - most
+    return between.join(names[:most]) + (f" and {left} more" if left > 0 else "")

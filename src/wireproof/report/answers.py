@@ -164,8 +164,7 @@ def _which(section: JudgedRun) -> Item:
     ]
     named = list(dict.fromkeys(subjects))
     if named:
-        more = f" and {len(named) - 3} more" if len(named) > 3 else ""
-        listed = ", ".join(named[:3]) + more
+        listed = quantity.first_few(named, 3)
         if decisive[0].severity == "fail" or codes & set(CULPRITS):
             return _answer(question, listed, "", decisive[0].severity)
         return _answer(question, "Not known", f"Undecided: {listed}.", "inconclusive")

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from wireproof.model import quantity
 from wireproof.model.finding import Finding
 from wireproof.model.located import LIKELY
+from wireproof.model.quantity import first_few
 from wireproof.report.judged_run import JudgedRun, counted, results, suspected
 from wireproof.report.names import fold
 
@@ -110,9 +111,8 @@ def _not_enough(finding: Finding) -> str:
     lacking = finding.evidence.get("not_enough")
     if not (isinstance(lacking, list) and lacking):
         return ""
-    shown = "; ".join(lacking[:_MOST_SETTINGS])
-    more = f" and {len(lacking) - _MOST_SETTINGS} more" if len(lacking) > _MOST_SETTINGS else ""
-    return f"Settings that differ but do not explain it: {shown}{more}."
+    shown = first_few(lacking, _MOST_SETTINGS, "; ")
+    return f"Settings that differ but do not explain it: {shown}."
 
 
 def _load(section: JudgedRun) -> str:

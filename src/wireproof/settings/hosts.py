@@ -23,6 +23,7 @@ from wireproof.files.held import written_by_others
 from wireproof.files.hostile import read_bounded
 from wireproof.model.claim import joined
 from wireproof.model.errors import BadInput
+from wireproof.model.quantity import first_few
 
 if TYPE_CHECKING:
     from ClusterShell.NodeUtils import GroupResolver
@@ -67,8 +68,7 @@ def _known(resolver: GroupResolver, source: str | None) -> str:
         names = []
     if not names:
         return "no group is configured: see ClusterShell's groups.conf, or name the hosts"
-    more = f" and {len(names) - _MOST_SHOWN} more" if len(names) > _MOST_SHOWN else ""
-    return f"there are @{', @'.join(name[:40] for name in names[:_MOST_SHOWN])}{more}"
+    return f"there are {first_few([f'@{name[:40]}' for name in names], _MOST_SHOWN)}"
 
 
 def _asked(ask: Callable[..., Any], *arguments: str | None) -> list[str]:

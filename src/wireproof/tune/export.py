@@ -13,6 +13,7 @@ from typing import Any
 
 from wireproof.audit.remedy import sysctl_name
 from wireproof.model.errors import BadInput
+from wireproof.model.quantity import first_few
 from wireproof.model.tuning import Change, HostPlan, Keep
 
 
@@ -22,8 +23,7 @@ def comment(text: str) -> str:
 
 
 def head(hosts: Sequence[str], profile: str) -> str:
-    shown = ", ".join(hosts[:8]) + (f" and {len(hosts) - 8} more" if len(hosts) > 8 else "")
-    return comment(f"wireproof tune: settings for {profile} of {shown}")
+    return comment(f"wireproof tune: settings for {profile} of {first_few(hosts, 8)}")
 
 
 def left_out(plan: HostPlan, changes: Iterable[Change] = ()) -> list[str]:

@@ -32,6 +32,7 @@ from wireproof.locate.screen.screened import (
 from wireproof.locate.significance import LocateCriteria, as_slowdown
 from wireproof.model.finding import Direction, Link, Node, Port, Subject
 from wireproof.model.located import Blame, Contention, Fabric, Located, Metric
+from wireproof.model.quantity import first_few
 
 _NOT_AGAIN = "not measured again alone: seen in the screen only"
 _NOT_NOW = (
@@ -137,8 +138,7 @@ def _left_note(metric: Metric, left: Sequence[Suspect]) -> list[str]:
     """List the first suspects that were not measured again and count the rest."""
     if not left:
         return []
-    more = f" and {len(left) - _LISTED} more" if len(left) > _LISTED else ""
-    return [f"{', '.join(str(one.about(metric)) for one in left[:_LISTED])}{more}: {_NOT_AGAIN}"]
+    return [f"{first_few([str(one.about(metric)) for one in left], _LISTED)}: {_NOT_AGAIN}"]
 
 
 # --- nodes and ports

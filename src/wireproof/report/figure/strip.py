@@ -256,8 +256,7 @@ def _alt(count: int, rows: list[_Seen]) -> str:
         for one in rows
         if one.culprit
     ]
-    more = f" and {len(bad) - 8} more" if len(bad) > 8 else ""
-    culprits = f"Culprits: {', '.join(bad[:8])}{more}" if bad else "No culprit"
+    culprits = f"Culprits: {quantity.first_few(bad, 8)}" if bad else "No culprit"
     least = quantity.percent(min((one.share for one in rows), default=None))
     return (
         f"Strip of {count} nodes, two rows of bars: sends and receives. {culprits}. Least: {least} "

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from wireproof.model.finding import Evidence, Severity
-from wireproof.model.quantity import size, throughput
+from wireproof.model.quantity import first_few, size, throughput
 from wireproof.model.series import Series
 from wireproof.physics.bounds import CurveBounds
 from wireproof.physics.limits import is_shaped
@@ -216,12 +216,11 @@ def judge_pairs(case: Case) -> None:
 
 
 def _slow_pairs(case: Case, slow: list[_Pair], count: int, usual: float) -> None:
-    shown = ", ".join(f"{p.source} -> {p.target} {throughput(p.goodput)}" for p in slow[:_SHOWN])
-    more = f" and {len(slow) - _SHOWN} more" if len(slow) > _SHOWN else ""
+    shown = [f"{p.source} -> {p.target} {throughput(p.goodput)}" for p in slow]
     text = (
         f"{len(slow)} of {count} pairs {'is' if len(slow) == 1 else 'are'} below"
         f" {case.criteria.peer_ratio:.0%} of the median "
-        f"{throughput(usual)}: {shown}{more}"
+        f"{throughput(usual)}: {first_few(shown, _SHOWN)}"
     )
     case.add("slow-pair", "fail", text, {"pairs": len(slow), "median_bytes_per_s": usual})
 

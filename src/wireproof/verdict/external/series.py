@@ -5,7 +5,7 @@ import msgspec
 from wireproof.atlas.known import Atlas
 from wireproof.model.claim import Criteria, LinkClaim
 from wireproof.model.finding import Proof, rank, verdict_of
-from wireproof.model.quantity import short_time, throughput
+from wireproof.model.quantity import first_few, short_time, throughput
 from wireproof.model.series import Series, SeriesVerdict
 from wireproof.physics.bounds import CurveBounds, any_nic_ns, bounds_of
 from wireproof.physics.claims import carried_by
@@ -341,8 +341,7 @@ def _name(case: Case, explained: list[str]) -> None:
     """
     if not case.curve.rows or (case.bounds is not None and (not case.off or not explained)):
         return
-    more = f" and {len(explained) - _NAMED} more" if len(explained) > _NAMED else ""
     text = "no known link explains the numbers"
     if explained:
-        text = f"the numbers are consistent with {', '.join(explained[:_NAMED])}{more}"
+        text = f"the numbers are consistent with {first_few(explained, _NAMED)}"
     case.add("explained-by", "note", text, {"links": explained})

@@ -24,7 +24,7 @@ from wireproof.model.finding import (
     Whole,
 )
 from wireproof.model.located import ABOUT, LIKELY, Blame, Cause, Located
-from wireproof.model.quantity import goodput
+from wireproof.model.quantity import first_few, goodput
 from wireproof.verdict.issue import Issue
 from wireproof.verdict.path.alongside import explains
 
@@ -278,7 +278,7 @@ def _missing(located: Located) -> list[Issue]:
             "node-missing",
             "inconclusive",
             Whole(f"{len(nodes)} nodes: {reason}"),
-            f"{len(nodes)} nodes have no sample ({_names(nodes)}): {reason}",
+            f"{len(nodes)} nodes have no sample ({first_few(nodes, _MOST_NAMES)}): {reason}",
             {"nodes": nodes},
         )
         for reason, nodes in sorted(reasons.items())
@@ -290,11 +290,6 @@ def _unsampled(node: str, reason: str) -> str:
     if reason.startswith("no sample"):
         return f"{node} has {reason}"
     return f"{node} has no sample: {reason or 'no reason was seen'}"
-
-
-def _names(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
-    return ", ".join(names[:_MOST_NAMES]) + more
 
 
 def _blind(located: Located) -> list[Issue]:

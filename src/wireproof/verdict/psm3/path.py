@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 
 from wireproof.analysis.crossed import Crossed, crossed_at
 from wireproof.analysis.psm3 import by_host
@@ -14,7 +14,7 @@ from wireproof.analysis.psm3 import counted as counted_in
 from wireproof.analysis.relations import port_called
 from wireproof.model.finding import Evidence, Node, Port, Proof, Severity, Subject, Whole
 from wireproof.model.psm3 import Counted, CountedHost, NicCounted, Statistics
-from wireproof.model.quantity import counted, percent, volume
+from wireproof.model.quantity import counted, first_few, percent, volume
 from wireproof.model.traffic import Direction, HostTraffic, Traffic
 from wireproof.verdict.issue import Issue
 
@@ -264,10 +264,7 @@ class StatisticsJob:
         return Node(host) if host else self.whole
 
 
-def listed(names: Sequence[str]) -> str:
-    """Return the first few names and how many more there are."""
-    more = len(names) - _SHOWN
-    return ", ".join(names[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
+listed = partial(first_few, most=_SHOWN)
 
 
 # --- Two witnesses of the same bytes: PSM3's own counters of each NIC, and those of its port.

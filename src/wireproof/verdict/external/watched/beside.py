@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from wireproof.analysis.crossed import at_rails, crossed_at
 from wireproof.model.claim import Criteria, LinkClaim, is_several
 from wireproof.model.finding import Severity
-from wireproof.model.quantity import volume
+from wireproof.model.quantity import first_few, volume
 from wireproof.model.series import Reason, Series
 from wireproof.model.traffic import DIRECTIONS, Direction, HostTraffic, Traffic
 from wireproof.verdict.external import judge_series
@@ -222,5 +222,4 @@ def _retransmits(host: str, counters: dict[str, int], segments: int | None) -> R
 
 def _listed(counters: dict[str, int]) -> str:
     names = sorted(counters.items(), key=lambda item: -item[1])
-    text = ", ".join(f"{name.removeprefix('ip/')} {count}" for name, count in names[:5])
-    return text + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+    return first_few([f"{name.removeprefix('ip/')} {count}" for name, count in names], 5)

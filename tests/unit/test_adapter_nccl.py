@@ -134,6 +134,13 @@ def test_the_operation_that_old_all_to_all_leaves_blank() -> None:
     assert (out.complete, inside.complete) == (True, True)
 
 
+def test_a_torn_row_without_a_column_for_the_operation() -> None:
+    cells = "  1048576  262144  float  100.0  10.49  10.49  0e+00  50.0  20.97  20.97  0e+00\n"
+    text = f"#     size         count      type{OLD}\n{cells}{cells.replace('  50.0', '')}"
+    out, _ = read(text.encode(), "log")
+    assert (len(out.points), out.complete) == (1, False)
+
+
 def test_a_tagged_table_in_a_page_without_labels() -> None:
     table = "".join(f"   [1,0]<stdout>:{line}\n" for line in log("a", "b").splitlines())
     page = "# How to read it\n" + "Some words.\n" * 90 + f"```log\n{table}```\n" + "More.\n" * 20

@@ -220,7 +220,7 @@ def _read(page: Page, start: int, columns: list[str], run: NcclRun) -> Rows:
 def _with_operation(words: list[str], columns: list[str]) -> list[str]:
     """Return the words of a row with "" for the operation that old all-to-all tests leave blank."""
     at = columns.index("redop") if "redop" in columns else len(words)
-    if len(words) != len(columns) - 1 or number(words[at]) is None:
+    if len(words) != len(columns) - 1 or not words[at:] or number(words[at]) is None:
         return words
     return [*words[:at], "", *words[at:]]
 

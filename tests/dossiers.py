@@ -16,7 +16,7 @@ from wireproof.model.run import Run, RunDocument
 from wireproof.store.load import DOCUMENT, FRAMES, load_run
 from wireproof.store.manifest import write_manifest
 from wireproof.workflow.dossier.seal import seal
-from wireproof.workflow.dossier.verify import VerifySpecification, verify
+from wireproof.workflow.dossier.verify import verify
 from wireproof.workflow.reporter import LoggingReporter
 from wireproof.workflow.result import MeasuredPart, Result, keep_result
 from wireproof.workflow.session.run import judged
@@ -81,7 +81,7 @@ def resumed(folder: Path, agreed: Agreed | None = None) -> Result:
 
 
 def verified(folder: Path, signers: Path | None = None) -> Verification:
-    return verify(VerifySpecification(folder=folder, signers=signers))
+    return verify(folder, signers)
 
 
 def refused(folder: Path, signers: Path | None = None) -> str:

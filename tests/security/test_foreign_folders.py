@@ -27,7 +27,7 @@ from wireproof.model.site import use_site
 from wireproof.store.manifest import write_manifest
 from wireproof.workflow.catalogue import use_catalogue
 from wireproof.workflow.dossier import verify as verifying
-from wireproof.workflow.dossier.verify import VerifySpecification, verify
+from wireproof.workflow.dossier.verify import verify
 from wireproof.workflow.gate import GateSpecification, gate
 from wireproof.workflow.history.logs import add
 from wireproof.workflow.report import ReportSpecification, report
@@ -175,12 +175,12 @@ def _edited(made: Path, place: Path) -> Path:
 def test_what_is_verified_is_what_was_hashed(
     made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    honest = verify(VerifySpecification(folder=made))
+    honest = verify(made)
     folder = tmp_path / "dossier"
     shutil.copytree(made, folder)
     other = _edited(made, tmp_path / "other")
     _exchanged_after_hashing(monkeypatch, verifying, "read_dossier", folder, other)
-    found = verify(VerifySpecification(folder=folder))
+    found = verify(folder)
     assert (folder / "result.json").read_bytes() == (other / "result.json").read_bytes()
     assert found.verdict == honest.verdict
     assert found.manifest == honest.manifest

@@ -9,7 +9,7 @@ import pytest
 from wireproof.model.errors import BadInput
 from wireproof.report.documents.comparison import comparison_document
 from wireproof.report.text.document import document_text
-from wireproof.workflow.compare import CompareSpecification, compare
+from wireproof.workflow.compare import compare
 from wireproof.workflow.reporter import LoggingReporter
 
 
@@ -22,7 +22,7 @@ def osu(path: Path, benchmark: str, unit: str, rows: dict[int, float], version: 
 def test_ratios_of_two_logs_are_marked_as_claims(tmp_path: Path) -> None:
     a = osu(tmp_path / "a", "Latency", "Latency (us)", {8: 1.00, 16: 1.00, 32: 2.0}, "5.6.2")
     b = osu(tmp_path / "b", "Latency", "Latency (us)", {8: 0.89, 16: 1.64, 64: 2.0}, "7.0")
-    found = compare(CompareSpecification(a=a, b=b), LoggingReporter())
+    found = compare(a, b, LoggingReporter())
     rows = {row.message_bytes: row for row in found.rows}
     assert rows[8].ratio == pytest.approx(1 / 0.89)
     assert rows[16].ratio == pytest.approx(1 / 1.64)
@@ -42,7 +42,7 @@ def test_what_the_logs_say_of_their_mpi_is_compared(tmp_path: Path) -> None:
     a = osu(tmp_path / "a", "Latency", "Latency (us)", {8: 1.0}, "7.0")
     b = osu(tmp_path / "b", "Latency", "Latency (us)", {8: 1.1}, "7.0")
     b.write_text("mpirun (Open MPI) 4.0.5\n" + b.read_text())
-    found = compare(CompareSpecification(a=a, b=b), LoggingReporter())
+    found = compare(a, b, LoggingReporter())
     differ = [(one.name, one.a, one.b) for one in found.differ]
     assert differ == [("software of pingpong", "not said", "Open MPI 4.0.5")]
 
@@ -50,7 +50,7 @@ def test_what_the_logs_say_of_their_mpi_is_compared(tmp_path: Path) -> None:
 def test_a_rate_and_a_time_are_not_compared(tmp_path: Path) -> None:
     a = osu(tmp_path / "a", "Latency", "Latency (us)", {8: 1.0}, "7.0")
     b = osu(tmp_path / "b", "Bandwidth", "Bandwidth (MB/s)", {8: 1.0}, "7.0")
-    found = compare(CompareSpecification(a=a, b=b), LoggingReporter())
+    found = compare(a, b, LoggingReporter())
     assert {row.conclusion for row in found.rows} == {"not-compared"}
 
 
@@ -58,7 +58,7 @@ def test_a_collective_is_not_another(tmp_path: Path) -> None:
     unit = "Avg Latency(us)"
     a = osu(tmp_path / "a", "Allreduce Latency", unit, {8: 1.0}, "7.0")
     b = osu(tmp_path / "b", "Alltoall Personalized Exchange Latency", unit, {8: 3.0}, "7.0")
-    found = compare(CompareSpecification(a=a, b=b), LoggingReporter())
+    found = compare(a, b, LoggingReporter())
     assert len(found.rows) == 2
     assert {row.conclusion for row in found.rows} == {"not-compared"}
 
@@ -67,4 +67,4 @@ def test_a_log_and_a_folder_are_refused(tmp_path: Path) -> None:
     a = osu(tmp_path / "a", "Latency", "Latency (us)", {8: 1.0}, "7.0")
     (tmp_path / "b").mkdir()
     with pytest.raises(BadInput, match="two results or two logs"):
-        compare(CompareSpecification(a=a, b=tmp_path / "b"), LoggingReporter())
+        compare(a, tmp_path / "b", LoggingReporter())

@@ -19,7 +19,7 @@ from wireproof.report.documents.comparison import comparison_document
 from wireproof.report.text.document import document_text
 from wireproof.verdict import judge
 from wireproof.verdict.comparison import ComparedResult, Key, compared, samples_of
-from wireproof.workflow.compare import HEADLINES, CompareSpecification, _settings, compare
+from wireproof.workflow.compare import HEADLINES, _settings, compare
 from wireproof.workflow.reporter import LoggingReporter
 
 STREAM = Key("stream", "", "robust", "", True, 2, 1 << 20, 64, "bytes_per_s")
@@ -214,16 +214,15 @@ def test_two_results_end_to_end(tmp_path: Path) -> None:
             budget="20ms",
             out=tmp_path / name,
         )
-    spec = CompareSpecification(a=tmp_path / "a", b=tmp_path / "b")
-    found = compare(spec, LoggingReporter())
+    found = compare(tmp_path / "a", tmp_path / "b", LoggingReporter())
     assert any("numbers of a model" in note for note in found.notes)
     assert {row.reason for row in found.rows} == {"A: its path is unproven"}
     assert any("neither result has: stream of 1 MiB" in note for note in found.notes)
     assert {one.name for one in found.differ} <= {"settings"}
     with pytest.raises(BadInput, match="given twice"):
-        compare(CompareSpecification(a=tmp_path / "a", b=tmp_path / "a"), LoggingReporter())
+        compare(tmp_path / "a", tmp_path / "a", LoggingReporter())
     with pytest.raises(BadInput, match="is not a folder"):
-        compare(CompareSpecification(a=tmp_path / "a", b=tmp_path / "c"), LoggingReporter())
+        compare(tmp_path / "a", tmp_path / "c", LoggingReporter())
 
 
 def cluster(nodes: int, seed: int, slow: str = "", share: float = 0.3) -> list[ComparedResult]:

@@ -22,7 +22,7 @@ from wireproof.settings.sizes import parse_counts
 from wireproof.verdict.comparison import Key
 from wireproof.workflow import scaling as module
 from wireproof.workflow.reporter import LoggingReporter
-from wireproof.workflow.scaling import ScalingSpecification, scaling
+from wireproof.workflow.scaling import scaling
 
 
 def logs(folder: Path, times: dict[int, float]) -> tuple[Path, ...]:
@@ -33,7 +33,7 @@ def logs(folder: Path, times: dict[int, float]) -> tuple[Path, ...]:
 
 
 def run(results: tuple[Path, ...], **more: object) -> module.Scaling:
-    return scaling(ScalingSpecification(results=results, **more), LoggingReporter())  # type: ignore[arg-type]
+    return scaling(results, LoggingReporter(), **more)  # type: ignore[arg-type]
 
 
 def test_logs_in_any_order_make_a_curve_over_the_given_nodes(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ import pytest
 from wireproof.model.errors import BadInput
 from wireproof.store.history import RESULTS as FOLDER
 from wireproof.store.snapshot import read_snapshot
-from wireproof.workflow.compare import CompareSpecification, compare
+from wireproof.workflow.compare import compare
 from wireproof.workflow.gate import GateSpecification, gate
 from wireproof.workflow.history.logs import add, judged_again
 from wireproof.workflow.history.look import ages, entry_called, found, regressions, trends
@@ -68,7 +68,7 @@ def test_a_result_is_compared_with_one_of_today(one: str) -> None:
     other = STORED / "result-1" / "check"
     if STORED / one == other:
         other = STORED / "run-1" / "check"
-    rows = compare(CompareSpecification(a=STORED / one, b=other), SAY).rows
+    rows = compare(STORED / one, other, SAY).rows
     assert rows
     assert {row.conclusion for row in rows} == {"not-compared"}
     assert all(row.reason for row in rows)
@@ -138,7 +138,7 @@ def test_a_result_of_a_newer_version_is_refused(
     with pytest.raises(BadInput, match=said):
         add(tmp_path / "history", copy, SAY)
     with pytest.raises(BadInput, match=said):
-        compare(CompareSpecification(a=copy, b=STORED / "run-1" / "check"), SAY)
+        compare(copy, STORED / "run-1" / "check", SAY)
     assert not (tmp_path / "history").exists()
 
 

@@ -52,10 +52,9 @@ def verify(folder: Path, signers: Path | None) -> int:
     """
     from wireproof.cli.options import answer
     from wireproof.report.documents.dossier import verification_document
-    from wireproof.workflow.dossier.verify import VerifySpecification
     from wireproof.workflow.dossier.verify import verify as run_verify
 
-    found = run_verify(VerifySpecification(folder=folder, signers=signers))
+    found = run_verify(folder, signers)
     return answer(found, verification_document)
 
 
@@ -113,11 +112,8 @@ def locate(
     from wireproof.cli.options import answer
     from wireproof.report.documents.located import locate_document
     from wireproof.workflow.locate import locate
-    from wireproof.workflow.specification import LocateSpecification
 
-    found = locate(
-        LocateSpecification(source=source, world=world, topology=topology, rounds=rounds)
-    )
+    found = locate(source, world=world, topology=topology, rounds=rounds)
     return answer(found, locate_document)
 
 
@@ -159,20 +155,18 @@ def compare(
     from wireproof.report.figure.file import standalone
     from wireproof.report.figure.series import scaling_chart
     from wireproof.settings.sizes import parse_counts
-    from wireproof.workflow.compare import CompareSpecification, compare
+    from wireproof.workflow.compare import compare
     from wireproof.workflow.plan import write_text
-    from wireproof.workflow.scaling import ScalingSpecification, scaling
+    from wireproof.workflow.scaling import scaling
 
     if against or nodes or len(results) > 2:
-        counts = parse_counts(nodes)
-        wanted = ScalingSpecification(results=results, against=against, nodes=counts)
-        curves = scaling(wanted, Console())
+        curves = scaling(results, Console(), against=against, nodes=parse_counts(nodes))
         if plot is not None:
             write_text(plot, standalone(scaling_chart(curves)))
         return answer(curves, scaling_document, everything=everything)
     if plot is not None or len(results) != 2:
         raise click.UsageError("give two results; --plot needs --against as well.")
-    found = compare(CompareSpecification(a=results[0], b=results[1]), Console())
+    found = compare(*results, Console())
     return answer(found, comparison_document, everything=everything)
 
 

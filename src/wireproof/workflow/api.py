@@ -26,7 +26,6 @@ from wireproof.settings.row import as_path
 from wireproof.workflow.audit import AuditSpecification
 from wireproof.workflow.audit import audit as run_audit
 from wireproof.workflow.check import check as run_check
-from wireproof.workflow.compare import CompareSpecification
 from wireproof.workflow.compare import compare as run_compare
 from wireproof.workflow.locate import locate as run_locate
 from wireproof.workflow.measure import measure as run_measure
@@ -36,7 +35,6 @@ from wireproof.workflow.reporter import LoggingReporter, Reporter
 from wireproof.workflow.session.session import Storage
 from wireproof.workflow.specification import (
     CheckSpecification,
-    LocateSpecification,
     MeasureSpecification,
 )
 from wireproof.workflow.target.resolve import resolve_target
@@ -201,12 +199,7 @@ def locate(
     read.
     """
     return run_locate(
-        LocateSpecification(
-            source=as_path(source),
-            topology=as_path(topology),
-            world=as_path(world),
-            rounds=rounds,
-        )
+        as_path(source), topology=as_path(topology), world=as_path(world), rounds=rounds
     )
 
 
@@ -233,7 +226,7 @@ def compare(a: Path | str, b: Path | str) -> Comparison:
 
     Raises ``BadInput`` for a folder that holds no result, or a damaged or newer one.
     """
-    return run_compare(CompareSpecification(a=Path(a), b=Path(b)), LoggingReporter())
+    return run_compare(Path(a), Path(b), LoggingReporter())
 
 
 def check_names(given: Iterable[str], known: Iterable[str]) -> None:

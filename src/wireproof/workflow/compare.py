@@ -1,6 +1,5 @@
 """Compares two results: of two dates, two MPIs or two fabrics."""
 
-import dataclasses
 import re
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
@@ -152,49 +151,40 @@ _NUMBERED = re.compile(r"-[0-9]+$", re.ASCII)
 PLAYED = "numbers of a model say nothing about a machine and are not compared"
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class CompareSpecification:
-    """Two results: folders of checks or measurements, or two logs that ``judge`` reads."""
-
-    a: Path
-    b: Path
-
-
-def compare(specification: CompareSpecification, reporter: Reporter) -> Comparison:
+def compare(a: Path, b: Path, reporter: Reporter) -> Comparison:
     """Compare every number that both results have, as a ratio with its interval, and list the
     conditions that differ.
 
-    Both results are judged by the current rules. Raises ``BadInput`` if a folder holds no result,
-    or a damaged or newer one.
+    A result is the folder of a check or a measurement, or a log that ``judge`` reads. Both are
+    judged by the current rules. Raises ``BadInput`` if a folder holds no result, or a damaged or
+    newer one.
     """
-    if specification.a.resolve() == specification.b.resolve():
-        raise BadInput(f"{specification.a} is given twice: give two results.")
-    logs = [path.is_file() for path in (specification.a, specification.b)]
+    if a.resolve() == b.resolve():
+        raise BadInput(f"{a} is given twice: give two results.")
+    logs = [path.is_file() for path in (a, b)]
     if all(logs):
-        return compare_logs(specification.a, specification.b)
+        return compare_logs(a, b)
     if any(logs):
         raise BadInput(
             "a log cannot be compared with a result of wireproof: give two results or two logs."
         )
-    rejudged = report(
-        ReportSpecification(folders=(specification.a, specification.b), pages=False), reporter
-    )
-    a, b = ([part.section for part in each.result.parts] for each in rejudged)
-    same, differ = _conditions(a, b)
+    rejudged = report(ReportSpecification(folders=(a, b), pages=False), reporter)
+    first, second = ([part.section for part in each.result.parts] for each in rejudged)
+    same, differ = _conditions(first, second)
     return Comparison(
-        a=source_of(specification.a, a),
-        b=source_of(specification.b, b),
+        a=source_of(a, first),
+        b=source_of(b, second),
         practical=PRACTICAL,
         same=same,
         differ=differ,
-        settings=_settings(a[0].settings, b[0].settings),
+        settings=_settings(first[0].settings, second[0].settings),
         rows=compared(
-            samples_by_key(a),
-            samples_by_key(b),
+            samples_by_key(first),
+            samples_by_key(second),
             HEADLINES,
-            launches=min(_launches(a), _launches(b)),
+            launches=min(_launches(first), _launches(second)),
         ),
-        notes=_notes(a, b),
+        notes=_notes(first, second),
     )
 
 

@@ -32,7 +32,6 @@ from wireproof.workflow.audit import AuditSpecification, audit, settings_by_id
 from wireproof.workflow.joined import without_own_doing
 from wireproof.workflow.reporter import LoggingReporter
 from wireproof.workflow.session.screen_plan import again_rounds, leaves_of
-from wireproof.workflow.specification import LocateSpecification
 from wireproof.workflow.target.resolve import read_fabric
 
 ALL_ROWS = 4_000_000
@@ -55,17 +54,24 @@ _MOST_SHARE = 100
 METRICS: tuple[Metric, ...] = ("goodput", "hrt")
 
 
-def locate(specification: LocateSpecification) -> LocateDocument:
+def locate(
+    source: Path | None = None,
+    *,
+    world: Path | None = None,
+    topology: Path | None = None,
+    rounds: int | None = None,
+) -> LocateDocument:
     """Locate from earlier measurements; nothing is measured.
 
-    Raises ``BadInput`` for a source that cannot be read or holds nothing to locate.
+    ``source``: a check's folder or a table of pairs; or ``world``: a synthetic cluster of which
+    ``rounds`` are measured. Exactly one of the two is given. Raises ``BadInput`` for a source that
+    cannot be read or holds nothing to locate.
     """
-    source, world = specification.source, specification.world
     if (source is None) == (world is None):
         raise BadInput("give either a folder of a check or a table of pairs, or --world FILE.")
-    fabric = read_fabric(specification.topology) if specification.topology else None
+    fabric = read_fabric(topology) if topology else None
     if world is not None:
-        return from_world(world, specification.rounds)
+        return from_world(world, rounds)
     assert source is not None  # noqa: S101  checked above
     return from_folder(source, fabric) if source.is_dir() else from_table(source, fabric)
 

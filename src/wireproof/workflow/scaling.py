@@ -24,19 +24,6 @@ Against = Literal["nodes", "ranks"]
 _CLAIMED = "numbers of logs are claims: their paths are not proven, and they have no intervals"
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class ScalingSpecification:
-    """``results``: folders of checks or measurements, and logs that `judge` reads.
-
-    ``nodes``: the node count of each result, for logs that do not state it, or (). ``against``
-    None: nodes if every number states them, else ranks.
-    """
-
-    results: tuple[Path, ...]
-    against: Against | None = None
-    nodes: tuple[int, ...] = ()
-
-
 class _Point(NamedTuple):
     name: str
     message_bytes: int
@@ -46,12 +33,21 @@ class _Point(NamedTuple):
     values: ScalingPoint
 
 
-def scaling(specification: ScalingSpecification, reporter: Reporter) -> Scaling:
+def scaling(
+    paths: Sequence[Path],
+    reporter: Reporter,
+    *,
+    against: Against | None = None,
+    nodes: Sequence[int] = (),
+) -> Scaling:
     """Return a curve for each number that exists at two counts or more.
+
+    ``paths``: folders of checks or measurements, and logs that `judge` reads. ``nodes``: the node
+    count of each result, for logs that do not state it, or (). ``against`` None: nodes if every
+    number states them, else ranks.
 
     Raises ``BadInput`` for a result that cannot be read, or a wrong number of node counts.
     """
-    paths, nodes = specification.results, specification.nodes
     if not paths:
         raise BadInput("give the results to show: folders of --out, or logs.")
     if nodes and len(nodes) != len(paths):
@@ -74,19 +70,15 @@ def scaling(specification: ScalingSpecification, reporter: Reporter) -> Scaling:
             sections = [part.section for part in report(specified, reporter)[0].result.parts]
             sources.append(source_of(path, sections))
             points += _of_run(sections, index, given)
-            notes |= dict.fromkeys(
-                [PLAYED] if any(section.run.played for section in sections) else []
-            )
-    against = specification.against or _axis(points)
+            if any(section.run.played for section in sections):
+                notes[PLAYED] = None
+    against = against or _axis(points)
     curves = _curves(points, against)
     if not curves:
         notes[_nothing(points, against)] = None
+    claimed = _CLAIMED in notes
     return Scaling(
-        against=against,
-        sources=sources,
-        curves=curves,
-        notes=list(notes),
-        claimed=_CLAIMED in notes,
+        against=against, sources=sources, curves=curves, notes=list(notes), claimed=claimed
     )
 
 

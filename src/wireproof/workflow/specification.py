@@ -3,7 +3,6 @@ of the command line or by a Python caller.
 """
 
 import dataclasses
-from pathlib import Path
 from typing import Any, Self
 
 from wireproof.launch.schedulers.slurm_job import JobRequest
@@ -69,16 +68,3 @@ class MeasureSpecification(_Job):
     """
 
     pattern: str = ""
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class LocateSpecification:
-    """What to search for slow hosts: ``source``, a check's folder or a table of pairs, or
-    ``world``, a synthetic cluster of which ``rounds`` are measured. Exactly one of the two is
-    given.
-    """
-
-    source: Path | None = None
-    world: Path | None = None
-    topology: Path | None = None
-    rounds: int | None = None

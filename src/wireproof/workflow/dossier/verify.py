@@ -5,7 +5,6 @@ be edited in all of them, in agreement with the records; so verify also checks t
 of a result follow from its raw records.
 """
 
-import dataclasses
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -176,27 +175,19 @@ _PARTS = (DOSSIER, RESULT, CRITERIA, DISCLOSURE, PAGE)
 _LARGEST_PAGE = 256 << 20
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class VerifySpecification:
-    """``signers``: a file with the people of whom one must have signed (OpenSSH's allowed_signers);
-    None: no signature is required.
-    """
-
-    folder: Path
-    signers: Path | None = None
-
-
-def verify(specification: VerifySpecification) -> Verification:
+def verify(folder: Path, signers: Path | None = None) -> Verification:
     """Return whether the dossier is as it was sealed, who has signed it, and the verdict of its
     records by the rules of this version.
+
+    ``signers``: a file with the people of whom one must have signed (OpenSSH's allowed_signers);
+    None: no signature is required.
 
     Raises ``BadInput`` if it was altered, naming each file, is of a newer version, or lacks a
     required signature; ``CouldNotMeasure`` if a tool that checks signatures is missing. The copy
     that is judged is the copy that was hashed. Nothing is written.
     """
-    folder = specification.folder
     with unaltered(folder) as copy:
-        found = _verified(copy, specification.signers)
+        found = _verified(copy, signers)
     return msgspec.structs.replace(found, folder=str(folder))
 
 

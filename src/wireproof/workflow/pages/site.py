@@ -86,10 +86,10 @@ def log_page(root: Path, entry: Entry, imported: Imported) -> bytes:
 
 def comparison(a: Path, b: Path) -> bytes:
     """Return the comparison of two results as MessagePack."""
-    from wireproof.workflow.compare import CompareSpecification, compare
+    from wireproof.workflow.compare import compare
     from wireproof.workflow.reporter import LoggingReporter
 
-    return msgspec.msgpack.encode(compare(CompareSpecification(a=a, b=b), LoggingReporter()))
+    return msgspec.msgpack.encode(compare(a, b, LoggingReporter()))
 
 
 FOLDER = "pages"

@@ -40,10 +40,7 @@ CONFIRM_BASE = 1_000_000
 """First point number of the confirm stage, above those of all rounds."""
 
 
-@dataclasses.dataclass(frozen=True)
-class _CarriedScreen:
-    run: Run
-    carried: CampaignResult
+_CarriedScreen = tuple[Run, CampaignResult]
 
 
 def run_screen(
@@ -57,26 +54,27 @@ def run_screen(
     found = [result for result in screens.values() if result]
     broken_off = carried.ended in ("interrupted", "disk-full")
     stage = None if broken_off else _confirm(session, target, fabric, found, carried.lost, reporter)
-    run = merged_run([first, stage.run]) if stage else first
+    again, more = stage or (None, CampaignResult())
+    run = merged_run([first, again]) if again else first
     lead = (
         "Half round trips are not screened: the ranks share too few cores of one machine."
         if crowded(target)
         else ""
     )
-    records = [*carried.folders, *(stage.carried.folders if stage else [])]
-    outcomes = [*carried.outcomes, *(stage.carried.outcomes if stage else [])]
+    records = [*carried.folders, *more.folders]
+    outcomes = [*carried.outcomes, *more.outcomes]
     led = dataclasses.replace(session, lead=session.lead or lead)
 
     def concluded(run: Run, records: Sequence[Path]) -> JudgedRun:
-        again = stage.run if stage else None
         return located_section(judged(run, led, records), screens, again, fabric)
 
     section = concluded(run, records)
-    more = None if broken_off else _open(led, target, section, carried.lost, reporter)
-    if more is None:
+    open_ = None if broken_off else _open(led, target, section, carried.lost, reporter)
+    if open_ is None:
         return section, outcomes
-    whole = merged_run([run, more.run])
-    return concluded(whole, [*records, *more.carried.folders]), [*outcomes, *more.carried.outcomes]
+    repeated, more = open_
+    whole = merged_run([run, repeated])
+    return concluded(whole, [*records, *more.folders]), [*outcomes, *more.outcomes]
 
 
 def _open(
@@ -96,11 +94,10 @@ def _open(
     if not points:
         return None
     try:
-        run, carried = campaign_run(again(session, points, reporter), target, reporter, lost=lost)
+        return campaign_run(again(session, points, reporter), target, reporter, lost=lost)
     except CouldNotMeasure as error:  # what was measured stands
         reporter.warn(f"the open points could not be measured again: {error}")
         return None
-    return _CarriedScreen(run, carried)
 
 
 def located_section(
@@ -170,11 +167,10 @@ def _confirm(
         launches=1,
     )
     try:
-        run, second = campaign_run(again, target, reporter, lost=lost)
+        return campaign_run(again, target, reporter, lost=lost)
     except CouldNotMeasure as error:  # the screen's suspects stand, unconfirmed
         reporter.warn(f"the suspects could not be measured again: {error}")
         return None
-    return _CarriedScreen(run, second)
 
 
 def _confirm_folder(out: Path | None, points: Sequence[Point]) -> tuple[Path | None, bool]:
@@ -187,17 +183,15 @@ def _confirm_folder(out: Path | None, points: Sequence[Point]) -> tuple[Path | N
         folder = out.with_name("confirm" if number == 1 else f"confirm-{number}")
         if not (folder / "run.json").is_file():
             return folder, False
-        if {p.id for p in load_document(folder).plan.points} <= {p.id for p in points} and _same(
-            folder, points
-        ):
+        if _same(load_document(folder).plan.points, points):
             return folder, True
     raise BadInput(f"{out.parent} holds 999 confirm stages: give another --out.")
 
 
-def _same(folder: Path, points: Sequence[Point]) -> bool:
-    """Return whether the folder's plan has exactly these points."""
-    known = {point.id: (point.pattern, point.message_bytes) for point in points}
-    stored = load_document(folder).plan
-    return all(
-        known.get(point.id) == (point.pattern, point.message_bytes) for point in stored.points
-    ) and len(stored.points) == len(points)
+def _same(stored: Sequence[Point], points: Sequence[Point]) -> bool:
+    """Return whether a stored plan has exactly these points."""
+    first, second = (
+        sorted((point.id, point.pattern, point.message_bytes) for point in plan)
+        for plan in (stored, points)
+    )
+    return first == second

@@ -6,7 +6,7 @@ tool printed it: a file may contain several tools, banners and other output. Eac
 or a folder with its ``benchmarks`` (what each measures) and other modules. They share ``page`` (a
 log as plain lines), ``rows`` (tables of numbers), ``documents`` (JSON) and ``options`` (command
 lines). ``table`` reads a bare table without a tool's heading, ``headless`` rows without any
-heading.
+heading, ``context`` the software and the launch around a result.
 """
 
 import re

@@ -199,6 +199,13 @@ def read_toml(text: str, source: str, *, largest: int = LARGEST) -> dict[str, An
         raise BadInput(f"{source}: a value cannot be read: {str(error)[:200]}.") from error
 
 
+def once(known: set[str], name: str, what: str) -> None:
+    """Add a name of ``what`` to those that are known. Raises ValueError if it is one of them."""
+    if name in known:
+        raise ValueError(f"the {what} {name!r} already exists")
+    known.add(name)
+
+
 def read_rows(
     text: str,
     source: str,

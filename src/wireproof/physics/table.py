@@ -15,7 +15,7 @@ from types import MappingProxyType
 import msgspec
 
 from wireproof.model.claim import LinkClaim, Protocol
-from wireproof.model.errors import BadInput, read_rows, read_toml
+from wireproof.model.errors import BadInput, once, read_rows, read_toml
 from wireproof.model.site import HEADS, CatalogueFile, of_site, packaged, site_texts
 
 
@@ -190,9 +190,7 @@ def _new(names: set[str], link: _Link) -> None:
     if len({link.name, *link.aliases}) <= len(link.aliases):
         raise ValueError("'aliases' has a name twice")
     for name in (link.name, *link.aliases):
-        if name in names:
-            raise ValueError(f"the link {name!r} already exists")
-        names.add(name)
+        once(names, name, "link")
 
 
 def link_names() -> tuple[str, ...]:

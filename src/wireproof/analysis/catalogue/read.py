@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from wireproof.model.errors import read_rows
+from wireproof.model.errors import once, read_rows
 from wireproof.model.record import Nic
 from wireproof.model.site import HEADS, CatalogueFile, of_site, packaged, site_texts
 from wireproof.model.traffic import Carrier, Direction, Level, Quality
@@ -234,12 +234,10 @@ def families_in(text: str, source: str, known: set[str] | None = None) -> tuple[
     names = set() if known is None else known
 
     def new(family: _Family) -> None:
-        if family.name in names:
-            raise ValueError(f"the family {family.name!r} already exists")
+        once(names, family.name, "family")
         if not family.drivers and not family.kinds:
             raise ValueError("'drivers' says which NICs it is: name one")
         check_drivers(family.drivers)
-        names.add(family.name)
 
     return tuple(_family(row) for row in read_rows(text, source, "family", _Family, HEADS, new))
 

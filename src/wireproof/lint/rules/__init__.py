@@ -11,7 +11,7 @@ import msgspec
 from msgspec.structs import replace
 
 from wireproof.lint.rule import CommandRow, LineRow, Rule, VariableRow
-from wireproof.model.errors import Row, read_rows
+from wireproof.model.errors import Row, once, read_rows
 from wireproof.model.finding import LintFinding
 from wireproof.model.setting import Setting
 from wireproof.model.site import HEADS, CatalogueFile, of_site, packaged, site_texts
@@ -67,9 +67,7 @@ def _rows(
 
 
 def _new(codes: set[str], rule: Rule) -> None:
-    if rule.code in codes:
-        raise ValueError(f"the rule {rule.code!r} already exists")
-    codes.add(rule.code)
+    once(codes, rule.code, "rule")
 
 
 def _known(rules: Mapping[str, Rule], row: LineRow | VariableRow | CommandRow) -> None:

@@ -10,7 +10,7 @@ from typing import Literal
 import msgspec
 
 from wireproof.locate.causes.signs import AnySign, Grows
-from wireproof.model.errors import BadInput, read_rows, read_toml
+from wireproof.model.errors import BadInput, once, read_rows, read_toml
 from wireproof.model.located import Blame, Cause
 from wireproof.model.setting import Setting
 from wireproof.model.site import HEADS, of_site, packaged, site_texts
@@ -176,9 +176,7 @@ def rules_in(text: str, source: str, known: Collection[str] = ()) -> tuple[Cause
 
 
 def _new(known: set[str], rule: CauseRule) -> None:
-    if rule.code in known:
-        raise ValueError(f"the cause {rule.code!r} already exists")
-    known.add(rule.code)
+    once(known, rule.code, "cause")
 
 
 def _spelled(

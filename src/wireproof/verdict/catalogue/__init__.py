@@ -139,16 +139,14 @@ def findings() -> dict[str, CatalogueEntry]:
 
     Raise BadInput if a code is defined twice.
     """
-    from wireproof.model.errors import read_rows
+    from wireproof.model.errors import once, read_rows
     from wireproof.model.site import HEADS, site_texts
 
     entries = dict(CATALOGUE)
     codes = set(entries)
 
     def new(entry: CatalogueEntry) -> None:
-        if entry.code in codes:
-            raise ValueError(f"the finding {entry.code!r} already exists")
-        codes.add(entry.code)
+        once(codes, entry.code, "finding")
 
     for text in site_texts():
         for entry in read_rows(text.text, text.name, "finding", CatalogueEntry, HEADS, new):

@@ -6,9 +6,13 @@ from dataclasses import replace
 
 import pytest
 from tests.zoo.animals import adapter
+from tests.zoo.counters import WHOLE
 from tests.zoo.frames import run_of
 from tests.zoo.parts import Adapter
+from tests.zoo.place_worlds import upper
 from tests.zoo.scene import ETH0, Move, Other, Point, Scene, timeline
+from tests.zoo.verbs import MEMORY as BY_MEMORY
+from tests.zoo.verbs import both, verdicts
 
 from wireproof.verdict import judge
 
@@ -42,6 +46,29 @@ def test_a_size_that_went_through_memory_is_found_beside_a_late_port(key):
     points = (replace(SMALL, move=replace(MEMORY, carrier=one.carrier)), LARGE)
     scene = Scene(one, move, nic=one.claimed, rate=0.9 * one.rate, points=points)
     assert proofs(scene) == ["off-wire", "on-wire"]
+
+
+@pytest.mark.parametrize("kind", ["vlan", "macvlan", "bridge"])
+@pytest.mark.parametrize("key", ["tg3", "bnxt_en", "idpf", "iavf", "bond-lacp-bnxt_en"])
+@pytest.mark.parametrize("seed", [1, 2])
+def test_what_stands_on_a_late_port_is_proven_at_once(key, kind, seed):
+    """After a large point the port below shows more than a small one: it was other traffic."""
+    below = adapter(key)
+    name = below.claimed
+    port = replace(upper("up0", kind, name, driver=kind), identity={})
+    seen = {"kernel": {"up0": WHOLE, **below.shares["kernel"]}}
+    ports = [
+        replace(one, master="up0") if kind == "bridge" and one.nic == name else one
+        for one in below.ports
+    ]
+    one = Adapter("late", "", (port, *ports), "up0", seen, "", rate=below.rate)
+    points = tuple(
+        Point("stream", (1 << 20) << (number % 3), number % 2, 1 - number % 2, seconds=seconds)
+        for number, seconds in enumerate((0.05, 1.2, 0.2, 0.5, 0.05, 1.2))
+    )
+    more = {"points": points, "seed": seed}
+    assert verdicts(one, "up0", Move(claimed=1.0), **more) == both("on-wire")
+    assert verdicts(one, "up0", Move(), **BY_MEMORY, **more) == both("off-wire")
 
 
 def test_bytes_on_the_late_port_are_found():

@@ -20,7 +20,7 @@ from wireproof.analysis.crossed import (
     up_to_date,
 )
 from wireproof.analysis.functions import shows_presence
-from wireproof.analysis.relations import are_rails
+from wireproof.analysis.relations import are_rails, beneath
 from wireproof.model.claim import Criteria
 from wireproof.model.traffic import LEVELS, Carrier, Direction, Ledger, Level, Quality
 from wireproof.verdict.path.questions import (
@@ -150,7 +150,10 @@ class _PortSight:
             nic: self._unexplained(nic, one.bytes or 0.0) for nic, one in self.around.items()
         }
         self.loop = sum(one.bytes or 0.0 for one in looped(ledger, direction).values())
-        self.stray = sum(self.others.values()) + self.loop > max(_ELSEWHERE * due.need, STRAY_BYTES)
+        apart = {nic: one for nic, one in self.around.items() if not self._is_late_rest(nic, one)}
+        stray = sum(self.others[nic] for nic in apart) + self.loop
+        self.stray = stray > max(_ELSEWHERE * due.need, STRAY_BYTES)
+        self.rival = any(self._could_carry(nic, one) for nic, one in apart.items())
 
     def _fresh(self, whole: Crossed) -> Crossed:
         """Return the up-to-date counters of a port with late counters, if they show all that was
@@ -186,7 +189,7 @@ class _PortSight:
             self.loop,
             wrapped=here.quality == "wrapped",
             stray=self.stray,
-            rival=any(self._could_carry(nic, one) for nic, one in self.around.items()),
+            rival=self.rival,
             level=here.level,
             quality=here.quality,
             by=here.by,
@@ -195,6 +198,13 @@ class _PortSight:
             rails=self._rails(share),
             masked=is_masked(self.ledger, self.name),
         )
+
+    def _is_late_rest(self, nic: str, one: Crossed) -> bool:
+        """Return whether a port below the claimed one is late, so that what it shows beside the
+        claimed port's bytes may be those of an earlier point.
+        """
+        lower = {name: port.nic.lower for name, port in self.ledger.ports.items()}
+        return one.quality == "stale" and nic in beneath(self.name, lower)
 
     def _rails(self, share: float) -> tuple[tuple[str, float | None], ...]:
         port = self.ledger.ports[self.name].nic

@@ -2,7 +2,7 @@
 limits.d, network files, and the kernel command line. Pure.
 
 Of network files, only lines that name an interface or a size are read: keyfiles of NetworkManager
-hold passwords, which `instrument.facts` leaves out.
+hold passwords, which `instrument.plan_text` leaves out.
 """
 
 import dataclasses

@@ -186,6 +186,17 @@ def test_a_file_that_was_added_is_named(copy: Path, name: str) -> None:
     assert Path(name).name in refused(copy)
 
 
+@pytest.mark.parametrize("name", [".SHA256SUMS.0a1b2c3d.new", ".SHA256SUMS.2.sig.0a1b2c3d.new"])
+def test_the_draft_of_a_signer_that_was_killed_is_no_added_file(copy: Path, name: str) -> None:
+    (copy / name).write_text("half")
+    refuse_altered(copy)
+    assert resealed(copy) == copy
+    (copy / name).unlink()
+    (copy / name).symlink_to("result.json")
+    with pytest.raises(BadInput, match="is a symbolic link"):
+        refuse_altered(copy)
+
+
 def test_a_hostile_name_is_escaped(copy: Path) -> None:
     (copy / "\x1b[2Jx\n").write_text("")
     assert "\x1b" not in refused(copy)

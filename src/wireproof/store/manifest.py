@@ -19,6 +19,8 @@ from wireproof.model.errors import BadInput, reading
 
 MANIFEST = "SHA256SUMS"
 _SIGNATURE = re.compile(r"SHA256SUMS(?:\.[0-9]{1,2})?\.(?:sig|asc|minisig)", re.ASCII)
+_DRAFT = re.compile(r"\.(SHA256SUMS.*)\.[0-9a-f]{8}\.new", re.ASCII)
+"""What `replace_file` leaves if its process is killed; nothing reads it."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*(?:/[A-Za-z0-9][A-Za-z0-9._+-]*)*", re.ASCII)
 _LINE = re.compile(r"([0-9a-f]{64}) [ *](.+)", re.ASCII)
 _LARGEST = 64 << 20
@@ -164,14 +166,16 @@ def _shown(name: str) -> str:
 
 
 def _is_own(name: str) -> bool:
+    draft = _DRAFT.fullmatch(name)
+    name = draft[1] if draft else name
     return name == MANIFEST or _SIGNATURE.fullmatch(name) is not None
 
 
 def _tree(
     folder: Path, inside: PurePosixPath | None = None
 ) -> Iterator[tuple[str, os.stat_result]]:
-    """Yield everything in ``folder`` except folders, the manifest and its signatures, by name with
-    slashes; links are not followed.
+    """Yield everything in ``folder`` except folders, the manifest, its signatures and drafts
+    of both, by name with slashes; links are not followed.
     """
     place = folder / inside if inside else folder
     for path in sorted(place.iterdir()):

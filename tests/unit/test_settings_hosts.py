@@ -170,3 +170,19 @@ def test_files_that_are_none(tmp_path: Path) -> None:
             parse_hosts(f"file:{tmp_path}/{name}")
     with pytest.raises(BadInput, match="cannot be read"):
         parse_hosts("file:a\0b")
+
+
+def test_example_groups_of_a_virtual_environment_are_not_the_site_s(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """pip installs ClusterShell's example behind the site's configuration: its @all replaced it."""
+    for name, host in (("site", "n1"), ("venv/etc", "example4")):
+        (tmp_path / name).mkdir(parents=True)
+        (tmp_path / name / "groups.conf").write_text(
+            f"[Main]\ndefault: e\n[e]\nmap: echo {host}\nall: echo {host}\nlist: echo all\n"
+        )
+    places = [str(tmp_path / name / "groups.conf") for name in ("site", "venv/etc")]
+    monkeypatch.setattr("ClusterShell.Defaults.config_paths", lambda name: places)
+    monkeypatch.setattr(hosts, "_refuse_foreign", lambda folder: None)
+    monkeypatch.setattr("sys.prefix", str(tmp_path / "venv"))
+    assert parse_hosts("@all") == ("n1",)

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -35,12 +36,18 @@ _LONGEST_ANSWER = 4 << 20
 
 
 def _resolver() -> GroupResolver:
+    """Return the site's groups. A virtual environment has ClusterShell's example, whose ``@all``
+    would replace the site's.
+    """
     from ClusterShell.Defaults import config_paths
-    from ClusterShell.NodeSet import std_group_resolver
+    from ClusterShell.NodeUtils import GroupResolverConfig
 
-    for place in map(Path, config_paths("groups.conf")):
+    places = list(map(Path, config_paths("groups.conf")))
+    if sys.prefix != sys.base_prefix:
+        places = [place for place in places if not place.is_relative_to(sys.prefix)]
+    for place in places:
         _refuse_foreign(place.parent)
-    return std_group_resolver()
+    return GroupResolverConfig(list(map(str, places)))
 
 
 def _refuse_foreign(folder: Path) -> None:
@@ -72,12 +79,14 @@ def _known(resolver: GroupResolver, source: str | None) -> str:
 
 
 def _asked(ask: Callable[..., Any], *arguments: str | None) -> list[str]:
-    """Return the answer of the resolver; empty for a group or query that it does not support."""
-    from ClusterShell.NodeUtils import GroupSourceError
+    """Return the answer of the resolver; empty for a source, group or query that it does not
+    support.
+    """
+    from ClusterShell.NodeUtils import GroupResolverSourceError, GroupSourceError
 
     try:
         return [str(part) for part in ask(*arguments)]
-    except GroupSourceError:
+    except (GroupResolverSourceError, GroupSourceError):
         return []
 
 

@@ -148,6 +148,8 @@ BAD: list[tuple[Kind, str, str, str | None]] = [
         "sysctl-not-a-setting",
         "net.core.rmem_max = 16777216",
     ),
+    ("sysctl", "kernel.foo 1", "sysctl-not-a-setting", None),
+    ("sysctl", "rmem_max", "sysctl-not-a-setting", None),
     ("sysctl", "net.core.rmem_max=1\nnet.core.rmem_max=2", "sysctl-twice", None),
     (
         "sysctl",

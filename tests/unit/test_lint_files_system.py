@@ -160,6 +160,7 @@ BAD: list[tuple[Kind, str, str, str | None]] = [
     ("ifcfg", "NETWORK=10.10.40.0\nNETMASK=255.0.0.0", "interface-mask-merges", None),
     ("ifcfg", "ONBOT=yes", "ifcfg-name", "ONBOOT=yes"),
     ("ifcfg", "IPADDR = 10.0.0.1", "ifcfg-spaces", "IPADDR=10.0.0.1"),
+    ("ifcfg", "ONBOOT yes", "ifcfg-spaces", "ONBOOT=yes"),
     ("ifcfg", "BOOTPROTO=statc", "ifcfg-value", "BOOTPROTO=static"),
     (
         "keyfile",

@@ -155,7 +155,10 @@ def ifcfg(recipe: Recipe) -> Iterator[Broken]:
 
 def _one_line(line: WrittenLine, values: dict[str, Part]) -> Iterator[Broken]:
     found = ASSIGNMENT.match(line.text.split(" #", 1)[0])
-    if not found or line.is_comment:
+    if line.is_comment:
+        return
+    if not found:
+        yield from _without_sign(line)
         return
     lead, name, before, after, value = parts(line, found)
     if before.text or after.text:
@@ -172,6 +175,13 @@ def _one_line(line: WrittenLine, values: dict[str, Part]) -> Iterator[Broken]:
     if meant and abs(len(meant) - len(stem)) < 3:
         seen = f"{name.text}; nearest is {meant}"
         yield name.broken("ifcfg-name", seen, meant + name.text[len(stem) :])
+
+
+def _without_sign(line: WrittenLine) -> Iterator[Broken]:
+    """Judge ``ONBOOT yes``, which the shell takes for a command."""
+    found = re.match(r"\s*(\w{2,40})\s+(\S{1,200})\s*$", line.text)
+    if found and {found[1], found[1].rstrip("0123456789")} & listed("ifcfg"):
+        yield at("ifcfg-spaces", line, 0, line.text.strip(), f"{found[1]}={found[2]}")
 
 
 def _form(stem: str, value: Part) -> Iterator[Broken]:

@@ -45,7 +45,7 @@ def sysctl(fragment: Fragment) -> Iterator[Broken]:
             continue
         setting = setting_of(line)
         if setting is None:
-            yield from _no_setting(line)
+            yield from _no_setting(fragment, line)
             continue
         yield from judge_setting(setting)
         first = settings.get(setting.name)
@@ -70,8 +70,8 @@ def setting_of(line: WrittenLine) -> SysctlSetting | None:
     return SysctlSetting(name, key, value)
 
 
-def _no_setting(line: WrittenLine) -> Iterator[Broken]:
-    """Judge a command, or a name without ``=``."""
+def _no_setting(fragment: Fragment, line: WrittenLine) -> Iterator[Broken]:
+    """Judge a command, or a name without ``=``; ``-NAME`` excludes a name from a pattern."""
     command = COMMAND.match(line.text)
     pair = re.match(r"\s*((?:net|vm)\.[\w.]+)(?:\s*:\s*|\s+)([\w ]{1,60})$", line.text)
     if command:
@@ -79,6 +79,8 @@ def _no_setting(line: WrittenLine) -> Iterator[Broken]:
     elif pair:
         fix = f"{pair[1]} = {pair[2].strip()}"
         yield at("sysctl-not-a-setting", line, 0, line.text.strip(), fix)
+    elif not (fragment.quoted or fragment.expanded or line.text.lstrip().startswith("-")):
+        yield at("sysctl-not-a-setting", line, 0, line.text.strip())
 
 
 def _command(line: WrittenLine, command: re.Match[str]) -> Broken:

@@ -81,6 +81,18 @@ def test_files_of_the_kernel(namespace: Namespace) -> None:
     assert {name: namespace.text(name) for name in FILES} == before
 
 
+def test_milliseconds_come_back_with_their_seconds(namespace: Namespace) -> None:
+    seconds = "proc/sys/net/ipv4/neigh/v0/base_reachable_time"
+    milliseconds = f"{seconds}_ms"
+    namespace.said("sh", "-c", f"echo 1500 > /{milliseconds}")
+    applied = namespace.run(
+        "apply", text=request(change(f"/{seconds}", 7, coupled=(f"/{milliseconds}",)))
+    )
+    assert (applied.status, namespace.text(milliseconds)) == (0, "7000\n")
+    assert namespace.run("revert").status == 0
+    assert namespace.text(milliseconds) == "1500\n"
+
+
 @pytest.mark.parametrize(
     ("name", "value", "reason"),
     [

@@ -195,6 +195,18 @@ def test_a_value_of_ones_own_is_set_though_the_setting_is_good():
     assert not planned(facts({"/proc/sys/vm/swappiness": "7"}), "swappiness=7").changes
 
 
+def test_a_value_in_seconds_brings_its_milliseconds():
+    """gc_min_interval reads 0 for 500 ms: 0 written back would be 0 ms."""
+    path = "/proc/sys/net/ipv6/route/gc_min_interval"
+    files = facts({path: "0", f"{path}_ms": "500"})
+    assert planned(files, "net.ipv6.route.gc_min_interval=1").changes[0].change.coupled == (
+        f"{path}_ms",
+    )
+    assert planned(files, "net.ipv6.route.gc_min_interval_ms=9").changes[0].change.coupled == (
+        path,
+    )
+
+
 def test_a_sysctl_by_its_name_brings_its_coupled_file():
     vm = "/proc/sys/vm/dirty_"
     plan = planned(facts({f"{vm}bytes": "0", f"{vm}ratio": "20"}), "vm.dirty_bytes=1000000")
@@ -246,7 +258,13 @@ def test_bad_names_are_one_sentence(texts, said):
 
 @pytest.mark.parametrize(
     "asked",
-    ["net.ipv4.ip_forward=1", "net.ipv6.conf.eth1.disable_ipv6=1", "/sys/class/net/eth9/mtu=1000"],
+    [
+        "net.ipv4.ip_forward=1",
+        "net.ipv6.conf.all.ignore_routes_with_linkdown=1",
+        "net.ipv6.conf.eth1.disable_ipv6=1",
+        "net.ipv6.conf.eth1.forwarding=1",
+        "/sys/class/net/eth9/mtu=1000",
+    ],
 )
 def test_what_cannot_be_taken_back_whole_is_not_planned(asked):
     with pytest.raises(BadInput, match=r"cannot (all )?be restored\. Change it by hand"):

@@ -36,8 +36,10 @@ constexpr std::string_view kNever[] = {
 };
 // Last components of files in /sys that take a device or its driver away.
 constexpr std::string_view kNeverNamed[] = {
-    "bind",      "delete", "driver_override", "drivers_probe", "new_id", "online", "remove",
-    "remove_id", "rescan", "reset",           "rom",           "uevent", "unbind"};
+    "bind",          "bonding_masters", "carrier", "delete", "driver_override",
+    "drivers_probe", "flags",           "new_id",  "online", "proto_down",
+    "remove",        "remove_id",       "rescan",  "reset",  "rom",
+    "slaves",        "sriov_numvfs",    "uevent",  "unbind"};
 
 constexpr std::string_view kDropInFolders[] = {"/etc/sysctl.d/",       "/etc/modprobe.d/",
                                                "/etc/tmpfiles.d/",     "/etc/udev/rules.d/",
@@ -64,8 +66,13 @@ constexpr std::string_view kTcVerbs[] = {"add", "change", "replace"};
 
 // A write changes the value of every interface (devinet_sysctl_forward, addrconf_sysctl_forward).
 constexpr std::string_view kOfAllInterfaces[] = {
-    "/proc/sys/net/ipv4/ip_forward", "/proc/sys/net/ipv4/conf/all/forwarding",
-    "/proc/sys/net/ipv6/conf/all/forwarding", "/proc/sys/net/ipv6/conf/all/disable_ipv6"};
+    "/proc/sys/net/ipv4/ip_forward",
+    "/proc/sys/net/ipv4/conf/all/forwarding",
+    "/proc/sys/net/ipv6/conf/all/forwarding",
+    "/proc/sys/net/ipv6/conf/all/disable_ipv6",
+    "/proc/sys/net/ipv6/conf/all/addr_gen_mode",
+    "/proc/sys/net/ipv6/conf/all/force_forwarding",
+    "/proc/sys/net/ipv6/conf/all/ignore_routes_with_linkdown"};
 constexpr std::string_view kIpv6 = "/proc/sys/net/ipv6/conf/";
 constexpr unsigned long kLeastMtu =
     1280;  // RFC 8200, section 5: the kernel stops IPv6 on the interface below
@@ -208,8 +215,11 @@ std::string lossy_value(std::string_view path, std::string_view value) {
                        "changes every interface, and their own values cannot all be restored");
   }
   const std::string_view name = path.substr(path.rfind('/') + 1);
-  if (path.starts_with(kIpv6) && name == "disable_ipv6" && value != "0") {
-    return not_allowed(path, "removes IPv6 addresses and routes, which cannot be restored");
+  if (path.starts_with(kIpv6) && !path.substr(kIpv6.size()).starts_with("default/")) {
+    if (name == "addr_gen_mode") return not_allowed(path, "adds IPv6 addresses, which would stay");
+    if ((name == "disable_ipv6" || name == "forwarding") && value != "0") {
+      return not_allowed(path, "removes IPv6 addresses or routes, which cannot be restored");
+    }
   }
   return name == "mtu" ? low_mtu(path, value) : "";
 }

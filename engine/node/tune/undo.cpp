@@ -22,6 +22,7 @@ struct Item {
   std::optional<std::string> seen;
   std::string reason;
   bool written = false;
+  bool ours = false;     // nobody else had changed it when this call began to write
   bool unbegun = false;  // the journal does not show that it was written
 };
 
@@ -99,7 +100,7 @@ class Undoing {
 
   bool is_ours(const Item& item) const {
     const auto left = story_.ours.find(item.target);
-    return force_ || item.written || story_.in_hand.contains(item.target) ||
+    return force_ || item.ours || item.written || story_.in_hand.contains(item.target) ||
            (left != story_.ours.end() && left->second.contains(*item.seen));
   }
 
@@ -126,9 +127,11 @@ class Undoing {
                        [](const Item& item) { return item.state == State::differs; });
   }
 
+  // What nobody else has changed until now, only the writes that follow change.
   void announce() {
     std::string lines;
-    for (const Item& item : items_) {
+    for (Item& item : items_) {
+      item.ours = item.state != State::foreign;
       if (item.state == State::differs) lines += line::undo(item.target);
     }
     journal_.note(lines);

@@ -148,7 +148,13 @@ _OF_ALL = (
     "/proc/sys/net/ipv4/conf/all/forwarding",
     "/proc/sys/net/ipv6/conf/all/forwarding",
     "/proc/sys/net/ipv6/conf/all/disable_ipv6",
+    "/proc/sys/net/ipv6/conf/all/addr_gen_mode",
+    "/proc/sys/net/ipv6/conf/all/force_forwarding",
+    "/proc/sys/net/ipv6/conf/all/ignore_routes_with_linkdown",
 )
+_IPV6 = "/proc/sys/net/ipv6/conf/"
+# A name in whole seconds or ticks, and with _ms the same value in milliseconds.
+_COARSE = ("gc_min_interval", "base_reachable_time", "retrans_time")
 _LEAST_MTU = 1280
 
 
@@ -159,8 +165,11 @@ def lossy(path: str, value: str) -> str:
     if path in _OF_ALL:
         return "it changes every interface, and their own values cannot all be restored"
     name = path.rpartition("/")[2]
-    if path.startswith("/proc/sys/net/ipv6/conf/") and name == "disable_ipv6" and value != "0":
-        return "it removes IPv6 addresses and routes, which cannot be restored"
+    if path.startswith(_IPV6) and not path.startswith(f"{_IPV6}default/"):
+        if name == "addr_gen_mode":
+            return "it adds IPv6 addresses, which would stay"
+        if name in ("disable_ipv6", "forwarding") and value != "0":
+            return "it removes IPv6 addresses or routes, which cannot be restored"
     if name == "mtu" and value.isdecimal() and int(value) < _LEAST_MTU:
         return "below 1280 the kernel removes IPv6 addresses and routes, which cannot be restored"
     return ""
@@ -171,4 +180,7 @@ def coupled_with(path: str) -> tuple[str, ...]:
     for group in _GROUPS:
         if path in group:
             return tuple(other for other in group if other != path)
+    coarse = path.removesuffix("_ms")
+    if path.startswith("/proc/sys/net/") and coarse.rpartition("/")[2] in _COARSE:
+        return (f"{coarse}_ms" if path == coarse else coarse,)
     return ()

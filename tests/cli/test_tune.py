@@ -109,7 +109,10 @@ def test_the_file_that_overrules_at_the_next_boot_is_named(root: Path) -> None:
     (root / SWAPPINESS).write_text("60\n")  # as after the boot
     done = wireproof("tune", "verify", *places(root))
     assert done.returncode == 1
-    assert "reads 60" in done.stdout
+    assert "1 of 3 confirmed changes not in force on" in done.stdout
+    assert "not in force: 60 -> 10, reads 60" in done.stdout
+    done = wireproof("tune", "status", *places(root))
+    assert "not in force: 60 -> 10, reads 60" in done.stdout
     assert wireproof("tune", "revert", "--force", *places(root)).returncode == 0
 
 

@@ -96,6 +96,11 @@ class ChangeAnswer(msgspec.Struct, frozen=True, kw_only=True, tag="change", tag_
     seen: str = ""
     reason: str = ""
 
+    @property
+    def in_force(self) -> bool:
+        """True if the new value or the written file is there."""
+        return self.state in ("applied", "already", "rewritten", "kept")
+
 
 class SetAnswer(msgspec.Struct, frozen=True, kw_only=True, tag="set", tag_field="frame"):
     """One change set of one host. ``deadline_s``: seconds until it reverts by itself, null if it

@@ -181,8 +181,9 @@ def tuned_document(tuned: Tuned) -> Document:
         for group in groups
         for item in _tuned(group[0], fold(one.host for one in group), tuned)
     ]
-    outcomes = _alike(tuned.hosts, _outcome)
-    words = [f"{_outcome(group[0])} on {fold(one.host for one in group)}" for group in outcomes]
+    outcome = _verified if tuned.action == "verify" else _outcome
+    outcomes = _alike(tuned.hosts, outcome)
+    words = [f"{outcome(group[0])} on {fold(one.host for one in group)}" for group in outcomes]
     answer = f"tune {tuned.action}: {'; '.join(words) or 'nothing was to be changed'}"
     return Document("Changes of settings", answer, (Findings(tuple(items)),) if items else ())
 
@@ -194,6 +195,14 @@ def _outcome(one: HostTuned) -> str:
     return f"the change set {_STATES[one.sets[0].state]}" if one.sets else "no change set"
 
 
+def _verified(one: HostTuned) -> str:
+    """Return how much of what was confirmed is still in force."""
+    lost = sum(not change.in_force for change in one.changes)
+    if one.problem or not lost:
+        return _outcome(one)
+    return f"{lost} of {counted(len(one.changes), 'confirmed change')} not in force"
+
+
 def _tuned(one: HostTuned, names: str, tuned: Tuned) -> Iterator[Item]:
     known = {each.id for each in one.sets}
     rest = tuple(_answer(each) for each in one.changes if each.of not in known)
@@ -203,7 +212,10 @@ def _tuned(one: HostTuned, names: str, tuned: Tuned) -> Iterator[Item]:
         yield Item("", f"{names}: no change set", details=rest)
     for each in one.sets:
         details = () if _is_over(each, tuned) else tuple(_changes(each, one, tuned))
-        yield Item(_TONES.get(each.state, ""), _set(each, names), details=details)
+        lost = tuned.action == "verify" and not all(
+            change.in_force for change in one.changes if change.of == each.id
+        )
+        yield Item("fail" if lost else _TONES.get(each.state, ""), _set(each, names), details=details)
     if rest and one.sets and not one.problem:
         yield Item("", f"{names}: of no set", details=rest)
 
@@ -216,7 +228,8 @@ def _is_over(each: SetAnswer, tuned: Tuned) -> bool:
 def _changes(each: SetAnswer, one: HostTuned, tuned: Tuned) -> _Details:
     """Yield the changes of the set, and how to apply the others if a change failed."""
     mine = [answer for answer in one.changes if answer.of == each.id]
-    yield from map(_answer, mine)
+    kept = each.state == "confirmed" and tuned.action != "revert"
+    yield from (_answer(answer, kept and answer.state == "reverted") for answer in mine)
     failed = {it.id.split("/")[0] for it in mine if it.state in _FAILED and it.id[0] != "/"}
     if failed and tuned.action == "apply":
         options = " ".join(f"--skip {name}" for name in sorted(failed))
@@ -242,13 +255,14 @@ def _deadline(one: SetAnswer) -> str:
     return f": it reverts by itself in {max(0.0, one.deadline_s):.0f} s{keeps}"
 
 
-def _answer(one: ChangeAnswer) -> tuple[str, str]:
+def _answer(one: ChangeAnswer, lost: bool = False) -> tuple[str, str]:
+    """``lost``: the old value is back, although nobody reverted the set."""
     if one.id.startswith("/etc/"):
         return one.id, _drop_in(one)
     values = f" {_brief(one.old)} -> {_brief(one.wanted)}" if one.wanted else ""
     seen = f", reads {_brief(one.seen)}" if one.seen and one.seen.strip() != one.wanted else ""
     reason = f": {one.reason}" if one.reason else ""
-    return one.id, f"{one.state}{values}{seen}{reason}"
+    return one.id, f"{'not in force:' if lost else one.state}{values}{seen}{reason}"
 
 
 def _drop_in(one: ChangeAnswer) -> str:

@@ -228,9 +228,6 @@ def status(target: Target, name: str = "", place: JournalPlace | None = None) ->
 # and which file overrules them.
 
 
-_STANDS = ("applied", "already", "rewritten", "kept")
-
-
 def verify(target: Target, name: str = "", place: JournalPlace | None = None) -> Tuned:
     """Return the confirmed sets on each host, with what overrules them, and the sets that wait for
     their confirmation; nothing is changed.
@@ -252,7 +249,7 @@ def _kept(host: HostTuned) -> HostTuned:
 
 
 def _verified(host: HostTuned) -> HostTuned:
-    stands = all(change.state in _STANDS for change in host.changes)
+    stands = all(change.in_force for change in host.changes)
     return host if stands or host.status else msgspec.structs.replace(host, status=1)
 
 

@@ -25,6 +25,7 @@ from wireproof.model.run import StoredResult
 from wireproof.report.document import Table
 from wireproof.report.documents.history import (
     age_document,
+    drift_lines,
     entries_document,
     regression_lines,
     trend_document,
@@ -44,6 +45,7 @@ from wireproof.workflow.history.look import (
     prunable,
     prune,
     regressions,
+    since_good,
     trends,
 )
 from wireproof.workflow.reporter import LoggingReporter
@@ -122,6 +124,20 @@ def test_the_newest_result_is_held_against_the_good_ones() -> None:
     assert regressions([*bad, entry(12, 0.5e10)]) == []
     assert "not compared with earlier results" in regression_lines("r", [])[0]
     assert regressions([]) == []
+
+
+def test_what_changed_since_the_last_good_result_is_named() -> None:
+    """A change point needs two results after it; the newest one alone may be worse."""
+    slow = entry(12, 0.9e10, verdict="fail", conditions={"driver": "5.0", "MTU": "1500"})
+    assert since_good([*noisy(12), slow]) == ("r00011", ["MTU: 4096 -> 1500"])
+    assert drift_lines(*since_good([*noisy(12), slow])) == [
+        "changed since r00011, the last good result before: MTU: 4096 -> 1500"
+    ]
+    assert since_good(noisy(12)) == ("r00010", [])
+    assert drift_lines("r", []) == []
+    assert since_good([slow]) == since_good([]) == ("", [])
+    (line,) = drift_lines("r", [f"setting {at}: 0 -> 1" for at in range(9)])
+    assert line.endswith("setting 5: 0 -> 1; 3 more")
 
 
 def test_other_conditions_are_another_fingerprint() -> None:

@@ -25,7 +25,7 @@ from wireproof.store.history import add_entry, entries, take_turns
 from wireproof.workflow.conditions import conditions
 from wireproof.workflow.history.look import (
     ages,
-    good_results,
+    good_before,
     least_proven,
     regressions,
     standing,
@@ -201,7 +201,7 @@ def test_what_was_held_against_nothing_is_undecided(count: int) -> None:
     worse = regressions(known)
     assert worse == []
     assert standing(known, trends(known), worse) == "inconclusive"
-    lines = regression_lines(known[-1].id, worse, good_results(known))
+    lines = regression_lines(known[-1].id, worse, len(good_before(known)))
     assert "3 passing ones of these hosts are needed, there " in (lines[0])
     shown = document_text(trend_document(trends(known), lines, "inconclusive"))
     assert "4 results or more" in shown
@@ -219,7 +219,7 @@ def test_the_first_line_tells_what_has_been_worse_for_a_while() -> None:
     ]
     found, worse = trends(known), regressions(known)
     assert standing(known, found, worse) == "pass"
-    lines = regression_lines(known[-1].id, worse, good_results(known))
+    lines = regression_lines(known[-1].id, worse, len(good_before(known)))
     title = trend_document(found, lines, "pass").answer
     assert f"% worse since {known[3].id}" in title
     assert "since" not in trend_document(trends(of_rates([1e9] * 7)), lines, "pass").answer

@@ -87,12 +87,13 @@ def trend(root: Path, hosts: str, name: str, size: str) -> int:
     good results. False alarms: about 1 in 100 series without a change.
     """
     from wireproof.cli.console import status_of
-    from wireproof.report.documents.history import regression_lines, trend_document
+    from wireproof.report.documents.history import drift_lines, regression_lines, trend_document
     from wireproof.settings.sizes import parse_sizes
     from wireproof.workflow.history.look import (
-        good_results,
+        good_before,
         newest_of,
         regressions,
+        since_good,
         standing,
         trends,
     )
@@ -101,10 +102,13 @@ def trend(root: Path, hosts: str, name: str, size: str) -> int:
     found = trends(entries, name, parse_sizes(size)[0] if size else None)
     worse = regressions(entries)
     newest = newest_of(entries)
-    lines = regression_lines(newest.id if newest else "no result", worse, good_results(entries))
+    lines = regression_lines(newest.id if newest else "no result", worse, len(good_before(entries)))
+    good, changed = since_good(entries)
+    lines += drift_lines(good, changed)
     verdict = standing(entries, found, worse)
     document = partial(trend_document, found, lines, verdict)
-    print_document(listed("HistoryTrend", trends=found, regressions=worse), document)
+    shown = listed("HistoryTrend", trends=found, regressions=worse, changed=changed)
+    print_document(shown, document)
     return status_of(verdict)
 
 

@@ -41,10 +41,13 @@ class HistoryResults(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class HistoryTrend(msgspec.Struct, frozen=True, kw_only=True):
-    """Each number over time, and the newest result compared with the good results before it."""
+    """Each number over time, and the newest result compared with the good results before it.
+    ``changed``: the conditions that differ from those of the last good result.
+    """
 
     trends: list[Trend]
     regressions: list[Regression]
+    changed: list[str] = msgspec.field(default_factory=list)
 
     @property
     def verdict(self) -> Verdict | None:

@@ -209,6 +209,16 @@ def regression_lines(newest: str, found: Sequence[Regression], good: int = 0) ->
     ]
 
 
+def drift_lines(good: str, changed: Sequence[str]) -> list[str]:
+    """Return what has changed since the last good result ``good``."""
+    if not changed:
+        return []
+    more = len(changed) - _MOST_CHANGED
+    shown = [clean(text, 200) for text in changed[:_MOST_CHANGED]]
+    shown += [f"{more} more"] if more > 0 else []
+    return [f"changed since {good}, the last good result before: {'; '.join(shown)}"]
+
+
 def age_document(found: Sequence[NodeAge]) -> Document:
     """Return when each node last passed, longest ago first; by NIC and link if some are named."""
     by_link = any(node.nic or node.link for node in found)

@@ -32,20 +32,15 @@ from wireproof.store.history import INDEX, LOG, RESULTS, entries, last_turn, rem
 from wireproof.store.result import read_result
 from wireproof.verdict.comparison import PRACTICAL
 
-_GOOD = 5
-"""Number of good results of each fingerprint that are never pruned."""
+_GOOD = 5  # good results of each fingerprint that are never pruned
 _LAST = 20
-_SKEW_S = 300.0
-"""Clocks of a cluster differ by less than this."""
+_SKEW_S = 300.0  # between the clocks of a cluster
 _ALPHA = 0.01
-_FLOOR = 0.005
-"""Results vary by at least half a per cent, even if a few agree by chance."""
-_NEAR = 2
-"""Number of results around a change that are searched for changed conditions."""
+_FLOOR = 0.005  # results vary by at least half a per cent, even if a few agree by chance
+_NEAR = 2  # results around a change that are searched for changed conditions
 
 
-_Over = tuple[str, str, str]
-"""Node, NICs, link."""
+_Over = tuple[str, str, str]  # node, NICs, link
 
 
 def found(root: Path, hosts: str = "") -> list[Entry]:
@@ -170,13 +165,17 @@ def _changed(series: Sequence[Entry], at: int, within: tuple[int, int]) -> list[
     here, near = [], []
     first, last = max(within[0], at - 1 - _NEAR), min(within[1] - 1, at + _NEAR)
     for before, after in pairwise(series[first : last + 1]):
-        for name in before.conditions.keys() & after.conditions.keys():
-            one, other = before.conditions[name], after.conditions[name]
-            if one != other and after is series[at]:
-                here.append(f"{name}: {one} -> {other}")
-            elif one != other:
-                near.append(f"{name}: {one} -> {other} (since {after.id})")
-    return sorted(here) + sorted(near)
+        if after is series[at]:
+            here += _differing(before, after)
+        else:
+            near += [f"{text} (since {after.id})" for text in _differing(before, after)]
+    return here + sorted(near)
+
+
+def _differing(before: Entry, after: Entry) -> list[str]:
+    one, other = before.conditions, after.conditions
+    names = sorted(name for name in one.keys() & other.keys() if one[name] != other[name])
+    return [f"{name}: {one[name]} -> {other[name]}" for name in names]
 
 
 def newest_of(known: Sequence[Entry]) -> Entry | None:
@@ -198,7 +197,7 @@ def regressions(known: Sequence[Entry]) -> list[Regression]:
     newest = newest_of(known)
     if newest is None:
         return []
-    before = _series(_good_before(known, newest))
+    before = _series(good_before(known))
     rows = []
     for number in newest.numbers:
         key = (newest.fingerprint, number.name, number.message_bytes, number.window)
@@ -229,19 +228,20 @@ def standing(
     return "fail" if fallen else "inconclusive"
 
 
-def good_results(known: Sequence[Entry]) -> int:
-    """Return the number of good results that the newest can be compared with."""
+def since_good(known: Sequence[Entry]) -> tuple[str, list[str]]:
+    """Return the last good result before the newest, and the conditions that differ since."""
+    newest, good = newest_of(known), good_before(known)
+    return (good[-1].id, _differing(good[-1], newest)) if newest and good else ("", [])
+
+
+def good_before(known: Sequence[Entry]) -> list[Entry]:
+    """Return the last good results that the newest can be compared with, oldest first."""
     newest = newest_of(known)
-    return len(_good_before(known, newest)) if newest is not None else 0
-
-
-def _good_before(known: Sequence[Entry], newest: Entry) -> list[Entry]:
     return [
         entry
-        for entry in known[: known.index(newest)]
-        if entry.fingerprint == newest.fingerprint
-        and entry.verdict == "pass"
-        and entry.imported is None
+        for entry in (known[: known.index(newest)] if newest else ())
+        if newest and entry.fingerprint == newest.fingerprint
+        if entry.verdict == "pass" and entry.imported is None
     ][-_LAST:]
 
 

@@ -215,7 +215,9 @@ def _tuned(one: HostTuned, names: str, tuned: Tuned) -> Iterator[Item]:
         lost = tuned.action == "verify" and not all(
             change.in_force for change in one.changes if change.of == each.id
         )
-        yield Item("fail" if lost else _TONES.get(each.state, ""), _set(each, names), details=details)
+        yield Item(
+            "fail" if lost else _TONES.get(each.state, ""), _set(each, names), details=details
+        )
     if rest and one.sets and not one.problem:
         yield Item("", f"{names}: of no set", details=rest)
 

@@ -45,7 +45,7 @@ JUDGED: tuple[tuple[str, int, float | None, float | None], ...] = (
     ("icelake-e810", 10_000, 30.0, 1_000.0),
     ("eight-gpus", 1_000, None, None),
     (RICH, 1_000, 3.0, 600.0),
-    (RICH, 10_000, 30.0, 600.0),
+    (RICH, 10_000, 30.0, 450.0),
 )
 """Machine, hosts, seconds, megabytes."""
 _OWN_SHARE = 0.3

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from pathlib import Path
 
 import msgspec
@@ -17,6 +18,8 @@ from wireproof.audit.machine import machine_of
 from wireproof.instrument.plan_text import collect
 from wireproof.launch.engines import find_engine
 from wireproof.model.record import FactFrame
+from wireproof.model.setting import AuditResult, AuditResults
+from wireproof.report.json.envelope import json_text
 from wireproof.store.snapshot import read_snapshot, write_snapshot
 from wireproof.workflow.audit import catalogue
 
@@ -40,6 +43,26 @@ def test_answers_do_not_depend_on_the_other_hosts(own: float, tmp_path: Path) ->
     together = judge_machines(machines, known, "throughput")
     alone = [one for machine in machines for one in judge_machine(machine, known, "throughput")]
     assert together == alone
+
+
+def test_like_hosts_share_their_results() -> None:
+    """What is asked of them is as of a list of all."""
+    first = [AuditResult(id=name, host="n1", status="pass") for name in ("mtu", "smt", "load")]
+    high = AuditResult(id="load", host="n3", status="fail")
+    shared, lost = AuditResults(first), AuditResult(id="host", host="n4", status="unknown")
+    shared.add("n2", first, {})
+    shared.add("n3", first, {2: high})
+    shared.extend([lost])
+    alike = [msgspec.structs.replace(one, host=host) for host in ("n2", "n3") for one in first]
+    whole = [*first, *alike[:-1], high, lost]
+    assert (list(shared), len(shared), shared[-2]) == (whole, len(whole), high)
+    assert list(shared.distinct()) == [*first, high, lost]
+    assert shared.statuses() == Counter(one.status for one in whole)
+    for name in ("mtu", "load"):
+        assert list(shared.where(lambda one, of=name: one.id == of)) == [
+            one for one in whole if one.id == name
+        ]
+    assert json_text(shared) == json_text(whole)
 
 
 def test_a_snapshot_of_like_hosts_gives_each_its_facts(tmp_path: Path) -> None:

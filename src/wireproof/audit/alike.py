@@ -17,7 +17,7 @@ from wireproof.audit.remedy import by_hand_of, tuned_to
 from wireproof.audit.values import typed
 from wireproof.model.quantity import counted, first_few
 from wireproof.model.record import FactFrame
-from wireproof.model.setting import AuditResult, Setting, Status
+from wireproof.model.setting import AuditResult, AuditResults, Setting, Status
 
 _Group = tuple[str, str, str]
 """Kind of host, setting and instance: values are compared within such a group."""
@@ -77,9 +77,10 @@ def _grouped(
     with its group.
     """
     alike = {name for name, entry in catalogue.entries.items() if entry.setting.alike}
-    for result in results:
-        if result.id in alike and result.status in ("pass", "fail"):
-            yield result, (kinds[result.host].of, result.id, result.instance)
+    for result in AuditResults.of(results).where(
+        lambda one: one.id in alike and one.status in ("pass", "fail")
+    ):
+        yield result, (kinds[result.host].of, result.id, result.instance)
 
 
 def _with_names(

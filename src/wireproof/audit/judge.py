@@ -10,8 +10,6 @@ import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 
-import msgspec
-
 from wireproof.audit.catalogue import Catalogue, ParsedSetting
 from wireproof.audit.depends import LikeHosts, Slot
 from wireproof.audit.expression import UNKNOWN, Expression, Lookup, Unknown, Value
@@ -19,7 +17,7 @@ from wireproof.audit.facts import UNKEPT
 from wireproof.audit.machine import ADAPTERS, WHOLE, Instance, Machine
 from wireproof.audit.reading import SettingReading, alike, reading_of, shown
 from wireproof.audit.remedy import fix_text, remedy_of, tuned_by
-from wireproof.model.setting import AuditResult, Profile, Setting, Status
+from wireproof.model.setting import AuditResult, AuditResults, Profile, Setting, Status
 
 _FIXED = "[fixed]"
 """How ethtool marks features that the driver does not let anyone change."""
@@ -29,21 +27,21 @@ def judge_machine(
     machine: Machine, catalogue: Catalogue, profile: Profile, only: Iterable[str] = ()
 ) -> list[AuditResult]:
     """Return a result for each entry and instance, in the order of the catalogue."""
-    return judge_machines([machine], catalogue, profile, only)
+    return list(judge_machines([machine], catalogue, profile, only))
 
 
 def judge_machines(
     machines: Iterable[Machine], catalogue: Catalogue, profile: Profile, only: Iterable[str] = ()
-) -> list[AuditResult]:
+) -> AuditResults:
     """Judge several machines. Most hosts of a cluster are alike: for a host similar to an earlier
     one, only results that depend on the differences are judged again.
     """
     wanted = set(only)
     entries = [entry for name, entry in catalogue.entries.items() if not wanted or name in wanted]
     before = LikeHosts(catalogue)
-    results: list[AuditResult] = []
+    results = AuditResults()
     for machine in machines:
-        results += _Judge(machine, catalogue, profile).beside(before, entries)
+        _Judge(machine, catalogue, profile).beside(before, entries, results)
     return results
 
 
@@ -51,25 +49,27 @@ class _Judge:
     def __init__(self, machine: Machine, catalogue: Catalogue, profile: Profile) -> None:
         self.machine, self.catalogue, self.profile = machine, catalogue, profile
 
-    def beside(self, before: LikeHosts, entries: Sequence[ParsedSetting]) -> list[AuditResult]:
-        """Return all results, reusing those of a similar host that do not depend on a
+    def beside(
+        self, before: LikeHosts, entries: Sequence[ParsedSetting], found: AuditResults
+    ) -> None:
+        """Add all results to ``found``, sharing those of a similar host that do not depend on a
         difference.
         """
         similar = before.of(self.machine)
         if similar is None:
             slots, results = zip(*self.all(entries), strict=True) if entries else ((), ())
             before.add(self.machine, slots, results)
-            return list(results)
+            found.extend(results)
+            return
         model, again = similar
-        host = self.machine.facts.host
         mine = {one.label: one for one in (*self.machine.nics, *self.machine.rdma)}
-        like = [msgspec.structs.replace(one, host=host) for one in model.results]
-        for number in again:
+        other: dict[int, AuditResult] = {}
+        for number in sorted(again):
             entry, instance = model.slots[number]
             if instance is not None:
                 by_name = entry.setting.scope in ("nic", "rdma")
-                like[number] = self._result(entry, mine[instance.label] if by_name else instance)
-        return like
+                other[number] = self._result(entry, mine[instance.label] if by_name else instance)
+        found.add(self.machine.facts.host, model.results, other)
 
     def all(self, entries: Iterable[ParsedSetting]) -> Iterator[tuple[Slot, AuditResult]]:
         """Yield each result with its slot."""

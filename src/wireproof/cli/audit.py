@@ -88,9 +88,11 @@ def _say_where(found: Audit, options: dict[str, Any]) -> None:
     them.
     """
     from wireproof.cli.tune_plan import same_hosts
+    from wireproof.model.setting import AuditResults
 
     hosts = same_hosts(options)
-    if hosts and any("`wireproof tune apply" in result.fix for result in found.results):
+    results = AuditResults.of(found.results).distinct()
+    if hosts and any("`wireproof tune apply" in result.fix for result in results):
         say(f"`wireproof tune apply` changes this machine unless it has {shlex.join(hosts)} too.")
 
 

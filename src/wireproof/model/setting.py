@@ -4,7 +4,9 @@ One setting is one entry of the catalogue: `audit` judges a machine by it, `tune
 and `locate` refer to it, and `explain` prints it.
 """
 
-from typing import Literal
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Literal
 
 import msgspec
 
@@ -248,6 +250,84 @@ class AuditResult(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     usual: str = ""
 
 
+class AuditResults(Sequence[AuditResult]):
+    """The results of many hosts, stored once for hosts that are alike: those of ten thousand hosts
+    would take half a gigabyte. The result of each host is made when it is read.
+    """
+
+    def __init__(self, results: Iterable[AuditResult] = ()) -> None:
+        self._parts: list[_Part] = []
+        self.extend(results)
+
+    @classmethod
+    def of(cls, results: Iterable[AuditResult]) -> "AuditResults":
+        """Return ``results``, in this form."""
+        return results if isinstance(results, cls) else cls(results)
+
+    def extend(self, results: Iterable[AuditResult]) -> None:
+        self._parts.append((None, tuple(results), {}))
+
+    def add(self, host: str, like: Sequence[AuditResult], other: Mapping[int, AuditResult]) -> None:
+        """Add the results of ``host``: they are ``like``, results that were added before, except
+        ``other``, by place and in order.
+        """
+        self._parts.append((host, like, other))
+
+    def where(self, test: Callable[[AuditResult], bool]) -> Iterator[AuditResult]:
+        """Yield the results for which ``test`` is true; it must not depend on the host."""
+        known: dict[int, list[int]] = {}
+        for host, like, other in self._parts:
+            places = known.get(id(like))
+            if places is None:
+                places = [place for place, one in enumerate(like) if test(one)]
+                known[id(like)] = places
+            for place in sorted({*places, *other}) if other else places:
+                one = other.get(place)
+                if one is None:
+                    one = like[place]
+                    yield one if host is None else msgspec.structs.replace(one, host=host)
+                elif test(one):
+                    yield one
+
+    def distinct(self) -> Iterator[AuditResult]:
+        """Yield each result once for all hosts that share it."""
+        for host, like, other in self._parts:
+            yield from like if host is None else other.values()
+
+    def statuses(self) -> Counter[Status]:
+        """Return how many results have each status."""
+        counts: Counter[Status] = Counter()
+        known: dict[int, Counter[Status]] = {}
+        for _, like, other in self._parts:
+            if id(like) not in known:
+                known[id(like)] = Counter(one.status for one in like)
+            counts.update(known[id(like)])
+            for place, one in other.items():
+                counts[like[place].status] -= 1
+                counts[one.status] += 1
+        return counts
+
+    def __iter__(self) -> Iterator[AuditResult]:
+        return self.where(lambda _: True)
+
+    def __len__(self) -> int:
+        return sum(len(like) for _, like, _ in self._parts)
+
+    def __getitem__(self, place: Any) -> Any:
+        return list(self)[place]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and list(self) == list(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+_Part = tuple[str | None, Sequence[AuditResult], Mapping[int, AuditResult]]
+"""Host, results of a host like it, and its other results by place; without a host, results of any
+hosts.
+"""
+
+
 class Audit(msgspec.Struct, frozen=True, kw_only=True):
     """What ``wireproof audit --json`` prints. ``skipped``: entries that cannot be used, with the
     reason. ``against``: the reference whose values replace those of the catalogue, "" for none.
@@ -258,7 +338,7 @@ class Audit(msgspec.Struct, frozen=True, kw_only=True):
     profile: Profile = "throughput"
     against: str = ""
     hosts: list[str] = msgspec.field(default_factory=list)
-    results: list[AuditResult] = msgspec.field(default_factory=list)
+    results: Sequence[AuditResult] = msgspec.field(default_factory=list)
     skipped: list[str] = msgspec.field(default_factory=list)
 
     @property
@@ -266,7 +346,7 @@ class Audit(msgspec.Struct, frozen=True, kw_only=True):
         """``fail`` if a setting fails, ``inconclusive`` if a setting could not be read, otherwise
         ``pass``.
         """
-        statuses = {result.status for result in self.results}
+        statuses = AuditResults.of(self.results).statuses()
         if "fail" in statuses:
             return "fail"
         return "inconclusive" if "unknown" in statuses else "pass"

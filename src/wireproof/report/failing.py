@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from wireproof.model.setting import AuditResult, SettingEffect
+from wireproof.model.setting import AuditResult, AuditResults, SettingEffect
 from wireproof.report.names import fold, listed
 
 _SURE = {"measured": 1.0, "vendor": 0.9, "literature": 0.7, "practice": 0.6, "estimate": 0.3}
@@ -73,9 +73,8 @@ def failing(
     then by expected effect on ``carrier`` (``ip``, ``rdma``, "" if unknown).
     """
     groups: dict[str, list[AuditResult]] = defaultdict(list)
-    for one in results:
-        if one.status == "fail":
-            groups[one.id].append(one)
+    for one in AuditResults.of(results).where(lambda one: one.status == "fail"):
+        groups[one.id].append(one)
     kind = carrier or carrier_of(results)
     found = [_failing(name, group, name in causes) for name, group in groups.items()]
     return sorted(found, key=lambda one: (not one.cause, -_weight(one.effect, kind)))
@@ -87,7 +86,8 @@ def carrier_of(results: Iterable[AuditResult], protocol: str = "") -> str:
     """
     if protocol:
         return "rdma" if protocol in _RDMA else "ip" if protocol == "tcp" else ""
-    answered = any(one.id in _RDMA_PORTS and one.status in ("pass", "fail") for one in results)
+    found = AuditResults.of(results).distinct()
+    answered = any(one.id in _RDMA_PORTS and one.status in ("pass", "fail") for one in found)
     return "rdma" if answered else "ip"
 
 
@@ -142,9 +142,8 @@ def unread(results: Iterable[AuditResult]) -> list[Unread]:
     """Return the entries that could not be read, grouped by reason, largest group first."""
     groups: dict[tuple[str, str], list[AuditResult]] = defaultdict(list)
     by_entry: dict[tuple[str, str], list[AuditResult]] = defaultdict(list)
-    for one in results:
-        if one.status == "unknown":
-            by_entry[one.id, _reason(one)].append(one)
+    for one in AuditResults.of(results).where(lambda one: one.status == "unknown"):
+        by_entry[one.id, _reason(one)].append(one)
     for (_, reason), same in by_entry.items():
         groups[reason, fold(dict.fromkeys(one.host for one in same))] += same
     found = [

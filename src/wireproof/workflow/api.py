@@ -10,6 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, TypedDict, Unpack
 
+import msgspec
+
 from wireproof.launch.mpi.environment import own_environment
 from wireproof.model.comparison import Comparison
 from wireproof.model.pattern import Form
@@ -146,7 +148,8 @@ def audit(
         against=against,
         only=only,
     )
-    return run_audit(specification, reporter or LoggingReporter(), environment_of(options))
+    found = run_audit(specification, reporter or LoggingReporter(), environment_of(options))
+    return msgspec.structs.replace(found, results=list(found.results))
 
 
 def check(

@@ -31,7 +31,15 @@ from wireproof.model.quantity import counted
 from wireproof.model.record import FactFrame
 from wireproof.model.run import Run
 from wireproof.model.secrets import masked
-from wireproof.model.setting import SEVERITIES, Audit, AuditResult, Profile, Setting, Severity
+from wireproof.model.setting import (
+    SEVERITIES,
+    Audit,
+    AuditResult,
+    AuditResults,
+    Profile,
+    Setting,
+    Severity,
+)
 from wireproof.settings.bmc import BmcOptions, bmcs_of
 from wireproof.settings.hosts import parse_hosts
 from wireproof.settings.options import Options
@@ -153,14 +161,15 @@ def _judged(
     machines = _machines(answers, kinds)
     results = judge_machines(machines, known, specification.profile, specification.only)
     if beside is not None:
-        results = _held_against(beside, results, specification, known)
+        results = AuditResults(_held_against(beside, results, specification, known))
     else:
-        results += odd_ones(kinds, results, known)
+        results.extend(odd_ones(kinds, results, known))
     if site is not NOTHING:
-        results = decided(results, site, datetime.date.today(), parse_hosts, known.entries)
+        today = datetime.date.today()
+        results = AuditResults(decided(results, site, today, parse_hosts, known.entries))
     if specification.at_least != SEVERITIES[0]:
-        results = grave_enough(results, specification.at_least, known.entries)
-    results += silent
+        results = AuditResults(grave_enough(results, specification.at_least, known.entries))
+    results.extend(silent)
     return Audit(
         profile=specification.profile,
         against=specification.against,

@@ -2,12 +2,12 @@
 read; the settings that are right) and in the formats of other programs.
 """
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
 from html import escape  # all that XML needs; xml.sax costs 10 MB of imports
 
 from wireproof.model.quantity import counted
-from wireproof.model.setting import Audit, AuditResult, Read, Setting, Status
+from wireproof.model.setting import Audit, AuditResult, AuditResults, Read, Setting, Status
 from wireproof.report.document import (
     Document,
     Facts,
@@ -73,7 +73,7 @@ def audit_document(audit: Audit, *, everything: bool = False) -> Document:
         rows = tuple(map(_row, _folded(rest)))
         parts.append(Section("Other settings", (Table(_TABLE, rows, most=len(rows)),)))
     parts += [Text(f"left out of the catalogue: {why}", "warning") for why in audit.skipped]
-    counts = Counter(each.status for each in audit.results)
+    counts = AuditResults.of(audit.results).statuses()
     words = ", ".join(f"{count} {_WORDS.get(name, name)}" for name, count in counts.most_common())
     parts.append(Text(f"each setting on each host and interface: {words or 'nothing'}", "note"))
     against = f"against {audit.against}" if audit.against else f"for {audit.profile}"
@@ -152,8 +152,9 @@ def _answer(audit: Audit, failed: Sequence[str]) -> str:
         verb = "is" if len(failed) == 1 else "are"
         settings = f"{counted(len(failed), 'setting')} of {hosts}"
         return f"{settings} {verb} {wrong}: {listed(failed, _MOST_NAMES)}"
+    results = AuditResults.of(audit.results)
     passed, missing = (
-        len({each.id for each in audit.results if each.status == status})
+        len({each.id for each in results.distinct() if each.status == status})
         for status in ("pass", "unknown")
     )
     rest = f"{passed or 'no'} setting{'s' * (passed != 1)} of {hosts} found {right}"

@@ -175,7 +175,11 @@ def _encodable(value: Any) -> Any:
 
 
 def _number_or_text(value: Any) -> Any:
-    """Return a numpy scalar as its number, and other types, such as paths, as text."""
+    """Return a sequence as a list, a numpy scalar as its number, and other types, such as paths, as
+    text.
+    """
+    if isinstance(value, Sequence):
+        return list(value)
     return value.item() if callable(getattr(value, "item", None)) else str(value)
 
 

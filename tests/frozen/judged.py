@@ -181,7 +181,7 @@ def audits(count: int = 300) -> Iterator[Case]:
             changes = _changes(choice, name) if number >= len(names) else {}
             root = lay_out(Path(scratch) / str(number), name, changes)
             specification = AuditSpecification(source=root)
-            found = audit(specification, LoggingReporter(), {}).results
+            found = list(audit(specification, LoggingReporter(), {}).results)
             failing = " ".join(sorted({one.id for one in found if one.status == "fail"}))
             yield f"{number} {name}", failing or "nothing fails", found
 

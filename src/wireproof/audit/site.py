@@ -14,7 +14,7 @@ from wireproof.audit.expression import Expression, Unknown, parse
 from wireproof.audit.remedy import by_hand_of, tuned_to
 from wireproof.audit.values import typed
 from wireproof.model.errors import BadInput, read_toml
-from wireproof.model.setting import SEVERITIES, AuditResult, Setting, Severity
+from wireproof.model.setting import SEVERITIES, AuditResult, AuditResults, Setting, Severity
 
 HostsOf = Callable[[str], Iterable[str]]
 """Expands a set of hosts such as ``n[1-4]``."""
@@ -112,23 +112,22 @@ def decided(
 
 
 def grave_enough(
-    results: Sequence[AuditResult], least: Severity, entries: Mapping[str, ParsedSetting]
-) -> list[AuditResult]:
+    results: Iterable[AuditResult], least: Severity, entries: Mapping[str, ParsedSetting]
+) -> AuditResults:
     """Waive failing ``results`` whose setting has an effect less severe than ``least``. Unreadable
     settings stay unknown.
     """
     below = SEVERITIES[: SEVERITIES.index(least)]
-    return [
-        msgspec.structs.replace(
-            result,
-            status="waived",
-            message=f"less than {least}: {result.message}",
-            expected_effect=None,
+
+    def waived(result: AuditResult) -> AuditResult:
+        if result.status != "fail" or entries[result.id].setting.effect.severity not in below:
+            return result
+        message = f"less than {least}: {result.message}"
+        return msgspec.structs.replace(
+            result, status="waived", message=message, expected_effect=None
         )
-        if result.status == "fail" and entries[result.id].setting.effect.severity in below
-        else result
-        for result in results
-    ]
+
+    return AuditResults.of(results).changed(waived)
 
 
 def _by_role(

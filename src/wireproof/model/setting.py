@@ -289,6 +289,17 @@ class AuditResults(Sequence[AuditResult]):
                 elif test(one):
                     yield one
 
+    def changed(self, change: Callable[[AuditResult], AuditResult]) -> "AuditResults":
+        """Return the results that ``change`` makes of these; it must not depend on the host."""
+        known: dict[int, tuple[AuditResult, ...]] = {}
+        made = AuditResults()
+        for host, like, other in self._parts:
+            if id(like) not in known:
+                known[id(like)] = tuple(map(change, like))
+            changed = {place: change(one) for place, one in other.items()}
+            made._parts.append((host, known[id(like)], changed))
+        return made
+
     def distinct(self) -> Iterator[AuditResult]:
         """Yield each result once for all hosts that share it."""
         for host, like, other in self._parts:

@@ -168,7 +168,7 @@ def _judged(
         today = datetime.date.today()
         results = AuditResults(decided(results, site, today, parse_hosts, known.entries))
     if specification.at_least != SEVERITIES[0]:
-        results = AuditResults(grave_enough(results, specification.at_least, known.entries))
+        results = grave_enough(results, specification.at_least, known.entries)
     results.extend(silent)
     return Audit(
         profile=specification.profile,

@@ -68,6 +68,8 @@ SPEEDS = "hfi1_0:1   PortGID:0xfe80\n   LinkSpeed      Act: {}         En: {}\n"
 @pytest.mark.parametrize(
     ("name", "texts", "expected"),
     [
+        ("irqbalance-service", {"systemctl is-active irqbalance.service": "failed"}, "unknown"),
+        ("irqbalance-service", {"systemctl is-active irqbalance.service": "inactive"}, "pass"),
         ("link-speed", BOARDS | {RATE: "25000"}, "fail"),
         ("link-speed", BOARDS | {RATE: "100000"}, "pass"),
         ("link-speed", BOARDS | {RATE: "25000", OTHER_BOARD: "DRIVER=mlx5_core"}, "pass"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from wireproof.audit.facts import UNKEPT
@@ -69,6 +70,15 @@ def test_the_worst_on_this_fabric_comes_first(
     }
     results = [result(name, "n1", expected_effect=effect) for name, effect in effects.items()]
     assert [one.id for one in failing(results, carrier, causes)] == order
+
+
+def test_the_severity_is_that_of_the_effect() -> None:
+    """Programs that read the JSON need no rule of this catalogue's."""
+    failed = result("adapter", "n1", expected_effect=SettingEffect(on="bandwidth", high=0.6))
+    assert failed.severity == "major"
+    assert msgspec.structs.replace(failed, expected_effect=None).severity == ""
+    read = msgspec.json.decode(msgspec.json.encode(failed), type=AuditResult)
+    assert (read, read.severity) == (failed, "major")
 
 
 @pytest.mark.parametrize(
@@ -143,7 +153,8 @@ def test_the_answer_never_calls_right_what_was_not_read() -> None:
     missing = result("dim", "n1", status="unknown", message="Dim: needs root")
     absent = result("fec", "n1", status="not-applicable")
     assert "could not be read" in audit_document(Audit(hosts=["n1"], results=[missing])).answer
-    assert audit_document(Audit(hosts=["n1"], results=[absent])).answer.startswith("no setting")
+    answer = audit_document(Audit(hosts=["n1"], results=[absent])).answer
+    assert answer == "no setting that was looked for applies to n1"
 
 
 @pytest.mark.parametrize(

@@ -234,6 +234,7 @@ class AuditResult(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     ``instance``: the interface or file, "" for the host as a whole. ``seen``: the value as it was
     read; ``message``: one sentence; ``evidence``: the places that were read, with their content.
     ``usual``: the value of other hosts of the same kind, if this result reports a difference.
+    ``severity``: that of ``expected_effect``, "" without one.
     """
 
     id: str
@@ -248,6 +249,11 @@ class AuditResult(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     fix: str = ""
     undo: str = ""
     usual: str = ""
+    severity: Severity | Literal[""] = ""
+
+    def __post_init__(self) -> None:
+        effect = self.expected_effect
+        msgspec.structs.force_setattr(self, "severity", effect.severity if effect else "")
 
 
 class AuditResults(Sequence[AuditResult]):

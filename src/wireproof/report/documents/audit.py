@@ -157,6 +157,8 @@ def _answer(audit: Audit, failed: Sequence[str]) -> str:
         len({each.id for each in results.distinct() if each.status == status})
         for status in ("pass", "unknown")
     )
+    if {each.status for each in audit.results} == {"not-applicable"}:
+        return f"no setting that was looked for applies to {hosts}"
     rest = f"{passed or 'no'} setting{'s' * (passed != 1)} of {hosts} found {right}"
     return f"{counted(missing, 'setting')} could not be read; {rest}" if missing else rest
 
@@ -285,13 +287,12 @@ def _sarif_result(one: AuditResult) -> dict[str, object]:
     place = one.evidence[-1].partition(":")[0] if one.evidence else one.host
     where = {"artifactLocation": {"uri": f"{one.host}{place if place.startswith('/') else ''}"}}
     text = f"{one.host} {one.instance}: {one.seen or 'not read'}, should be {one.wanted}."
-    effect = one.expected_effect
     return {
         "ruleId": one.id,
         "level": _LEVELS[one.status],
         "message": {"text": clean(f"{text} {one.message}", 1000)},
         "locations": [{"physicalLocation": where}],
-        **({"properties": {"severity": effect.severity}} if effect else {}),
+        **({"properties": {"severity": one.severity}} if one.severity else {}),
     }
 
 
@@ -343,8 +344,8 @@ def _openmetrics(audit: Audit) -> str:
     for one in audit.results:
         key = (label_text(one.host), one.status)
         counts[key] = counts.get(key, 0) + 1
-        if one.status == "fail" and one.expected_effect:
-            of = (label_text(one.host), one.expected_effect.severity)
+        if one.status == "fail" and one.severity:
+            of = (label_text(one.host), one.severity)
             grave[of] = grave.get(of, 0) + 1
         if one.status == "fail":
             failed[(label_text(one.host), label_text(one.id), label_text(one.instance))] = None

@@ -48,10 +48,12 @@ def test_a_file_that_says_the_same_overrules_nothing():
     assert not found(ours, "vm.swappiness=10\n", "/etc/sysctl.d/99.conf", "vm.swappiness = 10\n")
 
 
-def test_a_file_behind_another_of_its_name_is_not_read():
+@pytest.mark.parametrize("text", ["# nothing\nvm.stat_interval = 10\n", "# nothing\n", ""])
+def test_a_file_behind_another_of_its_name_is_not_read(text):
+    """sysctl.d(5): an empty file in /etc masks the vendor's."""
     files = {
         "/usr/lib/sysctl.d/99-site.conf": "vm.swappiness = 60\n",
-        "/etc/sysctl.d/99-site.conf": "# nothing\nvm.stat_interval = 10\n",
+        "/etc/sysctl.d/99-site.conf": text,
     }
     assert not overruled(files, {f"/etc/sysctl.d/{SYSCTL}": "vm.swappiness=10\n"})
 

@@ -298,24 +298,17 @@ _ORDER = {"/etc/security/limits.conf": -1, "/etc/sysctl.conf": 1, "/proc/cmdline
 """Files that are read before or after all folders."""
 
 
-def counted(written: Iterable[FileSetting]) -> list[FileSetting]:
-    """Drop files that are not read: of two files with the same name, only that in /etc is."""
-    kept = list(written)
-    read: dict[tuple[str, str], str] = {}
-    for file in sorted({setting.file for setting in kept}, key=_folder):
-        read[_kind(file), _name(file)] = file
-    return [
-        setting
-        for setting in kept
-        if read[_kind(setting.file), _name(setting.file)] == setting.file
-    ]
+def read_at_boot(texts: Mapping[str, str]) -> dict[str, str]:
+    """Drop files that are not read: the last of /usr/lib, /run, /etc counts, even if empty."""
+    read = {(_kind(path), _name(path)): path for path in sorted(texts, key=_folder)}
+    return {path: text for path, text in texts.items() if read[_kind(path), _name(path)] == path}
 
 
 def winning(written: Iterable[FileSetting]) -> dict[str, FileSetting]:
     """Return what takes effect at the next boot, by place: the last by name, with sysctl.conf and
     the kernel command line at the end; for tmpfiles.d and systemd-networkd the first by name.
     """
-    by_name = sorted(counted(written), key=lambda setting: _name(setting.file))
+    by_name = sorted(written, key=lambda setting: _name(setting.file))
     early = [setting for setting in reversed(by_name) if _counts_first(setting.file)]
     late = [setting for setting in by_name if not _counts_first(setting.file)]
     last = sorted([*early, *late], key=lambda setting: (setting.rank, _ORDER.get(setting.file, 0)))
@@ -396,10 +389,10 @@ def settings_files() -> tuple[FactRequest, ...]:
 
 
 def files_of(facts: HostFacts) -> Mapping[str, str]:
-    """Return the texts of the files that exist, by path."""
+    """Return the texts of the files that are read at boot, by path."""
     paths = [path for pattern in FOLDERS for path in facts.matching(pattern)]
     texts = {path: facts.file(path).text for path in [*FILES, *paths]}
-    return {path: text for path, text in texts.items() if text is not None}
+    return read_at_boot({path: text for path, text in texts.items() if text is not None})
 
 
 def unread(facts: HostFacts, ours: Mapping[str, str]) -> list[str]:
@@ -422,8 +415,8 @@ def overruled(files: Mapping[str, str], ours: Mapping[str, str]) -> dict[str, Fi
     """Return, by place, the line that gives it another value than ``ours`` at the next boot.
     ``ours``: texts of wireproof's drop-ins by path, which replace those in ``files``.
     """
-    texts = {**files, **ours}
-    written = counted(setting for path, text in texts.items() for setting in written_in(path, text))
+    texts = read_at_boot({**files, **ours})
+    written = [setting for path, text in texts.items() for setting in written_in(path, text)]
     at_place: defaultdict[str, list[FileSetting]] = defaultdict(list)
     patterns: list[FileSetting] = []
     for setting in written:

@@ -7,7 +7,14 @@ import pytest
 from wireproof.audit.facts import HostFacts
 from wireproof.instrument.plan_text import without_secrets
 from wireproof.model.record import FactFrame
-from wireproof.tune.settings_files import boot_files, mtus_in, overruled, unread, written_in
+from wireproof.tune.settings_files import (
+    boot_files,
+    files_of,
+    mtus_in,
+    overruled,
+    unread,
+    written_in,
+)
 
 SYSCTL = "90-wireproof.conf"
 
@@ -232,3 +239,17 @@ def test_of_a_file_of_the_network_no_password_is_kept():
         kept = without_secrets(frame).text
         assert "geheim" not in kept
         assert [one.value for one in written_in(path, kept)] == ["1500"]
+
+
+def test_a_link_to_dev_null_masks_the_file_of_the_vendor():
+    masked, path = "/usr/lib/sysctl.d/99-site.conf", "/etc/sysctl.d/99-site.conf"
+    why = "is not a regular file"
+    facts = HostFacts.of(
+        "n1",
+        [
+            FactFrame(rank=0, kind="file", status="ok", path=masked, text="vm.swappiness = 60\n"),
+            FactFrame(rank=0, kind="file", status="failed", path=path, reason=why),
+        ],
+    )
+    assert files_of(facts) == {path: ""}
+    assert not overruled(files_of(facts), {f"/etc/sysctl.d/{SYSCTL}": "vm.swappiness=10\n"})

@@ -389,10 +389,16 @@ def settings_files() -> tuple[FactRequest, ...]:
 
 
 def files_of(facts: HostFacts) -> Mapping[str, str]:
-    """Return the texts of the files that are read at boot, by path."""
+    """Return the texts of the files that are read at boot, by path; "" for one without text, such
+    as a link to /dev/null.
+    """
     paths = [path for pattern in FOLDERS for path in facts.matching(pattern)]
-    texts = {path: facts.file(path).text for path in [*FILES, *paths]}
-    return read_at_boot({path: text for path, text in texts.items() if text is not None})
+    answers = {path: facts.file(path) for path in [*FILES, *paths]}
+    there = (path for path in paths if not answers[path].absent)
+    texts = dict.fromkeys(there, "") | {
+        path: answer.text for path, answer in answers.items() if answer.text is not None
+    }
+    return read_at_boot(texts)
 
 
 def unread(facts: HostFacts, ours: Mapping[str, str]) -> list[str]:

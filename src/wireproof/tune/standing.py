@@ -77,7 +77,8 @@ def _drop_ins(facts: HostFacts, status: HostTuned) -> Iterator[ResidueFound]:
     for path, text in files_of(facts).items():
         if _OURS in _name(path) and path not in kept:
             count = len(set_lines(text))
-            message = f"it is in no journal; it sets {count} value{'' if count == 1 else 's'}"
+            sets = f"sets {count} value{'' if count == 1 else 's'}" if text else "has no text here"
+            message = f"it is in no journal; it {sets}"
             yield ResidueFound(host=facts.host, kind="drop-in", place=path, message=message)
 
 

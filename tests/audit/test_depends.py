@@ -63,6 +63,14 @@ def test_like_hosts_share_their_results() -> None:
             one for one in whole if one.id == name
         ]
     assert json_text(shared) == json_text(whole)
+    changed = shared.changed(lambda one: one.id == "mtu", _waived)
+    assert list(changed) == [_waived(one) if one.id == "mtu" else one for one in whole]
+    assert changed.statuses() == Counter(one.status for one in changed)
+    assert {one.id for one in changed.distinct() if one.status == "pass"} == {"smt", "load"}
+
+
+def _waived(result: AuditResult) -> AuditResult:
+    return msgspec.structs.replace(result, status="waived", message=result.host)
 
 
 def test_a_snapshot_of_like_hosts_gives_each_its_facts(tmp_path: Path) -> None:

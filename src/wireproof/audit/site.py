@@ -94,21 +94,24 @@ def _condition(text: str, place: str) -> Expression:
 
 
 def decided(
-    results: Sequence[AuditResult],
+    results: Iterable[AuditResult],
     site: Site,
     today: datetime.date,
     hosts_of: HostsOf,
     entries: Mapping[str, ParsedSetting],
-) -> list[AuditResult]:
+) -> AuditResults:
     """Judge ``results`` by the values of roles, then apply the waivers of today; expired waivers
     are mentioned and do not apply. Raise ``BadInput`` if two roles of a host disagree.
     """
     roles = [(item, frozenset(hosts_of(item.hosts)) if item.hosts else None) for item in site.roles]
-    by_role = [_by_role(result, roles, site, entries) for result in results]
     waivers = [
         (item, frozenset(hosts_of(item.hosts)) if item.hosts else None) for item in site.waivers
     ]
-    return [_held(result, waivers, today) for result in by_role]
+    named = {waiver.setting for waiver in site.waivers}.union(*(role.values for role in site.roles))
+    return AuditResults.of(results).changed(
+        lambda result: result.id in named,
+        lambda result: _held(_by_role(result, roles, site, entries), waivers, today),
+    )
 
 
 def grave_enough(
@@ -119,15 +122,16 @@ def grave_enough(
     """
     below = SEVERITIES[: SEVERITIES.index(least)]
 
+    def light(result: AuditResult) -> bool:
+        return result.status == "fail" and entries[result.id].setting.effect.severity in below
+
     def waived(result: AuditResult) -> AuditResult:
-        if result.status != "fail" or entries[result.id].setting.effect.severity not in below:
-            return result
         message = f"less than {least}: {result.message}"
         return msgspec.structs.replace(
             result, status="waived", message=message, expected_effect=None
         )
 
-    return AuditResults.of(results).changed(waived)
+    return AuditResults.of(results).changed(light, waived)
 
 
 def _by_role(

@@ -295,15 +295,27 @@ class AuditResults(Sequence[AuditResult]):
                 elif test(one):
                     yield one
 
-    def changed(self, change: Callable[[AuditResult], AuditResult]) -> "AuditResults":
-        """Return the results that ``change`` makes of these; it must not depend on the host."""
-        known: dict[int, tuple[AuditResult, ...]] = {}
+    def changed(
+        self,
+        test: Callable[[AuditResult], bool],
+        change: Callable[[AuditResult], AuditResult],
+    ) -> "AuditResults":
+        """Return the results, with what ``change`` makes of those for which ``test`` is true; the
+        test must not depend on the host.
+        """
+        known: dict[int, list[int]] = {}
         made = AuditResults()
         for host, like, other in self._parts:
+            if host is None:
+                made.extend(change(one) if test(one) else one for one in like)
+                continue
             if id(like) not in known:
-                known[id(like)] = tuple(map(change, like))
-            changed = {place: change(one) for place, one in other.items()}
-            made._parts.append((host, known[id(like)], changed))
+                known[id(like)] = [place for place, one in enumerate(like) if test(one)]
+            mine = {}
+            for place in sorted({*known[id(like)], *other}):
+                one = other.get(place) or msgspec.structs.replace(like[place], host=host)
+                mine[place] = change(one) if test(one) else one
+            made.add(host, like, mine)
         return made
 
     def distinct(self) -> Iterator[AuditResult]:

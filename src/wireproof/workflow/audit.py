@@ -165,8 +165,7 @@ def _judged(
     else:
         results.extend(odd_ones(kinds, results, known))
     if site is not NOTHING:
-        today = datetime.date.today()
-        results = AuditResults(decided(results, site, today, parse_hosts, known.entries))
+        results = decided(results, site, datetime.date.today(), parse_hosts, known.entries)
     if specification.at_least != SEVERITIES[0]:
         results = grave_enough(results, specification.at_least, known.entries)
     results.extend(silent)

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
 from html import escape  # all that XML needs; xml.sax costs 10 MB of imports
 
+from wireproof.model import gathered
 from wireproof.model.quantity import counted
 from wireproof.model.setting import Audit, AuditResult, AuditResults, Read, Setting, Status
 from wireproof.report.document import (
@@ -303,8 +304,9 @@ def _junit(audit: Audit) -> str:
     problem.
     """
     lines = ['<?xml version="1.0" encoding="UTF-8"?>', "<testsuites>"]
+    by_host = gathered((one.host, one) for one in audit.results)
     for host in audit.hosts:
-        mine = [one for one in audit.results if one.host == host]
+        mine = by_host.get(host, [])
         fails = sum(one.status == "fail" for one in mine)
         errors = sum(one.status == "unknown" for one in mine)
         skips = sum(one.status in ("not-applicable", "waived") for one in mine)

@@ -152,6 +152,26 @@ def test_points_at_which_a_port_only_acknowledges_do_not_hide_its_loss() -> None
     assert judgement.verdict == "fail"
 
 
+@pytest.mark.parametrize(
+    ("resent", "sent", "named"),
+    [(20, 1_000, True), (0, 100, True), (0, 1_000, False), (20, 10_000, False)],
+)
+def test_a_route_with_few_packets_does_not_hide_the_loss_of_its_port(
+    resent: int, sent: int, named: bool
+) -> None:
+    """A port among eight was undecided if to one of seven partners less than 50 packets were lost;
+    a route that would show the loss and does not leaves it undecided.
+    """
+    run = run_of(lab(nodes=4, **WELL))
+    points = []
+    for point in run.points:
+        few = any((pair.origin, pair.target) == (1, 2) for pair in point.pairs)
+        one = set_(run, points=[point])
+        points += losing(one, 1, *((resent, sent) if few else (200, 10_000))).points
+    found = of_code(judge(set_(run, points=points)), "packet-loss")
+    assert [one.about for one in found] == [Port("n2", "tx")] * named
+
+
 def test_loss_that_is_no_ports_own_fails_nobody_by_itself() -> None:
     run = run_of(lab(nodes=4, **WELL))
     everywhere = losing(losing(losing(losing(run, 0, 200), 1, 200), 2, 200), 3, 200)

@@ -20,6 +20,8 @@ _COSTS = 200.0  # per million: above about this, TCP's window shrinks
 _FAILS = 5000.0  # per million: no healthy link loses so much, whatever it costs
 _ONE_SIDED = 10.0  # times the loss of all other directions
 _LEAST_RESENT = 50
+_LEAST_OTHER = 10  # segments that a route elsewhere resent: fewer of a few segments are no share
+_UNSEEN = 3.0  # resent segments to expect where none may be seen: 1 in 20 cases
 _OFTEN = 0.5  # of the points of a direction
 _MOST_NAMED = 4
 _SPEAKS = 1e12  # weight above that of a port's counters at one point
@@ -127,25 +129,32 @@ class Loss:
 
         No load on the hosts explains such a difference.
         """
-        lossy = {route for route, host in self.routes.items() if _loses(host)}
-        others = [
-            host.per_million or 0.0 for route, host in self.routes.items() if route not in lossy
-        ]
-        if not lossy or not others:
+        lossy = {route: host for route, host in self.routes.items() if _loses(host)}
+        culprit = self._passed_by(lossy) if lossy else None
+        others = [host for route, host in self.routes.items() if not _through(route, culprit)]
+        if culprit is None or not others:
             return None
-        if min(self.routes[one].per_million or 0.0 for one in lossy) < _ONE_SIDED * max(others):
-            return None
-        return self._passed_by(lossy)
+        least = _LEAST_OTHER if isinstance(culprit, Port) else 1
+        noise = max(
+            (host.per_million or 0.0 for host in others if host.sums[_RESENT] >= least), default=0.0
+        )
+        shown = min(host.per_million or 0.0 for host in lossy.values())
+        return culprit if shown >= _ONE_SIDED * noise else None
 
-    def _passed_by(self, lossy: set[Route]) -> Port | Route | None:
-        """Return the direction of two hosts, or the port that exactly these routes pass."""
+    def _passed_by(self, lossy: Mapping[Route, _Host]) -> Port | Route | None:
+        """Return the direction of two hosts, or the port that all these routes pass. They are most
+        of the routes through it; the others lose too, or sent too little to show it.
+        """
         nodes = {node for route in self.routes for node in (route.origin, route.target)}
         if len(nodes) == 2:
             return next(iter(lossy))
+        share = _pooled(lossy.values()).per_million or 0.0
         ways: tuple[Direction, ...] = ("tx", "rx", "")
         for place in (Port(node, way) for node in sorted(nodes) for way in ways):
-            own = {route for route in self.routes if _passes(route, place)}
-            if own == lossy and len(own) > 1:
+            through = {route for route in self.routes if _through(route, place)}
+            rest = [self.routes[route] for route in through - lossy.keys()]
+            most = lossy.keys() <= through and 1 < len(lossy) > len(rest)
+            if most and all(_may_lose(host, share) for host in rest):
                 return place
         return None
 
@@ -155,10 +164,7 @@ class Loss:
         Other traffic at one of its ports may overflow a queue without a fault of the link: then the
         issue is inconclusive.
         """
-        whole = _Host()
-        for route, host in self.routes.items():
-            if route == culprit or (isinstance(culprit, Port) and _passes(route, culprit)):
-                whole.join(host)
+        whole = _pooled(host for route, host in self.routes.items() if _through(route, culprit))
         what = {"tx": "sends are", "rx": "receives are", "": "sends and receives are"}
         text = (
             f"packets from {culprit.origin} to {culprit.target} are"
@@ -227,10 +233,26 @@ def _loses(host: _Host) -> bool:
     return share >= _FAILS and resent >= _LEAST_RESENT and len(host.at) > _OFTEN * host.points
 
 
-def _passes(route: Route, port: Port) -> bool:
-    """Return whether traffic along ``route`` passes the port in its direction."""
+def _may_lose(host: _Host, per_million: float) -> bool:
+    """Return whether the host loses much, or sent so little that a loss of ``per_million`` may not
+    show.
+    """
+    return (host.per_million or 0.0) >= _FAILS or host.sums[_SENT] * per_million < _UNSEEN * 1e6
+
+
+def _pooled(hosts: Iterable[_Host]) -> _Host:
+    whole = _Host()
+    for host in hosts:
+        whole.join(host)
+    return whole
+
+
+def _through(route: Route, place: Port | Route | None) -> bool:
+    """Return whether traffic along ``route`` passes the port in its direction, or is the route."""
+    if not isinstance(place, Port):
+        return route == place
     ends = {"tx": (route.origin,), "rx": (route.target,), "": (route.origin, route.target)}
-    return port.node in ends[port.direction]
+    return place.node in ends[place.direction]
 
 
 def _with_payload(pair: PairResult) -> Iterable[tuple[int, int]]:

@@ -114,6 +114,7 @@ def test_every_setting_that_can_be_wrong_is_planted_once() -> None:
         name
         for name, entry in catalogue().entries.items()
         if entry.setting.condition("throughput") not in ("", "true")
+        and not (entry.setting.doubt and entry.setting.doubt.when == "true")  # never fails
     }
     times = Counter(plant[0] for plants in PLANTED.values() for plant in plants)
     assert not judging - set(times)

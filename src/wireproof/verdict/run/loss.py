@@ -19,8 +19,8 @@ _WORTH_A_WARNING = 10.0  # per million segments: a login may lose fewer
 _COSTS = 200.0  # per million: above about this, TCP's window shrinks
 _FAILS = 5000.0  # per million: no healthy link loses so much, whatever it costs
 _ONE_SIDED = 10.0  # times the loss of all other directions
-_LEAST_RESENT = 50
-_LEAST_OTHER = 10  # segments that a route elsewhere resent: fewer of a few segments are no share
+_LEAST_RESENT = 50  # by all routes that lose
+_FEW_RESENT = 10  # by one route: fewer of a few segments are no share
 _UNSEEN = 3.0  # resent segments to expect where none may be seen: 1 in 20 cases
 _OFTEN = 0.5  # of the points of a direction
 _MOST_NAMED = 4
@@ -134,10 +134,8 @@ class Loss:
         others = [host for route, host in self.routes.items() if not _through(route, culprit)]
         if culprit is None or not others:
             return None
-        least = _LEAST_OTHER if isinstance(culprit, Port) else 1
-        noise = max(
-            (host.per_million or 0.0 for host in others if host.sums[_RESENT] >= least), default=0.0
-        )
+        shares = [_pooled(others), *(host for host in others if host.sums[_RESENT] >= _FEW_RESENT)]
+        noise = max(host.per_million or 0.0 for host in shares)
         shown = min(host.per_million or 0.0 for host in lossy.values())
         return culprit if shown >= _ONE_SIDED * noise else None
 
@@ -146,17 +144,20 @@ class Loss:
         of the routes through it; the others lose too, or sent too little to show it.
         """
         nodes = {node for route in self.routes for node in (route.origin, route.target)}
+        whole = _pooled(lossy.values())
+        if whole.sums[_RESENT] < _LEAST_RESENT:
+            return None
         if len(nodes) == 2:
             return next(iter(lossy))
-        share = _pooled(lossy.values()).per_million or 0.0
         ways: tuple[Direction, ...] = ("tx", "rx", "")
-        for place in (Port(node, way) for node in sorted(nodes) for way in ways):
-            through = {route for route in self.routes if _through(route, place)}
-            rest = [self.routes[route] for route in through - lossy.keys()]
-            most = lossy.keys() <= through and 1 < len(lossy) > len(rest)
-            if most and all(_may_lose(host, share) for host in rest):
-                return place
-        return None
+        places = (Port(node, way) for node in sorted(nodes) for way in ways)
+        return next((place for place in places if self._explains(place, lossy, whole)), None)
+
+    def _explains(self, place: Port, lossy: Mapping[Route, _Host], whole: _Host) -> bool:
+        through = {route for route in self.routes if _through(route, place)}
+        rest = [self.routes[route] for route in through - lossy.keys()]
+        most = lossy.keys() <= through and 1 < len(lossy) > len(rest)
+        return most and all(_may_lose(host, whole.per_million or 0.0) for host in rest)
 
     def _failure(self, culprit: Port | Route, issues_so_far: Iterable[Issue]) -> Issue:
         """Return the issue about a loss that fails whatever it costs.
@@ -230,7 +231,7 @@ def _loses(host: _Host) -> bool:
     them.
     """
     share, resent = host.per_million or 0.0, host.sums[_RESENT]
-    return share >= _FAILS and resent >= _LEAST_RESENT and len(host.at) > _OFTEN * host.points
+    return share >= _FAILS and resent >= _FEW_RESENT and len(host.at) > _OFTEN * host.points
 
 
 def _may_lose(host: _Host, per_million: float) -> bool:

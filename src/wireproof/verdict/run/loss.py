@@ -150,7 +150,8 @@ class Loss:
         if len(nodes) == 2:
             return next(iter(lossy))
         ways: tuple[Direction, ...] = ("tx", "rx", "")
-        places = (Port(node, way) for node in sorted(nodes) for way in ways)
+        shared = set.intersection(*({route.origin, route.target} for route in lossy))
+        places = (Port(node, way) for node in sorted(shared) for way in ways)
         return next((place for place in places if self._explains(place, lossy, whole)), None)
 
     def _explains(self, place: Port, lossy: Mapping[Route, _Host], whole: _Host) -> bool:

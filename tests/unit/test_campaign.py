@@ -81,8 +81,10 @@ class World:
     host that dies).
     """
 
-    def __init__(self, deaths: dict[int, tuple[int, str]], told: bool = True) -> None:
-        self.deaths, self.told = deaths, told
+    def __init__(
+        self, deaths: dict[int, tuple[int, str]], told: bool = True, crashed: bool = False
+    ) -> None:
+        self.deaths, self.told, self.crashed = deaths, told, crashed
         self.launches: list[tuple[tuple[str, ...], list[int]]] = []
         self.measured: list[tuple[int, str, str]] = []
 
@@ -108,7 +110,13 @@ class World:
             rank = place.hosts.index(dead)
             lost = {rank: f"rank {rank} on {dead} was killed"} if self.told else {}
             culprit = points[through].id if through < len(points) else None
-            ending = Ending(ended="rank-lost", reason="a rank is gone", culprit=culprit, lost=lost)
+            ending = Ending(
+                ended="rank-lost",
+                reason="a rank is gone",
+                culprit=culprit,
+                lost=lost,
+                crashed=self.crashed,
+            )
         return Outcome(run=run, ending=ending, exit_status=0, folder=out or Path("/nowhere"))
 
 
@@ -210,6 +218,37 @@ def test_when_nobody_can_be_named_the_point_is_given_up_and_not_the_run() -> Non
     assert carried.missing == {given_up: Missing("rank-lost", "a rank is gone")}
     assert world.launches[1][0] == HOSTS
     assert given_up not in world.launches[1][1]
+
+
+def test_a_rank_that_crashes_once_is_measured_again_and_reported() -> None:
+    world = World({0: (2, "b")}, crashed=True)
+    carried = Campaign(points(), place(), place().claim(), world.launch, probe=nobody).run()
+    assert [hosts for hosts, _ in world.launches] == [HOSTS, HOSTS]
+    assert carried.lost == {}
+    assert carried.missing == {}
+    [error] = [error for run in carried.runs for error in run.errors]
+    assert error.code == "rank-lost"
+    assert "rank 1 on b was killed, in launch 1" in error.message
+
+
+def test_a_rank_that_crashes_twice_is_lost() -> None:
+    world = World({0: (2, "b"), 1: (2, "b")}, crashed=True)
+    carried = Campaign(points(), place(), place().claim(), world.launch, probe=nobody).run()
+    assert [hosts for hosts, _ in world.launches] == [HOSTS, HOSTS, ("a", "c", "d")]
+    assert list(carried.lost) == [1]
+
+
+def test_the_host_that_is_gone_is_lost_and_not_the_survivor_that_crashed() -> None:
+    world = World({0: (2, "b")}, crashed=True)
+
+    def examine(_place: Target, _ranks: tuple[int, ...]) -> dict[int, str]:
+        return {3: "d does not respond"}
+
+    carried = Campaign(
+        points(), place(), place().claim(), world.launch, probe=nobody, examine=examine
+    ).run()
+    assert [hosts for hosts, _ in world.launches] == [HOSTS, ("a", "b", "c")]
+    assert list(carried.lost) == [3]
 
 
 def test_total_failure_is_an_error_that_names_everybody() -> None:

@@ -126,6 +126,29 @@ def test_what_launchers_say(line: str, says: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("talk", "crashed"),
+    [
+        ("=   PID 81 RUNNING AT n3\n=   EXIT CODE: 11", True),
+        ("=   PID 81 RUNNING AT n3\n=   EXIT CODE: 9", False),
+        ("=   RANK 2 PID 81 RUNNING AT n3\n=   KILLED BY SIGNAL: 6 (Aborted)", True),
+        ("srun: error: n3: task 2: Segmentation fault (core dumped)", True),
+        ("srun: error: n3: task 2: Out Of Memory", False),
+        (
+            (
+                "=   RANK 1 PID 80 RUNNING AT n2\n=   KILLED BY SIGNAL: 9 (Killed)\n"
+                "=   RANK 2 PID 81 RUNNING AT n3\n=   KILLED BY SIGNAL: 11 (Segmentation fault)"
+            ),
+            False,
+        ),
+    ],
+)
+def test_a_rank_that_crashed_may_be_a_survivor(talk: str, crashed: bool) -> None:
+    ending = classify(plan_of(), [], talk.encode(), 255)
+    assert 2 in ending.lost
+    assert ending.crashed == crashed
+
+
+@pytest.mark.parametrize(
     "line",
     [
         "srun: error: n3: task 2: Exited with exit code 4",

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from wireproof.instrument.launcher_messages import scheduler_ended
-from wireproof.instrument.lost import lost_ranks
+from wireproof.instrument.lost import crashed_ranks, lost_ranks
 from wireproof.model import quantity
 from wireproof.model.frames import sealed_points
 from wireproof.model.plan import Plan
@@ -43,13 +43,15 @@ _NOISE = re.compile(r"^[\s=\-+*#|]*$")
 
 class Ending(msgspec.Struct, frozen=True, kw_only=True):
     """The end of a run. ``culprit`` is the point in progress, if any; ``lost``: the reason in a
-    sentence for each lost rank.
+    sentence for each lost rank. ``crashed``: each of them ended by a fault in its process, so that
+    another rank may be the cause.
     """
 
     ended: Ended
     reason: str
     culprit: int | None = None
     lost: dict[int, str] = msgspec.field(default_factory=dict)
+    crashed: bool = False
 
     def missing(self, *, reached: bool) -> Missing:
         """Return why a point that was (or was not) in progress has no result."""
@@ -195,8 +197,9 @@ def classify(
     )
     if lost and (unnamed or (ending.ended == "failed" and not errors)):
         # The launcher has its own messages for it, and its exit status says nothing.
-        return _lost_to(ending, lost, plan)
-    return msgspec.structs.replace(ending, lost=lost)
+        ending = _lost_to(ending, lost, plan)
+    crashed = bool(lost) and set(lost) <= crashed_ranks(plan, frames, talk)
+    return msgspec.structs.replace(ending, lost=lost, crashed=crashed)
 
 
 def _lost_to(ending: Ending, lost: Mapping[int, str], plan: Plan) -> Ending:

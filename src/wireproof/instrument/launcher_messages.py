@@ -67,6 +67,10 @@ _MOST_PARTS = 64  # of a list of tasks or hosts
 _MOST_SRUN = 500  # lines of dead tasks
 _OUR_STATUSES = frozenset({0, 1, 2, 4})  # how the engine itself leaves
 _KILL = 9  # SIGKILL
+_FAULTS = frozenset({4, 6, 7, 8, 11})
+"""SIGILL, SIGABRT, SIGBUS, SIGFPE, SIGSEGV: a process raises these itself; an MPI library also does
+after the loss of another rank.
+"""
 
 _RANK_KILLED = (
     # Hydra of Intel: "=   RANK 2 PID 8 RUNNING AT n3" and then "=   KILLED BY SIGNAL: 9 (Killed)"
@@ -87,15 +91,14 @@ _SRUN_TASK = re.compile(
 _SRUN_AFTER = re.compile(
     r"srun: (?:Terminating|Job step aborted|launch/slurm: _task_finish)|CANCELLED AT", re.IGNORECASE
 )
-_SRUN_DEATHS = (
-    "Killed",
+_SRUN_FAULTS = (
     "Segmentation fault",
-    "Out Of Memory",
     "Aborted",
     "Bus error",
     "Illegal instruction",
     "Floating point exception",
 )
+_SRUN_DEATHS = ("Killed", "Out Of Memory", *_SRUN_FAULTS)
 
 _HOST_LOST = (
     (
@@ -176,15 +179,15 @@ def _signal(number: int) -> str:
         return f"signal {number}"
 
 
-def killed(lines: Sequence[str], names: RankNames) -> Evidence:
-    """Return ranks that a launcher saw end by a signal."""
+def killed(lines: Sequence[str], names: RankNames, *, faults: bool = False) -> Evidence:
+    """Return ranks that a launcher saw end by a signal; ``faults``: only by one of ``_FAULTS``."""
     for number, line in enumerate(lines):
         for pattern in _RANK_KILLED:
             if not (found := pattern.search(line)):
                 continue
             parts = found.groupdict()
             how = parts.get("signal") or _how(lines[number + 1 : number + 4])
-            if how is None:
+            if how is None or (faults and int(how) not in _FAULTS):
                 break
             # Hydra kills the neighbours of a lost rank and may report one of those: then their host
             # was lost.
@@ -229,8 +232,10 @@ def _tasks(text: str, known: Sequence[int]) -> set[int]:
     return found
 
 
-def dead_in_srun(lines: Sequence[str], names: RankNames) -> Evidence:
-    """Return tasks that died before srun began to end the others."""
+def dead_in_srun(lines: Sequence[str], names: RankNames, *, faults: bool = False) -> Evidence:
+    """Return tasks that died before srun began to end the others; ``faults``: only by a fault in
+    the process.
+    """
     known = sorted(names.host)
     left = _MOST_SRUN
     for line in lines:
@@ -240,7 +245,8 @@ def dead_in_srun(lines: Sequence[str], names: RankNames) -> Evidence:
             left -= 1
             _, tasks, how = found.groups()
             own = how.startswith("Exited with exit code") and int(how.split()[-1]) in _OUR_STATUSES
-            if how in _SRUN_DEATHS or (how.startswith("Exited") and not own):
+            dead = how in _SRUN_DEATHS or (how.startswith("Exited") and not own)
+            if dead and not (faults and how not in _SRUN_FAULTS):
                 yield _tasks(tasks, known), f"srun: {how}"
 
 

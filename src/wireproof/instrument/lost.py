@@ -214,6 +214,20 @@ def lost_ranks(plan: Plan, frames: Sequence[Frame], talk: bytes) -> dict[int, st
     )
 
 
+def crashed_ranks(plan: Plan, frames: Sequence[Frame], talk: bytes) -> set[int]:
+    """Return the ranks that a launcher saw end by a fault in the process, such as SIGSEGV.
+
+    That names no cause: an MPI library can crash in a survivor of another rank, and some launchers
+    report only the first rank that ends.
+    """
+    names, lines = RankNames(plan, frames), list(lines_of(talk))
+    nobody: set[int] = set()
+    return {
+        *_collect(killed(lines, names, faults=True), names, nobody),
+        *_collect(dead_in_srun(lines, names, faults=True), names, nobody),
+    }
+
+
 # --- Find ranks that have stopped: in a long point every rank reports every 1.5 s that it
 # is alive.
 

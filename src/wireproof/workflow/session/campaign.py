@@ -205,6 +205,7 @@ class Campaign:
         self._points, self._target, self._claim = points, target, claim
         self._launch, self._probe, self._examine = launch, probe, examine or probe
         self._done: Done = set()
+        self._crashed: set[int] = set()
         self._result = CampaignResult()
 
     def run(
@@ -279,6 +280,8 @@ class Campaign:
         if ending.ended not in GOES_ON:
             return False
         fresh = {ranks[rank]: why for rank, why in ending.lost.items() if rank < len(ranks)}
+        if ending.crashed and not self._crashed & set(fresh):
+            return self._again_with(fresh, ranks)
         if not fresh:  # the launch failed without naming a host: ask the hosts
             fresh = self._examined(ranks)
         result.lost |= fresh
@@ -287,6 +290,23 @@ class Campaign:
             self._skip_what_hangs()
             return True
         return bool(fresh) or len(self._done) > before
+
+    def _again_with(self, crashed: Mapping[int, str], ranks: tuple[int, ...]) -> bool:
+        """Keep ranks that crashed for the first time, unless their hosts are gone: an MPI library
+        can crash in a survivor of another rank.
+        """
+        gone = self._examined(ranks)
+        self._result.lost |= gone
+        self._crashed |= set(crashed)
+        for why in crashed.values():
+            text = (
+                f"{why}, in launch {len(self._result.runs)}. An MPI library can also crash because"
+                " another rank was lost, so its host is measured again: look into the log of that"
+                " launch and the kernel logs of all its hosts"
+            )
+            run = with_error(self._result.runs[-1], EngineError(code="rank-lost", message=text))
+            self._result.runs[-1] = run
+        return True
 
     def _skip_what_hangs(self) -> None:
         """Skip all sizes above two that have hung: each would cost a deadline."""

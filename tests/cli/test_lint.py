@@ -8,11 +8,17 @@ import stat
 import subprocess
 import sys
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 from tests.cli.verb import document, one_sentence, wireproof
 
+from wireproof.lint.check import lint_text
+from wireproof.lint.rule import KINDS, Kind
 from wireproof.lint.rules import rules
+from wireproof.model.errors import BadInput
+from wireproof.model.finding import LintFinding
+from wireproof.workflow.lint import lint
 
 WRONG = "#!/bin/bash -I\n#SBATCH -N 2\nexport I_MPI_PROCESSOR_LIST=0-23\nsrun ./a.out\n"
 RIGHT = "#!/bin/bash -l\n#SBATCH -N 2\nexport I_MPI_PIN_PROCESSOR_LIST=0-23\nsrun ./a.out\n"
@@ -253,6 +259,36 @@ def test_a_file_that_holds_no_recipe_is_not_called_free_of_problems(
     assert (done.returncode, done.stdout.split()[0]) == (2, "INCONCLUSIVE")
     assert "osu.log is not a recipe" in one_sentence(done)
     assert "no problems" not in done.stdout + done.stderr
-    assert wireproof("lint", path, "--kind", "hosts").returncode != 2
+    assert wireproof("lint", path, "--kind", "hosts").returncode != 0
     path.write_text(text + "mpirun -np 2 ./a.out\n")
     assert wireproof("lint", path).returncode == 0
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("text", ["", "# a comment\n", "Dear all,\nthe meeting is at noon\n"])
+def test_a_kind_of_which_nothing_stands_in_the_text_does_not_pass(kind: Kind, text: str) -> None:
+    """Prose has findings as lines of some kinds."""
+    if not lint_text(text, "text", kind):
+        with pytest.raises(BadInput, match=r"text is not a recipe: no "):
+            lint(text, kind=kind)
+
+
+def test_a_path_alone_is_no_evidence(tmp_path: Path) -> None:
+    prose, empty, ours = tmp_path / "ifcfg-ib0", tmp_path / "text", tmp_path / "site.toml"
+    prose.write_text("the meeting is at noon\n")
+    empty.write_text("\n")
+    ours.write_text("a = 1\n")
+    for path, word in ((prose, "kind ifcfg"), (empty, "no command"), (ours, "no rule")):
+        done = wireproof("lint", path)
+        assert (done.returncode, done.stdout.split()[0]) == (2, "INCONCLUSIVE")
+        assert word in one_sentence(done)
+    prose.write_text("# nothing is set here\n")
+    assert wireproof("lint", prose).returncode == 0
+
+
+def test_warnings_that_are_left_out_are_evidence_too(tmp_path: Path) -> None:
+    path = tmp_path / "words"
+    path.write_text("# one\n")
+    found = [LintFinding(code="c", file="f", line=1, column=1, message="m", severity="warning")]
+    with patch("wireproof.workflow.lint.lint_text", lambda *_: found):
+        assert lint(path, severity="error").findings == []

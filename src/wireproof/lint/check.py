@@ -14,6 +14,7 @@ import msgspec
 from wireproof.lint import admin, files, script
 from wireproof.lint.fragments import LONGEST_LINE, Fragment, files_written
 from wireproof.lint.rule import (
+    CONFIGURATION_FILES,
     Broken,
     Check,
     CommandRow,
@@ -24,6 +25,7 @@ from wireproof.lint.rule import (
     compiled,
     detected,
     filled,
+    has_content,
     kind_of_line,
     views,
 )
@@ -223,15 +225,35 @@ def _message(rule: Rule, seen: str) -> str:
 _BATCH = ("#SBATCH", "#PBS", "#BSUB", "#flux:")
 
 
-def is_recipe(text: str, name: str) -> bool:
-    """Return whether the path determines the kind of the file, or a line is a batch option, a line
-    of a configuration file, a variable or a command with a rule. A log, a table or a list of users
-    contains none of these, so "no problems found" would judge nothing.
+def why_unjudged(text: str, name: str, kind: Kind | None = None) -> str:
+    """Return why no rule can find anything in a text, so that "no problems found" would judge
+    nothing; "" if the text, with the kind that its path determines, or ``kind``, is a recipe.
     """
     lines = tuple(line.removesuffix("\r") for line in text.removeprefix("\ufeff").split("\n"))
-    kind = detected(name, lines)
-    if kind != "unknown":
-        return True
+    which = kind or detected(name, lines)
+    if not any(which in rule.kinds for rule in rules().values()):
+        return f"no rule is about files of the kind {which}"
+    if which in CONFIGURATION_FILES:
+        empty = kind is None and all(not line.strip() or line[:1] in "#;" for line in lines)
+        return (
+            ""
+            if empty or has_content(which, lines)
+            else f"no line has the form of the kind {which}"
+        )
+    if (kind is None and which != "unknown") or _is_recipe(lines, name):
+        return ""
+    return (
+        "no command, job option or line of a configuration file that lint knows is in it; if it is"
+        " one, say which with --kind"
+        if kind is None
+        else "no command, job option or variable that lint knows is in it"
+    )
+
+
+def _is_recipe(lines: tuple[str, ...], name: str) -> bool:
+    """Return whether a line is a batch option, a line of a configuration file, a variable or a
+    command with a rule. A log, a table or a list of users contains none of these.
+    """
     if any(line.startswith(_BATCH) or kind_of_line(line) for line in lines):
         return True
     recipe = Recipe(name, "script", lines)

@@ -284,6 +284,19 @@ _LINES: tuple[tuple[str, Kind], ...] = (
     (r"(\d{1,3}\.){3}\d{1,3}\s+[A-Za-z][\w.-]*(\s+[\w.-]+)*\s*$", "hosts"),
 )
 _BY_LINE = tuple((re.compile(r"\s{0,200}(?:" + pattern + ")"), kind) for pattern, kind in _LINES)
+_CONTENT: dict[Kind, str] = {
+    "modprobe": r"(options|blacklist|install|remove|alias|softdep)\s+\S",
+    "sysctl": r"-?[\w./*-]+\s*=|-[\w./*-]+\s*$",
+    "limits": r"\S+\s+(soft|hard|-)\s+\S",
+    "ifcfg": r"(export\s+)?[A-Z]\w*=|\S+\s+(via|dev)\s|(default|[\da-f.:]+/\d+)\s",
+    "keyfile": r"\[[\w .-]+\]\s*$|[\w.-]+\s*=",
+    "irqbalance": r"(export\s+)?[A-Z]\w*=",
+    "kernel-command-line": r"[^=]*[\w.]=|.*\b(ro|rw|quiet|nosmt)\b",
+    "repository": r"\[[\w .-]+\]\s*$|\w+\s*=",
+    "fstab": r"\S+\s+(/|none\s|swap\s|\S*\()|/\S*\s+\*",
+    "hosts": r"(\d{1,3}(\.\d{1,3}){3}|[\da-fA-F]*:[\da-fA-F:.]+)\s+\S",
+}
+"""The form of a line that the checks of a kind read, more tolerant than the form that tells it."""
 _SOURCE = re.compile(r"\s*(baseurl|mirrorlist|metalink)\s*=")
 _SECTION = re.compile(r"\s*\[[\w .-]{1,64}\]\s*$")
 LONGEST = 4000
@@ -303,6 +316,15 @@ def kind_of_line(line: str) -> Kind | None:
     """Return the kind of configuration file that a line may come from."""
     head = line[:LONGEST]
     return next((kind for pattern, kind in _BY_LINE if pattern.match(head)), None)
+
+
+def has_content(kind: Kind, lines: tuple[str, ...]) -> bool:
+    """Return whether a line is of a configuration file of this kind. True if the kind has no form
+    of lines.
+    """
+    form = _CONTENT.get(kind)
+    content = (line[:LONGEST] for line in lines if not line.lstrip().startswith(("#", ";")))
+    return form is None or any(re.match(rf"\s{{0,200}}(?:{form})", line) for line in content)
 
 
 def detected(name: str, lines: tuple[str, ...]) -> Kind:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import BinaryIO, Literal
 
 from wireproof.files.hostile import open_regular, rewrite_file
-from wireproof.lint.check import is_recipe, lint_text, repaired, with_whole_lines
+from wireproof.lint.check import lint_text, repaired, why_unjudged, with_whole_lines
 from wireproof.lint.rule import KINDS, Kind
 from wireproof.lint.rules import with_settings
 from wireproof.model.errors import BadInput, CouldNotMeasure, suggestion
@@ -44,27 +44,24 @@ class Filter:
             )
         return cls(kind=kind, errors_only=severity == "error")
 
+    def chosen(self, findings: Iterable[LintFinding]) -> list[LintFinding]:
+        """Return the findings that are severe enough."""
+        return [one for one in findings if one.severity == "error" or not self.errors_only]
+
     def findings(self, text: str, name: str) -> list[LintFinding]:
         """Return the wanted findings in ``text``, each with its setting.
 
-        Raises ``BadInput`` if no rule applies to the text and ``kind`` is not given.
+        Raises ``BadInput`` if no rule applies to the text.
         """
         if site_texts():
             files = ", ".join(clean(site.name, 200) for site in site_texts())
             tried = partial(lint_text, text, name, self.kind)
             refuse_slow_patterns(tried, clean(name, 200), files)
-        found = [
-            finding
-            for finding in lint_text(text, name, self.kind)
-            if finding.severity == "error" or not self.errors_only
-        ]
-        if found:
+        every = lint_text(text, name, self.kind)
+        if found := self.chosen(every):
             return with_settings(with_whole_lines(found, text, self.kind), text, settings_by_id())
-        if self.kind is None and text.strip() and not is_recipe(text, name):
-            raise BadInput(
-                f"{clean(name, 200)} is not a recipe: no command, job option or line of a"
-                " configuration file that lint knows is in it; if it is one, say which with --kind."
-            )
+        if not every and (why := why_unjudged(text, name, self.kind)):
+            raise BadInput(f"{clean(name, 200)} is not a recipe: {why}.")
         return []
 
 
@@ -165,7 +162,7 @@ def mend(file: LintedFile, wanted: Filter) -> Mended | None:
         before=file.text,
         text=after,
         difference=tuple(_difference(file.text, after, clean(file.name, 200))),
-        clean=not wanted.findings(after, file.name),
+        clean=not wanted.chosen(lint_text(after, file.name, wanted.kind)),
     )
 
 

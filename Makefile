@@ -3,6 +3,8 @@
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-print-directory
 SHELL := /bin/sh
+# Every start of Python would compile the whole program anew, and pytest every test.
+unexport PYTHONDONTWRITEBYTECODE
 
 VENV := .venv/bin
 CMAKE := $(VENV)/cmake

@@ -4,6 +4,7 @@ installed.
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -115,3 +116,15 @@ def test_table_names_a_package_for_each_need() -> None:
         assert len(line) == 5, line
         assert group in {"run", "test", "bench", "lint", "all", "make", "fresh"}
         assert probe in {"command", "file", "python"}
+
+
+def test_what_make_starts_keeps_its_bytecode(tmp_path: Path) -> None:
+    more = tmp_path / "more.mk"
+    more.write_text("shown:\n\t@env\n")
+    argv = ["make", "-s", "-f", "Makefile", "-f", str(more), "shown"]
+    environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run(
+        argv, cwd=ROOT, env=environment, capture_output=True, text=True, check=True
+    )
+    assert "PATH=" in done.stdout
+    assert "PYTHONDONTWRITEBYTECODE" not in done.stdout

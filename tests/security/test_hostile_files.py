@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from wireproof.cli.console import Console
+from wireproof.files import hostile
 from wireproof.files.held import own_folder, private_file
 from wireproof.files.hostile import append_to, create, open_regular, read_bounded, replace_file
 from wireproof.instrument.folder import open_folder
@@ -54,6 +55,24 @@ def test_only_regular_files_are_opened_and_nothing_waits(tmp_path: Path) -> None
     (tmp_path / "link-to-pipe").symlink_to("pipe")
     with pytest.raises(OSError, match="a named pipe"):
         open_regular(tmp_path / "link-to-pipe")
+
+
+@pytest.mark.parametrize("read", ["read", "readline", "readinto1", "read1"])
+def test_a_file_that_would_wait_is_refused(monkeypatch: pytest.MonkeyPatch, read: str) -> None:
+    """/proc/kmsg states to be a regular file, and its reader waits for the next message."""
+    ours, theirs = os.pipe()
+    monkeypatch.setattr(hostile.os, "open", lambda *given, **named: ours)
+    monkeypatch.setattr(hostile, "refuse_other_than_regular", lambda *given: None)
+    os.set_blocking(ours, False)
+    given = {"readinto1": (bytearray(9),), "read1": (9,)}.get(read, ())
+    try:
+        with (
+            pytest.raises(OSError, match="reading it would wait"),
+            open_regular("/proc/version") as file,
+        ):
+            getattr(file, read)(*given)
+    finally:
+        os.close(theirs)
 
 
 def test_a_file_that_never_ends_is_read_up_to_its_bound(tmp_path: Path) -> None:

@@ -18,18 +18,26 @@ from tests.synthetic import World, run_of
 from wireproof.adapters import read
 from wireproof.adapters.psm3 import statistics
 from wireproof.adapters.rows import number
-from wireproof.audit import host, reading
+from wireproof.audit import expression, host, reading
+from wireproof.audit.judge import gone, judge_machine
+from wireproof.audit.machine import machine_of
 from wireproof.cli import main
-from wireproof.instrument import launcher_messages
+from wireproof.instrument import ending, launcher_messages
+from wireproof.launch.mpi import openmpi
+from wireproof.launch.schedulers import slurm
 from wireproof.locate.causes import properties
 from wireproof.model.errors import BadInput
 from wireproof.model.frames import BadFrame, decode_frame, unsound
 from wireproof.model.quantity import whole
+from wireproof.model.record import FactFrame
 from wireproof.physics.table import default_table, override
 from wireproof.store import pair_table
 from wireproof.store.load import load_document, load_run
 from wireproof.store.pair_table import open_pairs
 from wireproof.store.result import read_result
+from wireproof.study import readback
+from wireproof.tune import carrying
+from wireproof.workflow.audit import catalogue
 from wireproof.workflow.locate import from_world
 
 STORED = Path(__file__).resolve().parents[1] / "golden" / "stored"
@@ -257,3 +265,54 @@ def test_labels_amid_lines_without_one_are_no_error_of_ours() -> None:
     """Input 214 of the seed 20273 of `tests.fuzz.drive --target psm3`."""
     found = TARGETS["psm3"]
     assert not found.tried(found.make(random.Random("20273:psm3:214")))
+
+
+# --- numbers with more digits than Python converts, and digits that are none
+
+
+LONG = "9" * 6000
+NETPERF = (
+    "MIGRATED TCP {} TEST from 0.0.0.0 (0.0.0.0) port 0 AF_INET to 10.0.0.2 () port 0 AF_INET\n"
+    "THROUGHPUT=940.1\nTHROUGHPUT_UNITS={}\nLOCAL_SEND_SIZE={}\nREQUEST_SIZE={}\n"
+)
+
+
+@pytest.mark.parametrize("number", ["\u00b2", "\u0663", "9" * 70])
+@pytest.mark.parametrize(
+    ("test", "unit"), [("STREAM", "MBytes/s"), ("REQUEST/RESPONSE", "Trans/s")]
+)
+def test_a_size_of_netperf_that_is_none_is_not_believed(test: str, unit: str, number: str) -> None:
+    (series,) = read(NETPERF.format(test, unit, number, number).encode(), "x")
+    assert {point.message_bytes for point in series.points} <= {1, 16384}
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("/proc/meminfo", f"MemTotal:  {LONG} kB\nSwapTotal: {LONG} kB\n"),
+        ("/proc/version", f"Linux version {LONG}.1"),
+        ("/proc/sys/kernel/osrelease", f"5.{LONG}"),
+        ("/etc/os-release", f"ID=rhel\nVERSION_ID={LONG}.{LONG}\n"),
+    ],
+)
+def test_a_host_with_endless_numbers_is_audited(path: str, text: str) -> None:
+    """Each text of a host is as hostile as any file."""
+    facts = host.HostFacts.of(
+        "n1", [FactFrame(rank=0, kind="file", path=path, status="ok", text=text)]
+    )
+    assert judge_machine(machine_of(facts), catalogue(), "throughput")
+    assert expression._version(f"v{LONG}.{LONG}") != [1]
+    assert gone(
+        msgspec.structs.replace(next(iter(catalogue().entries.values())).setting, until="Linux 4"),
+        {"host.kernel": LONG}.__getitem__,
+    )
+
+
+@pytest.mark.parametrize("text", ["\u00b2", LONG, "-", ""])
+def test_other_numbers_that_are_none_are_no_error_of_ours(text: str) -> None:
+    """Of a scheduler, of a launcher, of a library, and of a plan."""
+    slurm._check_task({"SLURM_PROCID": text, "SLURM_STEP_NUM_TASKS": "2"})
+    openmpi._major(f"v{text}.1")
+    assert ending._signal_seen(1, f"exited on signal {text}.") is None or text == LONG
+    assert readback._plain(f"{text}k") != "0"
+    carrying.lossy("/sys/class/net/eth0/mtu", text)

@@ -10,6 +10,7 @@ from wireproof.adapters.options import given, one_size, refuse_others, server_of
 from wireproof.adapters.page import Page
 from wireproof.adapters.registry import Adapter, Benchmark, Parsed, Sign, starts_result
 from wireproof.adapters.rows import Rows, What, number, scan_rows, step_of
+from wireproof.model.quantity import whole
 from wireproof.model.series import Series, SeriesPoint, ToolRequest
 
 _TITLE = re.compile(
@@ -74,7 +75,7 @@ def _stream(rows: Rows, unit: float, udp: bool) -> SeriesPoint | None:
         return None
     size, at = rows.fields[0][1 if udp else 2], 1 if udp else 0
     rate, line = rows.fields[at][3 if udp else 4], rows.lines[at]
-    if not size.isdigit() or not float(rate) > 0:
+    if whole(size) is None or not float(rate) > 0:
         return None
     return SeriesPoint(
         message_bytes=int(size),
@@ -134,7 +135,7 @@ def _of_selected(found: dict[str, str], answers: bool, line: int) -> SeriesPoint
     if answers and unit == "Trans/s" and found.get("RESPONSE_SIZE", request) == request:
         half = 1e9 / rate / 2
         return SeriesPoint(
-            message_bytes=int(request) if request.isdigit() else _DEFAULT_REQUEST,
+            message_bytes=_DEFAULT_REQUEST if (size := whole(request)) is None else size,
             hrt_ns=half,
             time_step_ns=half * step_of(text) / rate,
             line=line,
@@ -143,7 +144,7 @@ def _of_selected(found: dict[str, str], answers: bool, line: int) -> SeriesPoint
     if answers or factor is None:
         return None
     return SeriesPoint(
-        message_bytes=int(sent) if sent.isdigit() else _DEFAULT_SEND,
+        message_bytes=_DEFAULT_SEND if (size := whole(sent)) is None else size,
         goodput_bytes_per_s=rate * factor,
         goodput_step=step_of(text) * factor,
         line=line,

@@ -229,7 +229,7 @@ def _version(text: Value) -> Value:
     """Return ``4.18.0-553.el8`` as [4, 18, 0], to compare part by part."""
     if not isinstance(text, str):
         return UNKNOWN
-    match = re.match(r"\D{0,8}(\d+(?:\.\d+){0,4})", text)
+    match = re.match(r"\D{0,8}(\d{1,9}(?:\.\d{1,9}){0,4})", text)
     return [int(part) for part in match.group(1).split(".")] if match else UNKNOWN
 
 

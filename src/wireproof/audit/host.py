@@ -60,8 +60,8 @@ def host_names(facts: HostFacts) -> dict[str, Value]:
     release = dict(re.findall(r'^(\w+)="?([^"\n]*)"?$', named, re.MULTILINE))
     kernel = re.match(r"Linux version (\S+)", facts.line("/proc/version"))
     released = facts.line("/proc/sys/kernel/osrelease")  # for archives without /proc/version
-    memory = re.search(r"^MemTotal:\s+(\d+) kB", facts.line("/proc/meminfo"), re.MULTILINE)
-    swap = re.search(r"^SwapTotal:\s+(\d+) kB", facts.line("/proc/meminfo"), re.MULTILINE)
+    memory = re.search(r"^MemTotal:\s+(\d{1,15}) kB", facts.line("/proc/meminfo"), re.MULTILINE)
+    swap = re.search(r"^SwapTotal:\s+(\d{1,15}) kB", facts.line("/proc/meminfo"), re.MULTILINE)
     modules = facts.file("/proc/modules")
     packages = {facts.line(path) for path in facts.matching(PACKAGES)}
     vendor, generation = _processor(cpu)

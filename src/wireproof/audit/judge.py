@@ -311,7 +311,8 @@ def _varying(path: str, pattern: str) -> str:
     return " ".join(part for part, known in pairs if "*" in known)
 
 
-_RELEASE = re.compile(r"(Linux|RHEL) (\d+(?:\.\d+){0,3})", re.ASCII)
+_NUMBERS = re.compile(r"\d{1,9}(?:\.\d{1,9}){0,3}", re.ASCII)
+_RELEASE = re.compile(rf"(Linux|RHEL) ({_NUMBERS.pattern})", re.ASCII)
 _LIKE_RHEL = {"rhel", "centos", "rocky", "almalinux", "ol"}
 
 
@@ -345,7 +346,7 @@ def _compared(release: str, names: Lookup) -> tuple[list[int], list[int], str] |
     if not linux and names("host.os") not in _LIKE_RHEL:
         return None
     here = names("host.kernel" if linux else "host.os_version")
-    number = re.match(r"\d+(?:\.\d+){0,3}", here, re.ASCII) if isinstance(here, str) else None
+    number = _NUMBERS.match(here) if isinstance(here, str) else None
     if number is None:
         return None
     here_text = f"this {'kernel' if linux else 'system'} is {number.group()}"

@@ -291,7 +291,7 @@ def _rdma_ports(facts: HostFacts) -> list[Instance]:
     for path in facts.matching(RDMA_PORTS):
         device, port = path.split("/")[4], path.split("/")[6]
         folder = f"/sys/class/infiniband/{device}"
-        rate = re.match(r"(\d+(?:\.\d+)?) Gb", facts.line(f"{folder}/ports/{port}/rate"))
+        rate = re.match(r"(\d{1,9}(?:\.\d{1,9})?) Gb", facts.line(f"{folder}/ports/{port}/rate"))
         names: dict[str, Value] = {
             "rdma.name": device,
             "rdma.port": port,

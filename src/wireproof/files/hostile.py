@@ -7,15 +7,20 @@ can start the sentence.
 
 import contextlib
 import errno
+import io
 import os
 import secrets
 import stat
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO, TypeVar
 
 from wireproof.files.held import held_folder, within
 
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
+_T = TypeVar("_T")
 _KINDS = (
     (stat.S_ISDIR, "a folder"),
     (stat.S_ISLNK, "a symbolic link"),
@@ -64,10 +69,28 @@ def open_regular(path: Path | str, *, follow: bool = True, folder: int | None = 
         raise OSError(errno.EINVAL, str(error), repr(path)) from error
     try:
         refuse_other_than_regular(os.fstat(descriptor), path)  # the file may have been exchanged
-        return os.fdopen(descriptor, "rb")
+        return io.BufferedReader(_Answering(descriptor))
     except BaseException:
         os.close(descriptor)
         raise
+
+
+class _Answering(io.FileIO):
+    """A file that raises ``OSError`` instead of returning None if reading would wait: /proc/kmsg
+    states to be a regular file.
+    """
+
+    def readinto(self, buffer: "WriteableBuffer", /) -> int:
+        found: int | None = super().readinto(buffer)
+        return self._answered(found)
+
+    def readall(self) -> bytes:
+        return self._answered(super().readall())
+
+    def _answered(self, found: _T | None) -> _T:
+        if found is None:
+            raise OSError(errno.EAGAIN, "it has nothing to read now, and reading it would wait")
+        return found
 
 
 def read_bounded(

@@ -18,10 +18,10 @@ from wireproof.model.secrets import clean_text
 __all__ = ["Ending", "classify", "clean_text", "missing_points", "under_way"]
 
 _SIGNALS = (
-    re.compile(r"KILLED BY SIGNAL: (\d+)"),
-    re.compile(r"exited on signal (\d+)"),
-    re.compile(r"\(signal (\d+)\)"),
-    re.compile(r"YOUR APPLICATION TERMINATED WITH THE EXIT STRING: .*\(signal (\d+)\)"),
+    re.compile(r"KILLED BY SIGNAL: (\d{1,9})"),
+    re.compile(r"exited on signal (\d{1,9})"),
+    re.compile(r"\(signal (\d{1,9})\)"),
+    re.compile(r"YOUR APPLICATION TERMINATED WITH THE EXIT STRING: .*\(signal (\d{1,9})\)"),
 )
 _RANK_HOST = (
     re.compile(r"RANK (\d{1,9}) PID \d+ RUNNING AT (\S+)"),

@@ -126,7 +126,7 @@ _WORDS = {
     "y": "1",
     "n": "0",
 }
-_SIZE = re.compile(r"([0-9]+)([kmg])i?b?", re.ASCII)
+_SIZE = re.compile(r"([0-9]{1,18})([kmg])i?b?", re.ASCII)
 _POWER = {"k": 10, "m": 20, "g": 30}
 
 

@@ -10,6 +10,7 @@ from wireproof.audit.facts import HostFacts
 from wireproof.audit.interfaces import ROUTES, listed_nics
 from wireproof.model.errors import BadInput, decode_json
 from wireproof.model.plan import FactRequest
+from wireproof.model.quantity import whole
 from wireproof.model.tuning import Change, HostPlan, Keep, TunePlan
 from wireproof.tune.settings_files import is_text
 
@@ -170,7 +171,7 @@ def lossy(path: str, value: str) -> str:
             return "it adds IPv6 addresses, which would stay"
         if name in ("disable_ipv6", "forwarding") and value != "0":
             return "it removes IPv6 addresses or routes, which cannot be restored"
-    if name == "mtu" and value.isdecimal() and int(value) < _LEAST_MTU:
+    if name == "mtu" and (size := whole(value)) is not None and size < _LEAST_MTU:
         return "below 1280 the kernel removes IPv6 addresses and routes, which cannot be restored"
     return ""
 

@@ -91,7 +91,7 @@ def prte(request: LaunchRequest) -> LaunchCommand:
 
 
 def _major(version: str) -> int:
-    found = re.search(r"v?([0-9]+)\.", version)
+    found = re.search(r"v?([0-9]{1,9})\.", version)
     return int(found.group(1)) if found else 4
 
 

@@ -36,6 +36,7 @@ from wireproof.launch.schedulers.slurm_answers import SlurmNode, parse_node_stat
 from wireproof.launch.schedulers.slurm_commands import job_argv, node_states_argv
 from wireproof.launch.schedulers.slurm_job import asked
 from wireproof.model.errors import BadInput, WireproofError
+from wireproof.model.quantity import whole
 from wireproof.settings.hosts import fold_hosts, parse_hosts
 
 # --- Decide whether a Slurm node may be changed: only our job holds it, or it is out of service
@@ -302,7 +303,7 @@ def _check_task(environment: Mapping[str, str]) -> None:
     the same time, which disturb each other.
     """
     task = environment.get("SLURM_PROCID", "")
-    if task.isdigit() and int(task) > 0 and environment.get("SLURM_STEP_NUM_TASKS", "1") != "1":
+    if (whole(task) or 0) > 0 and environment.get("SLURM_STEP_NUM_TASKS", "1") != "1":
         raise BadInput(
             f"this is task {task} of a job step: start wireproof once in the job (without srun, or"
             " srun -n 1); it starts the ranks on the nodes by itself."

@@ -9,7 +9,7 @@ from wireproof.audit.facts import UNKEPT
 from wireproof.audit.pci import _UNREAD
 from wireproof.model.setting import Audit, AuditResult, SettingEffect, Status
 from wireproof.report.document import Findings, Item, Part, Section
-from wireproof.report.documents.audit import audit_document, settings_table, worst_part
+from wireproof.report.documents.audit import FORMS, audit_document, settings_table, worst_part
 from wireproof.report.failing import carrier_of, effect_text, failing, unread
 
 
@@ -153,8 +153,14 @@ def test_the_answer_never_calls_right_what_was_not_read() -> None:
     missing = result("dim", "n1", status="unknown", message="Dim: needs root")
     absent = result("fec", "n1", status="not-applicable")
     assert "could not be read" in audit_document(Audit(hosts=["n1"], results=[missing])).answer
-    answer = audit_document(Audit(hosts=["n1"], results=[absent])).answer
-    assert answer == "no setting that was looked for applies to n1"
+    for results in ([absent], []):
+        document = audit_document(Audit(hosts=["n1"], results=results))
+        nothing = "no setting that was looked for applies to n1: nothing was judged"
+        assert (document.answer, document.verdict) == (nothing, "inconclusive")
+        nhc = FORMS["nhc"](Audit(hosts=["n1"], results=results))
+        assert nhc == "ERROR: wireproof: inconclusive: settings of n1: no setting applies"
+    waived = result("dim", "n1", status="waived")
+    assert Audit(hosts=["n1"], results=[absent, waived]).verdict == "pass"
 
 
 @pytest.mark.parametrize(

@@ -64,7 +64,8 @@ def command(**options: Any) -> int:
     is, and how to correct it.
 
     SETTING: only these, by name. Without --hosts: this machine. Nothing is changed. Exit status: 0
-    all pass, 1 something fails, 3 nothing fails but something could not be read.
+    all pass, 1 something fails, 3 nothing fails but something could not be read, or no setting
+    applies.
     """
     if options["as_list"]:
         return _list()

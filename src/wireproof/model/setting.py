@@ -372,10 +372,11 @@ class Audit(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def verdict(self) -> Verdict:
-        """``fail`` if a setting fails, ``inconclusive`` if a setting could not be read, otherwise
-        ``pass``.
+        """``fail`` if a setting fails, ``inconclusive`` if a setting could not be read or none was
+        judged, otherwise ``pass``.
         """
         statuses = AuditResults.of(self.results).statuses()
-        if "fail" in statuses:
+        if statuses["fail"]:
             return "fail"
-        return "inconclusive" if "unknown" in statuses else "pass"
+        judged = statuses["pass"] or statuses["waived"]
+        return "inconclusive" if statuses["unknown"] or not judged else "pass"

@@ -158,8 +158,8 @@ def _answer(audit: Audit, failed: Sequence[str]) -> str:
         len({each.id for each in results.distinct() if each.status == status})
         for status in ("pass", "unknown")
     )
-    if {each.status for each in audit.results} == {"not-applicable"}:
-        return f"no setting that was looked for applies to {hosts}"
+    if not any(each.status != "not-applicable" for each in results.distinct()):
+        return f"no setting that was looked for applies to {hosts}: nothing was judged"
     rest = f"{passed or 'no'} setting{'s' * (passed != 1)} of {hosts} found {right}"
     return f"{counted(missing, 'setting')} could not be read; {rest}" if missing else rest
 
@@ -390,6 +390,7 @@ def _nhc(audit: Audit) -> str:
     read = sum(len(one.ids) for one in unread(audit.results))
     open_ = f"{counted(read, 'setting')} could not be read"
     told = f"{counted(len(fails), 'setting')} to mend: {names}" if fails else open_
+    told = told if fails or read else "no setting applies"
     if verdict == "pass":
         return clean(f"OK:  wireproof:  settings of {fold(audit.hosts)}", 1000)
     return clean(f"ERROR:  wireproof:  {verdict}: settings of {fold(audit.hosts)}: {told}", 1000)

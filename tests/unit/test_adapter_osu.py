@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from wireproof.adapters import read
-from wireproof.adapters.osu import argv
+from wireproof.adapters.osu import argv, requested_iterations, with_iterations
 from wireproof.adapters.osu.benchmarks import by_name, by_title
 from wireproof.model.errors import BadInput
 from wireproof.model.series import ToolRequest
@@ -274,3 +274,24 @@ def test_the_source_of_a_web_page() -> None:
         (8, 1240),
         (16, 1300),
     ]
+
+
+@pytest.mark.parametrize(
+    ("command", "count"),
+    [
+        ("mpirun -n 2 ./osu_bw -i 500 -x 5", 500),
+        ("mpirun -n 2 /opt/osu/osu_bw -m 8:64 -i500", 500),
+        ("osu_bw --iterations 500", 500),
+        ("osu_bw --iterations=500 H H", 500),
+        ("mpirun -n 1 osu_bw -i 500 : -n 1 osu_bw -i 500", 500),
+        ("mpirun -n 1 osu_bw -i 500 : -n 1 osu_bw -i 50", None),
+        ("mpirun -i 500 osu_bw", None),
+        ("mpirun -n 2 osu_bw -i all", None),
+        ("sh job.sh -i 500", None),
+    ],
+)
+def test_the_iterations_of_a_command(command: str, count: int | None) -> None:
+    words = command.split()
+    assert requested_iterations(words) == count
+    series = one("osu74-latency-tcp10g.out")
+    assert {point.iterations for point in with_iterations([series], words)[0].points} == {count}

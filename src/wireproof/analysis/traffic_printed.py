@@ -19,6 +19,13 @@ MPI's header (64) and a separate acknowledgement of the previous message.
 FRAMED = 1.08
 """Factor for large messages: a frame of 1500 B carries 1448 B and takes 38 B more on the line."""
 SAME_BYTES = 0.05
+_WARMED_UP = 1.5
+"""Factor on printed repetitions: IMB repeats each size a few times more before it measures."""
+_OSU_LARGE = 8192
+_OSU_WINDOWS = {True: (20, 2), False: (100, 10)}
+"""Windows of OSU's bandwidth tests without -i, and those before the timing (OSU 3 to 7,
+osu_util.h): above ``_OSU_LARGE`` bytes, and up to it.
+"""
 _BOTH_ENDS_PRINT = (
     "iperf3",
     "iperf",
@@ -118,6 +125,7 @@ class _PrintedRow:
     packets: float
     most: float | None
     answered: bool
+    repeated: tuple[float, float] | None
 
     @property
     def most_bytes(self) -> float | None:
@@ -157,6 +165,7 @@ def printed(all_series: Iterable[Series], *, visible_s: float) -> Printed | None
         least_packets=sum(row.packets for row in rows),
         most_bytes_per_s=_most(rows),
         most_bytes=_most_bytes(rows),
+        repeated_bytes=_repeated_bytes(rows),
         bursts=[(row.size, lasted_s) for row in rows if (lasted_s := row.lasted_s) is not None],
     )
 
@@ -166,7 +175,35 @@ def _row(series: Series, point: SeriesPoint) -> _PrintedRow:
     apart = counted and series.traffic == "pingpong"
     packets = float(point.iterations or 0) if apart else 0.0
     rate, most = row_rate(series, point), row_most(series, point)
-    return _PrintedRow(size, counted, rate, packets, most, series.traffic == "pingpong")
+    answered = series.traffic == "pingpong"
+    repeated = _repeated(series, point, size, counted=counted)
+    return _PrintedRow(size, counted, rate, packets, most, answered, repeated)
+
+
+def _repeated(
+    series: Series, point: SeriesPoint, size: float, *, counted: bool
+) -> tuple[float, float] | None:
+    """Return the least and most bytes of a row, the latter with headers and the repetitions before
+    the timing; None if its repetitions are unknown.
+    """
+    least = most = size
+    if counted:
+        most *= _WARMED_UP
+    elif series.tool == "osu" and series.traffic in _WINDOWED:
+        windows, before = _OSU_WINDOWS[point.message_bytes > _OSU_LARGE]
+        least, most = windows * size, (windows + before) * size
+    else:
+        return None
+    headers = MOST_HEADERS / point.message_bytes if point.message_bytes else 0.0
+    return least, most * FRAMED * (1 + headers)
+
+
+def _repeated_bytes(rows: Iterable[_PrintedRow]) -> tuple[float, float] | None:
+    found = [row.repeated for row in rows if row.size]
+    known = [each for each in found if each is not None]
+    if len(known) < len(found):
+        return None
+    return sum(least for least, _ in known), sum(most for _, most in known)
 
 
 def _most_bytes(rows: Iterable[_PrintedRow]) -> float | None:

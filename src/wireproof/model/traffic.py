@@ -214,7 +214,9 @@ class Printed(msgspec.Struct, frozen=True, kw_only=True):
     each row whose iterations are printed. ``most_bytes_per_s``: the most that any row can put on a
     port in one direction, headers included, null if a row does not determine it. ``most_bytes``:
     bytes of all rows of a ping-pong in one direction, headers included, null without printed
-    iterations. ``arithmetic``: how the numbers are derived.
+    iterations. ``repeated_bytes``: the least and most bytes in one direction if every row was
+    repeated as printed, or as OSU does by default; null if the repetitions of a row are unknown.
+    ``arithmetic``: how the numbers are derived.
     """
 
     least_bytes: float
@@ -225,6 +227,7 @@ class Printed(msgspec.Struct, frozen=True, kw_only=True):
     bursts: list[tuple[float, float]] = msgspec.field(default_factory=list)
     most_bytes_per_s: float | None = None
     most_bytes: float | None = None
+    repeated_bytes: tuple[float, float] | None = None
     arithmetic: list[str] = msgspec.field(default_factory=list)
 
 

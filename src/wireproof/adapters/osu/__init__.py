@@ -1,7 +1,11 @@
 """The OSU micro-benchmarks."""
 
 import re
-from itertools import pairwise
+from collections.abc import Iterable, Sequence
+from itertools import pairwise, takewhile
+from pathlib import PurePath
+
+from msgspec.structs import replace
 
 from wireproof.adapters.options import given
 from wireproof.adapters.osu.benchmarks import by_title
@@ -23,7 +27,7 @@ from wireproof.model.errors import BadInput
 from wireproof.model.quantity import counted
 from wireproof.model.series import Series, SeriesPoint, ToolRequest
 
-__all__ = ["ADAPTER", "rows_of_cells"]
+__all__ = ["ADAPTER", "requested_iterations", "rows_of_cells", "with_iterations"]
 
 
 # --- OSU Micro-Benchmarks 3.x to 7.x: output and options. MB = 10^6 bytes. Every table has a title
@@ -274,6 +278,38 @@ def argv(request: ToolRequest) -> tuple[str, ...]:
     sizes = f"{min(request.sizes)}:{max(request.sizes)}" if request.sizes else None
     options = given(("-m", sizes), ("-i", request.iterations), ("-W", request.window))
     return (request.program, *options, *request.extra)
+
+
+_ITERATIONS = re.compile(r"(?:-i|--iterations=)(\d{1,9})")
+
+
+def requested_iterations(command: Sequence[str]) -> int | None:
+    """Return the iterations of each size that a command asks of OSU's programs; None if it asks for
+    none, or for different ones.
+    """
+    asked: set[int | None] = set()
+    for at, word in enumerate(command):
+        if PurePath(word).name.startswith("osu_"):
+            rest = list(takewhile(lambda each: each != ":", command[at + 1 :]))
+            words = " ".join(rest).replace("-i ", "-i").replace("--iterations ", "--iterations=")
+            found = [_ITERATIONS.fullmatch(each) for each in words.split()]
+            asked.add(next((int(each.group(1)) for each in found if each is not None), None))
+    return asked.pop() if len(asked) == 1 else None
+
+
+def with_iterations(series: Iterable[Series], command: Sequence[str]) -> list[Series]:
+    """Return the series; rows of OSU without printed iterations have those of the command."""
+    count = requested_iterations(command)
+
+    def counted_row(point: SeriesPoint) -> SeriesPoint:
+        return replace(point, iterations=point.iterations or count)
+
+    return [
+        replace(table, points=[counted_row(point) for point in table.points])
+        if count and table.tool == "osu"
+        else table
+        for table in series
+    ]
 
 
 ADAPTER = Adapter(

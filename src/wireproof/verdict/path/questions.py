@@ -119,6 +119,12 @@ def _upright(ledger: Ledger, name: str) -> list[PortLedger]:
     return [ledger.ports[one] for one in (name, *beneath(name, lower))]
 
 
+def refresh_ms(ledger: Ledger, name: str) -> float:
+    """Return the slowest refresh of the byte counters at ``name`` and below, in ms."""
+    entries = [one for port in _upright(ledger, name) for one in (*port.tx, *port.rx)]
+    return max((one.refresh_ms for one in entries if one.bytes is not None), default=0.0)
+
+
 # --- which port
 
 

@@ -41,10 +41,8 @@ ABSENT = 0.05
 MOST_OF_IT = 0.90
 FAR_BELOW = 0.10
 HARDLY_S = 0.01
-IN_BULK = 5.0
-"""Without printed iterations a row implies one window; a benchmark on the wire sends many."""
-UNSEEN_INTERVALS = 10.0
-"""Bytes that take longer at the highest rate seen cannot have crossed faster between readings."""
+CHANGES = 4.0
+"""So many refreshes of a counter show a rate."""
 VISIBLE_INTERVALS = 2.5
 
 _VERDICT: dict[Proof, Verdict] = {
@@ -142,15 +140,17 @@ class _Judged:
         if wanted < 2 * START_UP_BYTES and not self.claimed.below(ABSENT * wanted):
             return self._by_rate(self.printed, wanted)
         if self.claimed.at_least(criteria.on_wire_min * wanted):
-            return self._doubted(self.printed, wanted)
+            return self._doubted(self.printed, wanted, criteria)
         return self._shortage(wanted, criteria)
 
     def _doubt(self, claims: Printed) -> Reason | None:
         return Doubts(self.traffic, claims, self.series, self.claim, self.ports).first()
 
-    def _doubted(self, claims: Printed, wanted: float) -> tuple[Proof, list[Reason]]:
+    def _doubted(
+        self, claims: Printed, wanted: float, criteria: Criteria
+    ) -> tuple[Proof, list[Reason]]:
         """Enough bytes crossed: nothing may suggest that they are not the program's."""
-        proof, reasons = self._rate(claims, wanted)
+        proof, reasons = self._rate(claims, wanted, criteria)
         doubt = self._doubt(claims)
         return (proof, reasons) if proof != "on-wire" or doubt is None else ("unproven", [doubt])
 
@@ -187,7 +187,9 @@ class _Judged:
         return "off-wire", [reason("traffic-rate-above-peak", f"{summary}.", seen)]
 
     def _bears_out(self, carried: Carried, rate: float) -> bool:
-        return carried.peak >= RATE_SEEN * rate and carried.at_least(2 * START_UP_BYTES)
+        return self.ports.own_peak(carried) >= RATE_SEEN * rate and carried.at_least(
+            2 * START_UP_BYTES
+        )
 
     def _hardly_moved(self, rate: float) -> bool:
         """Return whether the peak stayed below a tenth of the printed rate and the total below 10
@@ -317,7 +319,9 @@ class _Judged:
                 )
         return ""
 
-    def _rate(self, claims: Printed, wanted: float) -> tuple[Proof, list[Reason]]:
+    def _rate(
+        self, claims: Printed, wanted: float, criteria: Criteria
+    ) -> tuple[Proof, list[Reason]]:
         """Enough bytes crossed; without printed iterations the peak rate must confirm the printed
         rate too.
         """
@@ -327,7 +331,7 @@ class _Judged:
         enough = {"least_bytes": wanted, "crossed_bytes": crossed}
         summary = f"{text} {self._claimed_ports()}."
         fine = reason("traffic-on-wire", summary, enough, "note")
-        if rate is None or self.claimed.peak >= RATE_SEEN * rate:
+        if rate is None or self.ports.own_peak(self.claimed) >= RATE_SEEN * rate:
             return "on-wire", [fine]
         seen = {
             "printed_bytes_per_s": rate,
@@ -339,33 +343,45 @@ class _Judged:
         if not self.claimed.peak:
             span = f"no two readings show a rate of {self._claimed_ports()}"
         summary = f"{volume(rate)}/s was printed, {span}"
-        if self._in_bulk(claims, wanted):
+        if self._as_repeated(claims, wanted, criteria.on_wire_min):
             there = f"{summary}; all bytes crossed."
             return "on-wire", [fine, reason("traffic-rate-unseen", there, seen, "warning")]
         if self._hardly_moved(rate):
             return "off-wire", [reason("traffic-rate-above-peak", f"{summary}, in {text}.", seen)]
-        short = f"{summary}: the phase was too short to be seen, or the bytes are other traffic."
+        short = f"{summary}. {self._whose_bytes(claims, wanted)}"
         return "unproven", [reason("traffic-rate-unseen", short, seen)]
 
-    def _in_bulk(self, claims: Printed, wanted: float) -> bool:
-        """Return whether there are so many bytes that they are proof without the rate.
+    def _as_repeated(self, claims: Printed, wanted: float, share: float) -> bool:
+        """Return whether the bytes are those of the rows' repetitions and few more: proof without
+        the rate.
 
-        Bytes that crossed for long below the printed rate are another flow's, or a part of the
-        command's. The bytes of a ping-pong must nearly equal those of its printed repetitions,
-        because acknowledgements of another flow can be many, too.
+        More bytes may be another flow's alone, fewer a part of the command's. Acknowledgements of
+        another flow can be many, too, so a ping-pong's repetitions must be printed.
         """
-        if not self.ports.both_ways:
-            if not self.claimed.at_least(max(IN_BULK * wanted, 64 * START_UP_BYTES)):
-                return claims.counted
-            return not self._lasted() if self.claimed.peak else not claims.counted
-        if claims.most_bytes is None or wanted < 4 * START_UP_BYTES:
+        if self.ports.both_ways:
+            if claims.most_bytes is None or wanted < 4 * START_UP_BYTES:
+                return False
+            return self.claimed.below(2 * claims.most_bytes + START_UP_BYTES)
+        if claims.repeated_bytes is None:
             return False
-        return self.claimed.below(2 * claims.most_bytes + START_UP_BYTES)
+        least, most = claims.repeated_bytes
+        return self.claimed.at_least(share * least) and self.claimed.below(
+            most + 4 * START_UP_BYTES
+        )
 
-    def _lasted(self) -> bool:
-        """Return whether two hosts' bytes crossed for so long that readings show their rate."""
-        most = self.claimed.peak * UNSEEN_INTERVALS * self.traffic.window_s
-        return len(self.ports.hosts) <= 2 and most < self.claimed.bytes
+    def _whose_bytes(self, claims: Printed, wanted: float) -> str:
+        """Say what the bytes that crossed may be, and what would show it."""
+        rows = f"the rows account for {volume(wanted)}"
+        if claims.repeated_bytes is not None and not self.ports.both_ways:
+            least, most = map(volume, claims.repeated_bytes)
+            by = "printed" if claims.counted else "OSU's usual"
+            rows = f"the {by} repetitions make {least} to {most}"
+        seconds = CHANGES * max(self.ports.refresh_s(), self.traffic.window_s)
+        return (
+            f"{volume(self.claimed.bytes)} crossed and {rows}, so the bytes may be another job's "
+            f"or a part of the command's: let each size run for {seconds:.2g} s or longer (-i, "
+            "-iter, -t)."
+        )
 
     def _claimed_ports(self) -> str:
         return self.claimed_names or ", ".join(self.claimed.names) or "any port"

@@ -199,8 +199,9 @@ class Doubts:
         """Doubt readings without a peak: a row's bytes cross within its time."""
         if not self.claimed.peak:
             return None
+        window_s = max(self.traffic.window_s, self.ports.refresh_s())
         for size, seconds in self.printed.bursts:
-            least = _BURST_SEEN * size / (seconds + 2 * self.traffic.window_s)
+            least = _BURST_SEEN * size / (seconds + 2 * window_s)
             if self.claimed.peak < least:
                 text = (
                     f"a row moves {volume(size)} within {seconds * 1e3:.3g} ms, so that some "

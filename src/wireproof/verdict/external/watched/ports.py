@@ -30,6 +30,7 @@ from wireproof.verdict.path.questions import (
     kernel_of,
     kernels,
     looped,
+    refresh_ms,
     sharing,
     uncounted,
     unplaced,
@@ -254,6 +255,18 @@ class WatchedPorts:
     def busiest(self, host: HostTraffic) -> tuple[str, Crossed | None]:
         """Return a host's claimed port, or its busiest way out, in the busier direction."""
         return busiest(self.ledger(host), DIRECTIONS, self.claimed_name(host))
+
+    def own_peak(self, carried: Carried) -> float:
+        """Return a peak without the steady background before the command, bytes/s."""
+        seconds = max((host.seconds for host in self.hosts), default=0.0)
+        return max(0.0, carried.peak - (carried.unsure / seconds if seconds else 0.0))
+
+    def refresh_s(self) -> float:
+        """Return how late the byte counters of the claimed ports may be; of the busiest ways out
+        without a claim.
+        """
+        ends = [(self.ledger(host), self.busiest(host)[0]) for host in self.hosts]
+        return max((refresh_ms(*end) for end in ends if end[1] in end[0].ports), default=0.0) / 1e3
 
     def places(self) -> list[list[HostTraffic]]:
         """Group hosts that reach each other without a wire.

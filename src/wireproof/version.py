@@ -13,6 +13,7 @@ import re
 import subprocess
 from pathlib import Path
 
+from wireproof.files.held import is_anothers
 from wireproof.files.programs import by_path
 
 NEXT = "0.1.0"
@@ -76,7 +77,10 @@ def _is_source(root: Path) -> bool:
 
 def _git(root: Path, *words: str) -> str:
     """Return git's output about the tree, or "" if git is missing or fails."""
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    environment = {name: text for name, text in os.environ.items() if not name.startswith("GIT_")}
+    for name in ("HOME", "XDG_CONFIG_HOME"):  # git's configuration there names programs
+        if is_anothers(Path(environment.get(name, "/"))):
+            del environment[name]
     try:
         done = subprocess.run(
             **by_path(["git", "-C", str(root), *words], environment | {"GIT_OPTIONAL_LOCKS": "0"}),

@@ -6,7 +6,10 @@ from __future__ import annotations
 
 import io
 import os
+import shutil
+import subprocess
 import tarfile
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,12 +20,16 @@ from tests.dossiers import dossier_of
 from tests.security.test_written import EVE, as_eve
 from tests.unit.test_history import entry
 
+from wireproof.cli import main
 from wireproof.files.held import own_folder
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.store import history
+from wireproof.store.manifest import MANIFEST, Tampering, signatures_of
+from wireproof.store.pair_table import open_pairs
 from wireproof.store.seal import POINTS, table_differences
 from wireproof.workflow.archive import opened
 from wireproof.workflow.benchmark import run as benchmark
+from wireproof.workflow.dossier import signature
 from wireproof.workflow.dossier.signature import refuse_altered
 from wireproof.workflow.history import look
 from wireproof.workflow.history.logs import add
@@ -184,3 +191,44 @@ def test_no_folder_is_made_in_a_current_folder_of_another_user(
         with pytest.raises(CouldNotMeasure, match="belongs to the user"), made:
             pass
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="needs ssh-keygen")
+def test_what_is_signed_is_what_was_compared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Eve exchanges the manifest as soon as all files have been compared with it."""
+    made = dossier_of(tmp_path / "dossier")
+    key = tmp_path / "key"
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key], check=True)
+    real = signature.differences
+
+    def compared(*given: Path) -> list[Tampering]:
+        found = real(*given)
+        (made / MANIFEST).write_text("0" * 64 + "  result.json\n")
+        return found
+
+    monkeypatch.setattr(signature, "differences", compared)
+    before = (made / MANIFEST).read_bytes()
+    assert main(["dossier", "sign", str(made), "--key", str(key)]) == 0
+    (signed,) = signatures_of(made)
+    signature._by_ssh(signed, before, None)
+    with pytest.raises(BadInput, match="not a signature of this"):
+        signature._by_ssh(signed, (made / MANIFEST).read_bytes(), None)
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("name", ["x.csv", "x.csv.gz", "x.json"])
+def test_a_table_of_zeros_is_refused_at_once(tmp_path: Path, name: str) -> None:
+    """DuckDB takes minutes for a file that takes no space."""
+    with open(tmp_path / name, "wb") as file:
+        if name.endswith("gz"):
+            packer = zlib.compressobj(wbits=31)
+            file.writelines(packer.compress(bytes(1 << 20)) for _ in range(100))
+        else:
+            file.truncate(1 << 40)
+    with (
+        pytest.raises(BadInput, match="does not begin with a line of text"),
+        open_pairs(tmp_path / name),
+    ):
+        pass

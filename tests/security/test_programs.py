@@ -10,12 +10,16 @@ from pathlib import Path
 
 import pytest
 from tests.security.test_promises import SOURCES
+from tests.security.test_written import EVE
 
+from wireproof.cli import main
 from wireproof.files.programs import by_path, find_program, search_path
 from wireproof.instrument.plan_text import write_requests
 from wireproof.launch.engines import find_engine
 from wireproof.launch.engines import find_program as find_engine_program
+from wireproof.launch.mpi.discovery import find_mpis
 from wireproof.model.plan import FactRequest
+from wireproof.version import version_of
 
 ROOT = Path(__file__).parents[2]
 HOSTILE = [".", "", "..", "tools", "./tools:", ":", "::/usr/bin", "./", "tools/../tools", "~"]
@@ -146,6 +150,53 @@ def test_a_process_for_pages_takes_no_module_of_the_current_folder(tmp_path: Pat
     assert not (tmp_path / "ran").exists()
 
 
+def _eves_home(folder: Path) -> Path:
+    """A home of eve with an MPI, and with a configuration of git that names a program."""
+    program = folder / "intel" / "oneapi" / "mpi" / "latest" / "bin" / "mpiexec.hydra"
+    program.parent.mkdir(parents=True)
+    for path in (program, folder / "git"):
+        said = "echo 'Intel(R) MPI Library for Linux* OS, Version 2021.18'"
+        path.write_text(f"#!/bin/sh\necho $0 >>{folder.parent}/ran\n{said}\n")
+        path.chmod(0o755)
+    (folder / ".gitconfig").write_text(f"[core]\n\tfsmonitor = {folder}/git\n")
+    for path in (folder, *folder.rglob("*")):
+        os.chown(path, EVE, EVE)
+    return folder
+
+
+@pytest.mark.root
+def test_nothing_of_the_home_of_another_user_is_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As root with HOME still eve's (sudo -E): also by a program that uses the Python API."""
+    home = _eves_home(tmp_path / "eve")
+    monkeypatch.setenv("HOME", str(home))
+    found = [str(install.launcher) for install in find_mpis()]
+    version_of(ROOT)
+    assert not (tmp_path / "ran").exists()
+    assert not [path for path in found if path.startswith(str(home))]
+
+
+@pytest.mark.root
+@pytest.mark.parametrize("at", ["", "sub"])
+def test_a_program_of_ours_starts_with_the_home_of_its_user(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: str
+) -> None:
+    """No program, library or setting is taken from the home folder of another user, even if `sudo`
+    keeps `HOME`.
+    """
+    eves, ours = tmp_path / "eve" / at, tmp_path / "ours"
+    for folder in (eves, ours):
+        folder.mkdir(parents=True)
+    os.chown(tmp_path / "eve", EVE, EVE)
+    for home, stays in ((eves, False), (ours, True)):
+        monkeypatch.setenv("HOME", str(home))
+        monkeypatch.setenv("XDG_CONFIG_HOME", str(home))
+        assert main(["--version"]) == 0
+        assert (os.environ["HOME"] == str(home)) is stays
+        assert ("XDG_CONFIG_HOME" in os.environ) is stays
+
+
 SEARCHES = ("shutil.which", "which", "ctypes.util.find_library", "find_library")
 STARTS = ("subprocess.run", "subprocess.Popen")
 OTHER_STARTS = (
@@ -185,3 +236,16 @@ def test_programs_are_searched_and_started_in_one_way() -> None:
                 assert len(given) == 1, where
                 assert given[0].startswith("by_path("), where
                 assert "env" not in [one.arg for one in node.keywords], where
+
+
+def test_a_loop_of_links_is_no_error_of_ours(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """``Path.resolve`` raises RuntimeError for it: only our package's path is resolved so."""
+    (tmp_path / "loop").symlink_to("loop")
+    assert main(["compare", str(tmp_path / "loop"), str(tmp_path)]) == 2
+    assert "wireproof itself" not in capsys.readouterr().err
+    for path in SOURCES:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and ast.unparse(node.func).endswith(".resolve"):
+                assert ast.unparse(node).startswith("Path(__file__)") or node.args, path

@@ -13,6 +13,7 @@ def main(argv: list[str] | None = None) -> int:
     try:
         from wireproof.cli.console import run, unless_lost
         from wireproof.cli.subcommands import subcommands
+        from wireproof.files.held import use_own_home
         from wireproof.files.programs import search_path
         from wireproof.files.streams import own_streams
     except KeyboardInterrupt:  # nothing has started yet
@@ -20,6 +21,7 @@ def main(argv: list[str] | None = None) -> int:
         return 130
 
     os.environ["PATH"] = search_path(os.environ.get("PATH"))
+    use_own_home()
     with own_streams() as streams:
         status = run(subcommands, sys.argv[1:] if argv is None else argv)
         return unless_lost(status, streams.result_lost())

@@ -74,8 +74,7 @@ def sign(folder: Path, key: str) -> int:
     from wireproof.workflow.dossier.signature import refuse_altered
     from wireproof.workflow.dossier.signature import sign as run_sign
 
-    refuse_altered(folder)
-    print_path(run_sign(folder, key))
+    print_path(run_sign(folder, key, refuse_altered(folder)))
     return 0
 
 

@@ -138,6 +138,38 @@ def trusted_owners() -> set[int]:
     return trusted
 
 
+def real_path(path: Path) -> Path:
+    """Return the path without links. A loop of links raises nothing, unlike ``Path.resolve``."""
+    return Path(os.path.realpath(path))
+
+
+def is_anothers(path: Path) -> bool:
+    """Return whether a user other than this and root may decide what ``path`` contains, because the
+    folder, or a folder above it, belongs to them: `sudo -E` keeps the HOME of another user.
+    """
+    if not CAN_HOLD:
+        return False
+    owners, real = trusted_owners(), real_path(path)
+    try:
+        return any(folder.stat().st_uid not in owners for folder in (real, *real.parents))
+    except OSError:
+        return True
+
+
+def use_own_home() -> None:
+    """As root, take HOME from the system's table of users if it belongs to another user: git, Open
+    MPI, UCX and others take names of programs and libraries from files in it.
+    """
+    if not CAN_HOLD or os.geteuid() != 0:
+        return
+    if is_anothers(Path(os.environ.get("XDG_CONFIG_HOME") or "/")):
+        del os.environ["XDG_CONFIG_HOME"]
+    if is_anothers(Path(os.environ.get("HOME") or "/")):
+        import pwd
+
+        os.environ["HOME"] = pwd.getpwuid(0).pw_dir
+
+
 CAN_HOLD = os.open in os.supports_dir_fd and all(
     hasattr(os, name) for name in ("O_PATH", "O_DIRECTORY", "O_NOFOLLOW")
 )

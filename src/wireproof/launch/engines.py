@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
-from wireproof.files.held import own_folder
+from wireproof.files.held import own_folder, real_path
 from wireproof.files.programs import by_path
 from wireproof.model.errors import CouldNotMeasure
 
@@ -199,7 +199,7 @@ def private_link(library: Path, environment: Mapping[str, str] | None = None) ->
 
     It is in the user's cache, because on a cluster the other hosts also see the home folder.
     """
-    target = library.resolve()
+    target = real_path(library)
     digest = hashlib.sha256(os.fsencode(target)).hexdigest()[:16]
     folder = _own_cache(os.environ if environment is None else environment) / digest
     link = folder / "libmpi.so.12"

@@ -88,12 +88,12 @@ def manifest_bytes(folder: Path) -> bytes:
         raise BadInput(f"{path} cannot be read: {error.strerror}.") from error
 
 
-def listed(folder: Path) -> dict[str, str]:
-    """Return the digest of each listed file. Raise ``BadInput`` with the line if the manifest is
-    damaged.
+def listed(folder: Path, manifest: bytes | None = None) -> dict[str, str]:
+    """Return the digest of each file that ``manifest`` (default: that of the folder) lists. Raise
+    ``BadInput`` with the line if it is damaged.
     """
     path = folder / MANIFEST
-    data = manifest_bytes(folder)
+    data = manifest_bytes(folder) if manifest is None else manifest
     if not data.endswith(b"\n"):
         raise BadInput(f"{path} is cut off: its last line has no end.")
     digests: dict[str, str] = {}
@@ -114,12 +114,12 @@ def signatures_of(folder: Path) -> list[Path]:
     return sorted(path for path in folder.iterdir() if _SIGNATURE.fullmatch(path.name))
 
 
-def differences(folder: Path) -> list[Tampering]:
-    """Return what in ``folder`` differs from its manifest, by name; empty if it is as sealed. Raise
-    ``BadInput`` if the manifest is missing or damaged, and for more files or bytes than a result
-    has.
+def differences(folder: Path, manifest: bytes | None = None) -> list[Tampering]:
+    """Return what in ``folder`` differs from ``manifest`` (default: that of the folder), by name;
+    empty if it is as sealed. Raise ``BadInput`` if the manifest is missing or damaged, and for more
+    files or bytes than a result has.
     """
-    wanted = listed(folder)
+    wanted = listed(folder, manifest)
     try:
         there = dict(islice(_tree(folder), MOST + 1))
     except OSError as error:

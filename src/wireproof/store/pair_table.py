@@ -11,9 +11,10 @@ import contextlib
 import dataclasses
 import os
 import re
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -222,6 +223,25 @@ def _reader(path: Path, descriptor: int) -> str:
     )
 
 
+_LONGEST_LINE = 1 << 16
+
+
+def _refuse_no_text(path: Path, file: BinaryIO) -> None:
+    """Raise ``BadInput`` unless a table of text begins with a line: DuckDB looks for it through
+    gigabytes of zeros, which take no space in a sparse or packed file.
+    """
+    head = b"" if _reader(path, 0).startswith("read_parquet") else file.read(_LONGEST_LINE)
+    if path.suffix.lower() == ".gz":
+        with contextlib.suppress(zlib.error):  # DuckDB says what is wrong
+            head = zlib.decompressobj(wbits=31).decompress(head, _LONGEST_LINE)
+    file.seek(0)
+    if b"\0" in head or (len(head) == _LONGEST_LINE and b"\n" not in head):
+        raise BadInput(
+            f"{path} cannot be read as a table of pairs: it does not begin with a line of text that"
+            " names its columns."
+        )
+
+
 def _chosen(columns: Sequence[str], path: Path) -> tuple[str, str, str | None, str]:
     names = {_plain(column): column for column in columns}
     origin, target = _column(names, _ORIGIN), _column(names, _TARGET)
@@ -308,6 +328,7 @@ def open_pairs(path: Path) -> Iterator[PairTable]:
             " of pairs, or a folder of a check."
         ) from error
     with file, temporary_folder("wireproof-pairs-") as scratch:
+        _refuse_no_text(path, file)
         try:
             with open_database(MEMORY_LIMIT, scratch, _threads()) as database:
                 database.execute("SET preserve_insertion_order = false")

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
+from wireproof.files.held import real_path
 from wireproof.model import gathered
 from wireproof.model.comparison import LAUNCHES, Comparison, Difference, Ratio, Side, Source
 from wireproof.model.errors import BadInput
@@ -159,7 +160,7 @@ def compare(a: Path, b: Path, reporter: Reporter) -> Comparison:
     judged by the current rules. Raises ``BadInput`` if a folder holds no result, or a damaged or
     newer one.
     """
-    if a.resolve() == b.resolve():
+    if real_path(a) == real_path(b):
         raise BadInput(f"{a} is given twice: give two results.")
     logs = [path.is_file() for path in (a, b)]
     if all(logs):

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import msgspec
 
+from wireproof.files.held import real_path
 from wireproof.files.programs import by_path, find_tool
 from wireproof.instrument.measure import Recording, measure
 from wireproof.launch.command import prepare, provenance
@@ -323,7 +324,7 @@ def providers(environment: Mapping[str, str]) -> ProviderReport:
         if listing is not None:
             listings[path] = listing
             if any(
-                Path(described_library.path).resolve() == Path(library.path).resolve()
+                real_path(Path(described_library.path)) == real_path(Path(library.path))
                 for library in libraries
             ):
                 continue

@@ -4,6 +4,7 @@ import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
 
+from wireproof.files.held import real_path
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.finding import Verdict, worst
 from wireproof.model.located import Fabric
@@ -106,7 +107,7 @@ def _judged(folder: Path, fabric: Fabric | None) -> Rejudged:
 
 
 def _is_inside(page: Path, folder: Path) -> bool:
-    return page.resolve().is_relative_to(folder.resolve())
+    return real_path(page).is_relative_to(real_path(folder))
 
 
 def judged_anew(folder: Path, fabric: Fabric | None = None) -> Rejudged:

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from wireproof.files.held import is_anothers, real_path
 from wireproof.files.hostile import open_regular
 from wireproof.launch.engines import ABI_OF_SONAME, MpiInstall
 from wireproof.launch.known import MPIS
@@ -75,7 +76,8 @@ def folders(environment: Mapping[str, str], family: str = "") -> Iterator[tuple[
         for pattern in places.usual:
             found = Path("/").glob(_absolute(pattern, environment)[1:])
             for folder in sorted(found, reverse=True)[:_MOST_OF_A_PATTERN]:
-                yield "folder", folder
+                if not (pattern.startswith("~") and is_anothers(folder)):
+                    yield "folder", folder
 
 
 def _absolute(pattern: str, environment: Mapping[str, str]) -> str:
@@ -107,7 +109,7 @@ def _given_folders(path: Path) -> list[Path]:
     """
     if path.is_dir():
         return [path / "bin", path]
-    return [path.parent, *(parent / "bin" for parent in list(path.resolve().parents)[:4])]
+    return [path.parent, *(parent / "bin" for parent in list(real_path(path).parents)[:4])]
 
 
 def _library_folders(launcher: Path) -> list[Path]:
@@ -124,7 +126,7 @@ def _installs(folders: Iterator[tuple[str, Path]]) -> Iterator[MpiInstall]:
     seen_folders: set[Path] = set()
     seen: set[tuple[str, str]] = set()
     for origin, folder in folders:
-        real = folder.resolve()
+        real = real_path(folder)
         if real in seen_folders or len(seen_folders) >= _MOST_FOLDERS or not folder.is_dir():
             continue
         seen_folders.add(real)
@@ -214,7 +216,7 @@ def _of_launcher(launcher: Path) -> Iterator[MpiInstall]:
     """Return the MPI of a launcher, with the libraries beside it or beside the target
     of its link.
     """
-    prefixes = dict.fromkeys((launcher.parent.resolve(), launcher.resolve().parent))
+    prefixes = dict.fromkeys((real_path(launcher.parent), real_path(launcher).parent))
     folders_of = [each for prefix in prefixes for each in _library_folders(prefix / launcher.name)]
     install = _identify_cached(launcher, "given", tuple(folders_of))
     if install is not None:

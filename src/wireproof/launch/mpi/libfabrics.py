@@ -9,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 
+from wireproof.files.held import real_path
 from wireproof.files.hostile import read_bounded
 from wireproof.files.programs import by_path
 from wireproof.launch.engines import Family, MpiInstall
@@ -64,7 +65,7 @@ def candidates(
     seen: set[Path] = set()
     yield "", "found by the dynamic linker"
     for path, why in _places(installs, environment):
-        real = path.resolve()
+        real = real_path(path)
         if path.is_file() and real not in seen and len(seen) < _MOST_LIBRARIES:
             seen.add(real)
             yield str(path), why

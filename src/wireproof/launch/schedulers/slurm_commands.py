@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+from wireproof.files.held import real_path
 from wireproof.files.programs import find_program, printed
 from wireproof.launch.registry import MPIS, LaunchRequest, Mpi, Starter
 from wireproof.launch.schedulers.slurm_answers import parse_job
@@ -329,7 +330,10 @@ def _pmi2_library() -> str:
     """
     srun = find_program("srun")
     beside = (
-        [str(Path(srun).resolve().parent.parent / name) for name in ("lib64", "lib", "lib64/slurm")]
+        [
+            str(real_path(Path(srun)).parent.parent / name)
+            for name in ("lib64", "lib", "lib64/slurm")
+        ]
         if srun
         else []
     )

@@ -9,7 +9,7 @@ import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from wireproof.files.held import temporary_folder
+from wireproof.files.held import real_path, temporary_folder
 from wireproof.files.hostile import copy_folder, open_regular, replace_file
 from wireproof.files.programs import by_path, find_program
 from wireproof.model.dossier import Signature
@@ -23,14 +23,18 @@ _MOST = 10
 """Differences that are listed individually."""
 
 
-def refuse_altered(folder: Path) -> None:
-    """Raise ``BadInput`` if ``folder`` has no manifest or differs from it, naming each file."""
+def refuse_altered(folder: Path) -> bytes:
+    """Return the manifest. Raise ``BadInput`` if ``folder`` has none or differs from it, naming
+    each file.
+    """
     if not folder.is_dir():
         raise BadInput(f"{folder} is not a folder: give the folder of an unpacked dossier.")
-    found = differences(folder)
+    manifest = manifest_bytes(folder)
+    found = differences(folder, manifest)
     if found:
         names = listing([difference.said for difference in found])
         raise BadInput(f"{folder} is not what was sealed: {names}. No verdict is given.")
+    return manifest
 
 
 @contextlib.contextmanager
@@ -40,7 +44,7 @@ def held(folder: Path) -> Iterator[Path]:
     ``folder`` instead of the copy.
     """
     with temporary_folder("wireproof-") as place:
-        copy = Path(place) / (folder.resolve().name or "folder")
+        copy = Path(place) / (real_path(folder).name or "folder")
         try:
             copy_folder(folder, copy)
         except OSError as error:
@@ -109,16 +113,17 @@ def check_signer(key: str) -> None:
     _signer(key)
 
 
-def sign(folder: Path, key: str) -> Path:
+def sign(folder: Path, key: str, manifest: bytes | None = None) -> Path:
     """Sign the manifest of ``folder``; return the new file beside it.
 
-    ``key``: the file of an SSH key; a public key is used through the agent.
+    ``key``: the file of an SSH key; a public key is used through the agent. ``manifest``: the bytes
+    that `refuse_altered` has compared the files with; default: those in the folder.
 
     Raises ``BadInput`` if there is no such key or tool, ``CouldNotMeasure`` if the tool does not
     sign.
     """
     argv = _signer(key)
-    manifest = manifest_bytes(folder)
+    manifest = manifest_bytes(folder) if manifest is None else manifest
     done = _run(argv, manifest, _SIGN_S, stderr=None)
     if done.returncode != 0 or not done.stdout:
         raise CouldNotMeasure(

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from wireproof.adapters.imb.heading import date_of
-from wireproof.files.held import make_folder
+from wireproof.files.held import make_folder, real_path
 from wireproof.files.hostile import copy_folder, read_bounded, replace_file
 from wireproof.model.errors import BadInput, reading
 from wireproof.model.frames import LARGEST, LARGEST_MESSAGE
@@ -276,8 +276,8 @@ def add(root: Path, folder: Path, reporter: Reporter) -> Entry:
     ``BadInput`` for a folder without a result, and ``CouldNotMeasure`` if the history cannot be
     written.
     """
-    inside = folder.resolve()
-    if inside.parent == (root / RESULTS).resolve():
+    inside = real_path(folder)
+    if inside.parent == real_path(root / RESULTS):
         return record(root, inside, _sections(judged_anew(inside)))
     with held(folder) as copy:
         if is_sealed(copy):

@@ -229,3 +229,27 @@ def test_options() -> None:
     )
     with pytest.raises(BadInput):
         tool.argv(ToolRequest(program="all_reduce_perf", server="n1"))
+
+
+@pytest.mark.parametrize(
+    ("devices_each", "ranks", "program", "valid"),
+    [
+        (4, 4, "hypercube", None),
+        (4, 4, "all_reduce", False),
+        (1, 4, "hypercube", False),
+        (2, 2, "hypercube", False),  # one step has nothing to wait for
+    ],
+)
+def test_the_check_of_a_hypercube_of_several_devices_a_thread_is_wrong_itself(
+    devices_each: int, ranks: int, program: str, valid: bool | None
+) -> None:
+    text = (
+        f"$ ./build/{program}_perf -g {devices_each}\n"
+        + devices(*["a"] * ranks).replace("nGpus 1", f"nGpus {devices_each}")
+        + HEAD
+        + "".join(row(size, 1.0, wrong="512", redop="none") for size in SIZES)
+        + "# Out of bounds values : 56 FAILED\n# Avg bus bandwidth    : 1.0 \n#\n"
+    )
+    found = read(text.encode(), "log")[0]
+    assert {point.valid for point in found.points} == {valid}
+    assert any("#wrong is not used" in note for note in found.notes) == (valid is None)

@@ -8,6 +8,8 @@ of devices names more than one host.
 import re
 from dataclasses import dataclass, field
 
+import msgspec
+
 from wireproof.adapters.options import given, refuse_others
 from wireproof.adapters.page import Page
 from wireproof.adapters.registry import Adapter, Parsed, Sign, starts_result
@@ -41,6 +43,10 @@ _FORMULA = (
 _RANK = re.compile(
     r"\bRank +(\d{1,7}) +(?:Group +\d{1,5} +)?Pid +\d{1,10} +on +(\S{1,255}) +device +\d"
 )
+_HYPERCUBE = (
+    "#wrong is not used: with several devices a thread, hypercube_perf sends before it has received"
+    " and fails its own check on sound hardware; run it with -g 1 and a process for each device"
+)
 _ARGUMENTS = re.compile(
     r"\bnThread +(\d{1,6}) +nGpus +(\d{1,6}) +minBytes +(\d{1,18}) +maxBytes +(\d{1,18})\b"
 )
@@ -72,7 +78,7 @@ _FACTORS = {
 @dataclass(slots=True)
 class NcclRun:
     """``hosts``: by rank, without repeats; ``repeated``: rank 0 is listed more than once, so each
-    process ran alone.
+    process ran alone; ``devices``: of each thread.
     """
 
     program: str = ""
@@ -80,6 +86,7 @@ class NcclRun:
     hosts: list[str] = field(default_factory=list)
     ranks: int | None = None
     repeated: bool = False
+    devices: int | None = None
     most_bytes: int | None = None
     iterations: int | None = None
     average: str = ""
@@ -118,6 +125,7 @@ def _read_arguments(run: NcclRun, found: re.Match[str]) -> None:
         run.iterations = run.iterations or int(iterations.group(1))
     run.most_bytes = run.most_bytes or most
     run.ranks = run.ranks or threads * devices
+    run.devices = run.devices or devices
 
 
 def _read_line(run: NcclRun, line: str, seen: dict[int, str]) -> None:
@@ -296,6 +304,8 @@ def _notes(run: NcclRun, program: str, ratio: float | None, left_out: int) -> li
             f"printed average bus bandwidth: {run.average[:30]} GB/s over all sizes, small ones "
             "included"
         )
+    if _checks_itself_wrong(run, program):
+        notes.append(_HYPERCUBE)
     if run.wrong:
         notes.append(f"{counted(run.wrong, 'value')} out of bounds")
     if left_out:
@@ -303,6 +313,16 @@ def _notes(run: NcclRun, program: str, ratio: float | None, left_out: int) -> li
             f"{counted(left_out, 'row')} left out: not measured, or nothing was sent (0 bytes)"
         )
     return notes
+
+
+def _checks_itself_wrong(run: NcclRun, program: str) -> bool:
+    """Return True if the program's own check fails on healthy hardware.
+
+    With several devices a thread, all steps of the hypercube are in one group (issue 190 of
+    nccl-tests): from the second step on, a rank sends what it has not received yet.
+    """
+    several = (run.devices or 1) > 1
+    return program.startswith("hypercube") and several and (run.ranks or 0) > 2
 
 
 def _notes_on_hosts(run: NcclRun) -> list[str]:
@@ -329,6 +349,8 @@ def _series(
     rows = [dict(zip(columns, words, strict=True)) for words in found.fields]
     read = (_point(row, place, run, at) for row, at in zip(rows, found.lines, strict=True))
     good = sorted(filter(None, read), key=lambda point: point.message_bytes)
+    if _checks_itself_wrong(run, run.program):
+        good = [msgspec.structs.replace(point, valid=None) for point in good]
     first = rows[0] if rows else {}
     ratio = _ratio(good)
     guess = guessed_name(first.get("redop", ""), first.get("root", ""), ratio, run.ranks)

@@ -110,6 +110,24 @@ def test_both_directions_share_what_one_has_alone(traffic: str, pairs: int, verd
     assert judge_series(found, claim_from_text("edr")).verdict == verdict
 
 
+@pytest.mark.parametrize(
+    ("share", "verdict"), [(0.37, "inconclusive"), (0.5, "inconclusive"), (0.2, "fail")]
+)
+@pytest.mark.parametrize("pcie", ["", "gen3x16"])
+def test_one_pair_that_loads_both_directions_is_bound_by_its_processes(
+    share: float, verdict: str, pcie: str
+) -> None:
+    """As IMB Biband of one pair on an EDR cluster whose streams fill the link."""
+    link = claim_from_text("edr", pcie=pcie)
+    both = {"traffic": "exchange", "directions": 2, "tool": "imb", "benchmark": "Biband"}
+    found = judge_series(flat(2 * share * 12_409, **both), link)
+    assert (found.proof, found.verdict) == ("unproven", verdict)
+    text = next(r.message for r in found.reasons if r.code == "below-expectation")
+    assert ("carry what one direction can" in text) == (share == 0.5)
+    verbs = flat(2 * share * 12_409, **{**both, "tool": "perftest", "protocol": "rdma"})
+    assert judge_series(verbs, link).verdict == "fail", "no library is in between"
+
+
 @pytest.mark.parametrize("pairs", [1, 4])
 def test_processes_of_a_larger_job_may_share_a_host(pairs: int) -> None:
     both = {"traffic": "exchange", "directions": 2, "processes": 2 * pairs, "pairs": pairs}

@@ -234,6 +234,7 @@ _TCP_ABOVE = 10e9  # bits/s that one core can fill with one TCP stream
 _SLOT = (0.9, 1.02)  # share of a slot's rate that shows the slot to be the bottleneck
 # Links whose next slower training leaves more than half: FDR10 of FDR, QDR of FDR10.
 _SLOWER_TRAINING = {"fdr": 0.78, "fdr10": 0.9}
+_ONE_WAY = (0.97, 1.02)  # of one direction: both together carry no more than it
 _FEWEST = 4  # small sizes needed to see scatter
 _LATE = 2  # of them must be delayed: the first alone may be a warm-up
 _FEW = 3  # large sizes needed to see whether all have the same rate
@@ -317,7 +318,9 @@ def _of_library(case: Case, bounds: CurveBounds, row: CurveRow, reached: float) 
                 " rendezvous, copies): a stream tells the link's rate"
             )
         return ""
-    if pcie_claimed or case.series.traffic == "exchange":
+    if case.series.traffic == "exchange":
+        return _of_both_ways(case, reached)
+    if pcie_claimed:
         return ""
     least = max(case.constant("allow.stream"), _SLOWER_TRAINING.get(bounds.link.kind, 0.0))
     if reached >= least:
@@ -326,6 +329,22 @@ def _of_library(case: Case, bounds: CurveBounds, row: CurveRow, reached: float) 
             " bound to a core near the adapter, a virtual machine or other traffic"
         )
     return ""
+
+
+def _of_both_ways(case: Case, reached: float) -> str:
+    """Return the excuse for one pair that loads both directions at once."""
+    if reached < case.constant("allow.exchange"):
+        return ""
+    why = (
+        "one process a host posts and completes both directions, and their library may copy or"
+        " register memory: a stream in one direction tells the link's rate"
+    )
+    if _ONE_WAY[0] <= 2 * reached <= _ONE_WAY[1]:
+        why += (
+            "; both together carry what one direction can: if streams do not fill the link, too,"
+            " look for a half-rate link, a half-duplex slot, or ranks behind one port of one host"
+        )
+    return why
 
 
 def _guide(case: Case, link: LinkClaim) -> bool:

@@ -110,7 +110,7 @@ def _row(judged: JudgedSeries) -> Row:
         WORDS[judged.verdict],
         f"{judged.source}:{judged.first_line}",
         _name(judged),
-        telling.code if telling else "",
+        telling.code if telling else _path(judged).removeprefix(", "),
         "-" if share is None else f"{share:.1%}",
         Bar(share, 1.0),
     )
@@ -248,7 +248,13 @@ def _name(judged: JudgedSeries) -> str:
 def _what(judged: JudgedSeries) -> str:
     where = clean(f"{judged.source}:{judged.first_line}", 120)
     rows = quantity.counted(len(judged.points), "row")
-    return f"{where}  {clean(_name(judged), 80)}, {rows}"
+    return f"{where}  {clean(_name(judged), 80)}, {rows}{_path(judged)}"
+
+
+def _path(judged: JudgedSeries) -> str:
+    """Return the words that a pass of a log alone needs: its numbers prove no path."""
+    alone = any(reason.code == "log-without-counters" for reason in judged.reasons)
+    return ", path unproven" if alone and judged.verdict == "pass" else ""
 
 
 def _facts(judged: JudgedSeries) -> Iterator[tuple[str, Cell]]:

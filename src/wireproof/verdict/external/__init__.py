@@ -18,6 +18,7 @@ from wireproof.model.series import Reason, Series, SeriesVerdict
 from wireproof.physics.bounds import CurveBounds, bounds_of, expected_share
 from wireproof.physics.table import Table
 from wireproof.verdict.external.curve import waits_for_answers
+from wireproof.verdict.external.memory import doubt_rates
 from wireproof.verdict.external.series import judge_series
 
 __all__ = ["judge_log", "judge_series"]
@@ -164,9 +165,10 @@ def judge_log(
             else judged
             for each_series, judged in zip(series, verdicts, strict=True)
         ]
-    return _with_others(
-        series, verdicts if counted else _doubted_by_start(series, verdicts), limits
-    )
+    if not counted:
+        verdicts = _doubted_by_start(series, verdicts)
+        verdicts = doubt_rates(series, verdicts, table, _same_run)
+    return _with_others(series, verdicts, limits)
 
 
 def _with_others(

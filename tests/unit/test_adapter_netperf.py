@@ -82,6 +82,76 @@ bytes  bytes  bytes   bytes  secs.   per sec  % S    % S    us/Tr   us/Tr
 """
 
 
+OMNI = "OMNI Send TEST from 0.0.0.0 (0.0.0.0) port 0 AF_INET to n2 () port 0 AF_INET\n"
+IN_COLUMNS = """Local       Remote      Local  Elapsed Throughput Throughput
+Send Socket Recv Socket Send   Time               Units
+Size        Size        Size   (sec)
+Final       Final
+2097152     2097152     65536  10.00   9407.25    10^6bits/s
+"""
+
+
+@pytest.mark.parametrize(
+    ("printed", "name", "size", "moved"),
+    [
+        (IN_COLUMNS, "TCP_STREAM", 65536, 9407.25e6 / 8),
+        (
+            "THROUGHPUT=9407.25\nTHROUGHPUT_UNITS=10^6bits/s\nLOCAL_SEND_SIZE=65536\n",
+            "TCP_STREAM",
+            65536,
+            9407.25e6 / 8,
+        ),
+        (
+            "Throughput,Throughput Units,Local Send Size\n9407.25,10^6bits/s,65536\n",
+            "TCP_STREAM",
+            65536,
+            9407.25e6 / 8,
+        ),
+        (
+            (
+                "PROTOCOL=UDP\nTHROUGHPUT=9999.00\nTHROUGHPUT_UNITS=10^6bits/s\nLOCAL_SEND_SIZE=1472\n"
+                "REMOTE_RECV_THROUGHPUT=9200.00\n"
+            ),
+            "UDP_STREAM",
+            1472,
+            9200e6 / 8,
+        ),
+        (
+            "Throughput Throughput Protocol\n           Units\n31250.00   Trans/s    TCP\n",
+            "TCP_RR",
+            1,
+            None,
+        ),
+    ],
+)
+def test_an_omni_test_in_each_form(printed: str, name: str, size: int, moved: float | None) -> None:
+    (one,) = read((OMNI + printed).encode(), "x")
+    (point,) = one.points
+    assert (one.benchmark, point.message_bytes, one.complete) == (name, size, True)
+    assert point.goodput_bytes_per_s == (None if moved is None else pytest.approx(moved))
+    assert point.hrt_ns == (pytest.approx(16_000) if moved is None else None)
+
+
+def test_what_a_sender_of_udp_counts_is_no_goodput() -> None:
+    selected = "THROUGHPUT=9999.00\nTHROUGHPUT_UNITS=10^6bits/s\nLOCAL_SEND_SIZE=1472\n"
+    title = OMNI.replace("OMNI Send", "MIGRATED UDP STREAM")
+    for text in (OMNI + "PROTOCOL=UDP\n" + selected, title + selected):
+        (one,) = read(text.encode(), "x")
+        assert (one.benchmark, one.points, one.complete) == ("UDP_STREAM", [], False)
+        assert any("REMOTE_RECV_THROUGHPUT" in note for note in one.notes)
+    (one,) = read((title + selected + "REMOTE_RECV_THROUGHPUT=9200.00\n").encode(), "x")
+    assert one.points[0].goodput_bytes_per_s == pytest.approx(9200e6 / 8)
+
+
+def test_omni_rows_that_are_torn_or_of_another_protocol_are_none() -> None:
+    torn = IN_COLUMNS.rstrip("\n")
+    assert not read((OMNI + torn).encode(), "x")[0].points
+    (one,) = read(
+        (OMNI + "PROTOCOL=SCTP\nTHROUGHPUT=1.00\nTHROUGHPUT_UNITS=10^6bits/s\n").encode(), "x"
+    )
+    assert not one.points
+
+
 def test_the_use_of_processors_follows_the_throughput() -> None:
     stream, udp, answers = (one.points[0] for one in read(BUSY.encode(), "x"))
     assert stream.goodput_bytes_per_s == pytest.approx(9404.12e6 / 8)

@@ -1,4 +1,4 @@
-"""netperf: the text of its stream and request/response tests for TCP and UDP.
+"""netperf: the text of its stream and request/response tests for TCP and UDP, and of its omni test.
 
 Throughput is in 10^6 bits/s, or in the unit of the heading above it; a transaction is a whole round
 trip.
@@ -14,7 +14,8 @@ from wireproof.model.quantity import whole
 from wireproof.model.series import Series, SeriesPoint, ToolRequest
 
 _TITLE = re.compile(
-    r"\b(?:MIGRATED )?(TCP|UDP) (STREAM|MAERTS|SENDFILE|REQUEST/RESPONSE) TEST from "
+    r"\b(?:MIGRATED )?(?:(TCP|UDP) (STREAM|MAERTS|SENDFILE|REQUEST/RESPONSE)|OMNI(?: [\w|]{1,14})?)"
+    r" TEST from "
     r"[\w.:%-]{0,60}(?: \(\S{0,60}\))? port \d{1,5} AF_INET6? to "
     r"([\w.:%-]{0,60})(?: \(([\w.:%-]{0,60})\))?"
 )
@@ -26,9 +27,22 @@ _UNITS = {
     "MBytes/s": 2.0**20,
     "KBytes/s": 1024.0,
 }
+_RATED = (*_UNITS, "Trans/s")
 _BURST = re.compile(r"\bfirst burst ([1-9]\d{0,8})\b")
 _SELECTED = re.compile(r" *([A-Z][A-Z0-9_]{1,60})=(.{0,80})")
 _MOST_SELECTED = 400
+_RECEIVED = "REMOTE_RECV_THROUGHPUT"
+_NOT_RECEIVED = f"what the receiver of UDP got is not printed ({_RECEIVED})"
+# The headings of -O's columns, and the same quantity's name in -k.
+_IN_COLUMNS = {
+    "throughput": "THROUGHPUT",
+    "throughput units": "THROUGHPUT_UNITS",
+    "local send size": "LOCAL_SEND_SIZE",
+    "request size bytes": "REQUEST_SIZE",
+    "response size bytes": "RESPONSE_SIZE",
+    "remote recv throughput": _RECEIVED,
+    "protocol": "PROTOCOL",
+}
 _DEFAULT_SEND, _DEFAULT_REQUEST = 16384, 1
 _ASKING = "REQUEST/RESPONSE"
 _LINES = 12
@@ -126,6 +140,39 @@ def _selected(page: Page, start: int) -> tuple[dict[str, str], int]:
     return found, min(len(page.lines), start + _MOST_SELECTED)
 
 
+def _columns(page: Page, start: int) -> tuple[dict[str, str], int]:
+    """Return what ``-O`` selected: one row of values under headings of several lines, each value
+    below the first letter of its heading. Also return the index of the first line after the row.
+    """
+    for index in range(start + 2, min(len(page.lines), start + _LINES)):
+        line = page.lines[index]
+        if index == page.ragged or (line.strip() and starts_result(line)):
+            break
+        places = [match.start() for match in re.finditer(r"\S+", line)]
+        if len(places) < 2 or not any(word in _RATED for word in line.split()):
+            continue
+        found = dict[str, str]()
+        for begin, end in zip(places, [*places[1:], None], strict=True):
+            above = (page.lines[at][begin:end].strip() for at in range(start + 1, index))
+            name = _IN_COLUMNS.get(" ".join(filter(None, above)).lower())
+            if name is not None:
+                found[name] = line[begin:end].strip()
+        return found, index + 1
+    return {}, start + 1
+
+
+def _omni(page: Page, start: int) -> tuple[dict[str, str], int]:
+    """Return what an omni test printed, in whichever form."""
+    found, after = _columns(page, start)
+    return (found, after) if found else _selected(page, start)
+
+
+def _udp_received(found: dict[str, str], line: int) -> SeriesPoint | None:
+    """Return what the receiver of a UDP stream got; a sender counts what it sent."""
+    got = {**found, "THROUGHPUT": found.get(_RECEIVED, "")}
+    return _of_selected(got, answers=False, line=line)
+
+
 def _of_selected(found: dict[str, str], answers: bool, line: int) -> SeriesPoint | None:
     text, unit = found.get("THROUGHPUT", ""), found.get("THROUGHPUT_UNITS", "")
     rate = number(text)
@@ -161,11 +208,19 @@ def _point(
     if point is not None:
         return point, rows.after, []
     found, after = _selected(page, start)
-    if found and (answers or not udp):  # a sender of UDP counts what it sent
-        said = ("REQUEST_SIZE" if answers else "LOCAL_SEND_SIZE") in found
-        notes = [] if said else ["the message size is not printed: netperf's default is taken"]
-        return _of_selected(found, answers, after), after, notes
-    return None, rows.after, []
+    return _told(found, udp, answers, after) if found else (None, rows.after, [])
+
+
+def _told(
+    found: dict[str, str], udp: bool, answers: bool, after: int
+) -> tuple[SeriesPoint | None, int, list[str]]:
+    """Return the point that selected values make, the index after them, and notes."""
+    said = ("REQUEST_SIZE" if answers else "LOCAL_SEND_SIZE") in found
+    notes = [] if said else ["the message size is not printed: netperf's default is taken"]
+    if udp and not answers:
+        point = _udp_received(found, after)
+        return point, after, notes if point is not None else [_NOT_RECEIVED]
+    return _of_selected(found, answers, after), after, notes
 
 
 def _test(protocol: str, kind: str, burst: bool) -> Benchmark:
@@ -183,19 +238,33 @@ def _of_burst(point: SeriesPoint) -> SeriesPoint:
     return SeriesPoint(message_bytes=point.message_bytes, messages_per_s=rate, line=point.line)
 
 
+def _result(
+    page: Page, start: int, title: re.Match[str]
+) -> tuple[str, str, SeriesPoint | None, int, list[str]]:
+    """Return protocol, kind of test, point, index of the first line after the test, and notes."""
+    protocol, kind = title.group(1), title.group(2)
+    if protocol is not None:
+        return protocol, kind, *_point(page, start, protocol == "UDP", kind == _ASKING)
+    found, after = _omni(page, start)
+    protocol = found.get("PROTOCOL", "TCP")
+    kind = _ASKING if found.get("THROUGHPUT_UNITS") == "Trans/s" else "STREAM"
+    point, after, notes = _told(found, protocol == "UDP", kind == _ASKING, after)
+    return protocol, kind, point if protocol in ("TCP", "UDP") else None, after, notes
+
+
 def parse(page: Page, start: int) -> Parsed:
     """Parse the test whose title is on line index ``start``."""
     title = _TITLE.search(page.lines[start])
     if title is None:
         return Parsed([], start + 1)
-    udp, answers = title.group(1) == "UDP", title.group(2) == _ASKING
     server = title.group(4) or title.group(3)
-    point, after, notes = _point(page, start, udp, answers)
+    protocol, kind, point, after, notes = _result(page, start, title)
+    udp, answers = protocol == "UDP", kind == _ASKING
     burst = _BURST.search(page.lines[start]) if answers else None
     if burst is not None:
         point = None if point is None else _of_burst(point)
         notes.append(f"{burst.group(1)} more transactions were under way: no time of one is known")
-    test = _test(title.group(1), title.group(2), burst is not None)
+    test = _test(protocol, kind, burst is not None)
     series = Series(
         tool="netperf",
         benchmark=test.name,
@@ -235,6 +304,7 @@ ADAPTER = Adapter(
     name="netperf",
     signs=(
         Sign(" TEST from ", r"\b(?:TCP|UDP) (?:STREAM|MAERTS|SENDFILE|REQUEST/RESPONSE) TEST "),
+        Sign(" TEST from ", r"\bOMNI(?: [\w|]{1,14})? TEST from "),
     ),
     parse=parse,
     argv=argv,

@@ -129,7 +129,8 @@ def brief_part(judged: JudgedSeries) -> Findings:
     share = "" if judged.efficiency is None else f", {judged.efficiency:.1%} of attainable"
     telling = _telling(judged)
     code = telling.code if telling else ""
-    return Findings((Item(judged.verdict, f"{_what(judged)}{share}", code),), whole=True)
+    text = f"{_what(judged)}{share}{_path(judged)}"
+    return Findings((Item(judged.verdict, text, code),), whole=True)
 
 
 def series_section(judged: JudgedSeries, advice: Mapping[str, str] | None = None) -> Section:
@@ -142,7 +143,7 @@ def series_section(judged: JudgedSeries, advice: Mapping[str, str] | None = None
     if judged.reasons:
         reasons = tuple(_reason(one, advice or {}) for one in judged.reasons)
         parts.append(Findings(reasons, most=_MOST_REASONS))
-    return Section(_what(judged), tuple(parts), judged.verdict)
+    return Section(f"{_what(judged)}{_path(judged)}", tuple(parts), judged.verdict)
 
 
 def _best_by_size(judged: JudgedSeries) -> dict[int, float]:
@@ -248,7 +249,7 @@ def _name(judged: JudgedSeries) -> str:
 def _what(judged: JudgedSeries) -> str:
     where = clean(f"{judged.source}:{judged.first_line}", 120)
     rows = quantity.counted(len(judged.points), "row")
-    return f"{where}  {clean(_name(judged), 80)}, {rows}{_path(judged)}"
+    return f"{where}  {clean(_name(judged), 80)}, {rows}"
 
 
 def _path(judged: JudgedSeries) -> str:

@@ -1,21 +1,21 @@
 """``wireproof.check``, ``.measure``, ``.locate``, ``.report``, ``.tune_plan`` and others: the
 functions that Python programs call.
 
-Options are written as on the command line, and checked by the same table. ``WIREPROOF_*`` variables
-and ``wireproof.toml`` have no effect here.
+Options are written as on the command line; their names, types and defaults are those of the same
+table. ``WIREPROOF_*`` variables and ``wireproof.toml`` have no effect here.
 """
 
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
+import functools
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from inspect import Parameter, signature
 from pathlib import Path
-from typing import Literal, TypedDict, Unpack
+from typing import Any, ParamSpec, TypeVar
 
 import msgspec
 
 from wireproof.launch.mpi.environment import own_environment
 from wireproof.model.comparison import Comparison
-from wireproof.model.pattern import Form
-from wireproof.model.plan import Formula
 from wireproof.model.setting import Audit
 from wireproof.model.setting import Profile as SettingsProfile
 from wireproof.model.tuning import Tuned, TunePlan
@@ -45,81 +45,56 @@ from wireproof.workflow.tune.apply import apply, confirm, may_be_touched, revert
 from wireproof.workflow.tune.node import JournalPlace
 from wireproof.workflow.tune.plan import PlanSpecification, plan
 
+P = ParamSpec("P")
+T = TypeVar("T")
+_GROUPS = ("target", "link")
+_SHARED = ("budget", "deadline", "seed", "repeat", "out", "resume", "model", "environment")
+_CHECK = ("topology", "criteria", "rounds", "all_pairs", "audit", "model_faults")
+_MEASURE = tuple(
+    name
+    for name, row in ROWS.items()
+    if row.group == "measure" and name not in ("gain", "psm_statistics")
+)
+_DEFAULTS: dict[str, Any] = {
+    **{name: row.default for name, row in ROWS.items()},
+    "environment": None,
+    "audit": True,
+    "model_faults": (),
+}
 
-class CommonOptions(TypedDict, total=False):
-    """Options that a check and a measurement share; each key is an option of the command line.
 
-    ``hosts``: ``n1,n2``, ``n[1-4]`` or names, one rank each; without them an allocation's nodes, or
-    this machine. ``link``: the claimed link (``10gbe``, ``edr``, ``ethernet:25``). ``budget`` and
-    ``deadline``: time for a point and for the whole, such as ``500ms`` (a number is seconds).
-    ``out``: a folder that keeps records and page; without it nothing is kept. ``environment``: the
-    variables by which an allocation is found, by default those of this process.
+def _with_options(*names: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
+    """Give a function the keywords ``names``, and those that every function has: the options of the
+    groups target and link, ``budget``, ``out`` ..., and ``environment``: the variables by which an
+    allocation is found, by default those of this process.
+
+    Its signature shows them, with the defaults of the table of options. A wrong name is a
+    TypeError.
     """
+    known = (*_keywords(), *_SHARED, *names)
+    options = [Parameter(name, Parameter.KEYWORD_ONLY, default=_DEFAULTS[name]) for name in known]
 
-    hosts: str | Sequence[str]
-    nic: str
-    link: str
-    mtu: int
-    pcie: str
-    physics: Path | str
-    lab: str
-    virtual: bool
-    scheduler: Literal["auto", "none"]
-    starter: Literal["auto", "scheduler", "mpi"]
-    launcher: str
-    prefix: str
-    sysfs_root: str
-    transport: Literal["mpi", "tcp", "ofi", "null", "model"]
-    provider: str
-    libfabric: str
-    messages: Literal["tagged", "msg"]
-    completion: Literal["transmit", "delivery"]
-    exchange: Literal["meeting", "mpi"]
-    model: str
-    mpi: str
-    fabric: str
-    nic_selection: Literal["claimed", "none"]
-    budget: str | float
-    deadline: str | float
-    seed: int
-    repeat: int
-    out: Path | str
-    resume: bool
-    environment: Mapping[str, str]
+    def decorate(function: Callable[P, T]) -> Callable[P, T]:
+        whole = signature(function)
+        named = [each for each in whole.parameters.values() if each.kind != each.VAR_KEYWORD]
+
+        @functools.wraps(function)
+        def call(*arguments: P.args, **given: P.kwargs) -> T:
+            check_names(given, (*known, *(each.name for each in named)))
+            return function(*arguments, **given)
+
+        vars(call)["__signature__"] = whole.replace(parameters=[*named, *options])
+        return call
+
+    return decorate
 
 
-class CheckOptions(CommonOptions, total=False):
-    """Options of a check alone.
-
-    ``criteria``: a file of the agreed criteria. With ``profile`` ``acceptance`` the folder ``out``
-    becomes a dossier.
-    """
-
-    topology: Path | str
-    criteria: Path | str
-    rounds: int
-    all_pairs: bool
-    audit: bool
-    model_faults: Sequence[str]
+def _keywords() -> list[str]:
+    """Return the options that every function accepts because of their group."""
+    return [name for name, row in ROWS.items() if row.group in _GROUPS]
 
 
-class MeasureOptions(CommonOptions, total=False):
-    """Options of a measurement alone; ``sizes``: ``0,8,64KiB``, ``0:4MiB`` (doubling) or bytes."""
-
-    sizes: str | Sequence[int]
-    window: int
-    formula: Formula
-    form: Form
-    ppn: int
-    ranks: int
-    order: Literal["natural", "random"]
-    nonblocking: bool
-    threads: int
-    partitions: int
-    window_kind: Literal["allocate", "create"]
-    both_directions: bool
-
-
+@_with_options()
 def audit(
     *only: str,
     profile: SettingsProfile = "throughput",
@@ -128,7 +103,7 @@ def audit(
     site: Path | str | None = None,
     against: str = "",
     reporter: Reporter | None = None,
-    **options: Unpack[CommonOptions],
+    **options: Any,
 ) -> Audit:
     """Read the settings that a fabric depends on, and report those that are wrong on the hosts, on
     this machine alone, or in ``source`` (a snapshot, a folder with a host's files, a sosreport).
@@ -138,7 +113,6 @@ def audit(
     catalogue. The result is what ``wireproof audit --json`` prints. Raises ``BadInput`` for options
     that cannot be used and ``CouldNotMeasure`` if no host responds.
     """
-    check_names(options, CommonOptions.__annotations__)
     specification = AuditSpecification(
         target=lone_target(options),
         profile=profile,
@@ -152,11 +126,12 @@ def audit(
     return msgspec.structs.replace(found, results=list(found.results))
 
 
+@_with_options(*_CHECK)
 def check(
     *,
     profile: Profile = "quick",
     reporter: Reporter | None = None,
-    **options: Unpack[CheckOptions],
+    **options: Any,
 ) -> list[ResultDocument]:
     """Measure, prove, locate and judge what a set of hosts, or this machine alone, can do.
 
@@ -165,22 +140,19 @@ def check(
     that cannot be used and ``CouldNotMeasure`` if nothing was measured; a bad verdict is not an
     error. ``reporter`` receives progress messages; the default is the logger ``wireproof``.
     """
-    check_names(options, CheckOptions.__annotations__)
     asked = _asked(options, profile=profile)
     specification = CheckSpecification.of(asked, _storage(asked))
     result = run_check(specification, reporter or LoggingReporter(), environment_of(options))
     return result.documents()
 
 
-def measure(
-    pattern: str, *, reporter: Reporter | None = None, **options: Unpack[MeasureOptions]
-) -> ResultDocument:
+@_with_options(*_MEASURE)
+def measure(pattern: str, *, reporter: Reporter | None = None, **options: Any) -> ResultDocument:
     """Measure one pattern (``pingpong``, ``stream``, ``allreduce``, ...) over a range of sizes,
     prove its path and judge it.
 
     Return the document that ``wireproof measure --json`` prints; units and errors as for ``check``.
     """
-    check_names(options, MeasureOptions.__annotations__)
     asked = _asked(options)
     specification = MeasureSpecification.of(asked, _storage(asked), pattern=pattern)
     result = run_measure(specification, reporter or LoggingReporter(), environment_of(options))
@@ -233,23 +205,15 @@ def compare(a: Path | str, b: Path | str) -> Comparison:
 
 
 def check_names(given: Iterable[str], known: Iterable[str]) -> None:
-    """Raise TypeError for an unknown option, as for any function.
-
-    Options of the groups target and link are always allowed.
-    """
-    rows = {name for name, row in ROWS.items() if row.group in ("target", "link")}
-    if strange := sorted(set(given) - rows.union(known)):
-        names = ", ".join(sorted(rows.union(known)))
-        raise TypeError(f"there is no option {strange[0]!r}: there are {names}")
+    """Raise TypeError for an unknown option, as for any function."""
+    names = {*_keywords(), *known}
+    if strange := sorted(set(given) - names):
+        raise TypeError(f"there is no option {strange[0]!r}: there are {', '.join(sorted(names))}")
 
 
-_RENAMED = {"model_faults": "model_fault"}
-"""Keywords that differ from the name of the option."""
-
-
-def _asked(options: Mapping[str, object] | CommonOptions, **more: str) -> Asked:
+def _asked(options: Mapping[str, Any], **more: str) -> Asked:
     """Return the options of a call, checked as on the command line."""
-    given = {_RENAMED.get(name, name): value for name, value in {**options, **more}.items()}
+    given = {**options, **more, "model_fault": options.get("model_faults")}
     if "audit" in given:
         given["no_audit"] = not given["audit"]
     return resolve({name: _text(name, given[name]) for name in ROWS if name in given}, {})
@@ -264,7 +228,7 @@ def _text(name: str, value: object) -> object:
     return str(value)
 
 
-def lone_target(options: CommonOptions) -> Asked:
+def lone_target(options: Mapping[str, Any]) -> Asked:
     """Return the target of options that allow a single host. Raises ``BadInput``."""
     return dataclasses.replace(_asked(options), alone=True)
 
@@ -274,7 +238,7 @@ def _storage(options: Asked) -> Storage:
     return Storage(folder=options.out, kept=kept, resume=options.resume)
 
 
-def environment_of(options: CommonOptions) -> Mapping[str, str]:
+def environment_of(options: Mapping[str, Any]) -> Mapping[str, str]:
     """Return the variables in which an allocation is searched."""
     given = options.get("environment")
     return own_environment() if given is None else given
@@ -284,6 +248,7 @@ def environment_of(options: CommonOptions) -> Mapping[str, str]:
 # not ask for confirmation.
 
 
+@_with_options()
 def tune_plan(
     *asked: str,
     profile: SettingsProfile = "throughput",
@@ -291,7 +256,7 @@ def tune_plan(
     root: Path | str | None = None,
     allow_link_down: bool = False,
     reporter: Reporter | None = None,
-    **options: Unpack[CommonOptions],
+    **options: Any,
 ) -> TunePlan:
     """Return the changes that correct failing settings on the hosts, on this machine alone, or in
     ``source``.
@@ -300,7 +265,6 @@ def tune_plan(
     settings that fail. ``root``: files of this machine below that folder. Nothing is changed.
     Raises ``BadInput`` for an unknown setting and ``CouldNotMeasure`` if no host responds.
     """
-    check_names(options, CommonOptions.__annotations__)
     specification = PlanSpecification(
         target=lone_target(options),
         profile=profile,
@@ -312,13 +276,14 @@ def tune_plan(
     return plan(specification, reporter or LoggingReporter(), environment_of(options))
 
 
+@_with_options()
 def tune_apply(
     wanted: TunePlan,
     *,
     timeout_s: int = 600,
     root: Path | str | None = None,
     state: str = "",
-    **options: Unpack[CommonOptions],
+    **options: Any,
 ) -> Tuned:
     """Carry out a plan on the hosts that it was made for, all or nothing on each.
 
@@ -334,20 +299,22 @@ def tune_apply(
     return apply(checked, target, timeout_s=timeout_s, place=place)
 
 
+@_with_options()
 def tune_confirm(
-    name: str, *, root: Path | str | None = None, state: str = "", **options: Unpack[CommonOptions]
+    name: str, *, root: Path | str | None = None, state: str = "", **options: Any
 ) -> Tuned:
     """Keep the change set ``name``: its drop-in files are written and its timer is cancelled."""
     return confirm(_target(options, root), name, _place(root, state))
 
 
+@_with_options()
 def tune_revert(
     name: str = "",
     *,
     force: bool = False,
     root: Path | str | None = None,
     state: str = "",
-    **options: Unpack[CommonOptions],
+    **options: Any,
 ) -> Tuned:
     """Restore the old values, byte for byte.
 
@@ -357,12 +324,13 @@ def tune_revert(
     return revert(_target(options, root), name, _place(root, state), force=force)
 
 
+@_with_options()
 def tune_status(
     name: str = "",
     *,
     root: Path | str | None = None,
     state: str = "",
-    **options: Unpack[CommonOptions],
+    **options: Any,
 ) -> Tuned:
     """Return what is applied where, until when, and what has changed since; nothing is changed."""
     return status(_target(options, root), name, _place(root, state))
@@ -372,8 +340,7 @@ def _place(root: Path | str | None, state: str) -> JournalPlace:
     return JournalPlace(state=state, root=str(Path(root).absolute()) if root else "")
 
 
-def _target(options: CommonOptions, root: Path | str | None) -> Target:
-    check_names(options, CommonOptions.__annotations__)
+def _target(options: Mapping[str, Any], root: Path | str | None) -> Target:
     if root is not None:
         return this_machine()
     return resolve_target(lone_target(options), environment_of(options))

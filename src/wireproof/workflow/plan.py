@@ -6,9 +6,10 @@ Each function imports what it needs when it is called: a footprint needs no nump
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import inspect
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack
 
 from wireproof.model.errors import BadInput
 from wireproof.settings.row import as_path
@@ -19,52 +20,8 @@ if TYPE_CHECKING:
     from wireproof.plan.pfc import HeadroomOptions
 
 
+T = TypeVar("T")
 _LARGEST_FILE = 256 << 20
-
-
-class MachineOptions(TypedDict, total=False):
-    """Parameters of a machine (``plan.scale.network``); ``run``: the folder of a measurement that
-    supplies the rest.
-    """
-
-    run: Path | str | None
-    start_ns: float | None
-    byte_ns: float | None
-    overhead_ns: float | None
-    gap_ns: float | None
-    hop_ns: float | None
-    local_start_ns: float | None
-    local_byte_ns: float | None
-    local_overhead_ns: float | None
-    noise: float | None
-
-
-class ScaleOptions(MachineOptions, total=False):
-    """Options of a scale; see ``workflow.planning.scale.ScaleSpecification``."""
-
-    patterns: Sequence[str]
-    order: str
-    size: int
-    topology: str
-    leaf: int
-    group: int
-    uplinks: int
-    routing: str
-    seed: int
-
-
-class ValidateOptions(TypedDict, total=False):
-    """Options of a validation; see ``workflow.planning.scale.ValidateSpecification``."""
-
-    run: Path | str | None
-    start_ns: float | None
-    byte_ns: float | None
-    slowdown: float
-    noise: float
-    false_alarms: float
-    power: float
-    metric: str
-    rounds: int | None
 
 
 class FootprintOptions(TypedDict, total=False):
@@ -240,37 +197,39 @@ def _text(path: Path | str) -> str:
         raise BadInput(f"{path} cannot be read: {reason}.") from None
 
 
-def plan_scale(nodes: Sequence[int] | int, ppn: int = 1, **options: Unpack[ScaleOptions]) -> Scale:
+def plan_scale(nodes: Sequence[int] | int, ppn: int = 1, **options: Any) -> Scale:
     """Predict the latency of rings, barrier, allreduce and alltoall, and the duration of a sweep,
     at each of the scales ``nodes``, simulated from the parameters of one pair (``start_ns``,
     ``byte_ns`` ..., or ``run``, the folder of a measurement).
 
-    Raises ``BadInput``, and ``TypeError`` for an unknown option.
+    ``options``: see ``plan.scale.network.MachineCosts`` and
+    ``workflow.planning.scale.ScaleSpecification``. Raises ``BadInput``, and ``TypeError`` for an
+    unknown option.
     """
-    from wireproof.workflow.planning.machine import UNITS
     from wireproof.workflow.planning.scale import ScaleSpecification, scale
 
-    given: dict[str, Any] = dict(options)
-    parameters = {name: given.pop(name, None) for name in UNITS}
-    folder = as_path(given.pop("run", None))
     scales = (nodes,) if isinstance(nodes, int) else tuple(nodes)
-    return scale(
-        ScaleSpecification(nodes=scales, ppn=ppn, folder=folder, parameters=parameters, **given)
-    )
+    return scale(_specified(ScaleSpecification, options, nodes=scales, ppn=ppn))
 
 
-def plan_validate(nodes: int, **options: Unpack[ValidateOptions]) -> Validation:
+def plan_validate(nodes: int, **options: Any) -> Validation:
     """Return rounds, pairs and time to prove that none of ``nodes`` is slower than the others, and
     what the rounds of a check detect.
 
-    Raises ``BadInput``, and ``TypeError`` for an unknown option.
+    ``options``: see ``workflow.planning.scale.ValidateSpecification``; ``start_ns``, ``byte_ns`` or
+    ``run`` as for ``plan_scale``. Raises ``BadInput``, and ``TypeError`` for an unknown option.
     """
-    from wireproof.workflow.planning.machine import UNITS
     from wireproof.workflow.planning.scale import ValidateSpecification, validate
 
-    given: dict[str, Any] = dict(options)
-    parameters = {name: given.pop(name, None) for name in UNITS if name != "noise"}
-    folder = as_path(given.pop("run", None))
-    return validate(
-        ValidateSpecification(nodes=nodes, folder=folder, parameters=parameters, **given)
-    )
+    return validate(_specified(ValidateSpecification, options, nodes=nodes))
+
+
+def _specified(specification: Callable[..., T], options: Mapping[str, Any], **given: Any) -> T:
+    """Return the specification of a plan, with the parameters of the machine among ``options``."""
+    from wireproof.workflow.planning.machine import UNITS
+
+    mine = inspect.signature(specification).parameters
+    machine = {name: value for name, value in options.items() if name in UNITS and name not in mine}
+    rest = {name: value for name, value in options.items() if name not in {"run", *machine}}
+    folder = as_path(options.get("run"))
+    return specification(folder=folder, parameters=machine, **given, **rest)

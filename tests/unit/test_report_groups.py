@@ -98,10 +98,10 @@ def test_a_ring_is_a_row_with_its_derived_rates() -> None:
     (table,) = group_tables(section(point(1, group())))
     (row,) = table.rows
     assert table.title == "Ring, random order"
-    assert (row.members, row.nodes, row.ranks_per_node) == (8, 4, "2")
-    assert row.messages_per_s == pytest.approx(16 / 2e-6)
-    assert row.bytes_per_s == pytest.approx(16 * 1024 / 2e-6)
-    assert (row.mean_ns, row.max_ns) == (1925.0, 2100.0)
+    assert (len(row.sample.members), row.sample.nodes, row.sample.ranks_per_node) == (8, 4, "2")
+    assert row.sample.messages_per_s == pytest.approx(16 / 2e-6)
+    assert row.sample.bytes_per_s == pytest.approx(16 * 1024 / 2e-6)
+    assert (row.sample.mean_ns, row.sample.max_ns) == (1925.0, 2100.0)
     text = shown(point(1, group()))
     assert "1 KiB 4 8 2 2.00 1.0 1.93 2.10 8.00 M 8192" in text
     assert "µs per operation of the slowest rank" in text
@@ -119,8 +119,8 @@ def test_a_librarys_collective_has_no_rate_and_its_overlap() -> None:
     )
     (table,) = group_tables(section(one))
     assert table.title == "Allreduce, non-blocking"
-    assert table.rows[0].messages_per_s is None
-    assert table.rows[0].bytes_per_s is None
+    assert table.rows[0].sample.messages_per_s is None
+    assert table.rows[0].sample.bytes_per_s is None
     text = shown(one)
     assert "70 %" in text
     assert "msg/s" not in text.split("stable")[0]
@@ -150,7 +150,7 @@ def test_unequal_nodes_and_several_tables() -> None:
         "Ring, natural order",
         "Ring, random order",
     ]
-    assert [(r.message_bytes, r.ranks_per_node) for r in tables[2].rows] == [
+    assert [(r.sample.message_bytes, r.sample.ranks_per_node) for r in tables[2].rows] == [
         (8, "2"),
         (1024, "1-2"),
     ]

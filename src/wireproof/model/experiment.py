@@ -43,6 +43,15 @@ class Interval(msgspec.Struct, frozen=True, kw_only=True):
         return f"{value} [{write(self.low)}, {write(self.high)}]"
 
 
+class ExperimentResult(msgspec.Struct, frozen=True, kw_only=True):
+    """What experiments in rounds have in common: ``rounds`` completed in ``seconds``."""
+
+    rounds: int
+    seed: int
+    seconds: float
+    notes: list[str] = msgspec.field(default_factory=list)
+
+
 class Metric(msgspec.Struct, frozen=True, kw_only=True):
     """The number that decides. ``source``: where its value for a run comes from."""
 
@@ -224,7 +233,7 @@ class GainRow(msgspec.Struct, frozen=True, kw_only=True):
     expected: bool
 
 
-class RailGain(msgspec.Struct, frozen=True, kw_only=True):
+class RailGain(ExperimentResult, frozen=True, kw_only=True):
     """What ``wireproof measure --gain --json`` prints. ``answer``: the gain in one sentence.
     ``told``: the variables that the launch over all rails sets. The launches differ only in the
     rails that they use.
@@ -237,10 +246,6 @@ class RailGain(msgspec.Struct, frozen=True, kw_only=True):
     hosts: list[str]
     rails: list[str]
     link: str
-    rounds: int
-    seed: int
     rows: list[GainRow]
     findings: list[Finding]
     told: dict[str, str]
-    seconds: float
-    notes: list[str] = msgspec.field(default_factory=list)

@@ -136,25 +136,16 @@ class RailShare(msgspec.Struct, frozen=True, kw_only=True):
     due_share: float
 
 
-class PairVerdict(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """The verdict on one point of one pair.
+class PointVerdict(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """What the verdicts on a pair and on a group have in common.
 
-    ``value`` is the half round trip in ns (unit ``ns``) or goodput in bytes/s (unit
-    ``bytes_per_s``), with its interval. ``efficiency`` is goodput / attainable, never / nominal.
-    ``level``, ``quality``: of the evidence for the path, at the weaker end, in the ledger's terms;
-    "" without evidence. ``striping``: how the rails shared the bytes, "" if no rails are claimed.
-    ``settled``: this sample varied too much or moved too few bytes, and a repeat of the same
-    measurement passes.
+    ``value`` has the interval ``low`` to ``high``. ``level``, ``quality``: of the evidence for the
+    path, at the weaker end, in the ledger's terms; "" without evidence.
     """
 
     point: int
     pattern: str
     message_bytes: int
-    origin: int
-    target: int
-    origin_host: str
-    target_host: str
-    unit: Literal["ns", "bytes_per_s"]
     value: float
     low: float
     high: float
@@ -168,10 +159,26 @@ class PairVerdict(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     expected_bytes: int | None = None
     seen_bytes: int | None = None
     formula: str = "robust"
-    form: str = ""
     repeat: int = 0
     level: str = ""
     quality: str = ""
+
+
+class PairVerdict(PointVerdict, frozen=True, kw_only=True):
+    """The verdict on one point of one pair.
+
+    ``value`` is the half round trip in ns (unit ``ns``) or goodput in bytes/s (unit
+    ``bytes_per_s``). ``efficiency`` is goodput / attainable, never / nominal. ``striping``: how the
+    rails shared the bytes, "" if no rails are claimed. ``settled``: this sample varied too much or
+    moved too few bytes, and a repeat of the same measurement passes.
+    """
+
+    origin: int
+    target: int
+    origin_host: str
+    target_host: str
+    unit: Literal["ns", "bytes_per_s"]
+    form: str = ""
     striping: Striping = ""
     rails: list[RailShare] = msgspec.field(default_factory=list)
     settled: bool = False
@@ -181,38 +188,19 @@ class PairVerdict(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         return Route(self.origin_host, self.target_host)
 
 
-class GroupVerdict(msgspec.Struct, frozen=True, kw_only=True):
+class GroupVerdict(PointVerdict, frozen=True, kw_only=True):
     """The verdict on one point that a group of ranks measured together.
 
-    ``value``: time of one operation of the slowest rank in ns, with its interval. ``limit``: the
-    shortest time in ns that the wire allows for the bytes that must cross it; ``efficiency`` =
-    limit / value, only if those bytes are known exactly and fill the link. ``expected_bytes`` and
-    ``seen_bytes`` belong to the node and direction that must carry most.
+    ``value``: time of one operation of the slowest rank in ns. ``limit``: the shortest time in ns
+    that the wire allows for the bytes that must cross it; ``efficiency`` = limit / value, only if
+    those bytes are known exactly and fill the link. ``expected_bytes`` and ``seen_bytes`` belong to
+    the node and direction that must carry most.
     """
 
-    point: int
-    pattern: str
-    message_bytes: int
     members: int
     nodes: int
-    value: float
-    low: float
-    high: float
-    half_width: float
-    label: str
-    proof: Proof
-    verdict: Verdict
-    limit: float | None = None
-    efficiency: float | None = None
-    codes: list[str] = msgspec.field(default_factory=list)
-    expected_bytes: int | None = None
-    seen_bytes: int | None = None
-    formula: str = "robust"
     order: str = ""
     blocking: bool = True
-    repeat: int = 0
-    level: str = ""
-    quality: str = ""
 
 
 class Judgement(msgspec.Struct, frozen=True, kw_only=True):

@@ -9,7 +9,7 @@ from typing import Literal, get_args
 
 import msgspec
 
-from wireproof.model.experiment import Interval
+from wireproof.model.experiment import ExperimentResult, Interval
 from wireproof.model.finding import Finding, Proof, Verdict
 
 LayerName = Literal["verbs", "tcp", "ofi", "mpi", "collective", "application"]
@@ -134,7 +134,7 @@ class LadderPlan(msgspec.Struct, frozen=True, kw_only=True):
     notes: list[str] = msgspec.field(default_factory=list)
 
 
-class Ladder(msgspec.Struct, frozen=True, kw_only=True):
+class Ladder(ExperimentResult, frozen=True, kw_only=True):
     """What ``wireproof ladder --json`` prints. ``smallest``: smaller losses, as a share, count as
     none. ``attainable_bytes_per_s``: what the claimed link can carry, null if no link is known.
     """
@@ -145,8 +145,6 @@ class Ladder(msgspec.Struct, frozen=True, kw_only=True):
     nic: str
     link: str
     attainable_bytes_per_s: float | None
-    rounds: int
-    seed: int
     alpha: float
     smallest: float
     layers: list[Layer]
@@ -156,5 +154,3 @@ class Ladder(msgspec.Struct, frozen=True, kw_only=True):
     hints: list[Hint]
     verdict: Verdict
     answer: str
-    seconds: float
-    notes: list[str] = msgspec.field(default_factory=list)

@@ -162,45 +162,40 @@ class NicCounted(msgspec.Struct, frozen=True, kw_only=True):
     errors: dict[str, int] = msgspec.field(default_factory=dict)
 
 
-class Counted(msgspec.Struct, frozen=True, kw_only=True):
-    """One process: messages and payload bytes by path. The bytes of a path are null if the layout
-    does not contain them.
-    """
+class _Bytes(msgspec.Struct, frozen=True, kw_only=True):
+    """Messages and payload bytes by path, null if the layout does not contain them."""
 
-    who: str
     host: str
-    rank: int | None
     sent: int = 0
     sent_bytes: int = 0
-    received: int = 0
     received_bytes: int = 0
-    shm_sent: int = 0
     shm_bytes: int | None = None
-    self_sent: int = 0
     self_bytes: int | None = None
-    nic_sent: int = 0
     nic_bytes: int | None = None
+    nics: list[NicCounted] = msgspec.field(default_factory=list)
+
+
+class Counted(_Bytes, frozen=True, kw_only=True):
+    """One process."""
+
+    who: str
+    rank: int | None
+    received: int = 0
+    shm_sent: int = 0
+    self_sent: int = 0
+    nic_sent: int = 0
     unexpected: int = 0
     rendezvous: int = 0
     rendezvous_bytes: int = 0
     search: int = 0
-    nics: list[NicCounted] = msgspec.field(default_factory=list)
 
 
-class CountedHost(msgspec.Struct, frozen=True, kw_only=True):
+class CountedHost(_Bytes, frozen=True, kw_only=True):
     """The processes of one host together. ``nics``: one entry per name, in the order of their
     appearance.
     """
 
-    host: str
     processes: int
-    sent: int
-    sent_bytes: int
-    received_bytes: int
-    shm_bytes: int | None
-    self_bytes: int | None
-    nic_bytes: int | None
-    nics: list[NicCounted]
 
 
 class JudgedStatistics(msgspec.Struct, frozen=True, kw_only=True):

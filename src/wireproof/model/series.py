@@ -84,15 +84,15 @@ class SeriesPoint(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     line: int = 0
 
 
-class Series(msgspec.Struct, frozen=True, kw_only=True):
-    """One table of one program. ``line`` numbers count from 1 in ``source``.
+class SeriesTable(msgspec.Struct, frozen=True, kw_only=True):
+    """A table as a program printed it. ``line`` numbers count from 1 in ``source``.
 
     ``tool`` and ``benchmark`` are the program's names (``osu``, ``osu_put_bw``). ``metric``: the
     quantity in the table: ``half_round_trip``, ``latency``, ``bandwidth``,
     ``bidirectional_bandwidth``, ``message_rate``, ``time`` (of a collective), ``overlap``.
     ``protocol``: what carries the bytes if the program determines it (``rdma`` for perftest,
-    ``tcp`` for iperf3), otherwise "". ``waits``: each operation is answered before the next starts.
-    ``complete`` False: the table was cut off; ``incomplete`` tells where.
+    ``tcp`` for iperf3), otherwise "". ``complete`` False: the table was cut off; ``incomplete``
+    tells where.
     """
 
     tool: str
@@ -104,19 +104,26 @@ class Series(msgspec.Struct, frozen=True, kw_only=True):
     unit: str
     version: str = ""
     directions: int = 1
-    waits: bool = False
     processes: int | None = None
     pairs: int = 1
     window: int | None = None
     protocol: Literal["", "tcp", "udp", "rdma"] = ""
     complete: bool = True
     incomplete: str = ""
-    unit_doubt: str = ""
     hosts: list[str] = msgspec.field(default_factory=list)
     notes: list[str] = msgspec.field(default_factory=list)
     source: str = ""
     first_line: int = 0
     last_line: int = 0
+
+
+class Series(SeriesTable, frozen=True, kw_only=True):
+    """One table, to be judged. ``waits``: each operation is answered before the next starts.
+    ``unit_doubt``: why the unit may be another, "" if it is certain.
+    """
+
+    waits: bool = False
+    unit_doubt: str = ""
 
 
 class Reason(msgspec.Struct, frozen=True, kw_only=True):

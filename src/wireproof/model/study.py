@@ -8,7 +8,7 @@ from typing import Literal
 
 import msgspec
 
-from wireproof.model.experiment import Answer, Metric
+from wireproof.model.experiment import Answer, ExperimentResult, Metric
 from wireproof.model.finding import Finding, Verdict
 
 Seen = Literal[
@@ -207,7 +207,13 @@ class Probe(msgspec.Struct, frozen=True, kw_only=True):
     controls: dict[str, str] = {}
 
 
-class Begun(msgspec.Struct, frozen=True, kw_only=True):
+class _Measured(ExperimentResult, frozen=True, kw_only=True):
+    rails: list[str]
+    configurations: list[Configuration]
+    runs: list[StudyRun]
+
+
+class Begun(_Measured, frozen=True, kw_only=True):
     """A study in progress, stored so that it can be resumed. ``asked``: what was requested, one
     text per part. ``probes``: by configuration.
     """
@@ -215,14 +221,7 @@ class Begun(msgspec.Struct, frozen=True, kw_only=True):
     schema: str = "wireproof.study-begun"
     version: int = 1
     asked: dict[str, str]
-    seed: int
-    rails: list[str]
-    configurations: list[Configuration]
     probes: dict[int, Probe]
-    runs: list[StudyRun]
-    rounds: int
-    seconds: float
-    notes: list[str]
 
 
 class Advice(msgspec.Struct, frozen=True, kw_only=True):
@@ -235,7 +234,7 @@ class Advice(msgspec.Struct, frozen=True, kw_only=True):
     text: str
 
 
-class Study(msgspec.Struct, frozen=True, kw_only=True):
+class Study(_Measured, frozen=True, kw_only=True):
     """What ``wireproof study --json`` prints. ``configurations``: the first is the base.
     ``precision``: median half-width of the effects' intervals, by pattern.
     """
@@ -245,25 +244,18 @@ class Study(msgspec.Struct, frozen=True, kw_only=True):
     library: str
     title: str
     hosts: list[str]
-    rails: list[str]
     patterns: list[StudiedPattern]
-    configurations: list[Configuration]
-    runs: list[StudyRun]
     smallest: float
     alpha: float
-    seed: int
-    rounds: int
     rounds_planned: int
     budget_s: float
-    seconds: float
     stopped: Stopped
-    effects: list[StudyEffect] = []
-    honoured: list[Honoured] = []
-    advice: list[Advice] = []
-    findings: list[Finding] = []
-    precision: dict[str, float] = {}
+    effects: list[StudyEffect] = msgspec.field(default_factory=list)
+    honoured: list[Honoured] = msgspec.field(default_factory=list)
+    advice: list[Advice] = msgspec.field(default_factory=list)
+    findings: list[Finding] = msgspec.field(default_factory=list)
+    precision: dict[str, float] = msgspec.field(default_factory=dict)
     method: str = ""
-    notes: list[str] = []
 
     @property
     def verdict(self) -> Verdict:

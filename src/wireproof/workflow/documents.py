@@ -34,12 +34,6 @@ class Explanations(msgspec.Struct, frozen=True, kw_only=True):
     settings: list[Setting] = msgspec.field(default_factory=list)
 
 
-class HistoryResults(msgspec.Struct, frozen=True, kw_only=True):
-    """Results, oldest first."""
-
-    results: list[Entry]
-
-
 class HistoryTrend(msgspec.Struct, frozen=True, kw_only=True):
     """Each number over time, and the newest result compared with the good results before it.
     ``changed``: the conditions that differ from those of the last good result.
@@ -57,36 +51,6 @@ class HistoryTrend(msgspec.Struct, frozen=True, kw_only=True):
         return "fail" if any(row.worse for row in self.regressions) else "pass"
 
 
-class HistoryNodes(msgspec.Struct, frozen=True, kw_only=True):
-    """When each node was last proven, longest ago first."""
-
-    nodes: list[NodeAge]
-
-
-class Labs(msgspec.Struct, frozen=True, kw_only=True):
-    """The virtual clusters of this user."""
-
-    labs: list[LabStatus]
-
-
-class Links(msgspec.Struct, frozen=True, kw_only=True):
-    """The links that ``--link`` knows."""
-
-    links: list[LinkClaim]
-
-
-class LintRules(msgspec.Struct, frozen=True, kw_only=True):
-    """All rules of lint."""
-
-    rules: list[Rule]
-
-
-class Recipes(msgspec.Struct, frozen=True, kw_only=True):
-    """The benchmarks that ``wireproof run`` has a recipe for."""
-
-    recipes: list[RecipeDocument]
-
-
 class Results(msgspec.Struct, frozen=True, kw_only=True):
     """The parts of a result with several parts, each a complete ``wireproof.result``."""
 
@@ -98,20 +62,39 @@ class Results(msgspec.Struct, frozen=True, kw_only=True):
         return worst([part.verdict for part in self.parts])
 
 
-class Settings(msgspec.Struct, frozen=True, kw_only=True):
-    """Entries of the catalogue of settings; ``results``: what was read of them here, if
-    requested.
-    """
-
-    settings: list[Setting]
-    results: list[AuditResult] = msgspec.field(default_factory=list)
+# --- Documents that are a list with a name.
 
 
-class TuneExport(msgspec.Struct, frozen=True, kw_only=True):
-    """A plan as files of another tool. ``texts``: the text for each set of hosts."""
+def _listing(name: str, about: str, *fields: Any) -> type[msgspec.Struct]:
+    return msgspec.defstruct(
+        name, fields, frozen=True, kw_only=True, module=__name__, namespace={"__doc__": about}
+    )
 
-    form: str
-    texts: dict[str, str]
+
+HistoryResults = _listing("HistoryResults", "Results, oldest first.", ("results", list[Entry]))
+HistoryNodes = _listing(
+    "HistoryNodes", "When each node was last proven, longest ago first.", ("nodes", list[NodeAge])
+)
+Labs = _listing("Labs", "The virtual clusters of this user.", ("labs", list[LabStatus]))
+Links = _listing("Links", "The links that ``--link`` knows.", ("links", list[LinkClaim]))
+LintRules = _listing("LintRules", "All rules of lint.", ("rules", list[Rule]))
+Recipes = _listing(
+    "Recipes",
+    "The benchmarks that ``wireproof run`` has a recipe for.",
+    ("recipes", list[RecipeDocument]),
+)
+Settings = _listing(
+    "Settings",
+    "Entries of the catalogue of settings; ``results``: what was read of them here, if requested.",
+    ("settings", list[Setting]),
+    ("results", list[AuditResult], msgspec.field(default_factory=list)),
+)
+TuneExport = _listing(
+    "TuneExport",
+    "A plan as files of another tool. ``texts``: the text for each set of hosts.",
+    ("form", str),
+    ("texts", dict[str, str]),
+)
 
 
 # --- All documents.

@@ -5,15 +5,13 @@ from collections.abc import Sequence
 import msgspec
 
 from wireproof.model import quantity
-from wireproof.model.finding import Proof, Verdict
 from wireproof.model.psm3 import JudgedStatistics
-from wireproof.model.series import Reason, Series
+from wireproof.model.series import Series
 from wireproof.model.traffic import LEVELS as ORDER
 from wireproof.model.traffic import (
     DirectionTraffic,
     HostTraffic,
     PortTraffic,
-    Printed,
     Traffic,
     TrafficVerdict,
 )
@@ -40,7 +38,7 @@ from wireproof.report.names import clean, natural
 # docs/prove.md describes its fields.
 
 
-class ProofDocument(msgspec.Struct, frozen=True, kw_only=True):
+class ProofDocument(TrafficVerdict, frozen=True, kw_only=True):
     """What ``wireproof prove --json`` prints. ``exit_status`` is that of the command. Units: bytes,
     bytes/s, seconds; unknown is null.
     """
@@ -50,17 +48,6 @@ class ProofDocument(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float
     idle_s: float
     interval_s: float
-    proof: Proof
-    verdict: Verdict
-    reasons: list[Reason]
-    port: str
-    crossed_bytes: float | None
-    peak_bytes_per_s: float | None
-    attainable_bytes_per_s: float | None
-    printed: Printed | None
-    derivation: list[str]
-    level: str
-    quality: str
     hosts: list[HostTraffic]
     series: list[Series]
     notes: list[str]

@@ -9,6 +9,7 @@ from wireproof.model.finding import Finding
 from wireproof.model.record import Quantiles
 from wireproof.report.document import Cell, Head, Row, Table, Tone, Value
 from wireproof.report.group_rows import GroupRow, GroupTable
+from wireproof.report.json.result import positive
 from wireproof.report.names import clean
 from wireproof.report.rows import ResultRow as Result
 from wireproof.report.rows import ResultTable as Results
@@ -145,8 +146,7 @@ def group_table(found: GroupTable, name: str = "", *, brief: bool = False) -> Ta
 
 
 def _tone(row: GroupRow) -> Tone:
-    broken = row.status != "ok" or row.integrity == "corrupt" or row.time_ns is None
-    if broken:
+    if _status(row):
         return "fail"
     return _TONES[row.judged.verdict] if row.judged is not None else ""
 
@@ -154,23 +154,23 @@ def _tone(row: GroupRow) -> Tone:
 def _group_columns(found: GroupTable) -> Sequence[_GroupColumn]:
     congestion = found.pattern == "congestion"
     return (
-        (Head("size", 10), lambda row: quantity.size(row.message_bytes)),
-        (Head("nodes", 7), lambda row: str(row.nodes)),
-        (Head("ranks", 5), lambda row: str(row.members)),
-        (Head("per node", 6), lambda row: row.ranks_per_node),
-        (Head("window", 4), lambda row: str(row.window) if row.window > 1 else ""),
+        (Head("size", 10), lambda row: quantity.size(row.sample.message_bytes)),
+        (Head("nodes", 7), lambda row: str(row.sample.nodes)),
+        (Head("ranks", 5), lambda row: str(len(row.sample.members))),
+        (Head("per node", 6), lambda row: row.sample.ranks_per_node),
+        (Head("window", 4), _window),
         (Head("loaded µs" if congestion else "µs", 10), lambda row: _micro(row.time_ns)),
         (Head("±%", 8), _group_interval),
-        (Head("mean µs", 4), lambda row: _micro(row.mean_ns)),
-        (Head("max µs", 4), lambda row: _micro(row.max_ns)),
-        (Head("msg/s", 8), lambda row: _known(row.messages_per_s, quantity.messages)),
-        (Head("MB/s", 8), lambda row: _known(row.bytes_per_s, quantity.megabytes)),
+        (Head("mean µs", 4), lambda row: _micro(row.sample.mean_ns)),
+        (Head("max µs", 4), lambda row: _micro(row.sample.max_ns)),
+        (Head("msg/s", 8), lambda row: _known(row.sample.messages_per_s, quantity.messages)),
+        (Head("MB/s", 8), lambda row: _known(row.sample.bytes_per_s, quantity.megabytes)),
         (Head("by formula", 6, left=True), _formula),
-        (Head("overlap", 7), lambda row: _known(row.overlap, quantity.percent)),
-        (Head("quiet p50/p95/p99", 7), lambda row: _quantiles(row.quiet)),
-        (Head("loaded p50/p95/p99", 7), lambda row: _quantiles(row.loaded)),
+        (Head("overlap", 7), _overlap),
+        (Head("quiet p50/p95/p99", 7), lambda row: _quantiles(row.sample.quiet)),
+        (Head("loaded p50/p95/p99", 7), lambda row: _quantiles(row.sample.loaded)),
         (Head("p99 ×", 6), _factor),
-        (Head("label", 3, left=True), lambda row: clean(row.label, 20)),
+        (Head("label", 3, left=True), _label),
         (Head("%limit", 5), _limit),
         (Head("proof", 8, left=True), lambda row: row.judged.proof if row.judged else ""),
         (Head("verdict", 9, left=True), lambda row: row.judged.verdict if row.judged else ""),
@@ -187,8 +187,20 @@ def _micro(ns: float | None) -> str:
 
 
 def _group_interval(row: GroupRow) -> str:
-    half = row.half_width
-    return "" if half is None else quantity.plus_minus(half, "").removesuffix(" %")
+    estimate = row.sample.estimate
+    return quantity.plus_minus(estimate.half_width, "").removesuffix(" %") if estimate else ""
+
+
+def _window(row: GroupRow) -> str:
+    return str(row.sample.window_used) if row.sample.window_used > 1 else ""
+
+
+def _overlap(row: GroupRow) -> str:
+    return quantity.percent(row.sample.overlap.share) if row.sample.overlap else ""
+
+
+def _label(row: GroupRow) -> str:
+    return clean(row.sample.estimate.label, 20) if row.sample.estimate else ""
 
 
 def _limit(row: GroupRow) -> str:
@@ -197,7 +209,8 @@ def _limit(row: GroupRow) -> str:
 
 
 def _formula(row: GroupRow) -> str:
-    return f"{clean(row.formula, 20)} {_micro(row.formula_ns)} µs" if row.formula_ns else ""
+    time_ns = positive(row.sample.formula_value_ns) if row.formula else None
+    return f"{clean(row.formula, 20)} {_micro(time_ns)} µs" if time_ns else ""
 
 
 def _quantiles(found: Quantiles | None) -> str:
@@ -208,14 +221,16 @@ def _quantiles(found: Quantiles | None) -> str:
 
 def _factor(row: GroupRow) -> str:
     """Return how many times longer the slow half round trips take under load."""
-    if row.quiet is None or row.loaded is None or not row.quiet.p99_ns > 0:
+    quiet, loaded = row.sample.quiet, row.sample.loaded
+    if quiet is None or loaded is None or not quiet.p99_ns > 0:
         return ""
-    return quantity.significant(row.loaded.p99_ns / row.quiet.p99_ns)
+    return quantity.significant(loaded.p99_ns / quiet.p99_ns)
 
 
 def _status(row: GroupRow) -> str:
     """Return only deviations from the normal state."""
-    parts = [] if row.status == "ok" else [clean(row.status, 20)]
-    parts += ["payload corrupt"] if row.integrity == "corrupt" else []
-    parts += ["nothing timed"] if row.time_ns is None and row.status == "ok" else []
+    status = row.sample.status
+    parts = [] if status == "ok" else [clean(status, 20)]
+    parts += ["payload corrupt"] if row.sample.integrity == "corrupt" else []
+    parts += ["nothing timed"] if row.time_ns is None and status == "ok" else []
     return ", ".join(parts)

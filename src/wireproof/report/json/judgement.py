@@ -15,37 +15,17 @@ from wireproof.model.claim import LinkClaim
 from wireproof.model.errors import Problem
 from wireproof.model.finding import Proof, Verdict
 from wireproof.model.psm3 import JudgedStatistics
-from wireproof.model.series import Reason, Series, SeriesPoint, SeriesVerdict
+from wireproof.model.series import Reason, Series, SeriesTable, SeriesVerdict
 from wireproof.report.json.envelope import json_text, schema_of
 
 VERSION = 1
 
 
-class JudgedSeries(msgspec.Struct, frozen=True, kw_only=True):
+class JudgedSeries(SeriesTable, frozen=True, kw_only=True):
     """One table of one program with its verdict. Units: bytes, bytes/s, ns; ``efficiency`` is best
     / attainable.
     """
 
-    source: str
-    first_line: int
-    last_line: int
-    tool: str
-    version: str
-    benchmark: str
-    metric: str
-    traffic: str
-    formula: str
-    unit: str
-    directions: int
-    pairs: int
-    processes: int | None
-    window: int | None
-    protocol: str
-    complete: bool
-    incomplete: str
-    hosts: list[str]
-    notes: list[str]
-    points: list[SeriesPoint]
     proof: Proof
     verdict: Verdict
     efficiency: float | None
@@ -78,18 +58,9 @@ def joined(series: Series, verdict: SeriesVerdict, link: LinkClaim | None) -> Ju
     """Return series and verdict as one flat object."""
     rate = link.line_rate if link is not None else None
     best = verdict.best_bytes_per_s
-    kept = {
-        name: getattr(series, name)
-        for name in JudgedSeries.__struct_fields__
-        if hasattr(series, name)
-    }
-    shown = {
-        name: getattr(verdict, name)
-        for name in JudgedSeries.__struct_fields__
-        if hasattr(verdict, name)
-    }
+    table = {name: getattr(series, name) for name in SeriesTable.__struct_fields__}
     share = best * 8 / rate if best is not None and rate else None
-    return JudgedSeries(**kept, **shown, share_of_nominal=share)
+    return JudgedSeries(**table, **msgspec.structs.asdict(verdict), share_of_nominal=share)
 
 
 def encoded(value: msgspec.Struct) -> bytes:

@@ -4,7 +4,10 @@ A number that is not finite is written as ``null`` (unknown), since JSON has no 
 stay in the run folder; the object contains quantiles per operation for each measured point.
 """
 
-from collections.abc import Sequence
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from statistics import fmean
 from typing import Any, Literal
 
 import msgspec
@@ -26,12 +29,12 @@ from wireproof.model.record import (
     PairResult,
     PointRecord,
     Quantiles,
+    Timed,
 )
 from wireproof.model.run import Provenance, Run
 from wireproof.model.setting import Audit, Disclosure
 from wireproof.model.tuning import Standing
 from wireproof.report.flows import NicTraffic, flows
-from wireproof.report.group_rows import group_row
 from wireproof.report.json.envelope import schema_of, site_names
 from wireproof.report.judged_run import JudgedRun
 
@@ -39,24 +42,30 @@ SCHEMA = "wireproof.result"
 VERSION = 2
 
 
-class Sample(msgspec.Struct, frozen=True, kw_only=True):
-    """What one pair measured in one point. Quantiles are over batch means, in ns per operation
-    (pingpong: half a round trip).
-    """
-
+class _PointSample(msgspec.Struct, frozen=True, kw_only=True):
     point: int
     pattern: str
-    form: str
     formula: str
     message_bytes: int
-    origin: int
-    target: int
     repeat: int
     status: str
     stop: str
     window_used: int
     batches: int
     operations: int
+    integrity: str
+    estimate: Estimate | None = None
+    formula_value_ns: float | None = None
+
+
+class Sample(_PointSample, frozen=True, kw_only=True):
+    """What one pair measured in one point. Quantiles are over batch means, in ns per operation
+    (pingpong: half a round trip).
+    """
+
+    form: str
+    origin: int
+    target: int
     p1_ns: float | None
     p50_ns: float | None
     p95_ns: float | None
@@ -64,15 +73,12 @@ class Sample(msgspec.Struct, frozen=True, kw_only=True):
     max_ns: float | None
     payload_forward_bytes: int
     payload_backward_bytes: int
-    integrity: str
     involuntary_switches: int
     steal_ns: float
-    estimate: Estimate | None = None
     target_elapsed_ns: float | None = None
-    formula_value_ns: float | None = None
 
 
-class GroupSample(msgspec.Struct, frozen=True, kw_only=True):
+class GroupSample(_PointSample, frozen=True, kw_only=True):
     """What the ranks ``members`` measured together in one point.
 
     Times are in ns per operation; ``mean_ns`` and ``max_ns`` are over the mean times of the
@@ -80,23 +86,12 @@ class GroupSample(msgspec.Struct, frozen=True, kw_only=True):
     collective.
     """
 
-    point: int
-    pattern: str
     order: str
     blocking: bool
     threads: int
-    formula: str
-    message_bytes: int
-    repeat: int
     members: list[int]
     nodes: int
     ranks_per_node: str
-    status: str
-    stop: str
-    window_used: int
-    batches: int
-    operations: int
-    integrity: str
     mean_ns: float | None
     max_ns: float | None
     messages_per_s: float | None
@@ -104,8 +99,6 @@ class GroupSample(msgspec.Struct, frozen=True, kw_only=True):
     sent_bytes: list[int]
     received_bytes: list[int]
     exact: bool
-    estimate: Estimate | None = None
-    formula_value_ns: float | None = None
     overlap: Overlap | None = None
     quiet: Quantiles | None = None
     loaded: Quantiles | None = None
@@ -180,9 +173,7 @@ def document(
         missing={str(point): str(reason) for point, reason in sorted(run.missing.items())},
         close=run.close,
         located=list(located),
-        groups=[_group(run, point, point.group) for point in run.points if point.group is not None]
-        if samples
-        else [],
+        groups=list(group_samples(run)) if samples else [],
         group_results=judgement.groups,
         places=judgement.places,
         catalogue=site_names(),
@@ -215,24 +206,34 @@ def json_schema() -> dict[str, Any]:
     return schema_of(ResultDocument, SCHEMA, VERSION)
 
 
+def _shared(point: PointRecord, timed: Timed) -> dict[str, Any]:
+    """Return the fields that a sample of a pair and of a group have in common."""
+    return {
+        "point": point.id,
+        "pattern": point.pattern,
+        "formula": point.formula,
+        "message_bytes": point.message_bytes,
+        "repeat": point.repeat,
+        "status": timed.status,
+        "stop": timed.stop,
+        "window_used": timed.window_used,
+        "batches": len(timed.batch_ns),
+        "operations": len(timed.batch_ns) * timed.operations_per_batch,
+        "integrity": timed.integrity,
+        "estimate": timed.estimate,
+        "formula_value_ns": timed.formula_value_ns,
+    }
+
+
 def _sample(point: PointRecord, pair: PairResult) -> Sample:
     from wireproof.analysis.measured import tail  # numpy: only when there is something to tell
 
     each = tail(point, pair)
     return Sample(
-        point=point.id,
-        pattern=point.pattern,
+        **_shared(point, pair),
         form=point.form,
-        formula=point.formula,
-        message_bytes=point.message_bytes,
         origin=pair.origin,
         target=pair.target,
-        repeat=point.repeat,
-        status=pair.status,
-        stop=pair.stop,
-        window_used=pair.window_used,
-        batches=len(pair.batch_ns),
-        operations=len(pair.batch_ns) * pair.operations_per_batch,
         p1_ns=each.get("p1"),
         p50_ns=each.get("p50"),
         p95_ns=each.get("p95"),
@@ -240,48 +241,58 @@ def _sample(point: PointRecord, pair: PairResult) -> Sample:
         max_ns=each.get("max"),
         payload_forward_bytes=pair.payload_forward_bytes,
         payload_backward_bytes=pair.payload_backward_bytes,
-        integrity=pair.integrity,
         involuntary_switches=sum(sentinel.involuntary_switches for sentinel in pair.sentinels),
         steal_ns=sum(sentinel.steal_ns for sentinel in pair.sentinels),
-        estimate=pair.estimate,
         target_elapsed_ns=pair.target_elapsed_ns,
-        formula_value_ns=pair.formula_value_ns,
     )
 
 
-def _group(run: Run, point: PointRecord, group: GroupResult) -> GroupSample:
-    row = group_row(run, point, group)
+def group_samples(run: Run) -> Iterator[GroupSample]:
+    """Yield what each group measured; the run's claim tells which ranks are on which node."""
+    host_of = {host.rank: host.host or host.hostname for host in run.hosts}
+    host_of |= {claim.rank: claim.host for claim in run.claim.hosts}
+    for point in run.points:
+        if point.group is not None:
+            yield _group(point, point.group, host_of)
+
+
+def _group(point: PointRecord, group: GroupResult, host_of: Mapping[int, str]) -> GroupSample:
+    means = [mean for value in group.member_ns if (mean := positive(value)) is not None]
+    counts = Counter(host_of.get(rank, f"rank {rank}") for rank in group.members)
+    time_ns = positive(group.estimate.median_ns) if group.estimate is not None else None
+    # A library's collective may send any amount, and loaded half round trips are not a rate.
+    counted = group.exact and point.pattern != "congestion" and group.messages_per_operation > 0
+    rate = group.messages_per_operation / time_ns * 1e9 if time_ns and counted else None
     return GroupSample(
-        point=point.id,
-        pattern=point.pattern,
+        **_shared(point, group),
         order=point.order,
         blocking=point.blocking,
         threads=point.threads,
-        formula=point.formula,
-        message_bytes=point.message_bytes,
-        repeat=point.repeat,
         members=group.members,
-        nodes=row.nodes,
-        ranks_per_node=row.ranks_per_node,
-        status=group.status,
-        stop=group.stop,
-        window_used=group.window_used,
-        batches=len(group.batch_ns),
-        operations=len(group.batch_ns) * group.operations_per_batch,
-        integrity=group.integrity,
-        mean_ns=row.mean_ns,
-        max_ns=row.max_ns,
-        messages_per_s=row.messages_per_s,
-        bytes_per_s=row.bytes_per_s,
+        nodes=len(counts),
+        ranks_per_node=_span(counts.values()),
+        mean_ns=fmean(means) if means else None,
+        max_ns=max(means, default=None),
+        messages_per_s=rate,
+        bytes_per_s=rate * point.message_bytes if rate else None,
         sent_bytes=group.sent_bytes,
         received_bytes=group.received_bytes,
         exact=group.exact,
-        estimate=group.estimate,
-        formula_value_ns=group.formula_value_ns,
         overlap=group.overlap,
         quiet=group.quiet,
         loaded=group.loaded,
     )
+
+
+def _span(counts: Iterable[int]) -> str:
+    """Return ``4``, or ``1-4`` if nodes differ."""
+    known = sorted(counts) or [0]
+    return str(known[0]) if known[0] == known[-1] else f"{known[0]}-{known[-1]}"
+
+
+def positive(value: float | None) -> float | None:
+    """Return a number that can be a time; None for any other."""
+    return value if value is not None and math.isfinite(value) and value > 0 else None
 
 
 # python -m wireproof.report.json.result > src/wireproof/report/json/result.schema.json

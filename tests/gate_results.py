@@ -12,8 +12,8 @@ from tests.synthetic import World, lab, run_of
 from wireproof.model.claim import Criteria
 from wireproof.model.run import Gate, Run, StoredPart, StoredResult
 from wireproof.store.result import write_result
-from wireproof.verdict import judge
 from wireproof.verdict.node import node_verdicts
+from wireproof.verdict.run.judge import judge
 from wireproof.workflow.gate import GateSpecification, gate
 
 __all__ = ["NOW", "asked", "many_nodes", "stored", "stored_run"]

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from wireproof.verdict import CATALOGUE
-from wireproof.verdict.catalogue import ENGINE
+from wireproof.verdict.catalogue import CATALOGUE, ENGINE
 
 ROOT = Path(__file__).parent.parent.parent
 _ENGINE = (

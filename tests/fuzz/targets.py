@@ -123,7 +123,7 @@ def _judged(run: Run, *, page: bool) -> str:
     from wireproof.report.json.result import document_of
     from wireproof.report.judged_run import JudgedRun
     from wireproof.report.text.ink import Look
-    from wireproof.verdict import judge
+    from wireproof.verdict.run.judge import judge
     from wireproof.workflow.export import page_of
 
     judgement = judge(run)
@@ -395,7 +395,7 @@ def _damaged_toml(choice: random.Random) -> bytes:
 def _try_toml(data: bytes) -> str:
     from wireproof.atlas.read import sources_of
     from wireproof.lab.topology_file import load_topology
-    from wireproof.locate.topology.written import read_own
+    from wireproof.locate.topology import read_own
     from wireproof.model.site import use_site
     from wireproof.physics.table import default_table, override
     from wireproof.settings.resolve import read_file, resolve

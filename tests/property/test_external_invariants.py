@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from wireproof.model.series import Series, SeriesPoint
 from wireproof.physics import claim_from_text
-from wireproof.verdict import CATALOGUE
+from wireproof.verdict.catalogue import CATALOGUE
 from wireproof.verdict.external import judge_series
 
 LINKS = [

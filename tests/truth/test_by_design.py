@@ -12,8 +12,8 @@ from wireproof.locate.samples import samples_of
 from wireproof.locate.screen.sweep import screen
 from wireproof.model.finding import Judgement
 from wireproof.model.located import Attachment, Cable, Fabric, Located
-from wireproof.verdict import judge
-from wireproof.verdict.located import with_located
+from wireproof.verdict.located.findings import with_located
+from wireproof.verdict.run.judge import judge
 
 FABRIC = Fabric(
     attachments=tuple(

@@ -17,8 +17,8 @@ from wireproof.model.finding import Finding, Judgement
 from wireproof.model.record import QuietWindows
 from wireproof.model.run import Run
 from wireproof.physics import limits
-from wireproof.verdict import judge
-from wireproof.verdict.located import with_located
+from wireproof.verdict.located.findings import with_located
+from wireproof.verdict.run.judge import judge
 
 Flow = tuple[int, int, float]
 """Origin, target and share of the line that another job takes."""

@@ -15,7 +15,7 @@ from wireproof.model.tuning import ChangeAnswer, HostTuned, SetAnswer, Standing
 from wireproof.report.answers import undo
 from wireproof.report.judged_run import JudgedRun
 from wireproof.tune.standing import standing_of
-from wireproof.verdict import judge
+from wireproof.verdict.run.judge import judge
 from wireproof.workflow.target.target import this_machine
 from wireproof.workflow.tune.node import JournalPlace, ask_nodes
 

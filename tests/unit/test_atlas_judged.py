@@ -14,8 +14,8 @@ from wireproof.report.document import Document, Dots, Facts
 from wireproof.report.html.document import strip
 from wireproof.report.text.document import document_text, dots
 from wireproof.report.text.ink import Look
-from wireproof.verdict import judge
 from wireproof.verdict.external import judge_series
+from wireproof.verdict.run.judge import judge
 from wireproof.workflow.atlas import atlas as published
 
 EDR = claim_from_text("edr")

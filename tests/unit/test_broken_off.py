@@ -21,7 +21,7 @@ from wireproof.model.claim import Claim
 from wireproof.model.errors import CouldNotMeasure
 from wireproof.model.record import Clock, EngineError, Open
 from wireproof.model.run import Ended, Missing, Provenance, Run
-from wireproof.verdict import judge
+from wireproof.verdict.run.judge import judge
 from wireproof.workflow.reporter import LoggingReporter
 from wireproof.workflow.session.launch import ended_from_outside
 from wireproof.workflow.session.merge import merged_run

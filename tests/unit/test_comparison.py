@@ -17,8 +17,8 @@ from wireproof.model.errors import BadInput
 from wireproof.model.setting import Audit, AuditResult
 from wireproof.report.documents.comparison import comparison_document
 from wireproof.report.text.document import document_text
-from wireproof.verdict import judge
 from wireproof.verdict.comparison import ComparedResult, Key, compared, samples_of
+from wireproof.verdict.run.judge import judge
 from wireproof.workflow.compare import HEADLINES, _settings, compare
 from wireproof.workflow.reporter import LoggingReporter
 

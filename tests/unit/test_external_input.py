@@ -14,7 +14,7 @@ from tests.unit.external_tables import codes, imb, pingpong, stream, wire_times
 
 from wireproof.model.series import SeriesPoint
 from wireproof.physics import claim_from_text
-from wireproof.verdict import CATALOGUE
+from wireproof.verdict.catalogue import CATALOGUE
 from wireproof.verdict.external import judge_series
 
 NUMBERS = [math.nan, math.inf, -math.inf, -1.0, 0.0, 1e-300, 1e300, 5e-324, 1.0]

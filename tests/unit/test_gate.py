@@ -24,9 +24,9 @@ from wireproof.model.record import GroupResult
 from wireproof.model.run import Missing, NodeVerdict, Run
 from wireproof.report.gate import DIALECTS
 from wireproof.store.result import read_result, write_result
-from wireproof.verdict import judge
-from wireproof.verdict.located import with_located
+from wireproof.verdict.located.findings import with_located
 from wireproof.verdict.node import joined_nodes, node_verdicts
+from wireproof.verdict.run.judge import judge
 from wireproof.workflow import gate as module
 
 

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from wireproof.lint import admin, files
+from wireproof.lint import files
+from wireproof.lint.admin import addresses, software
+from wireproof.lint.check import by_program
 from wireproof.lint.rule import Broken, Kind, Recipe
 from wireproof.lint.rules import ADMIN, FILES, book
 
@@ -19,10 +21,12 @@ RECIPES = sorted((Path(__file__).parents[1] / "golden" / "recipes").glob("[af]*/
 CODES = {rule.code: rule for rule in book((*FILES, *ADMIN)).rules.values()}
 STRANGE = "\x00\t \u2028\ufeff–“'\"\\$`{}()[]<>=|;&#%@*,:/.-9a\u0660"
 
+_CHECKS = (*files.CHECKS, by_program, *addresses.CHECKS, *software.CHECKS)
+
 
 def answered(text: str, kind: Kind) -> list[Broken]:
     recipe = Recipe("page", kind, tuple(text.split("\n")))
-    found = [one for check in (*files.CHECKS, *admin.CHECKS) for one in check(recipe)]
+    found = [one for check in _CHECKS for one in check(recipe)]
     for one in found:
         assert one.code in CODES
         assert 1 <= one.line <= (one.last or one.line) <= len(recipe.lines)

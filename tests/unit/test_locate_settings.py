@@ -20,7 +20,7 @@ from wireproof.model.located import Blame, Cause, Located
 from wireproof.model.run import Run
 from wireproof.model.setting import Audit, AuditResult, Status
 from wireproof.report.judged_run import JudgedRun
-from wireproof.verdict.located import with_located
+from wireproof.verdict.located.findings import with_located
 from wireproof.workflow.audit import settings_by_id
 from wireproof.workflow.export import page_of
 from wireproof.workflow.joined import joined

@@ -13,8 +13,8 @@ from wireproof.model.record import Rdma
 from wireproof.physics import PhysicsError, carried_by, claim_from_text
 from wireproof.physics.bounds import bounds_of
 from wireproof.settings.resolve import resolve
-from wireproof.verdict import judge
 from wireproof.verdict.external import judge_series
+from wireproof.verdict.run.judge import judge
 from wireproof.workflow.target.resolve import claimed_link
 
 

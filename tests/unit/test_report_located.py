@@ -18,7 +18,7 @@ from wireproof.report.json import result
 from wireproof.report.json.envelope import json_text
 from wireproof.report.judged_run import JudgedRun
 from wireproof.report.text.ink import Look
-from wireproof.verdict.located import with_located
+from wireproof.verdict.located.findings import with_located
 
 
 def blame(**changes: Any) -> Blame:

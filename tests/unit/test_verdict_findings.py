@@ -12,7 +12,8 @@ from tests.synthetic import World, run_of
 from wireproof.model.record import Clock, Close, EngineError, Idle
 from wireproof.model.run import Missing, Run
 from wireproof.physics import link_from_name
-from wireproof.verdict import judge, overall
+from wireproof.verdict.issue import overall
+from wireproof.verdict.run.judge import judge
 
 # --- the run as a whole
 # -------------------------------------------------------------------------------------

@@ -25,8 +25,10 @@ from wireproof.model.located import (
     Located,
     Tier,
 )
-from wireproof.verdict import CATALOGUE, judge
-from wireproof.verdict.located import blame_sentence, located_issues, with_located
+from wireproof.verdict.catalogue import CATALOGUE
+from wireproof.verdict.located.findings import with_located
+from wireproof.verdict.located.issues import blame_sentence, located_issues
+from wireproof.verdict.run.judge import judge
 
 set_ = msgspec.structs.replace
 SIZES = (8, 1 << 20, 4 << 20)

@@ -14,7 +14,8 @@ from msgspec import structs
 from wireproof.adapters.options import refuse_others
 from wireproof.adapters.page import Page
 from wireproof.adapters.registry import Adapter, Benchmark, Parsed, Sign, starts_result
-from wireproof.adapters.rows import integer, number, step_of, times
+from wireproof.adapters.rows import number, step_of, times
+from wireproof.model.quantity import whole
 from wireproof.model.series import Series, SeriesPoint, ToolRequest
 
 _SIGNS = (
@@ -320,7 +321,7 @@ class _Reading:
             return
         self.keys.closed = bool(self.keys.values)
         if key == "CommWorldProcs":
-            self.processes = integer(text) or self.processes
+            self.processes = whole(text) or self.processes
         elif key in ("VersionMajor", "VersionMinor", "VersionMicro") and text.isdigit():
             self.release.append(text[:6])
         elif key == "Success":

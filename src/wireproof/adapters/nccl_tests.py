@@ -13,8 +13,8 @@ import msgspec
 from wireproof.adapters.options import given, refuse_others
 from wireproof.adapters.page import Page
 from wireproof.adapters.registry import Adapter, Parsed, Sign, starts_result
-from wireproof.adapters.rows import Rows, What, integer, number, scan_rows, step_of
-from wireproof.model.quantity import counted
+from wireproof.adapters.rows import Rows, What, number, scan_rows, step_of
+from wireproof.model.quantity import counted, whole
 from wireproof.model.series import Series, SeriesPoint, ToolRequest
 
 _HEADING = re.compile(r"\bsize +count +type\b([ \w]{0,60}?)( +(?:cpu)?time +algbw +busbw\b.*)$")
@@ -194,7 +194,7 @@ def _columns(line: str) -> list[str]:
 
 
 def _is_row(words: list[str]) -> bool:
-    sizes = [integer(word) for word in words[:2]]
+    sizes = [whole(word) for word in words[:2]]
     return len(words) >= 3 and None not in sizes and _TYPE.fullmatch(words[2]) is not None
 
 
@@ -247,7 +247,7 @@ def _point(texts: dict[str, str], place: int, run: NcclRun, line: int) -> Series
     """
     names = ("time", "algbw", "busbw", "wrong", "error")
     time, rate, bus, wrong, error = (number(texts.get(f"{name}{place}", "")) for name in names)
-    size = integer(texts["size"])
+    size = whole(texts["size"])
     if not size or not time or rate is None or bus is None or min(time, rate, bus) < 0:
         return None
     return SeriesPoint(
@@ -282,7 +282,7 @@ def _state(page: Page, rows: Rows, run: NcclRun, usable: bool) -> str:
         return "no row that can be read follows the heading"
     if not usable:
         return "no row contains a measured time"
-    largest = max(integer(words[0]) or 0 for words in rows.fields)
+    largest = max(whole(words[0]) or 0 for words in rows.fields)
     if not run.ended and run.most_bytes is not None and 2 * largest <= run.most_bytes:
         return (
             f"the rows end at {largest} bytes, the run was asked for {run.most_bytes}, and no "

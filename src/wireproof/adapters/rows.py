@@ -31,11 +31,6 @@ def number(text: str) -> float | None:
     return value if value == 0 or _TINY < abs(value) < _ABSURD else None
 
 
-def integer(text: str) -> int | None:
-    """Return a non-negative integer without sign; None for anything else."""
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None
-
-
 def step_of(text: str) -> float:
     """Return the value of one unit in the last printed digit: 0.01 for ``116.96``, 1 for ``28``."""
     if "e" in text or "E" in text:
@@ -51,7 +46,7 @@ def scaled(value: float | None, factor: float) -> float | None:
     return None if value is None else value * factor
 
 
-def whole(value: float | None) -> int | None:
+def as_count(value: float | None) -> int | None:
     """Return a printed count; None stays None."""
     return None if value is None else int(value)
 

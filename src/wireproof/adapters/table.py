@@ -11,7 +11,8 @@ from wireproof.adapters.columns import Column, ColumnGroup, columns_of, groups_o
 from wireproof.adapters.osu.benchmarks import by_name
 from wireproof.adapters.page import Page
 from wireproof.adapters.registry import Benchmark
-from wireproof.adapters.rows import Rows, integer, number, read_rows, step_of
+from wireproof.adapters.rows import Rows, number, read_rows, step_of
+from wireproof.model.quantity import whole
 from wireproof.model.series import Series, SeriesPoint
 
 _HINT = re.compile(
@@ -41,7 +42,7 @@ def _point(words: Sequence[str], group: ColumnGroup, line: int) -> SeriesPoint |
             steps[column.role] = step_of(words[place]) * column.factor
         elif column.name:
             others[column.name] = value
-    size = integer(words[next(at for at, column in group.places if column.role == "size")])
+    size = whole(words[next(at for at, column in group.places if column.role == "size")])
     if size is None:
         return None
     iterations = values.get("iterations")

@@ -4,13 +4,13 @@ import os
 from collections.abc import Mapping
 
 from wireproof.files.programs import printed
-from wireproof.launch.mpi import hydra, intel, openmpi
+from wireproof.launch.mpi import hydra, openmpi
 from wireproof.launch.registry import MPIS, SCHEDULERS, Allocation, Ask
 from wireproof.launch.schedulers import flux, lsf, pbs, slurm
 
 __all__ = ["MPIS", "SCHEDULERS", "check_task", "current"]
 
-REGISTERED = (hydra, intel, openmpi, flux, lsf, pbs, slurm)
+REGISTERED = (hydra, openmpi, flux, lsf, pbs, slurm)
 
 
 # --- The allocation in which this process runs.

@@ -116,6 +116,15 @@ class LaunchRequest:
             else tuple(dict.fromkeys(nic for nic in self.nics if nic))
         )
 
+    def only_nic(self, refusal: str) -> str:
+        """Return the NIC that the MPI should use, "" if the MPI chooses. Raise ``BadInput`` with
+        ``refusal``, which names the NICs in its ``{}``, if there are several.
+        """
+        nics = self.claimed_nics
+        if len(nics) > 1:
+            raise BadInput(refusal.format(", ".join(nics[:4])))
+        return nics[0] if nics else ""
+
     def started(
         self,
         launcher: str,

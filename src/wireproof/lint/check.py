@@ -4,14 +4,15 @@ variables, which ``script.variables`` evaluates.
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice, pairwise
 from operator import itemgetter
 
 import msgspec
 
-from wireproof.lint import admin, files, script
+from wireproof.lint import files
+from wireproof.lint.admin import addresses, machine, software
 from wireproof.lint.fragments import LONGEST_LINE, Fragment, files_written
 from wireproof.lint.rule import (
     CONFIGURATION_FILES,
@@ -30,6 +31,7 @@ from wireproof.lint.rule import (
     views,
 )
 from wireproof.lint.rules import book, rules
+from wireproof.lint.script import batch, benchmarks, mistyped, mpi, variables, wire
 from wireproof.lint.script.job import jobs
 from wireproof.lint.script.launch import BENCHMARK
 from wireproof.lint.shell import LAUNCHERS, Command, Word, commands
@@ -116,8 +118,28 @@ def of_scripts(check: Check) -> Check:
     return checked
 
 
+JUDGES: dict[str, Callable[[Recipe, Command], Iterator[Broken]]] = {
+    **addresses.JUDGES,
+    **machine.JUDGES,
+    **software.JUDGES,
+}
+"""The judge of each command that sets up a cluster, by its program."""
+
+
+def by_program(recipe: Recipe) -> Iterator[Broken]:
+    """Run the judge of each command whose program has one."""
+    for command in commands(recipe):
+        judge = JUDGES.get(command.program)
+        if judge is not None:
+            yield from judge(recipe, command)
+
+
+_OF_SCRIPTS: tuple[tuple[Check, ...], ...] = (
+    *(mistyped.CHECKS, batch.CHECKS, variables.CHECKS, mpi.CHECKS, wire.CHECKS),
+    *(benchmarks.CHECKS, (by_program,), addresses.CHECKS, software.CHECKS, (by_command,)),
+)
 CHECKS: tuple[Check, ...] = (
-    *map(of_scripts, (*script.CHECKS, *admin.CHECKS, by_command)),
+    *(of_scripts(check) for checks in _OF_SCRIPTS for check in checks),
     *files.CHECKS,
     by_line,
 )

@@ -10,7 +10,7 @@ import msgspec
 from wireproof.files.hostile import read_bounded
 from wireproof.model.claim import Criteria
 from wireproof.model.dossier import KNOWN, Agreed, Threshold
-from wireproof.model.errors import LARGEST, BadInput, read_toml, suggestion
+from wireproof.model.errors import LARGEST, BadInput, read_toml, reading, suggestion
 from wireproof.model.plan import ModelFault, ModelWorld
 from wireproof.physics.table import Table, default_table, override
 
@@ -29,13 +29,9 @@ def read_criteria(path: Path | None) -> Agreed | None:
     if path is None:
         return None
     where = f"the criteria file {path}"
-    try:
+    with reading(where):
         data = read_bounded(path, LARGEST)
         text = data.decode("utf-8")
-    except OSError as error:
-        raise BadInput(f"{where} cannot be read: {error.strerror}.") from error
-    except UnicodeDecodeError as error:
-        raise BadInput(f"{where} is not UTF-8: {error}.") from error
     table = read_toml(text, where)
     if not table:
         raise BadInput(f"{where} sets nothing: write lines such as min_efficiency = 0.95.")
@@ -79,12 +75,8 @@ def read_table(path: Path | None) -> Table | None:
     """
     if path is None:
         return None
-    try:
+    with reading(f"the physics file {path}"):
         text = read_bounded(path, LARGEST).decode("utf-8")
-    except OSError as error:
-        raise BadInput(f"the physics file {path} cannot be read: {error.strerror}.") from error
-    except UnicodeDecodeError as error:
-        raise BadInput(f"the physics file {path} is not UTF-8: {error}.") from error
     try:
         return override(default_table(), text)
     except BadInput as error:

@@ -15,9 +15,9 @@ from wireproof.adapters.fabtests.rows import (
 from wireproof.adapters.options import command
 from wireproof.adapters.page import Page
 from wireproof.adapters.registry import Adapter, Benchmark, Parsed, Sign, starts_result
-from wireproof.adapters.rows import Rows, What, integer, number, scaled, scan_rows, step_of
+from wireproof.adapters.rows import Rows, What, number, scaled, scan_rows, step_of
 from wireproof.model.errors import BadInput
-from wireproof.model.quantity import counted
+from wireproof.model.quantity import counted, whole
 from wireproof.model.series import Series, SeriesPoint, ToolRequest
 
 __all__ = ["ADAPTER", "PROGRAM", "test_of"]
@@ -115,7 +115,7 @@ def _series(
         formula=test.formula,
         unit="us; MB = 10^6 bytes; in tables sizes 1k = 1024 bytes, two digits",
         waits=test.waits,
-        window=(integer(window) or test.window) if test.window else None,
+        window=(whole(window) or test.window) if test.window else None,
         notes=notes,
         source=page.source,
         first_line=start + 1,
@@ -171,7 +171,7 @@ def _machine_point(line: str, index: int) -> tuple[SeriesPoint | None, int] | No
     texts = dict(_FIELDS.findall(line))
     if size is None or "}" not in line[size.end() :] or not texts.keys() >= _NEEDED:
         return None
-    count, total = integer(texts["iterations"]), integer(texts["total"])
+    count, total = whole(texts["iterations"]), whole(texts["total"])
     rate, time = number(texts["MB/sec"]), number(texts["usec/xfer"])
     messages = number(texts.get("Mxfers/sec", "0"))
     if not count or total is None or messages is None or not _measured(rate, time):

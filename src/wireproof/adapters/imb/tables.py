@@ -23,7 +23,7 @@ from wireproof.adapters.imb.cells import (
 from wireproof.adapters.imb.heading import Heading, ImbRun, ends_table, is_table, read_heading
 from wireproof.adapters.page import Page
 from wireproof.adapters.registry import Parsed
-from wireproof.adapters.rows import Rows, number, read_rows, times, whole
+from wireproof.adapters.rows import Rows, as_count, number, read_rows, times
 from wireproof.model.quantity import counted
 from wireproof.model.series import Series, SeriesPoint
 
@@ -149,14 +149,14 @@ class _Cells:
         )
         defects = self.value(row, "defects")
         return SeriesPoint(
-            message_bytes=whole(self.value(row, "bytes")) or 0,
+            message_bytes=as_count(self.value(row, "bytes")) or 0,
             hrt_ns=hrt,
             time_ns=time,
             time_min_ns=self.value(row, "t_min", 1e3),
             time_max_ns=self.value(row, "t_max", 1e3),
             goodput_bytes_per_s=self.value(row, "goodput", mega) if mega else None,
             messages_per_s=self.value(row, "rate"),
-            iterations=whole(self.value(row, "repetitions")),
+            iterations=as_count(self.value(row, "repetitions")),
             time_step_ns=self.step(words, self.clock, 1e3),
             goodput_step=self.step(words, self.places.get("goodput"), mega),
             values={name: row[place] for name, place in self.extras},

@@ -14,17 +14,16 @@ from wireproof.adapters.registry import Adapter, Benchmark, Parsed, Sign, starts
 from wireproof.adapters.rows import (
     Rows,
     What,
-    integer,
+    as_count,
     number,
     read_rows,
     scaled,
     scan_rows,
     step_of,
     times,
-    whole,
 )
 from wireproof.model.errors import BadInput
-from wireproof.model.quantity import counted
+from wireproof.model.quantity import counted, whole
 from wireproof.model.series import Series, SeriesPoint, ToolRequest
 
 __all__ = ["ADAPTER", "requested_iterations", "rows_of_cells", "with_iterations"]
@@ -155,7 +154,7 @@ def _point(words: list[str], columns: list[str], test: Benchmark, line: int) -> 
     """Return the point of the row; None if a value cannot have been measured (nan, a negative
     time).
     """
-    size = integer(words[0])
+    size = whole(words[0])
     texts = dict(zip(columns, words[1:], strict=True))
     valid = texts.pop("valid", None)
     fields = _fields(texts)
@@ -172,7 +171,7 @@ def _point(words: list[str], columns: list[str], test: Benchmark, line: int) -> 
         time_max_ns=scaled(fields.get("time_max"), 1e3),
         goodput_bytes_per_s=scaled(fields.get("goodput"), 1e6),
         messages_per_s=fields.get("rate"),
-        iterations=whole(fields.get("iterations")),
+        iterations=as_count(fields.get("iterations")),
         time_step_ns=step_of(texts["time"]) * 1e3 if "time" in texts else 0.0,
         goodput_step=step_of(texts["goodput"]) * 1e6 if "goodput" in texts else 0.0,
         percentiles={name: fields[name] * tail_unit for name in fields if name in tails},

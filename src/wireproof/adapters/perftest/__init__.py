@@ -19,15 +19,14 @@ from wireproof.adapters.perftest.json_output import DOCUMENT, parse_document
 from wireproof.adapters.registry import Adapter, Benchmark, Parsed, Sign, starts_result
 from wireproof.adapters.rows import (
     Rows,
-    integer,
+    as_count,
     number,
     read_rows,
     scaled,
     step_of,
     times,
-    whole,
 )
-from wireproof.model.quantity import counted
+from wireproof.model.quantity import counted, whole
 from wireproof.model.series import IN_GPU, Series, SeriesPoint
 
 __all__ = ["ADAPTER"]
@@ -100,7 +99,7 @@ def _bandwidth(words: list[str], roles: list[str], factor: int, line: int) -> Se
         message_bytes=int(words[0]),
         goodput_bytes_per_s=scaled(goodput or None, factor),
         messages_per_s=scaled(rate or None, 1e6),
-        iterations=whole(known.get("iterations")),
+        iterations=as_count(known.get("iterations")),
         goodput_step=step_of(words[roles.index("goodput")]) * factor if goodput else 0.0,
         values=_other_columns(known, factor),
         line=line + 1,
@@ -135,7 +134,7 @@ def _time(words: list[str], roles: list[str], half: bool, line: int) -> SeriesPo
         time_ns=time,
         time_min_ns=scaled(known.get("min"), 1e3),
         time_max_ns=scaled(known.get("max"), 1e3),
-        iterations=whole(known.get("iterations")),
+        iterations=as_count(known.get("iterations")),
         time_step_ns=step_of(words[roles.index(main)]) * 1e3,
         percentiles=percentiles,
         values={f"{role}_ns": known[role] * 1e3 for role in ("avg", "stdev") if role in known},
@@ -233,9 +232,7 @@ def _window(block: Block) -> int | None:
     """Return the messages in flight: the depth of the send queue times the number of queue
     pairs.
     """
-    depth, pairs = (
-        integer(block.parameters.get(name, "")) for name in ("TX depth", "Number of qps")
-    )
+    depth, pairs = (whole(block.parameters.get(name, "")) for name in ("TX depth", "Number of qps"))
     return depth * (pairs or 1) if depth else None
 
 

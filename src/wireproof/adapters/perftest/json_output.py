@@ -11,7 +11,7 @@ from wireproof.adapters.documents import amount, document_at, member, text
 from wireproof.adapters.page import Page
 from wireproof.adapters.perftest.benchmarks import test_of
 from wireproof.adapters.registry import Benchmark, Parsed
-from wireproof.adapters.rows import times, whole
+from wireproof.adapters.rows import as_count, times
 from wireproof.model.series import IN_GPU, Series, SeriesPoint
 
 DOCUMENT = re.compile(r'"test_info" ?: ?\{')
@@ -84,7 +84,7 @@ def _time(results: dict[str, Any], size: float, half: bool, line: int) -> Series
         time_ns=time,
         time_min_ns=found.get("min"),
         time_max_ns=found.get("max"),
-        iterations=whole(amount(results.get("n_iterations")) or None),
+        iterations=as_count(amount(results.get("n_iterations")) or None),
         time_step_ns=10.0,
         percentiles=percentiles,
         values={f"{name}_ns": found[name] for name in ("avg", "stdev") if name in found},

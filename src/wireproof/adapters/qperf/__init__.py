@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from wireproof.adapters.page import Page
 from wireproof.adapters.qperf.benchmarks import TITLE, argv, default_size, protocol_of, test_of
 from wireproof.adapters.registry import Adapter, Benchmark, Parsed, Sign, starts_result
-from wireproof.adapters.rows import integer, number, step_of, times
+from wireproof.adapters.rows import number, step_of, times
+from wireproof.model.quantity import whole
 from wireproof.model.series import Series, SeriesPoint
 
 __all__ = ["ADAPTER"]
@@ -150,7 +151,7 @@ def _size(block: _TestBlock) -> int | None:
         return None
     value, unit, exact = block.values["msg_size"]
     if exact:
-        return integer(exact.replace(",", ""))
+        return whole(exact.replace(",", ""))
     plain = number(value.replace(",", ""))
     factor = _BINARY.get(unit, _LENGTH.get(unit))
     if plain is None or factor is None or not 0 <= plain * factor < 1 << 40:

@@ -9,7 +9,8 @@ from typing import Literal
 
 from wireproof.adapters.page import Page
 from wireproof.adapters.registry import Benchmark, starts_result
-from wireproof.adapters.rows import Rows, What, integer, number, scan_rows
+from wireproof.adapters.rows import Rows, What, number, scan_rows
+from wireproof.model.quantity import whole
 from wireproof.model.series import Traffic
 
 _BATCH = re.compile(r"^\s*\+([A-Za-z0-9_][\w/.]{0,80})-+(?:\+|$)")
@@ -288,8 +289,8 @@ def _read_command(setup: Setup, line: str) -> None:
     setup.test = setup.test or _option(rest, "t")
     if setup.size is None:
         setup.size = _sum_of(_option(rest, "s"))
-    setup.iterations = setup.iterations or integer(_option(rest, "n"))
-    setup.window = setup.window or integer(_option(rest, "O"))
+    setup.iterations = setup.iterations or whole(_option(rest, "n"))
+    setup.window = setup.window or whole(_option(rest, "O"))
     transports = _TLS.search(line)
     if transports and not setup.protocol:
         setup.protocol = _protocol(transports.group(1))
@@ -299,7 +300,7 @@ def _sum_of(sizes: str) -> int | None:
     """Return the sum of ``8,16,32``; None if a part is not a number."""
     total = 0
     for text in sizes.split(","):
-        size = integer(text)
+        size = whole(text)
         if size is None:
             return None
         total += size
@@ -313,7 +314,7 @@ def _read_box(setup: Setup, name: str, value: str) -> None:
     elif name == "Test":
         setup.test = setup.test or test_titled(value)
     elif setup.size is None:
-        setup.size = integer(value)
+        setup.size = whole(value)
 
 
 def setup_before(page: Page, start: int) -> Setup:

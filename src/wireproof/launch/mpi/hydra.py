@@ -1,10 +1,16 @@
-"""MPICH's process manager, Hydra, which also starts the engine without MPI for the tcp transport.
-Pure.
+"""The process manager Hydra of MPICH, which also starts the engine without MPI for the tcp
+transport, and that of Intel MPI. Pure.
 """
 
 from collections.abc import Callable
 
-from wireproof.launch.mpi.environment import clearings, library_path, mpich_nic, provider_nic
+from wireproof.launch.mpi.environment import (
+    clearings,
+    intel_nic,
+    library_path,
+    mpich_nic,
+    provider_nic,
+)
 from wireproof.launch.registry import MPIS, LaunchCommand, LaunchRequest, Mpi, reach_of
 from wireproof.model.errors import CouldNotMeasure
 
@@ -106,7 +112,7 @@ def sockets(request: LaunchRequest) -> LaunchCommand:
     )
 
 
-def _uniform(request: LaunchRequest, nic: str) -> dict[str, str]:
+def _mpich_uniform(request: LaunchRequest, nic: str) -> dict[str, str]:
     crowded = CROWDED if request.crowded and request.shares_memory else {}
     return {**mpich_nic(request, nic), **crowded}
 
@@ -121,6 +127,58 @@ MPICH = MPIS.register(
         sonames=("libmpi.so.12", "libmpich.so.12", "libmpi_abi.so.0", "libmpi_abi.so.1"),
         foreign=("I_MPI_", "OMPI_", "OPAL_PREFIX", "FI_PROVIDER_PATH"),
         build=mpich,
-        uniform=_uniform,
+        uniform=_mpich_uniform,
+    )
+)
+
+
+# --- Intel MPI's Hydra.
+
+
+INTEL_CROWDED = {"I_MPI_THREAD_YIELD": "2", "I_MPI_PIN": "0"}
+"""Yield by ``sched_yield`` and do not pin: with more ranks than cores a pinned spinning rank
+starves its neighbour.
+"""
+
+
+def _intel_settings(request: LaunchRequest) -> dict[str, str]:
+    # Each lab node sees the whole machine as its own: rank 0 of every node would be pinned to one
+    # core.
+    lab = {"I_MPI_PIN": "0"} if request.machine_ranks and not request.local else {}
+    wired = {"I_MPI_FABRICS": "ofi"} if request.shared_memory is False else {}
+    return {**lab, **wired, **(INTEL_CROWDED if request.crowded else {})}
+
+
+def intel(request: LaunchRequest) -> LaunchCommand:
+    """Return the command of the engine under Intel MPI (oneAPI or the ``impi-rt`` wheel)."""
+    environment = {**library_path(request), **dict(request.extra), **_intel_settings(request)}
+    crowded = (
+        f"{request.size} ranks on {request.cores} cores: Intel MPI is set to yield and not to pin"
+    )
+    argv = hydra_argv(request, environment, intel_nic, request.rank_argv)
+    notes = (crowded,) if request.crowded else ()
+    return request.started("intel-hydra", argv, environment, clear=clearings("intel"), notes=notes)
+
+
+def _intel_uniform(request: LaunchRequest, nic: str) -> dict[str, str]:
+    return {**intel_nic(request, nic), **_intel_settings(request)}
+
+
+INTEL = MPIS.register(
+    Mpi(
+        name="intel",
+        title="Intel MPI",
+        launcher="mpiexec.hydra",
+        launcher_says=("intel(r) mpi",),
+        library_says="Intel(R) MPI",
+        sonames=("libmpi.so.12", "libmpi_abi.so.0", "libmpi_abi.so.1"),
+        foreign=("OMPI_", "OPAL_PREFIX", "FI_PROVIDER_PATH", "MPIR_CVAR_"),
+        build=intel,
+        uniform=_intel_uniform,
+        pmi_variable="I_MPI_PMI_LIBRARY",
+        libfabric_variable="I_MPI_OFI_LIBRARY",
+        placed={"I_MPI_JOB_RESPECT_PROCESS_PLACEMENT": "0"},
+        detailed={"I_MPI_DEBUG": "5"},
+        pins={"I_MPI_PIN": "1", "I_MPI_PIN_PROCESSOR_LIST": "{cpu}"},
     )
 )

@@ -15,7 +15,7 @@ from wireproof.launch.mpi.environment import (
     uniform_environment,
 )
 from wireproof.launch.registry import MPIS, LaunchCommand, LaunchRequest, Mpi, reach_of
-from wireproof.model.errors import BadInput, CouldNotMeasure
+from wireproof.model.errors import CouldNotMeasure
 
 
 def _reach(request: LaunchRequest) -> list[str]:
@@ -174,14 +174,7 @@ def _uniform(request: LaunchRequest, nic: str) -> dict[str, str]:
     return {**{f"OMPI_MCA_{name}": value for name, value in parameters.items()}, **variables}
 
 
-def _one_nic(request: LaunchRequest) -> str:
-    nics = request.claimed_nics
-    if len(nics) > 1:
-        raise BadInput(
-            f"Open MPI takes one NIC name for all hosts, not {', '.join(nics[:4])}: give the"
-            " network as address/length."
-        )
-    return nics[0] if nics else ""
+_MCA_NICS = "Open MPI takes one NIC name for all hosts, not {}: give the network as address/length."
 
 
 def openmpi(request: LaunchRequest) -> LaunchCommand:
@@ -191,7 +184,7 @@ def openmpi(request: LaunchRequest) -> LaunchCommand:
     if request.install.launcher.name in ("prterun", "prun"):
         return prte(request)
     major = _major(request.install.version)
-    parameters, variables = _parameters(request, _one_nic(request))
+    parameters, variables = _parameters(request, request.only_nic(_MCA_NICS))
     arguments = [word for name, value in parameters.items() for word in ("--mca", name, value)]
     environment = {**library_path(request), **variables, **dict(request.extra)}
     argv = [str(request.install.launcher)]

@@ -200,22 +200,15 @@ def _placement(request: LaunchRequest) -> list[str]:
     return [f"--nodelist={fold_hosts(request.hosts)}", "--distribution=arbitrary"]
 
 
-def _one_nic(request: LaunchRequest) -> str:
-    nics = request.claimed_nics
-    if len(nics) > 1:
-        raise BadInput(
-            "srun gives all ranks one environment, and the NICs are"
-            f" {', '.join(nics[:4])}: use --launcher mpi."
-        )
-    return nics[0] if nics else ""
+_SRUN_NICS = "srun gives all ranks one environment, and the NICs are {}: use --launcher mpi."
 
 
 def _srun_environment(request: LaunchRequest, family: Family | None) -> dict[str, str]:
     """Return the variables for what the MPI's launcher would be given as options."""
     if family is None:
-        named = provider_nic(request, _one_nic(request)) if request.over else {}
+        named = provider_nic(request, request.only_nic(_SRUN_NICS)) if request.over else {}
         return {**library_path(request), **named, **dict(request.extra), **_SHARED}
-    return {**uniform_environment(request, _one_nic(request)), **_SHARED}
+    return {**uniform_environment(request, request.only_nic(_SRUN_NICS)), **_SHARED}
 
 
 def _by_own_launcher(request: LaunchRequest) -> LaunchCommand:

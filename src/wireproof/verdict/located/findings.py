@@ -22,7 +22,6 @@ from wireproof.model.finding import (
 )
 from wireproof.model.located import Blame, Fabric, Located
 from wireproof.verdict.issue import SLOW, Issue, merge, overall, sorted_findings
-from wireproof.verdict.located.cleared import by_design, good_alone, harmless
 from wireproof.verdict.located.issues import (
     advice_of,
     blame_issue,
@@ -32,6 +31,7 @@ from wireproof.verdict.located.issues import (
     located_issues,
     with_shared,
 )
+from wireproof.verdict.located.slow_pairs import by_design, good_alone, harmless
 
 # --- A slow node with rails: if the rails share evenly, the bytes do not show which rail is slow.
 

@@ -32,8 +32,8 @@ from wireproof.physics.table import Table, changed_constants
 from wireproof.plan.sweep import provable
 from wireproof.report.judged_run import JudgedRun
 from wireproof.store.seal import seal
-from wireproof.verdict import judge
 from wireproof.verdict.context import context
+from wireproof.verdict.run.judge import judge
 from wireproof.workflow.atlas import atlas
 from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.session.campaign import (

@@ -22,8 +22,7 @@ from wireproof.plan.sweep import numbered
 from wireproof.report.judged_run import JudgedRun
 from wireproof.report.names import fold
 from wireproof.store.load import load_document
-from wireproof.verdict.located import with_located
-from wireproof.verdict.located.findings import with_rail_notes
+from wireproof.verdict.located.findings import with_located, with_rail_notes
 from wireproof.verdict.run.quality import settled_by_repeats
 from wireproof.workflow.audit import settings_by_id
 from wireproof.workflow.reporter import Reporter

@@ -50,6 +50,11 @@ def test_a_plan_of_ours_is_read_as_it_was_written(change: Change) -> None:
         {"path": "/proc/sys/vm/swap\npiness"},
         {"path": "/sys/a b"},
         {"coupled": ("/etc/passwd",)},
+        {"coupled": ("/sys/power/state",)},
+        {"path": "/proc/sys/kernel/core_pattern"},
+        {"path": "/sys/bus/usb/devices/1-1/authorized"},
+        {"path": "/sys/class/net/eth0/device/power/control", "value": "auto"},
+        {"path": "/sys/class/net/eth0/mtu", "value": "600"},
         {"kind": "command"},
     ],
 )

@@ -40,13 +40,14 @@ def changes_of(setting) -> list[Change]:
     fix = setting.fix
     read = setting.reads[0]
     place = filled(read.file, ANY).replace("*", "0")
-    made = remedy_with(fix, ANY, place, "4096")
+    value = "on" if setting.id == "device-power" else "4096"  # no other is taken
+    made = remedy_with(fix, ANY, place, value)
     if made.command:
         argv = tuple(filled(word, ANY) for word in read.command)
         return [
             Change(
                 id=setting.id,
-                value="4096",
+                value=value,
                 kind="command",
                 read=argv,
                 section=read.section,
@@ -55,7 +56,7 @@ def changes_of(setting) -> list[Change]:
             )
         ]
     return [
-        Change(id=setting.id, value="4096", path=made.file.replace("*", "0"), coupled=made.coupled)
+        Change(id=setting.id, value=value, path=made.file.replace("*", "0"), coupled=made.coupled)
     ]
 
 

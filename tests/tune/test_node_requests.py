@@ -13,6 +13,9 @@ import pytest
 from tests.tune.conftest import Build
 from tests.tune.node import BOOT, Machine, change, request, snapshot, statement
 
+from wireproof.model.tuning import Change
+from wireproof.tune.allowed import refused, refused_command
+
 pytestmark = pytest.mark.engine
 
 A = "/proc/sys/vm/swappiness"
@@ -150,6 +153,80 @@ def test_what_cannot_be_taken_back_whole_is_refused(line: str, says: str, machin
     assert snapshot(host.root) == before
 
 
+NEVER = ("core_pattern", "modprobe", "modules_disabled", "poweroff_cmd", "usermodehelper/bset")
+TAKES_DEVICE = (
+    *("authorized", "authorized_default", "interface_authorized_default", "bConfigurationValue"),
+    *("power", "enable", "state", "soft", "link_mode", "config", "target", "drivers_autoprobe"),
+    *("remove", "unbind", "reset", "online", "driver_override", "sriov_numvfs", "carrier"),
+)
+FILES = [
+    *((f"/proc/sys/kernel/{name}", "1") for name in NEVER),
+    *((f"/sys/bus/usb/devices/1-1/{name}", "0") for name in TAKES_DEVICE),
+    ("/sys/power/state", "mem"),
+    ("/sys/fs/cgroup/x/cgroup.kill", "1"),
+    ("/etc/passwd", "1"),
+    *((f"/sys/class/net/eth0/device/power/{name}", "auto") for name in ("control", "level")),
+    ("/proc/sys/net/ipv4/ip_forward", "1"),
+    ("/proc/sys/net/ipv6/conf/eth0/addr_gen_mode", "3"),
+    ("/proc/sys/net/ipv6/conf/eth0/forwarding", "1"),
+    *(("/sys/class/net/eth0/mtu", value) for value in ("1279", "0x400", "02377", "9x", " 9")),
+]
+MAY = [
+    (A, "10"),
+    ("/sys/class/net/eth0/device/power/control", "on"),
+    ("/sys/devices/system/cpu/smt/control", "off"),
+    ("/proc/sys/net/ipv6/conf/default/forwarding", "1"),
+    ("/proc/sys/net/ipv6/conf/eth0/forwarding", "0"),
+    *(("/sys/class/net/eth0/mtu", value) for value in ("1280", "0x500", "02400", "-1", "word")),
+]
+
+
+@pytest.mark.parametrize(("path", "value"), [*FILES, *MAY])
+def test_a_plan_refuses_the_files_that_the_guard_refuses_in_its_words(
+    path: str, value: str, machine: Build
+) -> None:
+    answer = machine({A[1:]: "60\n"}).run("apply", text=request(change(path, value)))
+    said = refused(path, value)
+    assert bool(said) == ((path, value) in FILES) == (answer.status == 2)
+    assert said in answer.errors
+
+
+COMMANDS = [
+    ("ethtool -g a", "ethtool -G a rx {value}", "9"),
+    ("ethtool -g a", "ethtool -f a {value}", "9"),
+    ("ethtool -g a b", "ethtool -G a rx {value}", "9"),
+    ("ethtool -g a", "ethtool -G a {value}", "9"),
+    ("ethtool -g a", "ethtool -G a", "9"),
+    ("ethtool -g a", "ethtool -G a rx 5", "9"),
+    ("ethtool -g -a", "ethtool -G a rx {value}", "9"),
+    ("ip -d -o link show a", "ip link set dev a mtu {value}", "9000"),
+    ("ip link show dev a", "ip link set a mtu {value}", "1000"),
+    ("ip link show", "ip link set a mtu {value}", "9000"),
+    ("ip link show a b", "ip link set a mtu {value}", "9000"),
+    ("ip link show a", "ip link set a down {value}", "9000"),
+    ("ip link show a", "ip netns exec {value}", "x"),
+    ("tc -d qdisc show dev a", "tc qdisc replace dev a root {value}", "fq"),
+    ("tc qdisc show dev a", "tc qdisc del dev a root {value}", "fq"),
+    ("tc filter show dev a", "tc qdisc replace dev a root {value}", "fq"),
+    ("tc qdisc show dev a", "tc class add dev a -b {value}", "fq"),
+    ("sh -c x", "sh -c {value}", "x"),
+]
+
+
+@pytest.mark.parametrize(("read", "write", "value"), COMMANDS)
+def test_a_plan_refuses_the_commands_that_the_guard_refuses_in_its_words(
+    read: str, write: str, value: str, machine: Build
+) -> None:
+    text = request(command(read, write, value))
+    answer = machine({A[1:]: "60\n"}).run("apply", text=text)
+    argv = tuple(read.split()), tuple(write.split())
+    said = refused_command(
+        Change(id="c", kind="command", value=value, key="RX", read=argv[0], write=argv[1])
+    )
+    assert bool(said) == (answer.status == 2), answer.errors
+    assert said in answer.errors
+
+
 @pytest.mark.parametrize(
     ("link", "target", "path"),
     [
@@ -157,7 +234,7 @@ def test_what_cannot_be_taken_back_whole_is_refused(line: str, says: str, machin
         ("sys/class/net/eth0", "/etc", "/sys/class/net/eth0/hosts"),
         ("sys/hosts", "/etc/hosts", "/sys/hosts"),
         ("sys/class/net/eth0", "/../../../../../../etc", "/sys/class/net/eth0/hosts"),
-        ("sys/state", "power/state", "/sys/state"),
+        ("sys/word", "power/state", "/sys/word"),
         ("etc/sysctl.d", "/etc/cron.d", "/etc/sysctl.d/wireproof.conf"),
         ("etc/sysctl.d/wireproof.conf", "/etc/hosts", "/etc/sysctl.d/wireproof.conf"),
     ],

@@ -271,6 +271,21 @@ def test_what_cannot_be_taken_back_whole_is_not_planned(asked):
         planned(facts(), asked)
 
 
+@pytest.mark.parametrize(
+    ("asked", "why"),
+    [
+        ("kernel.core_pattern=|/x", "is no setting"),
+        ("/sys/bus/usb/devices/1-1/authorized=0", "takes a device"),
+        ("/sys/bus/pci/slots/3/power=0", "takes a device"),
+        ("/sys/class/net/eth1/device/power/control=auto", "switched off"),
+    ],
+)
+def test_what_apply_refuses_is_not_planned(asked, why):
+    path = asked.partition("=")[0].replace("kernel.", "/proc/sys/kernel/")
+    with pytest.raises(BadInput, match=why):
+        planned(facts({path: "1"}), asked)
+
+
 def test_a_low_mtu_is_left_to_people():
     plan = planned(facts({"/sys/class/net/eth1/mtu": "9000"}), "mtu/eth1=1000")
     assert plan.changes == []

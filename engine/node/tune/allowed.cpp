@@ -11,68 +11,44 @@ using Texts = std::vector<std::string>;
 
 constexpr std::size_t kLongestPath = 4096;
 
-// Files that take a program, code or a machine's end instead of a setting.
+// The rows that the plan reads, too.
+namespace why {
+#define TUNE_WHY(name, text) constexpr std::string_view name = text;
+#include <wireproof/tune/allowed.def>
+}  // namespace why
 constexpr std::string_view kNever[] = {
-    "/proc/sys/kernel/core_pattern",
-    "/proc/sys/kernel/hotplug",
-    "/proc/sys/kernel/kexec_load_disabled",
-    "/proc/sys/kernel/modprobe",
-    "/proc/sys/kernel/modules_disabled",
-    "/proc/sys/kernel/poweroff_cmd",
-    "/proc/sys/kernel/usermodehelper/",
-    "/proc/sys/fs/binfmt_misc/",
-    "/sys/devices/system/memory/",
-    "/sys/firmware/",
-    "/sys/fs/bpf/",
-    "/sys/fs/cgroup/",
-    "/sys/fs/selinux/",
-    "/sys/kernel/debug/",
-    "/sys/kernel/livepatch/",
-    "/sys/kernel/reboot/",
-    "/sys/kernel/security/",
-    "/sys/kernel/tracing/",
-    "/sys/kernel/uevent_helper",
-    "/sys/power/",
+#define TUNE_NEVER(text) text,
+#include <wireproof/tune/allowed.def>
 };
-// Last components of files in /sys that take a device or its driver away.
 constexpr std::string_view kNeverNamed[] = {
-    "bind",          "bonding_masters", "carrier", "delete", "driver_override",
-    "drivers_probe", "flags",           "new_id",  "online", "proto_down",
-    "remove",        "remove_id",       "rescan",  "reset",  "rom",
-    "slaves",        "sriov_numvfs",    "uevent",  "unbind"};
+#define TUNE_NEVER_NAMED(text) text,
+#include <wireproof/tune/allowed.def>
+};
+constexpr std::string_view kOfAllInterfaces[] = {
+#define TUNE_OF_ALL(text) text,
+#include <wireproof/tune/allowed.def>
+};
+constexpr std::string_view kEthtoolShows[] = {
+#define TUNE_ETHTOOL_SHOWS(text) text,
+#include <wireproof/tune/allowed.def>
+};
+constexpr std::string_view kEthtoolSets[] = {
+#define TUNE_ETHTOOL_SETS(text) text,
+#include <wireproof/tune/allowed.def>
+};
+constexpr std::string_view kLinkAttributes[] = {
+#define TUNE_LINK_ATTRIBUTE(text) text,
+#include <wireproof/tune/allowed.def>
+};
+constexpr std::string_view kTcVerbs[] = {
+#define TUNE_TC_VERB(text) text,
+#include <wireproof/tune/allowed.def>
+};
 
 constexpr std::string_view kDropInFolders[] = {"/etc/sysctl.d/",       "/etc/modprobe.d/",
                                                "/etc/tmpfiles.d/",     "/etc/udev/rules.d/",
                                                "/etc/systemd/system/", "/etc/security/limits.d/"};
 
-constexpr std::string_view kEthtoolShows[] = {
-    "-g",           "--show-ring",     "-c",         "--show-coalesce",   "-k",
-    "-a",           "--show-features", "-l",         "--show-offload",    "-x",
-    "--show-pause", "--show-channels", "--show-fec", "--show-priv-flags", "--show-eee"};
-constexpr std::string_view kEthtoolSets[] = {
-    "-G",         "--set-ring", "-C",        "--coalesce",       "-K",      "-A",
-    "--features", "-L",         "--offload", "--set-priv-flags", "--pause", "--set-channels",
-    "--set-fec",  "-s",         "--change",  "--set-eee"};
-constexpr std::string_view kLinkAttributes[] = {"mtu",
-                                                "txqueuelen",
-                                                "txqlen",
-                                                "gso_max_size",
-                                                "gso_max_segs",
-                                                "gro_max_size",
-                                                "gso_ipv4_max_size",
-                                                "gro_ipv4_max_size",
-                                                "allmulticast"};
-constexpr std::string_view kTcVerbs[] = {"add", "change", "replace"};
-
-// A write changes the value of every interface (devinet_sysctl_forward, addrconf_sysctl_forward).
-constexpr std::string_view kOfAllInterfaces[] = {
-    "/proc/sys/net/ipv4/ip_forward",
-    "/proc/sys/net/ipv4/conf/all/forwarding",
-    "/proc/sys/net/ipv6/conf/all/forwarding",
-    "/proc/sys/net/ipv6/conf/all/disable_ipv6",
-    "/proc/sys/net/ipv6/conf/all/addr_gen_mode",
-    "/proc/sys/net/ipv6/conf/all/force_forwarding",
-    "/proc/sys/net/ipv6/conf/all/ignore_routes_with_linkdown"};
 constexpr std::string_view kIpv6 = "/proc/sys/net/ipv6/conf/";
 constexpr unsigned long kLeastMtu =
     1280;  // RFC 8200, section 5: the kernel stops IPv6 on the interface below
@@ -157,14 +133,22 @@ std::string command_line(const Texts& argv) {
   return line;
 }
 
+std::string_view last_of(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+// Runtime power management: with any other value the kernel may suspend the device.
+bool may_sleep(std::string_view path, std::string_view value) {
+  if (!path.starts_with("/sys/") || value == "on") return false;
+  const std::string_view name = last_of(path);
+  const std::string_view folder = last_of(path.substr(0, path.rfind('/')));
+  return folder == "power" && (name == "control" || name == "level");
+}
+
 std::string low_mtu(std::string_view what, std::string_view value) {
   const std::string text(value);
   char* end = nullptr;
   const unsigned long mtu = std::strtoul(text.c_str(), &end, 0);  // as the kernel reads it
   if (end == text.c_str() || mtu >= kLeastMtu) return "";         // what is no number it refuses
-  return not_allowed(what,
-                     "with an MTU below 1280 removes IPv6 addresses and routes, which cannot"
-                     " be restored");
+  return not_allowed(what, why::low_mtu);
 }
 
 }  // namespace
@@ -188,16 +172,16 @@ bool is_text(std::string_view text) {
 
 std::string wrong_place(std::string_view path) {
   if (!path.starts_with("/proc/sys/") && !path.starts_with("/sys/")) {
-    return not_allowed(path, "is not below /proc/sys or /sys");
+    return not_allowed(path, why::not_below);
   }
   for (const std::string_view never : kNever) {
     const bool folder = never.ends_with('/');
     if (folder ? path.starts_with(never) : path == never) {
-      return not_allowed(path, "is no setting: tune never writes there");
+      return not_allowed(path, why::no_setting);
     }
   }
-  if (path.starts_with("/sys/") && holds(kNeverNamed, path.substr(path.rfind('/') + 1))) {
-    return not_allowed(path, "takes a device or its driver away: tune never writes there");
+  if (path.starts_with("/sys/") && holds(kNeverNamed, last_of(path))) {
+    return not_allowed(path, why::takes_device);
   }
   return "";
 }
@@ -211,14 +195,14 @@ std::string wrong_target(std::string_view path) {
 
 std::string lossy_value(std::string_view path, std::string_view value) {
   if (holds(kOfAllInterfaces, path)) {
-    return not_allowed(path,
-                       "changes every interface, and their own values cannot all be restored");
+    return not_allowed(path, why::of_all);
   }
-  const std::string_view name = path.substr(path.rfind('/') + 1);
+  if (may_sleep(path, value)) return not_allowed(path, why::may_sleep);
+  const std::string_view name = last_of(path);
   if (path.starts_with(kIpv6) && !path.substr(kIpv6.size()).starts_with("default/")) {
-    if (name == "addr_gen_mode") return not_allowed(path, "adds IPv6 addresses, which would stay");
+    if (name == "addr_gen_mode") return not_allowed(path, why::adds_ipv6);
     if ((name == "disable_ipv6" || name == "forwarding") && value != "0") {
-      return not_allowed(path, "removes IPv6 addresses or routes, which cannot be restored");
+      return not_allowed(path, why::removes_ipv6);
     }
   }
   return name == "mtu" ? low_mtu(path, value) : "";
@@ -257,7 +241,7 @@ std::string wrong_read(const Texts& argv) {
                                        (argv[0] == "ip" && shows_link(argv)) ||
                                        (argv[0] == "tc" && shows_queue(argv)));
   if (known) return "";
-  return not_allowed(command_line(argv), "is no command of ethtool, ip or tc that shows a setting");
+  return not_allowed(command_line(argv), why::no_show);
 }
 
 std::string wrong_write(const Texts& argv) {
@@ -266,12 +250,12 @@ std::string wrong_write(const Texts& argv) {
                                        (argv[0] == "ip" && sets_link(argv)) ||
                                        (argv[0] == "tc" && sets_queue(argv)));
   if (!known) {
-    return not_allowed(command_line(argv), "is no command of ethtool, ip or tc that sets a value");
+    return not_allowed(command_line(argv), why::no_set);
   }
   const bool has_value = std::any_of(argv.begin(), argv.end(), [](const std::string& word) {
     return word.find("{value}") != std::string::npos;
   });
-  return has_value ? "" : not_allowed(command_line(argv), "has no {value}");
+  return has_value ? "" : not_allowed(command_line(argv), why::no_value);
 }
 
 bool is_restorable(std::string_view value) {

@@ -10,8 +10,8 @@ from wireproof.audit.facts import HostFacts
 from wireproof.audit.interfaces import ROUTES, listed_nics
 from wireproof.model.errors import BadInput, decode_json
 from wireproof.model.plan import FactRequest
-from wireproof.model.quantity import whole
 from wireproof.model.tuning import Change, HostPlan, Keep, TunePlan
+from wireproof.tune.allowed import refused, refused_command, wrong_target
 from wireproof.tune.settings_files import is_text
 
 # --- Read a plan file that ``tune plan -o`` wrote; its contents are not trusted. Pure.
@@ -46,7 +46,14 @@ def _wrong_change(change: Change) -> str:
         return "has an id with blanks or control characters"
     if not _VALUE.fullmatch(change.value):
         return "has a value that is not 1 to 4096 printable characters"
-    return _wrong_file(change) if change.kind == "file" else _wrong_command(change)
+    if wrong := _wrong_file(change) if change.kind == "file" else _wrong_command(change):
+        return wrong
+    if change.kind == "command":
+        never = refused_command(change)
+    else:
+        coupled = (refused(path, "0") for path in change.coupled if wrong_target(path))
+        never = refused(change.path, change.value) or next(coupled, "")
+    return f"is refused: {never}" if never else ""
 
 
 def _wrong_file(change: Change) -> str:
@@ -144,36 +151,8 @@ _GROUPS: tuple[tuple[str, ...], ...] = (
         "/proc/sys/kernel/soft_watchdog",
     ),
 )
-_OF_ALL = (
-    "/proc/sys/net/ipv4/ip_forward",
-    "/proc/sys/net/ipv4/conf/all/forwarding",
-    "/proc/sys/net/ipv6/conf/all/forwarding",
-    "/proc/sys/net/ipv6/conf/all/disable_ipv6",
-    "/proc/sys/net/ipv6/conf/all/addr_gen_mode",
-    "/proc/sys/net/ipv6/conf/all/force_forwarding",
-    "/proc/sys/net/ipv6/conf/all/ignore_routes_with_linkdown",
-)
-_IPV6 = "/proc/sys/net/ipv6/conf/"
 # A name in whole seconds or ticks, and with _ms the same value in milliseconds.
 _COARSE = ("gc_min_interval", "base_reachable_time", "retrans_time")
-_LEAST_MTU = 1280
-
-
-def lossy(path: str, value: str) -> str:
-    """Return why undoing ``value`` in ``path`` would not restore everything; "" if it would. The
-    node's guard decides in the end: engine/node/tune/allowed.cpp.
-    """
-    if path in _OF_ALL:
-        return "it changes every interface, and their own values cannot all be restored"
-    name = path.rpartition("/")[2]
-    if path.startswith(_IPV6) and not path.startswith(f"{_IPV6}default/"):
-        if name == "addr_gen_mode":
-            return "it adds IPv6 addresses, which would stay"
-        if name in ("disable_ipv6", "forwarding") and value != "0":
-            return "it removes IPv6 addresses or routes, which cannot be restored"
-    if name == "mtu" and (size := whole(value)) is not None and size < _LEAST_MTU:
-        return "below 1280 the kernel removes IPv6 addresses and routes, which cannot be restored"
-    return ""
 
 
 def coupled_with(path: str) -> tuple[str, ...]:

@@ -12,7 +12,8 @@ from wireproof.audit.remedy import TAKES, is_plain, line_of
 from wireproof.model.errors import BadInput
 from wireproof.model.setting import Read
 from wireproof.model.tuning import ByHand, Change, HostPlan, Keep, PlannedChange, PlannedKeep
-from wireproof.tune.carrying import coupled_with, lossy
+from wireproof.tune.allowed import refused
+from wireproof.tune.carrying import coupled_with
 from wireproof.tune.settings_files import is_text, merged
 from wireproof.tune.standing import has_value, standing, text_of_file
 from wireproof.tune.wishes import Named, Wish
@@ -226,8 +227,8 @@ class _Plan:
             raise BadInput(
                 f"{same.change.id} and {request.path} are the same file: give one value for it."
             )
-        if why := lossy(request.path, request.value):
-            raise BadInput(f"{request.path} = {request.value}: {why}. Change it by hand.")
+        if why := refused(request.path, request.value):
+            raise BadInput(f"{why}. Change it by hand.")
         text = self.facts.file(request.path).text
         choice = text is not None and "[" in text
         change = Change(

@@ -20,7 +20,8 @@ from wireproof.model.plan import FactRequest
 from wireproof.model.quantity import whole
 from wireproof.model.setting import Profile, Setting
 from wireproof.model.tuning import HostPlan
-from wireproof.tune.carrying import coupled_with, lossy
+from wireproof.tune.allowed import refused, refused_value
+from wireproof.tune.carrying import coupled_with
 from wireproof.tune.settings_files import sysctl_path
 
 # --- Parse what a user asks to change: ``SETTING`` or ``SETTING/INSTANCE``, each with optional
@@ -245,7 +246,9 @@ def _why_not(remedy: Remedy, reading: SettingReading) -> str:
         return "its driver does not allow changes ([fixed])"
     if remedy.fix.value and not remedy.value:
         return "its good value depends on a value that could not be read here"
-    return lossy(remedy.file, remedy.value)
+    if remedy.command:
+        return refused_value(remedy.command, remedy.value)
+    return refused(remedy.file, remedy.value) if remedy.file and remedy.fix.at_once else ""
 
 
 def requests_of(wishes: Sequence[Wish]) -> tuple[FactRequest, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import re
 import shutil
@@ -19,6 +20,7 @@ from wireproof.cli import main
 from wireproof.cli.help import _write as write_manual
 from wireproof.cli.subcommands import subcommands
 from wireproof.files import held, hostile
+from wireproof.files.drafts import hold
 from wireproof.files.held import held_folder, make_folder
 from wireproof.files.hostile import copy_folder, replace_file
 from wireproof.instrument.folder import open_folder
@@ -419,3 +421,44 @@ def test_lint_replaces_the_file_that_was_shown(
         _mend(script)
     assert script.read_text() == WRONG + "more\n"
     assert {path.name for path in script.parent.glob("*job.sh*")} == {"job.sh"}
+
+
+def test_drafts_of_killed_writers_are_removed_and_no_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only old, unlocked regular files of this user, with one name, and of a draft's name."""
+    monkeypatch.setattr("wireproof.files.drafts._swept", set())
+    names = {
+        "left": ".run.json.0123abcd.new", "young": ".run.json.1123abcd.new",
+        "held": ".run.json.2123abcd.new", "linked": ".run.json.3123abcd.new",
+        "other": ".run.json.new", "short": ".run.json.0123.new", "folder": ".run.json.4123abcd.new",
+    }  # fmt: skip
+    places = {kind: tmp_path / name for kind, name in names.items()}
+    for kind, place in places.items():
+        if kind == "folder":
+            place.mkdir()
+        else:
+            place.write_text(kind)
+        if kind != "young":
+            os.utime(place, (1, 1))
+    os.link(places["linked"], tmp_path / "second")
+    with places["held"].open("rb") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        replace_file(tmp_path / "log", b"x")
+    kept = {name for kind, name in names.items() if kind != "left"}
+    assert {path.name for path in tmp_path.iterdir()} == {*kept, "second", "log"}
+
+
+def test_a_draft_is_locked_while_it_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = []
+
+    def tried(_: int) -> None:
+        (draft,) = tmp_path.glob(".log.*.new")
+        with draft.open("rb") as file:
+            seen.append(hold(file.fileno()))
+
+    monkeypatch.setattr("os.fsync", tried)
+    replace_file(tmp_path / "log", b"x")
+    assert seen == [False]

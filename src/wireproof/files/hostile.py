@@ -9,12 +9,12 @@ import contextlib
 import errno
 import io
 import os
-import secrets
 import stat
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, TypeVar
 
+from wireproof.files.drafts import draft_name, hold, sweep
 from wireproof.files.held import held_folder, within
 
 if TYPE_CHECKING:
@@ -181,14 +181,16 @@ def replace_in(
     """Replace the file ``name`` atomically, readable only by this user unless ``mode`` differs. On
     ``OSError`` the old file is unchanged and no temporary file stays. Devices and pipes are
     refused, also behind a link, because replacing would destroy them. Concurrent writers use
-    separate temporary files, and the last one wins. ``owner``: user and group, which only root can
-    set.
+    separate temporary files, and the last one wins; those of killed ones are removed. ``owner``:
+    user and group, which only root can set.
     """
     with contextlib.suppress(FileNotFoundError):
         refuse_other_than_regular(os.stat(name, dir_fd=folder), name)
-    fresh = _fresh_name(name)
+    sweep(folder)
+    fresh = draft_name(name)
     try:
         with os.fdopen(create(fresh, folder), "wb") as file:
+            hold(file.fileno())
             if owner is not None:
                 with contextlib.suppress(PermissionError):
                     os.fchown(file.fileno(), *owner)
@@ -201,10 +203,6 @@ def replace_in(
         with contextlib.suppress(OSError):
             os.unlink(fresh, dir_fd=folder)
         raise
-
-
-def _fresh_name(name: str) -> str:
-    return f".{name}.{secrets.token_hex(4)}.new"
 
 
 def replace_file(path: Path, data: bytes, mode: int = 0o600) -> None:
@@ -248,7 +246,7 @@ def remove_file(path: Path) -> None:
 def _replace_by_name(path: Path, data: bytes) -> None:
     with contextlib.suppress(FileNotFoundError):
         refuse_other_than_regular(path.stat(), path.name)
-    fresh = path.with_name(_fresh_name(path.name))
+    fresh = path.with_name(draft_name(path.name))
     try:
         with fresh.open("xb") as file:
             file.write(data)

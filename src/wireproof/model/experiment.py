@@ -187,15 +187,15 @@ class TryResult(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def best(self) -> ValueEffect | None:
         """The value that helps most and makes no guard worse; None if there is none."""
-        good = [one for one in self.comparisons if one.answer == "helps" and not one.worse]
-        return max(good, key=lambda one: abs(one.ratio - 1.0), default=None)
+        good = [each for each in self.comparisons if each.answer == "helps" and not each.worse]
+        return max(good, key=lambda effect: abs(effect.ratio - 1.0), default=None)
 
     @property
     def verdict(self) -> Verdict:
         """``pass`` if a value helps, ``fail`` if none does, ``inconclusive`` if that is unknown."""
         if self.best is not None:
             return "pass"
-        undecided = any(one.answer == "undecided" for one in self.comparisons)
+        undecided = any(effect.answer == "undecided" for effect in self.comparisons)
         return "inconclusive" if undecided else "fail"
 
 

@@ -224,26 +224,26 @@ def rank(severity: Severity) -> int:
 
 def verdict_of(severities: Iterable[Severity]) -> Verdict:
     """Return the verdict that findings of these severities lead to; ``pass`` without any."""
-    found = set(severities)
-    if "fail" in found:
+    known = set(severities)
+    if "fail" in known:
         return "fail"
-    return "inconclusive" if "inconclusive" in found else "pass"
+    return "inconclusive" if "inconclusive" in known else "pass"
 
 
 def worst(verdicts: Iterable[Verdict]) -> Verdict:
     """Return the verdict of several: ``fail`` if any fails, ``pass`` only if there is at least one
     and all pass.
     """
-    found = set(verdicts)
-    if "fail" in found:
+    known = set(verdicts)
+    if "fail" in known:
         return "fail"
-    return "pass" if found == {"pass"} else "inconclusive"
+    return "pass" if known == {"pass"} else "inconclusive"
 
 
 def worst_proof(proofs: Iterable[Proof]) -> Proof:
     """Return the weakest of several proofs; ``unproven`` if there are none."""
-    found = set(proofs)
-    return next((one for one in _PROOFS if one in found), "unproven")
+    known = set(proofs)
+    return next((proof for proof in _PROOFS if proof in known), "unproven")
 
 
 # --- Mistakes in a recipe: one finding per place, with the corrected line.

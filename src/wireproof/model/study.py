@@ -262,5 +262,6 @@ class Study(_Measured, frozen=True, kw_only=True):
         """``pass`` if at least one effect is decided or a value does not take effect; otherwise
         ``inconclusive``.
         """
-        decided = any(one.answer != "undecided" for one in self.effects)
-        return "pass" if decided or any(not one.obeyed for one in self.honoured) else "inconclusive"
+        decided = any(effect.answer != "undecided" for effect in self.effects)
+        ignored = any(not value.obeyed for value in self.honoured)
+        return "pass" if decided or ignored else "inconclusive"

@@ -124,7 +124,8 @@ def configurations(
             )
             continue
         for value in _expanded(knob.values, rails):
-            variables = {**_alongside(knob, rails), knob.name: value}
+            alongside = {name: _filled(text, rails) for name, text in knob.alongside.items()}
+            variables = {**alongside, knob.name: value}
             changed = {k: v for k, v in variables.items() if base.get(k) != v}
             if knob.name in changed:
                 found.append(Configuration(knob=knob.name, value=value, variables=changed))
@@ -142,10 +143,6 @@ def _expanded(values: Iterable[str], rails: Sequence[str]) -> list[str]:
         each = rails if "{nic}" in value else ("",)
         found += [_filled(value, rails).replace("{nic}", nic) for nic in each]
     return [value for value in dict.fromkeys(found) if value]
-
-
-def _alongside(knob: Knob, rails: Sequence[str]) -> dict[str, str]:
-    return {name: _filled(value, rails) for name, value in knob.alongside.items()}
 
 
 def _filled(value: str, rails: Sequence[str]) -> str:

@@ -7,7 +7,7 @@ import re
 import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from typing import Any, Generic, TypeVar
@@ -83,14 +83,6 @@ _LARGEST = 4 << 20
 _MOST_FILES = 20_000
 
 
-@dataclass(frozen=True)
-class CollectedFiles:
-    """The files in the folder; ``refused``: a sentence for each file that could not be read."""
-
-    files: list[Statistics] = field(default_factory=list)
-    refused: list[str] = field(default_factory=list)
-
-
 @contextlib.contextmanager
 def statistics_folder(*, asked: bool) -> Iterator[tuple[Path | None, dict[str, str]]]:
     """Yield a private folder in the working directory, which on a cluster other hosts see too, and
@@ -116,8 +108,10 @@ def statistics_folder(*, asked: bool) -> Iterator[tuple[Path | None, dict[str, s
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def collected(folder: Path) -> CollectedFiles:
-    """Read every statistics file in ``folder``, in the order of the names."""
+def collected(folder: Path) -> tuple[list[Statistics], list[str]]:
+    """Read every statistics file in ``folder``, in the order of the names; also return a sentence
+    for each file that could not be read.
+    """
     from wireproof.adapters.psm3 import is_help, is_statistics, statistics
 
     files: list[Statistics] = []
@@ -131,28 +125,25 @@ def collected(folder: Path) -> CollectedFiles:
             refused.append(clean(error, 300))
         except OSError as error:
             refused.append(f"{clean(name, 120)}: {error.strerror}")
-    return CollectedFiles(files, refused)
+    return files, refused
 
 
 def held_against_ports(
-    collected_files: CollectedFiles, traffic: Traffic, target: Target
-) -> tuple[JudgedStatistics, list[str]]:
-    """Compare the counters with the ports; return the judgement, and a sentence for each file that
-    was not read.
-    """
+    files: Sequence[Statistics], traffic: Traffic, target: Target
+) -> JudgedStatistics:
+    """Compare the counters with the ports."""
     from wireproof.verdict.psm3.judge import judge_statistics
 
     pauses: dict[str, int] = {}
     for host in traffic.hosts:
         for name, count in host.pauses.items():
             pauses[name] = pauses.get(name, 0) + count
-    judged = judge_statistics(
-        collected_files.files,
+    return judge_statistics(
+        files,
         wire=claimed_wire(target.link) if target.wire else None,
         pauses=pauses,
         traffic=traffic,
     )
-    return judged, collected_files.refused
 
 
 # --- The outcome of each file that was to be judged, and of all files so far.

@@ -114,10 +114,10 @@ def _session(
 
 
 def _collected(folder: Path, reporter: Reporter) -> tuple[Statistics, ...]:
-    found = collected(folder)
-    for sentence in found.refused:
+    files, refused = collected(folder)
+    for sentence in refused:
         reporter.warn(sentence)
-    return tuple(found.files)
+    return tuple(files)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

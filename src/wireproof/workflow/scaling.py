@@ -72,7 +72,8 @@ def scaling(
             points += _of_run(sections, index, given)
             if any(section.run.played for section in sections):
                 notes[PLAYED] = None
-    against = against or _axis(points)
+    on_nodes = points and all(point.nodes for point in points)
+    against = against or ("nodes" if on_nodes else "ranks")
     curves = _curves(points, against)
     if not curves:
         notes[_nothing(points, against)] = None
@@ -112,10 +113,6 @@ def _of_run(sections: Sequence[JudgedRun], index: int, nodes: int | None) -> Ite
         )
         count = nodes or len(hosts)
         yield _Point(number.name, key.message_bytes, number.unit, count, key.members, point)
-
-
-def _axis(points: Sequence[_Point]) -> Against:
-    return "nodes" if points and all(point.nodes for point in points) else "ranks"
 
 
 def _curves(points: Sequence[_Point], against: Against) -> list[ScalingCurve]:

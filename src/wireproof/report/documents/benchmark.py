@@ -3,7 +3,6 @@ and what a check would start.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
 
 import msgspec
 
@@ -121,29 +120,20 @@ def shell_document(prepared: PreparedDocument) -> Document:
     return Document(prepared.title, "", (Raw(tuple(lines)),))
 
 
-class OwnJob(NamedTuple):
-    """A job that exists for the time of a check. ``allocate``: the command that gets its nodes;
-    ``script``: the batch script that does everything.
-    """
-
-    allocate: str
-    script: str
-
-
 def dry_run_document(
     planned: DryRunDocument,
     command: str,
     *,
     ranks: int,
     notes: Sequence[str] = (),
-    job: OwnJob | None = None,
+    job: tuple[str, str] | None = None,
 ) -> Document:
     """Return shell commands: the job if there is one, then the first ``command`` with what it
-    measures.
+    measures. ``job``: the command that gets the nodes, and the batch script that does everything.
     """
     pairs = len({pair for point in planned.points for pair in point.pairs})
     lines = [
-        *(_job(job) if job is not None else ()),
+        *(_job(*job) if job is not None else ()),
         (
             f"# {counted(ranks, 'rank')}, {counted(len(planned.points), 'point')},"
             f" {counted(pairs, 'ordered pair')}; at most {planned.at_most_s:.0f} s of timed work"
@@ -161,9 +151,9 @@ def dry_run_document(
     return Document("What a check would start", "", (Raw(tuple(lines)),))
 
 
-def _job(job: OwnJob) -> Iterator[str]:
+def _job(allocate: str, script: str) -> Iterator[str]:
     yield "# a job for this check, cancelled at the end"
-    yield job.allocate
+    yield allocate
     yield "# or the same as a script for sbatch:"
-    yield from (f"#   {line}".rstrip() for line in job.script.splitlines())
+    yield from (f"#   {line}".rstrip() for line in script.splitlines())
     yield "# inside the job, with the names of its nodes:"

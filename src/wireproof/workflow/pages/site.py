@@ -323,7 +323,8 @@ class _Site:
         )
         lists = [(NODES, "Nodes", nodes)]
         for verdict in _VERDICTS:
-            chosen = sorted((node for node in nodes if node.state == verdict), key=_oldest_first)
+            named = (node for node in nodes if node.state == verdict)
+            chosen = sorted(named, key=lambda node: node.proven)
             lists.append((file_of("nodes", verdict), f"Nodes: {verdict}", chosen))
         for number, group in enumerate(groups):
             lists.append((file_of("group", str(number)), f"Nodes: {group.name}", group.nodes))
@@ -356,10 +357,6 @@ def _is_there(name: str, folder: int) -> bool:
     except OSError:
         return False
     return True
-
-
-def _oldest_first(node: NodeNow) -> str:
-    return node.proven
 
 
 def _drawn(series: Sequence[SeriesLine]) -> list[SeriesLine]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TypedDict, Unpack
+from typing import Any
 
 import msgspec
 
@@ -29,7 +29,7 @@ from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.session.session import Method
 from wireproof.workflow.target.resolve import claimed_link, prefix_of, resolve_target
 
-__all__ = ["PfcOptions", "pfc_report"]
+__all__ = ["pfc_report"]
 
 
 _LARGEST = 256 << 20
@@ -186,9 +186,10 @@ def pfc_report(
     environment: Mapping[str, str],
     reporter: Reporter,
     sinks: Sinks = NOWHERE,
-    **options: Unpack[PfcOptions],
+    **options: Any,
 ) -> PfcReport:
-    """Record and judge.
+    """Record and judge. ``options``: those of ``wireproof pfc`` as typed; ``source``: of --from;
+    ``argv``: the command that is the load.
 
     Raises ``BadInput`` before anything is started, ``CouldNotMeasure`` if nothing could be read.
     """
@@ -207,7 +208,7 @@ def pfc_report(
     return judged(record, options.get("priority"), options.get("cable_m"))
 
 
-def _check(target: Options, options: PfcOptions) -> None:
+def _check(target: Options, options: Mapping[str, Any]) -> None:
     for nic in rails_of(target.nic):
         check_nic(nic)
     given = [
@@ -235,7 +236,7 @@ _SECONDS = "10s"
 def live_specification(
     asked: Options,
     environment: Mapping[str, str],
-    options: PfcOptions,
+    options: Mapping[str, Any],
 ) -> LiveSpecification:
     """Return the live load to record. Raises ``BadInput`` before anything is started."""
     seconds = parse_duration(options.get("duration") or _SECONDS)
@@ -276,24 +277,6 @@ def _of_command(
         target, sysfs_root=asked.sysfs_root, prefix=prefix_of(asked.prefix), start_on=start_on
     )
     return LiveSpecification(target=target, load="command", nic=asked.nic, argv=argv)
-
-
-# --- The options of ``wireproof pfc``.
-
-
-class PfcOptions(TypedDict, total=False):
-    """The options of ``wireproof pfc`` as typed; ``source``: of --from; ``argv``: the load's
-    command; ``no_load``: watch the existing traffic; ``senders``: of wireproof's incast.
-    """
-
-    priority: int | None
-    duration: str
-    source: Path | None
-    snapshot: Path | None
-    cable_m: float | None
-    argv: Sequence[str]
-    no_load: bool
-    senders: int | None
 
 
 # --- The judgement of a record, with the headroom that its ports need according to ``plan pfc``.

@@ -46,9 +46,13 @@ LONGEST_INTERVAL_S = 60.0
 
 class ProofOptions(TypedDict, total=False):
     """The options of ``wireproof prove`` as typed; ``server``: pairs of a host and its command
-    line.
+    line. ``hosts``, ``nic``, ``launcher``: of ``prove`` alone; the command line takes them from
+    files and variables too.
     """
 
+    hosts: str | Sequence[str]
+    nic: str
+    launcher: str
     lab: str | None
     link: str | None
     mtu: int | None
@@ -61,20 +65,12 @@ class ProofOptions(TypedDict, total=False):
     psm_statistics: bool
 
 
-class ProofKeywords(ProofOptions, total=False):
-    """The options, and those settings that the command line also takes from files and variables."""
-
-    hosts: str | Sequence[str]
-    nic: str
-    launcher: str
-
-
 def prove(
     argv: Sequence[str],
     *,
     environment: Mapping[str, str] | None = None,
     reporter: Reporter | None = None,
-    **options: Unpack[ProofKeywords],
+    **options: Unpack[ProofOptions],
 ) -> ProofDocument:
     """Run ``argv`` between two readings of the ports of its hosts, and judge whether its bytes used
     the wire.
@@ -95,12 +91,12 @@ def prove(
     return proved.document(wanted)
 
 
-def _settings(options: ProofKeywords) -> Options:
+def _settings(options: ProofOptions) -> Options:
     """Return the settings of this call alone.
 
     Raises TypeError for an unknown option, a mistake of the caller.
     """
-    known = ProofKeywords.__optional_keys__
+    known = ProofOptions.__optional_keys__
     for name in options:
         if name not in known:
             raise TypeError(f"there is no option {name!r}: there are {', '.join(sorted(known))}")

@@ -26,7 +26,6 @@ from wireproof.model.traffic import Traffic, TrafficVerdict
 from wireproof.report.documents.proof import ProofDocument, proof_document
 from wireproof.verdict.external.watched import judge_traffic
 from wireproof.workflow.judge_statistics import (
-    CollectedFiles,
     collected,
     held_against_ports,
     statistics_folder,
@@ -116,12 +115,9 @@ def prove_command(
         proved = _proved({**environment, **more}, wanted, sinks, reporter or LoggingReporter())
         if folder is None or proved.exit_status == INTERRUPTED:
             return proved
-        return _with_statistics(proved, collected(folder), wanted.target)
-
-
-def _with_statistics(proved: ProvedCommand, found: CollectedFiles, target: Target) -> ProvedCommand:
-    judged, refused = held_against_ports(found, proved.traffic, target)
-    return dataclasses.replace(proved, statistics=judged, notes=(*proved.notes, *refused))
+        files, refused = collected(folder)
+        judged = held_against_ports(files, proved.traffic, wanted.target)
+        return dataclasses.replace(proved, statistics=judged, notes=(*proved.notes, *refused))
 
 
 def _proved(

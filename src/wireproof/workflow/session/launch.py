@@ -29,7 +29,7 @@ from wireproof.workflow.target.availability import Availability
 from wireproof.workflow.target.target import Target
 
 if TYPE_CHECKING:
-    from wireproof.report.documents.benchmark import DryRunDocument, OwnJob
+    from wireproof.report.documents.benchmark import DryRunDocument
 
 
 @dataclasses.dataclass(frozen=True)
@@ -251,12 +251,12 @@ def document_of(planned: Planned) -> DryRunDocument:
     )
 
 
-def own_job(request: JobRequest, argv: Sequence[str]) -> OwnJob:
-    """Return the job that ``request`` asks for; ``argv``: the check that its script starts."""
-    from wireproof.launch.command import shell_line
-    from wireproof.report.documents.benchmark import OwnJob
+def own_job(request: JobRequest, argv: Sequence[str]) -> tuple[str, str]:
+    """Return the command that gets the nodes of a job, and a batch script that does everything.
 
-    return OwnJob(
-        allocate=shell_line(salloc_argv(request, ("sleep", "infinity"))),
-        script=batch_script(list(argv), request),
-    )
+    ``argv``: the check that the script starts.
+    """
+    from wireproof.launch.command import shell_line
+
+    allocate = shell_line(salloc_argv(request, ("sleep", "infinity")))
+    return allocate, batch_script(list(argv), request)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import stat
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from wireproof.cli import main
 from wireproof.cli.console import Console
 from wireproof.files import hostile
 from wireproof.files.held import own_folder, private_file
@@ -25,6 +27,7 @@ from wireproof.settings.inputs import read_table
 from wireproof.settings.resolve import read_file
 from wireproof.store.load import load_document, load_frames
 from wireproof.workflow.locate import from_world
+from wireproof.workflow.reporter import is_bug, sentence
 from wireproof.workflow.resume import result_folder
 from wireproof.workflow.session.session import Storage
 
@@ -322,3 +325,46 @@ def test_a_result_folder_of_somebody_else_is_refused(tmp_path: Path) -> None:
         result_folder(Storage(folder=out), "check", Console()),
     ):
         pass
+
+
+def test_a_disk_error_is_no_error_of_ours(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A bad sector shows when the file is read, and not when it is opened."""
+
+    def broken(*given: object) -> int:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    for name in ("x", "result.json", "SHA256SUMS", "run.json", "frames.jsonl"):
+        (tmp_path / name).write_bytes(bytes(100))
+    monkeypatch.setattr(hostile._Answering, "readinto", broken)
+    monkeypatch.setattr(hostile._Answering, "readall", broken)
+    files = (["audit", "--from"], ["judge"], ["lint"], ["locate"], ["pfc", "--from"])
+    folders = (["dossier", "verify"], ["report", "--no-page"], ["gate"], ["judge"], ["lint"])
+    for place, several in ((tmp_path / "x", files), (tmp_path, folders)):
+        for words in several:
+            assert main([*words, str(place)]) in (2, 3, 4), words
+            assert "wireproof itself" not in capsys.readouterr().err, words
+
+
+@pytest.mark.parametrize("name", ["x" * 5000, f"{'x' * 300}/y", "loop/x"])
+def test_a_name_that_the_system_refuses_is_no_error_of_ours(
+    name: str,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """``Path.is_file`` raises ``OSError`` for a name that is too long, and for a folder that this
+    user may not search.
+    """
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "loop").symlink_to("loop")
+    reading = (["audit", "--from"], ["lint"], ["locate"], ["gate"], ["dossier", "verify"])
+    for words in (*reading, ["history", "list"], ["report"], ["pfc", "--from"], ["judge"]):
+        assert main([*words, name]) in (2, 3, 4), words
+        assert "wireproof itself" not in capsys.readouterr().err, words
+    denied = PermissionError(errno.EACCES, "Permission denied", "/a/b\x1b")
+    assert not is_bug(denied)
+    assert sentence(denied) == "/a/b\\x1b cannot be used: Permission denied."
+    assert is_bug(OSError(errno.EBADF, "x"))
+    assert is_bug(OSError("x"))

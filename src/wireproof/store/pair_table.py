@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from wireproof.files.held import temporary_folder
 from wireproof.files.hostile import open_regular
-from wireproof.model.errors import BadInput, CouldNotMeasure
+from wireproof.model.errors import BadInput, CouldNotMeasure, reading
 from wireproof.model.located import Metric
 from wireproof.model.quantity import whole
 from wireproof.store.seal import first_line, open_database
@@ -328,7 +328,8 @@ def open_pairs(path: Path) -> Iterator[PairTable]:
             " of pairs, or a folder of a check."
         ) from error
     with file, temporary_folder("wireproof-pairs-") as scratch:
-        _refuse_no_text(path, file)
+        with reading(path):
+            _refuse_no_text(path, file)
         try:
             with open_database(MEMORY_LIMIT, scratch, _threads()) as database:
                 database.execute("SET preserve_insertion_order = false")

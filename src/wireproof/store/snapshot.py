@@ -16,7 +16,7 @@ import msgspec
 
 from wireproof.files.held import held_folder, within
 from wireproof.files.hostile import create, open_regular
-from wireproof.model.errors import BadInput, made_by_newer
+from wireproof.model.errors import BadInput, made_by_newer, reading
 from wireproof.model.record import FactFrame
 from wireproof.model.secrets import masked
 
@@ -127,10 +127,10 @@ def write_snapshot(path: Path, facts: Mapping[str, Sequence[FactFrame]]) -> None
 
 
 def is_snapshot(path: Path) -> bool:
-    """Return whether the file looks like a snapshot."""
+    """Return whether the file looks like a snapshot. Raise ``BadInput`` if it cannot be read."""
     if not path.is_file():
         return False
-    with open_regular(path) as file:
+    with reading(path), open_regular(path) as file:
         return (
             file.read(2) == _MAGIC
             and path.suffix not in (".tgz", ".tar")

@@ -1,5 +1,6 @@
 """Receives what happens during a measurement; the workflow itself prints nothing."""
 
+import errno
 import logging
 import platform
 import sys
@@ -22,8 +23,20 @@ BUG = 70
 _PACKAGE = "wireproof"
 
 
+_OF_THE_SYSTEM = frozenset(
+    getattr(errno, name)
+    for name in ("EACCES", "EDQUOT", "EIO", "ELOOP", "ENAMETOOLONG", "ENOSPC", "EROFS", "ESTALE")
+    if hasattr(errno, name)
+)
+"""What a disk, a file server or a user's own path causes."""
+
+
 def is_bug(error: BaseException) -> bool:
-    """Return whether an unforeseen error is a defect of wireproof: a lack of memory is not."""
+    """Return whether an unforeseen error is a defect of wireproof: a lack of memory, and a file
+    that the system does not give, are not.
+    """
+    if isinstance(error, OSError):
+        return error.filename is None or error.errno not in _OF_THE_SYSTEM
     return not isinstance(error, MemoryError)
 
 
@@ -34,6 +47,8 @@ def sentence(error: BaseException, what: str = "") -> str:
     ``what`` was being done. The traceback is written to a file that only this user can read.
     """
     doing = f" while {clean(what, 200)}" if what else ""
+    if isinstance(error, OSError) and not is_bug(error):
+        return f"{clean(error.filename, 120)} cannot be used{doing}: {error.strerror}."
     if not is_bug(error):
         return f"there is not enough memory{doing}: raise the limit (ulimit -v), or give less."
     about = f"{type(error).__name__} at {_place(error)}" + (

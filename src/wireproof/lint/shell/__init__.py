@@ -236,10 +236,11 @@ class _CommandReader:
 
     def end(self, *, piped: bool = False) -> Iterator[Command]:
         """Return the command of the collected words; for a wrapped command the wrapper first."""
-        words = self.words
-        while words and words[0].text in _KEYWORDS:
-            words = words[1:]
-        at = 0
+        first = next(
+            (at for at, word in enumerate(self.words) if word.text not in _KEYWORDS),
+            len(self.words),
+        )
+        words, at = self.words[first:], 0
         while at < len(words) and _ASSIGNMENT.match(words[at].text):
             at += 1
         rest = tuple(words[at:])

@@ -110,6 +110,7 @@ def test_a_number_of_another_kind_names_where_it_is_answered(typed: str, pointer
         ("5Gps",),
         ("nan",),
         ("inf MB/s",),
+        ("edr", "--mtu", "8192"),
         ("-5MB/s",),
         ("1e30MB/s",),
         ("",),

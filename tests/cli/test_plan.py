@@ -31,9 +31,27 @@ def test_a_headroom_is_held_against_the_need() -> None:
         *("plan", "pfc", "--speed", "100", "--mtu", "9000", "--cable", "100", "--ports", "32"),
         *("--headroom", "18560B"),
     )
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 1, done.stderr
     assert "55,884 to 86,604 B" in done.stdout
     assert "18,560 B are too few" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("given", "status", "verdict"),
+    [
+        ((), 0, None),
+        (("--headroom", "18560"), 1, "fail"),
+        (("--headroom", "60000"), 3, "inconclusive"),
+        (("--headroom", "90000"), 0, "pass"),
+        (("--headroom", "90000", "--buffer", "1"), 1, "fail"),
+    ],
+)
+def test_a_headroom_and_a_buffer_decide_the_exit_status(
+    given: tuple[str, ...], status: int, verdict: str | None
+) -> None:
+    port = ("--speed", "100", "--mtu", "9000", "--cable", "100", "--ports", "32", "--json")
+    done = wireproof("plan", "pfc", *port, *given)
+    assert (done.returncode, document(done)["verdict"]) == (status, verdict)
 
 
 @pytest.mark.parametrize(
@@ -75,7 +93,7 @@ def test_numbers_are_taken_as_documents_write_them() -> None:
     port = ("plan", "pfc", "--ports", "32", "--headroom", "48,800", "--json")
     slide = wireproof(*port, "--speed", "100Gb/s", "--mtu", "9,000", "--cable", "5 m")
     plain = wireproof(*port, "--speed", "100", "--mtu", "9000", "--cable", "5")
-    assert (slide.returncode, slide.stdout) == (0, plain.stdout), slide.stderr
+    assert (slide.returncode, slide.stdout) == (3, plain.stdout), slide.stderr
     for wrong in ("9,69", "0,696", "9696QPs"):
         one_sentence(wireproof(*job, "--mode", "rxm", "--seen-qps", wrong))
     one_sentence(wireproof(*port, "--speed", "100", "--mtu", "9000", "--cable", "5 km"))

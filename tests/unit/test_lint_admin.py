@@ -142,6 +142,11 @@ BAD: list[tuple[str, str, str | None]] = [
         "qcu-reboot",
         "pdsh -w c1 ./qcu64e /SET 1x40\npdsh -w c1 reboot",
     ),
+    (
+        "pdsh -w c1 ./qcu64e /INFO\n./qcu64e /SET 1x40",
+        "qcu-reboot",
+        "pdsh -w c1 ./qcu64e /SET 1x40\npdsh -w c1 reboot",
+    ),
     ("LinkSpeed En: 25Gb Sup: 25Gb LinkWidth En: 4 Sup: 1,2,3,4", "port-not-active", None),
     ("\t\tState: Initializing\n\t\tPhysical state: LinkUp", "port-not-active", None),
     ("ethtool -K eth0 tso=on gro=off", "ethtool-value", "ethtool -K eth0 tso on gro off"),

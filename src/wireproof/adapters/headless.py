@@ -123,11 +123,21 @@ def _named(page: Page, block: Rows) -> Benchmark | None:
     return None
 
 
-def _imb_point(words: Sequence[str], line: int) -> SeriesPoint:
-    time, rate = float(words[2]), words[4:5]
+def _step_bytes(block: Rows) -> float:
+    """Return the bytes of the table's MB/s: 10^6, or 2^20 as IMB before 2018 prints; the slowest
+    row tells them apart.
+    """
+    size, _, time, goodput = (float(word) for word in block.fields[-1][:4])
+    return min((1e6, 2.0**20), key=lambda unit: abs(goodput * unit - size / time * 1e6))
+
+
+def _imb_point(words: Sequence[str], line: int, step: float) -> SeriesPoint:
+    time, goodput, rate = float(words[2]), float(words[3]), words[4:5]
     return SeriesPoint(
         message_bytes=int(words[0]),
         hrt_ns=time * 1e3,
+        goodput_bytes_per_s=goodput * step or None,
+        goodput_step=step_of(words[3]) * step,
         messages_per_s=float(rate[0]) if rate else None,
         iterations=int(float(words[1])),
         time_step_ns=step_of(words[2]) * 1e3,
@@ -154,8 +164,9 @@ def _osu_point(test: Benchmark, words: Sequence[str], line: int) -> SeriesPoint:
 def _series(page: Page, block: Rows, tool: str, test: Benchmark, how: str) -> Series:
     torn = f"line {block.torn[0] + 1}: {counted(len(block.torn), 'row')} torn" if block.torn else ""
     rows = list(zip(block.fields, block.lines, strict=True))
+    step = _step_bytes(block) if tool == "imb" else 1e6
     points = [
-        _imb_point(words, line) if tool == "imb" else _osu_point(test, words, line)
+        _imb_point(words, line, step) if tool == "imb" else _osu_point(test, words, line)
         for words, line in rows
     ]
     return Series(
@@ -165,7 +176,7 @@ def _series(page: Page, block: Rows, tool: str, test: Benchmark, how: str) -> Se
         traffic=test.traffic,
         points=points,
         formula=test.formula,
-        unit="us" if tool == "imb" else "us; MB = 10^6 bytes",
+        unit=f"us; MB = {'10^6' if step == 1e6 else '2^20'} bytes",
         directions=test.directions,
         waits=test.waits,
         window=test.window,

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from wireproof.cli.completion import modes
-from wireproof.cli.console import print_document
+from wireproof.cli.console import print_document, status_of
 from wireproof.cli.declare import FORM, JSON, choice, file, text
 from wireproof.model.errors import BadInput
 from wireproof.settings.sizes import parse_bytes
@@ -150,13 +150,16 @@ PFC: list[click.Parameter] = [
 
 @command.command("pfc", params=PFC)
 def pfc(speed_gbps: float, mtu: int, cable_m: float, ports: int, **options: Any) -> int:
-    """Headroom, XOFF, XON and buffer that priority flow control needs to lose nothing (802.1Q)."""
+    """Headroom, XOFF, XON and buffer that priority flow control needs to lose nothing (802.1Q).
+
+    Exit status: 0; 1 if --headroom or --buffer is too small, 3 if it may be.
+    """
     from wireproof.report.documents.plan import pfc_document
     from wireproof.workflow.plan import plan_pfc
 
     found = plan_pfc(speed_gbps, mtu, cable_m, ports, **options)
     print_document(found, partial(pfc_document, found))
-    return 0
+    return status_of(found.verdict or "pass")
 
 
 MACHINE: list[click.Parameter] = [

@@ -232,7 +232,7 @@ _NAMES: tuple[tuple[str, Kind], ...] = (
         "kernel-command-line",
     ),
     (r"\.repo$", "repository"),
-    (r"(^|/)fstab$|/exports$|/exports\.d/[^/]*$", "fstab"),
+    (r"(^|/)(fstab|exports)$|/exports\.d/[^/]*$", "fstab"),
     (r"(^|/)etc/hosts$|^hosts$", "hosts"),
     (
         r"(^|/)(hostfile|machinefile|hosts?file[^/]*|machines?)(\.txt)?$|\.(hostfile|machinefile)$",

@@ -6,6 +6,8 @@ from typing import Literal
 
 import msgspec
 
+from wireproof.model.finding import Verdict
+
 
 class Bounds(msgspec.Struct, frozen=True):
     """``low`` <= true value <= ``high``, in the unit of the field that holds the bounds."""
@@ -99,6 +101,15 @@ class Pfc(msgspec.Struct, frozen=True, kw_only=True):
     fits_budget: bool | None = None
     configured: Configured | None = None
     sentences: list[str] = msgspec.field(default_factory=list)
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """Whether the configured headroom and the buffer are enough; None if neither is given."""
+        held = [] if self.configured is None else [self.configured.enough]
+        held += [] if self.budget_bytes is None else [self.fits_budget]
+        if not held or all(held):
+            return "pass" if held else None
+        return "fail" if False in held else "inconclusive"
 
 
 ScalePattern = Literal["ring", "barrier", "allreduce", "alltoall", "sweep"]

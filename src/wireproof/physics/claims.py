@@ -100,6 +100,7 @@ _NOMINAL = {
     "ipoib-sdr": 10,
 }
 _MOST_GBPS, _MOST_RAILS = 51_200.0, 64
+_MOST_INFINIBAND = 4096
 _KEPT = ("rails", "rates", "kinds", "stripes", "at_most")
 _SEVERAL = re.compile(r"(\d{1,4}) *[x*\u00d7] *(\S.*)")
 # A rate above the fastest port of a family means several rails; these rates of one rail are tried
@@ -146,6 +147,11 @@ def claim_from_text(
     link = msgspec.structs.replace(
         _kept(link, _carried(link, carrying)), mtu=mtu, pcie=pcie, source=source or link.source
     )
+    if link.protocol == "infiniband" and mtu is not None and mtu > _MOST_INFINIBAND:
+        raise PhysicsError(
+            f"an InfiniBand packet carries 256, 512, 1024, 2048 or {_MOST_INFINIBAND} bytes, and"
+            f" not {mtu}: that is an MTU of IP; give --path tcp for IP over InfiniBand"
+        )
     # refuses an impossible MTU or slot now, not at the first table
     limits(link, "pingpong", "latency", 0)
     return link

@@ -29,7 +29,7 @@ _NUMBER = re.compile(
 )
 _DECIMAL_PREFIX = {"": 0, "k": 3, "K": 3, "M": 6, "G": 9, "T": 12}
 _BINARY_PREFIX = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40}
-_SHORT = re.compile(r"([kKMGT]?|[KMGT]i)([bB])(?:/s|/sec|ps)", re.ASCII)
+_SHORT = re.compile(r"([kKMGT]?|[KMGT]i)([bB])(?:/s|/sec|ps|(?<=[kKMGTi][bB])s)", re.ASCII)
 _WORD = re.compile(r"([kmgt]?|[kmgt]i)(bits?|bytes?)(?:/s|/sec|ps)", re.ASCII | re.IGNORECASE)
 _MESSAGES = re.compile(r"([kKMG]?)(?:msgs?|Msg|messages?)/s(?:ec)?", re.ASCII)
 _SECONDS = {

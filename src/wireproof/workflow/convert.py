@@ -2,6 +2,7 @@
 carry, with the arithmetic.
 """
 
+import re
 from decimal import Decimal
 
 import msgspec
@@ -11,6 +12,7 @@ from wireproof.model.errors import BadInput
 from wireproof.model.quantity import Converted, ConvertedRow, LinkShares, short_time
 from wireproof.physics import limits
 from wireproof.physics.bounds import bounds_of
+from wireproof.physics.claims import FAMILIES
 from wireproof.physics.rails import claim_of_rails
 from wireproof.physics.table import link_from_name, link_names
 from wireproof.physics.units import (
@@ -26,6 +28,7 @@ from wireproof.physics.units import (
 )
 from wireproof.settings.sizes import parse_size
 
+_LINK = re.compile(r"(?:\d{1,2} ?x ?)?([A-Za-z0-9-]{2,40})(:[\d.]{1,8})?")
 _ROUNDED = 1.0005  # a typed rate has few digits
 
 
@@ -35,10 +38,11 @@ def known_links() -> list[LinkClaim]:
 
 
 def attainable_rate(link: str, *, path: str, mtu: int | None, pcie: str) -> str:
-    """Return what a link can carry in one direction, as ``12409.1MB/s`` for ``edr``; "" if the name
-    is no link, or has no rate. Raises ``BadInput``.
+    """Return what a link can carry in one direction, as ``12409.1MB/s`` for ``edr``, ``roce:100``
+    or ``2xedr``; "" if the name is no link, or has no rate. Raises ``BadInput``.
     """
-    if link.lower() not in link_names():
+    form = _LINK.fullmatch(link)
+    if form is None or form[1].lower() not in (*link_names(), *(FAMILIES if form[2] else ())):
         return ""
     claim = claim_of_rails(link, path=path, mtu=mtu, pcie=pcie)
     most = limits(claim, "stream", "stream", 0).attainable_bytes_per_s

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
@@ -28,7 +29,9 @@ _SHORTEST = 7
 _OF_PATHS = ("devices", "system", "link", "cpu")
 """Words of too many codes."""
 _SYSCTLS = "/proc/sys/"
+_MOST_WORDS = 8
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9]*_[A-Za-z0-9_]{2,80}")
+_ASSIGNED = re.compile(r"([^=:]{1,80}?) ?(?:=|: ) ?(.{1,200}?)(?: \(.*\))?")
 _OF_NAMES = (
     "component-removed",
     "variable-misspelt",
@@ -50,16 +53,25 @@ class Explanation:
 def explain(code: str) -> list[Explanation]:
     """Return everything with the name ``code``: a finding or a cause, a rule of lint, a setting (a
     rule may have the same name); else the settings that the system, a vendor's menu or a document
-    calls so (``krcvqs``, ``PSM3_RDMA``, ``vm.swappiness``, ``C1E Autopromote``). Raises
-    ``BadInput`` with similar names.
+    calls so (``krcvqs``, ``PSM3_RDMA``, ``vm.swappiness``, ``C1E Autopromote``), also with a value
+    (``krcvqs=4``) or among other words (``blacklist acpi_pad``). Raises ``BadInput`` with similar
+    names.
     """
     key = as_key(code)
     if entry := findings().get(key):  # no cause, rule or setting has the code of a finding
         return [_of_finding(entry, None)]
+    found = _named(code.strip()) or _with_value(code) or _with_word(key) or _in_words(code)
+    if not found:
+        raise BadInput(_unknown(code, key, names()))
+    return found
+
+
+def _named(name: str) -> list[Explanation]:
+    """Return everything with exactly this name, except findings."""
     from wireproof.lint.rules import rules as lint_rules
     from wireproof.workflow.audit import settings_by_id
 
-    settings, others = settings_by_id(), causes()
+    key, settings, others = as_key(name), settings_by_id(), causes()
     found: list[Explanation] = []
     if key in others:
         found.append(_of_finding(others[key], settings.get(_setting_of(key))))
@@ -68,14 +80,40 @@ def explain(code: str) -> list[Explanation]:
     if key in settings:
         found.append(_of_setting(settings[key]))
     if not found:
-        found = [_of_setting(setting) for setting in _known_as(code.strip(), settings.values())]
+        found = [_of_setting(setting) for setting in _known_as(name, settings.values())]
     if not found:
-        found = _as_variable(code.strip()) or _knob(code.strip())
-    if name := known_names().get(key):
-        found.insert(0, _of_name(name, found))
-    if not (found := found or _with_word(key)):
-        raise BadInput(_unknown(code, key, names()))
+        found = _as_variable(name) or _knob(name)
+    if known := known_names().get(key):
+        found.insert(0, _of_name(known, found))
     return found
+
+
+def _with_value(text: str) -> list[Explanation]:
+    """Return what is known of NAME in ``NAME=VALUE`` or ``NAME: VALUE``, and the rules that a
+    script with this value of a variable breaks.
+    """
+    match = _ASSIGNED.fullmatch(" ".join(text.split()))
+    if match is None:
+        return []
+    name, value = match[1], match[2]
+    found = _named(name) or _in_words(name)
+    seen = {one.title for one in found}
+    return found + [one for one in _as_variable(name, value) if found and one.title not in seen]
+
+
+def _in_words(text: str) -> list[Explanation]:
+    """Return the names among the words of a line or of a menu's entry: the longest, or several of
+    equal length. The device in ``nictypes.ib0`` does not count.
+    """
+    words = text.split()
+    if len(words) == 1:
+        return _named(text.partition(".")[0]) if "." in text.strip(".") else []
+    for length in range(min(len(words), _MOST_WORDS + 1) - 1, 0, -1):
+        parts = [" ".join(words[at : at + length]) for at in range(len(words) - length + 1)]
+        found = {one.title: one for part in parts[:_MOST_WORDS] for one in _named(part)}
+        if found:
+            return list(found.values())[:_MOST_ALIKE]
+    return []
 
 
 def _with_word(word: str) -> list[Explanation]:
@@ -101,20 +139,20 @@ def _of_name(name: KnownName, others: Sequence[Explanation]) -> Explanation:
     return dataclasses.replace(explained, paragraphs=(*explained.paragraphs, *more))
 
 
-def _as_variable(name: str) -> list[Explanation]:
+def _as_variable(name: str, value: str = "") -> list[Explanation]:
     """Return the rules that a script which sets the variable ``name`` breaks: it was removed, or is
-    misspelt.
+    misspelt; with a ``value``, also those about that value.
     """
     if _VARIABLE.fullmatch(name) is None:
         return []
     from wireproof.lint.check import lint_text
     from wireproof.lint.rules import rules as lint_rules
 
-    found = lint_text(f"#!/bin/bash\nexport {name}=1\n", "x.sh")
+    found = lint_text(f"#!/bin/bash\nexport {name}={shlex.quote(value or '1')}\n", "x.sh")
     return [
         _of_rule(lint_rules()[finding.code], None, (_seen(finding), finding.right))
         for finding in found
-        if finding.code in _OF_NAMES
+        if value or finding.code in _OF_NAMES
     ]
 
 

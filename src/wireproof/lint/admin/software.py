@@ -230,35 +230,46 @@ def tools(recipe: Recipe) -> Iterator[Broken]:
     program.
     """
     everything = commands(recipe)
-    folders: dict[str, Word] = {}
+    uses: dict[str, Command] = {}
     for at, command in enumerate(everything):
         if re.match(r"qcu(?:64e|32)?$", command.program):
+            nodes = _nodes(command, uses.get(command.program, command))
             later = [text for other in everything[at + 1 : at + 1 + SOON] for text in other.texts]
             if not any(text.rsplit("/", 1)[-1] in REBOOTS for text in later):
-                yield from _no_reboot(recipe, command)
-            yield from _folder(recipe, command, folders)
+                yield from _no_reboot(recipe, command, nodes)
+            yield from _folder(recipe, command, uses, nodes)
 
 
-def _no_reboot(recipe: Recipe, command: Command) -> Iterator[Broken]:
+def _nodes(command: Command, earlier: Command) -> str:
+    """Return the wrapper of the earlier use (``pdsh -w c[1-2] ``) if this use has none: it would
+    change, and reboot, the head node.
+    """
+    return "" if command.outer else "".join(f"{word.raw} " for word in earlier.outer)
+
+
+def _no_reboot(recipe: Recipe, command: Command, nodes: str) -> Iterator[Broken]:
     change = next((word for word in command.words if word.text.upper() == "/SET"), None)
     if change is None:
         return
     line, first = recipe.lines[command.line - 1], command.words[0]
     fix = None
     if command.line == command.last == first.line:
-        fix = f"{line}\n{line[: first.column - 1]}reboot"
+        head = line[: first.column - 1] + nodes
+        fix = f"{head}{line[first.column - 1 :]}\n{head}reboot"
     yield Broken("qcu-reboot", change.line, change.column, command.text[:160], fix)
 
 
-def _folder(recipe: Recipe, command: Command, folders: dict[str, Word]) -> Iterator[Broken]:
+def _folder(
+    recipe: Recipe, command: Command, uses: dict[str, Command], nodes: str
+) -> Iterator[Broken]:
     """Find a second relative folder for a program; the first folder is assumed to be right."""
     word = command.words[0]
     path = word.text
     if not path.startswith((".", "~")) and "/" not in path:
         return
-    first = folders.setdefault(command.program, word).text
+    first = uses.setdefault(command.program, command).words[0].text
     if path != first and not path.startswith("/") and not first.startswith("/"):
-        seen, edits = f"{path}, before {first}", [(word, first)]
+        seen, edits = f"{path}, before {first}", [(word, nodes + first)]
         yield broken("tool-two-folders", recipe, command, word, seen, edits)
 
 

@@ -51,6 +51,7 @@ _SOURCES = (
     Head("verdict", 6, left=True),
 )
 _DIFFERENCES = (Head("", 9, left=True), Head("A", 8, left=True), Head("B", 8, left=True))
+_COUNTING = "osu_mbw_mr"
 _LEFT = (Head("number", 9, left=True), Head("size", 8), Head("why not", 7, left=True))
 
 
@@ -131,9 +132,13 @@ def _ratio(row: Ratio) -> Row:
 
 
 def sides(row: Ratio) -> tuple[str, str]:
-    """Return the numbers of A and B with their units."""
+    """Return the numbers of A and B with their units: messages/s of a benchmark that counts
+    them.
+    """
+    counts = row.pattern.startswith(_COUNTING) and row.unit == "bytes_per_s" and row.message_bytes
+    unit, of = ("messages_per_s", row.message_bytes) if counts else (row.unit, 1)
     a, b = (
-        "-" if side is None else quantity.amount(side.value, row.unit) for side in (row.a, row.b)
+        "-" if side is None else quantity.amount(side.value / of, unit) for side in (row.a, row.b)
     )
     return a, b
 

@@ -24,6 +24,7 @@ _LEAST_FRAME = 84.0  # smallest Ethernet frame on the line, bytes
 _JOINED = ("tcp", "iwarp", "truescale")  # several messages share a packet
 _FRAMED = ("rocev2", "psm3", "efa", "slingshot")
 _STREAMS = ("stream", "rate", "exchange")
+_COALESCED = "; an MPI that joins small messages in a packet (coalescing) may print more"
 _SLOW = 0.04  # of the most that one core sends: a pair usually reaches more
 
 
@@ -78,21 +79,21 @@ def _above(case: Case, bounds: CurveBounds, row: CurveRow, packet: float) -> Non
         "links": links,
     }
     per_pair, most = _least_rate(row) / max(1, series.pairs), _of_one_core(case, bounds)
+    joined = _COALESCED if row.size <= _SMALL_STREAM else ""
     if not _one_wire(series) and links <= series.pairs and per_pair <= most:
         text += (
             f"; the {series.pairs} pairs may have used several links, which the output does not"
             " show"
         )
-        case.add("message-rate-above-link", "inconclusive", text, evidence)
+        case.add("message-rate-above-link", "inconclusive", text + joined, evidence)
         return
     if not _one_wire(series) and per_pair > most:
         text += (
             f"; several links do not explain it: {per_pair / 1e6:.3g} M/s of each pair is more than"
-            f" the"
-            f" {most / 1e6:g} M/s that one core usually sends over any"
+            f" the {most / 1e6:g} M/s that one core usually sends over any"
         )
     case.off = True
-    case.add("message-rate-above-link", "fail", text, evidence)
+    case.add("message-rate-above-link", "fail", text + joined, evidence)
 
 
 def _counts_messages(case: Case) -> bool:

@@ -9,16 +9,21 @@ unexport PYTHONDONTWRITEBYTECODE
 VENV := .venv/bin
 CMAKE := $(VENV)/cmake
 PYTEST := $(VENV)/python -m pytest
-# What starts no job and no lab: two at a time, long files first, so that none is left over for the end. The rest
-# measures, and has the machine to itself.
+# What starts no job and no lab: two at a time, long files first, so that none is left over for the end.
 PURE := tests/frozen $(filter-out tests/truth/test_lies.py,$(wildcard tests/truth/test_*.py)) \
         $(patsubst %,tests/cli/test_%.py,audit bad_input catalogue completion dossier explain explain_rates gate judge judge_psm3 ladder lint loudness pfc plan) \
         $(patsubst %,tests/cli/test_%.py,prove_cli report run sysfs_root tune tune_try verbs) \
         $(addprefix tests/,fuzz contract browser security tune docs api bmc packaging property audit golden unit)
 IN_TWO := -n 2 --dist loadfile --no-loadscope-reorder
+# Labs and jobs that wait more than they compute, and of which no rate or time is judged: beside the former. The rest
+# measures, and has the machine to itself.
+BESIDE := tests/slurm tests/cli/test_tune_hosts.py \
+          $(patsubst %,tests/lab/test_%.py,audit_lab docs_lab lab_agent lab_crash lab_nodes lab_rootless lab_ssh) \
+          $(patsubst %,tests/lab/test_%.py,node_guard prove_lab psm3_lab run_tools stacked_ports tune_lab tune_try_lab)
 CTEST := WIREPROOF_TEST_MPICH_INCLUDE=$(CURDIR)/.venv/include $(VENV)/ctest --test-dir build --output-on-failure
 # Which tenth of the slow tests `make test` runs: the next with each commit. `make test SLOW_TURN=3` repeats one.
 SLOW_TURN ?= $(shell echo $$(( $$(git rev-list --count HEAD 2>/dev/null || date +%s) % 10 )))
+TURN = $(PYTEST) --slow-turn $(SLOW_TURN)
 CONFIGURE := $(CMAKE) -S . -B build -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(VENV)/ninja \
              -DCMAKE_EXPORT_COMPILE_COMMANDS=ON
 
@@ -32,12 +37,13 @@ demo: engine ## a virtual cluster with two planted faults, found and reported (u
 	$(VENV)/wireproof demo --out build/demo
 
 .PHONY: test
-test: engine-tests ## engine, unit, contract, lab and MPI tests, and a tenth of the slow ones (half an hour on 2 cores)
+test: engine-tests ## engine, unit, contract, lab and MPI tests, and a tenth of the slow ones (some 20 minutes on 2 cores)
 	$(CTEST) --timeout 300
-	$(PYTEST) -m "not slow" $(IN_TWO) $(PURE)
-	$(PYTEST) -m "not slow" $(PURE:%=--ignore=%)
 	@echo "slow tests, turn $(SLOW_TURN) of 10: make test SLOW_TURN=$(SLOW_TURN) repeats it"
-	$(PYTEST) -m slow --slow-turn $(SLOW_TURN)
+	$(TURN) $(BESIDE) >build/beside.log 2>&1 & beside=$$!; \
+	    $(TURN) $(IN_TWO) $(PURE); pure=$$?; \
+	    wait $$beside; beside=$$?; cat build/beside.log; exit $$((pure | beside))
+	$(TURN) $(addprefix --ignore=,$(PURE) $(BESIDE))
 
 .PHONY: quick
 quick: .venv/.lint engine ## what a change needs before its commit: lint, types, sizes, the tests that reach it (a minute)

@@ -170,6 +170,8 @@ def added(parts: Sequence[Crossed]) -> Crossed:
     lost = [part for part in parts if part.bytes is None]
     if not known:
         return lost[0] if lost else NOTHING
+    if len(parts) == 1:
+        return replace(known[0], packets=_packets(known[0]), by=_by_carrier(known, complete=True))
     remark = next((part.remark for part in (*lost, *known) if part.remark), "")
     return _sum(known, complete=not lost, remark=remark)
 

@@ -256,6 +256,8 @@ def _on_wire(entry: LedgerEntry, slot: _Slot, changes: Changes) -> LedgerEntry:
 
     These are the turned bytes of both directions beyond what the other direction can account for.
     """
+    if not slot.turned:  # as with most adapters
+        return entry
     turned = _moved(slot.turned, changes)
     certain = turned - _moved(slot.back, changes) * slot.row.unit
     seen = entry.bytes or 0.0

@@ -47,13 +47,16 @@ def operation_times(point: PointRecord, pair: PairResult) -> Floats:
 
 
 def times_per_operation(
-    times: Floats, block_batches: Sequence[int], value_of: Callable[[Floats], Any] = np.median
+    times: Floats, block_batches: Sequence[int], value_of: Callable[..., Any] = np.median
 ) -> Floats:
     """Apply ``value_of`` to each block; return the batches unchanged if the blocks do not add
     up.
     """
     if not block_batches or sum(block_batches) != times.size or min(block_batches) < 1:
         return times
+    if len(set(block_batches)) == 1:  # all at once
+        blocks = value_of(times.reshape(len(block_batches), -1), axis=1)
+        return np.asarray(blocks, dtype=np.float64)
     edges = np.cumsum(np.asarray(block_batches))[:-1]
     return np.asarray([float(value_of(part)) for part in np.split(times, edges)], dtype=np.float64)
 

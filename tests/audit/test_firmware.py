@@ -12,6 +12,7 @@ from wireproof.audit.facts import HostFacts
 from wireproof.audit.firmware import plain_name
 from wireproof.audit.judge import judge_machine, judge_machines
 from wireproof.audit.machine import machine_of
+from wireproof.audit.printed import mlxconfig_files
 from wireproof.model.record import FactFrame
 from wireproof.model.setting import AuditResult, Profile
 from wireproof.workflow.audit import catalogue
@@ -266,3 +267,16 @@ def test_the_odd_one_among_like_hosts_is_named_with_what_differs() -> None:
     assert odd.host == "n3"
     assert "Turbo Mode: Disabled, not Enabled" in odd.message
     assert "Node" not in odd.message
+
+
+def test_the_second_function_has_the_link_type_of_the_second_port() -> None:
+    rows = "".join(
+        f"        LINK_TYPE_P{port}   IB(1)   {kind}   {kind}\n"
+        for port, kind in ((1, "IB(1)"), (2, "ETH(2)"))
+    )
+    argv = ("mlxconfig", "-d", "0000:18:00.0", "-e", "q")
+    frame = FactFrame(rank=0, kind="command", status="ok", argv=list(argv), text=rows)
+    addresses = [(f"ens{at}", f"0000:18:00.{at}") for at in range(3)]
+    files = dict(mlxconfig_files(HostFacts.of("n1", [frame]), addresses))
+    kinds = [files[f"mlxconfig/ens{at}/LINK_TYPE"].text for at in range(3)]
+    assert kinds == ["IB(1)", "ETH(2)", "IB(1)"]

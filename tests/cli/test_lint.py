@@ -13,10 +13,11 @@ from unittest.mock import patch
 import pytest
 from tests.cli.verb import document, one_sentence, wireproof
 
+from wireproof.adapters import read as read_log
 from wireproof.lint.check import lint_text
 from wireproof.lint.rule import KINDS, Kind
 from wireproof.lint.rules import rules
-from wireproof.model.errors import BadInput
+from wireproof.model.errors import BadInput, NoResult
 from wireproof.model.finding import LintFinding
 from wireproof.workflow.lint import lint
 
@@ -292,3 +293,10 @@ def test_warnings_that_are_left_out_are_evidence_too(tmp_path: Path) -> None:
     found = [LintFinding(code="c", file="f", line=1, column=1, message="m", severity="warning")]
     with patch("wireproof.workflow.lint.lint_text", lambda *_: found):
         assert lint(path, severity="error").findings == []
+
+
+@pytest.mark.parametrize("line", ["   PortState:     Active", "Current Configuration: 1x40"])
+def test_the_output_of_tools_that_lint_reads_is_no_benchmark(line: str) -> None:
+    assert lint(f"{line}\n").findings == []
+    with pytest.raises(NoResult, match=r"`wireproof lint FILE` reads it\."):
+        read_log(f"{line}\n".encode(), "x.txt")

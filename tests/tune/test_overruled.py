@@ -50,6 +50,14 @@ def test_of_tmpfiles_the_first_file_counts(name, counts):
     assert shown == ([f"{path} 0"] if counts else [])
 
 
+@pytest.mark.parametrize("mark", ['"', "'"])
+def test_the_path_of_tmpfiles_may_be_quoted(mark):
+    ours, place = f"/etc/tmpfiles.d/{SYSCTL}", "/sys/kernel/mm/x y"
+    theirs = f'"w+" {mark}{place}{mark} "-" - - - 0\n'
+    shown = [(one.place, one.value) for one in written_in(ours, theirs)]
+    assert shown == [(place, "0")]
+
+
 def test_a_file_that_says_the_same_overrules_nothing():
     ours = f"/etc/sysctl.d/{SYSCTL}"
     assert not found(ours, "vm.swappiness=10\n", "/etc/sysctl.d/99.conf", "vm.swappiness = 10\n")

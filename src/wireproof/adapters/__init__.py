@@ -122,9 +122,24 @@ def read(data: bytes, source: str) -> list[Series]:
         raise NoResult(
             f"{source}: no result of a known benchmark is in it"
             f" ({sum(len(page.lines) for page in pages)} lines); known: {known}; a table"
-            " of pairs is for `wireproof locate`."
+            f" of pairs is for `wireproof locate`.{_other_verb(data)}"
         )
     return sorted(found, key=lambda one: one.first_line) if len(pages) > 1 else found
+
+
+_SHOWS = re.compile(
+    rb"^[ \t]{0,40}(?:PortState:[ \t]|Current Configuration:[ \t])", re.IGNORECASE | re.MULTILINE
+)
+"""A line of opainfo, or of QCU."""
+
+
+def _other_verb(data: bytes) -> str:
+    """Return which subcommand reads the text if it is what opainfo or QCU prints; else ""."""
+    return (
+        " This is the output of opainfo or QCU: `wireproof lint FILE` reads it."
+        if _SHOWS.search(data)
+        else ""
+    )
 
 
 def _of_page(page: Page, data: bytes, source: str) -> list[Series]:

@@ -294,7 +294,7 @@ def _of_perfquery(facts: HostFacts) -> Files:
 
 _TOOLS = ("mlxconfig", "mstconfig")
 _ROW = re.compile(r"^[* ]\s+([A-Z][A-Z0-9_]{1,60})\s+(\S+)\s+(\S+)\s+(\S+)[ \t]*$", re.MULTILINE)
-_SHOWN = ("PCI_WR_ORDERING", "LINK_TYPE_P1")
+_ORDERING, _LINK_TYPE = "PCI_WR_ORDERING", "LINK_TYPE"
 _PENDING = "pending"
 _MOST_NAMED = 8
 _LIVE = "is read only from an archive: on a host, run mlxconfig by hand"
@@ -319,9 +319,17 @@ def mlxconfig_files(
         )
         values = _values(text)
         asked = any(answer is not None for answer in answers)
-        for name in (*_SHOWN, _PENDING):
+        for name in (_ORDERING, _LINK_TYPE, _PENDING):
             path = f"mlxconfig/{nic}/{name}"
-            yield path, _frame(path, values.get(name, ""), UNKEPT if asked else _LIVE)
+            row = f"{_LINK_TYPE}_P{_port_of(address)}" if name == _LINK_TYPE else name
+            yield path, _frame(path, values.get(row, ""), UNKEPT if asked else _LIVE)
+
+
+def _port_of(address: str) -> int:
+    """Return the port of an adapter's function: the second function has the second port; virtual
+    functions count for the first.
+    """
+    return 2 if address.endswith(".1") else 1
 
 
 def _values(text: str) -> dict[str, str]:

@@ -244,6 +244,8 @@ def _message(rule: Rule, seen: str) -> str:
     return f"{rule.sentence.removesuffix('.')}: {seen[:200]}"
 
 
+_STATE = re.compile(r"\s{0,40}(?:PortState:|Current Configuration:)\s", re.IGNORECASE)
+"""A line of opainfo, or of QCU, that a rule reads."""
 _BATCH = ("#SBATCH", "#PBS", "#BSUB", "#flux:")
 
 
@@ -276,7 +278,8 @@ def _is_recipe(lines: tuple[str, ...], name: str) -> bool:
     """Return whether a line is a batch option, a line of a configuration file, a variable or a
     command with a rule. A log, a table or a list of users contains none of these.
     """
-    if any(line.startswith(_BATCH) or kind_of_line(line) for line in lines):
+    known = (line.startswith(_BATCH) or kind_of_line(line) or _STATE.match(line) for line in lines)
+    if any(known):
         return True
     recipe = Recipe(name, "script", lines)
     if any(_is_known(command.program) for command in commands(recipe)):

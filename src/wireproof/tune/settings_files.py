@@ -227,11 +227,18 @@ def _parameter(module: str, name: str, value: str) -> FileSetting:
     return FileSetting(path, value.strip('"'))
 
 
+_TMPFILES = re.compile(r"""\s*(["']?)w[-+!=~^$]*\1\s+("[^"]+"|'[^']+'|\S+)(?:\s+\S+){4}\s+(\S.*)""")
+
+
 def _tmpfiles(lines: Iterable[str]) -> Iterator[FileSetting]:
+    """Yield what the lines ``w`` write. The path may be quoted, the text is the rest of the line
+    (tmpfiles.d(5)).
+    """
     for line in lines:
-        words = line.split(None, 6)
-        if len(words) == 7 and words[0].rstrip("+!-") == "w":
-            yield FileSetting(words[1].replace("%%", "%"), words[6].replace("%%", "%"))
+        if found := _TMPFILES.fullmatch(line):
+            path, text = found[2], found[3].rstrip()
+            path = path[1:-1] if path[0] in "\"'" else path
+            yield FileSetting(path.replace("%%", "%"), text.replace("%%", "%"))
 
 
 def _limits(lines: Iterable[str]) -> Iterator[FileSetting]:

@@ -50,9 +50,11 @@ def test_a_size_that_went_through_memory_is_found_beside_a_late_port(key):
 
 @pytest.mark.parametrize("kind", ["vlan", "macvlan", "bridge"])
 @pytest.mark.parametrize("key", ["tg3", "bnxt_en", "idpf", "iavf", "bond-lacp-bnxt_en"])
-@pytest.mark.parametrize("seed", [1, 2])
-def test_what_stands_on_a_late_port_is_proven_at_once(key, kind, seed):
-    """After a large point the port below shows more than a small one: it was other traffic."""
+@pytest.mark.parametrize(("seed", "nic"), [(1, "up0"), (2, "up0"), (1, ""), (2, "")])
+def test_what_stands_on_a_late_port_is_proven_at_once(key, kind, seed, nic):
+    """After a large point the port below shows more than a small one: it was other traffic. Without
+    a claim the port below was the only way out, and open.
+    """
     below = adapter(key)
     name = below.claimed
     port = replace(upper("up0", kind, name, driver=kind), identity={})
@@ -67,8 +69,8 @@ def test_what_stands_on_a_late_port_is_proven_at_once(key, kind, seed):
         for number, seconds in enumerate((0.05, 1.2, 0.2, 0.5, 0.05, 1.2))
     )
     more = {"points": points, "seed": seed}
-    assert verdicts(one, "up0", Move(claimed=1.0), **more) == both("on-wire")
-    assert verdicts(one, "up0", Move(), **BY_MEMORY, **more) == both("off-wire")
+    assert verdicts(one, nic, Move(claimed=1.0), **more) == both("on-wire")
+    assert verdicts(one, nic, Move(), **BY_MEMORY, **more) == both("off-wire")
 
 
 def test_bytes_on_the_late_port_are_found():

@@ -201,9 +201,12 @@ def fresh_at(
     bound.
 
     None if a late counter of all carriers sits on the wire and the others do not: it may still show
-    that the bytes were turned round before the wire.
+    that the bytes were turned round before the wire. A team counts by itself what it sends, as a
+    VLAN does, whatever the ports below.
     """
     below = beneath(name, {one: port.nic.lower for one, port in ledger.ports.items()})
+    if "team" in (ledger.ports[name].nic.link_kind, ledger.ports[name].nic.driver):
+        below = []
     late = [
         entry
         for one in (name, *below)

@@ -14,6 +14,7 @@ from wireproof.analysis.crossed import (
     Crossed,
     at_rails,
     claimed_at,
+    everywhere,
     fresh_at,
     inside,
     others_than,
@@ -110,16 +111,37 @@ def look(
 ) -> Sighting:
     """Compare what is due with the claimed port of ``ledger``; without a claim (""), with the
     busiest way out.
+
+    If its counters are late, what stands on it, as a VLAN, may show the bytes at once.
     """
     name = claimed or busiest(ledger, [direction])[0]
     if not name or name not in ledger.ports:
         remark = f"there is no port {claimed}" if claimed else "no port could be read"
         return blindly(rank, claimed, direction, due, criteria, remark)
     found = _PortSight(ledger, rank, name, direction, due, criteria).sighting()
+    if not claimed and not found.proves and found.kind != "small":
+        seen = (
+            _PortSight(ledger, rank, one, direction, due, criteria)
+            for one in _late_ways(ledger, direction)
+        )
+        again = (one.sighting() for one in seen)
+        found = next((one for one in again if one.proves), found)
     if not claimed and due.need < STRAY_BYTES and found.kind in ("mixed", "wrong-path"):
         # with so few bytes, the busiest port need not have carried them
         return replace(found, kind="background")
     return found
+
+
+def _late_ways(ledger: Ledger, direction: Direction) -> list[str]:
+    """Return the ways out whose counters are late, and the ports that stand on them."""
+    ways = everywhere(ledger, direction)
+    late = {name for name, way in ways.items() if way.quality == "stale"}
+    return [name for name in ledger.ports if late.intersection([name, *_beneath(ledger, name)])]
+
+
+def _beneath(ledger: Ledger, name: str) -> list[str]:
+    """Return the ports that a port stands on."""
+    return beneath(name, {one: port.nic.lower for one, port in ledger.ports.items()})
 
 
 class _PortSight:
@@ -203,8 +225,7 @@ class _PortSight:
         """Return whether a port below the claimed one is late, so that what it shows beside the
         claimed port's bytes may be those of an earlier point.
         """
-        lower = {name: port.nic.lower for name, port in self.ledger.ports.items()}
-        return one.quality == "stale" and nic in beneath(self.name, lower)
+        return one.quality == "stale" and nic in _beneath(self.ledger, self.name)
 
     def _rails(self, share: float) -> tuple[tuple[str, float | None], ...]:
         port = self.ledger.ports[self.name].nic

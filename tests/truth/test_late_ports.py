@@ -48,7 +48,7 @@ def test_a_size_that_went_through_memory_is_found_beside_a_late_port(key):
     assert proofs(scene) == ["off-wire", "on-wire"]
 
 
-@pytest.mark.parametrize("kind", ["vlan", "macvlan", "bridge"])
+@pytest.mark.parametrize("kind", ["vlan", "macvlan", "bridge", "team"])
 @pytest.mark.parametrize("key", ["tg3", "bnxt_en", "idpf", "iavf", "bond-lacp-bnxt_en"])
 @pytest.mark.parametrize(("seed", "nic"), [(1, "up0"), (2, "up0"), (1, ""), (2, "")])
 def test_what_stands_on_a_late_port_is_proven_at_once(key, kind, seed, nic):
@@ -60,7 +60,7 @@ def test_what_stands_on_a_late_port_is_proven_at_once(key, kind, seed, nic):
     port = replace(upper("up0", kind, name, driver=kind), identity={})
     seen = {"kernel": {"up0": WHOLE, **below.shares["kernel"]}}
     ports = [
-        replace(one, master="up0") if kind == "bridge" and one.nic == name else one
+        replace(one, master="up0") if kind in ("bridge", "team") and one.nic == name else one
         for one in below.ports
     ]
     one = Adapter("late", "", (port, *ports), "up0", seen, "", rate=below.rate)

@@ -363,6 +363,30 @@ def test_rates_between_two_late_readings_are_means() -> None:
         assert proof == "on-wire" or "for 8 s or longer" in found.reasons[0].message
 
 
+@pytest.mark.parametrize(
+    ("packets", "proof"), [(20.0, "off-wire"), (20_000.0, "unproven"), (None, "unproven")]
+)
+def test_32_bits_start_anew_only_after_as_many_packets(packets: float | None, proof: str) -> None:
+    """A driver's own counter shows no rate while the command runs: the payload in memory was
+    inconclusive.
+    """
+
+    def narrow(host: HostTraffic) -> HostTraffic:
+        assert host.ledger is not None
+        one = host.ledger.ports["eth0"]
+        more = {"wrap_bytes": 2.0**32, "packets": packets, "peak_bytes_per_s": None}
+        tx, rx = (
+            [msgspec.structs.replace(each, **more) for each in way] for way in (one.tx, one.rx)
+        )
+        ports = {"eth0": msgspec.structs.replace(one, tx=tx, rx=rx)}
+        ledger = msgspec.structs.replace(host.ledger, ports=ports)
+        return msgspec.structs.replace(host, ledger=ledger)
+
+    seen = traffic(*map(narrow, pair(2000.0).hosts))
+    found = judge_traffic(seen, [stream(iterations=10_000, rate=9e9)], claim())
+    assert found.proof == proof, found.reasons
+
+
 def test_containers_of_one_host_are_no_wire() -> None:
     full, quiet = way(1020 * MB), way(0.0)
     veth, eth = port("veth1", full, full, kind="virtual"), port("eth0", quiet, quiet)

@@ -226,8 +226,8 @@ def _by_carrier(parts: Sequence[Crossed], *, complete: bool) -> tuple[tuple[Carr
 
 def _packets(part: Crossed) -> float | None:
     """Return the packets of a part; if uncounted and almost no bytes moved, the most that these can
-    be.
+    be. A counter that may have started anew does not show how many bytes moved.
     """
-    if part.packets is None and part.bytes is not None and part.bytes < _HARDLY:
-        return part.bytes / _SMALLEST_FRAME
-    return part.packets
+    if part.packets is not None or part.bytes is None or part.wrap_bytes is not None:
+        return part.packets
+    return part.bytes / _SMALLEST_FRAME if part.bytes < _HARDLY else None

@@ -35,6 +35,10 @@ _RDMA = (
 _SHARE = 0.9
 _HALF = 0.5
 _ON_AIR = 0.05  # of what crossed what stands on a Wi-Fi interface
+_LARGEST_PACKET = 524_288.0
+"""Bytes that a counter takes for one packet at most (linux include/linux/netdevice.h,
+GSO_MAX_SIZE).
+"""
 _FEWEST_PACKETS = 500  # fewer messages than this cannot be told from other packets
 
 
@@ -206,10 +210,16 @@ def turned_round(inside: float | None, seen: float, need: float, most: float) ->
     return inside is not None and inside >= most and seen < _HALF * need
 
 
-def may_have_wrapped(wrap: float | None, seen: float, least: float, most: float) -> bool:
+def may_have_wrapped(
+    wrap: float | None, seen: float, least: float, most: float, packets: float | None = None
+) -> bool:
     """Return whether a counter that starts anew after ``wrap`` bytes may have shown ``seen`` of
     ``least`` to ``most`` bytes.
+
+    ``packets``: those that crossed; None: not counted. So few cannot have carried ``least``.
     """
+    if packets is not None:
+        most = min(most, packets * _LARGEST_PACKET)
     return wrap is not None and seen + math.ceil((least - seen) / wrap) * wrap <= most
 
 

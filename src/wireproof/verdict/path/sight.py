@@ -369,7 +369,7 @@ class _PortSight:
         """
         least = self.criteria.on_wire_min * self.due.need
         most = self.due.most if math.isfinite(self.due.most) else 4 * self.due.need
-        return may_have_wrapped(self.here.wrap_bytes, seen, least, most)
+        return may_have_wrapped(self.here.wrap_bytes, seen, least, most, self.here.packets)
 
     def _beyond_control(self) -> bool:
         """Return whether many small messages show by their headers, beyond what control traffic

@@ -286,7 +286,8 @@ class _Judged:
         """Return code and sentence if the counters cannot show what is missing; else ""."""
         claimed, trouble = self.claimed, self.claimed.trouble
         peak_bytes = claimed.peak * self.traffic.seconds or math.inf
-        if may_have_wrapped(claimed.wrap_bytes, claimed.bytes, claimed.bytes + 1.0, peak_bytes):
+        seen, more = claimed.bytes, claimed.bytes + 1.0
+        if may_have_wrapped(claimed.wrap_bytes, seen, more, peak_bytes, claimed.packets):
             trouble = trouble or "its 32 bits may have started anew"
         if trouble:
             return "traffic-unreadable", f", but one of its counters cannot be read ({trouble})"

@@ -1,0 +1,85 @@
+"""Streams whose printed rate no reading shows: the bytes of their repetitions decide."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+from tests.unit.test_prove_verdict import MB, claim, codes, pair, stream
+
+from wireproof.model.series import Series, SeriesPoint
+from wireproof.verdict.external.watched import judge_traffic
+
+
+def osu(*sizes: int, rate: float = 117e6) -> Series:
+    """OSU's bandwidth test, which prints no repetitions."""
+    return Series(
+        tool="osu",
+        benchmark="osu_bw",
+        metric="bandwidth",
+        traffic="stream",
+        points=[SeriesPoint(message_bytes=size, goodput_bytes_per_s=rate) for size in sizes],
+        formula="",
+        unit="",
+        window=64,
+    )
+
+
+SWEEP = osu(8192, 65536)
+USUAL = 64 * (110 * 8192 + 22 * 65536) / MB
+"""MB that OSU moves for it without -i."""
+
+
+@pytest.mark.parametrize("peak", [0.0, 50e6])
+def test_bytes_of_the_usual_repetitions_prove_it_though_no_reading_shows_the_rate(
+    peak: float,
+) -> None:
+    found = judge_traffic(pair(1.03 * USUAL * MB, peak), [SWEEP], claim())
+    assert (found.proof, found.verdict) == ("on-wire", "pass")
+    assert codes(found) == ["traffic-on-wire", "traffic-rate-unseen"]
+
+
+@pytest.mark.parametrize("share", [0.5, 0.8, 1.5, 5.0])
+@pytest.mark.parametrize("peak", [0.0, 50e6])
+def test_other_bytes_than_those_of_the_usual_repetitions_prove_nothing(
+    peak: float, share: float
+) -> None:
+    """Half of the payload in memory, or all of it beside another job's flow, was a PASS if the port
+    showed no rate, or if the command was short.
+    """
+    found = judge_traffic(pair(share * USUAL * MB, peak), [SWEEP], claim())
+    assert (found.proof, found.verdict) == ("unproven", "inconclusive")
+    assert codes(found) == ["traffic-rate-unseen"]
+    assert "OSU's usual repetitions make" in found.reasons[0].message
+    assert "-i" in found.reasons[0].message
+
+
+def test_many_bytes_of_a_short_stream_without_repetitions_prove_nothing() -> None:
+    found = judge_traffic(pair(30 * MB, 50e6), [stream(iterations=None, rate=117e6)], claim())
+    assert (found.proof, codes(found)) == ("unproven", ["traffic-rate-unseen"])
+
+
+@pytest.mark.parametrize(("moved", "proof"), [(21, "on-wire"), (29, "on-wire"), (45, "unproven")])
+def test_two_short_counted_streams_beside_a_smaller_flow(moved: int, proof: str) -> None:
+    """Both in memory, and twice their bytes of another job's at a third of their rate: a PASS."""
+    streams = [stream(iterations=10), stream(iterations=10)]
+    found = judge_traffic(pair(moved * MB, 40e6), streams, claim())
+    assert found.proof == proof, found.reasons
+
+
+@pytest.mark.parametrize(("background", "proof"), [(0.0, "on-wire"), (300.0, "unproven")])
+def test_the_rate_of_a_steady_flow_is_not_the_commands(background: float, proof: str) -> None:
+    """Half of the payload in memory, and 30 MB/s of another job all the time."""
+    seen = pair(800 * MB, 90e6, background=background * MB)
+    found = judge_traffic(seen, [stream(iterations=None, rate=110e6)], claim())
+    assert found.proof == proof, found.reasons
+
+
+def test_rates_between_two_late_readings_are_means() -> None:
+    """A reading every 2 s shows no rate of 20 MB within 0.2 s: the bytes alone decide."""
+    for moved, proof in ((1.03 * USUAL, "on-wire"), (800, "unproven")):
+        seen = pair(moved * MB, 50e6)
+        hosts = [msgspec.structs.replace(one, gap_s=2.0) for one in seen.hosts]
+        late = msgspec.structs.replace(seen, hosts=hosts)
+        found = judge_traffic(late, [SWEEP], claim())
+        assert found.proof == proof
+        assert proof == "on-wire" or "for 8 s or longer" in found.reasons[0].message

@@ -15,6 +15,7 @@ import os
 import random
 import resource
 import signal
+import subprocess
 import sys
 import time
 import traceback
@@ -154,6 +155,25 @@ def _in_child(tool: str, count: int, seed: int, keep: Path | None) -> bool:
             sys.stderr.flush()
             os._exit(status)
     return os.waitpid(child, 0)[1] == 0
+
+
+def faults_told(*words: str, seconds: float) -> str:
+    """What a run of this program with ``words`` tells: lines of its children and their faults."""
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.fuzz.drive", *words],
+        cwd=Path(__file__).parents[2],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=seconds,
+        check=False,
+    )
+    return done.stdout
+
+
+def is_clean(told: str, name: str, count: int) -> bool:
+    """Whether all inputs of a parser or target went through, without a fault."""
+    return f"\n{name}: {count} inputs, 0 faults, " in f"\n{told}"
 
 
 def _shared(names: list[str], total: int) -> dict[str, int]:

@@ -26,6 +26,7 @@ from wireproof.settings.hosts import parse_hosts
 from wireproof.settings.inputs import read_table
 from wireproof.settings.resolve import read_file
 from wireproof.store.load import load_document, load_frames
+from wireproof.store.snapshot import write_snapshot
 from wireproof.workflow.locate import from_world
 from wireproof.workflow.reporter import is_bug, sentence
 from wireproof.workflow.resume import result_folder
@@ -368,3 +369,24 @@ def test_a_name_that_the_system_refuses_is_no_error_of_ours(
     assert sentence(denied) == "/a/b\\x1b cannot be used: Permission denied."
     assert is_bug(OSError(errno.EBADF, "x"))
     assert is_bug(OSError("x"))
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        *(["gate", ""], ["lint", ""], ["report", "x", "--out", ""], ["locate", ""]),
+        *(["run", "osu", "latency", "--program", ""], ["history", "add", "", "x"]),
+        *(["audit", "--from", "/", "--snapshot", ""], ["dossier", "verify", ""], ["resume", ""]),
+    ],
+)
+def test_an_empty_path_is_not_the_current_folder(
+    words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It comes from a variable that is not set; `run` searched the folder for programs."""
+    assert main(words) == 2
+    assert "is empty" in capsys.readouterr().err
+
+
+def test_a_snapshot_needs_a_name() -> None:
+    with pytest.raises(BadInput, match="give the name of a file"):
+        write_snapshot(Path("."), {})

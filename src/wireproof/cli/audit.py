@@ -24,7 +24,7 @@ from wireproof.cli.console import (
     say,
     status_of,
 )
-from wireproof.cli.declare import FORM, JSON, choice, file, flag, form_of, json_as, text
+from wireproof.cli.declare import FORM, JSON, PathName, choice, file, flag, form_of, json_as, text
 from wireproof.cli.options import BMC, MACHINES, TARGET, answer, bmc_options, lone_target
 from wireproof.model.errors import BadInput, Problem
 from wireproof.report.names import clean
@@ -145,7 +145,7 @@ def _explain(options: dict[str, Any]) -> int:
 
 
 LINT_OPTIONS: list[click.Parameter] = [
-    click.Argument(["files"], nargs=-1, type=click.Path(path_type=str)),
+    click.Argument(["files"], nargs=-1, type=PathName(path_type=str)),
     FORM,
     JSON,
     click.Option(

@@ -21,7 +21,7 @@ from wireproof.cli.console import (
     print_text,
     remark,
 )
-from wireproof.cli.declare import JSON, Sectioned, number, rows, sections, setting, text
+from wireproof.cli.declare import JSON, PathName, Sectioned, number, rows, sections, setting, text
 from wireproof.cli.options import (
     JOB,
     JUDGED_BY,
@@ -320,7 +320,7 @@ def safe_words(asked: StoredInvocation, group: click.Group) -> list[str]:
 
 
 RESUME_OPTIONS: tuple[click.Parameter, ...] = (
-    click.Argument(["folder"], type=click.Path(path_type=Path)),
+    click.Argument(["folder"], type=PathName(path_type=Path)),
     text("--mpi", "PATH|NAME", "the MPI, if the check was started with a path."),
     text(
         "--launcher",

@@ -14,6 +14,17 @@ from wireproof.cli.console import want_form, want_json
 from wireproof.model.errors import BadInput
 
 
+class PathName(click.Path):
+    """A path. An empty text is refused, which would be the current folder: a variable that is not
+    set.
+    """
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if value == "":
+            self.fail("it is empty: check that the variable in it is set.", param, ctx)
+        return super().convert(value, param, ctx)
+
+
 def text(flags: str, metavar: str, about: str, **more: Any) -> click.Option:
     """Declare an option with any text, "" or another ``default`` if not given: ``text("-p
     --partition job_partition", "NAME", "partition of the job.")``.
@@ -45,7 +56,7 @@ def choice(flags: str, values: Sequence[str], about: str, **more: Any) -> click.
 
 def file(flags: str, about: str, *, must_exist: bool = False, **more: Any) -> click.Option:
     """Declare the path of a file or folder."""
-    path = click.Path(exists=must_exist, dir_okay=not must_exist, path_type=Path)
+    path = PathName(exists=must_exist, dir_okay=not must_exist, path_type=Path)
     return click.Option(flags.split(), type=path, help=about, **more)
 
 

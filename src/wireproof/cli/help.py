@@ -10,7 +10,7 @@ import click
 
 from wireproof.cli.completion import documents
 from wireproof.cli.console import remark
-from wireproof.cli.declare import ALL, Sectioned
+from wireproof.cli.declare import ALL, PathName, Sectioned
 from wireproof.cli.subcommands import EXIT_STATUSES, SUBCOMMANDS
 from wireproof.model.errors import BadInput
 from wireproof.report.roff import entry, literal, paragraphs, section, subsection, title, verbatim
@@ -41,7 +41,7 @@ OPTIONS: tuple[click.Parameter, ...] = (
     click.Argument(["words"], nargs=-1, metavar="[SUBCOMMAND]...", shell_complete=_below),
     click.Option(
         ["--man", "folder"],
-        type=click.Path(path_type=Path, file_okay=False),
+        type=PathName(path_type=Path, file_okay=False),
         metavar="DIR",
         help="write the manual pages of all subcommands into DIR/man1.",
     ),

@@ -11,7 +11,7 @@ import click
 
 from wireproof.cli.completion import results
 from wireproof.cli.console import Console, listed, print_document, print_path, say
-from wireproof.cli.declare import FORM, JSON, file, flag, link_claim, number, text
+from wireproof.cli.declare import FORM, JSON, PathName, file, flag, link_claim, number, text
 from wireproof.model.quantity import counted
 from wireproof.report.names import clean
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from wireproof.model.history import Entry
 
 
-ROOT = click.Argument(["root"], type=click.Path(path_type=Path), metavar="HISTORY")
+ROOT = click.Argument(["root"], type=PathName(path_type=Path), metavar="HISTORY")
 HOSTS = text("--hosts", "NODES", "only results in which any of these took part.")
 LAST = number("--last", 1, 100_000, "show only this many of the newest.")
 
@@ -118,7 +118,7 @@ def trend(root: Path, hosts: str, name: str, size: str) -> int:
         ROOT,
         click.Option(
             ["--out", "folder"],
-            type=click.Path(path_type=Path),
+            type=PathName(path_type=Path),
             metavar="DIR",
             help="folder of the pages; default: HISTORY/pages.",
         ),
@@ -169,7 +169,7 @@ def nodes(root: Path, hosts: str, by_link: bool) -> int:
         ROOT,
         click.Argument(
             ["sources"],
-            type=click.Path(path_type=Path),
+            type=PathName(path_type=Path),
             nargs=-1,
             required=True,
             metavar="FOLDER|LOG...",

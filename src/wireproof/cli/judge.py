@@ -22,7 +22,18 @@ from wireproof.cli.console import (
     say,
     status_of,
 )
-from wireproof.cli.declare import FORM, JSON, choice, file, flag, json_as, link_claim, number, text
+from wireproof.cli.declare import (
+    FORM,
+    JSON,
+    PathName,
+    choice,
+    file,
+    flag,
+    json_as,
+    link_claim,
+    number,
+    text,
+)
 from wireproof.model.atlas import Pattern
 from wireproof.model.errors import BadInput
 from wireproof.report.document import Part
@@ -50,7 +61,7 @@ SITE = file(
     "--atlas site",
     "folder of a site's published numbers; default: ~/.config/wireproof/atlas.",
 )
-SITE.type = click.Path(file_okay=False, path_type=Path)
+SITE.type = PathName(file_okay=False, path_type=Path)
 ATLAS_OPTIONS: list[click.Parameter] = [
     click.Argument(["named"], required=False, metavar="[LINK]", shell_complete=links),
     text("--link", "KIND[:GBPS]", "only this link: hdr, 100gbe, efa100 ...", shell_complete=links),
@@ -191,7 +202,7 @@ _READ_BY_PEOPLE = ("text", "json")
 _MOST_S = 50.0
 
 GATE_OPTIONS: tuple[click.Parameter, ...] = (
-    click.Argument(["source"], type=click.Path(path_type=Path), metavar="RESULT"),
+    click.Argument(["source"], type=PathName(path_type=Path), metavar="RESULT"),
     text(
         "--node nodes",
         "NODES",

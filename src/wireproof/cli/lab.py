@@ -20,7 +20,7 @@ from wireproof.cli.console import (
     rendered,
     say,
 )
-from wireproof.cli.declare import FORM, JSON, flag, json_as
+from wireproof.cli.declare import FORM, JSON, PathName, flag, json_as
 from wireproof.model.errors import BadInput
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def doctor(no_run: bool, providers: bool) -> int:
 DEMO_OPTIONS: tuple[click.Parameter, ...] = (
     click.Option(
         ["--out"],
-        type=click.Path(path_type=Path),
+        type=PathName(path_type=Path),
         metavar="DIR",
         help="folder for records and report.",
     ),
@@ -109,7 +109,7 @@ def command() -> None:
 
 
 @command.command("up")
-@click.argument("topology", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("topology", type=PathName(exists=True, dir_okay=False, path_type=Path))
 @click.option("--name", help="name of the lab (default: the file's name without its suffix).")
 @click.option("--wire", type=click.Choice(["token-bucket", "store-and-forward"]), help=WIRE_HELP)
 @click.option(

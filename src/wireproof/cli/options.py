@@ -27,7 +27,7 @@ from wireproof.cli.console import (
     status_of,
     want_json,
 )
-from wireproof.cli.declare import choice, file, flag, rows, setting, text
+from wireproof.cli.declare import PathName, choice, file, flag, rows, setting, text
 from wireproof.model.errors import CouldNotMeasure
 from wireproof.model.secrets import masked
 from wireproof.settings.options import ROWS, Options
@@ -60,7 +60,7 @@ MACHINES: tuple[click.Parameter, ...] = (
     ),
     click.Option(
         ["--from", "source"],
-        type=click.Path(path_type=Path),
+        type=PathName(path_type=Path),
         metavar="PATH",
         help="a snapshot, a folder with a host's /proc, /sys and /etc, or a sosreport.",
     ),

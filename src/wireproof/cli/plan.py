@@ -10,7 +10,7 @@ import click
 
 from wireproof.cli.completion import modes
 from wireproof.cli.console import print_document, status_of
-from wireproof.cli.declare import FORM, JSON, choice, file, text
+from wireproof.cli.declare import FORM, JSON, PathName, choice, file, text
 from wireproof.model.errors import BadInput
 from wireproof.settings.sizes import parse_bytes
 
@@ -165,7 +165,7 @@ def pfc(speed_gbps: float, mtu: int, cable_m: float, ports: int, **options: Any)
 MACHINE: list[click.Parameter] = [
     click.Option(
         ["--from", "run"],
-        type=click.Path(exists=True, file_okay=False, path_type=Path),
+        type=PathName(exists=True, file_okay=False, path_type=Path),
         help="folder of a measure of pingpong (and stream) or of a check: parameters of one pair.",
     ),
     text("--start", "TIME", "half a round trip of an empty message: 1.5us.", default=None),

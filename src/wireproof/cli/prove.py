@@ -27,6 +27,7 @@ from wireproof.cli.console import (
 from wireproof.cli.declare import (
     FORM,
     JSON,
+    PathName,
     Sectioned,
     choice,
     file,
@@ -70,7 +71,7 @@ PFC_OPTIONS: tuple[click.Parameter, ...] = (
     flag("--no-load", "send nothing: watch the existing traffic."),
     click.Option(
         ["--from", "source"],
-        type=click.Path(path_type=Path),
+        type=PathName(path_type=Path),
         metavar="PATH",
         help="stored readings: a folder with before/ and after/, or a --snapshot.",
     ),
@@ -290,7 +291,7 @@ OPTIONS: list[click.Parameter] = [
     text("--interval", "TIME", "how often ports are read.", default="100ms", show_default=True),
     click.Option(
         ["--results"],
-        type=click.Path(dir_okay=False, path_type=Path),
+        type=PathName(dir_okay=False, path_type=Path),
         multiple=True,
         metavar="FILE",
         help="file that COMMAND writes its numbers to (hpccoutf.txt is known); may be given again.",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from wireproof.cli.declare import FORM, JSON, choice, file, flag, json_as, number, text
+from wireproof.cli.declare import FORM, JSON, PathName, choice, file, flag, json_as, number, text
 
 if TYPE_CHECKING:
     from wireproof.workflow.export import Form
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 # --- Acceptance dossiers that anyone can verify.
 
-FOLDER = click.Argument(["folder"], type=click.Path(path_type=Path), metavar="DOSSIER")
+FOLDER = click.Argument(["folder"], type=PathName(path_type=Path), metavar="DOSSIER")
 
 
 @click.group("dossier")
@@ -81,7 +81,7 @@ def sign(folder: Path, key: str) -> int:
 # --- Which node, port, link or switch, from what was measured before.
 
 LOCATE_OPTIONS: tuple[click.Parameter, ...] = (
-    click.Argument(["source"], type=click.Path(path_type=Path), required=False),
+    click.Argument(["source"], type=PathName(path_type=Path), required=False),
     file("--topology", "which switch each node connects to.", metavar="FILE"),
     file(
         "--world",
@@ -119,7 +119,7 @@ def locate(
 # --- Compare results with each other, or with the size of the job.
 
 COMPARE_OPTIONS: tuple[click.Parameter, ...] = (
-    click.Argument(["results"], type=click.Path(path_type=Path), metavar="A B...", nargs=-1),
+    click.Argument(["results"], type=PathName(path_type=Path), metavar="A B...", nargs=-1),
     choice("--against", ["nodes", "ranks"], "show each number against this count instead of B/A."),
     text("--nodes", "N,N,..", "nodes of each result, in order: for logs that do not state them."),
     file("--plot", "with --against: write the curves as one SVG."),
@@ -171,7 +171,7 @@ def compare(
 
 OPTIONS: tuple[click.Parameter, ...] = (
     click.Argument(
-        ["folders"], type=click.Path(path_type=Path), nargs=-1, required=True, metavar="FOLDER..."
+        ["folders"], type=PathName(path_type=Path), nargs=-1, required=True, metavar="FOLDER..."
     ),
     file(
         "--out page",

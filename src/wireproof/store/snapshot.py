@@ -110,6 +110,8 @@ def write_snapshot(path: Path, facts: Mapping[str, Sequence[FactFrame]]) -> None
     known = [_Place(kind, place, list(argv)) for kind, place, argv in places]
     document = _Snapshot(_VERSION, texts.values, known, hosts)
     data = gzip.compress(msgspec.msgpack.encode(document), mtime=0)
+    if not path.name:
+        raise BadInput(f"{path} cannot be written: give the name of a file.")
     fresh = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         with held_folder(path.parent) as folder:

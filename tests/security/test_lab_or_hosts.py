@@ -64,6 +64,12 @@ def test_an_explicit_launcher_wins_over_a_lab_of_the_same_names(
     assert place.hosts == ("n1", "n2")
 
 
+@pytest.mark.parametrize("transport", ["model", "null"])
+def test_hosts_that_are_only_played_are_no_nodes_of_a_lab(transport: str) -> None:
+    options = resolve({"hosts": "n1,n2", "transport": transport}, {})
+    assert resolve_target(options, {}).lab is None
+
+
 def test_prove_obeys_the_same_rule(running: list[str]) -> None:
     from wireproof.workflow.prove.hosts import target_of_command
 

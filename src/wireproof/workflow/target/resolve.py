@@ -174,7 +174,8 @@ def _named(asked: Options) -> Target:
             f"one host ({asked.hosts[0]}) has no partner: give two or more, or none for this"
             " machine alone."
         )
-    lab = lab_of(asked.hosts, asked.lab, asked.launcher)
+    played = asked.transport in ("null", "model")  # no host is reached: a name is only a name
+    lab = None if played and asked.lab is None else lab_of(asked.hosts, asked.lab, asked.launcher)
     if lab is None:
         return _by_ssh(asked, asked.hosts)
     target = lab_target(lab, asked.hosts or lab.nodes, nic=asked.nic, link=claimed_link(asked))

@@ -22,8 +22,10 @@ _ITEM = re.compile(r"^[ ]*-(?:[ ]|$)")
 _QUOTED = re.compile(r"""^[ ]*(?:"((?:[^"\\]|\\.)*)"|'((?:[^']|'')*)'),?[ ]*$""")
 # srun -l, mpirun --tag-output, Intel's -l; pdsh, clush and dsh; Fabric and parallel-ssh
 _PROGRAMS = r"(?:iperf3?|[a-z]*perf|ib_\w{1,20}|mpi\w{1,10}|s?run|slurmstepd|WARNING|ERROR|Error)"
+# NetPIPE numbers its rows as srun -l numbers ranks
 _LABEL = re.compile(
-    r"^[ ]*(?:(\d{1,7}):(?:[ ]|$)|\[(\d{1,5}(?:,\d{1,7})?)\](?:<std(?:out|err)>:?)?[ ]?|"
+    r"^(?![ ]*\d{1,7}: {1,12}\d{1,12} bytes {1,12}\d{1,9} times -->)"
+    r"[ ]*(?:(\d{1,7}):(?:[ ]|$)|\[(\d{1,5}(?:,\d{1,7})?)\](?:<std(?:out|err)>:?)?[ ]?|"
     rf"(?!{_PROGRAMS}:)([A-Za-z0-9][A-Za-z0-9._-]{{0,62}}):(?:[ ]|$)|"
     r"\[([A-Za-z0-9][A-Za-z0-9._-]{0,62})\](?: (?:out|err):|:)[ ]?)"
 )

@@ -86,6 +86,8 @@ MODULES: tuple[str, ...] = (
     "nccl_tests",
     "netperf",
     "ibv_pingpong",
+    "netpipe",
+    "ucc_perftest",
 )
 
 _SIGN_WITHIN = 4096

@@ -149,8 +149,8 @@ def command(
     **claim: Any,
 ) -> int:
     """Judge logs of OSU, IMB, HPCC, perftest, qperf, iperf3, sockperf, fi_pingpong, fabtests,
-    mpiGraph, ucx_perftest, nccl-tests, netperf and ibv_rc_pingpong, and bare tables: could these
-    numbers have come over that link?
+    mpiGraph, ucx_perftest, ucc_perftest, nccl-tests, netperf, NetPIPE and ibv_rc_pingpong, and bare
+    tables: could these numbers have come over that link?
 
     FILE may be a Slurm log with several results in it, a folder, or - for standard input; or PSM3's
     statistics (PSM3_PRINT_STATS), whose files of one job are judged together.

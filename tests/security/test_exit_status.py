@@ -81,7 +81,9 @@ def test_a_reader_that_has_seen_enough_does_not_change_the_status(log: Path) -> 
         check=False,
     )
     os.close(writing)
-    assert (done.returncode, done.stderr) == (3, "")
+    # A machine with other work is slow enough for progress.
+    rest = [line for line in done.stderr.splitlines() if "files judged" not in line]
+    assert (done.returncode, rest) == (3, [])
 
 
 def _group(error: BaseException) -> click.Group:

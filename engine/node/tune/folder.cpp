@@ -32,6 +32,10 @@ bool is_trusted(uid_t owner) { return owner == 0 || owner == geteuid() || is_unm
   throw Failure("the state folder " + path + " cannot be used: " + why);
 }
 
+std::string last_error() {
+  return std::strerror(errno) + std::string(errno == EACCES ? " (are you root?)" : "");
+}
+
 void check_on_the_way(const Fd& folder, const std::string& path, const std::string& part) {
   struct stat info {};
   if (fstat(folder.get(), &info) != 0) refuse(path, std::strerror(errno));
@@ -68,11 +72,10 @@ Fd step_into(const Fd& folder, const std::string& name, bool create, const std::
   if (next.is_open()) return next;
   if (errno == EACCES) next = Fd(openat(folder.get(), name.c_str(), kFlags | O_PATH));
   if (next.is_open()) return next;
-  if (errno != ENOENT) refuse(path, name + ": " + std::strerror(errno));
+  if (errno != ENOENT) refuse(path, name + ": " + last_error());
   if (!create) return next;
   if (mkdirat(folder.get(), name.c_str(), 0700) != 0 && errno != EEXIST) {
-    refuse(path, name + " cannot be made: " + std::strerror(errno) +
-                     (errno == EACCES ? " (are you root?)" : ""));
+    refuse(path, name + " cannot be made: " + last_error());
   }
   next = Fd(openat(folder.get(), name.c_str(), kFlags));
   if (!next.is_open()) refuse(path, name + ": " + std::strerror(errno));

@@ -36,7 +36,7 @@ from wireproof.store.load import load_document, load_run
 from wireproof.store.pair_table import open_pairs
 from wireproof.store.result import read_result
 from wireproof.study import readback
-from wireproof.tune import carrying
+from wireproof.tune import allowed
 from wireproof.workflow.audit import catalogue
 from wireproof.workflow.locate import from_world
 
@@ -315,4 +315,4 @@ def test_other_numbers_that_are_none_are_no_error_of_ours(text: str) -> None:
     openmpi._major(f"v{text}.1")
     assert ending._signal_seen(1, f"exited on signal {text}.") is None or text == LONG
     assert readback._plain(f"{text}k") != "0"
-    carrying.lossy("/sys/class/net/eth0/mtu", text)
+    allowed.lossy("/sys/class/net/eth0/mtu", text)

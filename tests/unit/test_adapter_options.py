@@ -44,7 +44,9 @@ def test_extra_options_reach_every_program(tool: str) -> None:
         program="p",
         benchmark=benchmarks.get(tool, ""),
         role="client",
-        server="" if tool in ("osu", "imb", "hpcc", "mpigraph", "nccl_tests") else "n1",
+        server=""
+        if tool in ("osu", "imb", "hpcc", "mpigraph", "nccl_tests", "ucc_perftest")
+        else "n1",
         extra=("--own", "7"),
     )
     found = adapter(tool).argv(ask)

@@ -225,7 +225,7 @@ def test_of_a_waited_operation_at_most_half_is_its_start() -> None:
     assert spared_ns(100_000.0, None, 700.0) == 7000.0
 
 
-@pytest.mark.parametrize(("each", "verdict"), [(6080.5, "pass"), (4800.0, "fail")])
+@pytest.mark.parametrize(("each", "verdict"), [(6080.5, "pass"), (2000.0, "fail")])
 def test_both_directions_at_once_are_judged_alike(each: float, verdict: str) -> None:
     """12,161 MB/s both ways at FDR: 89.8 % of one direction in each."""
     most = bounds_of(link_from_name("fdr")).most or 0.0

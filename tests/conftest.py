@@ -164,19 +164,27 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
-def turn_of(nodeid: str) -> int:
-    """The turn in which a slow test is run: fixed by its name, so that a turn can be repeated."""
-    return zlib.crc32(nodeid.encode()) % TURNS
+def turn_of(item: pytest.Item) -> int:
+    """The turn in which a slow test is run: fixed by its name, so that a turn can be repeated. A
+    file that is slow as a whole has a single turn, because its tests share what takes the time (a
+    wheel, a cluster).
+    """
+    module = item.getparent(pytest.Module)
+    whole = module is not None and module.get_closest_marker("slow") is not None
+    name = module.nodeid if module and whole else item.nodeid
+    return zlib.crc32(name.encode()) % TURNS
 
 
 def _is_due(item: pytest.Item, turn: int) -> bool:
-    """Whether ``item`` is run in this turn. What may take longer than all of a turn never is:
-    ``make test-all`` runs it.
+    """Whether ``item`` is run in this turn. ``make test-all`` alone runs what may take longer than
+    all of a turn, and what each turn runs a part of by another test (``slow(in_parts=True)``).
     """
-    if not item.get_closest_marker("slow"):
+    slow = item.get_closest_marker("slow")
+    if not slow:
         return True
     bound = item.get_closest_marker("timeout")
-    return turn_of(item.nodeid) == turn % TURNS and not (bound and bound.args[0] > LONGEST_S)
+    too_long = bound is not None and bound.args[0] > LONGEST_S
+    return turn_of(item) == turn % TURNS and not too_long and not slow.kwargs.get("in_parts")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -241,6 +249,15 @@ def _temporary() -> Iterator[None]:
 def pytest_runtest_teardown(item: pytest.Item) -> None:
     for name in _leavings():
         _LEFT_BY.setdefault(name, item.nodeid)
+
+
+@pytest.fixture(scope="session")
+def slow_turn(request: pytest.FixtureRequest) -> int | None:
+    """The turn of this session: what tries more inputs than a commit has time for tries others in
+    each. None outside of ``make test``.
+    """
+    turn = request.config.getoption("--slow-turn")
+    return None if turn is None else turn % TURNS
 
 
 @pytest.fixture(scope="session")

@@ -5,28 +5,38 @@ is the long one.
 from __future__ import annotations
 
 import pytest
+from tests.conftest import TURNS
 from tests.fuzz.drive import faults_told, is_clean, tried
 
 from wireproof.adapters import adapter_names
 
+MANY = 5000
+"""Inputs of each parser in the slow tests."""
+
 
 @pytest.fixture(scope="module")
-def told() -> str:
-    """All parsers in one process: its start takes longer than 200 inputs."""
+def told(slow_turn: int | None) -> tuple[str, int]:
+    """All parsers in one process, and how many inputs of each: its start takes longer than 200. A
+    turn tries a tenth of the many, with a seed of its own.
+    """
     words = [word for tool in adapter_names() for word in ("--parser", tool)]
-    return faults_told(*words, "--count", "200", "--seed", "1", seconds=170)
+    count, seed = (200, 1) if slow_turn is None else (MANY // TURNS, 100 + slow_turn)
+    told = faults_told(*words, "--count", str(count), "--seed", str(seed), seconds=900)
+    return told, count
 
 
+@pytest.mark.timeout(1000)
 @pytest.mark.parametrize("tool", adapter_names())
-def test_damaged_logs(tool: str, told: str) -> None:
-    assert is_clean(told, tool, 200), told[-2000:]
+def test_damaged_logs(tool: str, told: tuple[str, int]) -> None:
+    lines, count = told
+    assert is_clean(lines, tool, count), lines[-2000:]
 
 
-@pytest.mark.slow
+@pytest.mark.slow(in_parts=True)
 @pytest.mark.parametrize("tool", adapter_names())
 def test_many_damaged_logs(tool: str) -> None:
-    told = faults_told("--parser", tool, "--count", "5000", "--seed", "2", seconds=170)
-    assert is_clean(told, tool, 5000), told[-2000:]
+    told = faults_told("--parser", tool, "--count", str(MANY), "--seed", "2", seconds=170)
+    assert is_clean(told, tool, MANY), told[-2000:]
 
 
 @pytest.mark.parametrize(

@@ -3,30 +3,39 @@
 from __future__ import annotations
 
 import pytest
+from tests.conftest import TURNS
 from tests.fuzz.drive import faults_told, is_clean
 from tests.fuzz.targets import COUNTS, TARGETS
 
+MANY = 20
+"""How many times the numbers of a short run are tried by the slow tests."""
+
 
 @pytest.fixture(scope="module")
-def told() -> str:
-    """All targets in one process: its start takes as long as many of their inputs."""
+def told(slow_turn: int | None) -> tuple[str, int]:
+    """All targets in one process, and how many times their numbers: its start takes as long as many
+    of their inputs. A turn tries a tenth of the many, with a seed of its own.
+    """
     words = [word for name in TARGETS for word in ("--target", name)]
-    return faults_told(*words, "--total", str(sum(COUNTS.values())), "--seed", "1", seconds=900)
+    times, seed = (1, 1) if slow_turn is None else (MANY // TURNS, 100 + slow_turn)
+    total = str(times * sum(COUNTS.values()))
+    return faults_told(*words, "--total", total, "--seed", str(seed), seconds=900), times
 
 
 @pytest.mark.timeout(1000)
 @pytest.mark.parametrize("name", TARGETS)
-def test_damaged_inputs(name: str, told: str) -> None:
+def test_damaged_inputs(name: str, told: tuple[str, int]) -> None:
     """Damaged input of any kind is read or refused in one sentence: no traceback, no hang, no write
     elsewhere.
     """
-    assert is_clean(told, name, COUNTS[name]), told[-2000:]
+    lines, times = told
+    assert is_clean(lines, name, times * COUNTS[name]), lines[-2000:]
 
 
-@pytest.mark.slow
+@pytest.mark.slow(in_parts=True)
 @pytest.mark.timeout(1000)
 @pytest.mark.parametrize("name", TARGETS)
 def test_many_damaged_inputs(name: str) -> None:
-    count = 20 * COUNTS[name]
+    count = MANY * COUNTS[name]
     told = faults_told("--target", name, "--count", str(count), "--seed", "2", seconds=900)
     assert is_clean(told, name, count), told[-2000:]

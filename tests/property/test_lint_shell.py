@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import string
+import sys
+from types import FrameType
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -147,3 +150,33 @@ def test_time_is_linear_in_the_size() -> None:
     ):
         lint_text(fragment * 5000, "page.txt")
         lint_text("#!/bin/sh\n" + fragment * 5000, "a.sh")
+
+
+def _calls(text: str) -> int:
+    """The calls of functions, of Python and of C, that judging a text takes."""
+    count = 0
+
+    def one_more(_frame: FrameType, event: str, _argument: object) -> None:
+        nonlocal count
+        count += event in ("call", "c_call")
+
+    sys.setprofile(one_more)
+    try:
+        lint_text(text, "a.sh")
+    finally:
+        sys.setprofile(None)
+    return count
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        *("export CHROOT=/a\n", "dnf install infinipath-psm\n", "opaconfig -E opafm\n"),
+        *("ip link set ib0 mtu 65520\n", "echo connected > /sys/class/net/ib0/mode\n"),
+        *("export A=1\nmpirun -n 2 ./a\n", "qcu64e /SET 1x40\n", "packimage a\nCHROOT=/a\n"),
+    ],
+)
+def test_the_work_is_linear_in_the_commands(unit: str) -> None:
+    """What is true of the whole text is not asked again for each command."""
+    first, *calls = (_calls("#!/bin/bash\n" + unit * many) for many in (50, 50, 200))
+    assert calls[1] < 5 * calls[0], (unit, first)

@@ -147,6 +147,11 @@ BAD: list[tuple[str, str, str | None]] = [
         "qcu-reboot",
         "pdsh -w c1 ./qcu64e /SET 1x40\npdsh -w c1 reboot",
     ),
+    ("pdsh -w c1 ./qcu64e /NIC=1 /SET 4x10\npdsh -w c1 reboot", "qcu-sets-four-ports", None),
+    ("qcu64e /NIC=1 /set=2x2x10\nreboot", "qcu-sets-four-ports", None),
+    ("qcu64e /NIC=1 /SET 40\nreboot", "qcu-mode", None),
+    ("Current Configuration: 2x2x10", "qcu-four-ports", None),
+    ("qcu64e /NIC=1 /SET=1x40", "qcu-reboot", "qcu64e /NIC=1 /SET=1x40\nreboot"),
     ("LinkSpeed En: 25Gb Sup: 25Gb LinkWidth En: 4 Sup: 1,2,3,4", "port-not-active", None),
     ("\t\tState: Initializing\n\t\tPhysical state: LinkUp", "port-not-active", None),
     ("ethtool -K eth0 tso=on gro=off", "ethtool-value", "ethtool -K eth0 tso on gro off"),
@@ -248,6 +253,8 @@ GOOD = [
     "irqbalance --oneshot --banirq=12; irqbalance",
     "  PortState:     Active\n  PhysicalState: LinkUp\n  LinkSpeed      Act: 25Gb  En: 25Gb",
     "./qcu64e /NIC=1 /INFO\n./qcu64e /NIC=1 /SET 1x40\nreboot",
+    "./qcu64e /NIC=1 /SET 2x40\nreboot\n./qcu64e /NIC=2 /SET $MODE\nreboot",
+    "Current Configuration: 2x40\n./qcu64e /NIC=1 /SET <mode>\nreboot",
     "\t\tState: Active\n\t\tPhysical state: LinkUp\nState: Down",
     (
         "ethtool -K eth0 tso on; ethtool -S eth0; ethtool -A eth0 rx off tx off; ethtool -C eth0 "

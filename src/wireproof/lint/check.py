@@ -6,6 +6,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from itertools import islice, pairwise
 from operator import itemgetter
 
@@ -72,8 +73,14 @@ def _fits(row: CommandRow, recipe: Recipe, command: Command) -> bool:
         return False
     if row.unless and compiled(row.unless).search(command.text):
         return False
-    around = (line[:LONGEST_LINE] for line in recipe.lines) if row.elsewhere else ()
-    return not any(compiled(row.elsewhere).search(line) for line in around)
+    return not (row.elsewhere and _is_anywhere(recipe, row.elsewhere))
+
+
+@lru_cache(maxsize=16)
+def _is_anywhere(recipe: Recipe, pattern: str) -> bool:
+    """Return whether any line matches. Cached: each command asks for the same recipe."""
+    search = compiled(pattern).search
+    return any(search(line[:LONGEST_LINE]) for line in recipe.lines)
 
 
 def _in_command(row: CommandRow, recipe: Recipe, command: Command) -> Iterator[Broken]:

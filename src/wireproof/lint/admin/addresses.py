@@ -3,8 +3,9 @@ tables.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from ipaddress import IPv4Network
 from itertools import pairwise
 
@@ -122,25 +123,31 @@ def mtu(recipe: Recipe, command: Command, device: str, size: Word) -> Iterator[B
         right = "9000" if interface.ethernet else str(most)
         yield broken("command-mtu", recipe, command, size, seen, [(size, right)])
     elif interface.infiniband and value > DATAGRAM_MOST:
-        if _ipoib_mode(recipe, device) == "datagram":
+        if _ipoib_modes(recipe).get(device) == {"datagram"}:
             seen += ", which is set to datagram"
             yield broken("command-mtu", recipe, command, size, seen)
-        elif not any("connected" in line[:LONGEST_LINE].lower() for line in recipe.lines):
+        elif not _names_connected(recipe):
             yield broken("mtu-not-connected", recipe, command, size, seen)
 
 
-def _ipoib_mode(recipe: Recipe, device: str) -> str:
-    """Return the IPoIB mode that the text sets for a device; "" if it sets none or both."""
-    modes = {
-        text
-        for command in commands(recipe)
-        for redirect in command.redirects
-        if redirect.target.text.endswith(f"/{device}/mode")
-        if command.program in ("echo", "printf")
-        for text in command.texts
-        if text in ("connected", "datagram")
-    }
-    return modes.pop() if len(modes) == 1 else ""
+@lru_cache(maxsize=4)
+def _names_connected(recipe: Recipe) -> bool:
+    return any("connected" in line[:LONGEST_LINE].lower() for line in recipe.lines)
+
+
+@lru_cache(maxsize=4)
+def _ipoib_modes(recipe: Recipe) -> Mapping[str, set[str]]:
+    """Return the IPoIB modes that the text sets, by device."""
+    modes: dict[str, set[str]] = {}
+    for command in commands(recipe):
+        chosen = {text for text in command.texts if text in ("connected", "datagram")}
+        if command.program not in ("echo", "printf") or not chosen:
+            continue
+        for redirect in command.redirects:
+            *_, device, file = ["", "", *redirect.target.text.split("/")]
+            if file == "mode" and device:
+                modes.setdefault(device, set()).update(chosen)
+    return modes
 
 
 # --- Networks.

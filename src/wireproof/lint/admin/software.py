@@ -3,7 +3,8 @@ outputs that a recipe shows as proof (opainfo, ibstat, modinfo).
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
 
 from wireproof.lint.files.system import KEY, OPTION, argument
 from wireproof.lint.fragments import LONGEST_LINE, WrittenLine
@@ -163,9 +164,14 @@ def elsewhere(recipe: Recipe, command: Command) -> bool:
     wrapped = {"pdsh", "ssh", "clush", "xdsh", "psh"}
     if wrapped & {word.text for word in command.outer}:
         return True
+    return _starts_opafm(recipe)
+
+
+@lru_cache(maxsize=4)
+def _starts_opafm(recipe: Recipe) -> bool:
     return any(
-        "opafm" in other.texts and other.program == "systemctl" and other.outer
-        for other in commands(recipe)
+        "opafm" in command.texts and command.program == "systemctl" and command.outer
+        for command in commands(recipe)
     )
 
 
@@ -183,8 +189,9 @@ def images(recipe: Recipe) -> Iterator[Broken]:
     used = next(filter(None, map(first_use, every[: sets[0][0]])), None) if sets else None
     if used is not None and not is_set(recipe, used.line):
         yield used
+    packed = packed_images(every) if sets else {}
     for at, word in sets:
-        yield from other_root(recipe, every[at], word)
+        yield from other_root(recipe, every[at], word, packed)
 
 
 def root_of(command: Command) -> Word | None:
@@ -206,22 +213,30 @@ def first_use(command: Command) -> Broken | None:
     return None
 
 
-def other_root(recipe: Recipe, command: Command, word: Word) -> Iterator[Broken]:
+def packed_images(every: Iterable[Command]) -> dict[str, tuple[str, ...]]:
+    """Return the names of the images that the commands pack, with their parts."""
+    names = (
+        name
+        for command in every
+        if command.program in ("packimage", "genimage")
+        for name in command.texts[1:]
+    )
+    return {name: found.groups() for name in names if (found := IMAGE.match(name))}
+
+
+def other_root(
+    recipe: Recipe, command: Command, word: Word, packed: dict[str, tuple[str, ...]]
+) -> Iterator[Broken]:
     """Find packed images of which none is in the folder."""
     root = ROOT.match(word.text)
-    names = [
-        name
-        for other in commands(recipe)
-        if other.program in ("packimage", "genimage")
-        for name in other.texts[1:]
-    ]
-    packed = {name: found.groups() for name in names if (found := IMAGE.match(name))}
     if root is not None and packed and root.groups() not in packed.values():
         seen = f"{word.text[:160]}, {next(iter(packed))}"
         yield broken("image-other-root", recipe, command, word, seen)
 
 
 REBOOTS = ("reboot", "shutdown", "rpower", "ipmitool", "init")
+QCU = re.compile(r"(?i)qcu(?:64e|32|w64e|w32)?(?:\.exe)?")
+SET = re.compile(r"(?i)[/-]set(?:$|[=:\d])")
 SOON = 3  # commands behind /SET within which the reboot must come
 
 
@@ -232,7 +247,7 @@ def tools(recipe: Recipe) -> Iterator[Broken]:
     everything = commands(recipe)
     uses: dict[str, Command] = {}
     for at, command in enumerate(everything):
-        if re.match(r"qcu(?:64e|32)?$", command.program):
+        if QCU.fullmatch(command.program):
             nodes = _nodes(command, uses.get(command.program, command))
             later = [text for other in everything[at + 1 : at + 1 + SOON] for text in other.texts]
             if not any(text.rsplit("/", 1)[-1] in REBOOTS for text in later):
@@ -248,7 +263,7 @@ def _nodes(command: Command, earlier: Command) -> str:
 
 
 def _no_reboot(recipe: Recipe, command: Command, nodes: str) -> Iterator[Broken]:
-    change = next((word for word in command.words if word.text.upper() == "/SET"), None)
+    change = next((word for word in command.words if SET.match(word.text)), None)
     if change is None:
         return
     line, first = recipe.lines[command.line - 1], command.words[0]

@@ -3,7 +3,7 @@
 Nobody waits for a quiet machine: both sides run before other work where that is allowed (root), and
 where it is not, more launches decide all the same.
 Intervals are looked at after 8, 12, 18, 27, 40 ... usable comparisons; the looks share the error
-(repeated confidence intervals, ``wireproof.experiment.design``), so stopping at the first that
+(repeated confidence intervals, ``wireproof.experiment``), so stopping at the first that
 decides makes no larger error. A rival whose comparisons are all decided is not launched again.
 """
 
@@ -24,7 +24,7 @@ from benchmarks.paired import (
     usable,
 )
 from benchmarks.row import NotRun, Row
-from wireproof.experiment.design import is_look, level
+from wireproof.experiment import is_look, level
 
 __all__ = ["ALPHA", "Contest"]
 

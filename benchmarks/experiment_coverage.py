@@ -19,7 +19,7 @@ import numpy as np
 
 from benchmarks.study_power import design_of as study_of
 from benchmarks.trial_series import design_of as try_of
-from wireproof.experiment.design import Contrast, Design, is_look, level
+from wireproof.experiment import Contrast, Design, is_look, level
 from wireproof.experiment.effects import Trial, effects
 from wireproof.model.claim import Criteria
 from wireproof.model.experiment import Interval, Metric

@@ -14,9 +14,9 @@ from collections.abc import Callable, Iterable
 
 from benchmarks.row import Row, Sense
 from benchmarks.setting import Setting, add_share
-from wireproof.locate.confirm.conclude import conclude
+from wireproof.locate.confirm import conclude
+from wireproof.locate.screen import screen
 from wireproof.locate.screen.screened import Screened
-from wireproof.locate.screen.sweep import screen
 from wireproof.locate.world import World, WorldFault
 from wireproof.model.located import Direction, Located, Metric
 from wireproof.plan.schedule import alone_rounds, confirm_rounds, screen_rounds

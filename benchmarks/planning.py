@@ -16,7 +16,7 @@ import time
 
 from benchmarks.row import certain
 from benchmarks.setting import Setting, add_share
-from wireproof.locate.screen.sweep import screen
+from wireproof.locate.screen import screen
 from wireproof.locate.significance import LocateCriteria, rounds_for
 from wireproof.locate.world import World, WorldFault
 from wireproof.plan.scale import alltoall, random_ring, ring_time

@@ -19,7 +19,7 @@ from wireproof.model.run import Run
 from wireproof.physics import limits
 from wireproof.plan.schedule import screen_rounds
 from wireproof.report.judged_run import JudgedRun
-from wireproof.verdict.run.judge import judge
+from wireproof.verdict.run import judge
 from wireproof.workflow.export import page_of
 
 __all__ = ["many_run", "run"]

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from wireproof.experiment.design import Design, against_base
+from wireproof.experiment import Design, against_base
 from wireproof.experiment.effects import Trial, effects
 from wireproof.model.experiment import Metric
 

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from wireproof.experiment.design import ALPHA, Design, against_base, is_look, level
+from wireproof.experiment import ALPHA, Design, against_base, is_look, level
 from wireproof.experiment.effects import compared
 from wireproof.model.experiment import Answer, Metric, TrialRun
 

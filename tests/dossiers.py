@@ -19,8 +19,8 @@ from wireproof.workflow.dossier.seal import seal
 from wireproof.workflow.dossier.verify import verify
 from wireproof.workflow.reporter import LoggingReporter
 from wireproof.workflow.result import MeasuredPart, Result, keep_result
+from wireproof.workflow.session import Session, Storage
 from wireproof.workflow.session.run import judged
-from wireproof.workflow.session.session import Session, Storage
 
 GOOD = lab(sizes=(8, 65536, 1 << 20))
 

@@ -13,7 +13,7 @@ from wireproof.model.claim import Criteria
 from wireproof.model.run import Gate, Run, StoredPart, StoredResult
 from wireproof.store.result import write_result
 from wireproof.verdict.node import node_verdicts
-from wireproof.verdict.run.judge import judge
+from wireproof.verdict.run import judge
 from wireproof.workflow.gate import GateSpecification, gate
 
 __all__ = ["NOW", "asked", "many_nodes", "stored", "stored_run"]

@@ -10,7 +10,7 @@ from tests.unit.test_history import entry, noisy
 
 from wireproof.store.history import add_entry
 from wireproof.workflow.history.logs import add
-from wireproof.workflow.pages.site import PagesSpecification, write_pages
+from wireproof.workflow.pages import PagesSpecification, write_pages
 from wireproof.workflow.reporter import LoggingReporter
 
 __all__ = ["EVIL", "fill", "written"]

@@ -11,7 +11,7 @@ from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any
 
-from wireproof.report.json.envelope import Kind
+from wireproof.report.json import Kind
 from wireproof.workflow.documents import KINDS
 
 __all__ = ["documents"]

@@ -16,7 +16,7 @@ import pytest
 import wireproof
 from wireproof.model.errors import BadInput
 from wireproof.report.documents.proof import ProofDocument
-from wireproof.report.json.envelope import json_text
+from wireproof.report.json import json_text
 from wireproof.report.json.judgement import JudgementDocument, json_schema
 from wireproof.workflow.documents import in_envelope
 

@@ -19,7 +19,7 @@ from wireproof.instrument.plan_text import collect
 from wireproof.launch.engines import find_engine
 from wireproof.model.record import FactFrame
 from wireproof.model.setting import AuditResult, AuditResults
-from wireproof.report.json.envelope import json_text
+from wireproof.report.json import json_text
 from wireproof.store.snapshot import read_snapshot, write_snapshot
 from wireproof.workflow.audit import catalogue
 

@@ -14,7 +14,7 @@ from wireproof.instrument.plan_text import Collected
 from wireproof.model.record import FactFrame
 from wireproof.workflow.audit import catalogue
 from wireproof.workflow.job_facts import of_ranks, with_job
-from wireproof.workflow.target.target import Target
+from wireproof.workflow.target import Target
 
 LIMITS = "Limit  Soft  Hard  Units\nMax locked memory  {0}  {0}  bytes\n"
 PATH = "/proc/self/limits"

@@ -20,7 +20,7 @@ from wireproof.cli.console import INTERRUPTED, Console, run, say
 from wireproof.cli.declare import JSON
 from wireproof.cli.help import contexts
 from wireproof.cli.subcommands import root
-from wireproof.report.json.envelope import HEADER, Kind
+from wireproof.report.json import HEADER, Kind
 from wireproof.workflow.documents import KINDS, in_envelope, schema_called
 
 TIMEOUT_S = 150

@@ -27,7 +27,7 @@ from tests.zoo.worlds import world
 from wireproof.adapters import adapter_names
 from wireproof.locate.world import World, WorldFault
 from wireproof.model.errors import BadInput
-from wireproof.verdict.run.judge import judge
+from wireproof.verdict.run import judge
 from wireproof.workflow.audit import AuditSpecification, audit
 from wireproof.workflow.judge import judge_bytes, standard
 from wireproof.workflow.lint import lint

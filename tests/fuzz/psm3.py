@@ -41,7 +41,7 @@ def try_statistics(data: bytes) -> str:
     """Why this input shows a fault; "" when it shows none."""
     from wireproof.report.documents.judgement import statistics_section
     from wireproof.report.text.document import part_text
-    from wireproof.verdict.psm3.judge import judge_statistics
+    from wireproof.verdict.psm3 import judge_statistics
 
     is_help(data)
     shown = msgspec.json.encode(readback(data.decode("utf-8", "replace"), []))

@@ -115,15 +115,15 @@ def _judged(run: Run, *, page: bool) -> str:
     from tests.rendered import text_of
 
     from wireproof.cli.console import envelope_text
-    from wireproof.locate.causes.explain import explain
-    from wireproof.locate.confirm.conclude import conclude
+    from wireproof.locate.causes import explain
+    from wireproof.locate.confirm import conclude
     from wireproof.locate.samples import samples_of
-    from wireproof.locate.screen.sweep import screen
+    from wireproof.locate.screen import screen
     from wireproof.model.claim import Criteria
     from wireproof.report.json.result import document_of
     from wireproof.report.judged_run import JudgedRun
     from wireproof.report.text.ink import Look
-    from wireproof.verdict.run.judge import judge
+    from wireproof.verdict.run import judge
     from wireproof.workflow.export import page_of
 
     judgement = judge(run)

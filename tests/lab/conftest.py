@@ -25,7 +25,7 @@ from wireproof.workflow.prove import (
     ProvedCommand,
     prove_command,
 )
-from wireproof.workflow.target.target import Target
+from wireproof.workflow.target import Target
 
 HSN = Network(name="hsn", device="hsn0", rate="1gbit", subnet="10.20.1.0/24")
 STREAM = Path(__file__).with_name("stream.py")

@@ -8,7 +8,7 @@ from tests.lab.conftest import Build, say
 from wireproof.model.setting import AuditResult
 from wireproof.workflow.audit import audit_target
 from wireproof.workflow.reporter import LoggingReporter
-from wireproof.workflow.target.target import lab_target
+from wireproof.workflow.target import lab_target
 
 pytestmark = [pytest.mark.netns, pytest.mark.engine]
 

@@ -20,9 +20,9 @@ from tests.lab.conftest import Build
 from wireproof.lab.cluster import Lab
 from wireproof.plan.sweep import numbered, sweep
 from wireproof.workflow.reporter import LoggingReporter
+from wireproof.workflow.session import Session
 from wireproof.workflow.session.run import run_session
-from wireproof.workflow.session.session import Session
-from wireproof.workflow.target.target import lab_target
+from wireproof.workflow.target import lab_target
 
 pytestmark = [pytest.mark.netns, pytest.mark.engine]
 

@@ -17,7 +17,7 @@ from wireproof.lab.commands import SWITCH, port_device
 from wireproof.model.topology import Network
 from wireproof.model.traffic import PortTraffic
 from wireproof.workflow.prove import Companion, ProvedCommand
-from wireproof.workflow.target.target import Target, lab_target
+from wireproof.workflow.target import Target, lab_target
 
 pytestmark = [pytest.mark.netns, pytest.mark.engine]
 

@@ -18,10 +18,10 @@ from wireproof.model.topology import Fault, Network
 from wireproof.plan.sweep import numbered, sweep
 from wireproof.workflow.rails import measure_gain
 from wireproof.workflow.reporter import LoggingReporter
+from wireproof.workflow.session import Method, Session, Storage
 from wireproof.workflow.session.run import run_session
-from wireproof.workflow.session.session import Method, Session, Storage
 from wireproof.workflow.specification import MeasureSpecification
-from wireproof.workflow.target.target import Target, lab_target
+from wireproof.workflow.target import Target, lab_target
 
 pytestmark = [pytest.mark.netns, pytest.mark.mpi]
 

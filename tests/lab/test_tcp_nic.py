@@ -16,9 +16,9 @@ from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.topology import Network
 from wireproof.plan.sweep import numbered, sweep
 from wireproof.workflow.reporter import LoggingReporter
+from wireproof.workflow.session import Session
 from wireproof.workflow.session.run import run_session
-from wireproof.workflow.session.session import Session
-from wireproof.workflow.target.target import Target, lab_target
+from wireproof.workflow.target import Target, lab_target
 
 pytestmark = [pytest.mark.netns, pytest.mark.engine]
 

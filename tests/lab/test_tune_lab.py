@@ -15,8 +15,8 @@ from wireproof.report.documents.tune import tuned_document
 from wireproof.report.text.document import document_text
 from wireproof.settings.options import Options
 from wireproof.workflow.reporter import LoggingReporter
-from wireproof.workflow.target.target import lab_target
-from wireproof.workflow.tune.apply import apply, confirm, revert, standing_on, status
+from wireproof.workflow.target import lab_target
+from wireproof.workflow.tune import apply, confirm, revert, standing_on, status
 from wireproof.workflow.tune.plan import PlanSpecification, plan
 
 pytestmark = [pytest.mark.netns, pytest.mark.engine]

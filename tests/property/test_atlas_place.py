@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.test_atlas_place import EDR, atlas, source
 
-from wireproof.atlas.known import outruns_all, place, trails_all
+from wireproof.atlas import outruns_all, place, trails_all
 
 TIMES = st.floats(0.8, 500.0)
 SOURCES = st.lists(st.lists(TIMES, min_size=1, max_size=4), min_size=1, max_size=12)

@@ -13,7 +13,7 @@ from wireproof.adapters.psm3 import is_statistics, statistics
 from wireproof.analysis.psm3 import counted, unaccounted_bytes
 from wireproof.model.errors import BadInput
 from wireproof.model.psm3 import Statistics
-from wireproof.verdict.psm3.judge import judge_statistics
+from wireproof.verdict.psm3 import judge_statistics
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "psm3"
 SOUND = ("two-hosts", "two-rails", "rendezvous", "udp", "verbs-rdma2")

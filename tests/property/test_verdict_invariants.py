@@ -19,7 +19,7 @@ from wireproof.model.record import Close, PointRecord
 from wireproof.model.run import Run
 from wireproof.physics import limits, link_from_name, link_names
 from wireproof.verdict.catalogue import CATALOGUE
-from wireproof.verdict.run.judge import judge
+from wireproof.verdict.run import judge
 
 set_ = msgspec.structs.replace
 FEW = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -27,8 +27,8 @@ from wireproof.store import history
 from wireproof.store.manifest import MANIFEST, Tampering, signatures_of
 from wireproof.store.pair_table import open_pairs
 from wireproof.store.seal import POINTS, table_differences
+from wireproof.workflow import benchmark
 from wireproof.workflow.archive import opened
-from wireproof.workflow.benchmark import run as benchmark
 from wireproof.workflow.dossier import signature
 from wireproof.workflow.dossier.signature import refuse_altered
 from wireproof.workflow.history import look

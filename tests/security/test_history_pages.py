@@ -13,7 +13,7 @@ from tests.unit.test_history import entry
 from wireproof.model.errors import BadInput
 from wireproof.report.documents.board import file_of
 from wireproof.store.history import add_entry
-from wireproof.workflow.pages.site import STATE
+from wireproof.workflow.pages import STATE
 
 
 @pytest.fixture(scope="module")

@@ -30,7 +30,7 @@ from wireproof.store.snapshot import write_snapshot
 from wireproof.workflow.locate import from_world
 from wireproof.workflow.reporter import is_bug, sentence
 from wireproof.workflow.resume import result_folder
-from wireproof.workflow.session.session import Storage
+from wireproof.workflow.session import Storage
 
 ROOT = Path(__file__).parents[2]
 NOT_ROOT = os.geteuid() != 0

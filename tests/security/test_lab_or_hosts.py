@@ -10,9 +10,9 @@ from wireproof.lab import cluster, state
 from wireproof.model.errors import BadInput
 from wireproof.settings.options import Options
 from wireproof.settings.resolve import resolve
+from wireproof.workflow.target import Target
 from wireproof.workflow.target import resolve as lab_or_hosts
 from wireproof.workflow.target.resolve import lab_of, real_host, resolve_target
-from wireproof.workflow.target.target import Target
 
 
 @pytest.fixture(autouse=True)

@@ -28,10 +28,10 @@ from wireproof.model.run import Provenance, Run
 from wireproof.report.document import Document
 from wireproof.report.documents.run import run_document
 from wireproof.workflow.result import MeasuredPart, Result
+from wireproof.workflow.session import Session
 from wireproof.workflow.session.run import _Attempts
-from wireproof.workflow.session.session import Session
+from wireproof.workflow.target import Target
 from wireproof.workflow.target.availability import Availability
-from wireproof.workflow.target.target import Target
 
 
 @pytest.fixture(autouse=True)

@@ -13,7 +13,7 @@ from tests.synthetic import World, run_of
 
 from wireproof.model.claim import Criteria
 from wireproof.report.judged_run import JudgedRun
-from wireproof.verdict.run.judge import judge
+from wireproof.verdict.run import judge
 from wireproof.workflow.export import exported
 from wireproof.workflow.reporter import LoggingReporter
 

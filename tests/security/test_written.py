@@ -31,11 +31,11 @@ from wireproof.workflow import resume as making
 from wireproof.workflow.export import exported
 from wireproof.workflow.gate import put_verdict
 from wireproof.workflow.history.logs import add
-from wireproof.workflow.pages.site import PagesSpecification, write_pages
+from wireproof.workflow.pages import PagesSpecification, write_pages
 from wireproof.workflow.plan import write_text
 from wireproof.workflow.report import ReportSpecification, report
 from wireproof.workflow.reporter import LoggingReporter
-from wireproof.workflow.session.session import Storage
+from wireproof.workflow.session import Storage
 
 EVE = 65534
 pytestmark = pytest.mark.root

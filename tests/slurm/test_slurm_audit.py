@@ -10,7 +10,7 @@ from tests.slurm.labs import Cluster
 from wireproof.launch.schedulers.slurm_job import JobRequest, allocated
 from wireproof.workflow.audit import audit_target
 from wireproof.workflow.reporter import LoggingReporter
-from wireproof.workflow.target.target import lab_target
+from wireproof.workflow.target import lab_target
 
 pytestmark = [pytest.mark.slurm, pytest.mark.engine]
 

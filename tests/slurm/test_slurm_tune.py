@@ -6,8 +6,8 @@ import pytest
 from tests.slurm.labs import NODES, Cluster, drain, undrain
 
 from wireproof.launch.schedulers.slurm_job import JobRequest, allocated
-from wireproof.workflow.target.target import lab_target
-from wireproof.workflow.tune.apply import refusals
+from wireproof.workflow.target import lab_target
+from wireproof.workflow.tune import refusals
 
 pytestmark = pytest.mark.slurm
 

@@ -29,7 +29,7 @@ from wireproof.model.finding import Judgement
 from wireproof.model.record import PointRecord
 from wireproof.model.run import Run
 from wireproof.physics import claim_from_text, link_from_name
-from wireproof.verdict.run.judge import judge
+from wireproof.verdict.run import judge
 
 NOT_FALSE = {"on-wire", "unproven"}
 IB = nic("hsn0", "mlx5_core", "mlx5_0", "InfiniBand", kind="infiniband", mtu=2044)

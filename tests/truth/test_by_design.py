@@ -7,13 +7,13 @@ from __future__ import annotations
 import pytest
 from tests.synthetic import lab, run_of
 
-from wireproof.locate.confirm.conclude import conclude
+from wireproof.locate.confirm import conclude
 from wireproof.locate.samples import samples_of
-from wireproof.locate.screen.sweep import screen
+from wireproof.locate.screen import screen
 from wireproof.model.finding import Judgement
 from wireproof.model.located import Attachment, Cable, Fabric, Located
-from wireproof.verdict.located.findings import with_located
-from wireproof.verdict.run.judge import judge
+from wireproof.verdict.located import with_located
+from wireproof.verdict.run import judge
 
 FABRIC = Fabric(
     attachments=tuple(

@@ -13,7 +13,7 @@ from tests.zoo.frames import run_of
 from tests.zoo.parts import Adapter
 from tests.zoo.scene import Move, Other, Point, Scene, Timeline, timeline
 
-from wireproof.verdict.run.judge import judge
+from wireproof.verdict.run import judge
 
 AGE_S = {
     one.key: max(file.age_ms for port in one.ports for file in port.files) / 1e3 for one in ZOO

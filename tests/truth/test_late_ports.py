@@ -14,7 +14,7 @@ from tests.zoo.scene import ETH0, Move, Other, Point, Scene, timeline
 from tests.zoo.verbs import MEMORY as BY_MEMORY
 from tests.zoo.verbs import both, verdicts
 
-from wireproof.verdict.run.judge import judge
+from wireproof.verdict.run import judge
 
 LATE = replace(
     ETH0,

@@ -20,9 +20,9 @@ from wireproof.model.plan import Point, Policy
 from wireproof.model.topology import Fault, Network, Topology
 from wireproof.plan.sweep import numbered, sweep
 from wireproof.workflow.reporter import LoggingReporter
+from wireproof.workflow.session import Session
 from wireproof.workflow.session.run import run_session
-from wireproof.workflow.session.session import Session
-from wireproof.workflow.target.target import Target, lab_target, this_machine
+from wireproof.workflow.target import Target, lab_target, this_machine
 
 pytestmark = [pytest.mark.netns, pytest.mark.mpi]
 

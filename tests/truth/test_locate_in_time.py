@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from tests.truth.test_locate_other_worlds import named
 
-from wireproof.locate.confirm.conclude import conclude
+from wireproof.locate.confirm import conclude
 from wireproof.locate.samples import Samples
-from wireproof.locate.screen.sweep import screen
+from wireproof.locate.screen import screen
 from wireproof.locate.world import World, WorldFault
 from wireproof.model.located import Direction, Located
 from wireproof.plan.schedule import screen_rounds

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from benchmarks.locate import sweep
 
-from wireproof.locate.confirm.conclude import conclude
+from wireproof.locate.confirm import conclude
 from wireproof.locate.samples import Samples, rounding
-from wireproof.locate.screen.sweep import screen
+from wireproof.locate.screen import screen
 from wireproof.locate.world import World, WorldFault
 from wireproof.model.errors import BadInput
 from wireproof.model.located import Located

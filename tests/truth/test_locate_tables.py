@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from wireproof.locate.samples import Samples
+from wireproof.locate.screen import screen
 from wireproof.locate.screen.few import by_rows
-from wireproof.locate.screen.sweep import screen
 from wireproof.model.finding import Both, Node, Port, Route, Subject
 from wireproof.model.located import Located, Metric
 from wireproof.report.documents.located import LocateDocument

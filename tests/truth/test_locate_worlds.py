@@ -10,8 +10,8 @@ from __future__ import annotations
 import pytest
 from benchmarks.locate import sweep
 
+from wireproof.locate.screen import screen
 from wireproof.locate.screen.screened import Screened
-from wireproof.locate.screen.sweep import screen
 from wireproof.locate.world import World, WorldFault
 from wireproof.model.located import Direction, Located
 from wireproof.plan.schedule import screen_rounds

@@ -10,15 +10,15 @@ import pytest
 from tests.changed_runs import set_
 from tests.synthetic import World, lab, link_of, run_of
 
-from wireproof.locate.confirm.conclude import conclude
+from wireproof.locate.confirm import conclude
 from wireproof.locate.samples import samples_of
-from wireproof.locate.screen.sweep import screen
+from wireproof.locate.screen import screen
 from wireproof.model.finding import Finding, Judgement
 from wireproof.model.record import QuietWindows
 from wireproof.model.run import Run
 from wireproof.physics import limits
-from wireproof.verdict.located.findings import with_located
-from wireproof.verdict.run.judge import judge
+from wireproof.verdict.located import with_located
+from wireproof.verdict.run import judge
 
 Flow = tuple[int, int, float]
 """Origin, target and share of the line that another job takes."""

@@ -18,7 +18,7 @@ from tests.zoo.verbs import MEMORY, STREAMS, both, verdicts
 from tests.zoo.watched import proved
 
 from wireproof.report.flows import flows
-from wireproof.verdict.run.judge import judge
+from wireproof.verdict.run import judge
 
 GUID = {"system_guid": "9803:9b03:0012:aa00", "serial": "98-03-9b-ff-ff-12-aa-00"}
 LEGS = {

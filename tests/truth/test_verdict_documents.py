@@ -15,7 +15,7 @@ from wireproof.model.finding import Judgement
 from wireproof.model.record import Close, Estimate, PairResult, PointRecord, Warmup
 from wireproof.model.run import Run
 from wireproof.physics import link_from_name
-from wireproof.verdict.run.judge import judge
+from wireproof.verdict.run import judge
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden"
 

@@ -9,7 +9,7 @@ import pytest
 from tests.synthetic import World, lab, run_of
 
 from wireproof.model.finding import Judgement
-from wireproof.verdict.run.judge import judge
+from wireproof.verdict.run import judge
 
 GOOD = ("1gbe", "10gbe", "roce25", "roce100", "edr", "hdr200", "opa100", "lab-1g", "lab-10g")
 DRIVERS = {

@@ -11,7 +11,7 @@ from tests.zoo.play import engine_run
 from tests.zoo.scene import timeline
 from tests.zoo.situations import SITUATIONS
 
-from wireproof.verdict.run.judge import judge
+from wireproof.verdict.run import judge
 
 pytestmark = pytest.mark.engine
 _BY_KEY = {situation.key: situation for situation in SITUATIONS}

@@ -15,7 +15,7 @@ from tests.zoo.situations import best_level
 from wireproof.model.finding import Judgement
 from wireproof.model.run import Run
 from wireproof.physics.rails import claim_of_rails
-from wireproof.verdict.run.judge import judge
+from wireproof.verdict.run import judge
 
 STREAMS = (
     Point("pingpong", 8, seconds=0.1),

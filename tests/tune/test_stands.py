@@ -15,8 +15,8 @@ from wireproof.model.tuning import ChangeAnswer, HostTuned, SetAnswer, Standing
 from wireproof.report.answers import undo
 from wireproof.report.judged_run import JudgedRun
 from wireproof.tune.standing import standing_of
-from wireproof.verdict.run.judge import judge
-from wireproof.workflow.target.target import this_machine
+from wireproof.verdict.run import judge
+from wireproof.workflow.target import this_machine
 from wireproof.workflow.tune.node import JournalPlace, ask_nodes
 
 

@@ -12,10 +12,10 @@ from tests.unit.test_verdict_margins import STREAM, TRUE, interval, slower, wait
 from wireproof.model.finding import Finding
 from wireproof.model.plan import Point, Policy
 from wireproof.model.run import Run
-from wireproof.verdict.run.judge import judge
+from wireproof.verdict.run import judge
 from wireproof.verdict.run.quality import settled_by_repeats
+from wireproof.workflow.session import Session
 from wireproof.workflow.session.disturbed import AGAIN_S, FIRST, LEAST_LONGER, LONGER, open_points
-from wireproof.workflow.session.session import Session
 
 
 def wish(run: Run, **more: Any) -> Session:

@@ -7,7 +7,7 @@ from tests.synthetic import World, lab, run_of
 from tests.unit.external_tables import codes, pingpong, stream, wire_times
 from tests.unit.test_atlas_place import atlas, source
 
-from wireproof.atlas.known import Atlas
+from wireproof.atlas import Atlas
 from wireproof.model.finding import Judgement
 from wireproof.physics import claim_from_text
 from wireproof.report.document import Document, Dots, Facts
@@ -15,7 +15,7 @@ from wireproof.report.html.document import strip
 from wireproof.report.text.document import document_text, dots
 from wireproof.report.text.ink import Look
 from wireproof.verdict.external import judge_series
-from wireproof.verdict.run.judge import judge
+from wireproof.verdict.run import judge
 from wireproof.workflow.atlas import atlas as published
 
 EDR = claim_from_text("edr")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from wireproof.atlas.known import Atlas, outruns_all, place, trails_all
+from wireproof.atlas import Atlas, outruns_all, place, trails_all
 from wireproof.model.atlas import Publication, Published
 from wireproof.physics.claims import claim_from_text
 

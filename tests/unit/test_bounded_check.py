@@ -10,10 +10,10 @@ import pytest
 from wireproof.cli.console import Console
 from wireproof.model.errors import CouldNotMeasure
 from wireproof.model.plan import Point
+from wireproof.workflow.session import Session
 from wireproof.workflow.session import screen as screening
 from wireproof.workflow.session.run import left_s
-from wireproof.workflow.session.session import Session
-from wireproof.workflow.target.target import Target
+from wireproof.workflow.target import Target
 
 WISH = Session(title="a check", points=(), seed=1)
 PLACE = Target(hosts=("a", "b", "c"), start_on=("a", "b", "c"))

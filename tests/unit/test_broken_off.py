@@ -21,11 +21,11 @@ from wireproof.model.claim import Claim
 from wireproof.model.errors import CouldNotMeasure
 from wireproof.model.record import Clock, EngineError, Open
 from wireproof.model.run import Ended, Missing, Provenance, Run
-from wireproof.verdict.run.judge import judge
+from wireproof.verdict.run import judge
 from wireproof.workflow.reporter import LoggingReporter
 from wireproof.workflow.session.launch import ended_from_outside
 from wireproof.workflow.session.merge import merged_run
-from wireproof.workflow.target.target import Target
+from wireproof.workflow.target import Target
 
 HOSTS = ("a", "b")
 CLOCK = Clock(source="monotonic", ns_per_tick=1.0, quantum_ns=1.0, read_cost_ns=1.0)

@@ -32,8 +32,8 @@ from wireproof.workflow.session.campaign import Campaign, attempt_folder, earlie
 from wireproof.workflow.session.merge import renumbered, subset_claim, subset_points
 from wireproof.workflow.session.screen_plan import screen_points
 from wireproof.workflow.specification import CheckSpecification
+from wireproof.workflow.target import Target
 from wireproof.workflow.target.availability import is_down
-from wireproof.workflow.target.target import Target
 
 HOSTS = ("a", "b", "c", "d")
 PROVENANCE = Provenance(

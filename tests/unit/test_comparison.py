@@ -18,7 +18,7 @@ from wireproof.model.setting import Audit, AuditResult
 from wireproof.report.documents.comparison import comparison_document
 from wireproof.report.text.document import document_text
 from wireproof.verdict.comparison import ComparedResult, Key, _with_ratio, compared, samples_of
-from wireproof.verdict.run.judge import judge
+from wireproof.verdict.run import judge
 from wireproof.workflow.compare import HEADLINES, _settings, compare
 from wireproof.workflow.reporter import LoggingReporter
 

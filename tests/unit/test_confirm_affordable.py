@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from wireproof.locate.samples import Samples
-from wireproof.locate.screen.sweep import screen
+from wireproof.locate.screen import screen
 from wireproof.plan.schedule import screen_rounds
 from wireproof.workflow.session.screen_plan import confirm_points
-from wireproof.workflow.target.target import Target
+from wireproof.workflow.target import Target
 
 HOSTS = tuple(f"n{number}" for number in range(1, 9))
 

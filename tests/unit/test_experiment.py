@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wireproof.experiment.design import (
+from wireproof.experiment import (
     Bench,
     Contrast,
     Design,

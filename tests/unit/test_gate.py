@@ -14,9 +14,9 @@ import pytest
 from tests.gate_results import NOW, asked, stored
 from tests.synthetic import World, lab, run_of
 
-from wireproof.locate.confirm.conclude import conclude
+from wireproof.locate.confirm import conclude
 from wireproof.locate.samples import samples_of
-from wireproof.locate.screen.sweep import screen
+from wireproof.locate.screen import screen
 from wireproof.model.errors import BadInput
 from wireproof.model.finding import Finding, GroupVerdict, Node, Whole
 from wireproof.model.located import Located
@@ -24,9 +24,9 @@ from wireproof.model.record import GroupResult
 from wireproof.model.run import Missing, NodeVerdict, Run
 from wireproof.report.gate import DIALECTS
 from wireproof.store.result import read_result, write_result
-from wireproof.verdict.located.findings import with_located
+from wireproof.verdict.located import with_located
 from wireproof.verdict.node import joined_nodes, node_verdicts
-from wireproof.verdict.run.judge import judge
+from wireproof.verdict.run import judge
 from wireproof.workflow import gate as module
 
 

@@ -13,8 +13,8 @@ from tests.synthetic import World, run_of
 
 from wireproof.model.record import Estimate, GroupResult, PointRecord, Warmup, WitnessReading
 from wireproof.model.run import Run
-from wireproof.verdict.group import CrossingBytes, crossings, operations
-from wireproof.verdict.run.judge import judge
+from wireproof.verdict.run import judge
+from wireproof.verdict.run.group import CrossingBytes, crossings, operations
 
 GBE = 117.0e6  # what 1 GbE carries, bytes/s
 SIZE = 1 << 20

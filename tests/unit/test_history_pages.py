@@ -18,8 +18,8 @@ from wireproof.model.comparison import Comparison, Difference, Ratio, Side, Sour
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.report.documents.board import compared_document, file_of, framed
 from wireproof.store.history import add_entry, remove_entries
+from wireproof.workflow.pages import STATE
 from wireproof.workflow.pages.apart import apart
-from wireproof.workflow.pages.site import STATE
 
 
 @pytest.fixture(scope="module")

@@ -23,7 +23,7 @@ from wireproof.model.errors import BadInput, LabError
 from wireproof.model.record import EngineError
 from wireproof.model.topology import Fault, Network, Topology, WireStatus, fallen_behind
 from wireproof.physics.limits import is_shaped, limits, shaper_credit_bytes
-from wireproof.verdict.run.judge import judge
+from wireproof.verdict.run import judge
 
 NETWORK = '[[network]]\nname = "hsn"\ndevice = "hsn0"\nrate = "1gbit"\nsubnet = "10.20.1.0/24"\n'
 HSN = Network(name="hsn", device="hsn0", subnet="10.20.1.0/24", rate="1gbit")

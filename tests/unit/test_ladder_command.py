@@ -19,7 +19,7 @@ from wireproof.workflow.ladder import commanded
 from wireproof.workflow.ladder.commanded import CommandedLayer, application, raw_verbs
 from wireproof.workflow.prove import ProofSpecification, ProvedCommand
 from wireproof.workflow.reporter import LoggingReporter
-from wireproof.workflow.target.target import Target
+from wireproof.workflow.target import Target
 
 TARGET = Target(hosts=("n1", "n2"), start_on=("n1", "n2"), nics=("ib0", "ib0"))
 OSU = """
@@ -162,7 +162,7 @@ def test_raw_verbs_are_perftests_write_on_the_device(
     monkeypatch.setattr(commanded, "prove_command", fake)
     local = Target(hosts=("n1", "n2"), start_on=("n1", "n2"), nics=("mlx5_0", "mlx5_0"))
     monkeypatch.setattr(
-        "wireproof.workflow.benchmark.run.with_core_and_address", lambda wanted, _: wanted
+        "wireproof.workflow.benchmark.with_core_and_address", lambda wanted, _: wanted
     )
     with ExitStack() as stack:
         one = raw_verbs(

@@ -18,8 +18,8 @@ from wireproof.verdict.ladder.steps import Round
 from wireproof.workflow import ladder as course
 from wireproof.workflow.ladder import LadderSpecification, methods_of, run_ladder
 from wireproof.workflow.reporter import LoggingReporter
-from wireproof.workflow.session.session import Storage
-from wireproof.workflow.target.target import Target
+from wireproof.workflow.session import Storage
+from wireproof.workflow.target import Target
 
 SIZES = (8, 64, 512, 65536, 262144, 1 << 20)
 TARGET = Target(hosts=("a", "b"), start_on=("a", "b"))

@@ -13,7 +13,7 @@ from wireproof.model.record import Host, Nic, Rdma
 from wireproof.settings.resolve import resolve
 from wireproof.workflow.ladder import methods_of, rdma_device, where_of
 from wireproof.workflow.ladder.launched import LaunchedLayer
-from wireproof.workflow.target.target import Target
+from wireproof.workflow.target import Target
 
 
 class Measured(LaunchedLayer):

@@ -14,7 +14,7 @@ from wireproof.model.errors import BadInput
 from wireproof.model.plan import Exchange, Libfabric, Plan, RankPlace, Transport, TransportKind
 from wireproof.settings.options import Options
 from wireproof.settings.resolve import read_file, resolve
-from wireproof.workflow.session.session import Method, Session
+from wireproof.workflow.session import Method, Session
 
 
 def settings(**given: str) -> Options:

@@ -8,7 +8,7 @@ import pytest
 
 from wireproof.lint.check import fixed, lint_text, repaired
 from wireproof.lint.rule import Recipe, detected, views
-from wireproof.lint.script.job import jobs
+from wireproof.lint.script import jobs
 from wireproof.lint.script.variables import nearest
 from wireproof.lint.shell import Command, commands, corrected, segments
 

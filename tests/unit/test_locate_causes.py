@@ -13,7 +13,7 @@ from tests.synthetic import World, run_of
 
 from wireproof.analysis.relations import claimed_nic
 from wireproof.analysis.traffic import speed_of
-from wireproof.locate.causes.explain import MOST_CAUSES, explain
+from wireproof.locate.causes import MOST_CAUSES, explain
 from wireproof.locate.causes.properties import fact_requests, properties_of, settings_of
 from wireproof.locate.causes.rules import rules as all_causes
 from wireproof.locate.causes.rules import rules_in

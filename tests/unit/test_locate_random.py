@@ -8,9 +8,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wireproof.locate.confirm.conclude import conclude
+from wireproof.locate.confirm import conclude
 from wireproof.locate.samples import Samples
-from wireproof.locate.screen.sweep import screen
+from wireproof.locate.screen import screen
 from wireproof.model.located import Attachment, Cable, Fabric, Metric
 
 NODES = 7

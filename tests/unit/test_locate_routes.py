@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from wireproof.locate.routes import blame_paths
 from wireproof.locate.routes.cover import log_tail
 from wireproof.locate.routes.crossing import whole_leaves
-from wireproof.locate.routes.search import blame_paths
 from wireproof.locate.samples import Samples
 from wireproof.locate.topology.nodes import positions, uplinks
 from wireproof.locate.world import World, WorldFault

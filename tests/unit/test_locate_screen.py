@@ -9,10 +9,10 @@ import dataclasses
 import numpy as np
 import pytest
 
-from wireproof.locate.confirm.conclude import conclude
+from wireproof.locate.confirm import conclude
 from wireproof.locate.samples import Samples
+from wireproof.locate.screen import screen
 from wireproof.locate.screen.strata import places_of, tiers_of
-from wireproof.locate.screen.sweep import screen
 from wireproof.locate.significance import LocateCriteria
 from wireproof.locate.world import World, WorldFault
 from wireproof.model.located import Attachment, Cable, Fabric, Metric

@@ -12,7 +12,7 @@ import pytest
 from tests.rendered import answered, text_of
 from tests.unit.test_locate_causes import RUN, blame, located
 
-from wireproof.locate.causes.explain import MOST_CAUSES
+from wireproof.locate.causes import MOST_CAUSES
 from wireproof.locate.causes.rules import rules as every_cause
 from wireproof.model.claim import HostClaim
 from wireproof.model.finding import Judgement, Node, Port
@@ -20,7 +20,7 @@ from wireproof.model.located import Blame, Cause, Located
 from wireproof.model.run import Run
 from wireproof.model.setting import Audit, AuditResult, Status
 from wireproof.report.judged_run import JudgedRun
-from wireproof.verdict.located.findings import with_located
+from wireproof.verdict.located import with_located
 from wireproof.workflow.audit import settings_by_id
 from wireproof.workflow.export import page_of
 from wireproof.workflow.joined import joined

@@ -30,7 +30,7 @@ from wireproof.physics.bounds import bounds_of, spared_ns
 from wireproof.physics.framing import path_mtu, roce_path_mtu
 from wireproof.physics.limits import floor_constant, pcie_choices, pcie_goodput
 from wireproof.verdict.external import judge_log, judge_series
-from wireproof.verdict.run.judge import judge
+from wireproof.verdict.run import judge
 
 SIZES = (8, 65536, 1 << 20, 4 << 20)
 

@@ -14,10 +14,9 @@ from wireproof.launch.schedulers import slurm_job
 from wireproof.launch.schedulers.slurm_job import JobRequest, JobState
 from wireproof.model.errors import BadInput
 from wireproof.settings.options import Options
-from wireproof.workflow.target import job
+from wireproof.workflow.target import Target, job
 from wireproof.workflow.target.availability import Availability
 from wireproof.workflow.target.resolve import fabric_for
-from wireproof.workflow.target.target import Target
 
 
 def pending(waited_s: float, reason: str = "Resources") -> JobState:

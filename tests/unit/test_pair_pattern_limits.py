@@ -26,7 +26,7 @@ from wireproof.model.pattern import (
 )
 from wireproof.model.run import Run
 from wireproof.physics import limits, link_from_name
-from wireproof.verdict.run.judge import judge
+from wireproof.verdict.run import judge
 
 TEN = link_from_name("10gbe", mtu=9000)
 VARIANTS = ("persistent", "partitioned", "threads")

@@ -14,7 +14,7 @@ from wireproof.physics import PhysicsError, carried_by, claim_from_text
 from wireproof.physics.bounds import bounds_of
 from wireproof.settings.resolve import resolve
 from wireproof.verdict.external import judge_series
-from wireproof.verdict.run.judge import judge
+from wireproof.verdict.run import judge
 from wireproof.workflow.target.resolve import claimed_link
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from wireproof.locate.screen.sweep import screen
+from wireproof.locate.screen import screen
 from wireproof.locate.significance import LocateCriteria, found_with, least_found_by, rounds_for
 from wireproof.locate.world import World, WorldFault
 from wireproof.model.errors import BadInput

@@ -15,7 +15,7 @@ from wireproof.workflow.prove import Companion, ProofOptions, ProofSpecification
 from wireproof.workflow.prove import watch as watching
 from wireproof.workflow.prove.watch import allow_files
 from wireproof.workflow.reporter import LoggingReporter
-from wireproof.workflow.target.target import Target, this_machine
+from wireproof.workflow.target import Target, this_machine
 
 
 def specified(*argv: str, hosts: str = "", **options: object) -> ProofSpecification:

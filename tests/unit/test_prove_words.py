@@ -18,14 +18,14 @@ from wireproof.model.traffic import (
     TrafficVerdict,
 )
 from wireproof.report.documents.proof import proof_document, watched_document
-from wireproof.report.json.envelope import json_text
+from wireproof.report.json import json_text
 from wireproof.report.text.document import document_text
 from wireproof.report.text.ink import Look
 from wireproof.verdict.external.watched.beside import troubles
 from wireproof.verdict.external.watched.ports import reason
 from wireproof.workflow.prove.command import ResultFile, usual_results
 from wireproof.workflow.prove.hosts import entered_node, hosts_of_allocation, hosts_of_command
-from wireproof.workflow.target.target import Target, launcher_environment, reach
+from wireproof.workflow.target import Target, launcher_environment, reach
 
 
 def no_file(_path: str) -> str:

@@ -13,7 +13,7 @@ from wireproof.model.frames import unsound
 from wireproof.model.psm3 import Statistics
 from wireproof.model.run import StoredResult
 from wireproof.report.judged_run import JudgedRun
-from wireproof.verdict.run.judge import judge
+from wireproof.verdict.run import judge
 from wireproof.workflow.judge_statistics import with_statistics
 from wireproof.workflow.result import stored_result
 

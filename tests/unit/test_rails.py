@@ -14,7 +14,7 @@ from tests.zoo.frames import run_of
 from tests.zoo.scene import Move, Scene, rail_of, timeline
 from tests.zoo.scene import Point as ScenePoint
 
-from wireproof.locate.causes.explain import machines_of, ranks_of
+from wireproof.locate.causes import machines_of, ranks_of
 from wireproof.model.claim import Claim, HostClaim, LinkClaim
 from wireproof.model.errors import BadInput
 from wireproof.model.finding import Finding, Judgement, Port, RailShare, Route
@@ -23,11 +23,11 @@ from wireproof.physics.bounds import bounds_of
 from wireproof.physics.limits import limits
 from wireproof.physics.rails import claim_of_rails, one_rail
 from wireproof.settings.hosts import check_nics
-from wireproof.verdict.located.findings import with_rail_notes
+from wireproof.verdict.located import with_rail_notes
 from wireproof.verdict.run.striping import Stripe, rail_issues
 from wireproof.workflow.rails import measure_gain
 from wireproof.workflow.reporter import LoggingReporter
-from wireproof.workflow.session.session import Method, Storage
+from wireproof.workflow.session import Method, Storage
 from wireproof.workflow.specification import MeasureSpecification
 
 

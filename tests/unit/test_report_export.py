@@ -20,7 +20,7 @@ from tests.unit.test_report_worlds import HOSTILE, empty, four_nodes, hostile, o
 from wireproof.model.claim import Limits
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.finding import Finding
-from wireproof.report.figure.chart import decades, plain, sizes
+from wireproof.report.figure import decades, plain, sizes
 from wireproof.report.figure.file import charts, figures
 from wireproof.report.figure.heat import pair_figures
 from wireproof.report.rows import tables

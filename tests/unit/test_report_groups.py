@@ -19,8 +19,7 @@ from wireproof.model.claim import HostClaim
 from wireproof.model.finding import GroupVerdict
 from wireproof.model.record import Estimate, GroupResult, Overlap, PointRecord, Quantiles, Warmup
 from wireproof.report.group_rows import group_tables
-from wireproof.report.json import result
-from wireproof.report.json.envelope import json_text
+from wireproof.report.json import json_text, result
 from wireproof.report.judged_run import JudgedRun
 from wireproof.report.text.ink import Look
 from wireproof.workflow.export import page_of

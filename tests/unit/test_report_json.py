@@ -14,8 +14,7 @@ import pytest
 from tests.unit.test_report_worlds import empty, four_nodes, hostile, off_wire
 
 from wireproof.model.finding import Finding
-from wireproof.report.json import result
-from wireproof.report.json.envelope import json_text
+from wireproof.report.json import json_text, result
 from wireproof.report.judged_run import JudgedRun
 
 SCHEMA_FILE = Path(result.__file__).with_name("result.schema.json")

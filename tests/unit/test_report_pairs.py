@@ -14,7 +14,7 @@ import pytest
 from tests.unit.test_report_located_page import many
 from tests.unit.test_report_worlds import HOSTILE, four_nodes
 
-from wireproof.report.figure.chart import Ink
+from wireproof.report.figure import Ink
 from wireproof.report.figure.pairs import MOST_HOSTS, pair_map
 from wireproof.report.judged_run import JudgedRun
 from wireproof.report.rows import tables

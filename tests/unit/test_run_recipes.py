@@ -26,7 +26,7 @@ from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.workflow.benchmark import steps
 from wireproof.workflow.benchmark.specification import BenchmarkSpecification
 from wireproof.workflow.benchmark.steps import PreparedSteps, prepare_steps
-from wireproof.workflow.target.target import Target, this_machine
+from wireproof.workflow.target import Target, this_machine
 
 TWO = ("n1", "n2")
 

@@ -15,8 +15,8 @@ from wireproof.model.series import Reason, Series, SeriesPoint, SeriesVerdict
 from wireproof.model.traffic import TrafficVerdict
 from wireproof.physics import claim_from_text
 from wireproof.report.json.judgement import JudgedSeries, joined
-from wireproof.workflow.benchmark import run
-from wireproof.workflow.benchmark.run import (
+from wireproof.workflow import benchmark
+from wireproof.workflow.benchmark import (
     main_argv,
     overall,
     with_core_and_address,
@@ -25,7 +25,7 @@ from wireproof.workflow.benchmark.run import (
 from wireproof.workflow.benchmark.specification import BenchmarkSpecification
 from wireproof.workflow.benchmark.steps import BenchmarkStep, prepare_steps
 from wireproof.workflow.reporter import LoggingReporter
-from wireproof.workflow.target.target import Target, this_machine
+from wireproof.workflow.target import Target, this_machine
 
 
 def judged(verdict: Verdict, *codes: str) -> JudgedSeries:
@@ -114,7 +114,7 @@ def test_hosts_are_asked_for_core_and_address(monkeypatch: pytest.MonkeyPatch) -
             argv[0]
         ]
 
-    monkeypatch.setattr(run, "_ask", answer)
+    monkeypatch.setattr(benchmark, "_ask", answer)
     found = informed("ib_write_bw", hosts("hfi1_0"))
     assert (found.cpu, found.address) == (4, "10.0.9.2")
     assert asked == [("c101", "cat"), ("c102", "ls"), ("c102", "ip")]
@@ -128,7 +128,7 @@ def test_hosts_are_asked_for_core_and_address(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_a_host_that_answers_nonsense_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run, "_ask", lambda *_: "-oProxyCommand=evil $(id)\n\x1b[31m")
+    monkeypatch.setattr(benchmark, "_ask", lambda *_: "-oProxyCommand=evil $(id)\n\x1b[31m")
     assert informed("iperf3", hosts("eth0")) == wanted("iperf3", hosts("eth0"))
 
 

@@ -13,10 +13,10 @@ from wireproof.model.claim import Claim
 from wireproof.model.run import Ended, Provenance, Run
 from wireproof.settings.options import Options
 from wireproof.workflow.reporter import LoggingReporter
+from wireproof.workflow.session import Session
 from wireproof.workflow.session.launch import LaunchOption, install_for, launch_options, started
-from wireproof.workflow.session.session import Session
+from wireproof.workflow.target import Target
 from wireproof.workflow.target.resolve import resolve_target
-from wireproof.workflow.target.target import Target
 
 HOSTS = ("c1", "c2", "c3")
 WISH = Session(title="t", points=(), seed=1, mpi="mpich")

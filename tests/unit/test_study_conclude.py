@@ -8,7 +8,7 @@ import random
 import msgspec
 import pytest
 
-from wireproof.experiment.design import Design
+from wireproof.experiment import Design
 from wireproof.model.experiment import Metric
 from wireproof.model.study import (
     Configuration,

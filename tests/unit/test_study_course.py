@@ -27,9 +27,9 @@ from wireproof.study.catalogue import library_of
 from wireproof.study.readback import agreed_rails
 from wireproof.workflow import catalogue
 from wireproof.workflow import study as under_test
-from wireproof.workflow.session.session import Storage
+from wireproof.workflow.session import Storage
 from wireproof.workflow.study import StudySpecification, library_called, run_study
-from wireproof.workflow.target.target import Target
+from wireproof.workflow.target import Target
 
 RATE = Metric(name="goodput", unit="bytes_per_s", better="higher", source="")
 

@@ -23,7 +23,7 @@ from wireproof.model.tuning import (
     TunePlan,
 )
 from wireproof.workflow.reporter import LoggingReporter
-from wireproof.workflow.target.target import Target
+from wireproof.workflow.target import Target
 from wireproof.workflow.tune.trial import on_hosts
 from wireproof.workflow.tune.trial.on_hosts import OnHosts, planned
 

@@ -10,7 +10,7 @@ from benchmarks.trial_series import design_of
 
 from wireproof.analysis.interval import least_size, shift
 from wireproof.analysis.measured import guards_of, losses
-from wireproof.experiment.design import ALPHA, is_look, level
+from wireproof.experiment import ALPHA, is_look, level
 from wireproof.experiment.effects import compared, said
 from wireproof.model.experiment import Better, Metric, TrialRun, TriedKnob, ValueEffect
 from wireproof.model.record import PointRecord, WitnessReading

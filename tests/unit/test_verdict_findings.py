@@ -13,7 +13,7 @@ from wireproof.model.record import Clock, Close, EngineError, Idle
 from wireproof.model.run import Missing, Run
 from wireproof.physics import link_from_name
 from wireproof.verdict.issue import overall
-from wireproof.verdict.run.judge import judge
+from wireproof.verdict.run import judge
 
 # --- the run as a whole
 # -------------------------------------------------------------------------------------

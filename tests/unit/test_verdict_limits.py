@@ -19,7 +19,7 @@ from wireproof.model.run import Run
 from wireproof.physics import default_table, override
 from wireproof.verdict.catalogue import CATALOGUE, entries_of
 from wireproof.verdict.curve import cache_fall
-from wireproof.verdict.run.judge import judge
+from wireproof.verdict.run import judge
 
 # --- limits and quality
 # -------------------------------------------------------------------------------------

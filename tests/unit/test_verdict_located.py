@@ -26,9 +26,9 @@ from wireproof.model.located import (
     Tier,
 )
 from wireproof.verdict.catalogue import CATALOGUE
-from wireproof.verdict.located.findings import with_located
+from wireproof.verdict.located import with_located
 from wireproof.verdict.located.issues import blame_sentence, located_issues
-from wireproof.verdict.run.judge import judge
+from wireproof.verdict.run import judge
 
 set_ = msgspec.structs.replace
 SIZES = (8, 1 << 20, 4 << 20)

@@ -10,7 +10,7 @@ from tests.synthetic import lab, run_of
 
 from wireproof.model.finding import Finding, Judgement, Port, Route
 from wireproof.model.run import Run
-from wireproof.verdict.run.judge import judge
+from wireproof.verdict.run import judge
 
 SIZES = (8, 1 << 20)
 

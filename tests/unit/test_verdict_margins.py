@@ -22,8 +22,8 @@ from wireproof.model.finding import Route
 from wireproof.model.record import Idle, Sentinel
 from wireproof.model.run import Run
 from wireproof.verdict.context import context
+from wireproof.verdict.run import judge
 from wireproof.verdict.run.directions import Stream, blame, direction_issues
-from wireproof.verdict.run.judge import judge
 from wireproof.verdict.run.shape import CurveSample, Variant, cache_issues
 
 STREAM = replace(SMALL, sizes=(1 << 20,), patterns=("stream",))

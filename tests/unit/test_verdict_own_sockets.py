@@ -9,7 +9,7 @@ from tests.changed_runs import set_
 from tests.synthetic import World, run_of
 
 from wireproof.verdict.catalogue import CATALOGUE
-from wireproof.verdict.run.judge import OF_A_LIBRARY, judge
+from wireproof.verdict.run import OF_A_LIBRARY, judge
 
 
 @pytest.mark.parametrize("path", ["mgmt", "stripe"])

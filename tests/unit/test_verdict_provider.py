@@ -8,7 +8,7 @@ from tests.synthetic import World, run_of
 
 from wireproof.model.record import LibfabricUsed
 from wireproof.model.run import Run
-from wireproof.verdict.run.judge import judge
+from wireproof.verdict.run import judge
 
 
 def ran(provider: str, wanted: str, **fabric: str) -> Run:

@@ -17,7 +17,7 @@ from wireproof.model.psm3 import (
     Rail,
     Statistics,
 )
-from wireproof.verdict.psm3.judge import judge_statistics
+from wireproof.verdict.psm3 import judge_statistics
 from wireproof.verdict.psm3.path import lower_bound
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "psm3"

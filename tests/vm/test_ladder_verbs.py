@@ -12,7 +12,7 @@ from tests.vm.machine import Machines
 from wireproof.settings.resolve import resolve
 from wireproof.workflow.ladder import LadderSpecification, commanded, methods_of, run_ladder
 from wireproof.workflow.reporter import LoggingReporter
-from wireproof.workflow.session.session import Storage
+from wireproof.workflow.session import Storage
 
 pytestmark = [pytest.mark.vm, pytest.mark.engine, pytest.mark.slow, pytest.mark.timeout(240)]
 

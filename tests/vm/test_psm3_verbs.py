@@ -23,7 +23,7 @@ from tests.vm.test_soft_roce import counters, rise
 from wireproof.adapters.psm3 import readback, statistics
 from wireproof.analysis.psm3 import counted
 from wireproof.model.psm3 import Statistics
-from wireproof.verdict.psm3.judge import judge_statistics
+from wireproof.verdict.psm3 import judge_statistics
 
 pytestmark = [
     pytest.mark.vm,

@@ -19,7 +19,7 @@ from tests.zoo.scene import timeline
 from tests.zoo.situations import SITUATIONS, Expected, Situation
 
 from wireproof.model.finding import Judgement
-from wireproof.verdict.run.judge import judge
+from wireproof.verdict.run import judge
 
 __all__ = ["PAGE", "Cell", "cells", "page", "row", "verdict_of"]
 

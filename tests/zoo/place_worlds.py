@@ -21,7 +21,7 @@ from tests.zoo.parts import ALL, RDMA, Adapter, File, Port
 from tests.zoo.scene import Move, Point, Scene, timeline
 from tests.zoo.watched import proved
 
-from wireproof.verdict.run.judge import judge
+from wireproof.verdict.run import judge
 
 __all__ = ["ICE", "OCTETS", "Host", "host", "outcome", "register", "roce", "upper"]
 

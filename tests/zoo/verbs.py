@@ -12,7 +12,7 @@ from tests.zoo.parts import Adapter
 from tests.zoo.scene import Move, Point, Scene, timeline
 from tests.zoo.watched import proved
 
-from wireproof.verdict.run.judge import judge
+from wireproof.verdict.run import judge
 
 __all__ = ["MEMORY", "STREAMS", "both", "verdicts"]
 

@@ -26,7 +26,7 @@ from tests.zoo.parts import Adapter
 from tests.zoo.scene import Move, Other, Point, Scene, ports_of, timeline
 from tests.zoo.watched import proved
 
-from wireproof.verdict.run.judge import judge
+from wireproof.verdict.run import judge
 
 __all__ = ["Outcome", "outcome", "proved_fault", "tally", "world"]
 

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from wireproof.model.run import Gate
     from wireproof.report.gate import Dialect
     from wireproof.settings.options import Options
-    from wireproof.workflow.session.session import Storage
+    from wireproof.workflow.session import Storage
     from wireproof.workflow.specification import CheckSpecification, MeasureSpecification
 
 EXAMPLES = (
@@ -161,7 +161,7 @@ def _run_prolog(options: dict[str, Any]) -> int:
     from wireproof.workflow.check import check
     from wireproof.workflow.gate import gate_of, undecided
     from wireproof.workflow.reporter import LoggingReporter
-    from wireproof.workflow.session.session import Storage
+    from wireproof.workflow.session import Storage
 
     for name in _NOT_OF_A_PROLOG:
         if options[name]:

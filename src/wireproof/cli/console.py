@@ -198,7 +198,7 @@ def look_of(stream: TextIO | None = None) -> Look:
 
 def envelope_text(value: object, problems: Sequence[Problem] = (), *, indent: int = 2) -> str:
     """Return the document as JSON text."""
-    from wireproof.report.json.envelope import json_text
+    from wireproof.report.json import json_text
     from wireproof.workflow.documents import in_envelope
 
     return json_text(in_envelope(value, problems), indent=indent)

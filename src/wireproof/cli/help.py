@@ -87,7 +87,7 @@ def command(
 def _show_schema(name: str) -> int:
     from wireproof.cli.console import rendered
     from wireproof.report.documents.explain import titles_document
-    from wireproof.report.json.envelope import json_text
+    from wireproof.report.json import json_text
     from wireproof.workflow.documents import KINDS, schema_called
 
     if name:

@@ -132,7 +132,7 @@ def pages(root: Path, folder: Path | None, topology: Path | None, runs: int) -> 
     Any web server can show them, or a browser alone: open index.html. Run it again to update what
     has changed. The pages can be read without scripts and load nothing from elsewhere.
     """
-    from wireproof.workflow.pages.site import PagesSpecification, write_pages
+    from wireproof.workflow.pages import PagesSpecification, write_pages
 
     asked = PagesSpecification(root=root, folder=folder, topology=topology, runs=runs)
     found = write_pages(asked, Console())

@@ -83,7 +83,7 @@ def demo(out: Path | None, seed: int | None) -> int:
     from wireproof.cli.options import deliver, ended, typed_words
     from wireproof.report.documents.run import demo_document
     from wireproof.workflow.demo import demo
-    from wireproof.workflow.session.session import Storage
+    from wireproof.workflow.session import Storage
 
     found = demo(Storage(folder=out, command=typed_words()), seed, Console())
     for_programs = chosen_form() == "json"

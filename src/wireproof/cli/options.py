@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from wireproof.report.judged_run import JudgedRun
     from wireproof.settings.bmc import BmcOptions
     from wireproof.workflow.result import Result
+    from wireproof.workflow.session import Method, Storage
     from wireproof.workflow.session.launch import Planned
-    from wireproof.workflow.session.session import Method, Storage
 
 SYSFS_ROOT = setting("sysfs_root")
 PSM_STATISTICS = setting("psm_statistics")
@@ -118,7 +118,7 @@ def settings_file() -> dict[str, tuple[str, str]]:
 def method_of(options: Options) -> Method:
     """Return the method that the options choose, with the site's published numbers."""
     from wireproof.workflow.atlas import atlas_folder
-    from wireproof.workflow.session.session import Method
+    from wireproof.workflow.session import Method
 
     site = atlas_folder(options.atlas, current_context().environment)
     return dataclasses.replace(Method.from_options(options), site=site)
@@ -126,7 +126,7 @@ def method_of(options: Options) -> Method:
 
 def storage_of(settings: Options, *, kept: bool) -> Storage:
     """Return where the records go, according to ``--out`` and ``--resume``."""
-    from wireproof.workflow.session.session import Storage
+    from wireproof.workflow.session import Storage
 
     history, folder = settings.history if kept else None, settings.out
     if history is not None:

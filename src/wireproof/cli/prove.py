@@ -216,7 +216,7 @@ def _run_specification(
 
 def _dry_run(wanted: BenchmarkSpecification) -> int:
     from wireproof.report.documents.benchmark import shell_document
-    from wireproof.workflow.benchmark.run import prepared_document
+    from wireproof.workflow.benchmark import prepared_document
     from wireproof.workflow.benchmark.steps import prepare_steps
 
     document = prepared_document(prepare_steps(wanted, os.environ))
@@ -226,7 +226,7 @@ def _dry_run(wanted: BenchmarkSpecification) -> int:
 
 def _run(wanted: BenchmarkSpecification) -> int:
     from wireproof.report.documents.benchmark import benchmark_document, shell_document
-    from wireproof.workflow.benchmark.run import prepared_document, ready, run_prepared
+    from wireproof.workflow.benchmark import prepared_document, ready, run_prepared
     from wireproof.workflow.prove.watch import allow_files
 
     console = Console()

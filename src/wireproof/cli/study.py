@@ -240,7 +240,7 @@ def _kept(folder: Path | None) -> str:
 def _specification(library: str, settings: Options, options: dict[str, Any]) -> StudySpecification:
     from wireproof.settings.knobs import names_of, values_of
     from wireproof.settings.sizes import parse_duration
-    from wireproof.workflow.session.session import Storage
+    from wireproof.workflow.session import Storage
     from wireproof.workflow.study import StudySpecification, library_called
 
     method = method_of(settings)

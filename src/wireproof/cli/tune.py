@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from wireproof.settings.options import Options
     from wireproof.workflow.prove import ProofOptions
     from wireproof.workflow.specification import MeasureSpecification
-    from wireproof.workflow.target.target import Target
+    from wireproof.workflow.target import Target
     from wireproof.workflow.tune.trial import TrialSpecification
     from wireproof.workflow.tune.trial.pattern import OwnCommand
 
@@ -154,7 +154,7 @@ def _settings(knob: str) -> Collection[str]:
 
 
 def _pattern(settings: Options, options: dict[str, Any]) -> MeasureSpecification:
-    from wireproof.workflow.session.session import Storage
+    from wireproof.workflow.session import Storage
     from wireproof.workflow.specification import MeasureSpecification
 
     if options["metric"] or options["better"] or options["server"]:
@@ -201,8 +201,8 @@ for _subcommand in (plan, apply, export, try_):
 
 
 def _target(options: dict[str, Any]) -> Target:
+    from wireproof.workflow.target import this_machine
     from wireproof.workflow.target.resolve import resolve_target
-    from wireproof.workflow.target.target import this_machine
 
     if options["root"] is not None:
         return this_machine()
@@ -216,7 +216,7 @@ def confirm(name: str, **options: Any) -> int:
     Without ID: the waiting set, if exactly one is waiting. A file that overrides a value at the
     next boot is named.
     """
-    from wireproof.workflow.tune.apply import confirm as keep
+    from wireproof.workflow.tune import confirm as keep
 
     return show(keep(_target(options), name, place_of(options)))
 
@@ -235,7 +235,7 @@ def revert(name: str, **options: Any) -> int:
     Without ID: the newest change set of each host, and of its BIOS with --bmc. A value that someone
     else has changed since is left alone and named.
     """
-    from wireproof.workflow.tune.apply import revert as undo
+    from wireproof.workflow.tune import revert as undo
     from wireproof.workflow.tune.node import hosts_of
     from wireproof.workflow.tune.with_bios import and_reverted, journals
 
@@ -250,7 +250,7 @@ def revert(name: str, **options: Any) -> int:
 @command.command("status", params=[_ID, *_WITH_BMC])
 def status(name: str, **options: Any) -> int:
     """Show what is applied where, until when, and what has changed since. Nothing is changed."""
-    from wireproof.workflow.tune.apply import status as standing
+    from wireproof.workflow.tune import status as standing
     from wireproof.workflow.tune.node import hosts_of
     from wireproof.workflow.tune.with_bios import and_standing, journals
 
@@ -267,7 +267,7 @@ def verify(name: str, **options: Any) -> int:
 
     Nothing is changed. Exit status: 0 all are in force, 1 some are not.
     """
-    from wireproof.workflow.tune.apply import verify as held
+    from wireproof.workflow.tune import verify as held
 
     return show(held(_target(options), name, place_of(options)))
 
@@ -281,7 +281,7 @@ def residue(**options: Any) -> int:
     Exit status: 0 nothing is left, 1 something is left.
     """
     from wireproof.report.documents.tune import residue_document
-    from wireproof.workflow.tune.apply import residue as look_for
+    from wireproof.workflow.tune import residue as look_for
 
     found = look_for(_target(options), Console(), place_of(options))
     print_document(found, partial(residue_document, found))

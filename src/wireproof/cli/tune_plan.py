@@ -30,7 +30,7 @@ from wireproof.settings.row import absolute
 
 if TYPE_CHECKING:
     from wireproof.model.tuning import Tuned, TunePlan
-    from wireproof.workflow.target.target import Target
+    from wireproof.workflow.target import Target
     from wireproof.workflow.tune.node import JournalPlace
     from wireproof.workflow.tune.plan import PlanSpecification
 
@@ -249,7 +249,7 @@ def apply(asked: tuple[str, ...], **options: Any) -> int:
     whose scheduler may start a job on it, is left alone and named. Exit status: 0 all hosts, 1 not
     all hosts, 4 no host.
     """
-    from wireproof.workflow.tune.apply import may_be_touched
+    from wireproof.workflow.tune import may_be_touched
     from wireproof.workflow.tune.plan import target_of
 
     if options["source"] is not None:
@@ -272,8 +272,8 @@ def apply(asked: tuple[str, ...], **options: Any) -> int:
 
 def _carried_out(plan: TunePlan, target: Target, options: dict[str, Any]) -> Tuned:
     """Apply the plan. If interrupted, name the set: hosts that have started finish it."""
-    from wireproof.workflow.tune.apply import apply as carry_out
-    from wireproof.workflow.tune.apply import new_id
+    from wireproof.workflow.tune import apply as carry_out
+    from wireproof.workflow.tune import new_id
     from wireproof.workflow.tune.with_bios import and_firmware, journals
 
     name, timeout = new_id(), options["timeout"]

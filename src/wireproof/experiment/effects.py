@@ -15,7 +15,7 @@ import msgspec
 import numpy as np
 
 from wireproof.analysis.interval import above, least_size, shift
-from wireproof.experiment.design import WARM_UP, Contrast, Design
+from wireproof.experiment import WARM_UP, Contrast, Design
 from wireproof.locate.significance import holm
 from wireproof.model import quantity
 from wireproof.model.experiment import (

@@ -32,8 +32,7 @@ from wireproof.lint.rule import (
     views,
 )
 from wireproof.lint.rules import book, rules
-from wireproof.lint.script import batch, benchmarks, mistyped, mpi, variables, wire
-from wireproof.lint.script.job import jobs
+from wireproof.lint.script import batch, benchmarks, jobs, mistyped, mpi, variables, wire
 from wireproof.lint.script.launch import BENCHMARK
 from wireproof.lint.shell import LAUNCHERS, Command, Word, commands
 from wireproof.lint.shell import broken as broken_at

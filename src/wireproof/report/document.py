@@ -16,7 +16,7 @@ from wireproof.model.finding import Finding, Verdict
 from wireproof.report.names import fold
 
 if TYPE_CHECKING:
-    from wireproof.report.figure.chart import Chart, Ink
+    from wireproof.report.figure import Chart, Ink
 
 
 Form = Literal["text", "html", "markdown", "json"]

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from wireproof.experiment.design import ALPHA, BLOCK_VALUES, Design, against_base
+from wireproof.experiment import ALPHA, BLOCK_VALUES, Design, against_base
 from wireproof.experiment.effects import Trial, effects
 from wireproof.model import quantity
 from wireproof.model.finding import Finding

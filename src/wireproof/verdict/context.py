@@ -9,7 +9,7 @@ import msgspec
 from wireproof.analysis.ledger import HostPorts
 from wireproof.analysis.relations import claimed_nic, with_rails
 from wireproof.analysis.traffic import moved_in, ports_of
-from wireproof.atlas.known import Atlas
+from wireproof.atlas import Atlas
 from wireproof.model.claim import Criteria, HostClaim, LinkClaim
 from wireproof.model.finding import Node, Route
 from wireproof.model.record import Host, Idle, Nic, PairResult

@@ -294,8 +294,8 @@ def _rest(ratios: Mapping[Ends, float], metric: Metric, sign: float) -> float:
 def _standing_out(ratios: Mapping[Ends, float], metric: Metric) -> Sequence[Subject]:
     # Only a comparison needs the screen, so it is loaded here.
     from wireproof.locate.samples import Samples
+    from wireproof.locate.screen import screen
     from wireproof.locate.screen.few import by_rows
-    from wireproof.locate.screen.sweep import screen
 
     routes = [ends for ends in ratios if len(ends) == 2]
     nodes = tuple(dict.fromkeys(name for ends in routes for name in ends))

@@ -34,14 +34,14 @@ from wireproof.workflow.measure import measure as run_measure
 from wireproof.workflow.report import ReportSpecification
 from wireproof.workflow.report import report as run_report
 from wireproof.workflow.reporter import LoggingReporter, Reporter
-from wireproof.workflow.session.session import Storage
+from wireproof.workflow.session import Storage
 from wireproof.workflow.specification import (
     CheckSpecification,
     MeasureSpecification,
 )
+from wireproof.workflow.target import Target, this_machine
 from wireproof.workflow.target.resolve import resolve_target
-from wireproof.workflow.target.target import Target, this_machine
-from wireproof.workflow.tune.apply import apply, confirm, may_be_touched, revert, status
+from wireproof.workflow.tune import apply, confirm, may_be_touched, revert, status
 from wireproof.workflow.tune.node import JournalPlace
 from wireproof.workflow.tune.plan import PlanSpecification, plan
 

@@ -46,8 +46,8 @@ from wireproof.settings.options import Options
 from wireproof.store.snapshot import SETTINGS, is_snapshot, read_snapshot, write_snapshot
 from wireproof.workflow.job_facts import of_job, of_ranks, with_firmware, with_job
 from wireproof.workflow.reporter import Reporter
+from wireproof.workflow.target import Target, reach
 from wireproof.workflow.target.resolve import resolve_target
-from wireproof.workflow.target.target import Target, reach
 
 _LARGEST = 1 << 20
 _VARIABLES = (

@@ -23,14 +23,14 @@ from wireproof.store.snapshot import SETTINGS
 from wireproof.workflow.job_facts import REQUESTS, quick
 from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.resume import remember, result_folder, stored_seed
+from wireproof.workflow.session import Session
 from wireproof.workflow.session.launch import Planned, install_for
 from wireproof.workflow.session.screen_plan import crowded, screen_points
-from wireproof.workflow.session.session import Session
 from wireproof.workflow.specification import CheckSpecification
+from wireproof.workflow.target import Target, this_machine
 from wireproof.workflow.target.availability import Availability
 from wireproof.workflow.target.job import imagined_target, job_target
 from wireproof.workflow.target.resolve import fabric_for, refuse_lone_claims, resolve_target
-from wireproof.workflow.target.target import Target, this_machine
 
 if TYPE_CHECKING:
     from wireproof.model.tuning import Standing
@@ -111,7 +111,7 @@ def check(
 
 
 def _standing(target: Target) -> Standing | None:
-    from wireproof.workflow.tune.apply import standing_on
+    from wireproof.workflow.tune import standing_on
 
     return standing_on(target)
 

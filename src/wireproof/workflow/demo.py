@@ -17,12 +17,12 @@ from wireproof.plan.sweep import numbered, sweep
 from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.result import MeasuredPart, Result, keep_result
 from wireproof.workflow.resume import result_folder
+from wireproof.workflow.session import Session, Storage
 from wireproof.workflow.session.disturbed import run_settled
 from wireproof.workflow.session.run import run_session
 from wireproof.workflow.session.screen import run_screen
 from wireproof.workflow.session.screen_plan import screen_points
-from wireproof.workflow.session.session import Session, Storage
-from wireproof.workflow.target.target import Target, lab_target
+from wireproof.workflow.target import Target, lab_target
 
 NODES = ("n1", "n2", "n3", "n4")
 SLOW_NODE, SLOW_RATE, SLOW_RATE_TEXT = "n3", "300mbit", "300 Mb/s"

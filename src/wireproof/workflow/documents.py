@@ -19,7 +19,7 @@ from wireproof.model.setting import AuditResult, Setting
 from wireproof.model.topology import LabStatus
 from wireproof.report.documents.benchmark import RecipeDocument
 from wireproof.report.gate import KIND as GATE
-from wireproof.report.json.envelope import Kind, enveloped, json_schema
+from wireproof.report.json import Kind, enveloped, json_schema
 from wireproof.report.json.result import ResultDocument
 from wireproof.verdict.catalogue import CatalogueEntry
 

@@ -21,7 +21,7 @@ from wireproof.files.hostile import remove_file, replace_file
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.finding import Verdict, worst
 from wireproof.model.run import Gate, NodeVerdict, StoredPart, StoredResult, seconds_of
-from wireproof.report.json.envelope import json_text
+from wireproof.report.json import json_text
 from wireproof.report.names import fold
 from wireproof.settings.hosts import parse_hosts
 from wireproof.store.load import DOCUMENT

@@ -23,7 +23,7 @@ from wireproof.workflow.reporter import Reporter
 
 if TYPE_CHECKING:
     from wireproof.model.run import Run
-    from wireproof.workflow.target.target import Target
+    from wireproof.workflow.target import Target
 
 
 # --- The default snapshot: files and commands whose raw text is stored with every run. Data,

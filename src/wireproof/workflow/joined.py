@@ -11,7 +11,7 @@ from wireproof.locate.causes.differing import WrongSettings
 from wireproof.locate.causes.settings import with_settings as with_setting_causes
 from wireproof.model.setting import Audit, Setting
 from wireproof.report.judged_run import JudgedRun
-from wireproof.verdict.located.findings import with_causes
+from wireproof.verdict.located import with_causes
 from wireproof.verdict.located.slow_pairs import with_short_causes
 from wireproof.workflow.audit import settings_by_id
 

@@ -16,7 +16,7 @@ from typing import BinaryIO, TypedDict, TypeVar, Unpack
 
 from wireproof.adapters import read
 from wireproof.adapters.psm3 import is_help, is_statistics, statistics
-from wireproof.atlas.known import Atlas
+from wireproof.atlas import Atlas
 from wireproof.files.hostile import open_regular
 from wireproof.model.claim import LinkClaim
 from wireproof.model.errors import BadInput, NoResult, WireproofError

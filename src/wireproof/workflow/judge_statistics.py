@@ -26,7 +26,7 @@ from wireproof.report.documents.judgement import totals
 from wireproof.report.json.judgement import JudgedSeries, JudgementDocument, JudgementEnd
 from wireproof.report.judged_run import JudgedRun
 from wireproof.report.names import clean
-from wireproof.workflow.target.target import Target
+from wireproof.workflow.target import Target
 
 
 def claimed_wire(link: LinkClaim | None) -> bool | None:
@@ -38,7 +38,7 @@ def judged_jobs(files: Iterable[Statistics], wire: bool | None) -> list[JudgedSt
     """Judge each job: the files with the same job key, or, without a key, the files of one
     folder.
     """
-    from wireproof.verdict.psm3.judge import judge_statistics
+    from wireproof.verdict.psm3 import judge_statistics
 
     jobs = gathered((file.job or str(PurePath(file.source).parent), file) for file in files)
     return [judge_statistics(job, wire=wire) for job in jobs.values()]
@@ -50,7 +50,7 @@ def with_statistics(section: JudgedRun, files: tuple[Statistics, ...] | None) ->
     """
     if files is None:
         return section
-    from wireproof.verdict.psm3.judge import judge_statistics
+    from wireproof.verdict.psm3 import judge_statistics
 
     wire = section.run.claim.wire or None
     judged = [judge_statistics(launch, wire=wire) for launch in _launches(files) or [[]]]
@@ -132,7 +132,7 @@ def held_against_ports(
     files: Sequence[Statistics], traffic: Traffic, target: Target
 ) -> JudgedStatistics:
     """Compare the counters with the ports."""
-    from wireproof.verdict.psm3.judge import judge_statistics
+    from wireproof.verdict.psm3 import judge_statistics
 
     pauses: dict[str, int] = {}
     for host in traffic.hosts:

@@ -10,13 +10,13 @@ import msgspec
 import numpy as np
 
 from wireproof.files.hostile import read_bounded
+from wireproof.locate.causes import explain
 from wireproof.locate.causes.differing import WrongSettings
-from wireproof.locate.causes.explain import explain
 from wireproof.locate.causes.settings import with_settings
-from wireproof.locate.confirm.conclude import conclude
+from wireproof.locate.confirm import conclude
 from wireproof.locate.samples import Samples, samples_of
+from wireproof.locate.screen import screen
 from wireproof.locate.screen.few import by_rows
-from wireproof.locate.screen.sweep import screen
 from wireproof.locate.topology import against
 from wireproof.locate.world import World
 from wireproof.model.errors import LARGEST, BadInput, CouldNotMeasure, read_toml

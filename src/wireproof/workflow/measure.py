@@ -38,13 +38,13 @@ from wireproof.workflow.judge_statistics import collected, statistics_folder, wi
 from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.result import MeasuredPart, Result, keep_result
 from wireproof.workflow.resume import result_folder
+from wireproof.workflow.session import Session
 from wireproof.workflow.session.disturbed import run_settled
 from wireproof.workflow.session.launch import Planned
-from wireproof.workflow.session.session import Session
 from wireproof.workflow.specification import MeasureSpecification
+from wireproof.workflow.target import Target, this_machine
 from wireproof.workflow.target.resolve import refuse_lone_claims, resolve_target
-from wireproof.workflow.target.target import Target, this_machine
-from wireproof.workflow.tune.apply import standing_on
+from wireproof.workflow.tune import standing_on
 
 SATURATION_SIZES = tuple(1 << power for power in range(6, 18))
 SATURATED_PPN = 8

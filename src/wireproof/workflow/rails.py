@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from wireproof.analysis.measured import block_times
-from wireproof.experiment.design import Bench, Design, Experiment, TrialPlace, carry_out
+from wireproof.experiment import Bench, Design, Experiment, TrialPlace, carry_out
 from wireproof.launch.mpi.rails import told_in
 from wireproof.model import gathered
 from wireproof.model.claim import is_several, rails_of

@@ -34,10 +34,10 @@ from wireproof.version import version
 from wireproof.workflow.disclosure import with_disclosures
 from wireproof.workflow.judge_statistics import with_statistics
 from wireproof.workflow.reporter import Reporter
+from wireproof.workflow.session import Session, Storage
 from wireproof.workflow.session.disturbed import FIRST as REPEATS_BASE
 from wireproof.workflow.session.merge import merged_run, ranks_by_host, renumbered
 from wireproof.workflow.session.run import judged
-from wireproof.workflow.session.session import Session, Storage
 
 _LAUNCH = re.compile(r"(run|pair|loopback|confirm)(-again|-\d+)?(\.\d+)?", re.ASCII)
 _ASK = "give the --out folder of a check or measurement"

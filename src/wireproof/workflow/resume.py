@@ -24,7 +24,7 @@ from wireproof.model.errors import BadInput, CouldNotMeasure, decode_json
 from wireproof.settings.options import ROWS
 from wireproof.settings.resolve import PREFIX, SETTINGS
 from wireproof.workflow.reporter import Reporter
-from wireproof.workflow.session.session import Storage
+from wireproof.workflow.session import Storage
 
 ASKED = "asked.json"
 RESUMABLE = ("check",)

@@ -10,7 +10,7 @@ from wireproof.model.plan import ModelFault
 from wireproof.settings.inputs import faults_of
 from wireproof.settings.options import Options
 from wireproof.workflow.resume import Invocation
-from wireproof.workflow.session.session import Method, Storage
+from wireproof.workflow.session import Method, Storage
 from wireproof.workflow.target.job import job_of
 from wireproof.workflow.target.resolve import claimed_link, prefix_of
 

@@ -1,1 +1,287 @@
-"""Checks of job scripts, MPI launches and benchmark commands."""
+"""A script as the rules see it: its #SBATCH options, the variables that it sets, the MPI launches,
+and the MPI of each.
+"""
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from itertools import islice
+
+from wireproof.lint.rule import Recipe
+from wireproof.lint.script.launch import Launch, launches
+from wireproof.lint.shell import (
+    Command,
+    Segment,
+    Word,
+    commands,
+    lines_inside,
+    segments,
+    whole_number,
+)
+
+MOST = 500
+"""Limit of launches that are judged in a script."""
+
+_WORD = re.compile(r"\S+")
+_SBATCH = re.compile(r"#SBATCH[ \t]+")
+_SHORT = {
+    "-N": "--nodes",
+    "-n": "--ntasks",
+    "-c": "--cpus-per-task",
+    "-t": "--time",
+    "-p": "--partition",
+    "-J": "--job-name",
+    "-o": "--output",
+    "-e": "--error",
+    "-A": "--account",
+    "-C": "--constraint",
+    "-w": "--nodelist",
+    "-x": "--exclude",
+    "-D": "--chdir",
+    "-q": "--qos",
+    "-L": "--licenses",
+    "-d": "--dependency",
+    "-G": "--gpus",
+    "-a": "--array",
+    "-m": "--distribution",
+    "-i": "--input",
+    "-S": "--core-spec",
+    "-B": "--extra-node-info",
+    "-b": "--begin",
+    "-M": "--clusters",
+    "-F": "--nodefile",
+}
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+_OLD_INTEL = re.compile(
+    r"(?:\b(?:impi|intel-?mpi|intelmpi)[/_-]v?(?:[1-5]\.|201[0-8])|intel/(?:201[0-8]|1[0-8]\.)"
+    r"|parallel_studio_xe_201[0-8]"
+    r"|compilers_and_libraries_201[0-8]|bin64/mpivars)",
+    re.IGNORECASE,
+)
+_OF_INTEL = re.compile(r"(setvars|env/vars|mpivars|mpivars\.release)\.c?sh$")
+
+
+@dataclass(frozen=True, slots=True)
+class SetVariable:
+    """A variable that gets a value: by assignment, ``export``, ``-genv``, ``-x``; or the option of
+    an #SBATCH line, by its long name, with its value ("" if it has none). ``value_word`` is the
+    word that contains the value (the same as ``word`` for ``NAME=value``). ``how``: assignment,
+    export, genv, x, mca, sbatch.
+    """
+
+    name: str
+    value: str
+    word: Word
+    value_word: Word
+    how: str
+
+
+@dataclass(eq=False)  # compared by identity: what is derived from it is remembered
+class Job:
+    """The commands of a segment, in order, with their context."""
+
+    recipe: Recipe
+    part: Segment
+    commands: tuple[Command, ...]
+    settings: tuple[SetVariable, ...] = field(default=())
+
+    @cached_property
+    def text(self) -> str:
+        """The segment's text without comment lines."""
+        lines = self.recipe.lines[self.part.first - 1 : self.part.last]
+        return "\n".join(line for line in lines if not line.lstrip().startswith("#"))
+
+    @cached_property
+    def sbatch(self) -> tuple[SetVariable, ...]:
+        """The options of all #SBATCH lines, including those that come too late."""
+        return tuple(_sbatch(self.recipe, self.part))
+
+    @cached_property
+    def slurm(self) -> bool:
+        """Whether the job runs under Slurm."""
+        return bool(self.sbatch) or "SLURM_" in self.text
+
+    @cached_property
+    def _last_values(self) -> dict[str, str]:
+        return {option.name: option.value for option in self.sbatch}
+
+    def option(self, name: str) -> str | None:
+        """Return the last value of an #SBATCH option, by its long name."""
+        return self._last_values.get(name)
+
+    def count(self, name: str) -> int | None:
+        """Return the value of an #SBATCH option if it is a plain number (the smaller of
+        ``2-4``).
+        """
+        return whole_number((self.option(name) or "").split("-")[0])
+
+    @cached_property
+    def old_intel(self) -> bool:
+        """Whether the job names an Intel MPI before 2019, which had other fabrics and options."""
+        return bool(_OLD_INTEL.search(self.text))
+
+    def open_mpi(self, versions: str) -> bool:
+        """Return whether the job names an Open MPI of these major ``versions``, a range
+        of digits.
+        """
+        return bool(re.search(rf"(?i)open-?mpi[^\n]{{0,12}}[/_-]v?[{versions}]\.", self.text))
+
+    @cached_property
+    def launches(self) -> tuple[Launch, ...]:
+        """The MPI launches; the first ones if there are very many."""
+        return tuple(islice(launches(self.commands), MOST))
+
+    @cached_property
+    def _lines(self) -> list[int]:
+        return [command.line for command in self.commands]
+
+    def after(self, line: int) -> Command | None:
+        """Return the first command that begins after a line."""
+        at = bisect_right(self._lines, line)
+        return self.commands[at] if at < len(self.commands) else None
+
+    @cached_property
+    def exported(self) -> dict[str, int]:
+        """The names in ``export``, with the line of the first occurrence."""
+        found: dict[str, int] = {}
+        for command in self.commands:
+            if command.program == "export":
+                for text in command.texts[1:]:
+                    found.setdefault(text.partition("=")[0], command.line)
+        return found
+
+    @cached_property
+    def _general(self) -> tuple[SetVariable, ...]:
+        return tuple(
+            setting for setting in self.settings if setting.how in ("export", "assignment")
+        )
+
+    def before(self, line: int) -> dict[str, str]:
+        """Return the variables that are set in earlier lines, not by the options of a
+        launch line.
+        """
+        end = bisect_left(self._general, line, key=lambda setting: setting.word.line)
+        return {setting.name: setting.value for setting in self._general[:end]}
+
+    def within(self, first: int, last: int) -> dict[str, str]:
+        """Return the variables that are set in these lines."""
+        begin = bisect_left(self.settings, first, key=lambda setting: setting.word.line)
+        end = bisect_right(self.settings, last, key=lambda setting: setting.word.line)
+        return {setting.name: setting.value for setting in self.settings[begin:end]}
+
+    @cached_property
+    def hidden(self) -> bool:
+        """Whether something invisible may set more variables: a sourced file, a module, ``set -a``,
+        an environment file.
+        """
+        for command in self.commands:
+            if command.program in ("source", ".") and len(command.words) > 1:
+                if not _OF_INTEL.search(command.texts[1]):
+                    return True
+            elif command.program in ("module", "ml", "spack", "eval", "conda", "micromamba"):
+                return True
+        return False
+
+
+@lru_cache(maxsize=4)
+def jobs(recipe: Recipe) -> tuple[Job, ...]:
+    """Return the recipe's segments as jobs."""
+    every = commands(recipe)
+    found, at = [], 0
+    for part in segments(recipe):
+        begin = at
+        while at < len(every) and every[at].line <= part.last:
+            at += 1
+        mine = tuple(every[begin:at])
+        found.append(Job(recipe, part, mine, tuple(_settings(mine))))
+    return tuple(found)
+
+
+def launched(recipe: Recipe) -> Iterator[tuple[Job, Launch]]:
+    """Return every launch with its job."""
+    yield from ((job, launch) for job in jobs(recipe) for launch in job.launches)
+
+
+def _sbatch(recipe: Recipe, part: Segment) -> Iterator[SetVariable]:
+    inside = lines_inside(recipe)
+    head = recipe.lines[part.first - 1]
+    indent = len(head) - len(head.lstrip())  # of a script that a page shows indented
+    for number in range(part.first, part.last + 1):
+        line = recipe.lines[number - 1]
+        apart = not line[:indent].strip() and number not in inside
+        match = _SBATCH.match(line, indent) if apart else None
+        if match is not None:
+            remark = line.find(" #", indent + 7)
+            words = _WORD.finditer(line, match.end(), remark if remark >= 0 else len(line))
+            yield from _options(
+                [Word(word.group(), number, word.start() + 1, word.group()) for word in words]
+            )
+
+
+def _options(words: list[Word]) -> Iterator[SetVariable]:
+    for at, word in enumerate(words):
+        text = word.text
+        name, equals, value = text.partition("=")
+        following = words[at + 1].text if at + 1 < len(words) else ""
+        after = "" if following.startswith("-") else following
+        if text.startswith("--"):
+            yield SetVariable(name, value if equals else after, word, word, "sbatch")
+        elif text.startswith("-") and len(text) > 1:
+            long = _SHORT.get(text[:2], text[:2])
+            yield SetVariable(long, text[2:] or after, word, word, "sbatch")
+
+
+def _settings(every: tuple[Command, ...]) -> Iterator[SetVariable]:
+    seen: set[tuple[int, int]] = set()
+    for command in every:
+        for setting in _of(command):
+            place = (setting.word.line, setting.word.column)
+            if place not in seen:
+                seen.add(place)
+                yield setting
+
+
+def _of(command: Command) -> Iterator[SetVariable]:
+    for word in command.assignments:
+        yield _assigned(word, "assignment")
+    if command.program in ("export", "declare", "env", "setenv", "set"):
+        yield from _exported(command)
+    for at in range(len(command.words) - 1):
+        yield from _by_option(command.words[at : at + 3])
+
+
+def _exported(command: Command) -> Iterator[SetVariable]:
+    texts, words = command.texts, command.words
+    if command.program == "setenv" and len(words) == 3:
+        yield SetVariable(texts[1], texts[2], words[1], words[2], "export")
+    for word in words[1:]:
+        if _sets(word):
+            yield _assigned(word, "export")
+
+
+def _by_option(words: tuple[Word, ...]) -> Iterator[SetVariable]:
+    """Return variables of ``-genv NAME VALUE``, ``-x NAME=VALUE``, ``--mca NAME VALUE``."""
+    option, name = words[0].text, words[1]
+    value = words[2] if len(words) > 2 else None
+    if option in ("-genv", "-env", "--genv", "--env"):
+        if "=" in name.text:
+            yield _assigned(name, "genv")
+        elif value is not None:
+            yield SetVariable(name.text, value.text.rstrip(","), name, value, "genv")
+    elif option == "-x":
+        if _sets(name):
+            yield _assigned(name, "x")
+    elif option in ("-mca", "--mca", "-gmca", "--gmca") and value is not None:
+        yield SetVariable("OMPI_MCA_" + name.text, value.text, name, value, "mca")
+
+
+def _sets(word: Word) -> bool:
+    name, equals, _ = word.text.partition("=")
+    return bool(equals) and _NAME.match(name) is not None
+
+
+def _assigned(word: Word, how: str) -> SetVariable:
+    name, _, value = word.text.partition("=")
+    return SetVariable(name.removesuffix("+"), value, word, word, how)

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 
 from wireproof.lint.rule import Broken, Recipe
-from wireproof.lint.script.job import Job, SetVariable, jobs
+from wireproof.lint.script import Job, SetVariable, jobs
 from wireproof.lint.shell import at_word
 from wireproof.lint.tables import listed
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from wireproof.lint.rule import Broken, Recipe
-from wireproof.lint.script.job import launched
+from wireproof.lint.script import launched
 from wireproof.lint.script.variables import distance
 from wireproof.lint.shell import Command, at_word, commands, corrected, edited
 from wireproof.lint.tables import listed

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from wireproof.lint.rule import Broken, Recipe
-from wireproof.lint.script.job import Job, jobs
+from wireproof.lint.script import Job, jobs
 from wireproof.lint.shell import Command, Word, at_word, commands, corrected, edited, segments
 
 _DASHES = "–—−‐‑‒"

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from wireproof.lint.rule import Broken, Recipe, VariableRow, compiled, filled
 from wireproof.lint.rules import book
-from wireproof.lint.script.job import Job, SetVariable, jobs
+from wireproof.lint.script import Job, SetVariable, jobs
 from wireproof.lint.shell import at_word, corrected
 from wireproof.lint.tables import libraries, listed
 from wireproof.model.site import of_site

@@ -1,1 +1,365 @@
-"""Find why a culprit is slow: rules over the facts, counters and clocks of a run."""
+"""Find the cause of each culprit from counters, Facts and sentinels. Pure; the rules are in
+``causes.rules``.
+
+A rule needs evidence to hold. If no rule holds, the culprit has no cause and its evidence says so.
+"""
+
+import statistics
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import msgspec
+
+from wireproof.analysis.changes import WitnessChanges, counter_delta
+from wireproof.analysis.crossed import crossed_at, others_than
+from wireproof.analysis.ledger import HostPorts
+from wireproof.analysis.relations import are_rails, claimed_nic, with_rails
+from wireproof.locate.causes.properties import (
+    NodeProperties,
+    OtherNodes,
+    Properties,
+    properties_of,
+    settings_of,
+)
+from wireproof.locate.causes.rules import CauseRule, oversubscribed, route_between
+from wireproof.locate.causes.rules import rules as causes
+from wireproof.locate.causes.signs import CauseSign
+from wireproof.model import gathered
+from wireproof.model.claim import first_rail
+from wireproof.model.finding import Both, Link, Node, Port, Route, Switch
+from wireproof.model.located import Blame, Cause, Located
+from wireproof.model.record import FactFrame, Host, Nic, PairResult, PointRecord, WitnessReading
+from wireproof.model.run import Run
+from wireproof.model.setting import Setting
+from wireproof.model.traffic import DIRECTIONS
+
+# --- What a run observed of each node: Facts, results, counters, sentinels and clocks.
+
+_RDMA = ("rocev2", "iwarp", "infiniband", "omnipath", "truescale", "efa", "slingshot", "fabric")
+_SWITCHES_PER_BLOCK = 5
+_STEAL_SHARE = 0.02
+_LEAST_PAYLOAD = 1 << 20
+_LEAST_NS = 1e6
+
+
+@dataclass
+class _Observed:
+    """Everything observed on one node. ``sent``: results of pairs whose origin is this node."""
+
+    facts: list[FactFrame] = field(default_factory=list)
+    sent: list[PairResult] = field(default_factory=list)
+    received: list[PairResult] = field(default_factory=list)
+    readings: list[WitnessReading] = field(default_factory=list)
+
+    @property
+    def results(self) -> list[PairResult]:
+        return [*self.sent, *self.received]
+
+
+def ranks_of(run: Run) -> dict[str, list[int]]:
+    """Map each node, named as the user gave it, to its ranks."""
+    claims = {claim.rank: claim.host for claim in run.claim.hosts}
+    return gathered(
+        (claims.get(host.rank) or host.host or host.hostname, host.rank) for host in run.hosts
+    )
+
+
+def machines_of(
+    run: Run, ranks: Mapping[str, list[int]], wanted: Sequence[str]
+) -> dict[str, NodeProperties]:
+    """Return the properties of the ``wanted`` nodes, by name."""
+    observed = _observed(run, {rank: name for name in wanted for rank in ranks[name]})
+    hosts = {host.rank: host for host in run.hosts}
+    claims = {claim.rank: claim.nic for claim in run.claim.hosts}
+    machines = {}
+    for name in wanted:
+        host = hosts[ranks[name][0]]
+        claim = claims.get(host.rank, "")
+        nic = claimed_nic(host.nics, first_rail(claim))
+        host = with_rails(host, claim)  # the first rail stands for all, except for bytes
+        machines[name] = _machine(run, name, host, nic, observed.get(name, _Observed()))
+    return machines
+
+
+def _observed(run: Run, node_of: Mapping[int, str]) -> dict[str, _Observed]:
+    """Map each node to what was observed on it. If ranks share the counters of a namespace, only
+    the readings of the rank that read them are kept.
+    """
+    observed: dict[str, _Observed] = {name: _Observed() for name in node_of.values()}
+    for fact in run.facts:
+        if fact.rank in node_of:
+            observed[node_of[fact.rank]].facts.append(fact)
+    for point in run.points:
+        _add_point(observed, node_of, point)
+    return observed
+
+
+def _add_point(nodes: dict[str, _Observed], node_of: Mapping[int, str], point: PointRecord) -> None:
+    for pair in point.pairs:
+        if pair.origin in node_of:
+            nodes[node_of[pair.origin]].sent.append(pair)
+        if pair.target in node_of:
+            nodes[node_of[pair.target]].received.append(pair)
+    for reading in point.witness:
+        if reading.rank in node_of and reading.shared_with is None:
+            nodes[node_of[reading.rank]].readings.append(reading)
+
+
+def _machine(run: Run, name: str, host: Host, nic: Nic | None, seen: _Observed) -> NodeProperties:
+    payload = sum(
+        result.payload_forward_bytes + result.payload_backward_bytes for result in seen.results
+    )
+    shares: Properties = {}
+    if nic and payload >= _LEAST_PAYLOAD:
+        shares = _carried(run, host, nic, seen.readings).shares(payload)
+    return NodeProperties(
+        name=name,
+        nic=nic.name if nic else "",
+        rails=_rails(host),
+        device=nic.rdma.device if nic and nic.rdma else "",
+        properties=properties_of(host, nic, seen.facts) | _timing(seen) | shares,
+        settings=settings_of(nic, seen.facts),
+        rose=_growth(seen.readings),
+        counted=bool(seen.readings),
+        volume=float(payload),
+    )
+
+
+def _rails(host: Host) -> tuple[str, ...]:
+    """Return the names of all rails, both as interfaces and as RDMA devices."""
+    below = [name for nic in host.nics if are_rails(nic) for name in nic.lower]
+    devices = [nic.rdma.device for nic in host.nics if nic.name in below and nic.rdma is not None]
+    return (*below, *devices)
+
+
+def _growth(readings: Sequence[WitnessReading]) -> dict[str, int]:
+    """Return how much each counter rose over all readings. Resets are ignored."""
+    total: dict[str, int] = {}
+    for reading in readings:
+        for name, (before, after) in reading.counters.items():
+            delta, _ = counter_delta(before, after)
+            if delta is not None and delta > 0:
+                total[name] = total.get(name, 0) + delta
+    return total
+
+
+@dataclass
+class _Carried:
+    """Bytes in both directions: all that crossed the claimed NIC, those of the kernel, those of
+    RDMA (if claimed), and bytes that crossed other NICs.
+    """
+
+    own: float = 0.0
+    kernel: float = 0.0
+    rdma: float = 0.0
+    others: dict[str, float] = field(default_factory=dict)
+    readable: bool = False
+    rdma_claimed: bool = False
+
+    def shares(self, payload: int) -> Properties:
+        """Return shares of ``payload`` (bytes that the node sent and received): ``claimed_share``,
+        ``other_share`` with ``other_nic``, and for RDMA ``kernel_share``. Empty if no counter was
+        readable.
+        """
+        if not self.readable:
+            return {}
+        properties: Properties = {"claimed_share": self.own / payload}
+        if self.others:
+            name = max(self.others, key=lambda name: self.others[name])
+            properties |= {"other_share": self.others[name] / payload, "other_nic": name}
+        if self.rdma_claimed and self.rdma < self.kernel:
+            properties["kernel_share"] = self.kernel / payload
+        return properties
+
+
+def _carried(run: Run, host: Host, nic: Nic, readings: Sequence[WitnessReading]) -> _Carried:
+    idle = next((frame for frame in run.idle if frame.rank == host.rank), None)
+    ports = HostPorts(host.host or host.hostname, host.nics)
+    protocol = run.claim.link.protocol if run.claim.link else None
+    total = _Carried(rdma_claimed=protocol in _RDMA and nic.rdma is not None)
+    for reading in readings:
+        ledger = ports.ledger(WitnessChanges(reading, idle))
+        name = next((candidate.name for candidate in host.nics if are_rails(candidate)), nic.name)
+        for direction in DIRECTIONS:
+            crossed = crossed_at(ledger, name, direction)
+            total.readable |= crossed.bytes is not None
+            total.own += crossed.bytes or 0.0
+            total.kernel += crossed.carried("kernel") or 0.0
+            total.rdma += crossed.carried("rdma") or 0.0
+            for beside, other in others_than(ledger, name, direction).items():
+                total.others[beside] = total.others.get(beside, 0.0) + (other.bytes or 0.0)
+    return total
+
+
+def _timing(seen: _Observed) -> Properties:
+    """Return ``busy_share`` (share of blocks in which the scheduler took the processor away),
+    ``clock_read`` (median, ns) and ``clock_apart`` (median relative difference between both ends'
+    clocks over the same time).
+    """
+    marks = [(mark, _block_ns(pair)) for pair in seen.sent for mark in pair.sentinels]
+    timing: Properties = {}
+    if marks:
+        busy = sum(
+            mark.involuntary_switches > _SWITCHES_PER_BLOCK or mark.steal_ns > _STEAL_SHARE * block
+            for mark, block in marks
+        )
+        timing["busy_share"] = busy / len(marks)
+        timing["steal"] = sum(mark.steal_ns for mark, _ in marks)
+        timing["clock_read"] = statistics.median(mark.clock_read_ns for mark, _ in marks)
+    apart = [difference for pair in seen.results if (difference := _clocks_apart(pair)) is not None]
+    if apart:
+        timing["clock_apart"] = statistics.median(apart)
+    return timing
+
+
+def _block_ns(pair: PairResult) -> float:
+    return max(1.0, sum(pair.batch_ns) / max(1, len(pair.sentinels)))
+
+
+def _clocks_apart(pair: PairResult) -> float | None:
+    elapsed = sum(pair.batch_ns)
+    if pair.target_elapsed_ns is None or elapsed < _LEAST_NS or pair.target_elapsed_ns <= 0:
+        return None
+    return abs(pair.target_elapsed_ns / elapsed - 1.0)
+
+
+MOST_CAUSES = 5
+_MOST_PEERS = 64
+_MOST_CULPRITS = 256
+_MOST_BELOW = 32
+_MOST_SEEN = 8
+_NEARBY = 0.7
+
+
+def explain(
+    located: Located,
+    run: Run,
+    rules: Sequence[CauseRule] | None = None,
+    settings: Mapping[str, Setting] | None = None,
+) -> Located:
+    """Add to each culprit its causes, the most likely first. Peers are up to 64 nodes, evenly
+    chosen from those that no culprit names. The cost grows with the facts and readings of the run,
+    not with the square of its pairs. ``settings``: the catalogue, which supplies fix and undo for
+    causes that are settings.
+    """
+    if not located.blames:
+        return located
+    ranks = ranks_of(run)
+    accused = {node for blame in located.blames for node in _nodes_of(blame) if node in ranks}
+    suspects = sorted(accused)[: _MOST_CULPRITS * 2]
+    peers = _evenly(sorted(set(ranks) - accused), _MOST_PEERS)
+    machines = machines_of(run, ranks, [*suspects, *peers])
+    view = _RunView(
+        located=located,
+        known=set(ranks),
+        machines=machines,
+        peers=OtherNodes([machines[name] for name in peers]),
+        rules=causes() if rules is None else rules,
+        settings=settings or {},
+    )
+    return msgspec.structs.replace(
+        located, blames=[view.explained(culprit) for culprit in located.blames]
+    )
+
+
+def _nodes_of(blame: Blame) -> Sequence[str]:
+    """Return the nodes to examine for a culprit; for a pair, its ends."""
+    match blame.about:
+        case Node(name=name) | Port(node=name):
+            return (name,)
+        case Route(origin=one, target=other) | Both(one=one, other=other) if not blame.nodes:
+            return one, other
+    return blame.nodes
+
+
+def _evenly(names: Sequence[str], most: int) -> list[str]:
+    step = max(1, -(-len(names) // most))
+    return list(names[::step])
+
+
+@dataclass(frozen=True)
+class _RunView:
+    """What is known about the run. ``known``: its nodes; ``machines``: properties of culprits and
+    peers.
+    """
+
+    located: Located
+    known: set[str]
+    machines: Mapping[str, NodeProperties]
+    peers: OtherNodes
+    rules: Sequence[CauseRule]
+    settings: Mapping[str, Setting]
+
+    def explained(self, blame: Blame) -> Blame:
+        below = [name for name in _nodes_of(blame) if name in self.known][:_MOST_BELOW]
+        machines = [self.machines[name] for name in below if name in self.machines]
+        causes = [*self._of_shape(blame)]
+        causes += [
+            matched for rule in self.rules if (matched := self._match(rule, blame, machines))
+        ]
+        if not causes:
+            evidence = [*blame.evidence, self._silence(blame, machines)]
+            return msgspec.structs.replace(blame, causes=[], evidence=evidence)
+        causes.sort(key=lambda cause: (-cause.confidence, cause.code))
+        return msgspec.structs.replace(blame, causes=causes[:MOST_CAUSES])
+
+    def _match(
+        self, rule: CauseRule, blame: Blame, machines: Sequence[NodeProperties]
+    ) -> Cause | None:
+        """Return the rule's cause if it fits the culprit and holds for its machine. For a switch,
+        it must hold for half of the machines below; for a link or pair, for one of them.
+        """
+        factor = rule.factor(blame)
+        needed = -(-len(machines) // 2) if isinstance(blame.about, Switch) else 1
+        if not factor:
+            return None
+        seen = [(machine, self._seen(rule.when, machine, blame)) for machine in machines]
+        hits = [(machine, evidence_there) for machine, evidence_there in seen if evidence_there]
+        if len(hits) < max(1, needed):
+            return None
+        machine, evidence = hits[0]
+        more = self._seen(rule.surer, machine, blame) if rule.surer else []
+        if len(hits) > 1:
+            evidence = [*evidence, f"the same at {len(hits) - 1} more of {len(machines)} nodes"]
+        # Counters of a node say less about a link above it than about the node.
+        factor *= _NEARBY if isinstance(blame.about, Link | Route | Both) else 1.0
+        return rule.cause(
+            node=machine.name,
+            nic=machine.nic or "its NIC",
+            confidence=round((rule.sure if more else rule.confidence) * factor, 3),
+            evidence=list(dict.fromkeys([*evidence, *more]))[:_MOST_SEEN],
+            settings=self.settings,
+        )
+
+    def _seen(self, signs: Iterable[CauseSign], machine: NodeProperties, blame: Blame) -> list[str]:
+        """Return the evidence for all signs; empty if a sign does not hold."""
+        evidence: list[str] = []
+        for sign in signs:
+            seen = sign.seen(machine, self.peers, blame)
+            if not seen:
+                return []
+            evidence += seen
+        return evidence
+
+    def _of_shape(self, blame: Blame) -> list[Cause]:
+        """Return causes that follow from the kind of culprit alone, without counters."""
+        match blame.about:
+            case Switch() | Link():
+                contended = [one for one in self.located.contention if one.subject == blame.subject]
+                seen = [one.sentence for one in contended][:_MOST_SEEN]
+                return [oversubscribed(blame, seen)] if contended else []
+            case Route(origin=one, target=other) | Both(one=one, other=other):
+                ends = {*blame.nodes, one, other}
+                slow = (culprit for culprit in self.located.blames if culprit.subject in ends)
+                if not any(isinstance(culprit.about, Node | Port) for culprit in slow):
+                    return [route_between(blame)]
+        return []
+
+    def _silence(self, blame: Blame, machines: Sequence[NodeProperties]) -> str:
+        if not machines:
+            return f"cause: nothing is known about the machines of {blame.subject}"
+        facts = sum(len(machine.properties) + len(machine.settings) for machine in machines)
+        counted = any(machine.counted for machine in machines)
+        counters = "counters were read" if counted else "no counter was read"
+        compared = f"{facts} facts compared with {len(self.peers)} other nodes"
+        return f"cause: none found ({counters}, {compared})"

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import msgspec
 
+from wireproof.locate.causes import MOST_CAUSES
 from wireproof.locate.causes.differing import Wrong, WrongSettings, effect_here
-from wireproof.locate.causes.explain import MOST_CAUSES
 from wireproof.locate.causes.rules import in_line
 from wireproof.model import gathered
 from wireproof.model.claim import LinkClaim

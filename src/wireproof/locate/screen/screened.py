@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from wireproof.locate.blame import SlownessEstimate, blame_of, pair_of
-from wireproof.locate.routes.search import blame_paths
+from wireproof.locate.routes import blame_paths
 from wireproof.locate.samples import Floats, Samples
 from wireproof.locate.screen.effects import Effects
 from wireproof.locate.screen.strata import Kinds, Places

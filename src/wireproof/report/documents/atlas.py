@@ -19,7 +19,7 @@ from wireproof.report.document import (
     Table,
     Text,
 )
-from wireproof.report.figure.chart import Chart
+from wireproof.report.figure import Chart
 from wireproof.report.figure.series import atlas_chart
 
 _AT = {"time": 8, "goodput": 1 << 20}

@@ -32,7 +32,7 @@ from wireproof.report.failing import (
     who,
 )
 from wireproof.report.gate import family, label_text
-from wireproof.report.json.envelope import json_text
+from wireproof.report.json import json_text
 from wireproof.report.names import clean, fold, listed
 from wireproof.version import version
 

@@ -41,7 +41,7 @@ from wireproof.report.document import (
 from wireproof.report.documents.comparison import comparison_document
 from wireproof.report.documents.history import regression_lines
 from wireproof.report.documents.results import number
-from wireproof.report.figure.chart import Chart, Ink
+from wireproof.report.figure import Chart, Ink
 from wireproof.report.figure.trend import number_name, percent_change, trend_chart, value_text
 from wireproof.report.gate import age
 from wireproof.report.html.document import document_page

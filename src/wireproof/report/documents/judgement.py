@@ -36,7 +36,7 @@ from wireproof.report.json.judgement import JudgedSeries, JudgementDocument
 from wireproof.report.names import clean
 
 if TYPE_CHECKING:
-    from wireproof.report.figure.chart import Chart
+    from wireproof.report.figure import Chart
 
 
 _WORST: tuple[Verdict, ...] = ("fail", "inconclusive", "pass")

@@ -32,7 +32,7 @@ from wireproof.report.documents.located import located_section
 from wireproof.report.documents.proof import proof_section
 from wireproof.report.documents.results import group_table, result_table
 from wireproof.report.failing import unread
-from wireproof.report.figure.chart import Chart, Ink
+from wireproof.report.figure import Chart, Ink
 from wireproof.report.flows import NicTraffic, flows
 from wireproof.report.group_rows import group_tables
 from wireproof.report.judged_run import JudgedRun, grouped, label, short_headline, suspected

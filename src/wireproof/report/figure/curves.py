@@ -6,7 +6,7 @@ from statistics import median
 
 from wireproof.model import gathered, quantity
 from wireproof.model.claim import Limits
-from wireproof.report.figure.chart import (
+from wireproof.report.figure import (
     Axis,
     Chart,
     ChartStep,

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from html import escape
 from itertools import pairwise
 
-from wireproof.report.figure.chart import Axis, Chart, Line
+from wireproof.report.figure import Axis, Chart, Line
 from wireproof.report.names import harmless
 
 

@@ -14,7 +14,7 @@ from statistics import median
 
 from wireproof.model import quantity
 from wireproof.model.record import PairResult, PointRecord
-from wireproof.report.figure.chart import Axis, Chart, Limit, Line, Mark, plain
+from wireproof.report.figure import Axis, Chart, Limit, Line, Mark, plain
 from wireproof.report.figure.curves import bandwidth, latency
 from wireproof.report.figure.drawing import PRINTED, Size, drawn
 from wireproof.report.judged_run import JudgedRun

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from wireproof.model import quantity
 from wireproof.model.located import Located
-from wireproof.report.figure.chart import Ink
+from wireproof.report.figure import Ink
 from wireproof.report.figure.drawing import LEVELS, scale_line, shade
 from wireproof.report.figure.file import PALETTE
 from wireproof.report.figure.strip import leaf_by_node

@@ -14,7 +14,7 @@ from html import escape
 from typing import Any
 
 from wireproof.model import quantity
-from wireproof.report.figure.chart import Ink
+from wireproof.report.figure import Ink
 from wireproof.report.figure.drawing import LEVELS, scale_line, shade
 from wireproof.report.html.shell import in_script
 from wireproof.report.names import clean, natural

@@ -9,7 +9,7 @@ from wireproof.model import gathered, quantity
 from wireproof.model.atlas import AtlasView, Spread
 from wireproof.model.comparison import Scaling, ScalingCurve
 from wireproof.model.planning import Prediction, Scale
-from wireproof.report.figure.chart import Axis, Chart, Line, Mark, decades, plain
+from wireproof.report.figure import Axis, Chart, Line, Mark, decades, plain
 from wireproof.report.names import clean
 
 _MOST_PUBLISHED, _MOST_CURVES = 24, 12

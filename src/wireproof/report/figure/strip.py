@@ -19,7 +19,7 @@ from wireproof.model import quantity
 from wireproof.model.finding import PairVerdict
 from wireproof.model.located import Blame, Located
 from wireproof.model.traffic import DIRECTIONS, Direction
-from wireproof.report.figure.chart import Ink
+from wireproof.report.figure import Ink
 from wireproof.report.judged_run import JudgedRun, counted
 from wireproof.report.names import clean, natural
 

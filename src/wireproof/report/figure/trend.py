@@ -12,7 +12,7 @@ from html import escape
 from wireproof.model import gathered, quantity
 from wireproof.model.history import Group, NodeNow, Number, NumberChange, SeriesTrend, State
 from wireproof.model.run import seconds_of
-from wireproof.report.figure.chart import Axis, Chart, ChartStep, Ink, Line, Mark, plain
+from wireproof.report.figure import Axis, Chart, ChartStep, Ink, Line, Mark, plain
 from wireproof.report.gate import age
 from wireproof.report.html.shell import in_script
 from wireproof.report.names import clean, harmless

@@ -15,7 +15,7 @@ from wireproof.model import gathered
 from wireproof.model.errors import BadInput, suggestion
 from wireproof.model.finding import Verdict, worst
 from wireproof.model.run import Gate, NodeVerdict, seconds_of
-from wireproof.report.json.envelope import Kind, enveloped, json_text
+from wireproof.report.json import Kind, enveloped, json_text
 from wireproof.report.names import clean, fold
 from wireproof.version import version
 

@@ -26,7 +26,7 @@ from wireproof.report.document import (
     full_of,
     words_of,
 )
-from wireproof.report.figure.chart import Chart
+from wireproof.report.figure import Chart
 from wireproof.report.figure.drawing import LONG, NARROW, WIDE, drawn
 from wireproof.report.figure.file import style
 from wireproof.report.html.shell import part, policy, script, template, trusted

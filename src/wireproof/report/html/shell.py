@@ -18,7 +18,7 @@ import msgspec
 
 from wireproof.report.figure.drawing import dash, symbol
 from wireproof.report.flows import NicTraffic
-from wireproof.report.json.envelope import plain
+from wireproof.report.json import plain
 from wireproof.report.json.result import VERSION, document
 from wireproof.report.judged_run import JudgedRun
 from wireproof.report.names import harmless

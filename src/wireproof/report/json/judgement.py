@@ -16,7 +16,7 @@ from wireproof.model.errors import Problem
 from wireproof.model.finding import Proof, Verdict
 from wireproof.model.psm3 import JudgedStatistics
 from wireproof.model.series import Reason, Series, SeriesTable, SeriesVerdict
-from wireproof.report.json.envelope import json_text, schema_of
+from wireproof.report.json import json_text, schema_of
 
 VERSION = 1
 

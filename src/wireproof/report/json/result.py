@@ -35,7 +35,7 @@ from wireproof.model.run import Provenance, Run
 from wireproof.model.setting import Audit, Disclosure
 from wireproof.model.tuning import Standing
 from wireproof.report.flows import NicTraffic, flows
-from wireproof.report.json.envelope import schema_of, site_names
+from wireproof.report.json import schema_of, site_names
 from wireproof.report.judged_run import JudgedRun
 
 SCHEMA = "wireproof.result"

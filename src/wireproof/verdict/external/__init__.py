@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from wireproof.atlas.known import Atlas
+from wireproof.atlas import Atlas
 from wireproof.model.claim import Criteria, LinkClaim
 from wireproof.model.finding import Severity, rank, verdict_of
 from wireproof.model.quantity import short_time, size, throughput

@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from wireproof.atlas.known import Atlas
+from wireproof.atlas import Atlas
 from wireproof.model import quantity
 from wireproof.model.atlas import Place
 from wireproof.model.claim import Criteria

@@ -1,6 +1,6 @@
 """Compare a series with published numbers of the same link."""
 
-from wireproof.atlas.known import PLATEAU, SMALL, Layer, outruns_all, place, trails_all
+from wireproof.atlas import PLATEAU, SMALL, Layer, outruns_all, place, trails_all
 from wireproof.model.atlas import Place
 from wireproof.model.finding import Evidence
 from wireproof.model.quantity import counted

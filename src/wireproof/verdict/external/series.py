@@ -2,7 +2,7 @@
 
 import msgspec
 
-from wireproof.atlas.known import Atlas
+from wireproof.atlas import Atlas
 from wireproof.model.claim import Criteria, LinkClaim
 from wireproof.model.finding import Proof, rank, verdict_of
 from wireproof.model.quantity import first_few, short_time, throughput

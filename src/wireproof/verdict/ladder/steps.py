@@ -12,7 +12,7 @@ from statistics import median
 
 from wireproof.analysis.fit import CurveFit, fit_sizes, fit_with_break
 from wireproof.analysis.interval import above, least_size
-from wireproof.experiment.design import ALPHA, Contrast, Design
+from wireproof.experiment import ALPHA, Contrast, Design
 from wireproof.experiment.effects import Effect, Trial, effects, interval, logs, pairs
 from wireproof.model.experiment import Answer, Interval, Metric
 from wireproof.model.ladder import LayerLine, LayerName, LayerStep, Quantity, SizeTime, StepAnswer

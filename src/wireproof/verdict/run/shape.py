@@ -10,7 +10,7 @@ from statistics import median
 
 from wireproof.analysis.fit import fit_sizes
 from wireproof.analysis.measured import Measured
-from wireproof.atlas.known import SMALL, Layer, place, trails_all
+from wireproof.atlas import SMALL, Layer, place, trails_all
 from wireproof.model import quantity
 from wireproof.model.atlas import Place
 from wireproof.model.finding import Evidence, PairVerdict, Proof, Route, Severity, Whole

@@ -16,8 +16,8 @@ from wireproof.settings.hosts import parse_hosts
 from wireproof.settings.options import Options
 from wireproof.settings.sizes import parse_sizes
 from wireproof.workflow.prove.hosts import hosts_of_allocation
+from wireproof.workflow.target import Target
 from wireproof.workflow.target.resolve import resolve_target
-from wireproof.workflow.target.target import Target
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

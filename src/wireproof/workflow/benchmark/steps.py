@@ -26,7 +26,7 @@ from wireproof.model.claim import is_several
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.series import Role
 from wireproof.workflow.benchmark.specification import BenchmarkSpecification
-from wireproof.workflow.target.target import Target
+from wireproof.workflow.target import Target
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

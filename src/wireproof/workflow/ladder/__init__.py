@@ -11,7 +11,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from wireproof.analysis.relations import port_called
-from wireproof.experiment.design import (
+from wireproof.experiment import (
     ALPHA,
     Bench,
     Design,
@@ -36,7 +36,7 @@ from wireproof.workflow.ladder.launched import (
 from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.resume import result_folder
 from wireproof.workflow.session.rounds import sealed
-from wireproof.workflow.target.target import Target
+from wireproof.workflow.target import Target
 
 __all__ = [
     "LadderSpecification",

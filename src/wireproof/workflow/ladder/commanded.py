@@ -13,16 +13,16 @@ from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.finding import Proof, worst_proof
 from wireproof.model.ladder import LayerName, PlannedLayer
 from wireproof.model.series import Series, SeriesPoint
-from wireproof.report.json.envelope import json_text
+from wireproof.report.json import json_text
 from wireproof.verdict.external.watched import judge_traffic
 from wireproof.verdict.ladder.steps import Round
-from wireproof.workflow.benchmark.run import proof_of, ready
+from wireproof.workflow.benchmark import proof_of, ready
 from wireproof.workflow.benchmark.specification import BenchmarkSpecification
 from wireproof.workflow.documents import in_envelope
 from wireproof.workflow.prove import INTERRUPTED, ProofSpecification, ProvedCommand, prove_command
 from wireproof.workflow.reporter import LoggingReporter, Quiet, Reporter
 from wireproof.workflow.result import MeasuredPart
-from wireproof.workflow.target.target import Target
+from wireproof.workflow.target import Target
 
 SIZE_WORD = "{size}"
 """The placeholder for the message size in bytes in a command's words."""

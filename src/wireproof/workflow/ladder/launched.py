@@ -22,11 +22,11 @@ from wireproof.verdict.run.quality import waited_share
 from wireproof.workflow.measure import Prepared, prepare
 from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.result import MeasuredPart
+from wireproof.workflow.session import Method, Storage
 from wireproof.workflow.session.launch import command_of
 from wireproof.workflow.session.rounds import Rounds, time_of
-from wireproof.workflow.session.session import Method, Storage
 from wireproof.workflow.specification import MeasureSpecification
-from wireproof.workflow.target.target import Target
+from wireproof.workflow.target import Target
 
 BUDGET_S = 0.05
 """Default time of one point; short, because rounds differ more than repetitions within a round."""

@@ -20,13 +20,13 @@ from wireproof.plan.pfc import pfc
 from wireproof.settings.hosts import check_nic
 from wireproof.settings.options import Options
 from wireproof.settings.sizes import parse_duration
-from wireproof.verdict.pfc.judge import judge_pfc, read
+from wireproof.verdict.pfc import judge_pfc, read
 from wireproof.workflow.pfc.host_files import Stored, hosts_in, printed_of, read_host, settings_of
 from wireproof.workflow.pfc.live import Incast, LiveSpecification, check_incast, record_live, refuse
 from wireproof.workflow.prove.hosts import entered_node, target_of_command
 from wireproof.workflow.prove.watch import NOWHERE, Sinks
 from wireproof.workflow.reporter import Reporter
-from wireproof.workflow.session.session import Method
+from wireproof.workflow.session import Method
 from wireproof.workflow.target.resolve import claimed_link, prefix_of, resolve_target
 
 __all__ = ["pfc_report"]

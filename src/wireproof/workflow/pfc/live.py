@@ -30,9 +30,9 @@ from wireproof.workflow.prove.command import ProofSpecification, run_command
 from wireproof.workflow.prove.watch import NOWHERE, Sinks, Watch, allow_files
 from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.resume import result_folder
+from wireproof.workflow.session import Method, Storage
 from wireproof.workflow.session.rounds import launched_once
-from wireproof.workflow.session.session import Method, Storage
-from wireproof.workflow.target.target import Target, launcher_environment
+from wireproof.workflow.target import Target, launcher_environment
 
 
 def settings_on(

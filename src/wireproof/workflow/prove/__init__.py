@@ -23,8 +23,8 @@ from wireproof.workflow.prove.command import (
 )
 from wireproof.workflow.prove.hosts import Companion, entered_node, target_of_command
 from wireproof.workflow.reporter import LoggingReporter, Reporter
+from wireproof.workflow.target import Target
 from wireproof.workflow.target.resolve import reader_prefix
-from wireproof.workflow.target.target import Target
 
 if TYPE_CHECKING:
     from wireproof.report.documents.proof import ProofDocument

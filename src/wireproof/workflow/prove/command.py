@@ -33,7 +33,7 @@ from wireproof.workflow.judge_statistics import (
 from wireproof.workflow.prove.hosts import Companion, start_servers
 from wireproof.workflow.prove.watch import NOWHERE, Sinks, Watch
 from wireproof.workflow.reporter import LoggingReporter, Reporter
-from wireproof.workflow.target.target import Target, launcher_environment, reach
+from wireproof.workflow.target import Target, launcher_environment, reach
 
 INTERRUPTED = 128 + signal.SIGINT
 MOST_RESULTS = 32 << 20

@@ -21,8 +21,8 @@ from wireproof.settings.hosts import parse_hosts
 from wireproof.settings.options import Options
 from wireproof.workflow.prove.watch import Sinks, Watch
 from wireproof.workflow.reporter import Reporter
+from wireproof.workflow.target import Target, guarded, lab_target, reach
 from wireproof.workflow.target.resolve import agent_of, lab_of
-from wireproof.workflow.target.target import Target, guarded, lab_target, reach
 
 # --- Starts the servers that a command talks to on their hosts before it, and waits until they
 # listen.

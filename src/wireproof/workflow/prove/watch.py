@@ -18,7 +18,7 @@ from wireproof.model.errors import CouldNotMeasure
 from wireproof.model.record import Nic
 from wireproof.model.traffic import Traffic, Watched
 from wireproof.workflow.reporter import Reporter
-from wireproof.workflow.target.target import Target, reach
+from wireproof.workflow.target import Target, reach
 
 START_S = 30.0
 """Seconds for ssh to the slowest host and the engine's first reading there."""

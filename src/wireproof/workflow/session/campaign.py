@@ -28,7 +28,7 @@ from wireproof.workflow.session.merge import (
     subset_claim,
     subset_points,
 )
-from wireproof.workflow.target.target import Target
+from wireproof.workflow.target import Target
 
 # --- Detects an MTU black hole after two deadlines: small messages pass and all larger ones
 # hang.

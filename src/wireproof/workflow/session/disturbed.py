@@ -18,10 +18,10 @@ from wireproof.model.quantity import counted
 from wireproof.report.judged_run import JudgedRun
 from wireproof.verdict.run.quality import may_settle, settled_by_repeats, too_few_bytes
 from wireproof.workflow.reporter import Reporter
+from wireproof.workflow.session import Session
 from wireproof.workflow.session.merge import merged_run
 from wireproof.workflow.session.run import judged, run_session
-from wireproof.workflow.session.session import Session
-from wireproof.workflow.target.target import Target
+from wireproof.workflow.target import Target
 
 AGAIN_S = 12.0
 """Longest time of all repeats together in s."""

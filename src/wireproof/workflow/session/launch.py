@@ -24,9 +24,9 @@ from wireproof.model.errors import BadInput, WireproofError
 from wireproof.model.record import EngineError
 from wireproof.model.run import Ended, missing_code
 from wireproof.workflow.reporter import Reporter
-from wireproof.workflow.session.session import Session
+from wireproof.workflow.session import Session
+from wireproof.workflow.target import Target
 from wireproof.workflow.target.availability import Availability
-from wireproof.workflow.target.target import Target
 
 if TYPE_CHECKING:
     from wireproof.report.documents.benchmark import DryRunDocument

@@ -16,15 +16,15 @@ from wireproof.model.ladder import Ladder
 from wireproof.model.plan import Point, Policy
 from wireproof.model.record import PointRecord
 from wireproof.plan.sweep import numbered
-from wireproof.report.json.envelope import json_text
+from wireproof.report.json import json_text
 from wireproof.report.judged_run import JudgedRun
 from wireproof.workflow.measure import Prepared
 from wireproof.workflow.reporter import Quiet, Reporter
 from wireproof.workflow.result import MeasuredPart, keep_result
+from wireproof.workflow.session import Method, Session, Storage
 from wireproof.workflow.session.merge import merged_run
 from wireproof.workflow.session.run import judged, run_session
-from wireproof.workflow.session.session import Method, Session, Storage
-from wireproof.workflow.target.target import Target
+from wireproof.workflow.target import Target
 
 _NARROW = 1e-4
 

@@ -33,9 +33,10 @@ from wireproof.plan.sweep import provable
 from wireproof.report.judged_run import JudgedRun
 from wireproof.store.seal import seal
 from wireproof.verdict.context import context
-from wireproof.verdict.run.judge import judge
+from wireproof.verdict.run import judge
 from wireproof.workflow.atlas import atlas
 from wireproof.workflow.reporter import Reporter
+from wireproof.workflow.session import Session
 from wireproof.workflow.session.campaign import (
     GOES_ON,
     MOST_ATTEMPTS,
@@ -49,9 +50,8 @@ from wireproof.workflow.session.campaign import (
 )
 from wireproof.workflow.session.launch import LaunchOption, install_for, launch_options, started
 from wireproof.workflow.session.merge import merged_run, with_lost
-from wireproof.workflow.session.session import Session
+from wireproof.workflow.target import Target
 from wireproof.workflow.target.availability import Availability
-from wireproof.workflow.target.target import Target
 
 _NOT_TO_BE_HAD = (
     *("ofi-depth", "ofi-disagree", "ofi-exchange", "ofi-library", "ofi-provider", "ofi-size"),

@@ -9,11 +9,11 @@ from pathlib import Path
 import msgspec
 
 from wireproof.instrument.measure import Outcome
-from wireproof.locate.causes.explain import explain
-from wireproof.locate.confirm.conclude import conclude
+from wireproof.locate.causes import explain
+from wireproof.locate.confirm import conclude
 from wireproof.locate.samples import reasons_of, samples_of
+from wireproof.locate.screen import screen
 from wireproof.locate.screen.screened import Screened
-from wireproof.locate.screen.sweep import screen
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.located import Fabric, Metric
 from wireproof.model.plan import Point
@@ -22,17 +22,17 @@ from wireproof.plan.sweep import numbered
 from wireproof.report.judged_run import JudgedRun
 from wireproof.report.names import fold
 from wireproof.store.load import load_document
-from wireproof.verdict.located.findings import with_located, with_rail_notes
+from wireproof.verdict.located import with_located, with_rail_notes
 from wireproof.verdict.run.quality import settled_by_repeats
 from wireproof.workflow.audit import settings_by_id
 from wireproof.workflow.reporter import Reporter
+from wireproof.workflow.session import Session
 from wireproof.workflow.session.campaign import CampaignResult
 from wireproof.workflow.session.disturbed import again, open_points
 from wireproof.workflow.session.merge import merged_run
 from wireproof.workflow.session.run import campaign_run, judged
 from wireproof.workflow.session.screen_plan import confirm_points, crowded
-from wireproof.workflow.session.session import Session
-from wireproof.workflow.target.target import Target
+from wireproof.workflow.target import Target
 
 METRICS: tuple[Metric, ...] = ("goodput", "hrt")
 CONFIRM_BASE = 1_000_000

@@ -21,7 +21,7 @@ from wireproof.plan.schedule import (
     unconfirmed,
 )
 from wireproof.plan.sweep import sweep
-from wireproof.workflow.target.target import Target
+from wireproof.workflow.target import Target
 
 if TYPE_CHECKING:
     from wireproof.locate.screen.screened import Screened

@@ -15,7 +15,7 @@ from typing import cast
 
 import msgspec
 
-from wireproof.experiment.design import (
+from wireproof.experiment import (
     ALPHA,
     WARM_UP,
     Bench,

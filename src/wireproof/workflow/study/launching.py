@@ -31,13 +31,13 @@ from wireproof.report.judged_run import JudgedRun
 from wireproof.settings.options import Options
 from wireproof.study.catalogue import points_of, title_of
 from wireproof.study.readback import Said, path_of, said_in
-from wireproof.verdict.psm3.judge import judge_statistics
+from wireproof.verdict.psm3 import judge_statistics
 from wireproof.workflow.reporter import Quiet, Reporter
+from wireproof.workflow.session import Method, Session, Storage
 from wireproof.workflow.session.launch import install_for
 from wireproof.workflow.session.rounds import equally_long, launched_once
-from wireproof.workflow.session.session import Method, Session, Storage
+from wireproof.workflow.target import Target
 from wireproof.workflow.target.resolve import resolve_target
-from wireproof.workflow.target.target import Target
 from wireproof.workflow.tune.trial.pattern import unread
 
 EACH_S = 0.15

@@ -9,7 +9,7 @@ from wireproof.launch.registry import Queries
 from wireproof.model.claim import rails_of
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.workflow.reporter import Reporter
-from wireproof.workflow.target.target import Target
+from wireproof.workflow.target import Target
 
 TIMEOUT_S = 10.0
 _NIC_FOLDERS = ("/sys/class/net", "/sys/class/infiniband")

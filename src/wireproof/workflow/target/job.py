@@ -16,8 +16,8 @@ from wireproof.settings.options import ROWS, Options
 from wireproof.settings.sizes import parse_duration, time_limit_s
 from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.resume import ASKED, recall
+from wireproof.workflow.target import Target
 from wireproof.workflow.target.resolve import allocated
-from wireproof.workflow.target.target import Target
 
 if TYPE_CHECKING:
     from wireproof.lab.cluster import Lab

@@ -22,7 +22,7 @@ from wireproof.model.errors import BadInput, reading
 from wireproof.model.located import Fabric
 from wireproof.settings.options import Options
 from wireproof.workflow.reporter import Reporter
-from wireproof.workflow.target.target import Target, lab_target, this_machine
+from wireproof.workflow.target import Target, lab_target, this_machine
 
 if TYPE_CHECKING:
     from wireproof.lab.cluster import Lab

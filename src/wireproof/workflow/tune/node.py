@@ -26,7 +26,7 @@ from wireproof.model.tuning import (
     decode_answer,
 )
 from wireproof.workflow.audit import hosts_of, more_of_source, reader_argv
-from wireproof.workflow.target.target import Target, reach
+from wireproof.workflow.target import Target, reach
 
 # --- Apply change sets on many hosts: ``wireproof-node tune`` on each, without Python there.
 

@@ -53,8 +53,8 @@ from wireproof.workflow.audit import (
 )
 from wireproof.workflow.job_facts import with_firmware
 from wireproof.workflow.reporter import Reporter
+from wireproof.workflow.target import Target, this_machine
 from wireproof.workflow.target.resolve import resolve_target
-from wireproof.workflow.target.target import Target, this_machine
 from wireproof.workflow.tune.node import JournalPlace, hosts_of, read_files
 
 

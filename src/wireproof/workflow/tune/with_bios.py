@@ -38,7 +38,7 @@ from wireproof.model.tuning import (
 from wireproof.settings.bmc import BmcOptions, bmcs_of
 from wireproof.store.firmware_journal import newest_set, sets_of, write_set
 from wireproof.workflow.audit import catalogue
-from wireproof.workflow.tune.apply import who
+from wireproof.workflow.tune import who
 
 _Item = TypeVar("_Item")
 _Done = TypeVar("_Done")

@@ -11,7 +11,7 @@ from contextlib import ExitStack
 import msgspec
 
 from wireproof.analysis.interval import least_size
-from wireproof.experiment.design import (
+from wireproof.experiment import (
     ALPHA,
     RULE,
     WARM_UP,
@@ -28,7 +28,7 @@ from wireproof.model.experiment import Stopping, TrialRun, TriedKnob, TryResult,
 from wireproof.model.tuning import TunePlan
 from wireproof.settings.options import Options
 from wireproof.workflow.reporter import Reporter
-from wireproof.workflow.target.target import Target
+from wireproof.workflow.target import Target
 from wireproof.workflow.tune.plan import PlanSpecification, plan
 from wireproof.workflow.tune.trial.on_hosts import AppliedKnob, OnHosts, planned
 from wireproof.workflow.tune.trial.pattern import (

@@ -13,8 +13,8 @@ from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.experiment import TriedKnob
 from wireproof.model.tuning import HostTuned, TunePlan
 from wireproof.workflow.reporter import Reporter
-from wireproof.workflow.target.target import Target
-from wireproof.workflow.tune.apply import apply, may_be_touched, new_id
+from wireproof.workflow.target import Target
+from wireproof.workflow.tune import apply, may_be_touched, new_id
 from wireproof.workflow.tune.node import JournalPlace, ask_nodes
 from wireproof.workflow.tune.trial.pattern import Variables
 

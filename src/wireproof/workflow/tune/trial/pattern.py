@@ -28,11 +28,11 @@ from wireproof.workflow.prove.command import ProofSpecification, on_target
 from wireproof.workflow.prove.hosts import start_servers
 from wireproof.workflow.prove.watch import NOWHERE, Watch, allow_files
 from wireproof.workflow.reporter import Quiet, Reporter
+from wireproof.workflow.session import Session, Storage
 from wireproof.workflow.session.launch import command_of, install_for
 from wireproof.workflow.session.rounds import equally_long, launched_once
-from wireproof.workflow.session.session import Session, Storage
 from wireproof.workflow.specification import MeasureSpecification
-from wireproof.workflow.target.target import Target, launcher_environment
+from wireproof.workflow.target import Target, launcher_environment
 from wireproof.workflow.tune.node import JournalPlace
 
 Variables = Mapping[str, str | None]

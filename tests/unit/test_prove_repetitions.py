@@ -6,6 +6,7 @@ import msgspec
 import pytest
 from tests.unit.test_prove_verdict import MB, claim, codes, pair, stream
 
+from wireproof.model.quantity import volume
 from wireproof.model.series import Series, SeriesPoint
 from wireproof.verdict.external.watched import judge_traffic
 
@@ -24,6 +25,7 @@ def osu(*sizes: int, rate: float = 117e6) -> Series:
     )
 
 
+MIB = 1 << 20
 SWEEP = osu(8192, 65536)
 USUAL = 64 * (110 * 8192 + 22 * 65536) / MB
 """MB that OSU moves for it without -i."""
@@ -49,8 +51,8 @@ def test_other_bytes_than_those_of_the_usual_repetitions_prove_nothing(
     found = judge_traffic(pair(share * USUAL * MB, peak), [SWEEP], claim())
     assert (found.proof, found.verdict) == ("unproven", "inconclusive")
     assert codes(found) == ["traffic-rate-unseen"]
-    assert "OSU's usual repetitions make" in found.reasons[0].message
-    assert "-i" in found.reasons[0].message
+    assert "the tool's usual repetitions make" in found.reasons[0].message
+    assert "directly, not in a script, so that its -i is known" in found.reasons[0].message
 
 
 def test_many_bytes_of_a_short_stream_without_repetitions_prove_nothing() -> None:
@@ -83,3 +85,73 @@ def test_rates_between_two_late_readings_are_means() -> None:
         found = judge_traffic(late, [SWEEP], claim())
         assert found.proof == proof
         assert proof == "on-wire" or "for 8 s or longer" in found.reasons[0].message
+
+
+def collective(tool: str, benchmark: str, *sizes: int, rate: float = 50e6) -> Series:
+    """A collective without printed repetitions; its time is that of ``rate``."""
+    return Series(
+        tool=tool,
+        benchmark=benchmark,
+        metric="time",
+        traffic="collective",
+        points=[SeriesPoint(message_bytes=size, time_ns=size / rate * 1e9) for size in sizes],
+        formula="",
+        unit="",
+    )
+
+
+SIZES = (8192, 1 << 20, 1 << 22)
+WITHOUT_RATE = [
+    # the least MB of the usual repetitions, as the tools' sources have them
+    (collective("osu", "osu_allreduce", *SIZES), (1000 * 8192 + 100 * 5 * MIB) / 2 / MB),
+    (collective("ucc_perftest", "allreduce", *SIZES), (1000 * 8192 + 200 * 5 * MIB) / 2 / MB),
+    (collective("nccl_tests", "all_reduce_perf", *SIZES), 20 * (8192 + 5 * MIB) / 2 / MB),
+    (
+        msgspec.structs.replace(
+            collective("osu", "osu_put_latency", *SIZES), traffic="put", metric="latency"
+        ),
+        (10_000 * 8192 + 1000 * 5 * MIB) / MB,
+    ),
+    (
+        msgspec.structs.replace(
+            collective("osu", "osu_get_acc_latency", *SIZES), traffic="atomic", metric="latency"
+        ),
+        (10_000 * 8192 + 1000 * 5 * MIB) / MB,
+    ),
+]
+
+
+@pytest.mark.parametrize(("table", "usual"), WITHOUT_RATE)
+@pytest.mark.parametrize(
+    ("share", "proof"), [(1.02, "on-wire"), (3.0, "on-wire"), (0.9, "unproven")]
+)
+def test_rows_without_a_rate_need_the_bytes_of_the_usual_repetitions(
+    table: Series, usual: float, share: float, proof: str
+) -> None:
+    """Those of one repetition were enough: a file server's traffic proved any collective."""
+    found = judge_traffic(pair(share * usual * MB, 10e6), [table], claim())
+    assert found.proof == proof, found.reasons
+    if proof == "unproven":
+        assert codes(found) == ["traffic-rate-unseen"]
+        assert f"make {volume(usual * MB)} " in found.reasons[0].message
+
+
+def test_a_collective_that_some_reading_shows_needs_no_repetitions() -> None:
+    """-i of a script is unknown; half of the size within the printed time is the least rate."""
+    table = collective("osu", "osu_allreduce", *SIZES, rate=100e6)
+    for peak, proof in ((36e6, "on-wire"), (34e6, "unproven")):
+        assert judge_traffic(pair(30 * MB, peak), [table], claim()).proof == proof
+
+
+def test_a_counted_collective_needs_a_reading_that_shows_it() -> None:
+    """100 MB within 2 s: 20 MB/s for a long time are another job's."""
+    point = SeriesPoint(message_bytes=1 << 20, time_ns=10e6, iterations=200)
+    table = msgspec.structs.replace(collective("imb", "Allreduce"), points=[point], first_line=1)
+    for peak, proof in ((60e6, "on-wire"), (20e6, "unproven")):
+        found = judge_traffic(pair(130 * MB, peak), [table], claim())
+        assert found.proof == proof, found.reasons
+
+
+def test_an_unknown_tool_without_rate_and_repetitions_proves_nothing_by_few_bytes() -> None:
+    found = judge_traffic(pair(40 * MB, 1e6), [collective("other", "allreduce", *SIZES)], claim())
+    assert (found.proof, codes(found)) == ("unproven", ["traffic-rate-unseen"])

@@ -7,6 +7,8 @@ top. A printed iteration count gives it; without one, a row proves one window of
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+import msgspec
+
 from wireproof.model.series import Series, SeriesPoint
 from wireproof.model.traffic import Printed
 
@@ -21,10 +23,16 @@ FRAMED = 1.08
 SAME_BYTES = 0.05
 _WARMED_UP = 1.5
 """Factor on printed repetitions: IMB repeats each size a few times more before it measures."""
-_OSU_LARGE = 8192
-_OSU_WINDOWS = {True: (20, 2), False: (100, 10)}
-"""Windows of OSU's bandwidth tests without -i, and those before the timing (OSU 3 to 7,
-osu_util.h): above ``_OSU_LARGE`` bytes, and up to it.
+_USUAL: dict[str, tuple[int, tuple[int, int], tuple[int, int]]] = {
+    "osu windows": (8193, (100, 10), (20, 2)),
+    "osu collective": (8193, (1000, 100), (100, 10)),
+    "osu": (8193, (10_000, 100), (1000, 10)),
+    "ucc_perftest collective": (64 << 10, (1000, 100), (200, 20)),
+    "nccl_tests collective": (0, (20, 5), (20, 5)),
+}
+"""Repetitions and those before the timing if the command asks for none: below a size in bytes, and
+from it on. OSU 3 to 7 (osu_util.h: BW_LOOP, COLL_LOOP, LAT_LOOP), UCC (ucc_pt_config.cc) and
+nccl-tests (common.cu).
 """
 _BOTH_ENDS_PRINT = (
     "iperf3",
@@ -102,6 +110,17 @@ def row_rate(series: Series, point: SeriesPoint) -> float | None:
     return rate / (2 if series.traffic == "pingpong" else max(series.directions, 1))
 
 
+def _slowest(series: Series, point: SeriesPoint) -> float | None:
+    """Return the least bytes per second of some host in a row whose time says nothing else about
+    a port.
+    """
+    times = [point.time_ns, point.time_min_ns, point.time_max_ns, point.hrt_ns]
+    longest_s = max(each or 0.0 for each in times) * 1e-9
+    if not longest_s or row_rate(series, point) is not None:
+        return None
+    return row_bytes(series, msgspec.structs.replace(point, iterations=1))[0] / longest_s or None
+
+
 def row_most(series: Series, point: SeriesPoint) -> float | None:
     """Return the most bytes per second, headers included, that this row can put on a port in one
     direction.
@@ -125,7 +144,8 @@ class _PrintedRow:
     packets: float
     most: float | None
     answered: bool
-    repeated: tuple[float, float] | None
+    repeated: tuple[float, float | None] | None
+    slowest: float | None
 
     @property
     def most_bytes(self) -> float | None:
@@ -136,7 +156,8 @@ class _PrintedRow:
 
     @property
     def lasted_s(self) -> float | None:
-        return self.size / self.rate if self.counted and self.rate else None
+        rate = self.rate or self.slowest
+        return self.size / rate if self.counted and rate else None
 
 
 def printed(all_series: Iterable[Series], *, visible_s: float) -> Printed | None:
@@ -166,6 +187,7 @@ def printed(all_series: Iterable[Series], *, visible_s: float) -> Printed | None
         most_bytes_per_s=_most(rows),
         most_bytes=_most_bytes(rows),
         repeated_bytes=_repeated_bytes(rows),
+        slowest_bytes_per_s=max((row.slowest or 0.0 for row in rows), default=0.0) or None,
         bursts=[(row.size, lasted_s) for row in rows if (lasted_s := row.lasted_s) is not None],
     )
 
@@ -177,33 +199,50 @@ def _row(series: Series, point: SeriesPoint) -> _PrintedRow:
     rate, most = row_rate(series, point), row_most(series, point)
     answered = series.traffic == "pingpong"
     repeated = _repeated(series, point, size, counted=counted)
-    return _PrintedRow(size, counted, rate, packets, most, answered, repeated)
+    slowest = _slowest(series, point) if size else None
+    return _PrintedRow(size, counted, rate, packets, most, answered, repeated, slowest)
 
 
 def _repeated(
     series: Series, point: SeriesPoint, size: float, *, counted: bool
-) -> tuple[float, float] | None:
+) -> tuple[float, float | None] | None:
     """Return the least and most bytes of a row, the latter with headers and the repetitions before
     the timing; None if its repetitions are unknown.
+
+    What a collective sends at most depends on its algorithm.
     """
     least = most = size
     if counted:
         most *= _WARMED_UP
-    elif series.tool == "osu" and series.traffic in _WINDOWED:
-        windows, before = _OSU_WINDOWS[point.message_bytes > _OSU_LARGE]
-        least, most = windows * size, (windows + before) * size
+    elif (usual := _usual(series, point.message_bytes)) is not None:
+        least, most = usual[0] * size, sum(usual) * size
     else:
         return None
     headers = MOST_HEADERS / point.message_bytes if point.message_bytes else 0.0
-    return least, most * FRAMED * (1 + headers)
+    known = series.traffic != "collective"
+    return least, most * FRAMED * (1 + headers) if known else None
 
 
-def _repeated_bytes(rows: Iterable[_PrintedRow]) -> tuple[float, float] | None:
+def _usual(series: Series, size: int) -> tuple[int, int] | None:
+    """Return the repetitions of a tool whose command asks for none, timed and before; None if they
+    are unknown.
+    """
+    kind = " collective" if series.traffic == "collective" else ""
+    if series.traffic in _WINDOWED and series.window:
+        kind = " windows"
+    if (found := _USUAL.get(series.tool + kind)) is None:
+        return None
+    large_from, small, large = found
+    return small if size < large_from else large
+
+
+def _repeated_bytes(rows: Iterable[_PrintedRow]) -> tuple[float, float | None] | None:
     found = [row.repeated for row in rows if row.size]
     known = [each for each in found if each is not None]
     if len(known) < len(found):
         return None
-    return sum(least for least, _ in known), sum(most for _, most in known)
+    most = [each for _, each in known if each is not None]
+    return sum(least for least, _ in known), sum(most) if len(most) == len(known) else None
 
 
 def _most_bytes(rows: Iterable[_PrintedRow]) -> float | None:

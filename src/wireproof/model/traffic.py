@@ -215,7 +215,9 @@ class Printed(msgspec.Struct, frozen=True, kw_only=True):
     port in one direction, headers included, null if a row does not determine it. ``most_bytes``:
     bytes of all rows of a ping-pong in one direction, headers included, null without printed
     iterations. ``repeated_bytes``: the least and most bytes in one direction if every row was
-    repeated as printed, or as OSU does by default; null if the repetitions of a row are unknown.
+    repeated as printed, or as its tool does by default; null if the repetitions of a row are
+    unknown, and the most of a collective too. ``slowest_bytes_per_s``: the least rate of some host
+    in the fastest row whose time says nothing else about a port, as of collectives.
     ``arithmetic``: how the numbers are derived.
     """
 
@@ -227,7 +229,8 @@ class Printed(msgspec.Struct, frozen=True, kw_only=True):
     bursts: list[tuple[float, float]] = msgspec.field(default_factory=list)
     most_bytes_per_s: float | None = None
     most_bytes: float | None = None
-    repeated_bytes: tuple[float, float] | None = None
+    repeated_bytes: tuple[float, float | None] | None = None
+    slowest_bytes_per_s: float | None = None
     arithmetic: list[str] = msgspec.field(default_factory=list)
 
 

@@ -332,8 +332,14 @@ class _Judged:
         enough = {"least_bytes": wanted, "crossed_bytes": crossed}
         summary = f"{text} {self._claimed_ports()}."
         fine = reason("traffic-on-wire", summary, enough, "note")
-        if rate is None or self.ports.own_peak(self.claimed) >= RATE_SEEN * rate:
+        if rate is None and (claims.counted or self._as_usual(claims, criteria.on_wire_min)):
             return "on-wire", [fine]
+        shown = rate or claims.slowest_bytes_per_s
+        if shown and self.ports.own_peak(self.claimed) >= RATE_SEEN * shown:
+            return "on-wire", [fine]
+        if rate is None:
+            few = f"{summary} {self._whose_bytes(claims, wanted)}"
+            return "unproven", [reason("traffic-rate-unseen", few, enough)]
         seen = {
             "printed_bytes_per_s": rate,
             "peak_bytes_per_s": self.claimed.peak,
@@ -352,6 +358,13 @@ class _Judged:
         short = f"{summary}. {self._whose_bytes(claims, wanted)}"
         return "unproven", [reason("traffic-rate-unseen", short, seen)]
 
+    def _as_usual(self, claims: Printed, share: float) -> bool:
+        """Return whether the bytes suffice for the usual repetitions of rows without a rate, such
+        as those of collectives.
+        """
+        usual = claims.repeated_bytes
+        return usual is not None and self.claimed.at_least(share * usual[0])
+
     def _as_repeated(self, claims: Printed, wanted: float, share: float) -> bool:
         """Return whether the bytes are those of the rows' repetitions and few more: proof without
         the rate.
@@ -363,25 +376,27 @@ class _Judged:
             if claims.most_bytes is None or wanted < 4 * START_UP_BYTES:
                 return False
             return self.claimed.below(2 * claims.most_bytes + START_UP_BYTES)
-        if claims.repeated_bytes is None:
+        most = claims.repeated_bytes[1] if claims.repeated_bytes else None
+        if most is None:
             return False
-        least, most = claims.repeated_bytes
-        return self.claimed.at_least(share * least) and self.claimed.below(
-            most + 4 * START_UP_BYTES
-        )
+        return self._as_usual(claims, share) and self.claimed.below(most + 4 * START_UP_BYTES)
 
     def _whose_bytes(self, claims: Printed, wanted: float) -> str:
         """Say what the bytes that crossed may be, and what would show it."""
         rows = f"the rows account for {volume(wanted)}"
         if claims.repeated_bytes is not None and not self.ports.both_ways:
-            least, most = map(volume, claims.repeated_bytes)
-            by = "printed" if claims.counted else "OSU's usual"
-            rows = f"the {by} repetitions make {least} to {most}"
+            least, most = claims.repeated_bytes
+            by = "printed" if claims.counted else "tool's usual"
+            span = f" to {volume(most)}" if most is not None else " or more"
+            rows = f"the {by} repetitions make {volume(least)}{span}"
         seconds = CHANGES * max(self.ports.refresh_s(), self.traffic.window_s)
+        known = ""
+        if any(table.tool == "osu" for table in self.series) and not claims.counted:
+            known = "start OSU's program directly, not in a script, so that its -i is known, or "
         return (
             f"{volume(self.claimed.bytes)} crossed and {rows}, so the bytes may be another job's "
-            f"or a part of the command's: let each size run for {seconds:.2g} s or longer (-i, "
-            "-iter, -t)."
+            f"or a part of the command's: {known}let each size run for {seconds:.2g} s or longer "
+            "(-i, -iter, -t)."
         )
 
     def _claimed_ports(self) -> str:

@@ -105,7 +105,14 @@ def test_cut_and_mixed_talk_never_blames_another(path: Path) -> None:
             ),
             "Out",
         ),
-        ("srun: error: n3: task 2: Exited with exit code 137", "137"),
+        ("srun: error: n3: task 2: Exited with exit code 137", "137 (SIGKILL)"),
+        ("srun: error: n3: task 2: Exited with exit code 139", "139 (SIGSEGV)"),
+        ("srun: error: n3: task 2: Exited with exit code 7", "code 7"),
+        ("=   RANK 2 PID 81 RUNNING AT n3\n=   EXIT STATUS: 132", "SIGILL"),
+        ("  Process name: [[6427,1],2]\n  Exit code:    139", "SIGSEGV"),
+        ("   Process name: [prterun-n1-44@1,2]\n   Exit code:    137", "SIGKILL"),
+        ("n3.hsn.cm: rank 2 died from signal 11 and dumped core", "SIGSEGV"),
+        ("n3: rank 2 exited with code 134\nn1: rank 0 died from signal 15", "SIGABRT"),
         ("srun: error: Node failure on n3", "node failure"),
         ("Connection to n3 closed by remote host.", "closed"),
         ("Connection to n3 closed.", "closed"),
@@ -132,6 +139,14 @@ def test_what_launchers_say(line: str, says: str) -> None:
         ("=   PID 81 RUNNING AT n3\n=   EXIT CODE: 9", False),
         ("=   RANK 2 PID 81 RUNNING AT n3\n=   KILLED BY SIGNAL: 6 (Aborted)", True),
         ("srun: error: n3: task 2: Segmentation fault (core dumped)", True),
+        ("srun: error: n3: task 2: Exited with exit code 139", True),
+        ("srun: error: n3: task 2: Exited with exit code 134", True),
+        ("srun: error: n3: task 2: Exited with exit code 137", False),
+        ("srun: error: n3: task 2: Exited with exit code 7", False),
+        ("  Process name: [[6427,1],2]\n  Exit code:    139", True),
+        ("   Process name: [prterun-n1-44@1,2]\n   Exit code:    137", False),
+        ("n3.hsn.cm: rank 2 died from signal 6", True),
+        ("n3: rank 2 exited with code 139\nn1: rank 0 died from signal 15", True),
         ("srun: error: n3: task 2: Out Of Memory", False),
         (
             (
@@ -155,6 +170,10 @@ def test_a_rank_that_crashed_may_be_a_survivor(talk: str, crashed: bool) -> None
         "=   RANK 2 PID 81 RUNNING AT n3\n=   EXIT STATUS: 4",
         "=   PID 81 RUNNING AT n3\n=   EXIT CODE: 4",
         "  Process name: [[6427,1],2]\n  Exit code:    4",
+        "  Process name: [[6427,0],2]\n  Exit code:    139",
+        "n3: rank 2 exited with code 1",
+        "n3: rank 2 died from signal 15",
+        "srun: error: n3: task 2: Exited with exit code 143",  # SIGTERM, from outside
         "srun: Terminating StepId=5.0\nsrun: error: n3: task 2: Killed",
         (
             "slurmstepd: error: *** STEP 5.0 ON n1 CANCELLED AT 2026-11-21T15:00:00 ***\nsrun:"

@@ -3,7 +3,7 @@
 import re
 import signal
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from wireproof.launch.known import SCHEDULERS
 from wireproof.model.plan import Plan
@@ -72,6 +72,10 @@ _FAULTS = frozenset({4, 6, 7, 8, 11})
 after the loss of another rank.
 """
 
+_ENDED_BY_OTHERS = frozenset({1, 2, 15})
+"""SIGHUP, SIGINT, SIGTERM: a launcher sends them to the ranks that are left."""
+_LAST_SIGNAL = 64
+
 _RANK_KILLED = (
     # Hydra of Intel: "=   RANK 2 PID 8 RUNNING AT n3" and then "=   KILLED BY SIGNAL: 9 (Killed)"
     re.compile(r"RANK (?P<rank>\d{1,7}) PID (?P<pid>\d{1,9}) RUNNING AT (?P<host>\S{1,255})"),
@@ -80,10 +84,19 @@ _RANK_KILLED = (
         r"noticed that process rank (?P<rank>\d{1,7}) with PID (?P<pid>\d{1,9})"
         r" on node (?P<host>\S{1,255}) exited on signal (?P<signal>\d{1,3})"
     ),
+    # the same of a process that a shell started: "  Process name: [[6427,1],2]" and then
+    # "  Exit code:    139"
+    re.compile(r"^\s{1,8}Process name: \[(?:\[\d{1,10},1\]|[\w.-]{1,80}@1),(?P<rank>\d{1,7})\]$"),
+    # PALS of HPE Cray: "n3.hsn: rank 2 died from signal 11", of a shell "... exited with code 139"
+    re.compile(
+        r"^[\w.-]{1,255}: rank (?P<rank>\d{1,7}) (?:died from signal (?P<signal>\d{1,3})"
+        r"|exited with code (?P<status>\d{1,3}))"
+    ),
     # Hydra of MPICH: "=   PID 6 RUNNING AT n3" and then "=   EXIT CODE: 9"
     re.compile(r"^=\s{1,8}PID (?P<pid>\d{1,9}) RUNNING AT (?P<host>\S{1,255})"),
 )
 _HOW = re.compile(r"^=\s{1,8}(?:KILLED BY SIGNAL: (\d{1,3})|EXIT (?:CODE|STATUS): (-?\d{1,9}))")
+_EXIT_CODE = re.compile(r"^\s{1,8}Exit code:\s{1,8}(\d{1,3})$")
 
 _SRUN_TASK = re.compile(
     r"srun: error: (\S{1,255}): tasks? ([0-9,-]{1,400}): ([A-Z][\w ]{2,40}?)(?: \(core dumped\))?$"
@@ -186,31 +199,42 @@ def killed(lines: Sequence[str], names: RankNames, *, faults: bool = False) -> E
             if not (found := pattern.search(line)):
                 continue
             parts = found.groupdict()
-            how = parts.get("signal") or _how(lines[number + 1 : number + 4])
-            if how is None or (faults and int(how) not in _FAULTS):
+            number_seen = _ended_by(parts, lines[number + 1 : number + 4])
+            if number_seen is None or (faults and number_seen not in _FAULTS):
                 break
             # Hydra kills the neighbours of a lost rank and may report one of those: then their host
             # was lost.
-            pid = 0 if int(how) == _KILL else int(parts["pid"])
+            pid = 0 if number_seen == _KILL else int(parts.get("pid") or 0)
             ranks = {int(parts["rank"])} if parts.get("rank") else names.on(parts["host"], pid)
-            yield ranks & set(names.host), f"was killed by {_signal(int(how))}"
+            yield ranks & set(names.host), f"was killed by {_signal(number_seen)}"
             break
 
 
-def _how(following: Iterable[str]) -> str | None:
-    """Return the signal in the lines after a rank's line; None if the process exited by itself
-    (ours, or an MPI's abort).
+def _ended_by(parts: Mapping[str, str | None], following: Iterable[str]) -> int | None:
+    """Return the signal that ended a rank, by its line and those after it; None if the process
+    exited by itself (ours, or an MPI's abort) or was ended by others.
     """
+    if told := parts.get("signal"):
+        return int(told) if int(told) not in _ENDED_BY_OTHERS else None
+    if status := parts.get("status"):
+        return _of_shell(int(status))
     for line in following:
+        if found := _EXIT_CODE.search(line):
+            return _of_shell(int(found[1]))
         if found := _HOW.search(line):
-            signal_number, status = found.groups()
+            signal_number, raw = found.groups()
             if signal_number:
-                return signal_number
-            number = int(status)
-            if number > 128:
-                number -= 128
-            return str(number) if number in (6, 7, 8, 9, 11) else None
+                return int(signal_number)
+            return int(raw) if int(raw) in (6, 7, 8, 9, 11) else _of_shell(int(raw))
     return None
+
+
+def _of_shell(status: int) -> int | None:
+    """Return the signal of a process that a shell started, by the shell's exit status: 128 + its
+    number (POSIX: greater than 128).
+    """
+    number = status - 128
+    return number if number == _KILL or number in _FAULTS else None
 
 
 def _tasks(text: str, known: Sequence[int]) -> set[int]:
@@ -244,10 +268,23 @@ def dead_in_srun(lines: Sequence[str], names: RankNames, *, faults: bool = False
         if found := _SRUN_TASK.search(line):
             left -= 1
             _, tasks, how = found.groups()
-            own = how.startswith("Exited with exit code") and int(how.split()[-1]) in _OUR_STATUSES
-            dead = how in _SRUN_DEATHS or (how.startswith("Exited") and not own)
-            if dead and not (faults and how not in _SRUN_FAULTS):
-                yield _tasks(tasks, known), f"srun: {how}"
+            dead, fault, signal_name = _srun_ending(how)
+            if dead and (fault or not faults):
+                yield _tasks(tasks, known), f"srun: {how}{signal_name}"
+
+
+def _srun_ending(how: str) -> tuple[bool, bool, str]:
+    """Return whether a task died of itself, whether by a fault in the process, and the signal's
+    name if srun states only the exit status of a shell.
+    """
+    status = whole(how.rpartition(" ")[2]) if how.startswith("Exited with exit code") else None
+    if status is None or status in _OUR_STATUSES:
+        dead = status is None and (how in _SRUN_DEATHS or how.startswith("Exited"))
+        return dead, how in _SRUN_FAULTS, ""
+    number = _of_shell(status)
+    if number is None:
+        return not 0 < status - 128 <= _LAST_SIGNAL, False, ""
+    return True, number in _FAULTS, f" ({_signal(number)})"
 
 
 def lost_hosts(lines: Sequence[str], names: RankNames) -> Evidence:

@@ -166,7 +166,7 @@ def test_what_is_no_log_in_a_folder_is_skipped_and_a_log_without_a_result_is_not
     (tmp_path / "rack.png").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(4096))
     done = judge(str(tmp_path), "--link", "edr")
     assert done.returncode != 2
-    assert done.stdout.splitlines()[-1].endswith(b"; 2 skipped, which are no log")
+    assert done.stdout.splitlines()[0].endswith(b"; 2 files skipped: not a log")
     (tmp_path / "dead.out").write_text("srun: error: node n7 is down\n")
     assert judge(str(tmp_path), "--link", "edr").returncode == 2
     for name in ("latency.out", "dead.out"):
@@ -175,3 +175,18 @@ def test_what_is_no_log_in_a_folder_is_skipped_and_a_log_without_a_result_is_not
     assert done.returncode == 2
     assert b"nothing was judged" in done.stderr
     assert judge(str(tmp_path / "README.md")).returncode == 2
+
+
+def test_the_first_line_is_the_answer_and_the_worst_series_come_first(tmp_path: Path) -> None:
+    table = "# OSU MPI Latency Test v7.4\n# Size          Latency (us)\n"
+    for index in range(20):
+        (tmp_path / f"{index:02}.out").write_text(f"{table}1  1.50\n2  1.51\n4  1.52\n")
+    (tmp_path / "last.out").write_text(f"{table}1  0.20\n2  0.21\n4  0.22\n")
+    lines = judge(str(tmp_path), "--link", "edr").stdout.decode().splitlines()
+    assert lines[0].startswith("FAIL  21 series in 21 files: ")
+    assert lines[1].startswith("FAIL")
+    assert "below-any-nic" in lines[1]
+    alone = judge(str(tmp_path / "last.out"), "--link", "edr").stdout.decode().splitlines()
+    assert alone[0].startswith("FAIL  0.2")
+    assert alone[0].endswith("0.6 us")
+    assert any(line.strip().startswith("next: ") for line in alone)

@@ -113,7 +113,7 @@ def test_one_line_and_totals() -> None:
     assert "below" in line
     assert (
         totals({"pass": 2, "fail": 1}, 4, 1)
-        == "3 series in 4 files: 2 pass, 1 fail; 1 of them could not be judged"
+        == "3 series in 4 files: 2 pass, 1 fail; 1 could not be judged"
     )
 
 

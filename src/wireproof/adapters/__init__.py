@@ -118,11 +118,10 @@ def read(data: bytes, source: str) -> list[Series]:
     pages = pages_of(data, source)
     found = [one for page in pages for one in _of_page(page, data, source)]
     if not found:
-        known = ", ".join(adapter_names())
+        lines = sum(len(page.lines) for page in pages)
         raise NoResult(
-            f"{source}: no result of a known benchmark is in it"
-            f" ({sum(len(page.lines) for page in pages)} lines); known: {known}; a table"
-            f" of pairs is for `wireproof locate`.{_other_verb(data)}"
+            f"{source}: no result of a known benchmark in {lines} lines; `wireproof judge -h` names"
+            f" the tools; a table of pairs is for `wireproof locate`.{_other_verb(data)}"
         )
     return sorted(found, key=lambda one: one.first_line) if len(pages) > 1 else found
 

@@ -4,7 +4,7 @@ what others have measured, give the verdict of a stored result.
 
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar, get_args
@@ -35,12 +35,14 @@ from wireproof.cli.declare import (
     text,
 )
 from wireproof.model.atlas import Pattern
+from wireproof.model.claim import LinkClaim
 from wireproof.model.errors import BadInput
-from wireproof.report.document import Part
+from wireproof.model.finding import Verdict
+from wireproof.report.document import Findings, Item, Part
 from wireproof.report.documents.judgement import (
+    WORST_FIRST,
     brief_part,
     judgement_document,
-    series_section,
     statistics_section,
 )
 from wireproof.report.json.judgement import JudgedSeries, document_pieces, encoded
@@ -169,21 +171,32 @@ def command(
         current_context().answer.given = True
         sys.stdout.buffer.writelines(pieces)
         sys.stdout.buffer.flush()
-    elif form == "text":
-        look = look_of()
-        show: Callable[[JudgedSeries], Part] = brief_part if brief else series_section
-        for part in _series(judged(show), tally):
-            sys.stdout.write(part_text(part, look))
-        for job in tally.jobs(against.link):
-            sys.stdout.write(part_text(statistics_section(job), look))
-        if len(names) > 1 or tally.errors:
-            click.echo(tally.total(len(names)))
+    elif form == "text" and brief:
+        _print_brief(_series(judged(_brief_line), tally), tally, len(names), against.link)
     else:
         found = tally.document(_series(judged(itself), tally), against.link)
+        if form == "text" and not (found.series or found.statistics):
+            return _status(tally)  # stderr says why
         answer = tally.total(len(names)) if len(names) > 1 else ""
         build = partial(judgement_document, found, answer, brief=brief, advice=advice(found))
         print_document(found, build)
     return _status(tally)
+
+
+def _brief_line(judged: JudgedSeries) -> tuple[Verdict, Part]:
+    return judged.verdict, brief_part(judged)
+
+
+def _print_brief(
+    series: Iterable[tuple[Verdict, Part]], tally: Tally, files: int, link: LinkClaim | None
+) -> None:
+    """Print the sum over all files, then a line for each series, the worst first."""
+    look = look_of()
+    lines = sorted(series, key=lambda line: WORST_FIRST.index(line[0]))
+    sections = [statistics_section(job) for job in tally.jobs(link)]
+    answer = Findings((Item(tally.worst, tally.total(files)),), whole=True)
+    for part in (answer, *(line for _, line in lines), *sections):
+        sys.stdout.write(part_text(part, look))
 
 
 def _status(tally: Tally) -> int:

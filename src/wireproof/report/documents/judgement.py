@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from wireproof.report.figure import Chart
 
 
-_WORST: tuple[Verdict, ...] = ("fail", "inconclusive", "pass")
+WORST_FIRST: tuple[Verdict, ...] = ("fail", "inconclusive", "pass")
 _MOST_REASONS = 8
 _MOST_SECTIONS = 100
 _TELLING = 16_384  # a table of shorter messages is about their time alone
@@ -77,7 +77,7 @@ def judgement_document(
         unread = (Item("inconclusive", one.message, word="not judged:") for one in found.errors)
         parts.append(Findings(tuple(unread)))
     if len(found.series) > 1:
-        ordered = sorted(found.series, key=lambda one: _WORST.index(one.verdict))
+        ordered = sorted(found.series, key=lambda one: WORST_FIRST.index(one.verdict))
         parts.append(Table(_SERIES, tuple(map(_row, ordered))))
     shown = [one for one in found.series if not brief or one.verdict != "pass"]
     kept = shown[:_MOST_SECTIONS] if brief else shown
@@ -95,7 +95,8 @@ def _answer(found: JudgementDocument) -> str:
     """Return what decides the verdict of a single series, or the number of verdicts of several."""
     if len(found.series) == 1 and not found.statistics:
         telling = _telling(found.series[0])
-        return telling.text if telling else _value(found.series[0])
+        value = f"{_value(found.series[0])}{_path(found.series[0])}"
+        return telling.text if telling else value
     verdicts = Counter(one.verdict for one in found.series)
     verdicts.update(one.verdict for one in found.statistics)
     files = {one.source for one in found.series}
@@ -232,9 +233,9 @@ def totals(
         for verdict in ("pass", "fail", "inconclusive")
         if counts.get(verdict)
     )
-    without = f"; {errors} of them could not be judged" if errors else ""
+    without = f"; {errors} could not be judged" if errors else ""
     if skipped:
-        without += f"; {skipped} skipped, which {'is' if skipped == 1 else 'are'} no log"
+        without += f"; {quantity.counted(skipped, 'file')} skipped: not a log"
     total = sum(counts.get(verdict, 0) for verdict in ("pass", "fail", "inconclusive"))
     return (
         f"{total} {what} in {files} {'file' if files == 1 else 'files'}: {said or 'none'}{without}"

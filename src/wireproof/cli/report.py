@@ -164,7 +164,8 @@ def compare(
             write_text(plot, standalone(scaling_chart(curves)))
         return answer(curves, scaling_document, everything=everything)
     if plot is not None or len(results) != 2:
-        raise click.UsageError("give two results; --plot needs --against as well.")
+        wanted = "--plot needs --against" if plot is not None else "give the folders of two results"
+        raise click.UsageError(f"{wanted}.")
     found = compare(*results, Console())
     return answer(found, comparison_document, everything=everything)
 

@@ -162,7 +162,7 @@ def _which(section: JudgedRun) -> Item:
     subjects = [
         _subject(finding) for finding in decisive if finding.code in codes and finding.subject
     ]
-    named = list(dict.fromkeys(subjects))
+    named = [name for name in dict.fromkeys(subjects) if name != "run"]
     if named:
         listed = quantity.first_few(named, 3)
         if decisive[0].severity == "fail" or codes & set(CULPRITS):

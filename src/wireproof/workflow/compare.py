@@ -162,6 +162,9 @@ def compare(a: Path, b: Path, reporter: Reporter) -> Comparison:
     """
     if real_path(a) == real_path(b):
         raise BadInput(f"{a} is given twice: give two results.")
+    for path in (a, b):
+        if not path.exists():
+            raise BadInput(f"{path} does not exist.")
     logs = [path.is_file() for path in (a, b)]
     if all(logs):
         return compare_logs(a, b)

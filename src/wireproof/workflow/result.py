@@ -93,6 +93,11 @@ def stored_in(folder: Path) -> StoredResult:
 
     Raises ``BadInput`` if it holds no result, or a damaged or newer one.
     """
+    if folder.is_file():
+        raise BadInput(
+            f"{folder} is a file: give the --out folder of a check or measurement;"
+            " `wireproof judge` reads logs."
+        )
     if not folder.is_dir():
         raise BadInput(
             f"{folder} is not a folder: give the --out folder of a check or measurement."

@@ -113,7 +113,7 @@ def _unknown(recipe: Recipe, option: SetVariable) -> Iterator[Broken]:
     if near:
         line, begin = recipe.lines[option.word.line - 1], option.word.column - 1
         fix = line[:begin] + near[0] + line[begin + len(name) :]
-        yield at_word("sbatch-unknown-option", option.word, f"{name}, not {near[0]}", fix)
+        yield at_word("sbatch-unknown-option", option.word, f"{name}; did you mean {near[0]}?", fix)
 
 
 _MAY_REPEAT = ("--gres", "--constraint", "--mail-type", "--export")

@@ -29,7 +29,7 @@ def misspelt(recipe: Recipe) -> Iterator[Broken]:
         long = (known for known in sorted(listed("osu")) if len(known) > 8)
         near = [known for known in long if distance(name, known, 2) <= 2]
         if len(near) == 1:
-            word, seen = command.words[0], f"{name}, not {near[0]}"
+            word, seen = command.words[0], f"{name}; did you mean {near[0]}?"
             new = word.raw.replace(name, near[0])
             yield edited("benchmark-misspelt", recipe, word, new, seen)
 

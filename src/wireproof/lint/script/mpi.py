@@ -306,7 +306,7 @@ def _elsewhere(recipe: Recipe, job: Job, folders: list[str]) -> Iterator[Broken]
             continue
         word = command.words[0]
         new = word.raw.replace(match[1], folders[-1], 1)
-        seen = f"{match[1]}, not {folders[-1]}"
+        seen = f"{match[1]} instead of {folders[-1]}"
         yield edited("program-other-prefix", recipe, word, new, seen)
 
 

@@ -82,7 +82,7 @@ def _name(recipe: Recipe, number: int, at: int, name: str, old: bool) -> Iterato
                 "variable-misspelt",
                 number,
                 at + 1,
-                f"{name}, not {right}",
+                f"{name}; did you mean {right}?",
                 line[:at] + right + line[at + len(name) :],
             )
 

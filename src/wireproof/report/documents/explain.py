@@ -44,7 +44,7 @@ def conversion_document(found: Converted) -> Document:
     """Return the arithmetic that leads to the value, the value in every unit, and its shares of a
     link.
     """
-    first, *more = found.arithmetic or [found.value]
+    first, *more = [*filter(None, [_share(found)]), *(found.arithmetic or [found.value])]
     rows = tuple(Row((row.text, row.arithmetic)) for row in found.rows)
     parts: list[Part] = [*map(Text, more), Table(_ROWS, rows, most=len(rows))]
     if found.bytes_per_s is None and found.kind != "amount":
@@ -53,6 +53,14 @@ def conversion_document(found: Converted) -> Document:
     parts += [Text(f"note: {found.remark}")] if found.remark else []
     parts += [Section(found.link.kind, tuple(_shares(found.link)))] if found.link else []
     return Document(f"{found.value} in every unit", first, tuple(parts))
+
+
+def _share(found: Converted) -> str:
+    """Return the share of the link that a rate reaches; "" for a time, which has no share."""
+    share = found.link.share_of_attainable if found.link else None
+    if found.link is None or found.kind == "time" or not isinstance(share, float):
+        return ""
+    return f"{found.value} is {share:.1%} of what {found.link.kind} can carry"
 
 
 def _shares(link: LinkShares) -> Iterator[Text]:

@@ -1,5 +1,6 @@
 """A history as documents: its results, the trend of each number, when each node last passed."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -70,7 +71,10 @@ def entries_document(entries: Sequence[Entry]) -> Document:
         )
         for entry in entries
     )
+    count = Counter(entry.verdict for entry in entries)
+    verdicts = ", ".join(f"{count[each]} {each}" for each in sorted(count))
     answer = f"{quantity.counted(len(rows), 'result')}, oldest first"
+    answer += f": {verdicts}" if rows else ""
     return Document("Results", answer, (Table(_ENTRY, rows, most=_ALL),))
 
 
@@ -129,16 +133,14 @@ def trend_document(found: Sequence[Trend], newest: Sequence[str], verdict: Verdi
     `regression_lines` for the newest result.
     """
     answer, *more = newest
-    answer += _since(found) if verdict == "pass" else ""
+    answer += _since(found) if verdict != "fail" else ""
     parts: list[Part] = [Text(line) for line in more]
     parts += [Section(_trend_title(trend), tuple(_trend(trend))) for trend in found]
     return Document("Numbers over time", answer, tuple(parts), verdict)
 
 
 def _since(found: Sequence[Trend]) -> str:
-    """Return the number that fell most since a change, if the newest result is no worse than the
-    good results after that change; otherwise "".
-    """
+    """Return the number that fell most since a change; "" if none fell."""
     fallen = [(one.changes[-1], one) for one in found if one.changes and not one.imported]
     if not fallen:
         return ""

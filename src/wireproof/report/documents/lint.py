@@ -28,7 +28,8 @@ def lint_document(report: LintReport, files: int) -> Document:
 
 def _answer(report: LintReport, files: int) -> str:
     if not files:
-        return "nothing could be read"
+        why = f": {report.errors[0].message}" if report.errors else ""
+        return f"nothing could be read{why}"
     errors = sum(finding.severity == "error" for finding in report.findings)
     warnings = len(report.findings) - errors
     counts = [counted(errors, "error")] if errors else []

@@ -115,7 +115,14 @@ def locate_document(found: LocateDocument) -> Document:
 def _no_culprit(found: LocateDocument) -> str:
     if found.undecided:
         return found.undecided[0]
-    return f"no node stands out. {' '.join(map(_silence, found.located))}"
+    several = len(found.located) > 1
+    by = (f"By {_quantity(one)}: " if several else "" for one in found.located)
+    silence = " ".join(map("".join, zip(by, map(_silence, found.located), strict=True)))
+    return f"no node stands out. {silence}"
+
+
+def _quantity(located: Located) -> str:
+    return "goodput" if located.metric == "goodput" else "half round trip"
 
 
 def _far(found: LocateDocument, pair: WorstPair) -> Row | None:
@@ -148,13 +155,12 @@ def located_section(located: Located, *, each: bool = False, more: Sequence[Part
         parts.append(Facts(known))
     parts += [*more, *_tables(located)]
     parts += [Text(note, "note", "-") for note in located.notes]
-    what = "goodput" if located.metric == "goodput" else "half round trip"
     count = (
         f"{located.measured} of {located.nodes} nodes,"
         f" {quantity.counted(located.rounds, 'round')},"
         f" {quantity.counted(located.samples, 'sample')}"
     )
-    return Section(f"Who is slow, by {what} ({count})", tuple(parts))
+    return Section(f"Who is slow, by {_quantity(located)} ({count})", tuple(parts))
 
 
 def _tables(located: Located) -> Iterator[Part]:

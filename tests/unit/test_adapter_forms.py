@@ -4,10 +4,16 @@ hosts or runs in one file.
 
 from __future__ import annotations
 
+import html
+import json
+import re
+from collections.abc import Callable
+
 import pytest
 from tests.unit.external_tables import codes
 
 from wireproof.adapters import read
+from wireproof.adapters.page import streams
 from wireproof.model.errors import BadInput
 from wireproof.model.series import Series
 from wireproof.physics import claim_from_text
@@ -210,3 +216,76 @@ def test_a_collective_has_its_programs_name(title: str, name: str) -> None:
     text = f"# OSU {title} Test v5.8\n# Size       Avg Latency(us)\n4   3.20\n8   3.30\n"
     (one,) = read(text.encode(), "x")
     assert one.benchmark == name
+
+
+def _numbers(text: str, form: str) -> str:
+    return "".join(form.format(at) + line + "\n" for at, line in enumerate(text.splitlines(), 1))
+
+
+OSU_ROWS = ("1       1.20", "2      1.21", "4   1.25", "8   1.25", "16  1.26", "32  1.30")
+OSU_RUN = "\n".join(("# OSU MPI Latency Test v7.4", "# Size    Latency (us)", *OSU_ROWS, ""))
+QPERF_RUN = "tcp_bw:\n    bw  =  1.2 GB/sec\ntcp_lat:\n    latency  =  21.5 us\n"
+SOCKPERF_RUN = (
+    "sockperf: == version #3.10-0 ==\nsockperf: Warmup stage (sending a few dummy messages)...\n"
+    "sockperf: ========= Printing statistics for Server No: 0\n"
+    "sockperf: Summary: Latency is 11.500 usec\n"
+)
+PREFIXES = {
+    "ts": "Nov 27 21:51:18 ",
+    "ts with seconds": "1764280278.123456 ",
+    "dmesg": "[  123.456789] ",
+    "syslog": "Nov  2 21:51:18 node01 run.sh[1234]: ",
+    "journalctl -o short-iso": "2026-11-27T21:51:18+0100 node01 run.sh[1234]: ",
+    "container runtime": "2026-11-27T21:51:18.123456789Z stdout F ",
+    "logger": "2026-11-27 21:51:18,123 INFO ",
+    "logger with dashes": "2026-11-27 21:51:18,123 - INFO - ",
+    "logger without a time": "INFO:bench:",
+    "Go": "2026/11/27 21:51:18 ",
+    "PRRTE": "[prterun-node01-4711@1,0]<stdout>: ",
+    "kubectl": "[pod/client-6f7d/osu] ",
+    "compose": "client-1  | ",
+    "reply to a reply": "> > ",
+    "bare quotes": ">>",
+    "diff": "+",
+    "stars": "* ",
+    "grep": "logs/osu.txt:",
+}
+
+
+@pytest.mark.parametrize("text", [OSU_RUN, QPERF_RUN, SOCKPERF_RUN], ids=["osu", "qperf", "sock"])
+@pytest.mark.parametrize("prefix", PREFIXES.values(), ids=PREFIXES)
+def test_what_others_write_before_each_line_is_removed(prefix: str, text: str) -> None:
+    changed = "".join(prefix + line + "\n" for line in text.splitlines())
+    assert read(changed.encode(), "x") == read(text.encode(), "x")
+
+
+@pytest.mark.parametrize("form", ["{:6d}\t", "{:7d} ", "{}:", "run.log:{}:"])
+def test_line_numbers_are_removed(form: str) -> None:
+    assert read(_numbers(OSU_RUN, form).encode(), "x") == read(OSU_RUN.encode(), "x")
+
+
+def test_numbered_rows_of_a_table_keep_their_sizes() -> None:
+    rows = "# OSU MPI Latency Test v7.4\n# Size    Latency (us)\n1 1.20\n2 1.21\n3 1.22\n4 1.25\n"
+    (one,) = read(rows.encode(), "x")
+    assert [point.message_bytes for point in one.points] == [1, 2, 3, 4]
+    bare = rows.splitlines()[2:]
+    assert streams(bare) == [("", [0, 1, 2, 3], bare)]
+
+
+@pytest.mark.parametrize(
+    "packed",
+    [
+        lambda text: json.dumps({"rc": 0, "stdout": text}),
+        lambda text: "output: " + json.dumps(text),
+        lambda text: json.dumps({"stdout_lines": text.replace("  ", "\t").splitlines()}, indent=1),
+        lambda text: "".join(f"`{line}`\n" for line in text.splitlines()),
+        lambda text: html.escape(text).replace(" ", "&nbsp;").replace("\n", "<br/>\n"),
+        lambda text: text.replace("#", "&#35;").replace("(", "&#40;"),
+        lambda text: re.sub(r"(\d\.\d+)", r"**\1**", text),
+    ],
+    ids=["json", "yaml", "lines", "code", "html", "numeric", "bold"],
+)
+def test_outputs_that_a_document_holds_are_unpacked(packed: Callable[[str], str]) -> None:
+    (one,) = read((packed(OSU_RUN) + "\n").encode(), "x")
+    assert (one.benchmark, one.complete) == ("osu_latency", True)
+    assert times(one) == times(read(OSU_RUN.encode(), "x")[0])

@@ -13,24 +13,39 @@ from wireproof.model.errors import NoResult
 # host labels, time stamps, quotes, list marks. Mixed lines of several ranks or hosts are separated
 # by their labels: the lines of each label are a separate log.
 
+_TIME = r"\d\d:\d\d:\d\d(?:[.,]\d{1,9})?"
+_MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
+# quotes of e-mails; the time stamps of build servers, containers, syslog, ts, dmesg and loggers,
+# with the host and program, stream or level that some write behind them
 _STAMP = re.compile(
-    r"^[ ]*(?:>[ ]|"  # an e-mail's quote; the time stamps of build servers and container logs
-    r"\[?(?:\d{4}-\d\d-\d\d[T ])?\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?\]?(?:[ ]|$))"
+    r"^[ ]*(?:(?:>[ ]?){1,6}(?![-=])|\+(?![-=])|"
+    rf"\[?(?:(?:\d{{4}}[-/]\d\d[-/]\d\d[T ])?{_TIME}(?:Z|[+-]\d\d:?\d\d)?"
+    rf"|{_MONTH} [ \d]\d {_TIME}|1\d{{9}}\.\d{{3,9}}|[ ]{{0,5}}\d{{1,9}}\.\d{{6}}(?=\]))\]?:?"
+    r"(?: [\w.-]{1,64} [\w./@:-]{1,64}\[\d{1,10}\]:)?(?: std(?:out|err) [FP](?= |$))?"
+    r"(?: (?:- )?(?:\[?(?:INFO|DEBUG|NOTICE)\]?)(?: -)?:?(?= |$))?(?:[ ]|$)|"
+    r"(?:INFO|DEBUG):[\w.]{1,64}:)"
 )
 # items of a list in YAML or JSON, the form in which Ansible prints the output of a command
-_ITEM = re.compile(r"^[ ]*-(?:[ ]|$)")
-_QUOTED = re.compile(r"""^[ ]*(?:"((?:[^"\\]|\\.)*)"|'((?:[^']|'')*)'),?[ ]*$""")
-# srun -l, mpirun --tag-output, Intel's -l; pdsh, clush and dsh; Fabric and parallel-ssh
+_ITEM = re.compile(r"^[ ]*[-*](?:[ ]|$)")
+_QUOTED = re.compile(r"""^[ ]*(?:"((?:[^"\\]|\\.)*)"|'((?:[^']|'')*)'|`([^`]*)`),?[ ]*$""")
+# srun -l, mpirun --tag-output, Intel's -l; pdsh, clush and dsh; Fabric and parallel-ssh; kubectl
+# logs --prefix; grep with several files
 _PROGRAMS = r"(?:iperf3?|[a-z]*perf|ib_\w{1,20}|mpi\w{1,10}|s?run|slurmstepd|WARNING|ERROR|Error)"
 # NetPIPE numbers its rows as srun -l numbers ranks
 _LABEL = re.compile(
     r"^(?![ ]*\d{1,7}: {1,12}\d{1,12} bytes {1,12}\d{1,9} times -->)"
-    r"[ ]*(?:(\d{1,7}):(?:[ ]|$)|\[(\d{1,5}(?:,\d{1,7})?)\](?:<std(?:out|err)>:?)?[ ]?|"
+    r"[ ]*(?:(\d{1,7}):(?:[ ]|$)|"
+    r"\[(?:[\w.-]{1,80}@)?(\d{1,5}(?:,\d{1,7})?)\](?:<std(?:out|err)>:?)?[ ]?|"
     rf"(?!{_PROGRAMS}:)([A-Za-z0-9][A-Za-z0-9._-]{{0,62}}):(?:[ ]|$)|"
-    r"\[([A-Za-z0-9][A-Za-z0-9._-]{0,62})\](?: (?:out|err):|:)[ ]?)"
+    r"\[([A-Za-z0-9][A-Za-z0-9._-]{0,62})\](?: (?:out|err):|:)[ ]?|\[(pod/[\w./-]{1,200})\] |"
+    r"([\w./-]{1,120}\.(?:dat|log|out|txt)):)"
 )
 # of mpirun --tag-output: nothing else begins so, hence removed even if few lines have it
-_TAG = re.compile(r"^[ ]*\[\d{1,5},\d{1,7}\]<std(?:out|err)>:?[ ]?")
+_TAG = re.compile(r"^[ ]*\[(?:[\w.-]{1,80}@)?\d{1,5},\d{1,7}\]<std(?:out|err)>:?[ ]?")
+# line numbers of cat -n, less -N and grep -n; docker compose
+_NUMBER = re.compile(r"^[ ]*(\d{1,7})(?:[ ]{1,2}|:|$)")
+_HEADING = re.compile(r"[ ]*[^\d\s.-][^\n]{0,80}[A-Za-z]")
+_COMPOSE = re.compile(r"^([A-Za-z][\w.-]{0,62}[-_]\d{1,3}) {1,40}\|(?=[^|\n]*$)", re.MULTILINE)
 _SHARE = 0.6
 _SAMPLE = 200
 _LAYERS = 4
@@ -68,15 +83,29 @@ def _undecorated(lines: list[str], sample: Sequence[str]) -> list[str] | None:
         return [_unquoted(_ITEM.sub("", line, count=1)) for line in lines]
     if _most(_QUOTED, sample):
         return [_unquoted(line) for line in lines]
-    return None
+    return [_NUMBER.sub("", line, count=1) for line in lines] if _numbered(lines) else None
+
+
+def _numbered(lines: list[str]) -> bool:
+    """Return True if each line begins with its number, headings too: NetPIPE numbers only rows."""
+    sample = lines[:_SAMPLE]
+    found = [match for line in sample if (match := _NUMBER.match(line)) is not None]
+    if len(found) != len(sample) or len(found) <= _REPEATS:
+        return False
+    begin = int(found[0].group(1))
+    return all(int(match.group(1)) == at for at, match in enumerate(found, begin)) and any(
+        _HEADING.match(match.string, match.end()) is not None for match in found
+    )
 
 
 def _unquoted(line: str) -> str:
     match = _QUOTED.match(line)
     if match is None:
         return line
-    double, single = match.groups()
-    return single.replace("''", "'") if double is None else double.replace('\\"', '"')
+    double, single, code = match.groups()
+    if double is not None:
+        return _unescaped(double)
+    return code if single is None else single.replace("''", "'")
 
 
 def _name(match: re.Match[str]) -> str:
@@ -126,13 +155,15 @@ _BREAKS = re.compile(r"</tr>|<br\s*/?>", re.IGNORECASE)
 _ENTITIES = {
     "&nbsp;": " ",
     "&#160;": " ",
+    "&apos;": "'",
     "&#xa0;": " ",
     "&gt;": ">",
     "&lt;": "<",
     "&quot;": '"',
     "&amp;": "&",
 }
-_ENTITY = re.compile("|".join(_ENTITIES))
+_ENTITY = re.compile("|".join((*_ENTITIES, r"&#(3[2-9]|[4-9]\d|1[01]\d|12[0-6]);")))
+_BOLD = re.compile(r"\*\*(-?\d[\d.]{0,30})\*\*")
 _SPACES: dict[int, str | None] = {
     ord(char): " " for char in "\t\v\f\xa0\u2002\u2003\u2007\u2009\u200b\u202f\u3000|\u2502\ufeff"
 }
@@ -143,6 +174,10 @@ _FIRST, _NEXT = r'[ ]*"?[0-9]{1,18}"?', r'[ ]{0,8}"?-?[0-9][0-9.eE+-]{0,30}'
 _COMMAS = re.compile(rf'{_FIRST}(?:,{_NEXT}"?){{1,24}},?[ ]*')
 _SEMICOLONS = re.compile(rf'{_FIRST}(?:;{_NEXT}(?:,[0-9]{{0,9}})?"?){{1,24}};?[ ]*')
 _BINARY_SAMPLE = 1 << 16
+# a whole output in one string, as JSON writes it
+_PACKED = 3
+_ESCAPED = re.compile(r"\\(?:u00([0-7][0-9a-fA-F])|([^u]))")
+_MEANT = {"n": "\n", "t": " ", "r": "", "b": "", "f": " "}
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +214,24 @@ def _decoded(data: bytes, source: str) -> str:
     return data.decode("utf-8", "replace")
 
 
+def _unescaped(text: str) -> str:
+    def meant(match: re.Match[str]) -> str:
+        code, char = match.groups()
+        return chr(int(code, 16)) if char is None else _MEANT.get(char, char)
+
+    return _ESCAPED.sub(meant, text)
+
+
+def _unpacked(text: str) -> str:
+    """Return the text with its lines apart if strings contain whole outputs."""
+    if text.count("\\n") < _PACKED:
+        return text
+    return "\n".join(
+        _unescaped(line.replace('": "', '": \n')) if line.count("\\n") >= _PACKED else line
+        for line in text.split("\n")
+    )
+
+
 def _without_escapes(text: str) -> str:
     if "\x1b" in text:
         text = _ESCAPES.sub("", text).replace("\x1b", "")
@@ -188,21 +241,28 @@ def _without_escapes(text: str) -> str:
 
 
 def _without_markup(text: str) -> str:
-    if "<t" in text or "</" in text:
+    if "<" in text:
         text = _TAGS.sub(" ", _BREAKS.sub("\n", text))
     if "&" in text:
-        text = _ENTITY.sub(lambda match: _ENTITIES[match.group(0)], text)
-    return text
+        text = _ENTITY.sub(_character, text)
+    return _BOLD.sub(r"\1", text) if "**" in text else text
+
+
+def _character(match: re.Match[str]) -> str:
+    code = match.group(1)
+    return _ENTITIES[match.group(0)] if code is None else chr(int(code))
 
 
 def _with_plain_blanks(text: str) -> str:
     if text.isascii() and "|" not in text and "\t" not in text:
         return text
+    if "|" in text and len(_COMPOSE.findall(text)) >= _SHARE * text.count("\n"):
+        text = _COMPOSE.sub(r"\1:", text)
     return text.translate(_SPACES)
 
 
 def _text(data: bytes, source: str) -> str:
-    return _with_plain_blanks(_without_markup(_without_escapes(_decoded(data, source))))
+    return _with_plain_blanks(_without_markup(_unpacked(_without_escapes(_decoded(data, source)))))
 
 
 def _lines(text: str) -> list[str]:

@@ -17,9 +17,10 @@ PURE := tests/frozen $(filter-out tests/truth/test_lies.py,$(wildcard tests/trut
 IN_TWO := -n 2 --dist loadfile --no-loadscope-reorder
 # Labs and jobs that wait more than they compute, and of which no rate or time is judged: beside the former. The rest
 # measures, and has the machine to itself.
-BESIDE := tests/slurm tests/cli/test_tune_hosts.py \
+BESIDE := tests/slurm tests/mpi tests/cli/test_lab_runs.py tests/cli/test_tune_hosts.py \
           $(patsubst %,tests/lab/test_%.py,audit_lab docs_lab lab_agent lab_crash lab_nodes lab_rootless lab_ssh) \
-          $(patsubst %,tests/lab/test_%.py,node_guard prove_lab psm3_lab run_tools stacked_ports tune_lab tune_try_lab)
+          $(patsubst %,tests/lab/test_%.py,node_guard ofi pfc_lab prove_lab psm3_lab run_tools stacked_ports) \
+          $(patsubst %,tests/lab/test_%.py,tcp_nic tune_lab tune_try_lab)
 CTEST := WIREPROOF_TEST_MPICH_INCLUDE=$(CURDIR)/.venv/include $(VENV)/ctest --test-dir build --output-on-failure
 # Which tenth of the slow tests `make test` runs: the next with each commit. `make test SLOW_TURN=3` repeats one.
 SLOW_TURN ?= $(shell echo $$(( $$(git rev-list --count HEAD 2>/dev/null || date +%s) % 10 )))

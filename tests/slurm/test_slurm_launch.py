@@ -7,6 +7,7 @@ from __future__ import annotations
 import dataclasses
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -248,6 +249,16 @@ def test_inside_a_batch_job_the_allocation_is_known(here: Cluster, tmp_path: Pat
     )
 
 
+def at_a_point(thread: threading.Thread) -> Callable[[Frame], None]:
+    """A frame listener that starts ``thread`` when the first point is sealed."""
+
+    def listen(frame: Frame) -> None:
+        if isinstance(frame, PointRecord) and thread.ident is None:
+            thread.start()
+
+    return listen
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("starter", STARTERS)
 def test_what_was_measured_before_the_jobs_limit_is_kept(
@@ -262,12 +273,7 @@ def test_what_was_measured_before_the_jobs_limit_is_kept(
     request = request_for("mpich", job, hosts)
     plan = plan_for(hosts, request.engine.expect, points)
     ender = threading.Thread(target=end_job_in, args=(here.slurm, job.job, 1))
-
-    def end_once(frame: Frame) -> None:
-        if isinstance(frame, PointRecord) and ender.ident is None:
-            ender.start()
-
-    more = {"plan": plan, "deadline_s": 90, "on_frame": end_once}
+    more = {"plan": plan, "deadline_s": 90, "on_frame": at_a_point(ender)}
     outcome = run(here, job, request, tmp_path / "run", starter, **more)
     if ender.ident is not None:
         ender.join()
@@ -286,12 +292,12 @@ def test_a_rank_killed_by_slurm_ends_the_step_and_nothing_runs_on(
     ]
     # a core file of the survivor goes there
     request = request_for("mpich", job, ("n1", "n2"), folder=str(tmp_path))
-    ender = threading.Timer(
-        2.0, here.slurm.run, (["pkill", "-KILL", "-f", "wireproof-engine"], "n2")
+    ender = threading.Thread(
+        target=here.slurm.run, args=(["pkill", "-KILL", "-f", "wireproof-engine"], "n2")
     )
-    ender.start()
     begin = time.monotonic()
-    outcome = run(here, job, request, tmp_path / "run", plan=plan_for(("n1", "n2"), "", points))
+    plan = plan_for(("n1", "n2"), "", points)
+    outcome = run(here, job, request, tmp_path / "run", plan=plan, on_frame=at_a_point(ender))
     if ender.ident is not None:
         ender.join()
     assert not outcome.complete

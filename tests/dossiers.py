@@ -7,11 +7,12 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from tests.records import made_plan
 from tests.synthetic import World, lab, run_of
 
 from wireproof.model.dossier import Agreed, Verification
 from wireproof.model.errors import BadInput
-from wireproof.model.plan import Plan, Point, RankPlace, Transport
+from wireproof.model.plan import Point
 from wireproof.model.run import Run, RunDocument
 from wireproof.store.load import DOCUMENT, FRAMES, load_run
 from wireproof.store.manifest import write_manifest
@@ -43,13 +44,7 @@ def write_run(folder: Path, run: Run) -> Path:
         )
         for one in run.points
     )
-    plan = Plan(
-        run_id="r",
-        seed=1,
-        transport=Transport(kind="mpi", expect=""),
-        ranks=tuple(RankPlace(index=one.rank, host=one.host) for one in run.claim.hosts),
-        points=planned,
-    )
+    plan = made_plan(planned, *(one.host for one in run.claim.hosts))
     document = RunDocument(claim=run.claim, provenance=run.provenance, plan=plan, ended="done")
     (folder / DOCUMENT).write_bytes(msgspec.json.encode(document))
     return folder

@@ -17,16 +17,15 @@ from typing import Any
 
 import msgspec
 import numpy as np
+from tests.records import PROVENANCE, opened
 
 from wireproof.analysis.interval import estimate
 from wireproof.model.claim import Claim, HostClaim, LinkClaim
 from wireproof.model.record import (
-    Clock,
     Close,
     Host,
     Idle,
     Nic,
-    Open,
     PairResult,
     PointRecord,
     Rdma,
@@ -34,7 +33,7 @@ from wireproof.model.record import (
     Warmup,
     WitnessReading,
 )
-from wireproof.model.run import Provenance, Run
+from wireproof.model.run import Run
 from wireproof.physics import limits, link_from_name
 
 _DRIVERS = {"mlx5": "mlx5_core", "mlx4": "mlx4_core", "irdma": "ice", "qib": "ib_qib"}
@@ -105,16 +104,8 @@ def run_of(world: World) -> Run:
     claims = [HostClaim(rank=r, host=f"n{r + 1}", nic=nic) for r in range(world.nodes)]
     return Run(
         claim=Claim(hosts=claims, link=link_of(world), wire=world.wire, virtual=world.virtual),
-        provenance=Provenance(
-            wireproof="0",
-            mpi="synthetic",
-            engine="synthetic",
-            argv=[],
-            environment={},
-            launcher="",
-            started="",
-        ),
-        open=_open(world),
+        provenance=PROVENANCE,
+        open=opened(seed=world.seed, ranks=world.nodes),
         hosts=[_host(world, rank) for rank in range(world.nodes)],
         points=points,
         idle=[_idle(r) for r in ([0] if world.one_namespace else range(world.nodes))],
@@ -130,19 +121,6 @@ def _planned(world: World) -> Iterator[tuple[str, int, tuple[int, int]]]:
         for (a, b), size in itertools.product(pairs(range(world.nodes), 2), world.sizes):
             if size or pattern == "pingpong":
                 yield pattern, size, (a, b)
-
-
-def _open(world: World) -> Open:
-    return Open(
-        schema=1,
-        engine="synthetic",
-        abi="mpich",
-        transport="mpi",
-        run_id="r",
-        seed=world.seed,
-        ranks=world.nodes,
-        clock=Clock(source="tsc", ns_per_tick=0.4, quantum_ns=1.0, read_cost_ns=8.0),
-    )
 
 
 def _idle(rank: int) -> Idle:

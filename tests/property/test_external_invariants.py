@@ -7,6 +7,7 @@ from __future__ import annotations
 import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.records import osu_rates, osu_times
 
 from wireproof.model.series import Series, SeriesPoint
 from wireproof.physics import claim_from_text
@@ -103,16 +104,7 @@ def test_a_start_of_memory_never_passes(start: float, rate: float, link: object)
         )
         for n in range(23)
     ]
-    one = Series(
-        tool="osu",
-        benchmark="osu_latency",
-        metric="half_round_trip",
-        traffic="pingpong",
-        waits=True,
-        points=times,
-        formula="round trip / 2",
-        unit="us",
-    )
+    one = osu_times(times)
     found = judge_series(one, link)  # type: ignore[arg-type]
     assert (found.verdict, found.proof in ("off-wire", "mixed")) == ("fail", True)
 
@@ -125,14 +117,5 @@ def test_more_than_the_link_carries_never_passes(rate: float) -> None:
         SeriesPoint(message_bytes=1 << n, goodput_bytes_per_s=rate * 12.41e9, goodput_step=1e4)
         for n in (20, 21, 22)
     ]
-    one = Series(
-        tool="osu",
-        benchmark="osu_bw",
-        metric="bandwidth",
-        traffic="stream",
-        window=64,
-        points=rows,
-        formula="",
-        unit="MB/s",
-    )
+    one = osu_rates(rows)
     assert judge_series(one, link).verdict == "fail"

@@ -11,6 +11,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from tests.records import PROVENANCE, made_plan, opened
 
 from wireproof.cli.console import Console
 from wireproof.cli.options import deliver
@@ -22,9 +23,9 @@ from wireproof.instrument.process import hydra_files_removed, scratch
 from wireproof.launch.fanout import HostAnswer
 from wireproof.model.claim import Claim
 from wireproof.model.errors import BadInput, CouldNotMeasure
-from wireproof.model.plan import Plan, Point, RankPlace, Transport
-from wireproof.model.record import Clock, Open, Start
-from wireproof.model.run import Provenance, Run
+from wireproof.model.plan import Point, Transport
+from wireproof.model.record import Start
+from wireproof.model.run import Run
 from wireproof.report.document import Document
 from wireproof.report.documents.run import run_document
 from wireproof.workflow.result import MeasuredPart, Result
@@ -127,26 +128,13 @@ def test_hydras_files_are_removed_when_they_are_nobodys(
 
 # --- what is said
 
-PLAN = Plan(
-    run_id="r",
-    seed=1,
-    transport=Transport(kind="mpi"),
-    ranks=(RankPlace(index=0, host="n1"), RankPlace(index=1, host="n2")),
-    points=tuple(
+PLAN = made_plan(
+    [
         Point(id=number, pattern="stream", message_bytes=8 << number, pairs=((0, 1),))
         for number in range(3)
-    ),
+    ]
 )
-OPENED = Open(
-    schema=1,
-    engine="e",
-    abi="mpich",
-    transport="mpi",
-    run_id="r",
-    seed=1,
-    ranks=2,
-    clock=Clock(source="tsc", ns_per_tick=1.0, quantum_ns=1.0, read_cost_ns=1.0),
-)
+OPENED = opened()
 
 
 @pytest.mark.parametrize("status", [-9, 137])
@@ -182,9 +170,7 @@ def _outcome(
 ) -> Outcome:
     run = Run(
         claim=Claim(hosts=[]),
-        provenance=Provenance(
-            wireproof="0", mpi="", engine="", argv=[], environment={}, launcher="", started=""
-        ),
+        provenance=PROVENANCE,
         open=None,
         hosts=[],
         points=list(points),  # type: ignore[call-overload]

@@ -7,6 +7,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.records import imb_rates
 
 from wireproof.adapters import read
 from wireproof.analysis.traffic import host_traffic
@@ -20,15 +21,7 @@ from wireproof.verdict.external.watched import judge_traffic
 
 LOGS = Path(__file__).resolve().parent.parent / "golden" / "logs"
 MOVED = 1000 * 10**6
-SERIES = Series(
-    tool="imb",
-    benchmark="Unirandom",
-    metric="bandwidth",
-    traffic="stream",
-    formula="",
-    unit="",
-    points=[SeriesPoint(message_bytes=1000000, goodput_bytes_per_s=2.4e9, iterations=1000)],
-)
+SERIES = imb_rates([SeriesPoint(message_bytes=1000000, goodput_bytes_per_s=2.4e9, iterations=1000)])
 
 
 def watched(host: str, nics: list[Nic], rises: dict[str, int], seconds: float = 1.0) -> Watched:

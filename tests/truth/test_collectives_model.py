@@ -7,11 +7,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.records import made_plan
 
 from wireproof.instrument.measure import Recording, measure
 from wireproof.launch.command import prepare, provenance
 from wireproof.model.claim import Claim, HostClaim
-from wireproof.model.plan import ModelWorld, Plan, Point, Policy, RankPlace, Transport
+from wireproof.model.plan import ModelWorld, Point, Policy
 from wireproof.model.record import PointRecord
 
 pytestmark = pytest.mark.engine
@@ -30,13 +31,11 @@ def hop(size: int) -> float:
 
 def measured(points: list[Point], folder: Path) -> list[PointRecord]:
     command = prepare("model", None)
-    places = tuple(RankPlace(index=rank, host=f"n{rank}") for rank in range(RANKS))
-    plan = Plan(
-        run_id="collectives",
+    plan = made_plan(
+        points,
+        *(f"n{rank}" for rank in range(RANKS)),
+        kind="model",
         seed=3,
-        transport=Transport(kind="model"),
-        ranks=places,
-        points=tuple(points),
         policy=Policy(point_budget_ms=30, warmup_min_us=50, block_us=200),
         model=WORLD,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from tests.records import osu_times
 
 from wireproof.model.series import Series, SeriesPoint
 from wireproof.physics import claim_from_text
@@ -190,16 +191,7 @@ def pingpong(times: dict[int, float], **changes: object) -> Series:
         SeriesPoint(message_bytes=size, hrt_ns=us * 1e3, time_step_ns=10.0)
         for size, us in times.items()
     ]
-    named = {"tool": "osu", "benchmark": "osu_latency", **changes}
-    return Series(
-        metric="half_round_trip",
-        traffic="pingpong",
-        waits=True,
-        points=points,
-        formula="round trip / 2",
-        unit="us",
-        **named,  # type: ignore[arg-type]
-    )
+    return osu_times(points, **changes)
 
 
 def stream(rates: dict[int, float], *, scale: float = 1e6, **changes: object) -> Series:

@@ -8,13 +8,14 @@ import subprocess
 
 import msgspec
 import pytest
+from tests.records import made_plan
 from tests.truth.test_verdict_model import ENGINE
 
 from wireproof.analysis.measured import measure
 from wireproof.instrument.plan_text import write_plan
 from wireproof.model.frames import decode_frame
 from wireproof.model.pattern import FORMS
-from wireproof.model.plan import ModelWorld, Plan, Point, Policy, RankPlace, Transport
+from wireproof.model.plan import ModelWorld, Point, Policy
 from wireproof.model.record import PairResult, PointRecord
 
 WORLD = ModelWorld(latency_ns=1_500, gap_ns_per_byte=0.1, overhead_ns=100, noise=0.005)
@@ -53,15 +54,7 @@ def measured(formula: str) -> list[PointRecord]:
         if formula == "robust"
         or (pattern != "partitioned" and (form == "latency" or pattern == "persistent"))
     )
-    plan = Plan(
-        run_id="model",
-        seed=7,
-        transport=Transport(kind="model"),
-        points=points,
-        model=WORLD,
-        ranks=(RankPlace(index=0, host="a"), RankPlace(index=1, host="b")),
-        policy=Policy(point_budget_ms=200),
-    )
+    plan = made_plan(points, kind="model", seed=7, model=WORLD, policy=Policy(point_budget_ms=200))
     done = subprocess.run(
         [str(ENGINE), "run"],
         input=write_plan(plan).encode(),

@@ -7,11 +7,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.records import made_plan
 
 from wireproof.instrument.measure import Recording, measure
 from wireproof.launch.command import prepare, provenance
 from wireproof.model.claim import Claim, HostClaim
-from wireproof.model.plan import ModelWorld, Plan, Point, Policy, RankPlace, Transport
+from wireproof.model.plan import ModelWorld, Point, Policy
 from wireproof.model.record import PointRecord
 from wireproof.workflow.plan import plan_scale
 
@@ -23,13 +24,11 @@ PAIR_SIZES = (8, 64, 1024, 8192, 65_536, 1 << 20)
 
 def measured(points: list[Point], ranks: int, folder: Path) -> list[PointRecord]:
     command = prepare("model", None)
-    places = tuple(RankPlace(index=rank, host=f"n{rank}") for rank in range(ranks))
-    plan = Plan(
-        run_id="scale",
+    plan = made_plan(
+        points,
+        *(f"n{rank}" for rank in range(ranks)),
+        kind="model",
         seed=3,
-        transport=Transport(kind="model"),
-        ranks=places,
-        points=tuple(points),
         policy=Policy(point_budget_ms=30, warmup_min_us=50, block_us=200),
         model=WORLD,
     )

@@ -7,13 +7,14 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
+import msgspec
 import pytest
+from tests.records import estimate, pair_result, point_record
 from tests.synthetic import World, run_of
 
 from wireproof.model.claim import LinkClaim
 from wireproof.model.finding import Judgement
-from wireproof.model.record import Close, Estimate, PairResult, PointRecord, Warmup
-from wireproof.model.run import Run
+from wireproof.model.record import Close, PointRecord
 from wireproof.physics import link_from_name
 from wireproof.verdict.run import judge
 
@@ -30,23 +31,13 @@ def told(name: str, link: LinkClaim) -> Judgement:
         for number, row in enumerate(rows)
     ]
     close = Close(points=len(points), failed=0, elapsed_ns=1e9, peak_rss_bytes=1)
-    run = Run(
-        claim=frame.claim,
-        provenance=frame.provenance,
-        open=frame.open,
-        hosts=frame.hosts,
-        points=points,
-        close=close,
-    )
+    run = msgspec.structs.replace(frame, points=points, close=close, idle=[])
     return judge(run, link=link)
 
 
 def _point(number: int, size: int, half_ns: float) -> PointRecord:
     batches = [2 * half_ns * 100 * (1 + 0.001 * k) for k in range(10)]
-    pair = PairResult(
-        origin=0,
-        target=1,
-        status="ok",
+    pair = pair_result(
         stop="iterations",
         operations_per_batch=100,
         batch_ns=batches,
@@ -55,28 +46,15 @@ def _point(number: int, size: int, half_ns: float) -> PointRecord:
         messages_backward=1000,
         payload_forward_bytes=1000 * size,
         payload_backward_bytes=1000 * size,
-        window_used=1,
-        warmup=Warmup(operations=10, elapsed_ns=1e6, stationary=True),
-        estimate=Estimate(
-            median_ns=half_ns,
-            low_ns=half_ns * 0.99,
-            high_ns=half_ns * 1.01,
-            blocks=10,
-            effective_blocks=10,
-            autocorrelation=0,
-            half_width=0.01,
-            label="stable",
-        ),
+        estimate=estimate(half_ns, 0.01),
         integrity="ok",
     )
-    return PointRecord(
-        id=number,
+    return point_record(
+        number,
         pattern="pingpong",
         form="latency",
         message_bytes=size,
-        window=1,
         formula="imb-p2p",
-        started_unix_ns=0,
         elapsed_ns=sum(batches) * 1.1,
         pairs=[pair],
     )

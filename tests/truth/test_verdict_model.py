@@ -9,12 +9,13 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from tests.records import made_plan
 
 from wireproof.analysis.fit import fit_sizes
 from wireproof.analysis.measured import measure
 from wireproof.instrument.plan_text import write_plan
 from wireproof.model.frames import decode_frame
-from wireproof.model.plan import ModelWorld, Plan, Point, Policy, RankPlace, Transport
+from wireproof.model.plan import ModelWorld, Point, Policy
 from wireproof.model.record import PointRecord
 
 ENGINE = (
@@ -34,14 +35,8 @@ def swept(world: ModelWorld, pattern: str, seed: int) -> dict[int, float]:
         Point(id=i, pattern=pattern, form="stream", message_bytes=size, pairs=((0, 1),))  # type: ignore[arg-type]
         for i, size in enumerate(sizes)
     )
-    plan = Plan(
-        run_id="model",
-        seed=seed,
-        transport=Transport(kind="model"),
-        points=points,
-        model=world,
-        ranks=(RankPlace(index=0, host="a"), RankPlace(index=1, host="b")),
-        policy=Policy(point_budget_ms=200),
+    plan = made_plan(
+        points, kind="model", seed=seed, model=world, policy=Policy(point_budget_ms=200)
     )
     done = subprocess.run(
         [str(ENGINE), "run"],

@@ -6,6 +6,7 @@ import csv
 from pathlib import Path
 
 import msgspec
+from tests.records import osu_rates, osu_times
 
 from wireproof.model.series import Series, SeriesPoint, SeriesVerdict
 
@@ -29,13 +30,10 @@ def imb(name: str) -> Series:
             )
             for row in csv.DictReader(file)
         ]
-    return Series(
+    return osu_times(
+        points,
         tool="imb",
         benchmark="PingPong",
-        metric="half_round_trip",
-        traffic="pingpong",
-        waits=True,
-        points=points,
         formula="loop / (2 N)",
         unit="us; MB = 10^6",
         processes=2,
@@ -46,16 +44,7 @@ def pingpong(times_us: dict[int, float], **changes: object) -> Series:
     points = [
         SeriesPoint(message_bytes=s, hrt_ns=t * 1e3, time_step_ns=10.0) for s, t in times_us.items()
     ]
-    plain = Series(
-        tool="osu",
-        benchmark="osu_latency",
-        metric="half_round_trip",
-        traffic="pingpong",
-        waits=True,
-        points=points,
-        formula="round trip / 2",
-        unit="us",
-    )
+    plain = osu_times(points)
     return msgspec.structs.replace(plain, **changes)
 
 
@@ -64,16 +53,7 @@ def stream(rates_mb: dict[int, float], **changes: object) -> Series:
         SeriesPoint(message_bytes=s, goodput_bytes_per_s=r * 1e6, goodput_step=1e4)
         for s, r in rates_mb.items()
     ]
-    plain = Series(
-        tool="osu",
-        benchmark="osu_bw",
-        metric="bandwidth",
-        traffic="stream",
-        window=64,
-        points=points,
-        formula="bytes / time",
-        unit="MB/s",
-    )
+    plain = osu_rates(points, formula="bytes / time")
     return msgspec.structs.replace(plain, **changes)
 
 

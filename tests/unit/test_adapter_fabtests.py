@@ -6,9 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from wireproof.adapters import adapter, read
-from wireproof.model.errors import BadInput
-from wireproof.model.series import ToolRequest
+from wireproof.adapters import read
 
 HEAD = "bytes   iters   total       time     MB/sec    usec/xfer   Mxfers/sec\n"
 PING = (
@@ -123,14 +121,3 @@ def test_golden() -> None:
     assert stream.points[5].goodput_bytes_per_s == pytest.approx(116.36e6)
     assert machine.points[0].hrt_ns == pytest.approx(7599750)
     assert machine.points[0].time_step_ns == 50.0
-
-
-def test_options() -> None:
-    tool = adapter("fabtests")
-    request = ToolRequest(
-        program="fi_rdm_bw", role="client", server="n1", sizes=(4096,), window=16, port=5000
-    )
-    assert tool.argv(request) == ("fi_rdm_bw", "-P", "5000", "-S", "4096", "-W", "16", "n1")
-    for wrong in ({"window": 4}, {"sizes": (1, 2)}, {"cpu": 1}, {"role": "client"}):
-        with pytest.raises(BadInput):
-            tool.argv(ToolRequest(program="fi_rdm_pingpong", **wrong))  # type: ignore[arg-type]

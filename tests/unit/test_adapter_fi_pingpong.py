@@ -6,9 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from wireproof.adapters import adapter, read
-from wireproof.model.errors import BadInput
-from wireproof.model.series import ToolRequest
+from wireproof.adapters import read
 
 LOGS = Path(__file__).parents[1] / "golden" / "logs"
 HEAD = "bytes   #sent   #ack     total       time     MB/sec    usec/xfer   Mxfers/sec\n"
@@ -85,31 +83,3 @@ def test_heading_alone_is_incomplete() -> None:
     one = read(HEAD.encode(), "log")[0]
     assert not one.points
     assert not one.complete
-
-
-def test_options() -> None:
-    tool = adapter("fi_pingpong")
-    request = ToolRequest(
-        program="fi_pingpong",
-        benchmark="psm3",
-        role="client",
-        server="n1",
-        sizes=(1024,),
-        iterations=500,
-        device="eth0",
-    )
-    assert tool.argv(request) == (
-        "fi_pingpong",
-        "-p",
-        "psm3",
-        "-d",
-        "eth0",
-        "-I",
-        "500",
-        "-S",
-        "1024",
-        "n1",
-    )
-    for wrong in ({"sizes": (1, 2)}, {"seconds": 1.0}, {"role": "client"}, {"mtu": 9000}):
-        with pytest.raises(BadInput):
-            tool.argv(ToolRequest(program="fi_pingpong", **wrong))  # type: ignore[arg-type]

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from wireproof.adapters import read
-from wireproof.adapters.hpcc import argv, parse
+from wireproof.adapters.hpcc import parse
 from wireproof.adapters.page import page_of
 from wireproof.model.errors import BadInput
-from wireproof.model.series import Series, ToolRequest
+from wireproof.model.series import Series
 
 LOG = (Path(__file__).parent.parent / "golden" / "logs" / "hpccoutf.txt").read_text()
 SUMMARY = LOG[LOG.index("Begin of Summary") : LOG.index("End of HPC Challenge")]
@@ -195,9 +195,3 @@ def test_hostile_repetition_is_answered(line: str) -> None:
         parsed = parse(page, index)
         assert parsed.after > index
         index = parsed.after
-
-
-def test_argv() -> None:
-    assert argv(ToolRequest(program="hpcc")) == ("hpcc",)
-    with pytest.raises(BadInput, match="hpccinf"):
-        argv(ToolRequest(program="hpcc", sizes=(8,)))

@@ -7,9 +7,7 @@ from pathlib import Path
 import pytest
 
 from wireproof.adapters import read
-from wireproof.adapters.imb import argv
-from wireproof.model.errors import BadInput
-from wireproof.model.series import Series, ToolRequest
+from wireproof.model.series import Series
 
 LOGS = Path(__file__).parent.parent / "golden" / "logs"
 
@@ -236,61 +234,3 @@ def test_where_the_ranks_are_is_kept_when_the_library_says_it() -> None:
     apart = text.replace("22153    n1", "22153    n2")
     assert read(apart.encode(), "x")[0].hosts == ["n1", "n2"]
     assert log("imb2021-mpi1-multi0-shm.out")[0].hosts == []
-
-
-@pytest.mark.parametrize(
-    ("request_", "words"),
-    [
-        (ToolRequest(program="IMB-MPI1", benchmark="PingPong"), ("IMB-MPI1", "PingPong")),
-        (
-            ToolRequest(
-                program="IMB-MPI1",
-                benchmark="PingPong",
-                sizes=(0, 8, 16, 32),
-                iterations=50,
-                seconds=2.5,
-            ),
-            ("IMB-MPI1", "-msglog", "3:5", "-iter", "50", "-time", "2.5", "PingPong"),
-        ),
-        (
-            ToolRequest(program="/opt/b/IMB-MPI1", benchmark="Uniband", sizes=(100,), window=64),
-            ("/opt/b/IMB-MPI1", "-msgsize", "100", "-window_size", "64", "Uniband"),
-        ),
-        (
-            ToolRequest(program="/usr/lib64/openmpi/bin/mpitests-IMB-MPI1", sizes=(7,)),
-            ("/usr/lib64/openmpi/bin/mpitests-IMB-MPI1", "-msgsize", "7"),
-        ),
-        (ToolRequest(program="IMB-P2P", sizes=(0, 8)), ("IMB-P2P", "-msgsz", "0", "-msgsz", "8")),
-        (ToolRequest(program="IMB-P2P", sizes=(4, 8)), ("IMB-P2P", "-msglog", "2:3")),
-        (
-            ToolRequest(
-                program="IMB-P2P", benchmark="PingPong", sizes=(8, 100), extra=("-pause", "0")
-            ),
-            ("IMB-P2P", "-msgsz", "8", "-msgsz", "100", "-pause", "0", "PingPong"),
-        ),
-        (
-            ToolRequest(program="IMB-MT", benchmark="PingPongMT", sizes=(8, 64), iterations=9),
-            ("IMB-MT", "-datatype", "char", "-count", "8,64", "-repeat", "9", "PingPongMT"),
-        ),
-    ],
-)
-def test_argv(request_: ToolRequest, words: tuple[str, ...]) -> None:
-    assert argv(request_) == words
-
-
-@pytest.mark.parametrize(
-    "request_",
-    [
-        ToolRequest(program="IMB-P2P", seconds=1.0),
-        ToolRequest(program="IMB-P2P", window=4),
-        ToolRequest(program="IMB-RMA", sizes=(3, 5)),
-        ToolRequest(program="IMB-MPI1", device="mlx5_0"),
-        ToolRequest(program="IMB-MPI1", server="n2"),
-        ToolRequest(program="IMB-MPI1", rdma_cm=True),
-        ToolRequest(program="IMB-MPI1", omit_seconds=1.0),
-        ToolRequest(program="IMB-MPI1", sizes=(-1,)),
-    ],
-)
-def test_argv_refuses_what_imb_cannot_do(request_: ToolRequest) -> None:
-    with pytest.raises(BadInput, match="IMB"):
-        argv(request_)

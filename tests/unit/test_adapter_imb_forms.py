@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from tests.unit.test_adapter_imb_megabytes import NEW, OLD, SIZES, only, rows, run, table
 
 from wireproof.adapters import read
 from wireproof.adapters.imb import parse
@@ -16,49 +17,6 @@ from wireproof.model.errors import BadInput
 from wireproof.model.series import Series
 
 LOGS = Path(__file__).parent.parent / "golden" / "logs"
-SIZES = [0, *(1 << power for power in range(23))]
-
-
-def rows(
-    megabyte: float, *, start_us: float = 1.5, gbytes: float = 3.0, messages: int = 1
-) -> list[tuple[str, str, str, str]]:
-    """PingPong rows of a link with the given start-up time and rate; MB as the version counts
-    it.
-    """
-    found = []
-    for size in SIZES:
-        microseconds = round(start_us + size / (gbytes * 1e3), 2)
-        rate = messages * size / microseconds * 1e6 / megabyte
-        found.append((str(size), "1000", f"{microseconds:.2f}", f"{rate:.2f}"))
-    return found
-
-
-def table(
-    body: Sequence[Sequence[str]], columns: str = "#bytes #repetitions t[usec] Mbytes/sec"
-) -> str:
-    lines = [columns.split(), *body]
-    return "".join("".join(f"{word:>13}" for word in line) + "\n" for line in lines)
-
-
-def run(title: str, body: str, benchmark: str = "PingPong", processes: int = 2) -> str:
-    rule = "#---------------------------------------------------\n"
-    return (
-        f"{rule}#    {title}\n{rule}# Date                  : Wed Jan 29 00:18:01 2014\n\n"
-        "# Minimum message length in bytes:   0\n# Maximum message length in bytes:   4194304\n#\n"
-        "# MPI_Datatype                   :   MPI_BYTE \n#\n#\n\n# List of Benchmarks to run:\n\n"
-        f"# {benchmark}\n\n{rule}# Benchmarking {benchmark} \n# #processes = {processes} "
-        f"\n{rule}{body}"
-        "\n\n# All processes entering MPI_Finalize\n\n"
-    )
-
-
-def only(text: str | bytes) -> Series:
-    (series,) = read(text.encode() if isinstance(text, str) else text, "x")
-    return series
-
-
-OLD = table(rows(2.0**20))
-NEW = table(rows(1e6))
 
 
 def test_defects() -> None:

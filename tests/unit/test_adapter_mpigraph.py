@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from wireproof.adapters import adapter, read
-from wireproof.model.errors import BadInput
-from wireproof.model.series import ToolRequest
+from wireproof.adapters import read
 
 
 def run_of(ranks: int = 3, size: int = 1048576) -> str:
@@ -84,17 +82,3 @@ def test_many_ranks_are_bounded() -> None:
     assert send.complete
     assert len(send.points) == 600
     assert any("slowest and the fastest" in note for note in send.notes)
-
-
-def test_options() -> None:
-    tool = adapter("mpigraph")
-    assert tool.argv(ToolRequest(program="mpiGraph")) == ("mpiGraph",)
-    assert tool.argv(ToolRequest(program="mpiGraph", iterations=10)) == (
-        "mpiGraph",
-        "16384",
-        "10",
-        "50",
-    )
-    for wrong in ({"sizes": (1, 2)}, {"server": "n1"}):
-        with pytest.raises(BadInput):
-            tool.argv(ToolRequest(program="mpiGraph", **wrong))  # type: ignore[arg-type]

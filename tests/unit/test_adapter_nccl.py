@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from wireproof.adapters import adapter, read
+from wireproof.adapters import read
 from wireproof.model.errors import BadInput
-from wireproof.model.series import ToolRequest
 
 PLACES = "out-of-place                       in-place          "
 ONCE = "   time   algbw   busbw #wrong  "
@@ -210,25 +209,6 @@ def test_two_runs() -> None:
         ("all_reduce_perf", ["a", "b"]),
         ("all_gather_perf", ["c", "d"]),
     ]
-
-
-def test_options() -> None:
-    tool = adapter("nccl_tests")
-    assert tool.argv(ToolRequest(program="all_reduce_perf", sizes=(8, 1024), iterations=50)) == (
-        "all_reduce_perf",
-        "-b",
-        "8",
-        "-e",
-        "1024",
-        "-f",
-        "2",
-        "-n",
-        "50",
-        "-g",
-        "1",
-    )
-    with pytest.raises(BadInput):
-        tool.argv(ToolRequest(program="all_reduce_perf", server="n1"))
 
 
 @pytest.mark.parametrize(

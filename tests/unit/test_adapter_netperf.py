@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 from tests.unit.external_tables import codes
 
-from wireproof.adapters import adapter, read
-from wireproof.model.series import ToolRequest
+from wireproof.adapters import read
 from wireproof.physics import claim_from_text
 from wireproof.verdict.external import judge_log
 
@@ -187,12 +186,3 @@ def test_what_rc_pingpong_prints() -> None:
     same = data.replace(b"LID 0x0007", b"LID 0x0003")
     (found,) = judge_log(read(same, "x"), claim_from_text("edr"))
     assert codes(found, "fail") == {"one-host"}
-
-
-def test_command_lines() -> None:
-    ask = ToolRequest(program="netperf", role="client", server="n2", sizes=(64,), seconds=5.0)
-    assert adapter("netperf").argv(ask) == (
-        *("netperf", "-H", "n2", "-t", "TCP_STREAM", "-l", "5", "--", "-m", "64"),
-    )
-    ask = ToolRequest(program="ibv_rc_pingpong", role="client", server="n2", iterations=10)
-    assert adapter("ibv_pingpong").argv(ask) == ("ibv_rc_pingpong", "-n", "10", "n2")

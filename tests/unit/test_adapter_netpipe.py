@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.unit.external_tables import GOLDEN, codes
 
-from wireproof.adapters import adapter, read
-from wireproof.model.series import ToolRequest
+from wireproof.adapters import read
 from wireproof.physics import claim_from_text
 from wireproof.verdict.external import judge_log
 
@@ -62,10 +61,3 @@ def test_a_cut_row_is_no_row() -> None:
     assert (len(one.points), one.complete) == (TEXT.count("times -->") - 1, False)
     (none,) = read(b"Now starting the main loop\n", "x")
     assert (none.points, none.complete) == ([], False)
-
-
-def test_the_command() -> None:
-    ask = ToolRequest(program="NPtcp", role="client", server="n2", sizes=(64,), iterations=9)
-    assert adapter("netpipe").argv(ask) == (
-        *("NPtcp", "-h", "n2", "-l", "64", "-u", "64", "-n", "9"),
-    )

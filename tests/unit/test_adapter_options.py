@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from wireproof.adapters import adapter, adapter_names
@@ -13,7 +15,7 @@ from wireproof.model.series import ToolRequest
 def test_what_is_not_asked_for_is_left_out_and_zero_is_asked_for() -> None:
     assert given(("-a", None), ("-b", ""), ("-c", False)) == []
     assert given(("-p", 0), ("-t", 2.50), ("-i", "eth0"), ("-R", True)) == [
-        *("-p", "0", "-t", "2.5", "-i", "eth0", "-R"),
+        *("-p", "0", "-t", "2.5", "-i", "eth0", "-R")
     ]
 
 
@@ -35,6 +37,246 @@ def test_what_a_program_has_no_option_for_is_refused_by_its_name() -> None:
     with pytest.raises(BadInput, match="x has no option for a core to run on: leave it out"):
         refuse_others(ToolRequest(program="x", cpu=0), "x", "sizes")
     refuse_others(ToolRequest(program="x", sizes=(8,)), "x", "sizes")
+
+
+CLIENT: dict[str, Any] = {"role": "client", "server": "n2"}
+COMMANDS: list[tuple[str, dict[str, Any], str]] = [
+    (
+        "fabtests",
+        {**CLIENT, "sizes": (4096,), "window": 16, "port": 5000},
+        "fi_rdm_bw -P 5000 -S 4096 -W 16 n2",
+    ),
+    (
+        "fi_pingpong",
+        {**CLIENT, "benchmark": "psm3", "sizes": (1024,), "iterations": 500, "device": "eth0"},
+        "fi_pingpong -p psm3 -d eth0 -I 500 -S 1024 n2",
+    ),
+    ("hpcc", {}, "hpcc"),
+    ("ibv_pingpong", {**CLIENT, "iterations": 10}, "ibv_rc_pingpong -n 10 n2"),
+    ("imb", {"benchmark": "PingPong"}, "IMB-MPI1 PingPong"),
+    (
+        "imb",
+        {"benchmark": "PingPong", "sizes": (0, 8, 16, 32), "iterations": 50, "seconds": 2.5},
+        "IMB-MPI1 -msglog 3:5 -iter 50 -time 2.5 PingPong",
+    ),
+    (
+        "imb",
+        {"benchmark": "Uniband", "sizes": (100,), "window": 64},
+        "/opt/b/IMB-MPI1 -msgsize 100 -window_size 64 Uniband",
+    ),
+    ("imb", {"sizes": (7,)}, "/usr/lib64/openmpi/bin/mpitests-IMB-MPI1 -msgsize 7"),
+    ("imb", {"sizes": (0, 8)}, "IMB-P2P -msgsz 0 -msgsz 8"),
+    ("imb", {"sizes": (4, 8)}, "IMB-P2P -msglog 2:3"),
+    (
+        "imb",
+        {"benchmark": "PingPong", "sizes": (8, 100), "extra": ("-pause", "0")},
+        "IMB-P2P -msgsz 8 -msgsz 100 -pause 0 PingPong",
+    ),
+    (
+        "imb",
+        {"benchmark": "PingPongMT", "sizes": (8, 64), "iterations": 9},
+        "IMB-MT -datatype char -count 8,64 -repeat 9 PingPongMT",
+    ),
+    (
+        "iperf3",
+        {
+            **CLIENT,
+            "seconds": 10,
+            "omit_seconds": 2,
+            "sizes": (1 << 20,),
+            "cpu": 4,
+            "socket_buffer_bytes": 2 << 20,
+        },
+        "iperf3 -c n2 -t 10 -O 2 -l 1048576 -w 2097152 -J -A 4",
+    ),
+    (
+        "iperf3",
+        {"role": "server", "port": 5333, "cpu": 4, "sizes": (1 << 20,)},
+        "iperf3 -s -1 -p 5333 -A 4",
+    ),
+    (
+        "iperf3",
+        {**CLIENT, "benchmark": "bidir", "extra": ("-P", "4")},
+        "iperf3 -c n2 --bidir -J -P 4",
+    ),
+    ("mpigraph", {}, "mpiGraph"),
+    ("mpigraph", {"iterations": 10}, "mpiGraph 16384 10 50"),
+    (
+        "nccl_tests",
+        {"sizes": (8, 1024), "iterations": 50},
+        "all_reduce_perf -b 8 -e 1024 -f 2 -n 50 -g 1",
+    ),
+    (
+        "netperf",
+        {**CLIENT, "sizes": (64,), "seconds": 5.0},
+        "netperf -H n2 -t TCP_STREAM -l 5 -- -m 64",
+    ),
+    ("netpipe", {**CLIENT, "sizes": (64,), "iterations": 9}, "NPtcp -h n2 -l 64 -u 64 -n 9"),
+    (
+        "osu",
+        {"benchmark": "osu_bw", "sizes": (1 << 20,), "iterations": 50, "window": 32},
+        "/opt/osu_bw -m 1048576:1048576 -i 50 -W 32",
+    ),
+    (
+        "perftest",
+        {**CLIENT, "sizes": (1 << 20,), "rdma_cm": True, "mtu": 8192},
+        "ib_write_bw -F -R -s 1048576 n2",
+    ),
+    (
+        "perftest",
+        {"role": "server", "device": "mlx5_0", "port": 18515, "mtu": 4096, "sizes": (2, 4, 8)},
+        "ib_send_lat -F -d mlx5_0 -p 18515 -m 4096 -a",
+    ),
+    (
+        "perftest",
+        {"role": "server", "seconds": 10, "omit_seconds": 2, "window": 64},
+        "ib_write_bw -F -D 10 -f 2 -t 64",
+    ),
+    (
+        "qperf",
+        {**CLIENT, "benchmark": "tcp_bw", "sizes": (1 << 20,), "cpu": 6, "seconds": 5},
+        "qperf n2 -m 1048576 -t 5 -ca 6 -vvu tcp_bw",
+    ),
+    (
+        "qperf",
+        {**CLIENT, "benchmark": "rc_bw rc_lat", "sizes": (1, 4, 16), "mtu": 4096},
+        "qperf n2 -oo msg_size:1:16:*4 -mt 4096 -vvu rc_bw rc_lat",
+    ),
+    ("qperf", {"role": "server", "port": 19765}, "qperf -lp 19765"),
+    (
+        "sockperf",
+        {**CLIENT, "port": 11111, "sizes": (64,), "seconds": 10, "cpu": 2},
+        "sockperf ping-pong -i n2 -p 11111 -m 64 -t 10 --sender-affinity 2",
+    ),
+    (
+        "sockperf",
+        {"role": "server", "server": "n2", "extra": ("--tcp",)},
+        "sockperf server -i n2 --tcp",
+    ),
+    (
+        "ucc_perftest",
+        {"benchmark": "bcast", "sizes": (8, 64), "iterations": 9},
+        "ucc_perftest -c bcast -d uint8 -b 8 -e 64 -n 9",
+    ),
+    (
+        "ucx_perftest",
+        {**CLIENT, "benchmark": "tag_bw", "sizes": (65536,), "iterations": 9, "cpu": 2},
+        "ucx_perftest n2 -t tag_bw -s 65536 -n 9 -c 2",
+    ),
+    ("ucx_perftest", {"role": "server", "port": 13337}, "ucx_perftest -p 13337"),
+]
+"""Adapter, what is asked for, and the command; its first word is the program that was named."""
+REFUSED: list[tuple[str, str, str, list[dict[str, Any]]]] = [
+    (
+        "fabtests",
+        "fi_rdm_pingpong",
+        "",
+        [{"window": 4}, {"sizes": (1, 2)}, {"cpu": 1}, {"role": "client"}],
+    ),
+    (
+        "fi_pingpong",
+        "fi_pingpong",
+        "",
+        [{"sizes": (1, 2)}, {"seconds": 1.0}, {"role": "client"}, {"mtu": 9000}],
+    ),
+    ("hpcc", "hpcc", "hpccinf", [{"sizes": (8,)}]),
+    ("imb", "IMB-P2P", "IMB", [{"seconds": 1.0}, {"window": 4}]),
+    ("imb", "IMB-RMA", "IMB", [{"sizes": (3, 5)}]),
+    (
+        "imb",
+        "IMB-MPI1",
+        "IMB",
+        [
+            {"device": "mlx5_0"},
+            {"server": "n2"},
+            {"rdma_cm": True},
+            {"omit_seconds": 1.0},
+            {"sizes": (-1,)},
+        ],
+    ),
+    (
+        "iperf3",
+        "iperf3",
+        "",
+        [
+            {"role": "client"},
+            {**CLIENT, "benchmark": "latency"},
+            {**CLIENT, "sizes": (1, 2)},
+            {**CLIENT, "seconds": 1.5},
+            {**CLIENT, "seconds": 1, "iterations": 5},
+            {**CLIENT, "rdma_cm": True},
+        ],
+    ),
+    ("mpigraph", "mpiGraph", "", [{"sizes": (1, 2)}, {"server": "n1"}]),
+    ("nccl_tests", "all_reduce_perf", "", [{"server": "n1"}]),
+    ("osu", "osu_latency", "window", [{"benchmark": "osu_latency", "window": 4}]),
+    (
+        "perftest",
+        "ib_write_bw",
+        "",
+        [
+            {"role": "client"},
+            {"mtu": 9000},
+            {"sizes": (3, 5)},
+            {"sizes": (2, 4), "seconds": 5},
+            {"seconds": 5, "iterations": 7},
+            {"seconds": 0.5},
+            {"cpu": 3},
+        ],
+    ),
+    (
+        "qperf",
+        "qperf",
+        "",
+        [
+            {"role": "client", "benchmark": "tcp_bw"},
+            {**CLIENT, "benchmark": "tcp_throughput"},
+            CLIENT,
+            {**CLIENT, "benchmark": "tcp_bw", "sizes": (1, 5, 7)},
+            {**CLIENT, "benchmark": "tcp_bw", "window": 4},
+            {**CLIENT, "benchmark": "tcp_bw", "iterations": 500},
+        ],
+    ),
+    (
+        "sockperf",
+        "sockperf",
+        "",
+        [
+            {"role": "client"},
+            {**CLIENT, "benchmark": "storm"},
+            {**CLIENT, "sizes": (1, 2)},
+            {**CLIENT, "iterations": 5},
+        ],
+    ),
+    (
+        "ucx_perftest",
+        "ucx_perftest",
+        "",
+        [{"sizes": (1, 2)}, {"device": "mlx5_0"}, {"role": "client"}],
+    ),
+]
+"""Adapter, program, a word of the refusal, and what the program cannot do."""
+
+
+@pytest.mark.parametrize(("tool", "ask", "command"), COMMANDS)
+def test_the_command_line(tool: str, ask: dict[str, Any], command: str) -> None:
+    words = tuple(command.split())
+    assert adapter(tool).argv(ToolRequest(program=words[0], **ask)) == words
+
+
+@pytest.mark.parametrize(
+    ("tool", "program", "word", "ask"),
+    [(tool, program, word, ask) for tool, program, word, asks in REFUSED for ask in asks],
+)
+def test_what_a_program_cannot_do_is_refused(
+    tool: str, program: str, word: str, ask: dict[str, Any]
+) -> None:
+    with pytest.raises(BadInput, match=word or "."):
+        adapter(tool).argv(ToolRequest(program=program, **ask))
+
+
+def test_every_program_has_a_command_line_here() -> None:
+    assert {tool for tool, _, _ in COMMANDS} == set(adapter_names())
 
 
 @pytest.mark.parametrize("tool", adapter_names())

@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 
 from wireproof.adapters import read
-from wireproof.adapters.osu import argv, requested_iterations, with_iterations
+from wireproof.adapters.osu import requested_iterations, with_iterations
 from wireproof.adapters.osu.benchmarks import by_name, by_title
 from wireproof.model.errors import BadInput
-from wireproof.model.series import ToolRequest
 
 LOGS = Path(__file__).parent.parent / "golden" / "logs"
 
@@ -187,15 +186,6 @@ def test_labels_of_srun_and_escapes_are_removed() -> None:
 def test_what_is_no_log_is_refused(data: bytes, words: str) -> None:
     with pytest.raises(BadInput, match=words):
         read(data, "some.log")
-
-
-def test_options() -> None:
-    request = ToolRequest(
-        program="/opt/osu_bw", benchmark="osu_bw", sizes=(1 << 20,), iterations=50, window=32
-    )
-    assert argv(request) == ("/opt/osu_bw", "-m", "1048576:1048576", "-i", "50", "-W", "32")
-    with pytest.raises(BadInput, match="window"):
-        argv(ToolRequest(program="osu_latency", benchmark="osu_latency", window=4))
 
 
 @pytest.mark.parametrize(

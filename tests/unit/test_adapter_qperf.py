@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from wireproof.adapters import read
-from wireproof.adapters.qperf import ADAPTER
 from wireproof.model.errors import BadInput
-from wireproof.model.series import Series, ToolRequest
+from wireproof.model.series import Series
 
 LOGS = Path(__file__).parent.parent / "golden" / "logs"
 
@@ -184,59 +183,3 @@ def test_hostile_text_does_not_break_it() -> None:
         for series in read(text.encode(), "x"):
             assert not series.points
             assert not series.complete
-
-
-def test_argv() -> None:
-    ask = ToolRequest(
-        program="qperf",
-        benchmark="tcp_bw",
-        role="client",
-        server="10.0.0.2",
-        sizes=(1 << 20,),
-        cpu=6,
-        seconds=5,
-    )
-    words = "qperf 10.0.0.2 -m 1048576 -t 5 -ca 6 -vvu tcp_bw"
-    assert ADAPTER.argv(ask) == tuple(words.split())
-    ask = ToolRequest(
-        program="qperf",
-        benchmark="rc_bw rc_lat",
-        role="client",
-        server="b",
-        sizes=(1, 4, 16),
-        mtu=4096,
-    )
-    assert ADAPTER.argv(ask) == (
-        "qperf",
-        "b",
-        "-oo",
-        "msg_size:1:16:*4",
-        "-mt",
-        "4096",
-        "-vvu",
-        "rc_bw",
-        "rc_lat",
-    )
-    assert ADAPTER.argv(ToolRequest(program="qperf", role="server", port=19765)) == (
-        "qperf",
-        "-lp",
-        "19765",
-    )
-
-
-@pytest.mark.parametrize(
-    "ask",
-    [
-        ToolRequest(program="qperf", role="client", benchmark="tcp_bw"),
-        ToolRequest(program="qperf", role="client", server="b", benchmark="tcp_throughput"),
-        ToolRequest(program="qperf", role="client", server="b"),
-        ToolRequest(
-            program="qperf", role="client", server="b", benchmark="tcp_bw", sizes=(1, 5, 7)
-        ),
-        ToolRequest(program="qperf", role="client", server="b", benchmark="tcp_bw", window=4),
-        ToolRequest(program="qperf", role="client", server="b", benchmark="tcp_bw", iterations=500),
-    ],
-)
-def test_argv_refuses_what_the_tool_cannot_do(ask: ToolRequest) -> None:
-    with pytest.raises(BadInput):
-        ADAPTER.argv(ask)

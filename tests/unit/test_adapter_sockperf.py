@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from wireproof.adapters import read
-from wireproof.adapters.sockperf import ADAPTER
 from wireproof.model.errors import BadInput
-from wireproof.model.series import Series, ToolRequest
+from wireproof.model.series import Series
 
 LOGS = Path(__file__).parent.parent / "golden" / "logs"
 MIB = 1 << 20
@@ -201,33 +200,3 @@ def test_hostile_text_does_not_break_it() -> None:
     ):
         for series in read(text.encode(), "x"):
             assert not series.points
-
-
-def test_argv() -> None:
-    ask = ToolRequest(
-        program="sockperf",
-        role="client",
-        server="10.0.0.2",
-        port=11111,
-        sizes=(64,),
-        seconds=10,
-        cpu=2,
-    )
-    words = "sockperf ping-pong -i 10.0.0.2 -p 11111 -m 64 -t 10 --sender-affinity 2"
-    assert ADAPTER.argv(ask) == tuple(words.split())
-    ask = ToolRequest(program="sockperf", role="server", server="10.0.0.2", extra=("--tcp",))
-    assert ADAPTER.argv(ask) == ("sockperf", "server", "-i", "10.0.0.2", "--tcp")
-
-
-@pytest.mark.parametrize(
-    "ask",
-    [
-        ToolRequest(program="sockperf", role="client"),
-        ToolRequest(program="sockperf", role="client", server="b", benchmark="storm"),
-        ToolRequest(program="sockperf", role="client", server="b", sizes=(1, 2)),
-        ToolRequest(program="sockperf", role="client", server="b", iterations=5),
-    ],
-)
-def test_argv_refuses_what_the_tool_cannot_do(ask: ToolRequest) -> None:
-    with pytest.raises(BadInput):
-        ADAPTER.argv(ask)

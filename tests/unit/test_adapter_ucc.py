@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from tests.unit.external_tables import GOLDEN, codes
 
-from wireproof.adapters import adapter, read
-from wireproof.model.series import IN_GPU, ToolRequest
+from wireproof.adapters import read
+from wireproof.model.series import IN_GPU
 from wireproof.physics import claim_from_text
 from wireproof.verdict.external import judge_log
 
@@ -52,10 +52,3 @@ def test_a_cut_row_is_no_row() -> None:
     line = next(line for line in TEXT.splitlines() if line.split()[:1] == ["512"])
     torn = TEXT.replace(line, line[:30])
     assert not read(torn.encode(), "x")[0].complete
-
-
-def test_the_command() -> None:
-    ask = ToolRequest(program="ucc_perftest", benchmark="bcast", sizes=(8, 64), iterations=9)
-    assert adapter("ucc_perftest").argv(ask) == (
-        *("ucc_perftest", "-c", "bcast", "-d", "uint8", "-b", "8", "-e", "64", "-n", "9"),
-    )

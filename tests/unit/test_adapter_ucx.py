@@ -8,9 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from wireproof.adapters import adapter, read
-from wireproof.model.errors import BadInput
-from wireproof.model.series import ToolRequest
+from wireproof.adapters import read
 
 MIB = 1 << 20
 LINE = (
@@ -226,36 +224,3 @@ def test_a_batch_with_names_that_say_nothing() -> None:
     text = table("overhead", "+mine--------+--------------+\n", row("Final:    ", 1000, 90.0, MIB))
     one = read(text.encode(), "log")[0]
     assert (one.benchmark, one.traffic) == ("mine", "other")
-
-
-def test_options() -> None:
-    tool = adapter("ucx_perftest")
-    request = ToolRequest(
-        program="ucx_perftest",
-        benchmark="tag_bw",
-        role="client",
-        server="n1",
-        sizes=(65536,),
-        iterations=9,
-        cpu=2,
-    )
-    assert tool.argv(request) == (
-        "ucx_perftest",
-        "n1",
-        "-t",
-        "tag_bw",
-        "-s",
-        "65536",
-        "-n",
-        "9",
-        "-c",
-        "2",
-    )
-    assert tool.argv(ToolRequest(program="ucx_perftest", role="server", port=13337)) == (
-        "ucx_perftest",
-        "-p",
-        "13337",
-    )
-    for wrong in ({"sizes": (1, 2)}, {"device": "mlx5_0"}, {"role": "client"}):
-        with pytest.raises(BadInput):
-            tool.argv(ToolRequest(program="ucx_perftest", **wrong))  # type: ignore[arg-type]

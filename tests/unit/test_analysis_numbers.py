@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.records import pair_result, point_record
 from tests.synthetic import World, run_of
 
 from wireproof.analysis.fit import fit_sizes
@@ -17,42 +18,31 @@ from wireproof.analysis.interval import (
     two_modes,
 )
 from wireproof.analysis.measured import block_times, measure, tail, times_per_operation
-from wireproof.model.record import PairResult, PointRecord, Warmup
+from wireproof.model.record import PairResult, PointRecord
 
 
 def pair_of(batch_ns: list[float], operations: int, **changes: object) -> PairResult:
-    fields: dict[str, object] = {
-        "origin": 0,
-        "target": 1,
-        "status": "ok",
-        "stop": "precision",
-        "operations_per_batch": operations,
-        "batch_ns": batch_ns,
-        "block_batches": [1] * len(batch_ns),
-        "messages_forward": len(batch_ns) * operations,
-        "messages_backward": 0,
-        "payload_forward_bytes": 0,
-        "payload_backward_bytes": 0,
-        "warmup": Warmup(operations=1, elapsed_ns=1.0, stationary=True),
-        "window_used": 1,
-    }
-    return PairResult(**{**fields, **changes})  # type: ignore[arg-type]
+    return pair_result(
+        operations_per_batch=operations,
+        batch_ns=batch_ns,
+        block_batches=[1] * len(batch_ns),
+        messages_forward=len(batch_ns) * operations,
+        payload_forward_bytes=0,
+        **changes,
+    )
 
 
 def point_of(
     pattern: str, size: int, pair: PairResult, form: str = "stream", formula: str = "robust"
 ) -> PointRecord:
-    return PointRecord(
-        id=0,
+    return point_record(
         pattern=pattern,
         form=form,
         message_bytes=size,
-        window=1,
         formula=formula,
-        started_unix_ns=0,
         elapsed_ns=sum(pair.batch_ns),
         pairs=[pair],
-    )  # type: ignore[arg-type]
+    )
 
 
 def test_interval_of_25_samples_has_the_order_statistics_of_the_formula() -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from tests.records import point_record
 
 from wireproof.analysis.changes import counter_delta, trouble_counters
 from wireproof.analysis.crossed import Crossed, crossed_at
@@ -41,18 +42,7 @@ def host(port: Nic, rank: int = 0, boot: str = "b", netns: int = 1) -> Host:
 
 
 def point(*readings: WitnessReading) -> PointRecord:
-    return PointRecord(
-        id=0,
-        pattern="stream",
-        form="stream",
-        message_bytes=8,
-        window=1,
-        formula="robust",
-        started_unix_ns=0,
-        elapsed_ns=1e9,
-        pairs=[],
-        witness=list(readings),
-    )
+    return point_record(elapsed_ns=1e9, witness=list(readings))
 
 
 def seen(

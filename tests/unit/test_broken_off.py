@@ -10,6 +10,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from tests.records import PROVENANCE, opened
 from tests.synthetic import lab, run_of
 
 from wireproof.cli.console import as_interrupt
@@ -19,8 +20,8 @@ from wireproof.launch.registry import Allocation
 from wireproof.launch.schedulers import slurm_job
 from wireproof.model.claim import Claim
 from wireproof.model.errors import CouldNotMeasure
-from wireproof.model.record import Clock, EngineError, Open
-from wireproof.model.run import Ended, Missing, Provenance, Run
+from wireproof.model.record import EngineError
+from wireproof.model.run import Ended, Missing, Run
 from wireproof.verdict.run import judge
 from wireproof.workflow.reporter import LoggingReporter
 from wireproof.workflow.session.launch import ended_from_outside
@@ -28,10 +29,6 @@ from wireproof.workflow.session.merge import merged_run
 from wireproof.workflow.target import Target
 
 HOSTS = ("a", "b")
-CLOCK = Clock(source="monotonic", ns_per_tick=1.0, quantum_ns=1.0, read_cost_ns=1.0)
-PROVENANCE = Provenance(
-    wireproof="", mpi="", engine="", argv=[], environment={}, launcher="", started=""
-)
 
 
 def outcome(ended: Ended, reason: str = "a signal ended rank 1") -> Outcome:
@@ -201,14 +198,12 @@ def test_nohup_is_respected_and_without_a_signal_all_is_as_before() -> None:
 
 
 def test_an_attempt_that_did_not_start_does_not_speak_for_those_that_did() -> None:
-    opened = Open(
-        schema=1, engine="e", abi="mpich", transport="mpi", run_id="r", seed=1, ranks=2, clock=CLOCK
-    )
+    begun = opened()
     dead, measured = (
         outcome("not-started").run,
-        msgspec.structs.replace(outcome("done").run, open=opened),
+        msgspec.structs.replace(outcome("done").run, open=begun),
     )
-    assert merged_run([dead, measured]).open == opened
+    assert merged_run([dead, measured]).open == begun
     assert merged_run([dead, dead]).open is None
 
 

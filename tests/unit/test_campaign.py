@@ -8,22 +8,15 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from tests.records import PROVENANCE, group_result, made_plan, pair_result, point_record
 
 from wireproof.instrument.ending import Ending
 from wireproof.instrument.measure import Outcome
 from wireproof.model.claim import Claim
 from wireproof.model.errors import BadInput, CouldNotMeasure
-from wireproof.model.plan import Plan, Point, Policy, RankPlace, Transport
-from wireproof.model.record import (
-    GroupResult,
-    Host,
-    Nic,
-    PairResult,
-    PointRecord,
-    Warmup,
-    WitnessReading,
-)
-from wireproof.model.run import Missing, Provenance, Run, RunDocument
+from wireproof.model.plan import Point, Policy
+from wireproof.model.record import Host, Nic, PointRecord, WitnessReading
+from wireproof.model.run import Missing, Run, RunDocument
 from wireproof.plan.sweep import numbered, sweep
 from wireproof.settings.options import Profile
 from wireproof.verdict.run.plateau import STEADY
@@ -36,40 +29,14 @@ from wireproof.workflow.target import Target
 from wireproof.workflow.target.availability import is_down
 
 HOSTS = ("a", "b", "c", "d")
-PROVENANCE = Provenance(
-    wireproof="", mpi="", engine="", argv=[], environment={}, launcher="", started=""
-)
-
-
-def pair(origin: int, target: int) -> PairResult:
-    return PairResult(
-        origin=origin,
-        target=target,
-        status="ok",
-        stop="precision",
-        operations_per_batch=1,
-        batch_ns=[1.0],
-        block_batches=[1],
-        messages_forward=1,
-        messages_backward=0,
-        payload_forward_bytes=8,
-        payload_backward_bytes=0,
-        warmup=Warmup(operations=1, elapsed_ns=1.0, stationary=True),
-        window_used=1,
-    )
 
 
 def record(point: Point) -> PointRecord:
-    return PointRecord(
-        id=point.id,
+    return point_record(
+        point.id,
         pattern=point.pattern,
-        form="stream",
         message_bytes=point.message_bytes,
-        window=1,
-        formula="robust",
-        started_unix_ns=0,
-        elapsed_ns=1.0,
-        pairs=[pair(*ends) for ends in point.pairs],
+        pairs=[pair_result(*ends) for ends in point.pairs],
         witness=[
             WitnessReading(rank=rank, interval_ns=1.0) for ends in point.pairs for rank in ends
         ],
@@ -272,13 +239,7 @@ def test_a_cluster_that_loses_a_point_each_time_ends() -> None:
 def seal_like(folder: Path, run: Run, some: tuple[Point, ...]) -> None:
     """A run folder as the instrument leaves it."""
     folder.mkdir(parents=True)
-    plan = Plan(
-        run_id="x",
-        seed=3,
-        transport=Transport(kind="mpi"),
-        points=some,
-        ranks=tuple(RankPlace(index=one.rank, host=one.host) for one in run.claim.hosts),
-    )
+    plan = made_plan(some, *(one.host for one in run.claim.hosts))
     document = RunDocument(
         claim=run.claim, provenance=PROVENANCE, plan=plan, ended="interrupted", reason="stopped"
     )
@@ -346,24 +307,9 @@ def test_groups_are_measured_whole_or_not_at_all() -> None:
 
 
 def test_renumbering_reaches_every_place_that_names_a_rank() -> None:
-    group = GroupResult(
-        members=[0, 1],
-        status="ok",
-        stop="precision",
-        operations_per_batch=1,
-        batch_ns=[],
-        block_batches=[],
-        warmup=Warmup(operations=1, elapsed_ns=1.0, stationary=True),
-        window_used=1,
-        messages_per_operation=2,
-        member_ns=[],
-        sent_bytes=[],
-        received_bytes=[],
-        exact=True,
-    )
     point = msgspec.structs.replace(
         record(Point(id=0, pattern="stream", message_bytes=8, pairs=((1, 0),))),
-        group=group,
+        group=group_result(2),
         witness=[WitnessReading(rank=1, interval_ns=1.0, shared_with=0)],
     )
     whole = place().claim()

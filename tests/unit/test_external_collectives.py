@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import msgspec
+from tests.records import imb_rates
 from tests.unit.external_tables import codes, imb, pingpong, stream, wire_times
 
 from wireproof.model.series import Series, SeriesPoint
@@ -15,12 +16,12 @@ def collective(times_us: dict[int, float], name: str, **changes: object) -> Seri
         SeriesPoint(message_bytes=s, time_ns=t * 1e3, time_step_ns=10.0)
         for s, t in times_us.items()
     ]
-    plain = Series(
+    plain = imb_rates(
+        points,
         tool="osu",
         benchmark=name,
         metric="time",
         traffic="collective",
-        points=points,
         formula="mean",
         unit="us",
     )

@@ -12,6 +12,7 @@ from pathlib import Path
 import msgspec
 import pytest
 from tests.gate_results import NOW, asked, stored
+from tests.records import group_result
 from tests.synthetic import World, lab, run_of
 
 from wireproof.locate.confirm import conclude
@@ -20,7 +21,6 @@ from wireproof.locate.screen import screen
 from wireproof.model.errors import BadInput
 from wireproof.model.finding import Finding, GroupVerdict, Node, Whole
 from wireproof.model.located import Located
-from wireproof.model.record import GroupResult
 from wireproof.model.run import Missing, NodeVerdict, Run
 from wireproof.report.gate import DIALECTS
 from wireproof.store.result import read_result, write_result
@@ -125,28 +125,10 @@ def test_a_repeat_of_another_formula_settles_nothing() -> None:
     assert verdicts == [{"pass"}, {"inconclusive"}]
 
 
-def a_group(*members: int) -> GroupResult:
-    return GroupResult(
-        members=list(members),
-        status="ok",
-        stop="precision",
-        operations_per_batch=1,
-        batch_ns=[1.0],
-        block_batches=[1],
-        warmup=run_of(lab(nodes=2)).points[0].pairs[0].warmup,
-        window_used=1,
-        messages_per_operation=1,
-        member_ns=[],
-        sent_bytes=[],
-        received_bytes=[],
-        exact=True,
-    )
-
-
 def test_a_group_that_does_not_pass_leaves_its_nodes_undecided() -> None:
     run = run_of(lab(nodes=3))
     judgement = judge(run)
-    point = msgspec.structs.replace(run.points[0], id=99, pairs=[], group=a_group(0, 1))
+    point = msgspec.structs.replace(run.points[0], id=99, pairs=[], group=group_result(2))
     run = msgspec.structs.replace(run, points=[*run.points, point])
     group = GroupVerdict(
         point=99,

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from tests.records import estimate, group_result, point_record
 
 from wireproof.analysis.measured import filled
 from wireproof.instrument.plan_text import write_plan
 from wireproof.model.errors import BadInput
 from wireproof.model.plan import Plan, Point, Transport
-from wireproof.model.record import Estimate, GroupResult, PointRecord, Warmup
+from wireproof.model.record import PointRecord
 from wireproof.plan.sweep import (
     congestion,
     default_sizes,
@@ -83,44 +84,10 @@ def test_saturation_grows_the_ranks_on_both_hosts() -> None:
 
 def measured(ranks: int, size: int, bytes_per_s: float) -> PointRecord:
     time_ns = ranks * size / bytes_per_s * 1e9
-    estimate = Estimate(
-        median_ns=time_ns,
-        low_ns=time_ns,
-        high_ns=time_ns,
-        blocks=10,
-        effective_blocks=10.0,
-        autocorrelation=0.0,
-        half_width=0.0,
-        label="stable",
+    group = group_result(
+        2 * ranks, window_used=64, messages_per_operation=ranks, estimate=estimate(time_ns)
     )
-    group = GroupResult(
-        members=list(range(2 * ranks)),
-        status="ok",
-        stop="precision",
-        operations_per_batch=1,
-        batch_ns=[],
-        block_batches=[],
-        warmup=Warmup(operations=1, elapsed_ns=1.0, stationary=True),
-        window_used=64,
-        messages_per_operation=ranks,
-        member_ns=[],
-        sent_bytes=[],
-        received_bytes=[],
-        exact=True,
-        estimate=estimate,
-    )
-    return PointRecord(
-        id=0,
-        pattern="message_rate",
-        form="stream",
-        message_bytes=size,
-        window=64,
-        formula="robust",
-        started_unix_ns=0,
-        elapsed_ns=1.0,
-        pairs=[],
-        group=group,
-    )
+    return point_record(pattern="message_rate", message_bytes=size, window=64, group=group)
 
 
 def test_full_is_the_smallest_size_from_which_on_the_link_is_full() -> None:

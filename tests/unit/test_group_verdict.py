@@ -9,9 +9,10 @@ from typing import Any
 import msgspec
 import pytest
 from tests.changed_runs import codes
+from tests.records import estimate, group_result, point_record
 from tests.synthetic import World, run_of
 
-from wireproof.model.record import Estimate, GroupResult, PointRecord, Warmup, WitnessReading
+from wireproof.model.record import PointRecord, WitnessReading
 from wireproof.model.run import Run
 from wireproof.verdict.run import judge
 from wireproof.verdict.run.group import CrossingBytes, crossings, operations
@@ -29,43 +30,25 @@ def group(
     moved = [operations * per_member * size] * ranks
     time_ns = per_member * size / GBE * 1e9 if size > 8 else 60_000.0
     time_ns = changes.pop("time_ns", time_ns)
-    estimate = Estimate(
-        median_ns=time_ns,
-        low_ns=time_ns * 0.995,
-        high_ns=time_ns * 1.005,
-        blocks=20,
-        effective_blocks=20.0,
-        autocorrelation=0.0,
-        half_width=0.005,
-        label="stable",
-    )
-    result = GroupResult(
-        members=list(range(ranks)),
-        status="ok",
-        stop="precision",
-        operations_per_batch=1,
+    result = group_result(
+        ranks,
         batch_ns=[time_ns] * 20,
         block_batches=[1] * 20,
-        warmup=Warmup(operations=1, elapsed_ns=1.0, stationary=True),
         window_used=2,
         messages_per_operation=ranks * per_member,
         member_ns=[time_ns] * ranks,
         sent_bytes=moved,
         received_bytes=list(moved),
         exact=changes.pop("exact", True),
-        estimate=estimate,
+        estimate=estimate(time_ns, 0.005, blocks=20, effective_blocks=20.0),
         integrity="ok",
     )
-    return PointRecord(
-        id=700,
+    return point_record(
+        700,
         pattern=pattern,
-        form="stream",
         message_bytes=size,
         window=2,
-        formula="robust",
-        started_unix_ns=0,  # type: ignore[arg-type]
         elapsed_ns=time_ns * operations,
-        pairs=[],
         group=result,
         order=changes.pop("order", "natural"),
     )

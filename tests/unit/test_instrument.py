@@ -11,6 +11,7 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.records import PROVENANCE, point_record
 
 from wireproof.instrument.ending import classify, clean_text, missing_points, under_way
 from wireproof.instrument.folder import RunFolder, open_folder
@@ -31,7 +32,7 @@ from wireproof.model.plan import (
     WitnessPolicy,
 )
 from wireproof.model.record import Close, EngineError, Floor, Frame, Host, Open, PointRecord, Start
-from wireproof.model.run import Missing, Provenance
+from wireproof.model.run import Missing
 
 PLAN = Plan(
     run_id="a run, of 100%",
@@ -192,23 +193,10 @@ def host(rank: int, name: str = "n1") -> Host:
 
 
 def point(number: int) -> PointRecord:
-    return PointRecord(
-        id=number,
-        pattern="pingpong",
-        form="latency",
-        message_bytes=8,
-        window=1,
-        formula="robust",
-        started_unix_ns=1,
-        elapsed_ns=1.0,
-        pairs=[],
-    )
+    return point_record(number, pattern="pingpong", form="latency")
 
 
 OPENED = msgspec.json.decode(json.dumps(OPEN), type=Open)
-PROVENANCE = Provenance(
-    wireproof="0", mpi="", engine="", argv=[], environment={}, launcher="", started=""
-)
 CLAIM = Claim(hosts=[HostClaim(rank=0, host="n1")])
 
 

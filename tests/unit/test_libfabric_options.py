@@ -5,13 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.records import made_plan
 
 from wireproof.instrument.plan_text import write_plan
 from wireproof.launch.command import build_command
 from wireproof.launch.engines import EngineChoice, Family, MpiInstall
 from wireproof.launch.registry import LaunchCommand, LaunchRequest
 from wireproof.model.errors import BadInput
-from wireproof.model.plan import Exchange, Libfabric, Plan, RankPlace, Transport, TransportKind
+from wireproof.model.plan import Exchange, Libfabric, Transport, TransportKind
 from wireproof.settings.options import Options
 from wireproof.settings.resolve import read_file, resolve
 from wireproof.workflow.session import Method, Session
@@ -28,13 +29,7 @@ def test_what_is_asked_of_libfabric_reaches_the_plan() -> None:
         provider="tcp;ofi_rxm", library="/opt/my lib/l.so.1", messages="msg", completion="delivery"
     )
     assert method.ofi == asked
-    plan = Plan(
-        run_id="r",
-        seed=1,
-        transport=Transport(kind="ofi", ofi=asked),
-        ranks=(RankPlace(index=0, host="n1"),),
-        points=(),
-    )
+    plan = made_plan([], "n1", transport=Transport(kind="ofi", ofi=asked))
     line = next(one for one in write_plan(plan).splitlines() if one.startswith("transport"))
     assert line == (
         "transport kind=ofi provider=tcp;ofi_rxm library=/opt/my%20lib/l.so.1 messages=msg"

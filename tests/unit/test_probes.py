@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.records import made_plan
 
 from wireproof.instrument.plan_text import write_plan
-from wireproof.model.plan import Plan, RankPlace, Transport
 from wireproof.workflow import doctor
 from wireproof.workflow.doctor import look, namespaces_argv
 from wireproof.workflow.job_facts import quick, snapshot
@@ -30,15 +30,7 @@ def test_the_snapshot_asks_absolute_paths_and_argv_lists_once_each() -> None:
 
 
 def test_every_request_survives_the_plans_text() -> None:
-    ranks = (RankPlace(index=0, host="a"), RankPlace(index=1, host="b"))
-    plan = Plan(
-        run_id="r",
-        seed=0,
-        transport=Transport(kind="null"),
-        ranks=ranks,
-        points=(),
-        facts=snapshot(["eth0"]),
-    )
+    plan = made_plan([], "a", "b", kind="null", facts=snapshot(["eth0"]))
     lines = [line for line in write_plan(plan).splitlines() if line.startswith("fact ")]
     assert len(lines) == len(plan.facts)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 import pytest
+from tests.records import osu_times
 from tests.unit.test_prove_verdict import (
     LINK,
     MB,
@@ -43,16 +44,7 @@ def pingpong(*rows: tuple[int, float], iterations: int | None = None) -> Series:
 
 def latency_table(points: list[SeriesPoint]) -> Series:
     """A table of OSU's ping-pong."""
-    return Series(
-        tool="osu",
-        benchmark="osu_latency",
-        metric="half_round_trip",
-        traffic="pingpong",
-        points=points,
-        formula="",
-        unit="",
-        waits=True,
-    )
+    return osu_times(points)
 
 
 LATENCY = pingpong((8, 20.0), (1024, 31.0), (65536, 700.0), (1 << 20, 10_500.0))

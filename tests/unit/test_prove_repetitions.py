@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 import pytest
+from tests.records import osu_rates
 from tests.unit.test_prove_verdict import MB, claim, codes, pair, stream
 
 from wireproof.model.quantity import volume
@@ -13,16 +14,7 @@ from wireproof.verdict.external.watched import judge_traffic
 
 def osu(*sizes: int, rate: float = 117e6) -> Series:
     """OSU's bandwidth test, which prints no repetitions."""
-    return Series(
-        tool="osu",
-        benchmark="osu_bw",
-        metric="bandwidth",
-        traffic="stream",
-        points=[SeriesPoint(message_bytes=size, goodput_bytes_per_s=rate) for size in sizes],
-        formula="",
-        unit="",
-        window=64,
-    )
+    return osu_rates([SeriesPoint(message_bytes=size, goodput_bytes_per_s=rate) for size in sizes])
 
 
 MIB = 1 << 20

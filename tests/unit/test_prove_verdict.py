@@ -8,6 +8,7 @@ from collections.abc import Iterable
 
 import msgspec
 import pytest
+from tests.records import imb_rates, osu_rates
 
 from wireproof.analysis.traffic_printed import printed, row_bytes
 from wireproof.model.claim import Claim, HostClaim, LinkClaim
@@ -119,15 +120,7 @@ def claim(nic: str = "", link: LinkClaim | None = LINK) -> Claim:
 
 def stream(iterations: int | None = 1000, size: int = MB, rate: float = 117e6) -> Series:
     point = SeriesPoint(message_bytes=size, goodput_bytes_per_s=rate, iterations=iterations)
-    return Series(
-        tool="imb",
-        benchmark="Unirandom",
-        metric="bandwidth",
-        traffic="stream",
-        points=[point],
-        formula="",
-        unit="",
-    )
+    return imb_rates([point])
 
 
 def codes(verdict: TrafficVerdict) -> list[str]:
@@ -373,16 +366,7 @@ def test_hosts_that_nobody_watched_are_said() -> None:
 def test_a_row_without_iterations_claims_one_window(
     benchmark: str, kind: str, window: int | None, claimed: float
 ) -> None:
-    series = Series(
-        tool="osu",
-        benchmark=benchmark,
-        metric="bandwidth",
-        traffic=kind,  # type: ignore[arg-type]
-        window=window,
-        points=[],
-        formula="",
-        unit="",
-    )
+    series = osu_rates([], benchmark=benchmark, traffic=kind, window=window)
     assert row_bytes(series, SeriesPoint(message_bytes=4096)) == (claimed, False)
 
 
@@ -398,15 +382,8 @@ def test_a_row_without_iterations_claims_one_window(
     ],
 )
 def test_what_a_collective_sends_at_least(tool: str, benchmark: str, claimed: float) -> None:
-    series = Series(
-        tool=tool,
-        benchmark=benchmark,
-        metric="time",
-        traffic="collective",
-        processes=4,
-        points=[],
-        formula="",
-        unit="",
+    series = imb_rates(
+        [], tool=tool, benchmark=benchmark, metric="time", traffic="collective", processes=4
     )
     assert row_bytes(series, SeriesPoint(message_bytes=1000, iterations=100))[0] == claimed
 
@@ -431,15 +408,7 @@ def test_iterations_of_perftest_are_messages_and_of_osu_windows() -> None:
 def test_a_servers_table_in_the_same_log_is_not_counted_again() -> None:
     def iperf(moved: float) -> Series:
         point = SeriesPoint(message_bytes=131072, goodput_bytes_per_s=1e8, values={"bytes": moved})
-        return Series(
-            tool="iperf3",
-            benchmark="tcp",
-            metric="bandwidth",
-            traffic="stream",
-            points=[point],
-            formula="",
-            unit="",
-        )
+        return imb_rates([point], tool="iperf3", benchmark="tcp")
 
     def least(*moved: float) -> float:
         found = printed([iperf(one) for one in moved], visible_s=0.25)
@@ -459,15 +428,7 @@ def test_the_fastest_row_that_lasted_is_held_against_the_peak() -> None:
         SeriesPoint(message_bytes=MB, goodput_bytes_per_s=1e9, iterations=1),
         SeriesPoint(message_bytes=MB, goodput_bytes_per_s=1e8, iterations=1000),
     ]
-    series = Series(
-        tool="x",
-        benchmark="y",
-        metric="bandwidth",
-        traffic="stream",
-        points=points,
-        formula="",
-        unit="",
-    )
+    series = imb_rates(points, tool="x", benchmark="y")
     found = printed([series], visible_s=0.25)
     assert found is not None
     assert found.rate_bytes_per_s == 1e8

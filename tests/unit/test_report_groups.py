@@ -11,13 +11,14 @@ from typing import Any
 
 import msgspec
 import pytest
+from tests.records import estimate, group_result, point_record
 from tests.rendered import tables_of, text_of
 from tests.unit.test_report_html import Reader
 from tests.unit.test_report_worlds import HOSTILE, four_nodes
 
 from wireproof.model.claim import HostClaim
 from wireproof.model.finding import GroupVerdict
-from wireproof.model.record import Estimate, GroupResult, Overlap, PointRecord, Quantiles, Warmup
+from wireproof.model.record import GroupResult, Overlap, PointRecord, Quantiles
 from wireproof.report.group_rows import group_tables
 from wireproof.report.json import json_text, result
 from wireproof.report.judged_run import JudgedRun
@@ -27,55 +28,31 @@ from wireproof.workflow.export import page_of
 set_ = msgspec.structs.replace
 
 
-def estimate(median_ns: float) -> Estimate:
-    return Estimate(
-        median_ns=median_ns,
-        low_ns=median_ns * 0.99,
-        high_ns=median_ns * 1.01,
-        blocks=10,
-        effective_blocks=9.0,
-        autocorrelation=0.0,
-        half_width=0.01,
-        label="stable",
-    )
-
-
 def group(**changes: Any) -> GroupResult:
     whole: dict[str, Any] = {
-        "members": list(range(8)),
-        "status": "ok",
-        "stop": "precision",
         "operations_per_batch": 10,
         "batch_ns": [20_000.0] * 10,
         "block_batches": [1] * 10,
-        "warmup": Warmup(operations=10, elapsed_ns=1e5, stationary=True),
-        "window_used": 1,
         "messages_per_operation": 16,
         "member_ns": [1900.0] * 7 + [2100.0],
         "sent_bytes": [1600] * 8,
         "received_bytes": [1600] * 8,
-        "exact": True,
-        "estimate": estimate(2000.0),
+        "estimate": estimate(2000.0, 0.01),
         "integrity": "ok",
     }
-    return GroupResult(**(whole | changes))
+    return group_result(8, **(whole | changes))
 
 
 def point(number: int, found: GroupResult, **changes: Any) -> PointRecord:
     whole: dict[str, Any] = {
-        "id": number,
         "pattern": "ring",
         "form": "latency",
         "message_bytes": 1024,
-        "window": 1,
-        "formula": "robust",
-        "started_unix_ns": 1,
         "elapsed_ns": 1e6,
-        "pairs": [],
         "group": found,
         "order": "random",
     }
-    return PointRecord(**(whole | changes))
+    return point_record(number, **(whole | changes))
 
 
 def section(*points: PointRecord) -> JudgedRun:

@@ -7,9 +7,10 @@ from __future__ import annotations
 import io
 
 import pytest
+from tests.records import made_plan
 from tests.unit.test_report_worlds import four_nodes
 
-from wireproof.model.plan import Plan, Point, Policy, RankPlace, Transport
+from wireproof.model.plan import Plan, Point, Policy
 from wireproof.model.record import Close, EngineError, Floor, Start
 from wireproof.report.text.ink import Look, cell_length
 from wireproof.report.text.progress import PLAIN_EVERY_S, Forecast, Progress
@@ -31,15 +32,12 @@ class Terminal(io.StringIO):
 
 
 def _plan(points: int = 10) -> Plan:
-    return Plan(
-        run_id="x",
-        seed=1,
-        transport=Transport(kind="null"),
-        ranks=(RankPlace(index=0, host="n1"), RankPlace(index=1, host="n2")),
-        points=tuple(
+    return made_plan(
+        [
             Point(id=i, pattern="stream", message_bytes=1 << 20, pairs=((0, 1),))
             for i in range(points)
-        ),
+        ],
+        kind="null",
         policy=Policy(point_budget_ms=1000),
     )
 

@@ -8,6 +8,7 @@ import random
 from dataclasses import dataclass
 
 import msgspec
+from tests.records import estimate
 
 from wireproof.model.claim import Claim, HostClaim, Limits, LinkClaim
 from wireproof.model.finding import Finding, Judgement, PairVerdict, Port, Proof, Verdict
@@ -15,7 +16,6 @@ from wireproof.model.record import (
     Clock,
     Close,
     EngineError,
-    Estimate,
     Floor,
     Host,
     Idle,
@@ -278,7 +278,7 @@ def _point(index: int, one: _Measured) -> PointRecord:
         payload_backward_bytes=moved if latency else 0,
         warmup=Warmup(operations=1000, elapsed_ns=2e6, stationary=True),
         window_used=1 if latency else 4,
-        estimate=_estimate(per_operation),
+        estimate=estimate(per_operation, 0.005, effective_blocks=9.1, autocorrelation=0.05),
         sentinels=[Sentinel(clock_read_ns=18.0, involuntary_switches=0, steal_ns=0.0)],
         integrity="ok",
     )
@@ -293,19 +293,6 @@ def _point(index: int, one: _Measured) -> PointRecord:
         elapsed_ns=per_operation * one.messages * turns * 1.1 + 5e6,
         pairs=[result],
         witness=_witness(result, one.proof),
-    )
-
-
-def _estimate(median_ns: float) -> Estimate:
-    return Estimate(
-        median_ns=median_ns,
-        low_ns=median_ns * 0.995,
-        high_ns=median_ns * 1.005,
-        blocks=10,
-        effective_blocks=9.1,
-        autocorrelation=0.05,
-        half_width=0.005,
-        label="stable",
     )
 
 

@@ -7,11 +7,12 @@ from __future__ import annotations
 import os
 
 import pytest
+from tests.records import osu_rates
 
 from wireproof.launch.recipe import find_recipe
 from wireproof.model.errors import BadInput
 from wireproof.model.finding import Verdict
-from wireproof.model.series import Reason, Series, SeriesPoint, SeriesVerdict
+from wireproof.model.series import Reason, SeriesPoint, SeriesVerdict
 from wireproof.model.traffic import TrafficVerdict
 from wireproof.physics import claim_from_text
 from wireproof.report.json.judgement import JudgedSeries, joined
@@ -29,15 +30,7 @@ from wireproof.workflow.target import Target, this_machine
 
 
 def judged(verdict: Verdict, *codes: str) -> JudgedSeries:
-    series = Series(
-        tool="osu",
-        benchmark="osu_bw",
-        metric="bandwidth",
-        traffic="stream",
-        formula="",
-        unit="MB/s",
-        points=[SeriesPoint(message_bytes=8)],
-    )
+    series = osu_rates([SeriesPoint(message_bytes=8)])
     reasons = [Reason(code=code, severity="inconclusive", message=code) for code in codes]
     return joined(series, SeriesVerdict(proof="on-wire", verdict=verdict, reasons=reasons), None)
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.records import PROVENANCE
 
 from wireproof.instrument.ending import Ending
 from wireproof.instrument.measure import Outcome
 from wireproof.launch.registry import Allocation, LaunchCommand, Starter
 from wireproof.model.claim import Claim
-from wireproof.model.run import Ended, Provenance, Run
+from wireproof.model.run import Ended, Run
 from wireproof.settings.options import Options
 from wireproof.workflow.reporter import LoggingReporter
 from wireproof.workflow.session import Session
@@ -103,11 +104,8 @@ class Heard(LoggingReporter):
 
 
 def outcome(ended: Ended, lost: dict[int, str] | None = None) -> Outcome:
-    provenance = Provenance(
-        wireproof="", mpi="", engine="", argv=[], environment={}, launcher="", started=""
-    )
     run = Run(
-        claim=Claim(hosts=[], wire=True), provenance=provenance, open=None, hosts=[], points=[]
+        claim=Claim(hosts=[], wire=True), provenance=PROVENANCE, open=None, hosts=[], points=[]
     )
     return Outcome(
         run=run,

@@ -8,87 +8,40 @@ from pathlib import Path
 import duckdb
 import msgspec
 import pytest
+from tests.records import PROVENANCE, estimate, opened, pair_result, point_record
 
 from wireproof.model.claim import Claim, HostClaim
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.plan import Plan, Point, RankPlace, Transport
-from wireproof.model.record import (
-    Clock,
-    Estimate,
-    Frame,
-    Open,
-    PairResult,
-    PointRecord,
-    Start,
-    Warmup,
-    WitnessReading,
-)
-from wireproof.model.run import Missing, Provenance, RunDocument
+from wireproof.model.record import Frame, PairResult, PointRecord, Start, WitnessReading
+from wireproof.model.run import Missing, RunDocument
 from wireproof.store import seal as sealing
 from wireproof.store.load import load_document, load_run, migrate
 from wireproof.store.seal import seal
 
 CLAIM = Claim(hosts=[HostClaim(rank=0, host="n1"), HostClaim(rank=1, host="n2")])
-PROVENANCE = Provenance(
-    wireproof="0", mpi="m", engine="e", argv=["a"], environment={}, launcher="l", started="s"
-)
-ESTIMATE = Estimate(
-    median_ns=1.5,
-    low_ns=1.4,
-    high_ns=1.6,
-    blocks=2,
-    effective_blocks=2,
-    autocorrelation=0,
-    half_width=0.1,
-    label="stable",
-)
+ESTIMATE = estimate(1.5, blocks=2)
 
 
 def pair(origin: int, batches: list[float], blocks: list[int]) -> PairResult:
-    return PairResult(
-        origin=origin,
-        target=origin + 1,
-        status="ok",
-        stop="precision",
+    return pair_result(
+        origin,
+        origin + 1,
         operations_per_batch=10,
         batch_ns=batches,
         block_batches=blocks,
-        messages_forward=1,
         messages_backward=1,
-        payload_forward_bytes=8,
         payload_backward_bytes=8,
-        warmup=Warmup(operations=1, elapsed_ns=1.0, stationary=True),
-        window_used=1,
         estimate=ESTIMATE,
     )
 
 
 def record(number: int, pairs: list[PairResult]) -> PointRecord:
     reading = WitnessReading(rank=0, interval_ns=1.0, counters={"net/eth0/tx_bytes": (1, 2)})
-    return PointRecord(
-        id=number,
-        pattern="pingpong",
-        form="latency",
-        message_bytes=8,
-        window=1,
-        formula="robust",
-        started_unix_ns=1,
-        elapsed_ns=1.0,
-        pairs=pairs,
-        witness=[reading],
-    )
+    return point_record(number, pattern="pingpong", form="latency", pairs=pairs, witness=[reading])
 
 
-OPENED = Open(
-    schema=1,
-    engine="e",
-    abi="nompi",
-    transport="null",
-    run_id="r",
-    seed=1,
-    ranks=2,
-    clock=Clock(source="tsc", ns_per_tick=0.4, quantum_ns=1, read_cost_ns=1),
-)
+OPENED = opened(abi="nompi", transport="null")
 FRAMES: list[Frame] = [
     OPENED,
     Start(id=0),

@@ -7,13 +7,14 @@ from typing import Any
 
 import pytest
 from benchmarks.trial_series import design_of
+from tests.records import point_record
 
 from wireproof.analysis.interval import least_size, shift
 from wireproof.analysis.measured import guards_of, losses
 from wireproof.experiment import ALPHA, is_look, level
 from wireproof.experiment.effects import compared, said
 from wireproof.model.experiment import Better, Metric, TrialRun, TriedKnob, ValueEffect
-from wireproof.model.record import PointRecord, WitnessReading
+from wireproof.model.record import WitnessReading
 
 
 @pytest.mark.parametrize(
@@ -204,25 +205,10 @@ def test_a_counter_that_did_not_change_is_zero_and_one_that_was_not_read_is_unkn
         seen = {"ip/Tcp/OutSegs": (5, 9), "net/hsn0/rx_dropped": (1, 3)}
         reading = WitnessReading(rank=0, interval_ns=1.0, counters=seen, **more)
         shared = WitnessReading(rank=1, interval_ns=1.0, counters=seen, shared_with=0)
-        return guards_of(point_of([reading, shared]))
+        return guards_of(point_record(witness=[reading, shared]))
 
     assert guards() == {"drops": 2.0, "retransmits": 0.0}
     assert guards(unreadable=["ip/Tcp"]) == {"drops": 2.0}
-
-
-def point_of(witness: list[WitnessReading]) -> PointRecord:
-    return PointRecord(
-        id=0,
-        pattern="stream",
-        form="stream",
-        message_bytes=8,
-        window=1,
-        formula="robust",
-        started_unix_ns=0,
-        elapsed_ns=1.0,
-        pairs=[],
-        witness=witness,
-    )
 
 
 def test_losses_are_what_ports_and_tcp_count() -> None:

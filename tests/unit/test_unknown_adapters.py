@@ -5,13 +5,14 @@ cross it; what it did not count may have crossed as well. A radio counts well an
 from __future__ import annotations
 
 import pytest
+from tests.records import imb_rates
 
 from wireproof.analysis.catalogue import Patience, patience
 from wireproof.analysis.changes import WitnessChanges
 from wireproof.analysis.ledger import HostPorts
 from wireproof.model.claim import Claim, Criteria, HostClaim
 from wireproof.model.record import Nic, Rdma, WitnessReading
-from wireproof.model.series import Series, SeriesPoint
+from wireproof.model.series import SeriesPoint
 from wireproof.model.traffic import HostTraffic, Traffic, TrafficVerdict
 from wireproof.verdict.external.watched import judge_traffic
 from wireproof.verdict.path.sight import Due, Sighting, look
@@ -46,15 +47,7 @@ def proved(port: Nic, eth0: float, eth1: float = 0.0, claimed: str = "eth0") -> 
         for name in ("n1", "n2")
     ]
     point = SeriesPoint(message_bytes=1_000_000, goodput_bytes_per_s=10e6, iterations=100)
-    series = Series(
-        tool="imb",
-        benchmark="Unirandom",
-        metric="bandwidth",
-        traffic="stream",
-        points=[point],
-        formula="",
-        unit="",
-    )
+    series = imb_rates([point])
     claim = Claim(hosts=[HostClaim(rank=i, host=f"n{i + 1}", nic=claimed) for i in (0, 1)])
     traffic = Traffic(hosts=hosts, seconds=10, idle_s=1, interval_s=0.1)
     return judge_traffic(traffic, [series], claim)

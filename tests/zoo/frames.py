@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 import numpy as np
+from tests.records import PROVENANCE, opened
 from tests.zoo.parts import Port
 from tests.zoo.ramp import LOOPBACK, Machine
 from tests.zoo.scene import GAP_S, IDLE_S, QUIET_S, Played, Scene, Timeline
@@ -16,13 +17,11 @@ from wireproof.analysis.interval import estimate
 from wireproof.model.claim import Claim, HostClaim
 from wireproof.model.record import (
     AdapterIdentity,
-    Clock,
     Close,
     Estimate,
     Host,
     Idle,
     Nic,
-    Open,
     PairResult,
     PointRecord,
     QuietWindows,
@@ -32,7 +31,7 @@ from wireproof.model.record import (
     Warmup,
     WitnessReading,
 )
-from wireproof.model.run import Provenance, Run
+from wireproof.model.run import Run
 from wireproof.physics import link_from_name
 
 __all__ = ["claim_of", "nic_of", "nics_of", "run_of"]
@@ -94,19 +93,8 @@ def run_of(world: Timeline) -> Run:
     scene = world.scene
     return Run(
         claim=claim_of(scene),
-        provenance=Provenance(
-            wireproof="0", mpi="zoo", engine="zoo", argv=[], environment={}, launcher="", started=""
-        ),
-        open=Open(
-            schema=1,
-            engine="zoo",
-            abi="mpich",
-            transport="mpi",
-            run_id="zoo",
-            seed=scene.seed,
-            ranks=2,
-            clock=Clock(source="tsc", ns_per_tick=0.4, quantum_ns=1.0, read_cost_ns=8.0),
-        ),
+        provenance=PROVENANCE,
+        open=opened(seed=scene.seed),
         hosts=[_host(scene, world.machines[rank], rank) for rank in (0, 1)],
         points=[_point(world, number, played) for number, played in enumerate(world.played)],
         idle=[_idle(world, rank) for rank in (0, 1)],

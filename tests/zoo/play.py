@@ -9,6 +9,7 @@ import subprocess
 from pathlib import Path
 
 import msgspec
+from tests.records import PROVENANCE, made_plan
 from tests.zoo.frames import claim_of
 from tests.zoo.parts import File, Port
 from tests.zoo.ramp import Machine
@@ -28,7 +29,7 @@ from wireproof.model.plan import (
     Transport,
     WitnessPolicy,
 )
-from wireproof.model.run import Provenance, Run
+from wireproof.model.run import Run
 
 __all__ = ["ENGINE", "engine_run", "nics_listed", "plan_of"]
 
@@ -195,28 +196,13 @@ def engine_run(world: Timeline, root: Path) -> Run:
     if done.returncode not in (0, 1):
         raise RuntimeError(done.stderr.decode("utf-8", "replace")[:500])
     claim = msgspec.structs.replace(claim_of(world.scene), played=True)
-    provenance = Provenance(
-        wireproof="0",
-        mpi="model",
-        engine=str(ENGINE),
-        argv=[],
-        environment={},
-        launcher="",
-        started="",
-    )
+    provenance = msgspec.structs.replace(PROVENANCE, mpi="model", engine=str(ENGINE))
     return assemble(frames, claim=claim, provenance=provenance)
 
 
 def nics_listed(root: Path) -> list[dict[str, object]]:
     """How the engine describes the ports of the tree at ``root``."""
-    plan = Plan(
-        run_id="nics",
-        seed=1,
-        transport=Transport(kind="null"),
-        ranks=(RankPlace(index=0, host="n1"),),
-        points=(),
-        witness=WitnessPolicy(idle_ms=0, root=str(root)),
-    )
+    plan = made_plan([], "n1", kind="null", witness=WitnessPolicy(idle_ms=0, root=str(root)))
     done = subprocess.run(
         [str(ENGINE), "run"],
         input=write_plan(plan).encode(),

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import msgspec
+from tests.records import imb_rates
 from tests.zoo.frames import claim_of, nics_of
 from tests.zoo.ramp import Machine
 from tests.zoo.scene import Played, Point, Scene, Timeline, timeline
@@ -108,13 +109,4 @@ def _printed(played: Played) -> Series:
         goodput_bytes_per_s=_SIZE / played.operation_s,
         iterations=played.forward,
     )
-    return Series(
-        tool="imb",
-        benchmark="Uniband",
-        metric="bandwidth",
-        traffic="stream",
-        formula="",
-        unit="",
-        points=[point],
-        window=1,
-    )
+    return imb_rates([point], benchmark="Uniband", window=1)

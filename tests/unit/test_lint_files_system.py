@@ -5,19 +5,9 @@ host names.
 from __future__ import annotations
 
 import pytest
+from tests.unit.test_lint_files import broken, codes
 
-from wireproof.lint.files import CHECKS
-from wireproof.lint.rule import Broken, Kind, Recipe
-from wireproof.lint.rules import FILES, book
-
-
-def broken(kind: Kind, text: str, name: str = "file") -> list[Broken]:
-    recipe = Recipe(name, kind, tuple(text.split("\n")))
-    return [one for check in CHECKS for one in check(recipe)]
-
-
-def codes(kind: Kind, text: str, name: str = "file") -> list[str]:
-    return [one.code for one in broken(kind, text, name)]
+from wireproof.lint.rule import Kind
 
 
 def fixes(kind: Kind, text: str, code: str) -> list[str | None]:
@@ -301,17 +291,6 @@ def test_a_wrong_line_is_found(kind: Kind, text: str, code: str, fixed: str | No
         assert set(codes(kind, fixed)) <= {"irqbalance-hintpolicy"}, "right on RHEL 7 alone"
 
 
-@pytest.mark.parametrize(
-    "kind",
-    ["ifcfg", "keyfile", "irqbalance", "kernel-command-line", "repository", "fstab", "hosts"],
-)
-@pytest.mark.parametrize(
-    "text", ["", "\x00\x01\ufffd", "[", "=", "a=", " = b", "(", "<<EOF", "::", "/ (", "x" * 50_000]
-)
-def test_nonsense_is_survived(kind: Kind, text: str) -> None:
-    assert isinstance(codes(kind, text), list)
-
-
 @pytest.mark.parametrize("name", ["/etc/sysctl.d/90-fabric", "/etc/modprobe.d/hfi1"])
 def test_a_drop_in_that_is_not_read(name: str) -> None:
     kind: Kind = "sysctl" if "sysctl" in name else "modprobe"
@@ -340,12 +319,3 @@ def test_two_interfaces_that_one_mask_puts_into_one_network() -> None:
     )
     assert codes("script", text) == ["interface-mask-merges"]
     assert codes("script", text.replace("255.0.0.0", "255.255.255.0")) == []
-
-
-def test_rules_have_their_words() -> None:
-    names = [rule.code for rule in book(FILES).rules.values()]
-    assert len(names) == len(set(names)) >= 30
-    assert all(
-        len(rule.sentence) > 10 and rule.why and rule.right and rule.source
-        for rule in book(FILES).rules.values()
-    )

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import os
 import socket
-import subprocess
 import sys
 import threading
 from pathlib import Path
 
 import jsonschema
 import pytest
+from tests.cli.verb import document as document_of
+from tests.cli.verb import wireproof as verb
 
 import wireproof
 from wireproof.model.errors import BadInput
@@ -28,13 +29,7 @@ WRONG = "#!/bin/bash -I\n#SBATCH -N 2\nexport I_MPI_PROCESSOR_LIST=0-23\nsrun ./
 
 def printed(subcommand: str, *argv: object) -> object:
     """What the command line prints with --json."""
-    done = subprocess.run(
-        [sys.executable, "-m", "wireproof", subcommand, "--json", *map(str, argv)],
-        capture_output=True,
-        timeout=120,
-        check=False,
-    )
-    return json.loads(done.stdout)
+    return document_of(verb(subcommand, "--json", *argv))
 
 
 # --- judge

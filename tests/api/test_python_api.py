@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
@@ -13,6 +12,8 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from tests.cli.verb import document
+from tests.cli.verb import wireproof as verb
 
 import wireproof
 
@@ -73,16 +74,8 @@ def test_a_measurement_gives_its_document(tmp_path: Path, monkeypatch: pytest.Mo
 
 @pytest.mark.engine
 def test_the_document_is_that_of_the_command_line(tmp_path: Path) -> None:
-    measured = ["measure", "pingpong", "--transport", "model", "--sizes", "8", "--budget", "50ms"]
-    done = subprocess.run(
-        [sys.executable, "-m", "wireproof", *measured, "--json"],
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-        timeout=120,
-        check=False,
-    )
-    printed = json.loads(done.stdout)
+    words = "measure pingpong --transport model --sizes 8 --budget 50ms --json"
+    printed = document(verb(*words.split(), cwd=tmp_path))
     found = msgspec.to_builtins(
         wireproof.measure("pingpong", transport="model", sizes="8", budget="50ms")
     )

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import msgspec
 import pytest
 from tests.audit.trees import HFI1_2015, lay_out
+from tests.cli.verb import wireproof
 
 from wireproof.audit.judge import gone, not_yet
 from wireproof.model.setting import Setting
@@ -51,13 +50,9 @@ def test_other_systems_and_unknown_kernels_are_not_compared() -> None:
 
 
 def _explained(*argv: str) -> str:
-    return subprocess.run(
-        [sys.executable, "-m", "wireproof", "audit", "--explain", *argv],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=True,
-    ).stdout
+    done = wireproof("audit", "--explain", *argv)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 @pytest.mark.engine

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import stat
+from functools import cache
 from html import unescape
 from pathlib import Path
 
@@ -30,6 +31,7 @@ def _promises() -> list[str]:
     ]
 
 
+@cache
 def _docstrings() -> str:
     found = []
     for path in (ROOT / "tests").rglob("test_*.py"):

@@ -6,11 +6,11 @@ import json
 import os
 import stat
 import subprocess
-import sys
 from pathlib import Path
 
 import click
 import pytest
+from tests.cli.verb import wireproof
 
 from wireproof.cli import main
 from wireproof.cli.check import safe_words
@@ -29,19 +29,7 @@ def _program(folder: Path, name: str) -> Path:
 
 
 def _run(cwd: Path, *words: object, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "wireproof", *map(str, words)],
-        capture_output=True,
-        text=True,
-        cwd=cwd,
-        timeout=120,
-        check=False,
-        stdin=subprocess.DEVNULL,
-        env={
-            **{n: v for n, v in os.environ.items() if not n.startswith("WIREPROOF_")},
-            **environment,
-        },
-    )
+    return wireproof(*words, cwd=cwd, environment=environment)
 
 
 def _store(

@@ -7,7 +7,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 
-from tests.unit.test_prove_other_traffic import latency_table
+from tests.records import osu_times
 from tests.unit.test_prove_verdict import host
 
 from wireproof.model.claim import Claim, HostClaim, LinkClaim
@@ -35,7 +35,7 @@ def _table(dice: random.Random) -> tuple[Series, float, float]:
         )
         moved += repeated * 1.06 * (size + 78)
         rate = 1.06 * (size + 78) / (2 * half_s)
-    return latency_table(points), moved, rate
+    return osu_times(points), moved, rate
 
 
 def _seen(moved: float, peak: float) -> DirectionTraffic:

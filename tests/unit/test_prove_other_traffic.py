@@ -10,7 +10,10 @@ from tests.unit.test_prove_verdict import (
     MB,
     claim,
     codes,
+    entry,
     host,
+    ledgers,
+    one_way,
     pair,
     port,
     stream,
@@ -22,12 +25,8 @@ from wireproof.model.claim import Claim, HostClaim, LinkClaim
 from wireproof.model.record import AdapterIdentity, Nic, Rdma
 from wireproof.model.series import Series, SeriesPoint
 from wireproof.model.traffic import (
-    Carrier,
     DirectionTraffic,
     HostTraffic,
-    Ledger,
-    LedgerEntry,
-    Level,
     PortLedger,
     Traffic,
 )
@@ -39,11 +38,6 @@ def pingpong(*rows: tuple[int, float], iterations: int | None = None) -> Series:
     points = [
         SeriesPoint(message_bytes=size, hrt_ns=us * 1e3, iterations=iterations) for size, us in rows
     ]
-    return latency_table(points)
-
-
-def latency_table(points: list[SeriesPoint]) -> Series:
-    """A table of OSU's ping-pong."""
     return osu_times(points)
 
 
@@ -231,29 +225,13 @@ def test_what_one_host_sends_and_receives_is_no_proof_for_hosts_that_are_silent(
 
 def guest(name: str, serial: str, sent: float, received: float) -> HostTraffic:
     """A virtual machine with a function of the adapter of that serial number."""
-
-    def entries(count: float) -> list[LedgerEntry]:
-        peak = 117e6 if count > MB else 0.0
-        return [
-            LedgerEntry(
-                carrier="any",
-                level="function",
-                quality="exact",
-                bytes=count,
-                peak_bytes_per_s=peak,
-            )
-        ]
-
-    nic = Nic(
-        name="eth0",
-        driver="iavf",
-        speed_mbps=1000,
-        mtu=1500,
-        adapter=AdapterIdentity(serial=serial),
+    adapter = AdapterIdentity(serial=serial)
+    nic = Nic(name="eth0", driver="iavf", speed_mbps=1000, mtu=1500, adapter=adapter)
+    tx, rx = (
+        [entry(count, 117e6 if count > MB else 0.0, carrier="any", level="function")]
+        for count in (sent, received)
     )
-    ports = {"eth0": PortLedger(nic=nic, tx=entries(sent), rx=entries(received))}
-    ledger = Ledger(host=name, interval_ns=1e10, ports=ports)
-    return HostTraffic(host=name, machine=f"{name}/1", seconds=10, ledger=ledger)
+    return ledgers(name, PortLedger(nic=nic, tx=tx, rx=rx), machine=f"{name}/1")
 
 
 @pytest.mark.parametrize("nic", ["", "eth0"])
@@ -294,38 +272,14 @@ def cluster(*, moved: float, peak: float, chatter: float) -> Traffic:
     """eth0 at 1 Gb/s, on which the system talks, beside hsn0 at 100 Gb/s, which carries the
     command's bytes.
     """
-
-    def entries(count: float, most: float) -> list[LedgerEntry]:
-        return [
-            LedgerEntry(
-                carrier="kernel",
-                level="stack",
-                quality="exact",
-                bytes=count,
-                peak_bytes_per_s=most,
-            )
-        ]
-
-    def seen(number: int) -> HostTraffic:
-        out, back = entries(moved, peak), entries(1e5, 1e4)
-        ports = {
-            "eth0": PortLedger(
-                nic=Nic(name="eth0", driver="igb", speed_mbps=1000, mtu=1500),
-                tx=entries(chatter, 1e6),
-                rx=entries(chatter / 3, 1e6),
-            ),
-            "hsn0": PortLedger(
-                nic=Nic(name="hsn0", driver="ixgbe", speed_mbps=100_000, mtu=9000),
-                tx=back if number else out,
-                rx=out if number else back,
-            ),
-        }
-        ledger = Ledger(host=f"n{number + 1}", interval_ns=1e10, ports=ports)
-        return HostTraffic(
-            host=f"n{number + 1}", machine=f"boot-{number}/1", seconds=10, ledger=ledger
-        )
-
-    return traffic(seen(0), seen(1))
+    eth0 = Nic(name="eth0", driver="igb", speed_mbps=1000, mtu=1500)
+    hsn0 = Nic(name="hsn0", driver="ixgbe", speed_mbps=100_000, mtu=9000)
+    talk = PortLedger(nic=eth0, tx=[entry(chatter, 1e6)], rx=[entry(chatter / 3, 1e6)])
+    out, back = [entry(moved, peak)], [entry(1e5, 1e4)]
+    return traffic(
+        ledgers("n1", talk, PortLedger(nic=hsn0, tx=out, rx=back), machine="boot-0/1"),
+        ledgers("n2", talk, PortLedger(nic=hsn0, tx=back, rx=out), machine="boot-1/1"),
+    )
 
 
 @pytest.mark.parametrize("chatter", [0.0, 3e6, 2e7])
@@ -347,58 +301,24 @@ def test_bytes_of_which_half_left_the_adapter_are_mixed(wire: int, proof: str) -
         rdma=Rdma(device="mlx5_0", port=1, link_layer="Ethernet"),
     )
 
-    def seen(name: str, sends: bool) -> HostTraffic:
-        def entry(carrier: Carrier, level: Level, moved: float) -> LedgerEntry:
-            return LedgerEntry(
-                carrier=carrier, level=level, quality="exact", bytes=moved, peak_bytes_per_s=117e6
-            )
-
-        full = [
-            entry("any", "wire", wire * MB),
-            entry("rdma", "function", 1020 * MB),
-            entry("kernel", "stack", 0.0),
-        ]
-        none = [msgspec.structs.replace(one, bytes=0.0, peak_bytes_per_s=0.0) for one in full]
-        port = PortLedger(nic=nic, tx=full if sends else none, rx=none if sends else full)
-        return HostTraffic(
-            host=name,
-            seconds=10,
-            ledger=Ledger(host=name, interval_ns=1e10, ports={"eth0": port}),
-        )
-
-    found = judge_traffic(traffic(seen("n1", True), seen("n2", False)), [stream()], claim("eth0"))
+    full = [
+        entry(wire * MB, carrier="any", level="wire"),
+        entry(1020 * MB, carrier="rdma", level="function"),
+        entry(0.0),
+    ]
+    none = [msgspec.structs.replace(one, bytes=0.0, peak_bytes_per_s=0.0) for one in full]
+    found = judge_traffic(one_way((nic, full, none)), [stream()], claim("eth0"))
     assert (found.proof, found.verdict) == (proof, "fail"), found.reasons
 
 
 @pytest.mark.parametrize("kind", ["wireguard", "vxlan", "geneve", "ipip", "gre"])
 @pytest.mark.parametrize("nic", ["", "eth0", "tun0"])
 def test_a_tunnel_is_no_rival_of_the_port_that_carries_it(kind: str, nic: str) -> None:
-    def seen(name: str, sends: bool) -> HostTraffic:
-        def way_of(moved: float) -> list[LedgerEntry]:
-            entry = LedgerEntry(
-                carrier="kernel",
-                level="stack",
-                quality="exact",
-                bytes=moved,
-                peak_bytes_per_s=117e6,
-            )
-            return [entry]
-
-        def port_of(one: Nic, moved: float) -> PortLedger:
-            there, back = way_of(moved), way_of(4000.0)
-            return PortLedger(nic=one, tx=there if sends else back, rx=back if sends else there)
-
-        ports = {
-            "eth0": port_of(Nic(name="eth0", driver="igb", speed_mbps=1000), 1060 * MB),
-            "tun0": port_of(
-                Nic(name="tun0", kind="virtual", driver=kind, link_kind=kind), 1020 * MB
-            ),
-        }
-        return HostTraffic(
-            host=name, seconds=10, ledger=Ledger(host=name, interval_ns=1e10, ports=ports)
-        )
-
-    found = judge_traffic(traffic(seen("n1", True), seen("n2", False)), [stream()], claim(nic))
+    below = Nic(name="eth0", driver="igb", speed_mbps=1000)
+    tunnel = Nic(name="tun0", kind="virtual", driver=kind, link_kind=kind)
+    back = [entry(4000.0)]
+    seen = one_way((below, [entry(1060 * MB)], back), (tunnel, [entry(1020 * MB)], back))
+    found = judge_traffic(seen, [stream()], claim(nic))
     assert (found.proof, found.verdict) == ("on-wire", "pass"), found.reasons
 
 
@@ -418,28 +338,9 @@ def test_the_claimed_port_is_named_if_nothing_crossed_it() -> None:
 @pytest.mark.parametrize(("hidden", "proof"), [("/sys is another's", "unproven"), ("", "mixed")])
 def test_a_bond_whose_members_are_hidden_is_no_second_path(hidden: str, proof: str) -> None:
     """Its counter was late, and its member's looked like another port that had the rest."""
-
-    def seen(name: str, sends: bool) -> HostTraffic:
-        def port_of(nic: Nic, moved: float) -> PortLedger:
-            there, back = (
-                [
-                    LedgerEntry(
-                        carrier="kernel",
-                        level="stack",
-                        quality="exact",
-                        bytes=count,
-                        peak_bytes_per_s=117e6,
-                    )
-                ]
-                for count in (moved, 4000.0)
-            )
-            return PortLedger(nic=nic, tx=there if sends else back, rx=back if sends else there)
-
-        bond = Nic(name="bond0", kind="virtual", driver="bonding", hidden=hidden)
-        member = Nic(name="p0", driver="igb", speed_mbps=1000, hidden=hidden)
-        ports = {"bond0": port_of(bond, 500 * MB), "p0": port_of(member, 500 * MB)}
-        ledger = Ledger(host=name, interval_ns=1e10, ports=ports)
-        return HostTraffic(host=name, seconds=10, ledger=ledger)
-
-    found = judge_traffic(traffic(seen("n1", True), seen("n2", False)), [stream()], claim("bond0"))
+    bond = Nic(name="bond0", kind="virtual", driver="bonding", hidden=hidden)
+    member = Nic(name="p0", driver="igb", speed_mbps=1000, hidden=hidden)
+    moved, back = [entry(500 * MB)], [entry(4000.0)]
+    seen = one_way((bond, moved, back), (member, moved, back))
+    found = judge_traffic(seen, [stream()], claim("bond0"))
     assert found.proof == proof, found.reasons

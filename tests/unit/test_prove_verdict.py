@@ -5,6 +5,7 @@ and where not.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import msgspec
 import pytest
@@ -98,6 +99,24 @@ def _entries(direction: DirectionTraffic) -> Iterable[LedgerEntry]:
 
 def traffic(*hosts: HostTraffic) -> Traffic:
     return Traffic(hosts=list(hosts), seconds=10, idle_s=1, interval_s=0.1)
+
+
+def entry(moved: float, peak: float = 117e6, **more: Any) -> LedgerEntry:
+    whole: dict[str, Any] = {"carrier": "kernel", "level": "stack", "quality": "exact"}
+    return LedgerEntry(bytes=moved, peak_bytes_per_s=peak, **(whole | more))
+
+
+def ledgers(name: str, *ports: PortLedger, machine: str = "") -> HostTraffic:
+    found = {port.nic.name: port for port in ports}
+    ledger = Ledger(host=name, interval_ns=1e10, ports=found)
+    return HostTraffic(host=name, machine=machine, seconds=10, ledger=ledger)
+
+
+def one_way(*ports: tuple[Nic, list[LedgerEntry], list[LedgerEntry]]) -> Traffic:
+    """n1 sends what n2 receives: what each port has there, and back."""
+    there = [PortLedger(nic=nic, tx=out, rx=home) for nic, out, home in ports]
+    back = [PortLedger(nic=nic, tx=home, rx=out) for nic, out, home in ports]
+    return traffic(ledgers("n1", *there), ledgers("n2", *back))
 
 
 def pair(
@@ -443,29 +462,9 @@ ROCE = LinkClaim(kind="roce1", protocol="rocev2", rate_bits_per_s=1e9)
 def by_carrier(**moved: float) -> Traffic:
     """n1 sends and n2 receives so many bytes of each carrier."""
     nic = Nic(name="eth0", kind="ethernet", driver="mlx5_core", rdma=Rdma(device="mlx5_0", port=1))
-
-    def seen(name: str, sends: bool) -> HostTraffic:
-        entries = [
-            LedgerEntry(
-                carrier=carrier,
-                level="function",
-                quality="exact",
-                bytes=count,
-                peak_bytes_per_s=117e6,
-            )
-            for carrier, count in moved.items()
-        ]
-        none = [msgspec.structs.replace(one, bytes=0.0, peak_bytes_per_s=0.0) for one in entries]
-        ports = {
-            "eth0": PortLedger(
-                nic=nic, tx=entries if sends else none, rx=none if sends else entries
-            )
-        }
-        return HostTraffic(
-            host=name, seconds=10, ledger=Ledger(host=name, interval_ns=1e10, ports=ports)
-        )
-
-    return traffic(seen("n1", True), seen("n2", False))
+    entries = [entry(count, carrier=name, level="function") for name, count in moved.items()]
+    none = [msgspec.structs.replace(one, bytes=0.0, peak_bytes_per_s=0.0) for one in entries]
+    return one_way((nic, entries, none))
 
 
 @pytest.mark.parametrize("nic", ["", "eth0", "mlx5_0"])

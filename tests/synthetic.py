@@ -17,7 +17,7 @@ from typing import Any
 
 import msgspec
 import numpy as np
-from tests.records import PROVENANCE, opened
+from tests.records import PROVENANCE, opened, pair_result, point_record
 
 from wireproof.analysis.interval import estimate
 from wireproof.model.claim import Claim, HostClaim, LinkClaim
@@ -253,13 +253,12 @@ def _point(
     readings = [_reading(counters[r], before[r], r, elapsed, world) for r in range(world.nodes)]
     pair = _pair((a, b), batch_ns, batch * halves, messages, size)
     back = {"messages_backward": messages, "payload_backward_bytes": messages * size}
-    return PointRecord(
-        id=number,
-        pattern=pattern,  # type: ignore[arg-type]
+    return point_record(
+        number,
+        pattern=pattern,
         form="latency" if pattern == "pingpong" else "stream",
         message_bytes=size,
         window=64,
-        formula="robust",
         started_unix_ns=1_700_000_000_000_000_000 + number,
         elapsed_ns=elapsed,
         pairs=[msgspec.structs.replace(pair, operations_per_batch=batch, **(back if both else {}))],
@@ -280,18 +279,13 @@ def _pair(
     """``crossings``: of the wire, in one batch. Nothing comes back."""
     per_crossing = np.asarray(batch_ns) / crossings
     medians = np.median(per_crossing.reshape(_BLOCKS, _PER_BLOCK), axis=1)
-    return PairResult(
-        origin=ends[0],
-        target=ends[1],
-        status="ok",
-        stop="precision",
+    return pair_result(
+        *ends,
         operations_per_batch=crossings,
         batch_ns=batch_ns,
         block_batches=[_PER_BLOCK] * _BLOCKS,
         messages_forward=messages,
-        messages_backward=0,
         payload_forward_bytes=messages * size,
-        payload_backward_bytes=0,
         warmup=Warmup(operations=1000, elapsed_ns=2e6, stationary=True),
         window_used=64,
         estimate=estimate(medians),

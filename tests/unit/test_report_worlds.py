@@ -8,7 +8,7 @@ import random
 from dataclasses import dataclass
 
 import msgspec
-from tests.records import estimate
+from tests.records import estimate, pair_result, point_record
 
 from wireproof.model.claim import Claim, HostClaim, Limits, LinkClaim
 from wireproof.model.finding import Finding, Judgement, PairVerdict, Port, Proof, Verdict
@@ -264,11 +264,9 @@ def _point(index: int, one: _Measured) -> PointRecord:
     per_operation = one.value if latency else one.size / one.value * 1e9
     moved = one.messages * one.size
     times = [per_operation * 4 * turns * (1 + 0.001 * (i % 5)) for i in range(BATCHES)]
-    result = PairResult(
-        origin=one.origin,
-        target=one.target,
-        status="ok",
-        stop="precision",
+    result = pair_result(
+        one.origin,
+        one.target,
         operations_per_batch=OPERATIONS // BATCHES,
         batch_ns=times,
         block_batches=[4] * 10,
@@ -282,13 +280,12 @@ def _point(index: int, one: _Measured) -> PointRecord:
         sentinels=[Sentinel(clock_read_ns=18.0, involuntary_switches=0, steal_ns=0.0)],
         integrity="ok",
     )
-    return PointRecord(
-        id=index,
-        pattern=one.pattern,  # type: ignore[arg-type]
+    return point_record(
+        index,
+        pattern=one.pattern,
         form="latency" if latency else "stream",
         message_bytes=one.size,
         window=64,
-        formula="robust",
         started_unix_ns=1_700_000_000_000_000_000 + index,
         elapsed_ns=per_operation * one.messages * turns * 1.1 + 5e6,
         pairs=[result],

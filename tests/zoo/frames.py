@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 import numpy as np
-from tests.records import PROVENANCE, opened
+from tests.records import PROVENANCE, opened, pair_result, point_record
 from tests.zoo.parts import Port
 from tests.zoo.ramp import LOOPBACK, Machine
 from tests.zoo.scene import GAP_S, IDLE_S, QUIET_S, Played, Scene, Timeline
@@ -279,13 +279,12 @@ def _point(world: Timeline, number: int, played: Played) -> PointRecord:
     point = played.point
     latency = point.pattern == "pingpong"
     elapsed = (played.end_s - played.start_s) * _NS
-    return PointRecord(
-        id=number,
+    return point_record(
+        number,
         pattern=point.pattern,
         form="latency" if latency else "stream",
         message_bytes=point.size,
         window=64,
-        formula="robust",
         started_unix_ns=1_700_000_000_000_000_000 + number,
         elapsed_ns=elapsed,
         pairs=[_pair(played, world.scene.seed)],
@@ -305,11 +304,9 @@ def _pair(played: Played, seed: int) -> PairResult:
         low_ns=about.low_ns * true_ns,
         high_ns=about.high_ns * true_ns,
     )
-    return PairResult(
-        origin=point.origin,
-        target=point.target,
-        status="ok",
-        stop="precision",
+    return pair_result(
+        point.origin,
+        point.target,
         operations_per_batch=batch,
         batch_ns=[true_ns * halves * batch * one for one in shape],
         block_batches=[_PER_BLOCK] * _BLOCKS,

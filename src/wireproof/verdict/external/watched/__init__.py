@@ -20,6 +20,7 @@ from wireproof.verdict.external.watched.beside import (
     other_protocol,
     rail_reasons,
     troubles,
+    unread,
 )
 from wireproof.verdict.external.watched.doubts import RATE_SEEN, Doubts
 from wireproof.verdict.external.watched.ports import (
@@ -111,7 +112,8 @@ class _Judged:
         self, traffic: Traffic, claims: Printed | None, series: Sequence[Series], claim: Claim
     ) -> None:
         self.traffic, self.printed, self.series, self.claim = traffic, claims, series, claim
-        self.ports = WatchedPorts(traffic, claim, both_ways=_both_ways(series))
+        both_ways, pairs = _both_ways(series), max((_pairs(table) for table in series), default=1)
+        self.ports = WatchedPorts(traffic, claim, both_ways=both_ways, pairs=pairs)
         if self.ports.missing():
             self.claimed = self.other = self.loopback = NOTHING
             return
@@ -122,6 +124,20 @@ class _Judged:
         self._between_machines = not self.claimed_names and len(self.ports.places()) > 1
 
     def proof(self, criteria: Criteria) -> tuple[Proof, list[Reason]]:
+        proof, reasons = self._proof(criteria)
+        names = unread(self.traffic, self.ports)
+        if proof not in ("off-wire", "mixed") or not names or self.printed is None:
+            return proof, reasons
+        wanted, seen = self.printed.least_bytes, self.claimed.bytes
+        text = (
+            f"the printed results imply at least {volume(wanted)}, {volume(seen)} crossed "
+            f"{self._claimed_ports()}, and {names}, whose ports were not read, may have carried the"
+            " rest: give all hosts to --hosts."
+        )
+        evidence: dict[str, str | float | None] = {"hosts": names, "crossed_bytes": seen}
+        return "unproven", [reason("traffic-unwatched", text, evidence)]
+
+    def _proof(self, criteria: Criteria) -> tuple[Proof, list[Reason]]:
         if not self.ports.hosts:
             return "unproven", [
                 reason("traffic-unreadable", "no host's counters were read before and after.")
@@ -197,7 +213,7 @@ class _Judged:
         """
         return (
             not self.claimed.trouble
-            and self.claimed.peak < FAR_BELOW * rate
+            and self.claimed.rate < FAR_BELOW * rate
             and self.claimed.below(HARDLY_S * rate)
             and self.claimed.below(16 * START_UP_BYTES)
         )
@@ -285,7 +301,7 @@ class _Judged:
     def _open(self, most: float, *, absent: bool) -> tuple[str, str]:
         """Return code and sentence if the counters cannot show what is missing; else ""."""
         claimed, trouble = self.claimed, self.claimed.trouble
-        peak_bytes = claimed.peak * self.traffic.seconds or math.inf
+        peak_bytes = claimed.rate * self.traffic.seconds or math.inf
         seen, more = claimed.bytes, claimed.bytes + 1.0
         if may_have_wrapped(claimed.wrap_bytes, seen, more, peak_bytes, claimed.packets):
             trouble = trouble or "its 32 bits may have started anew"
@@ -414,6 +430,11 @@ class _Judged:
             if self.other.names
             else ""
         )
+
+
+def _pairs(series: Series) -> int:
+    """Return the pairs whose bytes a table adds up, each perhaps of two hosts."""
+    return series.pairs if series.traffic == "rate" else 1
 
 
 def _both_ways(series: Sequence[Series]) -> bool:

@@ -127,6 +127,15 @@ def beside(
     return [*_unwatched(traffic, ports, claimed), *_above(claimed, attainable, line)]
 
 
+def unread(traffic: Traffic, ports: WatchedPorts) -> str:
+    """Return hosts whose unread ports may have carried a command's bytes without any watched port:
+    two or more, or one if pairs on several hosts share the bytes. "" if there are none.
+    """
+    names = [*(host.host for host in traffic.hosts if host.error), *traffic.unwatched]
+    enough = len(names) >= (1 if ports.pairs > 1 else 2)
+    return ", ".join(names[:_SHOWN]) if enough else ""
+
+
 def _unwatched(traffic: Traffic, ports: WatchedPorts, claimed: Carried) -> Iterator[Reason]:
     for host in traffic.hosts:
         if host.error:

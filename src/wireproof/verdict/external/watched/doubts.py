@@ -138,7 +138,7 @@ class Doubts:
         A stream that stood still most of its time peaks far above its average; its printed byte
         count decides.
         """
-        most, peak = self.printed.most_bytes_per_s, self.claimed.peak
+        most, peak = self.printed.most_bytes_per_s, self.claimed.rate
         if self._is_as_counted():
             return None
         above = _ABOVE_BOTH_WAYS if self.ports.both_ways else _ABOVE
@@ -202,16 +202,16 @@ class Doubts:
         window_s = max(self.traffic.window_s, self.ports.refresh_s())
         for size, seconds in self.printed.bursts:
             least = _BURST_SEEN * size / (seconds + 2 * window_s)
-            if self.claimed.peak < least:
+            if self.claimed.rate < least:
                 text = (
                     f"a row moves {volume(size)} within {seconds * 1e3:.3g} ms, so that some "
                     "reading must show"
                     f" {volume(least)}/s at least; {', '.join(self.claimed.names)} never had more "
                     "than"
-                    f" {volume(self.claimed.peak)}/s: its bytes are other traffic."
+                    f" {volume(self.claimed.rate)}/s: its bytes are other traffic."
                 )
                 return reason(
-                    "traffic-not-its-own", text, {"least_peak": least, "peak": self.claimed.peak}
+                    "traffic-not-its-own", text, {"least_peak": least, "peak": self.claimed.rate}
                 )
         return None
 

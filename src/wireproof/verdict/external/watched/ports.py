@@ -3,7 +3,7 @@
 import dataclasses
 import math
 import operator
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Literal
 
 from wireproof.analysis.crossed import (
@@ -21,7 +21,15 @@ from wireproof.analysis.relations import ledger_with_rails, port_called, rail_ni
 from wireproof.model.claim import Claim, joined, rails_of
 from wireproof.model.finding import Severity
 from wireproof.model.series import Reason
-from wireproof.model.traffic import DIRECTIONS, Direction, HostTraffic, Ledger, PortLedger, Traffic
+from wireproof.model.traffic import (
+    DIRECTIONS,
+    LEVELS,
+    Direction,
+    HostTraffic,
+    Ledger,
+    PortLedger,
+    Traffic,
+)
 from wireproof.verdict.path.questions import (
     Identity,
     adapters_of,
@@ -73,7 +81,8 @@ class Carried:
     ``unsure``: the background that was subtracted. ``most``: the most that may have crossed at both
     ends; None: ``bytes`` plus ``unsure``. ``inside``: bytes that the adapter's own switch may have
     turned round; None: not counted. ``packets``: None: not counted. ``wrap_bytes``: a counter
-    starts anew after so many; None: never.
+    starts anew after so many; None: never. ``together``: the peaks of all ends, if pairs on several
+    hosts share the bytes.
     """
 
     bytes: float
@@ -87,12 +96,18 @@ class Carried:
     quality: str = ""
     most: float | None = None
     wrap_bytes: float | None = None
+    together: float | None = None
 
     def at_least(self, wanted: float) -> bool:
         return self.bytes - self.unsure >= wanted
 
     def below(self, wanted: float) -> bool:
         return self.upper < wanted
+
+    @property
+    def rate(self) -> float:
+        """The peak, of all ends together if they share the bytes."""
+        return self.peak if self.together is None else self.together
 
     @property
     def upper(self) -> float:
@@ -103,6 +118,10 @@ class Carried:
 START_UP_BYTES = 256 << 10
 """Traffic of launchers and libraries beside any measurement; smaller amounts prove nothing."""
 NOTHING = Carried(0.0, 0.0, 0.0, "", ())
+
+
+def _weakness(level: str) -> int:
+    return LEVELS.index(level) if level in LEVELS else len(LEVELS)
 
 
 _bytes, _most = operator.attrgetter("bytes"), operator.attrgetter("upper")
@@ -126,15 +145,19 @@ class WatchedPorts:
     """The ports of every watched host: the claimed port, the others and loopback.
 
     ``both_ways``: the command sends as much back as forth, so only bytes that a port carried in
-    both directions can be the command's.
+    both directions can be the command's. ``pairs``: so many hosts may share its bytes: the ends of
+    more than two hosts are added up.
     """
 
-    def __init__(self, traffic: Traffic, claim: Claim, *, both_ways: bool = False) -> None:
+    def __init__(
+        self, traffic: Traffic, claim: Claim, *, both_ways: bool = False, pairs: int = 1
+    ) -> None:
         read = [host for host in traffic.hosts if host.ledger is not None]
         # each machine once: its ports under a second name are not a second end
         machines = kernels((host.machine or f"name {host.host}", host) for host in read)
         self.hosts = [mates[0] for mates in machines]
         self.both_ways, self._virtual = both_ways, claim.virtual
+        self.pairs, self.shared = pairs, pairs > 1 and len(self.hosts) > 2
         self._nics = {host.host: host.nic for host in claim.hosts}
         anywhere = {host.nic for host in claim.hosts if host.nic}
         self._common = anywhere.pop() if len(anywhere) == 1 else ""
@@ -213,6 +236,7 @@ class WatchedPorts:
         counted it.
 
         A single end counts for both. ``both_ways``: each of two hosts, in its quieter direction.
+        ``shared``: all senders and all receivers together.
         """
         ends = [(self._end(host, kind, "tx"), self._end(host, kind, "rx")) for host in self.hosts]
         return self._of_ends(kind, ends)
@@ -224,16 +248,21 @@ class WatchedPorts:
             counted = self._quieter(ends)[: 1 if alone else 2] or [NOTHING]
             chosen, most = counted[-1], self._quieter(ends, _most)[: 1 if alone else 2][-1:]
         else:
-            poorer = max if alone else min
-            chosen, counted = poorer(self._busiest(ends), key=_bytes), both
-            most = [poorer(self._busiest(ends, _most), key=_most)]
+            counted, chosen = both, self._poorer(ends, _bytes, alone=alone)
+            most = [self._poorer(ends, _most, alone=alone)]
         return dataclasses.replace(
             chosen,
             most=max([_most(chosen), *map(_most, most)]),
-            peak=_peak(counted, chosen.bytes),
+            peak=_peak(counted, 0.0 if chosen.together else chosen.bytes),
             trouble=next((end.trouble for end in both if end.trouble), ""),
             names=tuple(dict.fromkeys(name for end in both for name in end.names)),
         )
+
+    def _poorer(self, ends: list[tuple[Carried, Carried]], by: _Key, *, alone: bool) -> Carried:
+        """Return the poorer of senders and receivers; the busier if both are ends of one host."""
+        if alone:
+            return max(self._busiest(ends, by), key=by)
+        return min((self._together if self.shared else self._busiest)(ends, by), key=by)
 
     def _quieter(self, ends: list[tuple[Carried, Carried]], by: _Key = _bytes) -> list[Carried]:
         """Return the quieter direction of each host, the busiest host first."""
@@ -245,6 +274,13 @@ class WatchedPorts:
         """Return the busiest sender and the busiest receiver."""
         sent = max((end for end, _ in ends), key=by, default=NOTHING)
         return sent, max((end for _, end in ends), key=by, default=NOTHING)
+
+    def _together(
+        self, ends: list[tuple[Carried, Carried]], by: _Key = _bytes
+    ) -> tuple[Carried, Carried]:
+        """Return all senders and all receivers, each added up."""
+        sent, received = (_sum([pair[way] for pair in ends], by) for way in (0, 1))
+        return sent, received
 
     def sent_and_received(self, kind: Kind) -> tuple[Carried, Carried]:
         """Return the busiest sender and the busiest receiver, each separately."""
@@ -259,7 +295,7 @@ class WatchedPorts:
     def own_peak(self, carried: Carried) -> float:
         """Return a peak without the steady background before the command, bytes/s."""
         seconds = max((host.seconds for host in self.hosts), default=0.0)
-        return max(0.0, carried.peak - (carried.unsure / seconds if seconds else 0.0))
+        return max(0.0, carried.rate - (carried.unsure / seconds if seconds else 0.0))
 
     def refresh_s(self) -> float:
         """Return how late the byte counters of the claimed ports may be; of the busiest ways out
@@ -396,6 +432,22 @@ def _total(seen: dict[str, Crossed]) -> Carried:
         whole.level if seen else "",
         whole.quality if seen else "",
         wrap_bytes=whole.wrap_bytes,
+    )
+
+
+def _sum(ends: Sequence[Carried], by: _Key) -> Carried:
+    """Add up ends of several hosts; what they cannot show together is that of the largest."""
+    packets = [end.packets for end in ends]
+    known = [count for count in packets if count is not None]
+    return dataclasses.replace(
+        max(ends, key=by),
+        bytes=sum(end.bytes for end in ends),
+        unsure=sum(end.unsure for end in ends),
+        most=sum(map(_most, ends)),
+        packets=sum(known) if len(known) == len(packets) else None,
+        inside=None,
+        level=max((end.level for end in ends if end.bytes), key=_weakness, default=""),
+        together=sum(end.peak for end in ends if end.bytes >= START_UP_BYTES),
     )
 
 

@@ -173,6 +173,37 @@ def test_wraps_and_resets(before: int, after: int, moved: float | None, trouble:
     assert (tx.bytes, tx.trouble) == (moved, trouble)
 
 
+@pytest.mark.parametrize(
+    ("fell", "moved"),
+    [
+        ("", 4_000_000),
+        ("net/eth0/tx_bytes", None),
+        ("net/eth1/tx_bytes", 4_000_000),
+    ],
+)
+def test_a_counter_reset_while_the_command_ran_shows_nothing(fell: str, moved: int | None) -> None:
+    """It was at 1 MB, fell to 0 within the run, and then reached 5 MB: a rise of 4 MB was a lie."""
+    names = {"net/eth0/tx_bytes": 1_000_000, "net/eth0/rx_bytes": 50}
+    seen = watched(ETH, names, names | {"net/eth0/tx_bytes": 5_000_000})
+    found = host_traffic(msgspec.structs.replace(seen, fell=[fell] if fell else []))
+    eth = port(found, "eth0")
+    assert (eth.tx.bytes, eth.tx.trouble) == (moved, "" if moved else "reset")
+    assert eth.rx.bytes == 0
+
+
+def test_a_driver_whose_interface_was_made_anew_says_nothing_either() -> None:
+    """Its own statistics are read before and after the command alone."""
+    nic = Nic(name="eth0", kind="ethernet", driver="igb")
+    names = {"ethtool/eth0/tx_bytes": 1_000_000, "net/eth0/tx_bytes": 900_000}
+    after = dict.fromkeys(names, 5_000_000)
+    seen = watched(nic, names, after)
+    assert port(host_traffic(seen), "eth0").tx.bytes == 4_000_000
+    reset = msgspec.structs.replace(seen, fell=["net/eth0/tx_bytes"])
+    assert port(host_traffic(reset), "eth0").tx.bytes is None
+    others = msgspec.structs.replace(seen, fell=["ib/mlx5_0/1/counters/port_xmit_data"])
+    assert port(host_traffic(others), "eth0").tx.bytes == 4_000_000
+
+
 def test_troubles_are_named_and_loopbacks_are_none() -> None:
     before = dict.fromkeys(
         (

@@ -97,6 +97,17 @@ def test_a_counter_that_goes_back_makes_no_peak() -> None:
     assert follower.peaks == {}
 
 
+def test_a_counter_that_something_reset_is_named_and_an_end_of_32_bits_is_none() -> None:
+    follower = Follower("n1")
+    follower.feed(HELLO + reading(0, tx_bytes=900, rx_bytes=2**32 - 5) + reading(50, 1))
+    assert follower.watched().fell == []
+    follower.feed(reading(100, tx_bytes=400, rx_bytes=8) + reading(200, 2, tx_bytes=5000))
+    follower.feed(reading(300, 3, rx_bytes=1000) + reading(400, rx_bytes=980))
+    assert follower.watched().fell == ["net/eth0/tx_bytes"]
+    follower.forget_peaks()
+    assert follower.watched().fell == []
+
+
 def test_a_lost_counter_is_not_in_the_next_mark() -> None:
     follower = Follower("n1")
     follower.feed(HELLO + reading(0, tx_bytes=1) + reading(50, 1, lost=["net/eth0/tx_bytes"]))

@@ -135,6 +135,9 @@ class WitnessChanges:
 class MarkedChanges:
     """Two full readings around a command, one before them for the background, and the peaks
     between.
+
+    ``fell``: counters that were reset in between. A driver's own statistics, which are not read in
+    between, may have been reset together with the interface's.
     """
 
     def __init__(
@@ -144,8 +147,13 @@ class MarkedChanges:
         after: CounterMark,
         peaks: Mapping[str, float],
         settled_ms: float = 0.0,
+        fell: Iterable[str] = (),
     ) -> None:
         self._start, self._before, self._after, self._peaks = start, before, after, peaks
+        self._fell = frozenset(fell)
+        self._fell_at = frozenset(
+            name.split("/")[1] for name in self._fell if name.startswith("net/")
+        )
         self.settled_ms = settled_ms
         self.interval_ns = float(after.t_ns - before.t_ns)
         idle = before.t_ns - start.t_ns
@@ -156,6 +164,10 @@ class MarkedChanges:
             return Rise(None, ABSENT if name not in self._before.counters else "unreadable")
         if name not in self._before.counters:
             return Rise(None, "new")
+        if name in self._fell or (
+            self._fell_at and name.startswith("ethtool/") and name.split("/", 2)[1] in self._fell_at
+        ):
+            return Rise(None, "reset")
         return Rise(*counter_delta(self._before.counters[name], self._after.counters[name]))
 
     def background(self, name: str) -> float:

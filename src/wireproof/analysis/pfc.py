@@ -190,7 +190,9 @@ def readings_of(watched: Watched, nics: Iterable[str]) -> list[PfcReading]:
     about, start, before, after = watched.about, watched.start, watched.before, watched.after
     if watched.error or about is None or start is None or before is None or after is None:
         return []
-    changes = MarkedChanges(start, before, after, watched.peaks, watched.settled_s * 1e3)
+    changes = MarkedChanges(
+        start, before, after, watched.peaks, watched.settled_s * 1e3, watched.fell
+    )
     ledger = HostPorts(watched.host, about.nics, foreign=about.foreign_sysfs).ledger(changes)
     host = _HostChanges(watched.host, changes, _spelled([*before.counters, *after.counters]))
     known = {nic.name: nic for nic in about.nics}

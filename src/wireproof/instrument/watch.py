@@ -26,6 +26,7 @@ LONGEST_LINE = 8 << 20
 TALK_BYTES = 4096
 END_SECONDS = 3.0
 CHUNK = 1 << 16
+_JITTER = 0.05
 _BYTES = ("_bytes", "_bytes_cnt", "Octets", "_octets", "/port_xmit_data", "/port_rcv_data")
 
 
@@ -91,6 +92,7 @@ class Follower:
         self.readings = 0
         self.error = ""
         self._rates: dict[str, _Rates] = {}
+        self._fell: set[str] = set()
         self._values: dict[str, int] = {}
         self._base: tuple[int, dict[str, int]] = (0, {})
         self._gap_ns = 0
@@ -153,7 +155,9 @@ class Follower:
         now = {name: value for name, value in self._values.items() if name.endswith(_BYTES)}
         for name, value in now.items() if before else ():
             rise = value - before.get(name, value)
-            if rise > 0:
+            if rise < 0 and _is_reset(before[name], value):
+                self._fell.add(name)
+            elif rise > 0:
                 self._rates.setdefault(name, _Rates(then)).rose(rise, then, t_ns)
         self._base = (t_ns, now)
 
@@ -165,7 +169,7 @@ class Follower:
 
     def forget_peaks(self) -> None:
         """Discard the peaks before the command."""
-        self._rates = {}
+        self._rates, self._fell = {}, set()
         self._gap_ns = 0
 
     def watched(self) -> Watched:
@@ -181,10 +185,19 @@ class Follower:
             before=before,
             after=after,
             peaks=self.peaks,
+            fell=sorted(self._fell),
             gap_s=self._gap_ns / 1e9,
             settled_s=self.settled_s,
             error=error,
         )
+
+
+def _is_reset(before: int, now: int) -> bool:
+    """Return whether something reset a counter that fell: it neither passed the end of its 32 or 64
+    bits, nor fell by little, as sums over a driver's rings may.
+    """
+    anew = any(end // 2 <= before < end and now < end // 2 for end in (1 << 32, 1 << 64))
+    return not anew and before - now > _JITTER * before
 
 
 class Watcher:

@@ -123,8 +123,9 @@ class Watched(msgspec.Struct, frozen=True, kw_only=True):
     """One host with its readings. From ``start`` to ``before`` wireproof ran nothing; from
     ``before`` to ``after`` the command ran.
 
-    ``peaks``: highest rate of each counter between two readings, in counts per second. ``gap_s``:
-    longest time between two readings. ``settled_s``: how long it waited for late counters.
+    ``peaks``: highest rate of each counter between two readings, in counts per second. ``fell``:
+    counters that something reset while the command ran. ``gap_s``: longest time between two
+    readings. ``settled_s``: how long it waited for late counters.
     ``error``: why the host was not watched.
     """
 
@@ -134,6 +135,7 @@ class Watched(msgspec.Struct, frozen=True, kw_only=True):
     before: CounterMark | None = None
     after: CounterMark | None = None
     peaks: dict[str, float] = msgspec.field(default_factory=dict)
+    fell: list[str] = msgspec.field(default_factory=list)
     gap_s: float = 0.0
     settled_s: float = 0.0
     error: str = ""

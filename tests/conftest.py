@@ -16,8 +16,9 @@ import sys
 import tempfile
 import time
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -176,15 +177,35 @@ def turn_of(item: pytest.Item) -> int:
 
 
 def _is_due(item: pytest.Item, turn: int) -> bool:
-    """Whether ``item`` is run in this turn. ``make test-all`` alone runs what may take longer than
+    """Whether ``item`` is run in this turn: all but slow ones and one of many alike, and of these a
+    tenth. ``make test-all`` alone runs what may take longer than
     all of a turn, and what each turn runs a part of by another test (``slow(in_parts=True)``).
     """
-    slow = item.get_closest_marker("slow")
+    slow = item.get_closest_marker("slow") or item.get_closest_marker("many")
     if not slow:
         return True
     bound = item.get_closest_marker("timeout")
     too_long = bound is not None and bound.args[0] > LONGEST_S
     return turn_of(item) == turn % TURNS and not too_long and not slow.kwargs.get("in_parts")
+
+
+def some_of(cases: Iterable[Any], always: int) -> list[Any]:
+    """Parameters that are many alike (seeds, a matrix): each turn runs the first ``always`` and a
+    tenth of the others.
+    """
+    return [
+        case if number < always else pytest.param(*_tuple(case), marks=pytest.mark.many)
+        for number, case in enumerate(cases)
+    ]
+
+
+def _tuple(case: Any) -> tuple[Any, ...]:
+    return case if isinstance(case, tuple) else (case,)
+
+
+def its_share(cases: Sequence[Any], turn: int | None) -> list[Any]:
+    """The tenth of ``cases`` that a turn tries; all outside of ``make test``."""
+    return list(cases if turn is None else cases[turn::TURNS])
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

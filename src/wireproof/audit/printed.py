@@ -37,6 +37,7 @@ def printed_files(facts: HostFacts) -> dict[str, FactFrame]:
             *_of_ethtool(facts),
             *files_of_ib(facts, listed_nics(facts)),
             *_of_dmidecode(facts),
+            *_of_lscpu(facts),
             *_of_sestatus(facts),
         ]
     )
@@ -78,6 +79,24 @@ def _of_dmidecode(facts: HostFacts) -> Iterator[tuple[str, str]]:
         for key, value in re.findall(r"^\t([\w ]+): (.+?)\s*$", body, re.MULTILINE):
             if name := _DMI.get((title, key)):
                 yield f"/sys/class/dmi/id/{name}", value
+
+
+LSCPU = ("lscpu",)
+_CPU = {
+    "Vendor ID": "vendor_id", "CPU family": "cpu family", "Model": "model", "Stepping": "stepping",
+    "Model name": "model name", "Flags": "flags",
+}  # fmt: skip
+
+
+def _of_lscpu(facts: HostFacts) -> Iterator[tuple[str, str]]:
+    text = facts.command(LSCPU).text or ""
+    rows = dict(re.findall(r"^[ \t]*([A-Z][\w ()-]{1,30}):[ \t]+(\S.*)$", text, re.MULTILINE))
+    if lines := [f"{_CPU[key]}\t: {value}\n" for key, value in rows.items() if key in _CPU]:
+        yield "/proc/cpuinfo", "processor\t: 0\n" + "".join(lines)
+    if online := rows.get("On-line CPU(s) list"):
+        yield "/sys/devices/system/cpu/online", online
+    if re.fullmatch(r"[1-9]\d{0,3}", nodes := rows.get("NUMA node(s)", "")):
+        yield "/sys/devices/system/node/online", "0" if nodes == "1" else f"0-{int(nodes) - 1}"
 
 
 SESTATUS = ("sestatus",)
@@ -145,7 +164,7 @@ def _column(listing: str, unit: str, column: int, without: str) -> str:
 
 IBSTAT = ("ibstat",)
 DEVINFO = ("ibv_devinfo", "-v")
-OF_ARCHIVES = (DMIDECODE, SESTATUS, IBSTAT, DEVINFO)
+OF_ARCHIVES = (DMIDECODE, LSCPU, SESTATUS, IBSTAT, DEVINFO)
 """Commands about the whole host whose output replaces /sys."""
 _PORT_STATES = {"Down": 1, "Initializing": 2, "Armed": 3, "Active": 4}
 """Numbers of PortInfo.PortState (IBA, 14.2.5.6), as /sys prints them before the word."""

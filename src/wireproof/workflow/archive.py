@@ -4,7 +4,6 @@ from a folder of texts, for ``audit --from``.
 
 import contextlib
 import lzma
-import re
 import tarfile
 import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -23,6 +22,7 @@ from wireproof.instrument.plan_text import without_secrets
 from wireproof.model.errors import BadInput
 from wireproof.model.plan import FactRequest
 from wireproof.model.record import FactFrame
+from wireproof.workflow.printed_texts import COMMANDS, holds_places, places_by_host
 from wireproof.workflow.supportconfig import NAMES, file_called, is_supportconfig, lay_out
 
 _LARGEST_ARCHIVE = 4 << 30
@@ -47,6 +47,7 @@ _SECRETS = frozenset(
     )
 )
 _LARGEST_TEXT = 4 << 20
+_LARGEST_TEXTS = 256 << 20
 _MOST_WITHIN = 8
 _MOST_INTERRUPTS = 20_000
 _DAMAGE = (
@@ -58,13 +59,21 @@ _ARCHIVES = (".tar", ".tar.gz", ".tgz", ".tar.xz", ".txz", ".tar.bz2", ".tbz")
 
 
 @contextlib.contextmanager
-def opened(source: Path) -> Iterator[Path]:
+def opened(source: Path, host: str = "") -> Iterator[Path]:
+    """Yield the folder of `opened_all` that is called ``host``, else the first."""
+    with opened_all(source) as roots:
+        yield next((root for root in roots if root.name == host), roots[0])
+
+
+@contextlib.contextmanager
+def opened_all(source: Path) -> Iterator[list[Path]]:
     """Yield the folder that holds the host's /proc, /sys and /etc: ``source`` itself, or the
-    unpacked archive, which is removed after the block. Raises ``BadInput`` if it is neither.
+    unpacked archive, which is removed after the block. Texts of several hosts give a folder each.
+    Raises ``BadInput`` if it is neither.
     """
     if source.is_dir():
-        with _as_root(source) as root:
-            yield root
+        with _as_roots(source) as roots:
+            yield roots
         return
     if not source.name.endswith(_ARCHIVES):
         raise BadInput(
@@ -73,55 +82,50 @@ def opened(source: Path) -> Iterator[Path]:
         )
     with temporary_folder("wireproof-archive-") as scratch:
         _unpack(source, Path(scratch))
-        with _as_root(Path(scratch)) as root:
-            yield root
+        with _as_roots(Path(scratch)) as roots:
+            yield roots
 
 
 @contextlib.contextmanager
-def _as_root(folder: Path) -> Iterator[Path]:
+def _as_roots(folder: Path) -> Iterator[list[Path]]:
     """Yield ``folder`` or the host's folder in it; a supportconfig and texts of commands are laid
     out in a temporary folder.
     """
     inside = [path for path in sorted(folder.iterdir()) if path.is_dir()]
     found = next((path for path in (folder, *inside) if is_supportconfig(path)), None)
-    texts = _texts_of_commands(folder)
-    if found is None and (any(map(_is_root, (folder, *inside))) or not texts):
-        yield _root(folder)
+    whole = found is None and any(map(_is_root, (folder, *inside)))
+    hosts = {} if found or whole else places_by_host(_texts_of(folder))
+    if found is None and not hosts:
+        yield [_root(folder)]
         return
     with temporary_folder("wireproof-archive-") as scratch:
-        root = Path(scratch) / (found or folder.absolute()).name
-        place = root / "sos_commands/any"
-        place.mkdir(parents=True)
         if found is not None:
+            root = Path(scratch) / found.absolute().name
+            (root / COMMANDS).mkdir(parents=True)
             lay_out(found, root)
-        else:
-            for name, text in texts.items():
-                (place / name).write_text(text, encoding="utf-8")
-        yield root
+            yield [root]
+            return
+        roots = [Path(scratch) / (host or folder.absolute().name) for host in hosts]
+        for root, places in zip(roots, hosts.values(), strict=True):
+            (root / COMMANDS).mkdir(parents=True)
+            for place, text in places.items():
+                (root / place).parent.mkdir(parents=True, exist_ok=True)
+                (root / place).write_text(text, encoding="utf-8")
+        yield roots
 
 
-_PRINTS = re.compile(
-    r"(dcb|df|dmidecode|ethtool|ibstat|ibv_devinfo|ip|lspci|mlxconfig|mstconfig|opainfo|perfquery"
-    r"|sestatus|sysctl|systemctl|timedatectl|tuned-adm)(?:_.*)?"
-)
-_ENDINGS = (".txt", ".out", ".log")
-
-
-def _texts_of_commands(folder: Path) -> dict[str, str]:
-    """Return the texts of ``folder`` that are named after the command that printed them, such as
-    ``ethtool -g eth0.txt``, by the name that sos gives them.
+def _texts_of(folder: Path) -> Iterator[tuple[str, str]]:
+    """Yield the files of ``folder`` that may be texts of commands, by name. Raises ``BadInput``
+    above 256 MiB.
     """
-    texts: dict[str, str] = {}
+    total = 0
     for file in sorted(folder.iterdir())[:_MOST_FILES]:
-        words = file.stem if file.suffix in _ENDINGS else file.name
-        name = _SHORT.get(words, file_called(words.split()))
-        if _PRINTS.fullmatch(name) and (text := _text(file)) is not None:
-            texts.setdefault(name, text)
-    return texts
-
-
-_SHORT = {"lspci": "lspci_-nnvv", "sysctl": "sysctl_-a"}
-"""Names of commands that people write without their options."""
+        text = _text(file) if file.is_file() else None
+        if text is not None and holds_places(file.name, text):
+            total += len(text)
+            if total > _LARGEST_TEXTS:
+                raise BadInput(f"{folder} has more than 256 MiB of texts of commands.")
+            yield file.name, text
 
 
 def _root(folder: Path) -> Path:

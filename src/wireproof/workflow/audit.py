@@ -360,44 +360,45 @@ def facts_of_source(source: Path, known: Catalogue) -> list[Collected]:
     if is_snapshot(source):
         hosts = read_snapshot(source)
         return [Collected(host, frames) for host, frames in hosts.items()]
-    return [_facts_of_tree(source, known)]
+    from wireproof.workflow.archive import opened_all
+
+    with opened_all(source) as folders:
+        return [_facts_of_tree(folder, known) for folder in folders]
 
 
-def _facts_of_tree(source: Path, known: Catalogue) -> Collected:
-    """Return the facts that a folder or an archive holds about one host."""
+def _facts_of_tree(folder: Path, known: Catalogue) -> Collected:
+    """Return the facts that the root folder of a host holds."""
     from wireproof.workflow.archive import (
         as_kept,
         command_facts,
         interrupt_facts,
-        opened,
         with_sysctls,
     )
 
-    with opened(source) as folder:
-        root = str(folder.absolute())
-        name = _host_of(folder)
-        argv = [*_reader(), "--root", root]
-        wanted = requests(known)
-        files = tuple(request for request in wanted if request.kind != "command")
-        (found,) = collect({name: argv}, files)
-        first = (
-            *as_kept(folder, with_sysctls(folder, found.frames)),
-            *command_facts(folder, _of_archives(*_of_host(folder))),
-        )
-        machine = machine_of(HostFacts.of(name, first))
-        nics = [nic.label for nic in machine.nics]
-        ports = [(port.places["device"], port.places["port"]) for port in machine.rdma]
-        printed = _of_archives(
-            *(argv for nic in nics for argv in printed_of(nic)),
-            *(perfquery_of(*port) for port in ports),
-            *(argv for _, pci in adapters_of(machine.facts) if pci for argv in queries_of(pci)),
-        )
-        named = requests_of_instances(known, (*machine.nics, *machine.rdma))
-        asked = (*wanted, *named, *printed)
-        addresses = {**dict.fromkeys(nics, ""), **dict(adapters_of(machine.facts))}
-        irqs = interrupt_facts(folder, addresses)
-        frames = (*first, *irqs, *command_facts(folder, asked))
-        return dataclasses.replace(found, frames=folded(frames, nics))
+    root = str(folder.absolute())
+    name = _host_of(folder)
+    argv = [*_reader(), "--root", root]
+    wanted = requests(known)
+    files = tuple(request for request in wanted if request.kind != "command")
+    (found,) = collect({name: argv}, files)
+    first = (
+        *as_kept(folder, with_sysctls(folder, found.frames)),
+        *command_facts(folder, _of_archives(*_of_host(folder))),
+    )
+    machine = machine_of(HostFacts.of(name, first))
+    nics = [nic.label for nic in machine.nics]
+    ports = [(port.places["device"], port.places["port"]) for port in machine.rdma]
+    printed = _of_archives(
+        *(argv for nic in nics for argv in printed_of(nic)),
+        *(perfquery_of(*port) for port in ports),
+        *(argv for _, pci in adapters_of(machine.facts) if pci for argv in queries_of(pci)),
+    )
+    named = requests_of_instances(known, (*machine.nics, *machine.rdma))
+    asked = (*wanted, *named, *printed)
+    addresses = {**dict.fromkeys(nics, ""), **dict(adapters_of(machine.facts))}
+    irqs = interrupt_facts(folder, addresses)
+    frames = (*first, *irqs, *command_facts(folder, asked))
+    return dataclasses.replace(found, frames=folded(frames, nics))
 
 
 def _of_host(folder: Path) -> list[tuple[str, ...]]:
@@ -420,7 +421,7 @@ def more_of_source(source: Path, host: str, wanted: Sequence[FactRequest]) -> Se
         return ()
     from wireproof.workflow.archive import opened
 
-    with opened(source) as folder:
+    with opened(source, host) as folder:
         argv = [*_reader(), "--root", str(folder.absolute())]
         return collect({host: argv}, [request for request in wanted if request.kind != "command"])[
             0

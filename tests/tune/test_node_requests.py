@@ -142,6 +142,10 @@ def test_a_request_without_end_is_not_read_to_its_end(machine: Build) -> None:
         (change("/sys/class/net/eth0/mtu", 1279), "MTU below 1280"),
         (change("/sys/class/net/eth0/mtu", "0x400"), "MTU below 1280"),
         (command("ip -d link show eth0", "ip link set eth0 mtu {value}", "576", "mtu"), "1280"),
+        *(
+            (change("/proc/sys/kernel/yama/ptrace_scope", value), "until the next boot")
+            for value in ("3", "0x3", "4")
+        ),
     ],
 )
 def test_what_cannot_be_taken_back_whole_is_refused(line: str, says: str, machine: Build) -> None:
@@ -153,7 +157,16 @@ def test_what_cannot_be_taken_back_whole_is_refused(line: str, says: str, machin
     assert snapshot(host.root) == before
 
 
-NEVER = ("core_pattern", "modprobe", "modules_disabled", "poweroff_cmd", "usermodehelper/bset")
+NEVER = (
+    "core_pattern",
+    "modprobe",
+    "modules_disabled",
+    "poweroff_cmd",
+    "usermodehelper/bset",
+    "unprivileged_bpf_disabled",
+    "tainted",
+)
+ACTIONS = ("vm/drop_caches", "vm/compact_memory", "net/ipv4/route/flush")
 TAKES_DEVICE = (
     *("authorized", "authorized_default", "interface_authorized_default", "bConfigurationValue"),
     *("power", "enable", "state", "soft", "link_mode", "config", "target", "drivers_autoprobe"),
@@ -161,6 +174,8 @@ TAKES_DEVICE = (
 )
 FILES = [
     *((f"/proc/sys/kernel/{name}", "1") for name in NEVER),
+    *((f"/proc/sys/{name}", "1") for name in ACTIONS),
+    *(("/proc/sys/kernel/yama/ptrace_scope", value) for value in ("3", "0x3", " 03")),
     *((f"/sys/bus/usb/devices/1-1/{name}", "0") for name in TAKES_DEVICE),
     ("/sys/power/state", "mem"),
     ("/sys/fs/cgroup/x/cgroup.kill", "1"),
@@ -172,6 +187,7 @@ FILES = [
     *(("/sys/class/net/eth0/mtu", value) for value in ("1279", "0x400", "02377", "9x", " 9")),
 ]
 MAY = [
+    *(("/proc/sys/kernel/yama/ptrace_scope", value) for value in ("0", "2")),
     (A, "10"),
     ("/sys/class/net/eth0/device/power/control", "on"),
     ("/sys/devices/system/cpu/smt/control", "off"),

@@ -49,6 +49,7 @@ constexpr std::string_view kDropInFolders[] = {"/etc/sysctl.d/",       "/etc/mod
                                                "/etc/tmpfiles.d/",     "/etc/udev/rules.d/",
                                                "/etc/systemd/system/", "/etc/security/limits.d/"};
 
+constexpr std::string_view kPtrace = "/proc/sys/kernel/yama/ptrace_scope";
 constexpr std::string_view kIpv6 = "/proc/sys/net/ipv6/conf/";
 constexpr unsigned long kLeastMtu =
     1280;  // RFC 8200, section 5: the kernel stops IPv6 on the interface below
@@ -143,6 +144,11 @@ bool may_sleep(std::string_view path, std::string_view value) {
   return folder == "power" && (name == "control" || name == "level");
 }
 
+// Yama's largest value stays until the next boot (Documentation/admin-guide/LSM/Yama.rst).
+bool locks(std::string_view value) {
+  return std::strtoul(std::string(value).c_str(), nullptr, 0) >= 3;
+}
+
 std::string low_mtu(std::string_view what, std::string_view value) {
   const std::string text(value);
   char* end = nullptr;
@@ -170,10 +176,16 @@ bool is_text(std::string_view text) {
   return follow == 0;
 }
 
-std::string wrong_place(std::string_view path) {
-  if (!path.starts_with("/proc/sys/") && !path.starts_with("/sys/")) {
-    return not_allowed(path, why::not_below);
+std::string outside_settings(std::string_view path) {
+  if (!is_plain_path(path)) {
+    return not_allowed(path, "is no absolute path without \"..\" and control characters");
   }
+  const bool below = path.starts_with("/proc/sys/") || path.starts_with("/sys/");
+  return below ? "" : not_allowed(path, why::not_below);
+}
+
+std::string wrong_target(std::string_view path) {
+  if (std::string why = outside_settings(path); !why.empty()) return why;
   for (const std::string_view never : kNever) {
     const bool folder = never.ends_with('/');
     if (folder ? path.starts_with(never) : path == never) {
@@ -186,18 +198,12 @@ std::string wrong_place(std::string_view path) {
   return "";
 }
 
-std::string wrong_target(std::string_view path) {
-  if (!is_plain_path(path)) {
-    return not_allowed(path, "is no absolute path without \"..\" and control characters");
-  }
-  return wrong_place(path);
-}
-
 std::string lossy_value(std::string_view path, std::string_view value) {
   if (holds(kOfAllInterfaces, path)) {
     return not_allowed(path, why::of_all);
   }
   if (may_sleep(path, value)) return not_allowed(path, why::may_sleep);
+  if (path == kPtrace && locks(value)) return not_allowed(path, why::locks);
   const std::string_view name = last_of(path);
   if (path.starts_with(kIpv6) && !path.substr(kIpv6.size()).starts_with("default/")) {
     if (name == "addr_gen_mode") return not_allowed(path, why::adds_ipv6);

@@ -11,8 +11,9 @@ namespace wireproof::tune {
 // hardware away, or locks the kernel until the next boot.
 std::string wrong_target(std::string_view path);
 
-// Where an allowed path led, seen from the root: still below /proc/sys or /sys, and still allowed.
-std::string wrong_place(std::string_view path);
+// Of a path in a journal: an earlier version may have written a file that is refused now, and its
+// old value still has to come back.
+std::string outside_settings(std::string_view path);
 
 // A drop-in of our own: a name with "wireproof" in it, in one of the folders made for drop-ins.
 std::string wrong_drop_in(std::string_view path);

@@ -85,7 +85,7 @@ constexpr Reader kReaders[] = {
        if (story.request.id.empty()) story.request = parse_set(line);
      }},
     {"change",
-     [](Statement& line, Story& story) { story.request.changes.push_back(parse_change(line)); }},
+     [](Statement& line, Story& story) { story.request.changes.push_back(parse_written(line)); }},
     {"keep",
      [](Statement& line, Story& story) { story.request.keeps.push_back(parse_keep(line)); }},
     {"head", read_head},

@@ -33,7 +33,10 @@ Reply opened(const std::string& root, const std::string& path, int flags, Descri
     return failed(errno, no_file ? "not a regular file" : "");
   }
   const std::string place = place_of(file.number(), root);
-  const std::string wrong = place.empty() ? "it leads out of the tree" : wrong_place(place);
+  const bool of_old_journal = !wrong_target(path).empty();  // no request has such a path
+  const std::string wrong = place.empty()    ? "it leads out of the tree"
+                            : of_old_journal ? outside_settings(place)
+                                             : wrong_target(place);
   return wrong.empty() ? Reply{} : failed(EXDEV, path + " leads elsewhere: " + wrong);
 }
 

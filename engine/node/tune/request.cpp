@@ -38,12 +38,11 @@ void refuse(Statement& line, const std::string& reason) {
 
 void parse_file(Statement& line, Change& change) {
   change.path = line.take("path").value_or("");
-  refuse(line, wrong_target(change.path));
-  refuse(line, lossy_value(change.path, change.value));
+  refuse(line, outside_settings(change.path));
   change.form = line.take_choice<Form>("form", kForms).value_or(Form::plain);
   change.coupled = line.take_list("coupled");
   if (change.coupled.size() > kMostCoupled) line.fail("coupled= names more than 16 files");
-  for (const std::string& path : change.coupled) refuse(line, wrong_target(path));
+  for (const std::string& path : change.coupled) refuse(line, outside_settings(path));
 }
 
 void parse_command(Statement& line, Change& change) {
@@ -56,7 +55,6 @@ void parse_command(Statement& line, Change& change) {
   }
   refuse(line, wrong_read(change.read));
   refuse(line, wrong_write(change.write));
-  refuse(line, lossy_command(change.write, change.value));
   if (!is_restorable(change.value)) {
     line.fail("value=" + change.value + " is not one word that a command can be given");
   }
@@ -121,6 +119,18 @@ Request parse_set(Statement& line) {
 }
 
 Change parse_change(Statement& line) {
+  Change change = parse_written(line);
+  if (change.kind == Change::Kind::command) {
+    refuse(line, lossy_command(change.write, change.value));
+    return change;
+  }
+  refuse(line, wrong_target(change.path));
+  refuse(line, lossy_value(change.path, change.value));
+  for (const std::string& path : change.coupled) refuse(line, wrong_target(path));
+  return change;
+}
+
+Change parse_written(Statement& line) {
   Change change;
   change.id = take_id(line);
   const auto kind = line.take_choice<Change::Kind>("kind", kKinds);

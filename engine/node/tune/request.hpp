@@ -48,7 +48,8 @@ struct Request {
 Request parse_request(std::string_view text);
 
 Request parse_set(Statement& line);
-Change parse_change(Statement& line);
+Change parse_change(Statement& line);   // of a request
+Change parse_written(Statement& line);  // of a journal: what an earlier version has allowed counts
 Keep parse_keep(Statement& line);
 
 // A name that can be a folder's: letters, digits, "." "_" "-", not first a dot.

@@ -15,6 +15,8 @@ from wireproof.model.tuning import Change
 _ROW = re.compile(r'TUNE_(\w+)\((?:(\w+), )?"((?:[^"\\]|\\.)+)"\)', re.ASCII)
 _IPV6 = "/proc/sys/net/ipv6/conf/"
 _LEAST_MTU = 1280
+_PTRACE, _LOCKED = "/proc/sys/kernel/yama/ptrace_scope", 3
+"""Yama locks its largest value (Documentation/admin-guide/LSM/Yama.rst)."""
 _NUMBER = re.compile(r"\s*\+?(0[xX][0-9a-fA-F]{1,16}|0[0-7]{0,21}|[1-9]\d{0,18})", re.ASCII)
 _WORD = re.compile(r"[!-~]{1,200}", re.ASCII)
 _DEVICE = re.compile(r"[!-~]{1,15}", re.ASCII)
@@ -52,6 +54,8 @@ def lossy(path: str, value: str) -> str:
     """
     if path in _rows()["OF_ALL"]:
         return _why("of_all")
+    if path == _PTRACE and _number(value) >= _LOCKED:
+        return _why("locks")
     folder, _, name = path.rpartition("/")
     sleeps = path.startswith("/sys/") and folder.endswith("/power") and name in ("control", "level")
     if sleeps and value != "on":
@@ -65,12 +69,18 @@ def lossy(path: str, value: str) -> str:
 
 
 def _low_mtu(value: str) -> str:
-    """Judge the number that ``value`` begins with, in any base, as the guard reads it."""
+    return _why("low_mtu") if 0 <= _number(value) < _LEAST_MTU else ""
+
+
+def _number(value: str) -> int:
+    """Return the number that ``value`` begins with, in any base, as the guard reads it; -1 if it is
+    none.
+    """
     found = _NUMBER.match(value)
     if found is None:
-        return ""
+        return -1
     digits, octal = found[1], re.fullmatch("0[0-7]+", found[1])
-    return _why("low_mtu") if int(digits, 8 if octal else 0) < _LEAST_MTU else ""
+    return int(digits, 8 if octal else 0)
 
 
 def refused(path: str, value: str) -> str:

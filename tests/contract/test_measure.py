@@ -88,6 +88,23 @@ def test_a_healthy_run_is_whole_and_reads_back_the_same(tmp_path: Path, mark: st
     assert (tmp_path / "out" / "plan.txt").read_text().startswith("wireproof-plan 1\n")
 
 
+def test_steps_are_taken_while_the_ranks_start_and_none_once_they_are_there(
+    tmp_path: Path, mark: str
+) -> None:
+    taken: list[object] = []
+
+    def first() -> None:
+        taken.append(signal.pthread_sigmask(signal.SIG_BLOCK, ()) & {signal.SIGINT, signal.SIGTERM})
+        none_left(mark)  # all of its frames are there
+        raise ImportError("needed later, and named there")
+
+    steps = [first, lambda: taken.append("second")]
+    outcome = run("healthy", tmp_path / "out", mark, meanwhile=steps)
+    assert outcome.complete
+    assert taken == [{signal.SIGINT, signal.SIGTERM}]
+    assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())
+
+
 @pytest.mark.parametrize("kind", ["crash:2", "torn:2"])
 def test_a_crash_loses_only_the_point_under_way(tmp_path: Path, mark: str, kind: str) -> None:
     outcome = run(kind, tmp_path / "out", mark)

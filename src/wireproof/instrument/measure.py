@@ -46,6 +46,7 @@ SLACK_SECONDS = 10.0
 """Time that the engine may exceed its deadline before it counts as hung."""
 TALK_BYTES = 64 << 10
 _TICK = 0.25
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -55,6 +56,8 @@ class Recording:
     observations from outside the engine, stored with the frames. ``deadline_s``: for the whole run,
     None for that of the plan. ``on_this_machine``: all processes run here, so their temporary files
     can be in a private folder that ends with the run. ``guard``: its program, None for ours.
+    ``meanwhile``: short steps to take while the ranks start, in order. None is begun once all ranks
+    are there, because then they read the counters of an idle network.
     """
 
     out: Path | None = None
@@ -64,6 +67,7 @@ class Recording:
     observed: Callable[[], Sequence[EngineError]] = tuple
     on_this_machine: bool = False
     guard: Path | None = None
+    meanwhile: Sequence[Callable[[], object]] = ()
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
@@ -106,6 +110,7 @@ class _Recorder:
         self.plan_read_bytes = 0
         self._reader = FrameReader()
         self._on_frame = recording.on_frame
+        self._meanwhile = [*recording.meanwhile]
         self._begun = time.monotonic()
         self._signs = SignsOfLife(plan, self._begun)
         self._stopped: dict[int, str] = {}
@@ -162,10 +167,29 @@ class _Recorder:
             facts = sum(fact.timeout_ms for fact in self.plan.facts) / 1000
             silent = f"the engine was silent for {facts + START_SECONDS:.0f} s"
             if isinstance(frame, Open):
+                self._meanwhile.clear()
                 silent += _candidates(self.plan)
             self._set(now + facts + START_SECONDS, silent)
         elif isinstance(frame, Close):
             self._set(now + SLACK_SECONDS, "the engine did not end after its last frame")
+
+    @property
+    def has_time(self) -> bool:
+        """Whether the ranks still start and a step can be taken meanwhile."""
+        return bool(self._meanwhile)
+
+    def use_time(self) -> None:
+        """Take the next step if there is time. Signals wait for its end, because half an import
+        cannot always be repeated; an import that fails says so where it is needed.
+        """
+        if not self._meanwhile:
+            return
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
+        try:
+            with contextlib.suppress(ImportError):
+                self._meanwhile.pop(0)()
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
     def _set(self, until: float, waiting_for: str) -> None:
         self._until, self._waiting_for = until, waiting_for
@@ -193,7 +217,8 @@ def _listen(process: GuardedProcess, recorder: _Recorder) -> tuple[int | None, s
     deadline).
     """
     while process.listening:
-        for channel, data in process.hear(_TICK):
+        recorder.use_time()
+        for channel, data in process.hear(0.0 if recorder.has_time else _TICK):
             recorder.take(channel, data)
             process.plan_read(recorder.plan_read_bytes)
         if late := recorder.timed_out():

@@ -33,7 +33,9 @@ from wireproof.workflow.target.job import imagined_target, job_target
 from wireproof.workflow.target.resolve import fabric_for, refuse_lone_claims, resolve_target
 
 if TYPE_CHECKING:
+    from wireproof.instrument.measure import Outcome
     from wireproof.model.tuning import Standing
+    from wireproof.report.judged_run import JudgedRun
     from wireproof.workflow.result import MeasuredPart, Result
 
 
@@ -75,8 +77,6 @@ def check(
     ``environment`` is searched for the allocation that we run in. Raises ``BadInput`` before
     anything is started, and ``CouldNotMeasure`` if nothing at all was measured.
     """
-    from wireproof.workflow.result import keep_result
-
     specification = _narrowed(specification)
     with _target(specification, reporter, environment) as target:
         fabric = fabric_for(specification.topology, target, reporter)
@@ -95,6 +95,8 @@ def check(
             parts = _parts(specification, session, target, fabric, reporter)
             parts = [part.on_hosts_with(standing) for part in parts]
             parts = _with_settings(parts, specification, target, reporter, environment, folder)
+            from wireproof.workflow.result import keep_result  # loaded while the ranks started
+
             result = keep_result(
                 parts,
                 title="wireproof check",
@@ -299,14 +301,13 @@ def _parts(
     """Return a measured and judged part for each subject of the check; an interrupted part is the
     last.
     """
-    from wireproof.workflow.result import MeasuredPart
     from wireproof.workflow.session.disturbed import run_settled
 
     parts: list[MeasuredPart] = []
     if target.hosts and target.size > 2:
         from wireproof.workflow.session.screen import run_screen
 
-        parts.append(MeasuredPart(*run_screen(session, target, fabric, reporter)))
+        parts.append(_measured(*run_screen(session, target, fabric, reporter)))
         curves = specification.profile != "quick" and session.transport != "model"
         more = [(_curves(specification, session, target), target.only((0, 1)))] if curves else []
     else:
@@ -314,8 +315,14 @@ def _parts(
     for part_session, part_target in more:
         if parts and parts[-1].outcomes and parts[-1].outcomes[-1].ending.ended == "interrupted":
             break
-        parts.append(MeasuredPart(*run_settled(part_session, part_target, reporter)))
+        parts.append(_measured(*run_settled(part_session, part_target, reporter)))
     return parts
+
+
+def _measured(section: JudgedRun, outcomes: list[Outcome]) -> MeasuredPart:
+    from wireproof.workflow.result import MeasuredPart
+
+    return MeasuredPart(section, outcomes)
 
 
 def _with_settings(

@@ -2,11 +2,14 @@
 wide interval, too few bytes).
 """
 
+from __future__ import annotations
+
 import dataclasses
 import operator
 import time
 from collections.abc import Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -15,13 +18,14 @@ from wireproof.model.errors import CouldNotMeasure
 from wireproof.model.finding import Judgement, PairVerdict
 from wireproof.model.plan import Point
 from wireproof.model.quantity import counted
-from wireproof.report.judged_run import JudgedRun
-from wireproof.verdict.run.quality import may_settle, settled_by_repeats, too_few_bytes
 from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.session import Session
 from wireproof.workflow.session.merge import merged_run
 from wireproof.workflow.session.run import judged, run_session
 from wireproof.workflow.target import Target
+
+if TYPE_CHECKING:
+    from wireproof.report.judged_run import JudgedRun
 
 AGAIN_S = 12.0
 """Longest time of all repeats together in s."""
@@ -45,6 +49,8 @@ def open_points(session: Session, judgement: Judgement) -> tuple[Point, ...]:
     waited for a processor are measured alone, so that they do not compete. Empty if the verdict
     stays open in any case.
     """
+    from wireproof.verdict.run.quality import may_settle
+
     if _stays_open(judgement):
         return ()
     planned = {point.id: point for point in session.points}
@@ -107,6 +113,8 @@ def _needed(least_bytes: int, pair: PairVerdict) -> float:
     """Return the factor on its budget that a pair needs to move ``least_bytes``; 0 if it moved
     enough.
     """
+    from wireproof.verdict.run.quality import too_few_bytes
+
     if not too_few_bytes(pair):
         return 0.0
     times = _SPARE * least_bytes / max(1, pair.expected_bytes or 0)
@@ -147,6 +155,8 @@ def run_settled(
     except CouldNotMeasure as error:  # the first measurement stands
         reporter.warn(f"the open points could not be measured again: {error}")
         return section, outcomes
+    from wireproof.verdict.run.quality import settled_by_repeats
+
     records = (*section.records, *more.records)
     whole = judged(merged_run([section.run, more.run]), session, records)
     judgement = settled_by_repeats(whole.judgement)

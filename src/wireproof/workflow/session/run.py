@@ -1,12 +1,17 @@
 """Runs one session from plan to judged section: choose the MPI, launch, read the frames, judge."""
 
+from __future__ import annotations
+
 import dataclasses
+import importlib
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from secrets import token_hex
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -30,11 +35,7 @@ from wireproof.model.run import Run
 from wireproof.physics.limits import bandwidth_threshold_bytes, limits, shaper_credit_bytes
 from wireproof.physics.table import Table, changed_constants
 from wireproof.plan.sweep import provable
-from wireproof.report.judged_run import JudgedRun
 from wireproof.store.seal import seal
-from wireproof.verdict.context import context
-from wireproof.verdict.run import judge
-from wireproof.workflow.atlas import atlas
 from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.session import Session
 from wireproof.workflow.session.campaign import (
@@ -53,11 +54,19 @@ from wireproof.workflow.session.merge import merged_run, with_lost
 from wireproof.workflow.target import Target
 from wireproof.workflow.target.availability import Availability
 
+if TYPE_CHECKING:
+    from wireproof.report.judged_run import JudgedRun
+
 _NOT_TO_BE_HAD = (
     *("ofi-depth", "ofi-disagree", "ofi-exchange", "ofi-library", "ofi-provider", "ofi-size"),
     *("bad-plan", "tcp-no-address", "tcp-no-nic"),
 )
 """Errors of a rank that another option corrects; they say nothing about the fabric."""
+SEALING = ("duckdb",)
+JUDGING = ("numpy", "wireproof.verdict.run", "wireproof.workflow.result", "jinja2")
+"""What is needed after a launch, the slowest first. To load it takes 0.2 s of a processor, about as
+long as ranks need to start.
+"""
 LEAST_LAUNCH_S = 3.0
 """Shortest time in s in which a launch can start."""
 
@@ -324,6 +333,7 @@ def launched(session: Session, target: Target, claim: Claim, reporter: Reporter)
                 resume=session.resume or (begun and session.out is not None),
                 observed=wire_observer(target.lab),
                 on_this_machine=target.lab is not None or not target.hosts,
+                meanwhile=_loads(session),
             )
             return measure(
                 plan,
@@ -339,6 +349,12 @@ def launched(session: Session, target: Target, claim: Claim, reporter: Reporter)
     return outcome
 
 
+def _loads(session: Session) -> list[Callable[[], object]]:
+    """Return steps that load what is needed after a launch of ``session``."""
+    names = (*(SEALING if session.kept else ()), *JUDGING)
+    return [partial(importlib.import_module, name) for name in names]
+
+
 def _says_older(error: EngineError) -> bool:
     """Return whether the engine does not know the list of drivers with late counters."""
     return error.code == "bad-plan" and 'unknown key "late"' in error.message
@@ -346,6 +362,8 @@ def _says_older(error: EngineError) -> bool:
 
 def _limits(run: Run, table: Table | None) -> Limits | None:
     """Return the limits to show: those of the largest stream, else of the smallest ping-pong."""
+    from wireproof.verdict.context import context
+
     link = context(run, Criteria(), None, table).link  # with the MTU of the NICs
     if link is None or not run.points:
         return None
@@ -363,6 +381,10 @@ def _limits(run: Run, table: Table | None) -> Limits | None:
 
 def judged(run: Run, session: Session, records: Sequence[Path]) -> JudgedRun:
     """Judge the run. ``records``: the folders that it was read from."""
+    from wireproof.report.judged_run import JudgedRun
+    from wireproof.verdict.run import judge
+    from wireproof.workflow.atlas import atlas
+
     judgement = judge(run, session.criteria, table=session.table, atlas=atlas(session.site))
     return JudgedRun(
         title=session.title,

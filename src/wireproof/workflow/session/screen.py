@@ -2,28 +2,23 @@
 alone.
 """
 
+from __future__ import annotations
+
 import dataclasses
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from wireproof.instrument.measure import Outcome
-from wireproof.locate.causes import explain
-from wireproof.locate.confirm import conclude
-from wireproof.locate.samples import reasons_of, samples_of
-from wireproof.locate.screen import screen
-from wireproof.locate.screen.screened import Screened
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.located import Fabric, Metric
 from wireproof.model.plan import Point
 from wireproof.model.run import Run
 from wireproof.plan.sweep import numbered
-from wireproof.report.judged_run import JudgedRun
 from wireproof.report.names import fold
 from wireproof.store.load import load_document
-from wireproof.verdict.located import with_located, with_rail_notes
-from wireproof.verdict.run.quality import settled_by_repeats
 from wireproof.workflow.audit import settings_by_id
 from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.session import Session
@@ -33,6 +28,10 @@ from wireproof.workflow.session.merge import merged_run
 from wireproof.workflow.session.run import campaign_run, judged
 from wireproof.workflow.session.screen_plan import confirm_points, crowded
 from wireproof.workflow.target import Target
+
+if TYPE_CHECKING:
+    from wireproof.locate.screen.screened import Screened
+    from wireproof.report.judged_run import JudgedRun
 
 METRICS: tuple[Metric, ...] = ("goodput", "hrt")
 CONFIRM_BASE = 1_000_000
@@ -108,6 +107,12 @@ def located_section(
     """Add the slow nodes to the judged section, from the screens of its rounds and from ``again``,
     the suspects measured alone.
     """
+    from wireproof.locate.causes import explain
+    from wireproof.locate.confirm import conclude
+    from wireproof.locate.samples import samples_of
+    from wireproof.verdict.located import with_located, with_rail_notes
+    from wireproof.verdict.run.quality import settled_by_repeats
+
     known = settings_by_id()
     concluded = (
         conclude(result, samples_of(again, metric) if again else None, fabric)
@@ -127,6 +132,9 @@ def located_section(
 
 
 def screened(run: Run, metric: Metric, fabric: Fabric | None) -> Screened | None:
+    from wireproof.locate.samples import reasons_of, samples_of
+    from wireproof.locate.screen import screen
+
     samples = samples_of(run, metric)
     return None if samples is None else screen(samples, fabric, reasons=reasons_of(run, metric))
 

@@ -69,3 +69,15 @@ def test_many_logs_in_one_file() -> None:
         every += b"+ echo the next one\n" + data
         apart += records(read(data, name))
     assert records(read(every, "x")) == apart
+
+
+def test_rows_of_a_run_without_end_are_whole() -> None:
+    rows = "".join(f" 65536 {882_800 + n} 0.00 92.57 0.176554\n" for n in range(3))
+    text = (
+        " RDMA_Write BW Test\n Device : mlx5_0\n Link type : Ethernet\n"
+        " #bytes #iterations BW peak[Gb/sec] BW average[Gb/sec] MsgRate[Mpps]\n"
+    )
+    (one,) = read((text + rows).encode(), "x")
+    assert (len(one.points), one.complete) == (3, True)
+    (short,) = read((text + rows.splitlines()[0] + "\n").encode(), "x")
+    assert not short.complete

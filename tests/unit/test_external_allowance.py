@@ -8,6 +8,7 @@ import msgspec
 import pytest
 from tests.unit.external_tables import codes, pingpong, stream, wire_times
 
+from wireproof.adapters import read
 from wireproof.model.series import Series
 from wireproof.physics import claim_from_text
 from wireproof.verdict.external import judge_series
@@ -149,3 +150,31 @@ def test_a_buffer_in_a_gpu_is_no_fault_of_the_link(where: str, verdict: str) -> 
     late = judge_series(pingpong(wire_times(23.0, 4200), notes=notes), claim_from_text("fdr"))
     assert (slow.verdict, late.verdict) == (verdict, verdict)
     assert codes(late, verdict) >= {"slow-start"}
+
+
+@pytest.mark.parametrize(("put_us", "verdict"), [(585.0, False), (850.0, False), (1400.0, True)])
+def test_a_fence_takes_messages_of_its_own(put_us: float, verdict: bool) -> None:
+    rows = "".join(f" {1 << n} 100 {put_us + 0.01 * (1 << n):.2f} 0.01\n" for n in range(2, 8))
+    text = (
+        "#    Intel (R) MPI Benchmarks 4.1, MPI-2 part\n# Calling sequence was:\n\n# ./IMB-EXT\n\n"
+        "#-----\n# Benchmarking Unidir_Put\n# #processes = 2\n#-----\n#\n#    MODE: NON-AGGREGATE\n"
+        "#\n       #bytes #repetitions      t[usec]   Mbytes/sec\n"
+    )
+    (one,) = read((text + rows).encode(), "x")
+    found = judge_series(one, claim_from_text("1gbe"))
+    assert ("slow-start" in codes(found, "fail")) == verdict, found.reasons
+
+
+@pytest.mark.parametrize(("gbits", "said"), [(4.94, True), (4.2, False), (5.4, False)])
+def test_a_flow_at_the_limit_of_a_cloud_is_named(gbits: float, said: bool) -> None:
+    text = (
+        "Connecting to host 10.0.0.2, port 5201\n"
+        "[  5] local 10.0.0.1 port 41000 connected to 10.0.0.2 port 5201\n"
+        "[ ID] Interval           Transfer     Bitrate         Retr  Cwnd\n"
+        "[  5]   0.00-10.00  sec  5.75 GBytes  {0} Gbits/sec    0            sender\n"
+        "[  5]   0.00-10.00  sec  5.75 GBytes  {0} Gbits/sec                 receiver\n"
+    )
+    (one,) = read(text.format(gbits).encode(), "x")
+    found = judge_series(one, claim_from_text("25gbe"))
+    assert found.verdict == "fail"
+    assert any("Amazon EC2" in reason.message for reason in found.reasons) == said

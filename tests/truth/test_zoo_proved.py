@@ -4,10 +4,18 @@ contradict.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from tests.zoo.animals import ZOO
+from tests.zoo.frames import run_of
+from tests.zoo.matrix import verdict_of
+from tests.zoo.parts import Adapter
+from tests.zoo.scene import Move, Scene, timeline
 from tests.zoo.situations import SITUATIONS
 from tests.zoo.watched import proved
+
+from wireproof.verdict.run import judge
 
 # Beside a steady flow of others one program's bytes are known only within what is taken off for
 # these.
@@ -24,3 +32,29 @@ def test_no_situation_of_an_adapter_is_proved_wrong(one):
         found = proved(scene)
         allowed = (*right, "unproven") if situation.key in _LEFT_OPEN else right
         assert found.proof in allowed, (situation.key, [reason.code for reason in found.reasons])
+
+
+def _without(one: Adapter, part: str) -> Adapter:
+    """The adapter where a container, a guest or a driver lacks these counters."""
+    ports = (
+        replace(port, files=tuple(file for file in port.files if part not in file.path))
+        for port in one.ports
+    )
+    return replace(one, ports=tuple(ports))
+
+
+@pytest.mark.parametrize("part", ["ib/", "/hw_counters/", "/counters/", "ethtool/"])
+@pytest.mark.parametrize("key", ["mlx5-vlan", "vlan-bnxt_re", "vlan-irdma"])
+def test_rdma_of_a_vlan_that_no_counter_shows_is_not_the_port_s_below(key: str, part: str) -> None:
+    """The whole port's counter had the bytes, the VLAN's none: a fail (wrong-path)."""
+    one = _without(next(one for one in ZOO if one.key == key), part)
+    scene = Scene(one, Move(claimed=1.0, carrier="rdma"), nic=one.claimed, rate=0.8 * one.rate)
+    assert proved(scene).proof in ("on-wire", "unproven")
+    assert verdict_of(judge(run_of(timeline(scene))))[0] in ("on-wire", "unproven")
+
+
+def test_the_kernel_s_bytes_of_the_port_below_a_vlan_are_on_another_path() -> None:
+    one = _without(next(one for one in ZOO if one.key == "mlx5-vlan"), "ib/")
+    below = replace(one, shares={"kernel": {"hsn0": (1.0, 1.0)}})
+    scene = Scene(below, Move(claimed=1.0), nic=one.claimed, rate=0.8 * one.rate)
+    assert proved(scene).proof == "wrong-path"

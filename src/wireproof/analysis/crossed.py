@@ -296,14 +296,18 @@ def inside(ledger: Ledger, direction: Direction, claimed: str = "") -> dict[str,
 def _rest(crossing: _Crossing, base: str, users: Sequence[str]) -> Crossed | None:
     """Return what others moved through the port ``base`` that ``users`` share with them.
 
-    None if functions are not counted, since nothing separates their bytes.
+    None if functions are not counted, since nothing separates their bytes. If no counter shows the
+    RDMA of users, only the kernel's bytes are certainly of others.
     """
     whole, own = crossing.at(base), [crossing.at(one) for one in users]
     below = {one for user in users for one in bottoms(crossing.ledger, user)}
-    unknown = base not in below and any(one.bytes is None or not one.complete for one in own)
-    if whole.bytes is None or unknown:
+    seen, mine = whole.bytes, sum(one.bytes or 0.0 for one in own)
+    if any(one.bytes is None or not one.complete for one in own):
+        seen = whole.carried("kernel") if base in below else None
+        mine = sum(one.carried("kernel") or 0.0 for one in own)
+    if seen is None:
         return None
-    left = max(0.0, whole.bytes - sum(one.bytes or 0.0 for one in own))
+    left = max(0.0, seen - mine)
     return Crossed(left, None, whole.background, None, whole.level, whole.quality, whole.complete)
 
 

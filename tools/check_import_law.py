@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import re
 import sys
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -131,13 +132,23 @@ class Breach:
 # --- Python
 
 
+def _statements(tree: ast.AST) -> Iterator[ast.AST]:
+    """Every statement: imports are among them. Expressions, most of a tree, are not visited."""
+    inside = deque([tree])
+    while inside:
+        node = inside.popleft()
+        yield node
+        for name in ("body", "handlers", "orelse", "finalbody", "cases"):
+            inside += getattr(node, name, ())
+
+
 def imported_modules(
     tree: ast.AST, module: tuple[str, ...], is_package: bool
 ) -> Iterator[tuple[int, tuple[str, ...]]]:
     """(line, dotted name) of every import, lazy and typing-only ones too; ``module`` resolves the
     relative ones.
     """
-    for node in ast.walk(tree):
+    for node in _statements(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 yield node.lineno, tuple(alias.name.split("."))

@@ -96,15 +96,22 @@ def complexity(node: Function) -> int:
 
     Functions inside are counted as functions of their own.
     """
-    return 1 + sum(_decisions(inner) for inner in _own(node))
+    return _complexity(_own(node))
 
 
-def _own(node: ast.AST) -> Iterator[ast.AST]:
+def _complexity(own: Iterable[ast.AST]) -> int:
+    return 1 + sum(_decisions(inner) for inner in own)
+
+
+def _own(node: ast.AST) -> list[ast.AST]:
     """Everything below ``node`` that belongs to no function or class inside it."""
-    for child in ast.iter_child_nodes(node):
-        if not isinstance(child, Scope):
-            yield child
-            yield from _own(child)
+    found: list[ast.AST] = []
+    border = [node]
+    while border:
+        inside = [one for one in ast.iter_child_nodes(border.pop()) if not isinstance(one, Scope)]
+        found += inside
+        border += inside
+    return found
 
 
 def _decisions(node: ast.AST) -> int:
@@ -137,8 +144,9 @@ def _count_file(file: Path) -> Code:
         code.statements += isinstance(node, ast.stmt)
         code.comments += text_lines(node)
         if isinstance(node, Function):
-            code.inside += sum(isinstance(inner, ast.stmt) for inner in _own(node))
-            code.functions.append(_place(file, node))
+            own = _own(node)
+            code.inside += sum(isinstance(inner, ast.stmt) for inner in own)
+            code.functions.append(_place(file, node, own))
     return code
 
 
@@ -150,9 +158,9 @@ def _is_wide(line: str) -> bool:
     return len(line) > WIDEST and len(line.split()) > 1
 
 
-def _place(file: Path, node: Function) -> Place:
+def _place(file: Path, node: Function, own: Iterable[ast.AST]) -> Place:
     return Place(
-        file, node.lineno, node.name, function_lines(node), complexity(node), parameters(node)
+        file, node.lineno, node.name, function_lines(node), _complexity(own), parameters(node)
     )
 
 

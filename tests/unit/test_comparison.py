@@ -242,7 +242,7 @@ def test_two_results_end_to_end(tmp_path: Path) -> None:
     assert {one.name for one in found.differ} <= {"settings"}
     with pytest.raises(BadInput, match="given twice"):
         compare(tmp_path / "a", tmp_path / "a", LoggingReporter())
-    with pytest.raises(BadInput, match="is not a folder"):
+    with pytest.raises(BadInput, match="c does not exist"):
         compare(tmp_path / "a", tmp_path / "c", LoggingReporter())
 
 

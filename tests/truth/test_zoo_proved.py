@@ -7,6 +7,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from tests.conftest import some_of
 from tests.zoo.animals import ZOO
 from tests.zoo.frames import run_of
 from tests.zoo.matrix import verdict_of
@@ -22,7 +23,11 @@ from wireproof.verdict.run import judge
 _LEFT_OPEN = ("busy-healthy", "wrapped")
 
 
-@pytest.mark.parametrize("one", ZOO, ids=lambda one: one.key)
+# Every fourth in each turn: makers and kinds are neighbours in the zoo.
+_ANIMALS = sorted(ZOO, key=lambda one: ZOO.index(one) % 4)
+
+
+@pytest.mark.parametrize("one", some_of(_ANIMALS, len(ZOO) // 4), ids=lambda one: one.key)
 def test_no_situation_of_an_adapter_is_proved_wrong(one):
     for situation in SITUATIONS:
         scene = situation.scene(one)

@@ -276,3 +276,16 @@ def test_hostile_text_does_not_break_it() -> None:
         except BadInput:
             continue
         assert not any(series.points for series in found)
+
+
+def test_the_last_lines_alone_are_a_run() -> None:
+    text = (
+        "We ran iperf3 -c 10.0.0.2 -P 16 -t 30; the end of its output:\n\n"
+        "[SUM]   0.00-30.00  sec   123 GBytes  35.2 Gbits/sec    0             sender\n"
+        "[SUM]   0.00-30.00  sec   123 GBytes  35.1 Gbits/sec                  receiver\n"
+    )
+    (one,) = read(text.encode(), "x")
+    assert (one.tool, one.benchmark, one.complete) == ("iperf3", "tcp", True)
+    assert [point.goodput_bytes_per_s for point in one.points] == [35.1e9 / 8]
+    (sent,) = read(text.rpartition("[SUM]")[0].encode(), "x")
+    assert not sent.complete

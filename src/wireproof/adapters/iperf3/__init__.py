@@ -281,6 +281,11 @@ def argv(request: ToolRequest) -> tuple[str, ...]:
     return (request.program, *own, *options, *request.extra)
 
 
+_LAST = (
+    r"^ *\[(?:SUM| {{0,3}}\d{{1,4}})\](?:\[[RT]X-[CS]\])? .{{0,60}}\d {{1,4}}sec .{{0,60}}/sec"
+    r".{{0,60}} {0}$"
+)
+
 ADAPTER = Adapter(
     name="iperf3",
     signs=(
@@ -289,6 +294,8 @@ ADAPTER = Adapter(
         Sign("Client connecting", r"^ *Client connecting to \S{1,80}, (?:TCP|UDP) port"),
         Sign("Server listening", r"^ *Server listening on (?:TCP|UDP) port"),
         Sign("Interval", r"\[ ID\](?:\[Role\])? +Interval +Transfer +B(?:itrate|andwidth)\b"),
+        Sign("receiver", _LAST.format("receiver")),  # the last lines alone, as people quote them
+        Sign("sender", _LAST.format("sender")),
         Sign("iperf3:", r"^iperf3: (?:error|interrupt)"),
         Sign('"start"', r'"start" ?: ?\{ *(?:$|"connected|"version)'),
         Sign('"event"', r'^ *\{ ?"event" ?: ?"start"'),

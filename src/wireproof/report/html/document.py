@@ -47,6 +47,11 @@ def stylesheet() -> str:
     return part("style.css") + style() + part("board.css")
 
 
+def compiled_page() -> Any:
+    """Return the template of all pages; compiled at the first call."""
+    return template("document.html")
+
+
 def document_page(
     document: Document,
     *,
@@ -65,7 +70,7 @@ def document_page(
     shown = "picture" in (kinds := {*_kinds(document.parts)}) or "table" in kinds
     scripts = [script("page.js")] if shown else []
     scripts += [script("board.js")] if pages and shown else []
-    page: str = template("document.html").render(
+    page: str = compiled_page().render(
         title=clean(document.title),
         verdict=document.verdict,
         answer=document.answer,

@@ -63,7 +63,7 @@ _NOT_TO_BE_HAD = (
 )
 """Errors of a rank that another option corrects; they say nothing about the fabric."""
 SEALING = ("duckdb",)
-JUDGING = ("numpy", "wireproof.verdict.run", "wireproof.workflow.result", "jinja2")
+JUDGING = ("numpy", "wireproof.verdict.run", "wireproof.workflow.result")
 """What is needed after a launch, the slowest first. To load it takes 0.2 s of a processor, about as
 long as ranks need to start.
 """
@@ -352,7 +352,15 @@ def launched(session: Session, target: Target, claim: Claim, reporter: Reporter)
 def _loads(session: Session) -> list[Callable[[], object]]:
     """Return steps that load what is needed after a launch of ``session``."""
     names = (*(SEALING if session.kept else ()), *JUDGING)
-    return [partial(importlib.import_module, name) for name in names]
+    steps: list[Callable[[], object]] = [partial(importlib.import_module, name) for name in names]
+    return [*steps, _compile_page] if session.kept else steps
+
+
+def _compile_page() -> None:
+    """Compile the template of the result's page, which takes a tenth of a second."""
+    from wireproof.report.html.document import compiled_page
+
+    compiled_page()
 
 
 def _says_older(error: EngineError) -> bool:

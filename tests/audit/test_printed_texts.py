@@ -167,6 +167,7 @@ def test_facts_of_ansible_are_read(tmp_path: Path) -> None:
         '{"ansible_facts"',
         '{"ansible_facts": 1}',
         '{"ansible_facts": []}',
+        '{"ansible_facts": {"interfaces": 5, "cmdline": [1], "processor": 2, "selinux": "x"}}',
         '{"ansible_facts": {"interfaces": ["a"], "a": {"mtu": "x", "features": {"k": [1]}}}}',
         "{" + '"ansible_facts":[' * 9000,
     ],

@@ -20,7 +20,8 @@ def places_of_facts(text: str) -> Iterator[tuple[str, str]]:
         return
     known = {str(key).removeprefix("ansible_"): value for key, value in facts.items()}
     yield from ((place, f"{line}\n") for place, line in _of_host(known) if line)
-    for nic in known.get("interfaces") or ():
+    listed = known.get("interfaces")
+    for nic in listed if isinstance(listed, list) else ():
         name = str(nic)
         fact = known.get(re.sub(r"[.:-]", "_", name))
         if _NIC.fullmatch(name) and isinstance(fact, dict):

@@ -287,5 +287,20 @@ def test_the_last_lines_alone_are_a_run() -> None:
     (one,) = read(text.encode(), "x")
     assert (one.tool, one.benchmark, one.complete) == ("iperf3", "tcp", True)
     assert [point.goodput_bytes_per_s for point in one.points] == [35.1e9 / 8]
+    assert (one.pairs, one.notes[0]) == (2, "several streams: only their sum is in the log")
     (sent,) = read(text.rpartition("[SUM]")[0].encode(), "x")
     assert not sent.complete
+
+
+def test_streams_without_intervals_are_counted() -> None:
+    head = "Connecting to host 10.0.0.2, port 5201\n"
+    row = "[{0}]   0.00-10.00  sec  5.75 GBytes  {1} Gbits/sec                 {2}\n"
+    rows = "".join(
+        row.format(f"{n:3}", 5.0, who) for n in (5, 7, 9) for who in ("sender", "receiver")
+    )
+    total = row.format("SUM", 15.0, "sender") + row.format("SUM", 15.0, "receiver")
+    text = (
+        head + "[ ID] Interval           Transfer     Bitrate\n" + rows + total + "\niperf Done.\n"
+    )
+    (one,) = read(text.encode(), "x")
+    assert (one.pairs, one.points[0].goodput_bytes_per_s) == (3, 15e9 / 8)

@@ -178,3 +178,14 @@ def test_a_flow_at_the_limit_of_a_cloud_is_named(gbits: float, said: bool) -> No
     found = judge_series(one, claim_from_text("25gbe"))
     assert found.verdict == "fail"
     assert any("Amazon EC2" in reason.message for reason in found.reasons) == said
+
+
+def test_several_streams_have_no_core_to_blame() -> None:
+    (one,) = read(
+        b"[SUM]   0.00-10.00  sec  11.5 GBytes  10.0 Gbits/sec    0             sender\n"
+        b"[SUM]   0.00-10.00  sec  11.5 GBytes  10.0 Gbits/sec                  receiver\n",
+        "x",
+    )
+    found = judge_series(one, claim_from_text("100gbe"))
+    assert found.verdict == "fail"
+    assert not any("one core" in reason.message for reason in found.reasons)

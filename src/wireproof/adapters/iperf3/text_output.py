@@ -106,12 +106,19 @@ def _flow(run: IperfRun, direction: str) -> tuple[IperfFlow | None, str]:
     return None, why
 
 
+_SUMMED = 3  # streams of a sum, the sum included
+
+
+def _streams_of(run: IperfRun, direction: str) -> set[str]:
+    """Return the streams of a direction; with ``-i 0`` they have no intervals."""
+    streams = {stream for stream, one in run.intervals if one == direction}
+    return streams | {row.stream for row in run.summary if row.direction == direction}
+
+
 def _summary(run: IperfRun, direction: str) -> list[IperfRow]:
     """Return the rows that sum up a direction; with several streams, only their sum."""
     rows = [row for row in run.summary if row.direction == direction]
-    streams = {stream for stream, one in run.intervals if one == direction}
-    streams |= {row.stream for row in rows}
-    if len(streams - {"SUM"}) > 1:
+    if len(_streams_of(run, direction) - {"SUM"}) > 1:
         return [row for row in rows if row.stream == "SUM"]
     return rows
 
@@ -196,14 +203,17 @@ def _series(page: Page, start: int, run: IperfRun) -> Series:
     if run.omit:
         notes = [f"omitted: the first {run.omit} s", *notes]
     both = len(directions) > 1
-    streams = {stream for stream, one in run.intervals if one == directions[0]}
+    streams = _streams_of(run, directions[0])
+    summed = "SUM" in streams
+    if summed and len(streams) < _SUMMED:
+        notes = ["several streams: only their sum is in the log", *notes]
     info = RunInfo(
         lines=(start + 1, max(start, run.last) + 1),
         message_bytes=block,
         protocol="udp" if run.udp else "tcp",
         benchmark="udp" if run.udp else "tcp",
         version=run.version,
-        streams=len(streams - {"SUM", ""}),
+        streams=max(len(streams - {"SUM", ""}), 2 if summed else 0),
         incomplete=incomplete,
         hosts=run.hosts,
         both=both,

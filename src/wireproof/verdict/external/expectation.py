@@ -152,7 +152,7 @@ def _unexcused(
 ) -> tuple[Severity, str]:
     """Return the severity of a shortfall that nothing excuses, and where to look."""
     series, link = case.series, bounds.link
-    if link.protocol == "tcp" and (link.rate_bits_per_s or 0.0) > 10e9:
+    if link.protocol == "tcp" and (link.rate_bits_per_s or 0.0) > 10e9 and series.pairs == 1:
         if _NEAR_FLOW <= best / _EC2_FLOW <= 1:
             return "fail", _OF_EC2
         return "fail", "one TCP stream is bound by one core: RDMA or several streams carry more"

@@ -35,7 +35,7 @@ from wireproof.model.errors import CouldNotMeasure, WireproofError
 from wireproof.model.plan import Point
 from wireproof.model.run import Run
 from wireproof.model.topology import Network, Topology
-from wireproof.plan.sweep import SIZES, numbered, sweep
+from wireproof.plan import SIZES, numbered, sweep
 
 __all__ = [
     "MOST",

@@ -20,7 +20,7 @@ from benchmarks.paired import Comparison, Sample
 from benchmarks.setting import Setting
 from benchmarks.stage import NO_IDLE
 from wireproof.adapters import read
-from wireproof.instrument.measure import measure
+from wireproof.instrument import measure
 from wireproof.launch.command import prepare, provenance
 from wireproof.launch.here import meeting_point
 from wireproof.launch.mpi.discovery import choose_mpi

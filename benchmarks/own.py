@@ -17,7 +17,7 @@ from benchmarks.rivals import parse_plain, plain_argv
 from benchmarks.row import certain
 from benchmarks.setting import Setting, compiler_of, find_intel, label_of, other_mpis
 from benchmarks.stage import Stage, build_plain_loop, here
-from wireproof.instrument.measure import measure
+from wireproof.instrument import measure
 from wireproof.launch.command import prepare, provenance
 from wireproof.launch.engines import ABIS, MpiInstall, find_engine
 from wireproof.model.claim import Claim, HostClaim
@@ -33,7 +33,7 @@ from wireproof.model.plan import (
     TransportKind,
 )
 from wireproof.model.run import Run
-from wireproof.plan.sweep import SIZES, numbered, sweep
+from wireproof.plan import SIZES, numbered, sweep
 
 __all__ = ["alone", "run"]
 

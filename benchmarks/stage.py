@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from benchmarks.turns import argv_of
-from wireproof.instrument.measure import measure
+from wireproof.instrument import measure
 from wireproof.launch.command import prepare, provenance
 from wireproof.launch.engines import MpiInstall, find_program
 from wireproof.launch.mpi.environment import effective

@@ -13,7 +13,7 @@ from benchmarks.row import Row, certain
 from benchmarks.setting import Setting
 from wireproof.model.errors import WireproofError
 from wireproof.model.plan import ModelWorld
-from wireproof.plan.sweep import SIZES, numbered, sweep
+from wireproof.plan import SIZES, numbered, sweep
 
 __all__ = ["Recovered", "compare_world", "run", "world_of"]
 

@@ -16,7 +16,7 @@ from wireproof.model.plan import Point
 from wireproof.model.run import Run, RunDocument
 from wireproof.store.load import DOCUMENT, FRAMES, load_run
 from wireproof.store.manifest import write_manifest
-from wireproof.workflow.dossier.seal import seal
+from wireproof.workflow.dossier import seal
 from wireproof.workflow.dossier.verify import verify
 from wireproof.workflow.reporter import LoggingReporter
 from wireproof.workflow.result import MeasuredPart, Result, keep_result

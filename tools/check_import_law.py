@@ -305,6 +305,30 @@ def check_cycles(root: Path) -> list[Breach]:
     ]
 
 
+def check_shadowed(root: Path) -> list[Breach]:
+    """Packages that import a name of one of their modules from elsewhere: whoever loads that module
+    later replaces the name by the module. ``wireproof`` itself guards its functions.
+    """
+    files = modules_below(root / "src")
+    breaches = []
+    for module, file in files.items():
+        if len(module) == 1 or file.name != "__init__.py" or (tree := _parsed(file)) is None:
+            continue
+        for line, name in imported_modules(tree, module, is_package=True):
+            inner = (*module, name[-1])
+            if inner in files and inner not in (name, name[:-1]):
+                sentence = f"{name[-1]} is also a module of this package, which would replace it"
+                breaches.append(Breach(file, line, sentence))
+    return breaches
+
+
+def _parsed(file: Path) -> ast.AST | None:
+    try:
+        return ast.parse(file.read_text(encoding="utf-8"))
+    except SyntaxError:
+        return None  # check_python names it
+
+
 # --- C++
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^">]+)[">]')
@@ -388,7 +412,7 @@ def check(root: Path) -> list[Breach]:
         breaches += check_name(root, file) + check_python(root, file)
     for file in sources(root, ("engine",), {".cpp", ".hpp", ".c", ".h"}):
         breaches += check_name(root, file) + check_cpp(root, file)
-    return breaches + check_cycles(root)
+    return breaches + check_cycles(root) + check_shadowed(root)
 
 
 def main(arguments: list[str]) -> int:

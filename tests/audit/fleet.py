@@ -15,9 +15,9 @@ from tests.audit.trees import cpu, host, netdev, rdma
 
 from wireproof.audit.catalogue import ELSEWHERE, requests, requests_of_instances
 from wireproof.audit.facts import HostFacts, matches_any
-from wireproof.audit.interrupts import AFFINITIES, folded, vectors_of
 from wireproof.audit.machine import Machine, machine_of
 from wireproof.audit.pci import PciDevice
+from wireproof.audit.values import AFFINITIES, folded, vectors_of
 from wireproof.model.plan import FactRequest
 from wireproof.model.record import FactFrame, Nic
 from wireproof.workflow.audit import catalogue

@@ -7,11 +7,11 @@ import re
 import pytest
 from tests.audit.trees import facts_of
 
+from wireproof.audit import judge_machine
 from wireproof.audit.catalogue import requests
 from wireproof.audit.expression import UNKNOWN
 from wireproof.audit.facts import HostFacts
 from wireproof.audit.interfaces import CHOSEN
-from wireproof.audit.judge import judge_machine
 from wireproof.audit.machine import machine_of
 from wireproof.model.record import FactFrame
 from wireproof.model.setting import Profile

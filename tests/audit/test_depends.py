@@ -11,9 +11,9 @@ import pytest
 from benchmarks.audit import hosts_like
 from tests.audit.trees import MACHINES, lay_out
 
+from wireproof.audit import judge_machine, judge_machines
 from wireproof.audit.catalogue import requests
 from wireproof.audit.facts import HostFacts
-from wireproof.audit.judge import judge_machine, judge_machines
 from wireproof.audit.machine import machine_of
 from wireproof.instrument.plan_text import collect
 from wireproof.launch.engines import find_engine

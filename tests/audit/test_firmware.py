@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from wireproof.audit import judge_machine, judge_machines
 from wireproof.audit.alike import kind_of, odd_ones
 from wireproof.audit.facts import HostFacts
 from wireproof.audit.firmware import plain_name
-from wireproof.audit.judge import judge_machine, judge_machines
 from wireproof.audit.machine import machine_of
 from wireproof.audit.printed import mlxconfig_files
 from wireproof.model.record import FactFrame

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 import pytest
 from tests.audit.trees import facts_of
 
+from wireproof.audit import judge_machine
 from wireproof.audit.interfaces import CHOSEN, INTERFACES
-from wireproof.audit.judge import judge_machine
 from wireproof.audit.machine import machine_of
 from wireproof.launch.engines import find_engine
 from wireproof.model.setting import AuditResult

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from tests.audit.test_conditions import WIRED
 
+from wireproof.audit import judge_machine
 from wireproof.audit.facts import HostFacts
-from wireproof.audit.interrupts import AFFINITIES, folded, vectors_of
-from wireproof.audit.judge import judge_machine
 from wireproof.audit.machine import machine_of
+from wireproof.audit.values import AFFINITIES, folded, vectors_of
 from wireproof.model.record import FactFrame
 from wireproof.workflow.audit import catalogue
 

@@ -7,8 +7,8 @@ import pytest
 from tests.audit.trees import facts_of
 from tests.truth.audit_runs import base
 
+from wireproof.audit import judge_machine
 from wireproof.audit.facts import WHOSE
-from wireproof.audit.judge import judge_machine
 from wireproof.audit.machine import machine_of
 from wireproof.instrument.plan_text import Collected
 from wireproof.model.record import FactFrame

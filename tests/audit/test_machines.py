@@ -118,9 +118,9 @@ def test_a_hostile_text_is_unknown_or_wrong_and_never_passes(text: str, tmp_path
 
 
 def test_the_odd_one_out(tmp_path: Path) -> None:
+    from wireproof.audit import judge_machines
     from wireproof.audit.alike import kind_of, odd_ones
     from wireproof.audit.facts import HostFacts
-    from wireproof.audit.judge import judge_machines
     from wireproof.audit.machine import machine_of
     from wireproof.model.record import FactFrame
 

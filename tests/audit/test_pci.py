@@ -10,7 +10,7 @@ from tests.audit.fleet_machines import FLEET
 from tests.audit.test_machines import audited
 from tests.audit.trees import lay_out
 
-from wireproof.audit.judge import judge_machine
+from wireproof.audit import judge_machine
 from wireproof.audit.pci import PciDevice, devices_of_lspci
 from wireproof.model.setting import AuditResult
 from wireproof.workflow.audit import catalogue

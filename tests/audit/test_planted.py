@@ -14,10 +14,10 @@ from tests.audit.fleet import answered, frames_of
 from tests.audit.fleet_machines import FLEET
 from tests.audit.sosreport import archived, write_archive
 
+from wireproof.audit import judge_machines
 from wireproof.audit.facts import HostFacts
-from wireproof.audit.interrupts import AFFINITIES
-from wireproof.audit.judge import judge_machines
 from wireproof.audit.machine import machine_of
+from wireproof.audit.values import AFFINITIES
 from wireproof.instrument.plan_text import Collected
 from wireproof.model.plan import FactRequest
 from wireproof.model.setting import AuditResult

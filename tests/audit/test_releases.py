@@ -10,7 +10,7 @@ import pytest
 from tests.audit.trees import HFI1_2015, lay_out
 from tests.cli.verb import wireproof
 
-from wireproof.audit.judge import gone, not_yet
+from wireproof.audit import gone, not_yet
 from wireproof.model.setting import Setting
 from wireproof.workflow.audit import settings_called
 

@@ -14,13 +14,12 @@ import pytest
 from tests.audit.test_pci import LSPCI
 from tests.audit.trees import MACHINES, lay_out
 
-from wireproof.audit import pci, printed
+from wireproof.audit import judge_machine, pci, printed
 from wireproof.audit.facts import HostFacts
 from wireproof.audit.interfaces import IP_ADDRESS
-from wireproof.audit.interrupts import AFFINITIES, folded, vectors_of
-from wireproof.audit.judge import judge_machine
 from wireproof.audit.machine import machine_of
 from wireproof.audit.printed import DMIDECODE, port_info
+from wireproof.audit.values import AFFINITIES, folded, vectors_of
 from wireproof.model.errors import BadInput
 from wireproof.model.record import FactFrame
 from wireproof.store.snapshot import is_snapshot, read_snapshot, write_snapshot

@@ -12,9 +12,9 @@ import pytest
 from tests.bmc.certificate import Certificate
 from tests.bmc.server import PASSWORD, SYSTEM, Board, Reply, served
 
-from wireproof.bmc.bios import collect_firmware
+from wireproof.bmc import collect_firmware
 from wireproof.bmc.talk import BmcLimits
-from wireproof.model.bmc import Bmc, Secret
+from wireproof.model.tuning import Bmc, Secret
 
 LIMITS = BmcLimits(answer_bytes=1 << 20, total_bytes=4 << 20, requests=40)
 HURRIED = replace(LIMITS, request_s=0.5, total_s=1.0)

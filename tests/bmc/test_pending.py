@@ -16,8 +16,8 @@ from tests.bmc.certificate import Certificate
 from tests.bmc.emulator import emulated
 from tests.bmc.server import SYSTEM, Board, served
 
-from wireproof.model.bmc import Bmc, PlannedAttribute, Raw, Secret
-from wireproof.store.firmware_journal import sets_of
+from wireproof.bmc import sets_of
+from wireproof.model.tuning import Bmc, PlannedAttribute, Raw, Secret
 from wireproof.workflow.tune.with_bios import (
     FirmwareDone,
     apply_firmware,

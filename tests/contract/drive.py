@@ -14,7 +14,7 @@ import signal
 import sys
 from pathlib import Path
 
-from wireproof.instrument.measure import Recording, measure
+from wireproof.instrument import Recording, measure
 from wireproof.launch.command import provenance
 from wireproof.launch.registry import LaunchCommand
 from wireproof.model.claim import Claim, HostClaim

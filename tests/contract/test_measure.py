@@ -19,8 +19,8 @@ import pytest
 from tests.contract.drive import CLAIM, command, plan
 from tests.contract.processes import marked, none_left
 
-from wireproof.instrument import measure as instrument
-from wireproof.instrument.measure import Outcome, Recording, measure
+from wireproof import instrument
+from wireproof.instrument import Outcome, Recording, measure
 from wireproof.launch.command import provenance
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.plan import Plan, Policy

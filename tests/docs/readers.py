@@ -18,8 +18,7 @@ from wireproof.audit.site import site_of
 from wireproof.lab.topology_file import load_topology
 from wireproof.locate.topology import read_topology
 from wireproof.report.json.judgement import JudgementDocument
-from wireproof.settings.inputs import read_table
-from wireproof.settings.resolve import read_file
+from wireproof.settings.resolve import read_file, read_table
 from wireproof.store.history import add_entry, entries
 from wireproof.study.catalogue import library_of
 from wireproof.workflow.audit import catalogue

@@ -40,7 +40,7 @@ def damaged_statistics(choice: random.Random) -> bytes:
 def try_statistics(data: bytes) -> str:
     """Why this input shows a fault; "" when it shows none."""
     from wireproof.report.documents.judgement import statistics_section
-    from wireproof.report.text.document import part_text
+    from wireproof.report.text import part_text
     from wireproof.verdict.psm3 import judge_statistics
 
     is_help(data)

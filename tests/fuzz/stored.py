@@ -142,16 +142,15 @@ Reader = Callable[[Path], object]
 @functools.cache
 def _documents() -> dict[str, tuple[type, str, Reader]]:
     """Each document: its type, the name of its file, and what reads it from a folder."""
+    from wireproof.bmc import _read as read_set
     from wireproof.instrument.watch import Follower
-    from wireproof.model.bmc import FirmwareSet
     from wireproof.model.dossier import Dossier
     from wireproof.model.history import Entry
     from wireproof.model.pfc import PfcRecord
     from wireproof.model.run import RunDocument, StoredResult
     from wireproof.model.study import Begun
     from wireproof.model.traffic import Reading, WatchStart
-    from wireproof.model.tuning import ChangeAnswer, TunePlan
-    from wireproof.store.firmware_journal import _read as read_set
+    from wireproof.model.tuning import ChangeAnswer, FirmwareSet, TunePlan
     from wireproof.store.history import each_entry, entries
     from wireproof.store.load import load_document
     from wireproof.store.result import read_dossier, read_fabrics, read_result
@@ -446,7 +445,7 @@ def try_supportconfig(data: bytes) -> str:
     from tests.audit.fleet import frames_of
 
     from wireproof.report.documents.audit import audit_document
-    from wireproof.report.text.document import document_text
+    from wireproof.report.text import document_text
     from wireproof.workflow.audit import AuditSpecification, audit
     from wireproof.workflow.reporter import LoggingReporter
 
@@ -512,7 +511,7 @@ def damaged_pauses(choice: random.Random) -> bytes:
 
 def try_pauses(data: bytes) -> str:
     from wireproof.report.documents.pfc import pfc_document
-    from wireproof.report.text.document import document_text
+    from wireproof.report.text import document_text
     from wireproof.workflow.pfc import judged, record_of, write_snapshot
 
     def read() -> None:

@@ -120,9 +120,9 @@ def _judged(run: Run, *, page: bool) -> str:
     from wireproof.locate.samples import samples_of
     from wireproof.locate.screen import screen
     from wireproof.model.claim import Criteria
+    from wireproof.report.ink import Look
     from wireproof.report.json.result import document_of
     from wireproof.report.judged_run import JudgedRun
-    from wireproof.report.text.ink import Look
     from wireproof.verdict.run import judge
     from wireproof.workflow.export import page_of
 
@@ -456,7 +456,7 @@ def _try_log(data: bytes) -> str:
     from wireproof.physics.claims import claim_from_text
     from wireproof.report.documents.judgement import brief_part, series_section
     from wireproof.report.json.judgement import encoded
-    from wireproof.report.text.document import part_text
+    from wireproof.report.text import part_text
     from wireproof.workflow.judge import Standard, judge_bytes
 
     try:

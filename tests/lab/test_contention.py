@@ -18,7 +18,7 @@ from tests.cli.verb import document, wireproof
 from tests.lab.conftest import Build
 
 from wireproof.lab.cluster import Lab
-from wireproof.plan.sweep import numbered, sweep
+from wireproof.plan import numbered, sweep
 from wireproof.workflow.reporter import LoggingReporter
 from wireproof.workflow.session import Session
 from wireproof.workflow.session.run import run_session

@@ -16,7 +16,7 @@ from wireproof.model.errors import BadInput
 from wireproof.model.pattern import GROUP_PATTERNS, Pattern
 from wireproof.model.plan import Libfabric
 from wireproof.model.topology import Network
-from wireproof.plan.sweep import group_sweep, numbered, sweep
+from wireproof.plan import group_sweep, numbered, sweep
 from wireproof.workflow.reporter import LoggingReporter
 from wireproof.workflow.session import Session
 from wireproof.workflow.session.run import run_session

@@ -15,7 +15,7 @@ from wireproof.model.experiment import GainRow, RailGain
 from wireproof.model.finding import Judgement
 from wireproof.model.plan import Policy
 from wireproof.model.topology import Fault, Network
-from wireproof.plan.sweep import numbered, sweep
+from wireproof.plan import numbered, sweep
 from wireproof.workflow.rails import measure_gain
 from wireproof.workflow.reporter import LoggingReporter
 from wireproof.workflow.session import Method, Session, Storage

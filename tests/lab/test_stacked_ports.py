@@ -13,7 +13,7 @@ from tests.lab.conftest import Build, run, say
 from wireproof.lab.cluster import Lab
 from wireproof.model.finding import Judgement
 from wireproof.model.topology import Network
-from wireproof.plan.sweep import numbered, sweep
+from wireproof.plan import numbered, sweep
 from wireproof.workflow.reporter import LoggingReporter
 from wireproof.workflow.session import Session
 from wireproof.workflow.session.run import run_session

@@ -12,7 +12,7 @@ from wireproof.lab.cluster import Lab
 from wireproof.model.tuning import Standing, Tuned
 from wireproof.report.answers import undo
 from wireproof.report.documents.tune import tuned_document
-from wireproof.report.text.document import document_text
+from wireproof.report.text import document_text
 from wireproof.settings.options import Options
 from wireproof.workflow.reporter import LoggingReporter
 from wireproof.workflow.target import lab_target

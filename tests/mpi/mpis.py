@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from wireproof.instrument.measure import Outcome, Recording, measure
+from wireproof.instrument import Outcome, Recording, measure
 from wireproof.launch.command import prepare, provenance
 from wireproof.launch.engines import MpiInstall
 from wireproof.launch.mpi.discovery import choose_mpi

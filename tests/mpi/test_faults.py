@@ -18,7 +18,7 @@ import pytest
 from tests.contract.processes import marked, none_left
 from tests.mpi.mpis import EVERY_MPI, QUICK, ROOT, TWO_QUICK_MPIS, install_of, run, sweep
 
-from wireproof.instrument import measure as instrument
+from wireproof import instrument
 from wireproof.launch.command import prepare
 from wireproof.launch.registry import LaunchCommand
 from wireproof.model.plan import Policy

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 from tests.mpi.mpis import EVERY_MPI, QUICK, install_of, plan_of, run, sweep
 
-from wireproof.instrument.measure import Recording, measure
+from wireproof.instrument import Recording, measure
 from wireproof.launch.command import prepare, provenance
 from wireproof.model.claim import Claim, HostClaim
 from wireproof.model.plan import Point, RankPlace, WitnessPolicy

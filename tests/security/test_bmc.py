@@ -11,11 +11,11 @@ import pytest
 from tests.bmc.certificate import make_certificate
 from tests.bmc.server import PASSWORD, Board, served
 
-from wireproof.bmc.bios import collect_firmware
+from wireproof.bmc import collect_firmware
 from wireproof.bmc.session import BmcSession
 from wireproof.cli.options import BMC
-from wireproof.model.bmc import Bmc, Secret
 from wireproof.model.errors import WireproofError
+from wireproof.model.tuning import Bmc, Secret
 from wireproof.store.snapshot import write_snapshot
 
 

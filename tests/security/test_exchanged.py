@@ -28,10 +28,10 @@ from wireproof.store.manifest import MANIFEST, Tampering, signatures_of
 from wireproof.store.pair_table import open_pairs
 from wireproof.store.seal import POINTS, table_differences
 from wireproof.workflow import benchmark
+from wireproof.workflow import history as pruning
 from wireproof.workflow.archive import opened
 from wireproof.workflow.dossier import signature
 from wireproof.workflow.dossier.signature import refuse_altered
-from wireproof.workflow.history import look
 from wireproof.workflow.history.logs import add
 from wireproof.workflow.judge_statistics import statistics_folder
 from wireproof.workflow.reporter import LoggingReporter
@@ -116,7 +116,7 @@ def test_pruning_removes_nothing_behind_a_link(reachable: Path, owner: str) -> N
     if owner == "eve":
         os.chown(root, EVE, EVE)
     as_eve(lambda: (root / history.RESULTS).symlink_to(reachable / "roots"))
-    (stays,) = look.prune(root, [entry(1)])
+    (stays,) = pruning.prune(root, [entry(1)])
     assert "link of the user" in stays
     assert (made / "result.json").is_file()
 
@@ -129,7 +129,7 @@ def test_pruning_removes_what_was_looked_at(
     results = tmp_path / "history" / history.RESULTS
     dossier_of(results / entry(1).id)
     (tmp_path / "history" / history.INDEX).mkdir()
-    real = look._is_ours
+    real = pruning._is_ours
 
     def looked(*given: object) -> bool:
         found = real(*given)  # type: ignore[arg-type]
@@ -137,8 +137,8 @@ def test_pruning_removes_what_was_looked_at(
         results.symlink_to(made.parent)
         return found
 
-    monkeypatch.setattr(look, "_is_ours", looked)
-    look.prune(tmp_path / "history", [entry(1)])
+    monkeypatch.setattr(pruning, "_is_ours", looked)
+    pruning.prune(tmp_path / "history", [entry(1)])
     assert (made / "result.json").is_file()
     assert not (tmp_path / "moved" / entry(1).id).exists()
 

@@ -20,12 +20,12 @@ from wireproof.model.claim import Criteria
 from wireproof.model.record import EngineError, FactFrame
 from wireproof.model.run import Missing, Run
 from wireproof.report.document import Document, Raw, Steps
+from wireproof.report.ink import Look
 from wireproof.report.json import json_text
 from wireproof.report.json.result import document
 from wireproof.report.judged_run import JudgedRun
 from wireproof.report.markdown import document_markdown
 from wireproof.report.names import harmless
-from wireproof.report.text.ink import Look
 from wireproof.verdict.run import judge
 from wireproof.workflow.export import page_of
 

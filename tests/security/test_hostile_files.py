@@ -23,8 +23,7 @@ from wireproof.locate.topology import read_topology
 from wireproof.model.errors import DEEPEST, LARGEST, BadInput, CouldNotMeasure, read_toml
 from wireproof.physics.table import default_table, override
 from wireproof.settings.hosts import parse_hosts
-from wireproof.settings.inputs import read_table
-from wireproof.settings.resolve import read_file
+from wireproof.settings.resolve import read_file, read_table
 from wireproof.store.load import load_document, load_frames
 from wireproof.store.snapshot import write_snapshot
 from wireproof.workflow.locate import from_world

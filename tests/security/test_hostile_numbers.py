@@ -18,8 +18,7 @@ from tests.synthetic import World, run_of
 from wireproof.adapters import read
 from wireproof.adapters.psm3 import statistics
 from wireproof.adapters.rows import number
-from wireproof.audit import expression, host, reading
-from wireproof.audit.judge import gone, judge_machine
+from wireproof.audit import expression, gone, host, judge_machine, reading
 from wireproof.audit.machine import machine_of
 from wireproof.cli import main
 from wireproof.instrument import ending, launcher_messages

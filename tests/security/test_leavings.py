@@ -16,9 +16,8 @@ from tests.records import PROVENANCE, made_plan, opened
 from wireproof.cli.console import Console
 from wireproof.cli.options import deliver
 from wireproof.files.held import temporary_folder
-from wireproof.instrument import process
+from wireproof.instrument import Outcome, _candidates, process
 from wireproof.instrument.ending import Ending, classify
-from wireproof.instrument.measure import Outcome, _candidates
 from wireproof.instrument.process import hydra_files_removed, scratch
 from wireproof.launch.fanout import HostAnswer
 from wireproof.model.claim import Claim

@@ -20,8 +20,7 @@ from wireproof.cli import main
 from wireproof.cli.help import _write as write_manual
 from wireproof.cli.subcommands import subcommands
 from wireproof.files import held, hostile
-from wireproof.files.drafts import hold
-from wireproof.files.held import held_folder, make_folder
+from wireproof.files.held import held_folder, hold, make_folder
 from wireproof.files.hostile import copy_folder, replace_file
 from wireproof.instrument.folder import open_folder
 from wireproof.model.errors import BadInput, CouldNotMeasure, WireproofError
@@ -427,7 +426,7 @@ def test_drafts_of_killed_writers_are_removed_and_no_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Only old, unlocked regular files of this user, with one name, and of a draft's name."""
-    monkeypatch.setattr("wireproof.files.drafts._swept", set())
+    monkeypatch.setattr("wireproof.files.held._swept", set())
     names = {
         "left": ".run.json.0123abcd.new", "young": ".run.json.1123abcd.new",
         "held": ".run.json.2123abcd.new", "linked": ".run.json.3123abcd.new",

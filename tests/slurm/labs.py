@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tests.mpi.mpis import install_of
 
-from wireproof.instrument.measure import OnFrame, Outcome, Recording, measure
+from wireproof.instrument import OnFrame, Outcome, Recording, measure
 from wireproof.lab.cluster import Lab, up
 from wireproof.lab.slurm import LabSlurm, Partition, slurm_up
 from wireproof.launch.command import engine_for, provenance

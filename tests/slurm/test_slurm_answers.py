@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from wireproof.lab.slurm_files import Partition, slurm_conf, topology_conf
+from wireproof.lab.slurm import Partition, slurm_conf, topology_conf
 from wireproof.launch.schedulers.slurm_answers import (
     JobState,
     hopeless,

@@ -15,7 +15,7 @@ import pytest
 from tests.mpi.mpis import EVERY_MPI
 from tests.slurm.labs import MIB, Cluster, end_job_in, measured, plan_for, request_for
 
-from wireproof.instrument.measure import Outcome
+from wireproof.instrument import Outcome
 from wireproof.instrument.plan_text import write_plan
 from wireproof.launch.command import build_command, engine_for
 from wireproof.launch.known import current

@@ -18,7 +18,7 @@ from wireproof.lab.cluster import Lab, up
 from wireproof.model.finding import Judgement
 from wireproof.model.plan import Point, Policy
 from wireproof.model.topology import Fault, Network, Topology
-from wireproof.plan.sweep import numbered, sweep
+from wireproof.plan import numbered, sweep
 from wireproof.workflow.reporter import LoggingReporter
 from wireproof.workflow.session import Session
 from wireproof.workflow.session.run import run_session

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.records import made_plan
 
-from wireproof.instrument.measure import Recording, measure
+from wireproof.instrument import Recording, measure
 from wireproof.launch.command import prepare, provenance
 from wireproof.model.claim import Claim, HostClaim
 from wireproof.model.plan import ModelWorld, Point, Policy

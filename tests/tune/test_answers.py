@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from wireproof.model.tuning import HostTuned, Tuned
 from wireproof.report.documents.tune import tuned_document
-from wireproof.report.text.document import document_text
+from wireproof.report.text import document_text
 from wireproof.tune.settings_files import merged, set_lines
 from wireproof.workflow.tune.node import ask_hosts
 

@@ -9,7 +9,7 @@ import pytest
 
 from wireproof.model.errors import BadInput
 from wireproof.model.tuning import Change, HostPlan, Keep, PlannedChange, PlannedKeep, TunePlan
-from wireproof.tune.carrying import read_plan
+from wireproof.tune.allowed import read_plan
 
 FILE = Change(id="swappiness", value="5", path="/proc/sys/vm/swappiness")
 COMMAND = Change(

@@ -10,7 +10,7 @@ from wireproof.audit.machine import machine_of
 from wireproof.model.errors import BadInput
 from wireproof.model.record import FactFrame
 from wireproof.model.tuning import Change
-from wireproof.tune.plan import Allowed, added, host_plan
+from wireproof.tune import Allowed, added, host_plan
 from wireproof.tune.settings_files import HEAD, merged
 from wireproof.tune.standing import moved
 from wireproof.tune.wishes import DROP_INS, Named, named, named_all, nowhere, requests_of, wishes_of

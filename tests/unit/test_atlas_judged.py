@@ -12,8 +12,8 @@ from wireproof.model.finding import Judgement
 from wireproof.physics import claim_from_text
 from wireproof.report.document import Document, Dots, Facts
 from wireproof.report.html.document import strip
-from wireproof.report.text.document import document_text, dots
-from wireproof.report.text.ink import Look
+from wireproof.report.ink import Look
+from wireproof.report.text import document_text, dots
 from wireproof.verdict.external import judge_series
 from wireproof.verdict.run import judge
 from wireproof.workflow.atlas import atlas as published

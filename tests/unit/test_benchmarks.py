@@ -36,7 +36,7 @@ from benchmarks.truth import compare_world, world_of
 from wireproof.launch.registry import LaunchCommand
 from wireproof.model.errors import CouldNotMeasure
 from wireproof.model.topology import Fault, Network, Topology
-from wireproof.plan.sweep import SIZES
+from wireproof.plan import SIZES
 
 
 def sample(value: float, bounce: float | None = 60.0) -> Sample:

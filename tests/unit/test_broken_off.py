@@ -14,8 +14,8 @@ from tests.records import PROVENANCE, opened
 from tests.synthetic import lab, run_of
 
 from wireproof.cli.console import as_interrupt
+from wireproof.instrument import Outcome
 from wireproof.instrument.ending import Ending
-from wireproof.instrument.measure import Outcome
 from wireproof.launch.registry import Allocation
 from wireproof.launch.schedulers import slurm_job
 from wireproof.model.claim import Claim

@@ -10,14 +10,14 @@ import msgspec
 import pytest
 from tests.records import PROVENANCE, group_result, made_plan, pair_result, point_record
 
+from wireproof.instrument import Outcome
 from wireproof.instrument.ending import Ending
-from wireproof.instrument.measure import Outcome
 from wireproof.model.claim import Claim
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.plan import Point, Policy
 from wireproof.model.record import Host, Nic, PointRecord, WitnessReading
 from wireproof.model.run import Missing, Run, RunDocument
-from wireproof.plan.sweep import numbered, sweep
+from wireproof.plan import numbered, sweep
 from wireproof.settings.options import Profile
 from wireproof.verdict.run.plateau import STEADY
 from wireproof.workflow.check import _policy, _sweeps

@@ -8,7 +8,7 @@ import pytest
 
 from wireproof.model.errors import BadInput
 from wireproof.report.documents.comparison import comparison_document
-from wireproof.report.text.document import document_text
+from wireproof.report.text import document_text
 from wireproof.workflow.compare import compare
 from wireproof.workflow.reporter import LoggingReporter
 

@@ -12,11 +12,11 @@ import pytest
 from tests.synthetic import lab, run_of
 
 import wireproof
-from wireproof.model.comparison import Comparison, Ratio, Source
 from wireproof.model.errors import BadInput
+from wireproof.model.history import Comparison, Ratio, Source
 from wireproof.model.setting import Audit, AuditResult
 from wireproof.report.documents.comparison import comparison_document
-from wireproof.report.text.document import document_text
+from wireproof.report.text import document_text
 from wireproof.verdict.comparison import ComparedResult, Key, _with_ratio, compared, samples_of
 from wireproof.verdict.run import judge
 from wireproof.workflow.compare import HEADLINES, _settings, compare

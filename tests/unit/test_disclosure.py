@@ -17,8 +17,8 @@ from wireproof.model.setting import GROUPS, Audit, AuditResult, Disclosed, Discl
 from wireproof.report.disclosure import folded
 from wireproof.report.judged_run import JudgedRun
 from wireproof.store.snapshot import write_snapshot
-from wireproof.workflow.disclosure import BY_HAND, with_disclosures
 from wireproof.workflow.export import page_of
+from wireproof.workflow.job_facts import BY_HAND, with_disclosures
 
 CPUINFO = """processor\t: 0
 model name\t: AMD EPYC 7763 64-Core Processor

@@ -27,9 +27,9 @@ from wireproof.report.document import (
     Text,
 )
 from wireproof.report.html.document import document_page
+from wireproof.report.ink import Look
 from wireproof.report.markdown import document_markdown
-from wireproof.report.text.document import document_text
-from wireproof.report.text.ink import Look
+from wireproof.report.text import document_text
 
 HOSTILE = "</script><img src=x onerror=alert(1)>\x1b[31m\u202e|`**"
 WORDS = ("alpha", "bravo", "charlie", "delta", "echo", "foxtrot", "golf", "hotel", "india")

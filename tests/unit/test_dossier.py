@@ -22,12 +22,12 @@ from wireproof.cli.options import ended
 from wireproof.model.claim import Criteria
 from wireproof.model.dossier import KNOWN, Agreed, Dossier
 from wireproof.model.errors import BadInput
-from wireproof.report.documents.dossier import NOT_SIGNED, verification_document
-from wireproof.report.text.document import document_text
-from wireproof.report.text.ink import Look
-from wireproof.settings.inputs import read_criteria
+from wireproof.report.documents.checks import NOT_SIGNED, verification_document
+from wireproof.report.ink import Look
+from wireproof.report.text import document_text
+from wireproof.settings.resolve import read_criteria
 from wireproof.store.manifest import MANIFEST
-from wireproof.workflow.dossier.seal import unseal
+from wireproof.workflow.dossier import unseal
 from wireproof.workflow.dossier.signature import refuse_altered
 from wireproof.workflow.gate import GateSpecification, gate
 from wireproof.workflow.report import ReportSpecification, report
@@ -455,7 +455,7 @@ def test_what_cannot_be_sealed_is_said_and_no_dossier(
     shutil.copytree(made / "run-1", folder / "run-1")
     place, said = {
         "not ours": ("", ".notes': remove it"),
-        "full": ("dossier.seal.write_manifest", "No space left on device"),
+        "full": ("dossier.write_manifest", "No space left on device"),
         "no page": ("result._write_page", "it has no report.html"),
         "no result": ("result.write_result", "it has no result.json"),
     }[what]

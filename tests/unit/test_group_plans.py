@@ -10,7 +10,7 @@ from wireproof.instrument.plan_text import write_plan
 from wireproof.model.errors import BadInput
 from wireproof.model.plan import Plan, Point, Transport
 from wireproof.model.record import PointRecord
-from wireproof.plan.sweep import (
+from wireproof.plan import (
     congestion,
     default_sizes,
     group_sweep,

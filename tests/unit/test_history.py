@@ -30,13 +30,11 @@ from wireproof.report.documents.history import (
     regression_lines,
     trend_document,
 )
-from wireproof.report.text.document import document_text
+from wireproof.report.text import document_text
 from wireproof.store import history as store
 from wireproof.store.history import RESULTS, add_entry, entries
 from wireproof.store.result import write_result
-from wireproof.workflow.history import logs as adding
-from wireproof.workflow.history.logs import add
-from wireproof.workflow.history.look import (
+from wireproof.workflow.history import (
     ages,
     entry_called,
     found,
@@ -48,6 +46,8 @@ from wireproof.workflow.history.look import (
     since_good,
     trends,
 )
+from wireproof.workflow.history import logs as adding
+from wireproof.workflow.history.logs import add
 from wireproof.workflow.reporter import LoggingReporter
 
 START = datetime(2026, 1, 1, tzinfo=UTC)

@@ -12,7 +12,7 @@ from tests.unit.test_history import entry, noisy
 from wireproof.model.history import Entry
 from wireproof.model.located import Attachment, Fabric
 from wireproof.store.history import add_entry
-from wireproof.workflow.history.look import ages, regressions, trends
+from wireproof.workflow.history import ages, regressions, trends
 from wireproof.workflow.pages.board import MOST_POINTS, Board, grouped
 from wireproof.workflow.pages.digest import digest_of, leaves_of
 

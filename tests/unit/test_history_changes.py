@@ -20,10 +20,10 @@ from wireproof.model.history import Entry, Number
 from wireproof.model.setting import Disclosed, Disclosure
 from wireproof.report.documents.history import regression_lines, trend_document
 from wireproof.report.judged_run import JudgedRun
-from wireproof.report.text.document import document_text
+from wireproof.report.text import document_text
 from wireproof.store.history import add_entry, entries, take_turns
 from wireproof.workflow.conditions import conditions
-from wireproof.workflow.history.look import (
+from wireproof.workflow.history import (
     ages,
     good_before,
     least_proven,

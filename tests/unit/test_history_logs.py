@@ -19,12 +19,12 @@ from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.report.json.judgement import JudgementDocument
 from wireproof.store.history import add_entry, entries
 from wireproof.workflow.gate import GateSpecification, gate
-from wireproof.workflow.history import logs
-from wireproof.workflow.history.look import (
+from wireproof.workflow.history import (
     ages,
     entry_called,
     found,
     least_proven,
+    logs,
     newest_of,
     prunable,
     prune,

@@ -14,8 +14,8 @@ from tests.made_history import EVIL, fill, written
 from tests.unit.test_history import entry
 
 from wireproof.cli.history import command
-from wireproof.model.comparison import Comparison, Difference, Ratio, Side, Source
 from wireproof.model.errors import BadInput, CouldNotMeasure
+from wireproof.model.history import Comparison, Difference, Ratio, Side, Source
 from wireproof.report.documents.board import compared_document, file_of, framed
 from wireproof.store.history import add_entry, remove_entries
 from wireproof.workflow.pages import STATE

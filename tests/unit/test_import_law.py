@@ -97,6 +97,18 @@ def test_a_cycle_is_named_also_where_an_import_is_late(
     assert sentence.endswith("import cycle: wireproof.lab.down, wireproof.lab.up")
 
 
+def test_a_name_that_a_module_of_the_package_would_replace_is_named(tmp_path: Path) -> None:
+    files = {
+        "lab/__init__.py": "from wireproof.lab.up import down, up",
+        "lab/up.py": "",
+        "lab/down.py": "",
+    }
+    (sentence,) = _sentences(
+        tmp_path, {f"src/wireproof/{name}": text for name, text in files.items()}
+    )
+    assert sentence.endswith("down is also a module of this package, which would replace it")
+
+
 def test_no_cycle_is_no_breach(tmp_path: Path) -> None:
     files = {
         "__init__.py": "",

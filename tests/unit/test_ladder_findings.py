@@ -11,8 +11,8 @@ from wireproof.model.experiment import Interval
 from wireproof.model.ladder import Ladder, Layer, LayerLine, LayerName, LayerStep, MissingLayer
 from wireproof.model.plan import ModelWorld
 from wireproof.report.documents.experiments import ladder_document
-from wireproof.report.text.document import document_text
-from wireproof.report.text.ink import Look
+from wireproof.report.ink import Look
+from wireproof.report.text import document_text
 from wireproof.settings.knobs import FAMILIES
 from wireproof.verdict.catalogue import CATALOGUE
 from wireproof.verdict.ladder import KNOBS, hints_for, judge_ladder

@@ -22,8 +22,8 @@ from wireproof.model.setting import Audit, AuditResult, Status
 from wireproof.report.judged_run import JudgedRun
 from wireproof.verdict.located import with_located
 from wireproof.workflow.audit import settings_by_id
+from wireproof.workflow.conditions import joined
 from wireproof.workflow.export import page_of
-from wireproof.workflow.joined import joined
 
 HOSTS = [f"n{number}" for number in range(1, 7)]
 SETTINGS = settings_by_id()

@@ -10,9 +10,8 @@ from pathlib import Path
 import click
 import pytest
 
-from wireproof.cli.help import contexts, pages
+from wireproof.cli.help import contexts, entry, pages, paragraphs, section, title, verbatim
 from wireproof.cli.subcommands import SUBCOMMANDS, root
-from wireproof.report.roff import entry, paragraphs, section, title, verbatim
 
 ROOT = root()
 PAGES = pages(ROOT)

@@ -178,7 +178,7 @@ def test_a_pair_without_a_number_never_passes(tmp_path: Path) -> None:
 
 def test_a_pair_that_is_faster_than_its_nodes_is_not_far_below_them(tmp_path: Path) -> None:
     from wireproof.report.documents.located import locate_document
-    from wireproof.report.text.document import document_text
+    from wireproof.report.text import document_text
 
     path = tmp_path / "p.csv"
     path.write_text("origin,target,MB/s\nn1,n2,500\nn1,n3,1100\nn2,n3,1105\n")

@@ -6,8 +6,8 @@ from itertools import combinations
 
 import pytest
 
+from wireproof.plan import SIZES, numbered, sweep
 from wireproof.plan.schedule import screen_rounds
-from wireproof.plan.sweep import SIZES, numbered, sweep
 
 
 def rounds(count: int) -> list[list[tuple[int, int]]]:

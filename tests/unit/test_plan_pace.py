@@ -6,7 +6,7 @@ import pytest
 
 from wireproof.model.errors import BadInput
 from wireproof.model.plan import Formula, Point, Policy
-from wireproof.plan.sweep import (
+from wireproof.plan import (
     SIZES,
     affordable,
     formula_messages,

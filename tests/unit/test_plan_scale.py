@@ -25,8 +25,8 @@ from wireproof.plan.scale.network import (
 from wireproof.report.documents.plan import scale_csv, scale_document
 from wireproof.report.figure.file import standalone
 from wireproof.report.figure.series import scale_chart
-from wireproof.report.text.document import document_text
-from wireproof.report.text.ink import Look
+from wireproof.report.ink import Look
+from wireproof.report.text import document_text
 from wireproof.workflow.plan import machine_options, plan_scale, scales_of
 
 START, BYTE, OVERHEAD, GAP = 1500.0, 0.08, 200.0, 50.0

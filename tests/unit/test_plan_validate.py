@@ -12,7 +12,7 @@ from wireproof.model.errors import BadInput
 from wireproof.model.planning import Validation
 from wireproof.plan.schedule import screen_rounds
 from wireproof.report.documents.plan import validation_document
-from wireproof.report.text.document import document_text
+from wireproof.report.text import document_text
 from wireproof.workflow.plan import plan_validate
 
 CRITERIA = LocateCriteria()

@@ -23,7 +23,7 @@ from wireproof.model.traffic import (
 )
 from wireproof.report.documents.proof import proof_document, watched_document
 from wireproof.report.json import json_text
-from wireproof.report.text.document import document_text
+from wireproof.report.text import document_text
 from wireproof.verdict.external.watched import judge_traffic
 from wireproof.workflow.prove.hosts import entered_node, hosts_of_command
 

@@ -18,9 +18,9 @@ from wireproof.model.traffic import (
     TrafficVerdict,
 )
 from wireproof.report.documents.proof import proof_document, watched_document
+from wireproof.report.ink import Look
 from wireproof.report.json import json_text
-from wireproof.report.text.document import document_text
-from wireproof.report.text.ink import Look
+from wireproof.report.text import document_text
 from wireproof.verdict.external.watched.beside import troubles
 from wireproof.verdict.external.watched.ports import reason
 from wireproof.workflow.prove.command import ResultFile, usual_results

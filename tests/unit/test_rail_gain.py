@@ -7,8 +7,8 @@ import pytest
 
 from wireproof.model.experiment import GainRow, Interval, RailGain, RailNumber
 from wireproof.report.documents.experiments import gain_document
-from wireproof.report.text.document import document_text
-from wireproof.report.text.ink import Look
+from wireproof.report.ink import Look
+from wireproof.report.text import document_text
 from wireproof.verdict.rail_gain import gain_of, goodput_of, judge_gain
 
 SIZE = 1 << 20

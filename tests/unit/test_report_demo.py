@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from wireproof.report.documents.run import demo_document
-from wireproof.report.text.document import document_text
-from wireproof.report.text.ink import Look
+from wireproof.report.ink import Look
+from wireproof.report.text import document_text
 
 
 def test_the_demo_ends_with_what_was_found() -> None:

@@ -19,10 +19,10 @@ from tests.unit.test_report_worlds import HOSTILE, four_nodes
 from wireproof.model.claim import HostClaim
 from wireproof.model.finding import GroupVerdict
 from wireproof.model.record import GroupResult, Overlap, PointRecord, Quantiles
-from wireproof.report.group_rows import group_tables
+from wireproof.report.ink import Look
 from wireproof.report.json import json_text, result
 from wireproof.report.judged_run import JudgedRun
-from wireproof.report.text.ink import Look
+from wireproof.report.rows import group_tables
 from wireproof.workflow.export import page_of
 
 set_ = msgspec.structs.replace

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wireproof.report.document import Head
-from wireproof.report.text.ink import Look, Paragraph, Piece, cell_length, grid, paint, wrapped
+from wireproof.report.ink import Look, Paragraph, Piece, cell_length, grid, paint, wrapped
 
 TEXT = st.text(alphabet="ab 机é\n", max_size=60)
 STYLE = st.sampled_from(["", "bold red", "dim"])

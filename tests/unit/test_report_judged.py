@@ -17,9 +17,9 @@ from wireproof.report.documents.judgement import (
     totals,
 )
 from wireproof.report.html.document import document_page
+from wireproof.report.ink import Look
 from wireproof.report.json import judgement
-from wireproof.report.text.document import part_text
-from wireproof.report.text.ink import Look
+from wireproof.report.text import part_text
 from wireproof.verdict.external import judge_series
 
 GOLDEN = Path(__file__).parent.parent / "golden"

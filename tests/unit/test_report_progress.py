@@ -12,8 +12,8 @@ from tests.unit.test_report_worlds import four_nodes
 
 from wireproof.model.plan import Plan, Point, Policy
 from wireproof.model.record import Close, EngineError, Floor, Start
-from wireproof.report.text.ink import Look, cell_length
-from wireproof.report.text.progress import PLAIN_EVERY_S, Forecast, Progress
+from wireproof.report.ink import Look, cell_length
+from wireproof.report.progress import PLAIN_EVERY_S, Forecast, Progress
 
 RECORDS = four_nodes().run.points
 

@@ -17,7 +17,7 @@ from wireproof.report.document import Table
 from wireproof.report.documents.comparison import scaling_document
 from wireproof.report.figure.file import standalone
 from wireproof.report.figure.series import scaling_chart
-from wireproof.report.text.document import document_text
+from wireproof.report.text import document_text
 from wireproof.settings.sizes import parse_counts
 from wireproof.verdict.comparison import Key
 from wireproof.workflow import scaling as module

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from tests.records import PROVENANCE
 
+from wireproof.instrument import Outcome
 from wireproof.instrument.ending import Ending
-from wireproof.instrument.measure import Outcome
 from wireproof.launch.registry import Allocation, LaunchCommand, Starter
 from wireproof.model.claim import Claim
 from wireproof.model.run import Ended, Run

@@ -16,8 +16,8 @@ from wireproof.store.history import RESULTS as FOLDER
 from wireproof.store.snapshot import read_snapshot
 from wireproof.workflow.compare import compare
 from wireproof.workflow.gate import GateSpecification, gate
+from wireproof.workflow.history import ages, entry_called, found, regressions, trends
 from wireproof.workflow.history.logs import add, judged_again
-from wireproof.workflow.history.look import ages, entry_called, found, regressions, trends
 from wireproof.workflow.report import ReportSpecification, report
 from wireproof.workflow.reporter import LoggingReporter
 from wireproof.workflow.resume import recall

@@ -17,8 +17,8 @@ from wireproof.model.claim import Criteria
 from wireproof.model.record import Nic, PairResult, PointRecord, Sentinel
 from wireproof.model.run import Run
 from wireproof.physics import default_table, override
+from wireproof.physics.bounds import cache_fall
 from wireproof.verdict.catalogue import CATALOGUE, entries_of
-from wireproof.verdict.curve import cache_fall
 from wireproof.verdict.run import judge
 
 # --- limits and quality

@@ -22,7 +22,7 @@ from tests.unit.test_locate_settings import (
 
 from wireproof.model.finding import Finding, Judgement, PairVerdict, Route
 from wireproof.report.judged_run import JudgedRun
-from wireproof.workflow.joined import joined
+from wireproof.workflow.conditions import joined
 
 
 def pair(origin: str, target: str, efficiency: float, codes: list[str]) -> PairVerdict:

@@ -1,1 +1,358 @@
-"""Settings of a machine held against a catalogue: what is set, what should be, why, how sure."""
+"""Judge a machine by the catalogue: a result for every setting. Pure.
+
+Zero evidence never passes: a value that could not be read is ``unknown``, with the places that were
+asked.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+
+from wireproof.audit.catalogue import Catalogue, ParsedSetting
+from wireproof.audit.depends import LikeHosts, Slot
+from wireproof.audit.expression import UNKNOWN, Expression, Lookup, Unknown, Value
+from wireproof.audit.facts import UNKEPT
+from wireproof.audit.machine import ADAPTERS, WHOLE, Instance, Machine
+from wireproof.audit.reading import SettingReading, reading_of, shown, with_label
+from wireproof.audit.remedy import fix_text, remedy_of, tuned_by
+from wireproof.model.setting import AuditResult, AuditResults, Profile, Setting, Status
+
+_FIXED = "[fixed]"
+"""How ethtool marks features that the driver does not let anyone change."""
+
+
+def judge_machine(
+    machine: Machine, catalogue: Catalogue, profile: Profile, only: Iterable[str] = ()
+) -> list[AuditResult]:
+    """Return a result for each entry and instance, in the order of the catalogue."""
+    return list(judge_machines([machine], catalogue, profile, only))
+
+
+def judge_machines(
+    machines: Iterable[Machine], catalogue: Catalogue, profile: Profile, only: Iterable[str] = ()
+) -> AuditResults:
+    """Judge several machines. Most hosts of a cluster are alike: for a host similar to an earlier
+    one, only results that depend on the differences are judged again.
+    """
+    wanted = set(only)
+    entries = [entry for name, entry in catalogue.entries.items() if not wanted or name in wanted]
+    before = LikeHosts(catalogue)
+    results = AuditResults()
+    for machine in machines:
+        _Judge(machine, catalogue, profile).beside(before, entries, results)
+    return results
+
+
+class _Judge:
+    def __init__(self, machine: Machine, catalogue: Catalogue, profile: Profile) -> None:
+        self.machine, self.catalogue, self.profile = machine, catalogue, profile
+
+    def beside(
+        self, before: LikeHosts, entries: Sequence[ParsedSetting], found: AuditResults
+    ) -> None:
+        """Add all results to ``found``, sharing those of a similar host that do not depend on a
+        difference.
+        """
+        similar = before.of(self.machine)
+        if similar is None:
+            slots, results = zip(*self.all(entries), strict=True) if entries else ((), ())
+            before.add(self.machine, slots, results)
+            found.extend(results)
+            return
+        model, again = similar
+        mine = {one.label: one for one in (*self.machine.nics, *self.machine.rdma)}
+        other: dict[int, AuditResult] = {}
+        for number in sorted(again):
+            entry, instance = model.slots[number]
+            if instance is not None:
+                by_name = entry.setting.scope in ("nic", "rdma")
+                other[number] = self._result(entry, mine[instance.label] if by_name else instance)
+        found.add(self.machine.facts.host, model.results, other)
+
+    def all(self, entries: Iterable[ParsedSetting]) -> Iterator[tuple[Slot, AuditResult]]:
+        """Yield each result with its slot."""
+        for entry in entries:
+            instances = instances_of(self.machine, entry)
+            if not instances:
+                yield (entry, None), self._none(entry)
+            for instance in instances:
+                yield (entry, instance), self._result(entry, instance)
+            for one in self._cut(entry):
+                yield (entry, None), one
+
+    def _cut(self, entry: ParsedSetting) -> Iterable[AuditResult]:
+        """Yield a result for each pattern with more files than could be listed."""
+        facts = self.machine.facts
+        for read in entry.setting.reads if entry.setting.scope == "each" else ():
+            if facts.is_cut(read.file):
+                why = f"there are more than {len(facts.matching(read.file))} of {read.file}"
+                yield self._made(entry, WHOLE, "unknown", why)
+
+    def _none(self, entry: ParsedSetting) -> AuditResult:
+        """Return the result of a setting without any interface, port or file."""
+        lacking = {"nic": "fabric interface", "rdma": "RDMA port"}.get(entry.setting.scope, "")
+        listed = all(self.machine.facts.was_listed(read.file) for read in entry.setting.reads)
+        hidden = {
+            "nic": self.machine.facts.may_hide(ADAPTERS),
+            "rdma": self.machine.names["host.rdma"] is UNKNOWN,
+        }.get(entry.setting.scope, False)
+        sure = listed or (lacking and not hidden)
+        status: Status = "not-applicable" if sure else "unknown"
+        what = f"no {lacking}" if lacking else f"nothing that matches {entry.setting.reads[0].file}"
+        unlisted = status == "unknown" and not self.machine.facts.hidden
+        more = f", and the list of them {UNKEPT}" if unlisted else ""
+        return self._made(entry, WHOLE, status, f"{what} was found on this host{more}")
+
+    def _result(self, entry: ParsedSetting, instance: Instance) -> AuditResult:
+        applies = entry.applies.holds(self._lookup(instance, UNKNOWN))
+        if applies is False:
+            why = _why_not(entry, instance)
+            return self._made(entry, instance, "not-applicable", why)
+        if why := gone(entry.setting, self._lookup(instance, UNKNOWN)):
+            return self._made(entry, instance, "not-applicable", why)
+        reading = reading_of(self.machine, entry, instance, self._lookup(instance, UNKNOWN))
+        if isinstance(reading.value, Unknown):
+            return self._unread(entry, instance, reading, applies)
+        if applies is None:
+            why = f"whether it applies here {self._needs(entry.applies, instance, reading.value)}"
+            return self._made(entry, instance, "unknown", why, reading)
+        return self._made(entry, instance, *self._verdict(entry, instance, reading), reading)
+
+    def _verdict(
+        self, entry: ParsedSetting, instance: Instance, reading: SettingReading
+    ) -> tuple[Status, str]:
+        lookup = self._lookup(instance, reading.value)
+        good, setting = entry.good[self.profile], entry.setting
+        holds = good.holds(lookup)
+        if holds is False and reading.text.rstrip().endswith(_FIXED):
+            return "not-applicable", "the driver does not allow changes"
+        if setting.doubt and not holds and _is_doubted(entry.doubt.holds(lookup), holds):
+            return "unknown", setting.doubt.why
+        if holds and reading.unread and setting.condition(self.profile) != "true":
+            return "unknown", "the values read are as they should be, but others could not be read"
+        if holds is None:
+            return "unknown", f"its judgement {self._needs(good, instance, reading.value)}"
+        if not holds:
+            return "fail", setting.why
+        judged = setting.condition(self.profile) not in ("", "true")
+        return "pass", "as it should be" if judged else "read; no value is wrong by itself"
+
+    def _needs(self, condition: Expression, instance: Instance, value: Value) -> str:
+        """Return what the condition looks up that was not read, with the reason for the first."""
+        lookup = self._lookup(instance, value)
+        names = [name for name in sorted(condition.names) if lookup(name) is UNKNOWN]
+        why = next(filter(None, map(lookup.why, names)), "")
+        missing = " and ".join(name.removeprefix("setting:") for name in names)
+        verb = "was" if len(names) == 1 else "were"
+        return f"needs {missing}: {why}" if why else f"needs {missing}, which {verb} not read"
+
+    def _unread(
+        self,
+        entry: ParsedSetting,
+        instance: Instance,
+        reading: SettingReading,
+        applies: bool | None,
+    ) -> AuditResult:
+        if reading.absent and applies is not None:
+            release = not_yet(entry.setting, self._lookup(instance, UNKNOWN))
+            why = release or f"this system does not have it: {'; '.join(reading.evidence)}"
+            return self._made(entry, instance, "not-applicable", why, reading)
+        why = "; ".join(reading.evidence) or "no place to read it is known for this system"
+        return self._made(entry, instance, "unknown", why, reading)
+
+    def _lookup(self, instance: Instance, value: Value) -> Names:
+        return Names(self.machine, self.catalogue, instance, value)
+
+    def _made(
+        self,
+        entry: ParsedSetting,
+        instance: Instance,
+        status: Status,
+        message: str,
+        reading: SettingReading | None = None,
+    ) -> AuditResult:
+        setting = entry.setting
+        failed = status == "fail"
+        notes = f" ({'; '.join(reading.notes)})" if reading and reading.notes else ""
+        return AuditResult(
+            id=setting.id,
+            host=self.machine.facts.host,
+            status=status,
+            instance=instance.label,
+            seen=shown(reading.text) if reading else "",
+            wanted=setting.wish(self.profile),
+            message=sys.intern(f"{setting.title}{_whose(reading)}: {message}{notes}"),
+            evidence=list(reading.evidence) if reading else [],
+            expected_effect=setting.effect if failed else None,
+            fix=sys.intern(self._fix(entry, instance, reading)) if failed and reading else "",
+            undo=setting.fix.undo if failed and setting.fix else "",
+        )
+
+    def _fix(self, entry: ParsedSetting, instance: Instance, reading: SettingReading) -> str:
+        lookup = self._lookup(instance, reading.value)
+        remedy = remedy_of(entry, instance, reading.place, self.profile, lookup)
+        if remedy is None:
+            return ""
+        command, text = tuned_by(entry.setting, remedy, self.profile), fix_text(remedy)
+        return f"`{command}`: {text}" if command else text
+
+
+def instances_of(machine: Machine, entry: ParsedSetting) -> list[Instance]:
+    """Return the instances that have the setting on this machine, by its scope."""
+    match entry.setting.scope:
+        case "nic":
+            return list(machine.nics)
+        case "rdma":
+            return list(machine.rdma)
+        case "each":
+            return _each(machine, entry.setting)
+    return [WHOLE]
+
+
+def _whose(reading: SettingReading | None) -> str:
+    """Return the process that a limit belongs to, as text."""
+    _, of, who = (reading.place if reading else "").partition(" of ")
+    return f", of {who}" if of and reading and reading.place.startswith("/proc/self/") else ""
+
+
+def _why_not(entry: ParsedSetting, instance: Instance) -> str:
+    """Return why a setting does not apply: in words if it needs an adapter, else as its
+    condition.
+    """
+    names = instance.names
+    if names.get("nic.device", True) or "nic.device" not in entry.applies.names:
+        return f"it applies only if {entry.applies.text}"
+    below = names.get("nic.lower")
+    where = f"; {', '.join(below)} below it has" if isinstance(below, list) and below else ""
+    return f"{instance.label} ({names['nic.kind']}) has no adapter of its own{where}"
+
+
+def _is_doubted(doubt: bool | None, holds: bool | None) -> bool:
+    """If it is unknown whether the doubt applies, a value that is not good is not wrong either."""
+    return doubt is True or (doubt is None and holds is False)
+
+
+class Names:
+    """Look up the names of a condition: of the instance, the host, other settings and files."""
+
+    def __init__(
+        self, machine: Machine, catalogue: Catalogue, instance: Instance, value: Value
+    ) -> None:
+        self.machine, self.catalogue, self.instance, self.value = (
+            machine,
+            catalogue,
+            instance,
+            value,
+        )
+
+    def __call__(self, name: str) -> Value:
+        kind, _, rest = name.partition(":")
+        if name == "value":
+            return self.value
+        if kind == "setting":
+            return self._other(rest)
+        if kind == "exists":
+            answer = self.machine.facts.file(rest)
+            return True if answer.text is not None else False if answer.absent else UNKNOWN
+        return self.instance.names.get(name, self.machine.names.get(name, UNKNOWN))
+
+    def _other(self, name: str) -> Value:
+        """Return the value of another setting, for the same instance if the scope is the same; None
+        if this system lacks the setting.
+        """
+        reading = self._reading(name)
+        if reading is None:
+            return UNKNOWN
+        return None if isinstance(reading.value, Unknown) and reading.absent else reading.value
+
+    def _reading(self, name: str) -> SettingReading | None:
+        entry = self.catalogue.entries.get(name)
+        instance = self._same_instance(entry) if entry is not None else None
+        if entry is None or instance is None:
+            return None
+        return reading_of(self.machine, entry, instance, self)
+
+    def why(self, name: str) -> str:
+        """Return why another setting was not read; "" for other names."""
+        kind, _, rest = name.partition(":")
+        reading = self._reading(rest) if kind == "setting" else None
+        return "; ".join(reading.evidence) if reading is not None else ""
+
+    def _same_instance(self, entry: ParsedSetting) -> Instance | None:
+        """Return the matching instance of the other setting; for scope each, the file with the same
+        label.
+        """
+        if entry.setting.scope != "each":
+            return WHOLE if entry.setting.scope == "host" else self.instance
+        files = _each(self.machine, entry.setting)
+        return next((instance for instance in files if instance.label == self.instance.label), None)
+
+
+def _each(machine: Machine, setting: Setting) -> list[Instance]:
+    """Return an instance for each file of the first pattern that matches. If the worst value
+    counts, group files by the last open part of the pattern.
+    """
+    for read in setting.reads:
+        if paths := machine.facts.matching(read.file):
+            if read.worst:
+                labels = dict.fromkeys(_varying(path, read.file).split()[-1] for path in paths)
+                return [
+                    Instance(label, {"pattern": with_label(read.file, label)}, {})
+                    for label in labels
+                ]
+            return [Instance(_varying(path, read.file), {"file": path}, {}) for path in paths]
+    return []
+
+
+def _varying(path: str, pattern: str) -> str:
+    """Return the parts of ``path`` that the pattern leaves open."""
+    pairs = zip(path.split("/"), pattern.split("/"), strict=True)
+    return " ".join(part for part, known in pairs if "*" in known)
+
+
+_NUMBERS = re.compile(r"\d{1,9}(?:\.\d{1,9}){0,3}", re.ASCII)
+_RELEASE = re.compile(rf"(Linux|RHEL) ({_NUMBERS.pattern})", re.ASCII)
+_LIKE_RHEL = {"rhel", "centos", "rocky", "almalinux", "ol"}
+
+
+def gone(setting: Setting, names: Lookup) -> str:
+    """Return why the host's release no longer has the setting; "" if it has, or if that
+    is unknown.
+    """
+    compared = _compared(setting.until, names)
+    if compared is None or compared[0] < compared[1]:
+        return ""
+    return f"it was removed in {setting.until}; {compared[2]}"
+
+
+def not_yet(setting: Setting, names: Lookup) -> str:
+    """Return why the host's release does not have the setting yet; "" if it has, or if that is
+    unknown. Distributions backport features into old kernels, so this is used only for settings
+    that are absent.
+    """
+    compared = _compared(setting.since, names)
+    if compared is None or compared[0] >= compared[1]:
+        return ""
+    return f"it exists since {setting.since}; {compared[2]}"
+
+
+def _compared(release: str, names: Lookup) -> tuple[list[int], list[int], str] | None:
+    """Return (the host's release, the setting's release, the host's release in words)."""
+    wanted = _RELEASE.fullmatch(release)
+    if wanted is None:
+        return None
+    linux = wanted.group(1) == "Linux"
+    if not linux and names("host.os") not in _LIKE_RHEL:
+        return None
+    here = names("host.kernel" if linux else "host.os_version")
+    number = _NUMBERS.match(here) if isinstance(here, str) else None
+    if number is None:
+        return None
+    here_text = f"this {'kernel' if linux else 'system'} is {number.group()}"
+    return _parts(number.group()), _parts(wanted.group(2)), here_text
+
+
+def _parts(text: str) -> list[int]:
+    return [int(part) for part in text.split(".")]

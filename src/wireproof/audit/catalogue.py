@@ -15,9 +15,9 @@ import msgspec
 from wireproof.audit.expression import Expression, parse
 from wireproof.audit.facts import matches_any
 from wireproof.audit.firmware import MAKERS
-from wireproof.audit.interrupts import AFFINITIES, INTERRUPTS, vectors_of
 from wireproof.audit.machine import FILES, GLOBS, NAMES, Instance
 from wireproof.audit.printed import port_info
+from wireproof.audit.values import AFFINITIES, INTERRUPTS, vectors_of
 from wireproof.model.errors import BadInput, read_toml
 from wireproof.model.plan import FactRequest
 from wireproof.model.setting import PROFILES, Profile, Read, Setting

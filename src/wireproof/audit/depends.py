@@ -15,7 +15,7 @@ from wireproof.audit.catalogue import Catalogue, ParsedSetting
 from wireproof.audit.facts import WHOSE, HostFacts, Place, matches_any
 from wireproof.audit.firmware import BIOS, CERTIFICATE, PENDING, REGISTRY
 from wireproof.audit.machine import WHOLE, Instance, Machine
-from wireproof.audit.reading import alike, argv_of, path_of
+from wireproof.audit.reading import argv_of, path_of, with_label
 from wireproof.model.record import FactFrame
 from wireproof.model.setting import AuditResult, Read
 
@@ -137,7 +137,7 @@ def _places(entry: ParsedSetting, read: Read, instance: Instance) -> Iterator[Pl
     elif read.command:
         yield argv_of(read, instance)
     elif entry.setting.scope == "each" and instance.places:
-        yield alike(read.file, instance.label)
+        yield with_label(read.file, instance.label)
     else:
         yield path_of(read, instance)
         if read.file.startswith("/proc/self/"):

@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from wireproof.model.bmc import Raw
+from wireproof.model.tuning import Raw
 
 BIOS, PENDING, REGISTRY, CERTIFICATE = "bios", "bios/pending", "bios/registry", "bios/certificate"
 """Places of the facts."""

@@ -317,7 +317,7 @@ def path_of(read: Read, instance: Instance) -> str:
     return places.get("pattern") or places.get("file") or filled(read.file, instance)
 
 
-def alike(pattern: str, label: str) -> str:
+def with_label(pattern: str, label: str) -> str:
     """Return ``pattern`` with its last open parts replaced by ``label``."""
     names = label.split(" ")
     parts = []

@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Any
 
 from wireproof.bmc.talk import BmcFailed, BmcLimits, Response, Talk, link_of
-from wireproof.model.bmc import Bmc
+from wireproof.model.tuning import Bmc
 
 ROOT = "/redfish/v1/"
 _SESSIONS = f"{ROOT}SessionService/Sessions"

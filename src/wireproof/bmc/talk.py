@@ -15,8 +15,8 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from wireproof.model.bmc import Bmc
 from wireproof.model.errors import CouldNotMeasure
+from wireproof.model.tuning import Bmc
 
 # --- A TLS connection to a BMC, on which every wait is bounded.
 

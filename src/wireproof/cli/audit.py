@@ -115,7 +115,7 @@ def _audited(options: dict[str, Any]) -> Audit:
 
 
 def _list() -> int:
-    from wireproof.report.documents.explain import titles_document
+    from wireproof.report.documents.known import titles_document
     from wireproof.workflow.audit import catalogue
 
     found = [entry.setting for entry in catalogue().entries.values()]
@@ -199,7 +199,7 @@ def lint(
 
 def _lint(names: Iterable[str], chosen: Filter, wanted: _Wanted) -> int:
     from wireproof.model.finding import LintReport
-    from wireproof.report.documents.lint import lint_document
+    from wireproof.report.documents.checks import lint_document
     from wireproof.workflow.lint import lint_file
     from wireproof.workflow.reporter import BUG
 
@@ -248,7 +248,7 @@ def _agreed(mended: Mended, wanted: _Wanted) -> bool:
 
 def _list_rules() -> int:
     from wireproof.lint.rules import rules
-    from wireproof.report.documents.explain import titles_document
+    from wireproof.report.documents.known import titles_document
 
     titles = {code: rule.sentence for code, rule in sorted(rules().items())}
     document = listed("LintRules", rules=list(rules().values()))

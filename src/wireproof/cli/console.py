@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from wireproof.model.plan import Plan
     from wireproof.model.record import Frame
     from wireproof.report.document import Document
-    from wireproof.report.text.ink import Look
-    from wireproof.report.text.progress import Progress
+    from wireproof.report.ink import Look
+    from wireproof.report.progress import Progress
 
 LONGEST_SENTENCE = 4000
 _QUIET, _FORM = "wireproof.quiet", "wireproof.form"
@@ -182,7 +182,7 @@ def rendered(document: Document, form: str, stream: TextIO | None = None) -> str
         from wireproof.report.markdown import document_markdown
 
         return document_markdown(document).rstrip("\n")
-    from wireproof.report.text.document import document_text
+    from wireproof.report.text import document_text
 
     return document_text(document, look_of(stream)).rstrip("\n")
 
@@ -191,7 +191,7 @@ def look_of(stream: TextIO | None = None) -> Look:
     """Return the look of text on a stream (default: stdout): its width, and whether it has
     colours.
     """
-    from wireproof.report.text.ink import Look
+    from wireproof.report.ink import Look
 
     return Look.of(stream or sys.stdout, os.environ)
 
@@ -225,8 +225,8 @@ class Console:
             from wireproof.workflow.reporter import Quiet
 
             return Quiet(self).progress(plan, title)
-        from wireproof.report.text.ink import Look
-        from wireproof.report.text.progress import Progress
+        from wireproof.report.ink import Look
+        from wireproof.report.progress import Progress
 
         shown = Progress(plan, sys.stderr, Look.of(sys.stderr, os.environ), title=title)
         _progress[:] = [shown]

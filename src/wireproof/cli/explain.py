@@ -59,7 +59,7 @@ def command(words: tuple[str, ...], links: bool, **options: Any) -> int:
 
 
 def _list_links() -> None:
-    from wireproof.report.documents.explain import links_document
+    from wireproof.report.documents.known import links_document
     from wireproof.workflow.convert import known_links
 
     known = known_links()
@@ -83,7 +83,7 @@ def _say_other(asked: str, options: dict[str, Any]) -> None:
 
 
 def _say_units(rate: str, options: dict[str, Any]) -> None:
-    from wireproof.report.documents.explain import conversion_document
+    from wireproof.report.documents.known import conversion_document
     from wireproof.workflow.convert import convert
 
     found = convert(rate, **options)
@@ -92,7 +92,7 @@ def _say_units(rate: str, options: dict[str, Any]) -> None:
 
 def _say_meaning(code: str) -> None:
     from wireproof.report.document import Document
-    from wireproof.report.documents.explain import explanation_document, titles_document
+    from wireproof.report.documents.known import explanation_document, titles_document
     from wireproof.verdict.catalogue import findings
     from wireproof.workflow.explain import explain, explanations
 

@@ -52,8 +52,8 @@ def show(root: Path, result: str) -> int:
     from wireproof.cli.options import deliver
     from wireproof.report.documents.history import log_document
     from wireproof.store.history import RESULTS
+    from wireproof.workflow.history import entry_called
     from wireproof.workflow.history.logs import judged_again
-    from wireproof.workflow.history.look import entry_called
     from wireproof.workflow.judge import advice
     from wireproof.workflow.report import ReportSpecification, report
 
@@ -89,7 +89,7 @@ def trend(root: Path, hosts: str, name: str, size: str) -> int:
     from wireproof.cli.console import status_of
     from wireproof.report.documents.history import drift_lines, regression_lines, trend_document
     from wireproof.settings.sizes import parse_sizes
-    from wireproof.workflow.history.look import (
+    from wireproof.workflow.history import (
         good_before,
         newest_of,
         regressions,
@@ -155,7 +155,7 @@ def nodes(root: Path, hosts: str, by_link: bool) -> int:
     """Show when each node was last proven, longest ago first."""
     from wireproof.report.documents.history import age_document
     from wireproof.settings.hosts import parse_hosts
-    from wireproof.workflow.history.look import ages
+    from wireproof.workflow.history import ages
 
     asked = parse_hosts(hosts) if hosts else ()
     found = ages(_found(root, ""), asked, by_link=by_link)
@@ -210,13 +210,13 @@ def prune(root: Path, older_than: str, logs: bool, yes: bool) -> int:
     of any node.
     """
     from wireproof.settings.sizes import parse_days
-    from wireproof.workflow.history import look
+    from wireproof.workflow import history
 
     known, days = _found(root, ""), parse_days(older_than)
-    chosen = look.prunable(known, days=days, now=time.time(), logs=logs)
+    chosen = history.prunable(known, days=days, now=time.time(), logs=logs)
     for entry in chosen:
         click.echo(f"{entry.id} {entry.verdict} {clean(entry.measured, 40)}")
-    stay = look.prune(root, chosen) if yes else []
+    stay = history.prune(root, chosen) if yes else []
     for sentence in stay:
         click.echo(f"wireproof: {clean(sentence, 400)}", err=True)
     verb = "removed" if yes else "would go (--yes removes them)"
@@ -225,6 +225,6 @@ def prune(root: Path, older_than: str, logs: bool, yes: bool) -> int:
 
 
 def _found(root: Path, hosts: str) -> list[Entry]:
-    from wireproof.workflow.history.look import found
+    from wireproof.workflow.history import found
 
     return found(root, hosts)

@@ -46,7 +46,7 @@ from wireproof.report.documents.judgement import (
     statistics_section,
 )
 from wireproof.report.json.judgement import JudgedSeries, document_pieces, encoded
-from wireproof.report.text.document import part_text
+from wireproof.report.text import part_text
 from wireproof.workflow.atlas import atlas_folder
 from wireproof.workflow.judge import (
     JudgedFile,
@@ -92,7 +92,7 @@ def atlas(
     Without LINK, list the links and the number of sources of each. A site can add sources:
     docs/atlas.md describes the format.
     """
-    from wireproof.report.documents.atlas import atlas_document
+    from wireproof.report.documents.known import atlas_document
     from wireproof.report.figure.file import standalone
     from wireproof.report.figure.series import atlas_chart
     from wireproof.settings.sizes import parse_sizes

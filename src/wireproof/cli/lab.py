@@ -45,7 +45,7 @@ def doctor(no_run: bool, providers: bool) -> int:
     Each MPI that is found is started briefly with two ranks. Exit status 0 if at least one
     transport works, with --providers if a provider can be measured.
     """
-    from wireproof.report.documents.doctor import diagnosis_document, provider_document
+    from wireproof.report.documents.checks import diagnosis_document, provider_document
     from wireproof.workflow import doctor
 
     if providers:
@@ -142,7 +142,7 @@ def status(name: str | None) -> int:
 
 
 def _show(found: list[LabStatus]) -> int:
-    from wireproof.report.documents.doctor import labs_document
+    from wireproof.report.documents.checks import labs_document
 
     print_document(listed("Labs", labs=found), partial(labs_document, found))
     return 0

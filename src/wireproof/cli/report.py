@@ -51,7 +51,7 @@ def verify(folder: Path, signers: Path | None) -> int:
     by a newer wireproof, or lacks a signature that --signers requires: no verdict is given then.
     """
     from wireproof.cli.options import answer
-    from wireproof.report.documents.dossier import verification_document
+    from wireproof.report.documents.checks import verification_document
     from wireproof.workflow.dossier.verify import verify as run_verify
 
     found = run_verify(folder, signers)
@@ -206,7 +206,7 @@ def command(
     """
     from wireproof.cli.console import Console, chosen_form, say
     from wireproof.cli.options import ended, show
-    from wireproof.report.documents.dossier import change_lines
+    from wireproof.report.documents.checks import change_lines
     from wireproof.workflow.report import ReportSpecification, report
 
     as_json = chosen_form() == "json"

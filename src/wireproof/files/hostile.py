@@ -14,8 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, TypeVar
 
-from wireproof.files.drafts import draft_name, hold, sweep
-from wireproof.files.held import held_folder, within
+from wireproof.files.held import draft_name, held_folder, hold, sweep, within
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer

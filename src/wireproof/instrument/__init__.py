@@ -1,3 +1,396 @@
-"""Run a plan: a process tree under a guard, a deadline, a private run folder, and a check of every
-frame.
+"""Measure a plan: start the engine, check and store every frame, and say how it ended."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import msgspec
+
+from wireproof.files.hostile import read_bounded
+from wireproof.instrument.ending import Ending, classify, missing_points, under_way
+from wireproof.instrument.folder import DiskFull, RunFolder, open_folder
+from wireproof.instrument.lost import SignsOfLife
+from wireproof.instrument.plan_text import write_plan
+from wireproof.instrument.process import GuardedProcess, hydra_files_removed, scratch
+from wireproof.launch.engines import find_program
+from wireproof.launch.mpi.environment import effective
+from wireproof.launch.registry import LaunchCommand
+from wireproof.model.claim import Claim
+from wireproof.model.errors import BadInput, decode_json
+from wireproof.model.frames import BadFrame, FrameReader, assemble, sealed_points
+from wireproof.model.plan import Plan
+from wireproof.model.record import (
+    Close,
+    EngineError,
+    Frame,
+    Open,
+    PlanRead,
+    PointRecord,
+    Start,
+)
+from wireproof.model.run import Ended, Provenance, Run, RunDocument
+
+OnFrame = Callable[[Frame], None]
+START_SECONDS = 60.0
+"""Limit from the launcher's start to the first frame; large machines start slowly, broken ones
+never.
 """
+SLACK_SECONDS = 10.0
+"""Time that the engine may exceed its deadline before it counts as hung."""
+TALK_BYTES = 64 << 10
+_TICK = 0.25
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Recording:
+    """How a run is recorded. ``out``: its folder, None for a private temporary one; ``resume``:
+    continue in it. ``on_frame`` is called for each frame, ``observed`` once at the end:
+    observations from outside the engine, stored with the frames. ``deadline_s``: for the whole run,
+    None for that of the plan. ``on_this_machine``: all processes run here, so their temporary files
+    can be in a private folder that ends with the run. ``guard``: its program, None for ours.
+    ``meanwhile``: short steps to take while the ranks start, in order. None is begun once all ranks
+    are there, because then they read the counters of an idle network.
+    """
+
+    out: Path | None = None
+    resume: bool = False
+    on_frame: OnFrame | None = None
+    deadline_s: float | None = None
+    observed: Callable[[], Sequence[EngineError]] = tuple
+    on_this_machine: bool = False
+    guard: Path | None = None
+    meanwhile: Sequence[Callable[[], object]] = ()
+
+
+class Outcome(msgspec.Struct, frozen=True, kw_only=True):
+    """A measured (or broken-off) run. ``ending.ended == "done"``: every planned point has its
+    frame.
+    """
+
+    run: Run
+    ending: Ending
+    exit_status: int | None
+    folder: Path
+
+    @property
+    def complete(self) -> bool:
+        return self.ending.ended == "done"
+
+
+def _candidates(plan: Plan) -> str:
+    """Return what to check if ranks of several hosts start and never meet."""
+    hosts = list(dict.fromkeys(rank.host for rank in plan.ranks))
+    if plan.transport.kind in ("null", "model") or len(hosts) < 2:
+        return ""
+    return (
+        ": the ranks may not reach each other. Candidates: a firewall, addresses that are"
+        " translated or lead to another network, or an MTU that small frames pass and large ones"
+        f" do not (try `ping -M do -s 8972` from {hosts[0]} to {hosts[1]}, with the MTU less 28)"
+    )
+
+
+class _Recorder:
+    """Handles the engine's output: frames go to the folder and to ``on_frame``, other output to the
+    log, times to the watch.
+    """
+
+    def __init__(self, plan: Plan, folder: RunFolder, recording: Recording) -> None:
+        self.plan = plan
+        self.folder = folder
+        self.frames: list[Frame] = []
+        self.talk = b""
+        self.plan_read_bytes = 0
+        self._reader = FrameReader()
+        self._on_frame = recording.on_frame
+        self._meanwhile = [*recording.meanwhile]
+        self._begun = time.monotonic()
+        self._signs = SignsOfLife(plan, self._begun)
+        self._stopped: dict[int, str] = {}
+        own = plan.policy.run_deadline_ms / 1000 + START_SECONDS
+        self._deadline_s = recording.deadline_s or own
+        self._until = self._begun + START_SECONDS
+        self._waiting_for = (
+            f"no frame came within {START_SECONDS:.0f} s of the start" + _candidates(plan)
+        )
+
+    def take(self, channel: str, data: bytes) -> None:
+        """Handle ``data``. Raise ``BadFrame`` and ``DiskFull``; frames before a bad
+        frame are kept.
+        """
+        if channel == "talk":
+            self._keep_talk(self._signs.take(data, time.monotonic()))
+            return
+        try:
+            for line, frame in self._reader.feed(data):
+                if isinstance(frame, PlanRead):
+                    self.plan_read_bytes = frame.read_bytes
+                    continue
+                self.folder.append(line)
+                self.frames.append(frame)
+                self._watch(frame)
+                if self._on_frame is not None:
+                    self._on_frame(frame)
+        finally:
+            for foreign in self._reader.take_talk():
+                self._keep_talk(foreign + b"\n")
+
+    def note(self, errors: Sequence[EngineError]) -> None:
+        """Store observations from outside the engine; a full disk loses only these."""
+        for error in errors:
+            self.frames.append(error)
+            with contextlib.suppress(DiskFull):
+                self.folder.append(msgspec.json.encode(error))
+
+    def _keep_talk(self, data: bytes) -> None:
+        self.folder.log(data)
+        self.talk = (self.talk + data)[-TALK_BYTES:]
+
+    def _watch(self, frame: Frame) -> None:
+        """Move the time at which silence means a hang."""
+        policy = self.plan.policy
+        now = time.monotonic()
+        self._signs.moved(now)
+        if isinstance(frame, Start):
+            self._set(
+                now + policy.point_deadline_ms / 1000 + SLACK_SECONDS,
+                "the engine hung past the point's deadline",
+            )
+        elif isinstance(frame, PointRecord | Open):
+            facts = sum(fact.timeout_ms for fact in self.plan.facts) / 1000
+            silent = f"the engine was silent for {facts + START_SECONDS:.0f} s"
+            if isinstance(frame, Open):
+                self._meanwhile.clear()
+                silent += _candidates(self.plan)
+            self._set(now + facts + START_SECONDS, silent)
+        elif isinstance(frame, Close):
+            self._set(now + SLACK_SECONDS, "the engine did not end after its last frame")
+
+    @property
+    def has_time(self) -> bool:
+        """Whether the ranks still start and a step can be taken meanwhile."""
+        return bool(self._meanwhile)
+
+    def use_time(self) -> None:
+        """Take the next step if there is time. Signals wait for its end, because half an import
+        cannot always be repeated; an import that fails says so where it is needed.
+        """
+        if not self._meanwhile:
+            return
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
+        try:
+            with contextlib.suppress(ImportError):
+                self._meanwhile.pop(0)()
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+    def _set(self, until: float, waiting_for: str) -> None:
+        self._until, self._waiting_for = until, waiting_for
+
+    def ending(self, status: int | None, late: str) -> Ending:
+        """Return how the run ended: by itself with ``status``, or by us for the reason ``late``."""
+        self._keep_talk(self._signs.rest())
+        return classify(
+            self.plan, self.frames, self.talk, status, timed_out=late, stopped=self._stopped
+        )
+
+    def timed_out(self) -> str:
+        """Return which deadline has passed, or which rank has stopped, or nothing."""
+        now = time.monotonic()
+        self._stopped = self._signs.stopped(self.frames, now)
+        if self._stopped:
+            return "; ".join(self._stopped.values())
+        if now > self._begun + self._deadline_s:
+            return f"the run's deadline of {self._deadline_s:.0f} s passed"
+        return self._waiting_for if now > self._until else ""
+
+
+def _listen(process: GuardedProcess, recorder: _Recorder) -> tuple[int | None, str]:
+    """Listen until the tree has ended or a deadline has passed; return (exit status, which
+    deadline).
+    """
+    while process.listening:
+        recorder.use_time()
+        for channel, data in process.hear(0.0 if recorder.has_time else _TICK):
+            recorder.take(channel, data)
+            process.plan_read(recorder.plan_read_bytes)
+        if late := recorder.timed_out():
+            status = process.end()
+            _drain(process, recorder)
+            return status, late
+        if process.poll() is not None:
+            _drain(process, recorder)
+            break
+    ended = process.wait(START_SECONDS)
+    return (
+        (process.end(), "the launcher did not end after its output was closed")
+        if ended is None
+        else (ended, "")
+    )
+
+
+def _drain(process: GuardedProcess, recorder: _Recorder) -> None:
+    for channel, data in process.rest():
+        recorder.take(channel, data)
+
+
+class _CtrlC:
+    """Turns SIGINT into a flag: the first one ends the run in order, further ones cannot interrupt
+    the clean-up.
+    """
+
+    def __enter__(self) -> _CtrlC:
+        self._old: object = None
+        if threading.current_thread() is threading.main_thread():
+            self._old = signal.signal(signal.SIGINT, self._once)
+        return self
+
+    def _once(self, _number: int, _frame: object) -> None:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        raise KeyboardInterrupt
+
+    def __exit__(self, *_: object) -> None:
+        if self._old is not None:
+            signal.signal(signal.SIGINT, self._old)  # type: ignore[arg-type]
+
+
+def _run(process: GuardedProcess, recorder: _Recorder) -> tuple[Ending, int | None]:
+    try:
+        status, late = _listen(process, recorder)
+        return recorder.ending(status, late), status
+    except KeyboardInterrupt:
+        status = process.end()
+        _quietly_drain(process, recorder)
+        return _broken_off("interrupted", "interrupted by the user", recorder), status
+    except DiskFull as error:
+        return _broken_off("disk-full", str(error), recorder), process.end()
+    except BadFrame as error:
+        return _broken_off("bad-frame", str(error), recorder), process.end()
+
+
+def _broken_off(ended: Ended, reason: str, recorder: _Recorder) -> Ending:
+    return Ending(ended=ended, reason=reason, culprit=under_way(recorder.frames))
+
+
+def _quietly_drain(process: GuardedProcess, recorder: _Recorder) -> None:
+    """Read frames that were in transit when the user interrupted; nothing may spoil the
+    ending now.
+    """
+    try:
+        _drain(process, recorder)
+    except (BadFrame, DiskFull):
+        return
+
+
+def _remaining(plan: Plan, folder: RunFolder) -> Plan:
+    """Return ``plan`` without the points that an earlier run has sealed."""
+    sealed = sealed_points(folder.known)
+    return msgspec.structs.replace(
+        plan, points=tuple(point for point in plan.points if point.id not in sealed)
+    )
+
+
+_LARGEST_DOCUMENT = 256 << 20
+
+
+class _BegunPlan(msgspec.Struct):
+    """The plan with which the run was begun, from a run.json of any schema."""
+
+    plan: Plan
+
+
+def _check_same(plan: Plan, folder: RunFolder) -> None:
+    """Check that a folder is resumed with the plan with which it was begun."""
+    path = folder.path / "run.json"
+    try:
+        before = decode_json(read_bounded(path, _LARGEST_DOCUMENT, follow=False), _BegunPlan).plan
+    except OSError as error:
+        raise BadInput(f"{path} cannot be read: {error.strerror}.") from error
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise BadInput(
+            f"{path} is not a run of wireproof ({error}): it cannot be resumed."
+        ) from error
+    if (before.points, before.ranks, before.transport) != (plan.points, plan.ranks, plan.transport):
+        raise BadInput(
+            f"{folder.path} holds a run of another plan: resume it with the same options, or give"
+            " another --out."
+        )
+
+
+def measure(
+    plan: Plan,
+    command: LaunchCommand,
+    *,
+    claim: Claim,
+    provenance: Provenance,
+    recording: Recording = Recording(),
+) -> Outcome:
+    """Run ``plan`` by ``command`` and store its output in a run folder.
+
+    Ctrl-C ends the tree and returns the sealed points (``ending.ended == "interrupted"``); so do a
+    lost rank, a hang, a full disk. Raise ``BadInput`` for a folder in use and ``CouldNotMeasure``
+    if nothing could be started or recorded. No process is left.
+    """
+    guard = recording.guard or find_program("wireproof-node")
+    folder = open_folder(recording.out, resume=recording.resume)
+    try:
+        if recording.resume:
+            _check_same(plan, folder)
+        document = RunDocument(claim=claim, provenance=provenance, plan=plan)
+        recorder = _Recorder(_remaining(plan, folder), folder, recording)
+        with _CtrlC(), hydra_files_removed(), scratch(recording.on_this_machine) as temporary:
+            ending, status = _start_and_run(recorder, document, command, guard, temporary)
+            recorder.note(recording.observed())
+            return _finish(document, folder, recorder, ending, status)
+    finally:
+        folder.close()
+
+
+def _start_and_run(
+    recorder: _Recorder,
+    document: RunDocument,
+    command: LaunchCommand,
+    guard: Path,
+    temporary: dict[str, str],
+) -> tuple[Ending, int | None]:
+    folder = recorder.folder
+    if folder.known and not recorder.plan.points:
+        return Ending(ended="done", reason=""), None
+    folder.write("plan.txt", write_plan(recorder.plan).encode())
+    folder.document(document)
+    folder.reserve(len(document.plan.points))
+    environment = {**effective(command, os.environ), **temporary}
+    with GuardedProcess(command.argv, environment, folder.path / "plan.txt", guard) as process:
+        return _run(process, recorder)
+
+
+def _finish(
+    document: RunDocument,
+    folder: RunFolder,
+    recorder: _Recorder,
+    ending: Ending,
+    status: int | None,
+) -> Outcome:
+    frames = [*folder.known, *recorder.frames]
+    missing = missing_points(document.plan, frames, ending)
+    if ending.ended == "done" and missing:
+        # The engine reported success, but a point is missing: zero evidence is never a pass.
+        ending = Ending(ended="failed", reason=f"{len(missing)} planned points have no result")
+    document = msgspec.structs.replace(
+        document, ended=ending.ended, reason=ending.reason, exit_status=status, missing=missing
+    )
+    try:
+        folder.document(document)
+    except DiskFull:
+        # run.json still says "running", but the frames are good: load_run handles this case.
+        if ending.ended != "disk-full":
+            raise
+    run = assemble(frames, claim=document.claim, provenance=document.provenance, missing=missing)
+    return Outcome(run=run, ending=ending, exit_status=status, folder=folder.path)

@@ -32,8 +32,7 @@ from wireproof.lint.rule import (
     views,
 )
 from wireproof.lint.rules import book, rules
-from wireproof.lint.script import batch, benchmarks, jobs, mistyped, mpi, variables, wire
-from wireproof.lint.script.launch import BENCHMARK
+from wireproof.lint.script import BENCHMARK, benchmarks, jobs, mpi, variables, wire, writing
 from wireproof.lint.shell import LAUNCHERS, Command, Word, commands
 from wireproof.lint.shell import broken as broken_at
 from wireproof.lint.tables import libraries, listed, nearest
@@ -141,7 +140,7 @@ def by_program(recipe: Recipe) -> Iterator[Broken]:
 
 
 _OF_SCRIPTS: tuple[tuple[Check, ...], ...] = (
-    *(mistyped.CHECKS, batch.CHECKS, variables.CHECKS, mpi.CHECKS, wire.CHECKS),
+    *(writing.CHECKS, variables.CHECKS, mpi.CHECKS, wire.CHECKS),
     *(benchmarks.CHECKS, (by_program,), addresses.CHECKS, software.CHECKS, (by_command,)),
 )
 CHECKS: tuple[Check, ...] = (

@@ -5,9 +5,8 @@ from typing import NamedTuple, TypedDict, Unpack
 
 import msgspec
 
-from wireproof.model.errors import BadInput
+from wireproof.model.errors import BadInput, real, whole
 from wireproof.model.planning import Bounds, CableFit, Configured, Delay, Pfc, exactly
-from wireproof.plan.numbers import real, whole
 
 # --- Buffers of all ports of a switch for lossless priorities. Pure.
 #

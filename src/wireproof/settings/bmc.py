@@ -10,8 +10,8 @@ from pathlib import Path
 import msgspec
 
 from wireproof.files.hostile import read_bounded, read_secret
-from wireproof.model.bmc import Bmc, Login, Secret
 from wireproof.model.errors import LARGEST, BadInput, read_toml
+from wireproof.model.tuning import Bmc, Login, Secret
 from wireproof.settings.hosts import parse_hosts
 
 _ADDRESS = re.compile(

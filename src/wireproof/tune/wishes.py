@@ -7,21 +7,19 @@ from dataclasses import dataclass
 
 import msgspec
 
+from wireproof.audit import Names, instances_of
 from wireproof.audit.catalogue import Catalogue, ParsedSetting
 from wireproof.audit.expression import UNKNOWN, Unknown
 from wireproof.audit.firmware import BIOS, Attribute, plain_name, word
-from wireproof.audit.judge import Names, instances_of
 from wireproof.audit.machine import WHOLE, Instance, Machine
 from wireproof.audit.reading import SettingReading, attributes_of, reading_of
 from wireproof.audit.remedy import Remedy, remedy_of, remedy_with
-from wireproof.model.bmc import PlannedAttribute, Raw
 from wireproof.model.errors import BadInput
 from wireproof.model.plan import FactRequest
 from wireproof.model.quantity import whole
 from wireproof.model.setting import Profile, Setting
-from wireproof.model.tuning import HostPlan
-from wireproof.tune.allowed import refused, refused_value
-from wireproof.tune.carrying import coupled_with
+from wireproof.model.tuning import HostPlan, PlannedAttribute, Raw
+from wireproof.tune.allowed import coupled_with, refused, refused_value
 from wireproof.tune.settings_files import sysctl_path
 
 # --- Parse what a user asks to change: ``SETTING`` or ``SETTING/INSTANCE``, each with optional

@@ -18,9 +18,8 @@ import msgspec
 from wireproof.analysis.interval import least_size, shift
 from wireproof.locate.significance import as_student
 from wireproof.model import gathered
-from wireproof.model.comparison import LAUNCHES, Conclusion, Ratio, Side
 from wireproof.model.finding import GroupVerdict, Judgement, PairVerdict
-from wireproof.model.history import Number
+from wireproof.model.history import LAUNCHES, Conclusion, Number, Ratio, Side
 from wireproof.model.run import Run
 from wireproof.verdict.node import changed_apart
 

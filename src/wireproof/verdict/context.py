@@ -16,7 +16,7 @@ from wireproof.model.record import Host, Idle, Nic, PairResult
 from wireproof.model.run import Run
 from wireproof.physics import Table, default_table, is_shaped
 from wireproof.physics.framing import possible_mtu
-from wireproof.verdict.path.questions import adapters_of
+from wireproof.verdict.path import adapters_of
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from typing import Any, ParamSpec, TypeVar
 import msgspec
 
 from wireproof.launch.mpi.environment import own_environment
-from wireproof.model.comparison import Comparison
+from wireproof.model.history import Comparison
 from wireproof.model.setting import Audit
 from wireproof.model.setting import Profile as SettingsProfile
 from wireproof.model.tuning import Tuned, TunePlan

@@ -13,11 +13,11 @@ from typing import BinaryIO, Self, cast
 import msgspec
 
 from wireproof.audit.facts import UNKEPT, matches_any
-from wireproof.audit.interrupts import AFFINITIES, vectors_in, vectors_of
 from wireproof.audit.printed import told_elsewhere
+from wireproof.audit.values import AFFINITIES, vectors_in, vectors_of
+from wireproof.files.bounded import Unpacked
 from wireproof.files.held import temporary_folder
 from wireproof.files.hostile import open_regular
-from wireproof.files.unpacked import Unpacked
 from wireproof.instrument.plan_text import without_secrets
 from wireproof.model.errors import BadInput
 from wireproof.model.plan import FactRequest
@@ -276,7 +276,7 @@ def command_facts(root: Path, requests: Sequence[FactRequest]) -> list[FactFrame
 
 
 def interrupt_facts(root: Path, addresses: Mapping[str, str]) -> list[FactFrame]:
-    """Return what the commands of `audit.interrupts` would print, from /proc/irq and
+    """Return what the commands of `audit.values` would print, from /proc/irq and
     /proc/interrupts. ``addresses``: of the interfaces on PCI, "" if unknown.
     """
     lists = sorted(root.glob("proc/irq/*/*affinity_list"))[:_MOST_INTERRUPTS]

@@ -10,16 +10,16 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
+from wireproof.audit import judge_machines
 from wireproof.audit.alike import HostKind, differences, kind_of, odd_ones, reference_for
 from wireproof.audit.catalogue import Catalogue, catalogue_of, requests, requests_of_instances
 from wireproof.audit.facts import HostFacts
 from wireproof.audit.interfaces import CHOSEN, IP_ADDRESS, IP_ROUTE, driver_of
-from wireproof.audit.interrupts import folded
-from wireproof.audit.judge import judge_machines
 from wireproof.audit.machine import Machine, machine_of
 from wireproof.audit.pci import LSPCI, adapters_of
 from wireproof.audit.printed import OF_ARCHIVES, perfquery_of, printed_of, queries_of
 from wireproof.audit.site import NOTHING, Site, decided, grave_enough, site_of
+from wireproof.audit.values import folded
 from wireproof.files.hostile import open_regular
 from wireproof.instrument.plan_text import Collected, collect
 from wireproof.launch.engines import find_engine

@@ -17,7 +17,7 @@ from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.located import Fabric
 from wireproof.model.plan import FactRequest, ModelFault, Point, Policy
 from wireproof.physics.table import link_from_name
-from wireproof.plan.sweep import SIZES, affordable, covering, numbered, paced, sweep
+from wireproof.plan import SIZES, affordable, covering, numbered, paced, sweep
 from wireproof.settings.options import Profile
 from wireproof.store.snapshot import SETTINGS
 from wireproof.workflow.job_facts import REQUESTS, quick
@@ -33,7 +33,7 @@ from wireproof.workflow.target.job import imagined_target, job_target
 from wireproof.workflow.target.resolve import fabric_for, refuse_lone_claims, resolve_target
 
 if TYPE_CHECKING:
-    from wireproof.instrument.measure import Outcome
+    from wireproof.instrument import Outcome
     from wireproof.model.tuning import Standing
     from wireproof.report.judged_run import JudgedRun
     from wireproof.workflow.result import MeasuredPart, Result
@@ -85,7 +85,7 @@ def check(
         with result_folder(specification.storage, "check", reporter) as folder:
             session = _session(specification, target, folder, fabric)
             if specification.storage.resume:
-                from wireproof.workflow.dossier.seal import unseal
+                from wireproof.workflow.dossier import unseal
 
                 unseal(folder, reporter)
             install_for(session)  # an MPI that is missing is an error before anything is written
@@ -105,7 +105,7 @@ def check(
                 reporter=reporter,
             )
             if specification.profile == "acceptance":
-                from wireproof.workflow.dossier.seal import seal
+                from wireproof.workflow.dossier import seal
 
                 agreed = specification.method.agreed
                 return seal(result, specification.profile, agreed, reporter)
@@ -146,7 +146,7 @@ def _narrowed(specification: CheckSpecification) -> CheckSpecification:
     if count is None:
         return specification
     from wireproof.store.history import take_turns
-    from wireproof.workflow.history.look import least_proven
+    from wireproof.workflow.history import least_proven
 
     root = specification.storage.history
     if root is None or count > len(specification.hosts):
@@ -340,7 +340,7 @@ def _with_settings(
     if not parts or not specification.audit or skipped:
         return parts
     from wireproof.workflow.audit import audit_target
-    from wireproof.workflow.joined import with_settings
+    from wireproof.workflow.conditions import with_settings
 
     try:
         run = parts[0].section.run

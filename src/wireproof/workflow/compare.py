@@ -8,9 +8,9 @@ from typing import Literal
 
 from wireproof.files.held import real_path
 from wireproof.model import gathered
-from wireproof.model.comparison import LAUNCHES, Comparison, Difference, Ratio, Side, Source
 from wireproof.model.errors import BadInput
 from wireproof.model.finding import worst
+from wireproof.model.history import LAUNCHES, Comparison, Difference, Ratio, Side, Source
 from wireproof.model.series import Traffic, software_of
 from wireproof.model.setting import Audit
 from wireproof.report.json.judgement import JudgedSeries, JudgementDocument

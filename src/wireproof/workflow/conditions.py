@@ -1,18 +1,26 @@
-"""The conditions of a measurement, which can explain a difference between two results or make it
-meaningless.
+"""The conditions of a measurement: what can explain a difference between two results or make it
+meaningless, and the hosts' settings, joined to what was measured: a slow node, and the setting that
+may be the cause. The verdict does not change.
 """
 
+import dataclasses
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 
+import msgspec
+
 from wireproof.analysis.relations import rail_nics
+from wireproof.locate.causes.differing import WrongSettings
+from wireproof.locate.causes.settings import with_settings as with_setting_causes
 from wireproof.model import gathered
 from wireproof.model.record import Host, Nic
 from wireproof.model.run import Run
 from wireproof.model.setting import Audit, Setting
 from wireproof.report.judged_run import JudgedRun
 from wireproof.report.names import fold
+from wireproof.verdict.located import with_causes
+from wireproof.verdict.located.slow_pairs import with_short_causes
 from wireproof.workflow.audit import settings_by_id
 
 _NAMED = 256
@@ -122,3 +130,43 @@ def listed(values: Mapping[str, str]) -> str:
     if len(hosts) == 1:
         return next(iter(hosts))
     return ", ".join(f"{value} ({fold(names)})" for value, names in sorted(hosts.items()))
+
+
+# --- The hosts' settings, joined to what was measured.
+
+
+def with_settings(sections: Sequence[JudgedRun], audit: Audit) -> list[JudgedRun]:
+    """Return the sections of one check; the first reports the hosts' settings, and each names those
+    that may explain its slowness.
+    """
+    known = settings_by_id()
+    audit = without_own_doing(audit)
+    first, *rest = (joined(section, audit, known) for section in sections)
+    return [dataclasses.replace(first, settings=audit), *rest]
+
+
+def without_own_doing(audit: Audit) -> Audit:
+    """Ignore the load of the hosts: the settings are read after the measurement, which causes load
+    itself.
+    """
+    message = "Load of the machine: the check itself has just loaded it"
+    results = [
+        msgspec.structs.replace(row, status="not-applicable", message=message, fix="", undo="")
+        if row.id == "load" and row.status != "unknown"
+        else row
+        for row in audit.results
+    ]
+    return msgspec.structs.replace(audit, results=results)
+
+
+def joined(section: JudgedRun, audit: Audit, settings: Mapping[str, Setting]) -> JudgedRun:
+    """Return ``section`` with the settings that may explain its culprits and slow pairs."""
+    if not section.run.claim.wire:
+        return section
+    link = section.run.claim.link
+    wrong = WrongSettings(audit, settings, section.run)
+    located = tuple(with_setting_causes(located, wrong, link) for located in section.located)
+    judgement = with_causes(section.judgement, located)
+    least = section.criteria.min_efficiency
+    judgement = with_short_causes(judgement, wrong, link, located, least)
+    return dataclasses.replace(section, located=located, judgement=judgement)

@@ -13,7 +13,7 @@ from wireproof.model.finding import Finding, Port
 from wireproof.model.pattern import PairPattern
 from wireproof.model.plan import Point
 from wireproof.model.topology import Fault, Network, Topology
-from wireproof.plan.sweep import numbered, sweep
+from wireproof.plan import numbered, sweep
 from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.result import MeasuredPart, Result, keep_result
 from wireproof.workflow.resume import result_folder

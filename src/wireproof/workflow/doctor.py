@@ -15,7 +15,7 @@ import msgspec
 
 from wireproof.files.held import real_path
 from wireproof.files.programs import by_path, find_tool
-from wireproof.instrument.measure import Recording, measure
+from wireproof.instrument import Recording, measure
 from wireproof.launch.command import prepare, provenance
 from wireproof.launch.engines import MpiInstall, find_engine
 from wireproof.launch.here import meeting_point

@@ -187,7 +187,7 @@ def _knob(name: str) -> list[Explanation]:
 
 def _studies(name: str) -> Iterator[tuple[str, str]]:
     """Yield the command that tries a variable, and what the variable is."""
-    from wireproof.workflow.study.libraries import libraries, library_called
+    from wireproof.workflow.catalogue import libraries, library_called
 
     for library in libraries() if _VARIABLE.fullmatch(name) else ():
         for knob in library_called(library).knob:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from wireproof.files.aside import answer_aside
+from wireproof.files.bounded import answer_aside
 from wireproof.files.hostile import remove_file, replace_file
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.finding import Verdict, worst

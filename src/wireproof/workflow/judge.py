@@ -92,7 +92,7 @@ def standard(
 ) -> Standard:
     """Build the standard from texts as a user types them; see ``Claims``. Raises ``BadInput``."""
     from wireproof.physics.rails import claim_of_rails
-    from wireproof.settings.inputs import read_table
+    from wireproof.settings.resolve import read_table
     from wireproof.settings.row import as_path
 
     if not link and (mtu or pcie or path):

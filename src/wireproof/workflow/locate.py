@@ -29,7 +29,7 @@ from wireproof.store.load import load_run
 from wireproof.store.pair_table import PairTable, open_pairs
 from wireproof.store.snapshot import SETTINGS
 from wireproof.workflow.audit import AuditSpecification, audit, settings_by_id
-from wireproof.workflow.joined import without_own_doing
+from wireproof.workflow.conditions import without_own_doing
 from wireproof.workflow.reporter import LoggingReporter
 from wireproof.workflow.session.screen_plan import again_rounds, leaves_of
 from wireproof.workflow.target.resolve import read_fabric

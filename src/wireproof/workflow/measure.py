@@ -23,7 +23,7 @@ from wireproof.model.pattern import (
 )
 from wireproof.model.plan import Point, Policy
 from wireproof.model.psm3 import Statistics
-from wireproof.plan.sweep import (
+from wireproof.plan import (
     SIZES,
     congestion,
     default_sizes,

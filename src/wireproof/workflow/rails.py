@@ -21,7 +21,7 @@ from wireproof.model.record import PairResult, PointRecord
 from wireproof.model.run import Run
 from wireproof.physics.limits import limits
 from wireproof.physics.rails import one_rail
-from wireproof.plan.sweep import sweep
+from wireproof.plan import sweep
 from wireproof.report.judged_run import JudgedRun
 from wireproof.verdict.rail_gain import gain_of, goodput_of, judge_gain
 from wireproof.verdict.run.plateau import fills_link

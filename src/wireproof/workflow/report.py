@@ -14,10 +14,10 @@ from wireproof.store.manifest import is_sealed
 from wireproof.store.result import RESULT
 from wireproof.store.snapshot import SETTINGS
 from wireproof.workflow.audit import AuditSpecification, audit
-from wireproof.workflow.disclosure import with_disclosures
+from wireproof.workflow.conditions import with_settings
 from wireproof.workflow.dossier.signature import unaltered
 from wireproof.workflow.export import Form, default_target, exported
-from wireproof.workflow.joined import with_settings
+from wireproof.workflow.job_facts import with_disclosures
 from wireproof.workflow.reporter import LoggingReporter, Reporter
 from wireproof.workflow.result import MeasuredPart, Result, conclusions, judged_again, stored_in
 from wireproof.workflow.target.resolve import read_fabric

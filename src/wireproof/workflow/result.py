@@ -14,7 +14,7 @@ from typing import NamedTuple
 import msgspec
 
 from wireproof.files.hostile import replace_file
-from wireproof.instrument.measure import Outcome
+from wireproof.instrument import Outcome
 from wireproof.model.claim import Claim, Criteria
 from wireproof.model.errors import BadInput
 from wireproof.model.finding import Judgement, Verdict, worst
@@ -31,7 +31,7 @@ from wireproof.store.snapshot import SETTINGS
 from wireproof.verdict.node import node_verdicts
 from wireproof.verdict.run.quality import settled_by_repeats
 from wireproof.version import version
-from wireproof.workflow.disclosure import with_disclosures
+from wireproof.workflow.job_facts import with_disclosures
 from wireproof.workflow.judge_statistics import with_statistics
 from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.session import Session, Storage

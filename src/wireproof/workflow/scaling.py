@@ -8,8 +8,8 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from wireproof.model.comparison import Scaling, ScalingCurve, ScalingPoint, Source
 from wireproof.model.errors import BadInput
+from wireproof.model.history import Scaling, ScalingCurve, ScalingPoint, Source
 from wireproof.report.json.judgement import JudgedSeries
 from wireproof.report.judged_run import JudgedRun
 from wireproof.report.names import clean

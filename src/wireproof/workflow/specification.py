@@ -7,8 +7,8 @@ from typing import Any, Self
 
 from wireproof.launch.schedulers.slurm_job import JobRequest
 from wireproof.model.plan import ModelFault
-from wireproof.settings.inputs import faults_of
 from wireproof.settings.options import Options
+from wireproof.settings.resolve import faults_of
 from wireproof.workflow.resume import Invocation
 from wireproof.workflow.session import Method, Storage
 from wireproof.workflow.target.job import job_of

@@ -11,8 +11,7 @@ from itertools import pairwise
 from typing import Literal
 
 from wireproof.lint.rule import Broken, Recipe
-from wireproof.lint.script import Job, jobs, launched
-from wireproof.lint.script.launch import BENCHMARK, Family, Launch
+from wireproof.lint.script import BENCHMARK, Family, Job, Launch, jobs, launched
 from wireproof.lint.script.variables import provider_of
 from wireproof.lint.shell import LAUNCHERS, Command, Word, at_word, edited
 

@@ -4,8 +4,7 @@ import re
 from collections.abc import Iterator
 
 from wireproof.lint.rule import Broken, Recipe
-from wireproof.lint.script import Job, SetVariable, jobs, launched
-from wireproof.lint.script.launch import Launch
+from wireproof.lint.script import Job, Launch, SetVariable, jobs, launched
 from wireproof.lint.script.mpi import environment, mpi_of, several_nodes
 from wireproof.lint.shell import Word, at_word, corrected, edited
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Literal, NamedTuple, TypedDict, Unpack
 
-from wireproof.model.errors import BadInput
+from wireproof.model.errors import MOST_NODES, MOST_PPN, MOST_RANKS, BadInput, chosen, whole
 from wireproof.model.planning import (
     Bounds,
     Footprint,
@@ -21,7 +21,6 @@ from wireproof.model.planning import (
     exactly,
 )
 from wireproof.plan.footprint.modes import MODES, JobShape, Mode
-from wireproof.plan.numbers import MOST_NODES, MOST_PPN, MOST_RANKS, chosen, whole
 
 # --- The QPs that adapters have, compared with what one node needs.
 

@@ -9,8 +9,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wireproof.model.errors import BadInput
-from wireproof.plan.numbers import MOST_NODES, MOST_PPN, chosen, real, whole
+from wireproof.model.errors import MOST_NODES, MOST_PPN, BadInput, chosen, real, whole
 
 # --- Where ranks sit, how far apart two nodes are, and which links between switches they share.
 # Pure.

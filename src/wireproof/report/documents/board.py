@@ -11,9 +11,9 @@ from functools import partial
 from typing import TypeVar
 
 from wireproof.model import quantity
-from wireproof.model.comparison import Comparison
 from wireproof.model.finding import Verdict
 from wireproof.model.history import (
+    Comparison,
     Entry,
     HostSet,
     NodeNow,

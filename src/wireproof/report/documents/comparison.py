@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from wireproof.model import quantity
-from wireproof.model.comparison import (
+from wireproof.model.history import (
     LAUNCHES,
     Comparison,
     Conclusion,

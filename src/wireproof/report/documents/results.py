@@ -8,12 +8,11 @@ from wireproof.model import quantity
 from wireproof.model.finding import Finding
 from wireproof.model.record import Quantiles
 from wireproof.report.document import Cell, Head, Row, Table, Tone, Value
-from wireproof.report.group_rows import GroupRow, GroupTable
 from wireproof.report.json.result import positive
 from wireproof.report.names import clean
+from wireproof.report.rows import GroupRow, GroupTable, chosen, folded
 from wireproof.report.rows import ResultRow as Result
 from wireproof.report.rows import ResultTable as Results
-from wireproof.report.rows import chosen, folded
 
 MOST_ROWS = 400
 """Rows of one table on a page."""

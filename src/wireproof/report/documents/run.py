@@ -12,6 +12,7 @@ from wireproof.model.finding import Finding, worst
 from wireproof.model.located import Located
 from wireproof.model.setting import Audit
 from wireproof.report.answers import answers
+from wireproof.report.disclosure import facts, places, trouble
 from wireproof.report.document import (
     Cell,
     Document,
@@ -34,12 +35,10 @@ from wireproof.report.documents.results import group_table, result_table
 from wireproof.report.failing import unread
 from wireproof.report.figure import Chart, Ink
 from wireproof.report.flows import NicTraffic, flows
-from wireproof.report.group_rows import group_tables
 from wireproof.report.judged_run import JudgedRun, grouped, label, short_headline, suspected
 from wireproof.report.names import clean, fold
-from wireproof.report.origin import facts, places, trouble
 from wireproof.report.rows import ResultTable as Results
-from wireproof.report.rows import tables
+from wireproof.report.rows import group_tables, tables
 
 _MOST_FINDINGS, _MOST_OTHERS = 4, 50
 _MOST_UNREAD = 100
@@ -192,7 +191,7 @@ def _pairs(run: JudgedRun, found: list[Results], name: str) -> list[Ink]:
 
 
 def _embedded(run: JudgedRun, seen: Sequence[NicTraffic], name: str) -> list[Ink]:
-    from wireproof.report.html.shell import embedded
+    from wireproof.report.html import embedded
 
     return [Ink(embedded(run, seen, name))]
 

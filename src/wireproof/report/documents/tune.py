@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeVar
 
 from wireproof.model import quantity
-from wireproof.model.bmc import PlannedAttribute
 from wireproof.model.experiment import Answer, Guard, TryResult, ValueEffect
 from wireproof.model.quantity import counted
 from wireproof.model.setting import SettingEffect
@@ -17,6 +16,7 @@ from wireproof.model.tuning import (
     ChangeAnswer,
     HostPlan,
     HostTuned,
+    PlannedAttribute,
     PlannedChange,
     PlannedKeep,
     Residue,

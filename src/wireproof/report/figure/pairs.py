@@ -16,7 +16,7 @@ from typing import Any
 from wireproof.model import quantity
 from wireproof.report.figure import Ink
 from wireproof.report.figure.drawing import LEVELS, scale_line, shade
-from wireproof.report.html.shell import in_script
+from wireproof.report.html import in_script
 from wireproof.report.names import clean, natural
 from wireproof.report.rows import Cell, ResultTable
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from wireproof.model import gathered, quantity
 from wireproof.model.atlas import AtlasView, Spread
-from wireproof.model.comparison import Scaling, ScalingCurve
+from wireproof.model.history import Scaling, ScalingCurve
 from wireproof.model.planning import Prediction, Scale
 from wireproof.report.figure import Axis, Chart, Line, Mark, decades, plain
 from wireproof.report.names import clean

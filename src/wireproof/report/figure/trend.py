@@ -14,7 +14,7 @@ from wireproof.model.history import Group, NodeNow, Number, NumberChange, Series
 from wireproof.model.run import seconds_of
 from wireproof.report.figure import Axis, Chart, ChartStep, Ink, Line, Mark, plain
 from wireproof.report.gate import age
-from wireproof.report.html.shell import in_script
+from wireproof.report.html import in_script
 from wireproof.report.names import clean, harmless
 
 DAY_S = 86400.0

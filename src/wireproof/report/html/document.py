@@ -29,7 +29,7 @@ from wireproof.report.document import (
 from wireproof.report.figure import Chart
 from wireproof.report.figure.drawing import LONG, NARROW, WIDE, drawn
 from wireproof.report.figure.file import style
-from wireproof.report.html.shell import part, policy, script, template, trusted
+from wireproof.report.html import part, policy, script, template, trusted
 from wireproof.report.names import clean, harmless
 from wireproof.version import version
 

@@ -18,8 +18,8 @@ from wireproof.model.series import Reason, Series, SeriesVerdict
 from wireproof.physics.bounds import CurveBounds, bounds_of, expected_share
 from wireproof.physics.table import Table
 from wireproof.verdict.external.curve import waits_for_answers
-from wireproof.verdict.external.memory import doubt_rates
 from wireproof.verdict.external.series import judge_series
+from wireproof.verdict.external.shape import doubt_rates
 
 __all__ = ["judge_log", "judge_series"]
 

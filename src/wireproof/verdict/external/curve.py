@@ -10,9 +10,15 @@ from wireproof.model.atlas import Place
 from wireproof.model.claim import Criteria
 from wireproof.model.finding import Evidence, Severity
 from wireproof.model.series import Reason, Series, SeriesPoint
-from wireproof.physics.bounds import CurveBounds, any_nic_ns, bounds_of
+from wireproof.physics.bounds import (
+    CurveBounds,
+    any_nic_ns,
+    bounds_of,
+    cache_fall,
+    exceeds,
+    held_goodput,
+)
 from wireproof.physics.table import Table, default_table, link_from_name
-from wireproof.verdict.curve import cache_fall, exceeds, held_goodput
 
 SMALL = 1024
 """Largest message that shows the start-up latency; bytes."""

@@ -16,10 +16,10 @@ from wireproof.physics.bounds import (
     CurveBounds,
     expected_share,
     fill_bytes,
+    late_start,
 )
 from wireproof.physics.framing import over_fabric
 from wireproof.physics.limits import narrower_slot
-from wireproof.verdict.curve import late_start
 from wireproof.verdict.external.curve import SMALL, Case, CurveRow
 from wireproof.verdict.external.published import as_published, idle_beside
 

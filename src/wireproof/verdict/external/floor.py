@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from wireproof.model.finding import Evidence
 from wireproof.model.quantity import short_time, size, throughput
 from wireproof.model.series import Series, SeriesPoint
-from wireproof.physics.bounds import CurveBounds, any_nic_ns
-from wireproof.verdict.curve import exceeds
+from wireproof.physics.bounds import CurveBounds, any_nic_ns, exceeds
 from wireproof.verdict.external.curve import MEBI, Case, CurveRow
 from wireproof.verdict.external.rates import judge_message_rate, judge_one_pair
 

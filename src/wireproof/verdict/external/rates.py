@@ -10,10 +10,9 @@ from statistics import median
 from wireproof.model.finding import Evidence, Severity
 from wireproof.model.quantity import first_few, size, throughput
 from wireproof.model.series import Series
-from wireproof.physics.bounds import CurveBounds
+from wireproof.physics.bounds import CurveBounds, exceeds
 from wireproof.physics.limits import is_shaped
 from wireproof.physics.table import default_table
-from wireproof.verdict.curve import exceeds
 from wireproof.verdict.external.curve import Case, CurveRow
 
 # --- Messages per second: what the packets of a link and the cores of its hosts allow.

@@ -21,9 +21,9 @@ from wireproof.model.record import PointRecord, WitnessReading
 from wireproof.model.traffic import Direction, Ledger
 from wireproof.verdict.context import Context
 from wireproof.verdict.issue import SLOW, Issue
+from wireproof.verdict.path import busiest
 from wireproof.verdict.path.late import explained
 from wireproof.verdict.path.proof import Witnessed
-from wireproof.verdict.path.questions import busiest
 
 _SURE_SHARE = 0.04  # of all bytes that the port carried: less may be headers
 _LOUD_SHARE = 0.20  # of the attainable rate: so much disturbs, whatever the sum is

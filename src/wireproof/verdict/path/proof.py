@@ -20,7 +20,7 @@ from wireproof.model.record import Nic, PairResult, PointRecord
 from wireproof.model.traffic import LEVELS, QUALITIES, Direction, Ledger, Level, Quality
 from wireproof.physics.framing import LEAST_HEADER
 from wireproof.verdict.context import Context
-from wireproof.verdict.path.questions import Identity, inside_adapter
+from wireproof.verdict.path import Identity, inside_adapter
 from wireproof.verdict.path.sight import Due, Sighting, blindly, look
 
 # bytes per message: Ethernet, IP, TCP, MPI envelope, delayed acknowledgement

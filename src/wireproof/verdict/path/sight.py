@@ -24,7 +24,7 @@ from wireproof.analysis.functions import shows_presence
 from wireproof.analysis.relations import are_rails, beneath
 from wireproof.model.claim import Criteria
 from wireproof.model.traffic import LEVELS, Carrier, Direction, Ledger, Level, Quality
-from wireproof.verdict.path.questions import (
+from wireproof.verdict.path import (
     busiest,
     could_carry,
     is_masked,

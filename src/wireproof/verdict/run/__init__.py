@@ -32,10 +32,9 @@ from wireproof.physics import Table
 from wireproof.verdict.context import Context, context, with_link
 from wireproof.verdict.issue import Issue, merge, overall
 from wireproof.verdict.path.alongside import Others
-from wireproof.verdict.path.carrier import observed_link
 from wireproof.verdict.path.late import summed
 from wireproof.verdict.path.proof import PairProof, Witnessed, prove
-from wireproof.verdict.path.sentences import path_issues
+from wireproof.verdict.path.sentences import observed_link, path_issues
 from wireproof.verdict.path.settle import settle
 from wireproof.verdict.run.completeness import run_issues
 from wireproof.verdict.run.directions import Stream, direction_issues

@@ -12,7 +12,7 @@ from wireproof.physics.rails import one_rail
 from wireproof.verdict.catalogue import code_of, severity_of
 from wireproof.verdict.context import Context
 from wireproof.verdict.issue import Evidence, Issue
-from wireproof.verdict.path.questions import kernels
+from wireproof.verdict.path import kernels
 
 # --- Compare libfabric's provider with the requested provider: another provider, or an unusual
 # layer over it, gives numbers that look like those of the requested provider.

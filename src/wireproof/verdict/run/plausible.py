@@ -19,12 +19,14 @@ from wireproof.model.record import PairResult, PointRecord
 from wireproof.physics import bandwidth_threshold_bytes, limits, shaper_credit_bytes
 from wireproof.physics.bounds import (
     bounds_of,
+    exceeds,
     expected_share,
+    held_goodput,
+    late_start,
     spared_ns,
 )
 from wireproof.physics.framing import over_fabric
 from wireproof.verdict.context import Context
-from wireproof.verdict.curve import exceeds, held_goodput, late_start
 from wireproof.verdict.issue import Issue
 from wireproof.verdict.path.proof import PairProof
 from wireproof.verdict.run.plateau import LongStreams, explained_by_waiting, fills_link

@@ -18,9 +18,8 @@ from wireproof.model.pattern import FORMS, is_round_trip, one_way
 from wireproof.model.quantity import goodput
 from wireproof.model.record import Estimate, PairResult, PointRecord
 from wireproof.physics import bandwidth_threshold_bytes
-from wireproof.physics.bounds import WAITED_BYTES
+from wireproof.physics.bounds import FALL, WAITED_BYTES, cache_fall
 from wireproof.verdict.context import Context
-from wireproof.verdict.curve import FALL, cache_fall
 from wireproof.verdict.issue import Issue
 
 _LAUNCH_SPREAD = 0.10

@@ -21,8 +21,8 @@ from wireproof.model.pattern import crossings
 from wireproof.model.record import Host, Nic, PairResult, PointRecord
 from wireproof.verdict.context import Context
 from wireproof.verdict.issue import Issue
+from wireproof.verdict.path import due_shares, state_of
 from wireproof.verdict.path.proof import PairProof
-from wireproof.verdict.path.questions import due_shares, state_of
 from wireproof.verdict.path.sight import Sighting
 from wireproof.verdict.run.plateau import fills_link
 

@@ -16,13 +16,13 @@ from wireproof.model.errors import BadInput, decode_json
 from wireproof.model.finding import worst
 from wireproof.model.run import Run, StoredPart, StoredResult
 from wireproof.report.judged_run import JudgedRun
-from wireproof.settings.inputs import read_criteria
+from wireproof.settings.resolve import read_criteria
 from wireproof.store.manifest import MANIFEST, digest_of, listed
 from wireproof.store.result import DOSSIER, RESULT, read_dossier
 from wireproof.store.seal import table_differences
 from wireproof.verdict.node import node_verdicts
 from wireproof.version import version
-from wireproof.workflow.dossier.seal import (
+from wireproof.workflow.dossier import (
     CRITERIA,
     DISCLOSURE,
     criteria_of,

@@ -18,10 +18,9 @@ import msgspec
 
 from wireproof.files.held import held_folder
 from wireproof.files.hostile import read_bounded, replace_in
-from wireproof.model.comparison import Comparison
 from wireproof.model.errors import BadInput, CouldNotMeasure, WireproofError, decode_json
 from wireproof.model.finding import Verdict
-from wireproof.model.history import Entry, HostSet, Imported, NodeNow, SeriesLine
+from wireproof.model.history import Comparison, Entry, HostSet, Imported, NodeNow, SeriesLine
 from wireproof.report.document import Document
 from wireproof.report.documents.board import (
     CLUSTER,

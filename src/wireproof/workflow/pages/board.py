@@ -21,7 +21,7 @@ from wireproof.model.history import (
     SeriesTrend,
 )
 from wireproof.report.names import clean, fold, natural
-from wireproof.workflow.history.look import age_of, newest_of, regressions, trends
+from wireproof.workflow.history import age_of, newest_of, regressions, trends
 from wireproof.workflow.pages.digest import VERDICTS, Digest
 
 _BLOCK = 64

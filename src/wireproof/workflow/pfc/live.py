@@ -23,7 +23,7 @@ from wireproof.model.pfc import PfcLoad, PfcRecord, PfcSettings
 from wireproof.model.plan import Point
 from wireproof.model.record import FactFrame, Nic, PointRecord
 from wireproof.model.traffic import Watched
-from wireproof.plan.sweep import paced
+from wireproof.plan import paced
 from wireproof.workflow.audit import reader_argv
 from wireproof.workflow.pfc.host_files import commands_of, settings_of
 from wireproof.workflow.prove.command import ProofSpecification, run_command

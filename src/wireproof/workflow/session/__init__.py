@@ -23,9 +23,9 @@ from wireproof.model.plan import (
     TransportKind,
 )
 from wireproof.physics.table import Table
-from wireproof.plan.sweep import numbered
-from wireproof.settings.inputs import model_of, read_criteria, read_table
+from wireproof.plan import numbered
 from wireproof.settings.options import Options
+from wireproof.settings.resolve import model_of, read_criteria, read_table
 
 DEFAULT_WORLD = ModelWorld(latency_ns=1000, gap_ns_per_byte=0.1)
 

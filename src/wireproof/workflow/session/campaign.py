@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import msgspec
 
+from wireproof.instrument import Outcome
 from wireproof.instrument.ending import Ending
-from wireproof.instrument.measure import Outcome
 from wireproof.model.claim import Claim
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.plan import Point

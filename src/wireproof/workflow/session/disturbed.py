@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from wireproof.instrument.measure import Outcome
+from wireproof.instrument import Outcome
 from wireproof.model.errors import CouldNotMeasure
 from wireproof.model.finding import Judgement, PairVerdict
 from wireproof.model.plan import Point

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from wireproof.files.programs import find_program
-from wireproof.instrument.measure import Outcome
+from wireproof.instrument import Outcome
 from wireproof.launch.command import build_command, request_for
 from wireproof.launch.engines import MpiInstall
 from wireproof.launch.known import SCHEDULERS

@@ -8,14 +8,14 @@ import msgspec
 
 from wireproof.analysis.measured import measure
 from wireproof.files.hostile import replace_file
-from wireproof.instrument.measure import Outcome
+from wireproof.instrument import Outcome
 from wireproof.model import quantity
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.experiment import RailGain
 from wireproof.model.ladder import Ladder
 from wireproof.model.plan import Point, Policy
 from wireproof.model.record import PointRecord
-from wireproof.plan.sweep import numbered
+from wireproof.plan import numbered
 from wireproof.report.json import json_text
 from wireproof.report.judged_run import JudgedRun
 from wireproof.workflow.measure import Prepared

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from wireproof.analysis.catalogue import late_drivers
-from wireproof.instrument.measure import Outcome, Recording, measure
+from wireproof.instrument import Outcome, Recording, measure
 from wireproof.lab.wire import wire_observer
 from wireproof.launch.command import provenance
 from wireproof.model.claim import Claim, Criteria, Limits
@@ -34,7 +34,7 @@ from wireproof.model.record import EngineError
 from wireproof.model.run import Run
 from wireproof.physics.limits import bandwidth_threshold_bytes, limits, shaper_credit_bytes
 from wireproof.physics.table import Table, changed_constants
-from wireproof.plan.sweep import provable
+from wireproof.plan import provable
 from wireproof.store.seal import seal
 from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.session import Session

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from wireproof.instrument.measure import Outcome
+from wireproof.instrument import Outcome
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.located import Fabric, Metric
 from wireproof.model.plan import Point
 from wireproof.model.run import Run
-from wireproof.plan.sweep import numbered
+from wireproof.plan import numbered
 from wireproof.report.names import fold
 from wireproof.store.load import load_document
 from wireproof.workflow.audit import settings_by_id

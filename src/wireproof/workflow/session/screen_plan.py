@@ -11,6 +11,7 @@ import msgspec
 
 from wireproof.model.located import Fabric
 from wireproof.model.plan import Point, Policy
+from wireproof.plan import sweep
 from wireproof.plan.schedule import (
     Pair,
     alone_rounds,
@@ -20,7 +21,6 @@ from wireproof.plan.schedule import (
     screen_size,
     unconfirmed,
 )
-from wireproof.plan.sweep import sweep
 from wireproof.workflow.target import Target
 
 if TYPE_CHECKING:

@@ -14,29 +14,35 @@ from typing import TypeVar
 import msgspec
 
 from wireproof.audit.firmware import BIOS, PENDING, REGISTRY, firmware_of
-from wireproof.bmc.bios import Bios, find_bios, now_and_pending, set_pending, texts_of
+from wireproof.bmc import (
+    Bios,
+    find_bios,
+    newest_set,
+    now_and_pending,
+    set_pending,
+    sets_of,
+    texts_of,
+    write_set,
+)
 from wireproof.bmc.session import BmcSession
 from wireproof.bmc.talk import BmcFailed
-from wireproof.model.bmc import (
-    AttributeChange,
-    Bmc,
-    FirmwareSet,
-    FirmwareState,
-    PlannedAttribute,
-    Raw,
-)
 from wireproof.model.errors import WireproofError
 from wireproof.model.tuning import (
+    AttributeChange,
+    Bmc,
     ChangeAnswer,
     ChangeState,
+    FirmwareSet,
+    FirmwareState,
     HostTuned,
+    PlannedAttribute,
+    Raw,
     SetAnswer,
     SetState,
     Tuned,
     TunePlan,
 )
 from wireproof.settings.bmc import BmcOptions, bmcs_of
-from wireproof.store.firmware_journal import newest_set, sets_of, write_set
 from wireproof.workflow.audit import catalogue
 from wireproof.workflow.tune import who
 

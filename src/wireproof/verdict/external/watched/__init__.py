@@ -30,7 +30,7 @@ from wireproof.verdict.external.watched.ports import (
     WatchedPorts,
     reason,
 )
-from wireproof.verdict.path.questions import may_have_wrapped, turned_round
+from wireproof.verdict.path import may_have_wrapped, turned_round
 
 __all__ = ["judge_traffic"]
 

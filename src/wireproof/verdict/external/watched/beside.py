@@ -19,8 +19,8 @@ from wireproof.verdict.external.watched.ports import (
     WatchedPorts,
     reason,
 )
-from wireproof.verdict.path.questions import due_shares, state_of
-from wireproof.verdict.path.questions import other_protocol as contradicting
+from wireproof.verdict.path import due_shares, state_of
+from wireproof.verdict.path import other_protocol as contradicting
 
 # --- How the claimed rails shared the bytes of a watched command. This decides nothing: only its
 # author knows whether a command should use all rails.

@@ -14,7 +14,7 @@ from wireproof.verdict.external.watched.ports import (
     WatchedPorts,
     reason,
 )
-from wireproof.verdict.path.questions import (
+from wireproof.verdict.path import (
     could_carry,
     inside_adapter,
     is_masked,

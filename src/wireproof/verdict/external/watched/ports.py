@@ -30,7 +30,7 @@ from wireproof.model.traffic import (
     PortLedger,
     Traffic,
 )
-from wireproof.verdict.path.questions import (
+from wireproof.verdict.path import (
     Identity,
     adapters_of,
     apart,

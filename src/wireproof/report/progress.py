@@ -13,8 +13,8 @@ from typing import Self, TextIO
 from wireproof.model import quantity
 from wireproof.model.plan import Plan, Point
 from wireproof.model.record import Close, EngineError, Frame, PointRecord, Start
+from wireproof.report.ink import Look, cell_length
 from wireproof.report.names import clean
-from wireproof.report.text.ink import Look, cell_length
 
 PLAIN_EVERY_S = 5.0
 BAR_EVERY_S = 0.1

@@ -30,7 +30,7 @@ from wireproof.report.document import (
     full_of,
     words_of,
 )
-from wireproof.report.text.ink import PLAIN, Look, Paragraph, Piece, cell_length, grid, paint
+from wireproof.report.ink import PLAIN, Look, Paragraph, Piece, cell_length, grid, paint
 
 STYLES = {
     "": "",

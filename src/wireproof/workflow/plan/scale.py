@@ -15,7 +15,7 @@ from wireproof.locate.significance import (
     least_found_by,
     rounds_for,
 )
-from wireproof.model.errors import BadInput
+from wireproof.model.errors import BadInput, chosen, real, whole
 from wireproof.model.located import Metric
 from wireproof.model.planning import (
     PATTERNS,
@@ -27,7 +27,6 @@ from wireproof.model.planning import (
     Validation,
 )
 from wireproof.model.quantity import counted
-from wireproof.plan.numbers import chosen, real, whole
 from wireproof.plan.scale import ORDERS, SOURCES, VALIDITY, predictions
 from wireproof.plan.scale.network import (
     KINDS,
@@ -37,7 +36,7 @@ from wireproof.plan.scale.network import (
     barrier,
 )
 from wireproof.plan.schedule import screen_round_count, screen_size
-from wireproof.workflow.planning.machine import machine_of
+from wireproof.workflow.plan.machine import machine_of
 from wireproof.workflow.session.screen_plan import (
     CONFIRM_MS,
     screen_budget_ms,

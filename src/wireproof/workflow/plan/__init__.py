@@ -90,8 +90,8 @@ def _beside(
 
 def _limits(mode: str, max_qps: int | None, device: Path | str | None) -> tuple[QpLimit, ...]:
     """Return the given limit, or else those of the known adapters that the mode runs on."""
+    from wireproof.model.errors import whole
     from wireproof.plan.footprint import ADAPTERS, QpLimit, limit_of_attributes
-    from wireproof.plan.numbers import whole
 
     given = []
     if max_qps is not None:
@@ -203,10 +203,10 @@ def plan_scale(nodes: Sequence[int] | int, ppn: int = 1, **options: Any) -> Scal
     ``byte_ns`` ..., or ``run``, the folder of a measurement).
 
     ``options``: see ``plan.scale.network.MachineCosts`` and
-    ``workflow.planning.scale.ScaleSpecification``. Raises ``BadInput``, and ``TypeError`` for an
+    ``workflow.plan.scale.ScaleSpecification``. Raises ``BadInput``, and ``TypeError`` for an
     unknown option.
     """
-    from wireproof.workflow.planning.scale import ScaleSpecification, scale
+    from wireproof.workflow.plan.scale import ScaleSpecification, scale
 
     scales = (nodes,) if isinstance(nodes, int) else tuple(nodes)
     return scale(_specified(ScaleSpecification, options, nodes=scales, ppn=ppn))
@@ -216,17 +216,17 @@ def plan_validate(nodes: int, **options: Any) -> Validation:
     """Return rounds, pairs and time to prove that none of ``nodes`` is slower than the others, and
     what the rounds of a check detect.
 
-    ``options``: see ``workflow.planning.scale.ValidateSpecification``; ``start_ns``, ``byte_ns`` or
+    ``options``: see ``workflow.plan.scale.ValidateSpecification``; ``start_ns``, ``byte_ns`` or
     ``run`` as for ``plan_scale``. Raises ``BadInput``, and ``TypeError`` for an unknown option.
     """
-    from wireproof.workflow.planning.scale import ValidateSpecification, validate
+    from wireproof.workflow.plan.scale import ValidateSpecification, validate
 
     return validate(_specified(ValidateSpecification, options, nodes=nodes))
 
 
 def _specified(specification: Callable[..., T], options: Mapping[str, Any], **given: Any) -> T:
     """Return the specification of a plan, with the parameters of the machine among ``options``."""
-    from wireproof.workflow.planning.machine import UNITS
+    from wireproof.workflow.plan.machine import UNITS
 
     mine = inspect.signature(specification).parameters
     machine = {name: value for name, value in options.items() if name in UNITS and name not in mine}

@@ -1,0 +1,172 @@
+"""What wireproof knows, as documents: published numbers (for each link and pattern a strip of dots,
+the values, and the sources), and what ``wireproof explain`` prints: entries of catalogues, lists of
+them, and a rate or a time in every unit.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
+
+from wireproof.model import quantity
+from wireproof.model.atlas import AtlasView, Spread
+from wireproof.model.claim import LinkClaim
+from wireproof.model.quantity import Converted, LinkShares
+from wireproof.report.document import (
+    Document,
+    Dots,
+    Facts,
+    Head,
+    Part,
+    Picture,
+    Row,
+    Section,
+    Table,
+    Text,
+)
+from wireproof.report.figure import Chart
+from wireproof.report.figure.series import atlas_chart
+
+_AT = {"time": 8, "goodput": 1 << 20}
+_LINKS = (Head("link", 9, left=True), Head("sources", 8))
+_ROWS = (
+    Head("value", 9),
+    Head("at", 8),
+    Head("source: adapter, tool, MPI", 7, left=True),
+)
+_Shown = tuple[float, int, Spread]
+
+
+def atlas_document(found: AtlasView, *, listed: bool, at: int | None) -> Document:
+    """``listed``: only the links with their numbers of sources; ``at``: the message size of the
+    values.
+    """
+    title = "Published numbers"
+    if not found.series:
+        none = "the atlas has no such number: docs/atlas.md describes how to add one"
+        return Document(title, none, ())
+    parts: list[Part] = [Text(f"of the site: {name}", "note") for name in found.files]
+    if listed and at is None:
+        rows = tuple(Row((name, str(count))) for name, count in found.links.items())
+        parts.insert(0, Table(_LINKS, rows, most=len(rows)))
+    else:
+        parts = [*_groups(found, at), *parts]
+    counts = f"{quantity.counted(found.sources, 'source')}, {quantity.counted(found.rows, 'row')}"
+    answer = f"{counts}; every row is within the limits of its link"
+    return Document(title, answer, tuple(parts))
+
+
+def _groups(found: AtlasView, at: int | None) -> Iterator[Part]:
+    groups: dict[tuple[str, str, str], list[_Shown]] = {}
+    for one in found.series:
+        place = shown_value(one, at)
+        if place is not None:
+            groups.setdefault((one.link, one.pattern, one.quantity), []).append((*place, one))
+    for (link, pattern, what), rows in groups.items():
+        rows.sort(key=lambda row: row[0], reverse=what == "goodput")
+        yield _group(f"{link} {pattern}: {len(rows)} series", rows)
+    yield Picture(partial(_charts, found))
+    shown = {one.source: one for rows in groups.values() for _, _, one in rows}
+    about = (
+        (one.source, f"({f'{one.trust} {one.date}'.strip()}) {one.title}; {one.where}")
+        for one in sorted(shown.values(), key=lambda one: one.source)
+    )
+    yield Section("Sources", (Facts(tuple(about)),))
+
+
+def _charts(found: AtlasView) -> list[Chart]:
+    return [atlas_chart(found)]
+
+
+def _group(title: str, rows: Sequence[_Shown]) -> Section:
+    strip = Dots(tuple(value for value, _, _ in rows), rows[0][2].quantity)
+    table = Table(_ROWS, tuple(map(_row, rows)), most=len(rows))
+    return Section(title, (Facts((("", strip),)), table))
+
+
+def _row(found: _Shown) -> Row:
+    value, size, one = found
+    shown = quantity.short_time if one.quantity == "time" else quantity.throughput
+    about = ", ".join(filter(None, (one.adapter, one.tool, one.mpi, one.judged)))
+    own = f" [{one.file}]" if one.file else ""
+    at = quantity.size(size) if size else "peak"
+    return Row((shown(value), at, f"{one.source}{own}: {about}"))
+
+
+def shown_value(one: Spread, at: int | None) -> tuple[float, int] | None:
+    """Return (value in ns or bytes/s, size) at the requested size, or at the printed size closest
+    to the default.
+    """
+    wanted = (_AT[one.quantity] if at is None else at).bit_length()
+    near = min(one.si, key=lambda row: abs(row[0].bit_length() - wanted), default=None)
+    return (near[1], near[0]) if near is not None else None
+
+
+# --- Entries of catalogues, lists of them, and a rate or a time in every unit.
+
+Explained = tuple[str, Sequence[tuple[str, str]]]
+"""The title of an entry, and its paragraphs with their headings."""
+
+
+def explanation_document(found: Sequence[Explained]) -> Document:
+    """Return one entry, or all entries with the same name; only titles if none has paragraphs."""
+    if not any(rows for _, rows in found):
+        titles = [title.partition(": ") for title, _ in found]
+        return titles_document("Entries", {code: title for code, _, title in titles})
+    parts = [(title, Facts(tuple(rows))) for title, rows in found]
+    if len(parts) == 1:
+        ((title, facts),) = parts
+        return Document(title.partition(":")[0], title, (facts,))
+    sections = tuple(Section(title, (facts,)) for title, facts in parts)
+    return Document("Explanations", "", sections)
+
+
+def titles_document(title: str, titles: Mapping[str, str]) -> Document:
+    """Return a catalogue as a list of names with titles."""
+    return Document(title, "", (Facts(tuple(titles.items())),))
+
+
+# --- A rate or a time converted to every unit, with the arithmetic, and the list of links.
+
+_UNITS = (Head("value", 9, left=True), Head("arithmetic", 8, left=True))
+_KNOWN_LINKS = (
+    Head("link", 9, left=True),
+    Head("rate", 8),
+    Head("protocol", 7, left=True),
+)
+
+
+def conversion_document(found: Converted) -> Document:
+    """Return the arithmetic that leads to the value, the value in every unit, and its shares of a
+    link.
+    """
+    first, *more = [*filter(None, [_share(found)]), *(found.arithmetic or [found.value])]
+    rows = tuple(Row((row.text, row.arithmetic)) for row in found.rows)
+    parts: list[Part] = [*map(Text, more), Table(_UNITS, rows, most=len(rows))]
+    if found.bytes_per_s is None and found.kind != "amount":
+        words = "give --size BYTES for the goodput of one message in this time or at this rate"
+        parts.append(Text(words))
+    parts += [Text(f"note: {found.remark}")] if found.remark else []
+    parts += [Section(found.link.kind, tuple(_shares(found.link)))] if found.link else []
+    return Document(f"{found.value} in every unit", first, tuple(parts))
+
+
+def _share(found: Converted) -> str:
+    """Return the share of the link that a rate reaches; "" for a time, which has no share."""
+    share = found.link.share_of_attainable if found.link else None
+    if found.link is None or found.kind == "time" or not isinstance(share, float):
+        return ""
+    return f"{found.value} is {share:.1%} of what {found.link.kind} can carry"
+
+
+def _shares(link: LinkShares) -> Iterator[Text]:
+    yield from map(Text, (*link.derivation, *link.arithmetic))
+    yield from (Text(f"WARNING: {line}", "warning") for line in link.warnings)
+
+
+def links_document(links: Iterable[LinkClaim]) -> Document:
+    """Return the links that --link accepts, with their rates."""
+    rows = tuple(Row((one.kind, _rate(one), one.protocol)) for one in links)
+    return Document("Links", "", (Table(_KNOWN_LINKS, rows, most=len(rows)),))
+
+
+def _rate(one: LinkClaim) -> str:
+    return f"{one.rate_bits_per_s / 1e9:g} Gb/s" if one.rate_bits_per_s else "no rate"

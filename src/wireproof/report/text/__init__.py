@@ -1,1 +1,0 @@
-"""Text for a terminal or a file: summaries, tables and progress."""

@@ -1,4 +1,4 @@
-"""Hosts held against a golden host, and against themselves at an earlier time."""
+"""Hosts compared with a golden host, and against themselves at an earlier time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The interrupts of an interface, held against the cores near it."""
+"""The interrupts of an interface, compared with the cores near it."""
 
 from __future__ import annotations
 

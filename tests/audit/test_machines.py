@@ -60,7 +60,7 @@ def test_what_the_document_asks_for_passes_there(tmp_path: Path) -> None:
 
 
 def test_the_old_advice_is_wrong_on_a_new_system(tmp_path: Path) -> None:
-    """--hintpolicy is no option of today's irqbalance."""
+    """--hintpolicy is not an option of today's irqbalance."""
     changes = {"etc/sysconfig/irqbalance": "IRQBALANCE_ARGS=--hintpolicy=exact"}
     assert "irqbalance" in failing(lay_out(tmp_path / "old", "icelake-e810", changes))
     changes = {"etc/sysconfig/irqbalance": "IRQBALANCE_ARGS="}

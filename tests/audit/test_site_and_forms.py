@@ -99,7 +99,7 @@ def test_a_role_wants_its_own_values_on_its_hosts_alone():
     ]  # fmt: skip
     assert found[1].wanted == "10, by the role storage"
     assert found[1].fix == "`wireproof tune apply swappiness=10`"
-    assert "tune apply" not in found[4].fix, "a condition is no value to write"
+    assert "tune apply" not in found[4].fix, "a condition is not a value to write"
     assert found[2].wanted == "1", "a host of no role is judged by the catalogue"
 
 

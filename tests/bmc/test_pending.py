@@ -238,7 +238,7 @@ def test_a_plan_that_is_too_old_changes_nothing(board: Board, at: At) -> None:
 
 
 def test_only_attributes_of_settings_are_asked_for(board: Board, at: At) -> None:
-    """A plan may be a file of somebody else's."""
+    """A plan may be a file of someone else's."""
     for name in ("BootMode", "Gone", "SysPassword"):
         assert (
             "not the only attribute of the setting" in at.apply(planned(name, "Uefi", "b")).problem

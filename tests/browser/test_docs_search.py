@@ -38,6 +38,7 @@ QUESTIONS = {
     "add my own NIC": "catalogue.html",
     "containers and pods": "prove.html",
     "iperf3 log": "judge.html",
+    "two nics per node multirail": "rails.html",
 }
 
 

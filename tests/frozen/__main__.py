@@ -1,7 +1,7 @@
 """``python -m tests.frozen``: compares what the program judges and prints with what is recorded.
 
 ``--write`` records anew what changed on purpose; ``--show FAMILY KEY`` prints one case's document
-without its prose, to be held against that of another commit.
+without its prose, to be compared with that of another commit.
 """
 
 from __future__ import annotations

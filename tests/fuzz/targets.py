@@ -279,7 +279,7 @@ def _try_folder(data: bytes) -> str:
             "victim",
             run.parent.name,
         }:
-            faults.append("something was written outside of the folder")
+            faults.append("something was written outside the folder")
         return next(filter(None, faults), "")
 
 

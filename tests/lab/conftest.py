@@ -191,7 +191,7 @@ def limited(lab: Lab, sender: str, receiver: str, rate: float, size: int = 64 <<
     it.
 
     Another job on this machine slows a stream down; a receiver that wakes late finds bytes that
-    waited for it, and seems quicker than the link. How near a quiet machine comes to the rate is
+    waited for it, and seems faster than the link. How near a quiet machine comes to the rate is
     the benchmarks' to say.
     """
     return any(

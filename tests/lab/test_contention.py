@@ -128,7 +128,7 @@ def test_two_measurements_at_once_on_one_lab_are_contention(build: Build) -> Non
 
 @pytest.mark.mpi
 def test_shared_memory_is_never_on_wire_beside_another_flow(build: Build, tmp_path: Path) -> None:
-    """Both ranks on one node: what crosses its port is somebody else's."""
+    """Both ranks on one node: what crosses its port is someone else's."""
     lab = build(2)
     points = tuple(
         numbered(sweep("pingpong", [256 << 10, 1 << 20], [(0, 1)], budget_ms=300), seed=1)

@@ -110,7 +110,7 @@ def test_an_unshaped_network_is_faster_than_a_shaped_one(build: Build) -> None:
 
 
 def test_a_link_that_is_named_keeps_the_shaping_of_the_lab(build: Build) -> None:
-    """A token bucket lets bursts pass: a healthy lab would be quicker than 1gbe by name."""
+    """A token bucket lets bursts pass: a healthy lab would be faster than 1gbe by name."""
     plain = Network(name="plain", device="plain0", subnet="10.40.1.0/24")
     lab = build(2, msgspec.structs.replace(HSN, rate="1gbit"), plain)
 

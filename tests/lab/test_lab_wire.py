@@ -291,7 +291,7 @@ def test_a_wire_that_dies_is_seen_and_leaves_nothing(build: Build) -> None:
         time.sleep(0.02)
     assert lab.status().state == "degraded"
     assert say(lab, "n1", "ls", "/sys/class/net").split() == ["lo"], (
-        "a link without a wire is no link"
+        "a link without a wire is not a link"
     )
     with pytest.raises(LabError, match=r"the wire of lab .* has died"):
         lab.set_fault(Fault(node="n2", network="hsn", kind="rate", direction="tx", value="1mbit"))

@@ -1,5 +1,5 @@
 """The file for a head node without network: whole or not at all, by one or many, and never what
-somebody else has put there. The wheels here are small ones; test_wheel.py tries the real ones.
+someone else has put there. The wheels here are small ones; test_wheel.py tries the real ones.
 """
 
 from __future__ import annotations
@@ -159,7 +159,7 @@ def test_an_environment_that_another_user_has_made_is_not_started(
     _start(one, tmp_path / "home").communicate(timeout=60)
     (made,) = (tmp_path / "home").iterdir()
     os.chown(made, 65534, 65534)
-    assert f"{made} is somebody else's" in _refused(one, tmp_path / "home")
+    assert f"{made} is someone else's" in _refused(one, tmp_path / "home")
 
 
 @pytest.mark.parametrize(
@@ -186,6 +186,6 @@ def test_another_machine_is_told_what_the_file_is_for(
 
 def test_a_wheel_writes_only_where_it_belongs(tmp_path: Path) -> None:
     file = _build(tmp_path / "made", OWN | {"wireproof/../../../escaped": "x"})
-    assert "a wheel names a file outside of it" in _refused(file, tmp_path / "home")
+    assert "a wheel names a file outside it" in _refused(file, tmp_path / "home")
     assert list((tmp_path / "home").iterdir()) == []
     assert not list(tmp_path.rglob("escaped"))

@@ -1,4 +1,4 @@
-"""The pages of a history that holds hostile words, in folders that somebody else has prepared."""
+"""The pages of a history that holds hostile words, in folders that someone else has prepared."""
 
 from __future__ import annotations
 

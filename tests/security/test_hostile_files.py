@@ -1,4 +1,4 @@
-"""A folder that somebody else made: what is opened in it, and what is written through it."""
+"""A folder that someone else made: what is opened in it, and what is written through it."""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ def test_one_hostile_file_costs_its_setting_alone(kind: str, tmp_path: Path) -> 
     by_id = {one.id: one for one in found}
     clock = by_id["clock-source"]
     assert clock.status in ("unknown", "fail", "not-applicable")
-    assert "root:" not in clock.seen, "a file outside of the folder was read"
+    assert "root:" not in clock.seen, "a file outside the folder was read"
     assert by_id["swappiness"].status == "pass"
     text = " ".join([clock.message, *clock.evidence])
     assert len(text) < 2000

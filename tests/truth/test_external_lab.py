@@ -18,7 +18,7 @@ LOGS = Path(__file__).resolve().parents[1] / "golden" / "logs"
 
 
 def judged(name: str, link: str) -> list[SeriesVerdict]:
-    """Every series of a log, held against a link of the lab: its shaper counts no preamble."""
+    """Every series of a log, compared with a link of the lab: its shaper counts no preamble."""
     claim = msgspec.structs.replace(claim_from_text(link), preamble_counted=False)
     return [judge_series(one, claim, path="tcp") for one in read((LOGS / name).read_bytes(), name)]
 

@@ -1,5 +1,5 @@
 """Another job's traffic adds up to what was due on a port whose counters are late, while the
-payload goes through memory: the sum alone is no proof.
+payload goes through memory: the sum alone is not a proof.
 """
 
 from __future__ import annotations

@@ -67,7 +67,7 @@ def test_foreign_lines_are_left_out(line):
         (2, "Welcome\nwireproof-node: there is no set x\n", "there is no set x"),
         (4, "wireproof-node: the lock is held by 7\n", "the lock is held by 7"),
         (255, "no route to host", "it could not be reached: no route to host"),
-        (127, "", "wireproof-node is not there (status 127)"),
+        (127, "", "wireproof-node is missing (status 127)"),
         (1, "", "it failed (status 1)"),
     ],
 )
@@ -115,7 +115,7 @@ LINES = st.builds(lambda name, value: f"{name} = {value}", NAMES, st.integers(0,
 OTHERS = st.sampled_from(["", "# note", "; note", "-vm.other = 1", "vm.odd=1"])
 
 
-@settings(deadline=None)  # a busy machine is no fault
+@settings(deadline=None)  # a busy machine is not a fault
 @given(
     now=st.none() | st.lists(LINES | OTHERS, max_size=8).map("\n".join),
     lines=st.lists(LINES, min_size=1, max_size=5),

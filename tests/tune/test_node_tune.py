@@ -121,7 +121,7 @@ def test_what_somebody_else_changed_is_left_unless_forced(machine: Build) -> Non
     reverted = host.run("revert")
     assert (reverted.status, reverted.set["state"]) == (1, "partly")
     assert reverted.states() == {"numa_balancing": "left", f"/{KEEP}": "left"}
-    assert "somebody else" in reverted.last("numa_balancing")["reason"]
+    assert "someone else" in reverted.last("numa_balancing")["reason"]
     assert (host.text(NUMA), host.text(KEEP)) == ("7\n", "of the site\n")
     forced = host.run("revert", "--force")
     assert (forced.status, forced.set["state"]) == (0, "reverted")

@@ -61,7 +61,7 @@ def test_throughput_counts_in_powers_of_1024() -> None:
     (point,) = series.points
     assert point.goodput_bytes_per_s == pytest.approx(305.418 * MIB)
     assert (point.message_bytes, point.messages_per_s) == (1400, 228753)
-    assert any("sender's own count" in note for note in series.notes)
+    assert any("the sender's count" in note for note in series.notes)
 
 
 RUN = (

@@ -57,7 +57,7 @@ def as_series(one: Known) -> Series:
 @pytest.mark.parametrize("one", KNOWN, ids=lambda one: f"{one.source.id}-{one.series.link}")
 def test_every_published_row_may_have_crossed_its_wire(one: Known) -> None:
     if one.series.pattern in ("ring", "rate"):
-        pytest.skip("of several ranks at once: held against the limits where the file is read")
+        pytest.skip("of several ranks at once: compared with the limits where the file is read")
     found = judge_series(as_series(one), one.link)
     wrong = PHYSICAL & {reason.code for reason in found.reasons if reason.severity == "fail"}
     assert not wrong, [reason.message for reason in found.reasons]
@@ -175,7 +175,7 @@ def test_a_judgement_names_what_came_from_the_site(tmp_path: Path) -> None:
 
 def test_a_bad_row_of_the_site_names_its_file(tmp_path: Path) -> None:
     (tmp_path / "rack.toml").write_text(SITE.replace("1.11", "0.2"))
-    with pytest.raises(BadInput, match=r"rack\.toml:13: rows: 0\.2 us at 8 B is quicker than edr"):
+    with pytest.raises(BadInput, match=r"rack\.toml:13: rows: 0\.2 us at 8 B is faster than edr"):
         atlas(tmp_path)
 
 

@@ -1,4 +1,4 @@
-"""Two logs held against each other: ratios of claims, which decide nothing."""
+"""Two logs compared with each other: ratios of claims, which decide nothing."""
 
 from __future__ import annotations
 

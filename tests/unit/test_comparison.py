@@ -1,4 +1,4 @@
-"""Two results held against each other: ratios with intervals that hold what they say."""
+"""Two results compared with each other: ratios with intervals that hold what they say."""
 
 from __future__ import annotations
 

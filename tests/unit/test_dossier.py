@@ -267,7 +267,7 @@ RESULTS: dict[str, tuple[Callable[[Any], None], str]] = {
     "criteria": (_set("criteria", "min_efficiency", value=0.5), "dossier.json says min_efficiency"),
     "rate": (_set("run", "claim", "link", "rate_bits_per_s", value=1e8), "claims a different link"),
     "hosts": (_set("run", "hosts", value=[]), "differs from the records in hosts"),
-    "claimed": (_set("run", "claim", "hosts", value=[]), "measured on different hosts"),
+    "claimed": (_set("run", "claim", "hosts", value=[]), "measured on other hosts"),
     "date": (
         _set("run", "provenance", "started", value="2030-01-01"),
         "differs from the records in provenance",

@@ -1,4 +1,4 @@
-"""Points of many ranks, held against the wire: what must cross each node, seen or not, and what is
+"""Points of many ranks, compared with the wire: what must cross each node, seen or not, and what is
 too fast.
 """
 

@@ -1,4 +1,4 @@
-"""Launchers of schedulers: each argument list is held against the file that a person has read
+"""Launchers of schedulers: each argument list is compared with the file that a person has read
 (tests/golden/argv).
 """
 

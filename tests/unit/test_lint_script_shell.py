@@ -219,7 +219,7 @@ def test_a_cut_script_gives_no_finding_that_the_whole_has_not() -> None:
         for end in range(len(lines)):
             cut = "\n".join(lines[:end])
             if cut.endswith("\\") or "<<" in cut:
-                continue  # inside of a command; a here-document without its end is none
+                continue  # inside a command; a here-document without its end is none
             assert {each.code for each in lint_text(cut, file.name)} <= {"program-missing"}, (
                 file.name,
                 end,

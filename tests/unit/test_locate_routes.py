@@ -1,4 +1,4 @@
-"""Bad up-links, spines and leaves in small worlds; what is no link's fault; and the same in a
+"""Bad up-links, spines and leaves in small worlds; what is not a link's fault; and the same in a
 hundred large worlds.
 """
 

@@ -115,7 +115,7 @@ def test_without_noise_the_figures_are_the_planted_ones() -> None:
 
 @pytest.mark.parametrize(("share", "blamed"), [(0.97, False), (0.93, True)])
 def test_the_practical_threshold(share: float, blamed: bool) -> None:
-    """3 % slower is no fault however sure it is; 7 % is one. The threshold can be set."""
+    """3 % slower is not a fault however sure it is; 7 % is one. The threshold can be set."""
     world = World(nodes=16, faults=(WorldFault(kind="node", node=4, share=share),), **NOISELESS)  # type: ignore[arg-type]
     samples = world.measure(rounds(16))
     assert bool(screen(samples).located.blames) is blamed

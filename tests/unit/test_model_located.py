@@ -89,5 +89,5 @@ def test_a_blame_takes_kind_name_and_direction_of_its_culprit(
 
 
 def test_a_whole_run_is_no_culprit() -> None:
-    with pytest.raises(ValueError, match="no culprit"):
+    with pytest.raises(ValueError, match="not a culprit"):
         kind_of(Whole())

@@ -1,4 +1,4 @@
-"""Our own numbers and those of other programs are held against the same limits; what is not known
+"""Our own numbers and those of other programs are compared with the same limits; what is not known
 widens them.
 """
 

@@ -204,7 +204,7 @@ def test_ping_pongs_of_two_containers_are_not_proven_by_what_a_third_host_heard(
 def test_another_jobs_flow_at_a_third_host_is_no_proof_of_a_stream_within_one_machine(
     ways: tuple[float, float],
 ) -> None:
-    """c1 streams to c2 on the same machine while b moves as much for somebody else."""
+    """c1 streams to c2 on the same machine while b moves as much for someone else."""
     hosts = [on("k", "c1", ALL, NONE), on("k", "c2", NONE, ALL), on("m", "b", *ways)]
     claims = [HostClaim(rank=n, host=one.host, nic="eth0") for n, one in enumerate(hosts)]
     found = judge_traffic(traffic(*hosts), [stream()], Claim(hosts=claims, link=LINK))

@@ -129,7 +129,7 @@ def test_rows_without_a_rate_need_the_bytes_of_the_usual_repetitions(
 
 
 def test_a_collective_that_some_reading_shows_needs_no_repetitions() -> None:
-    """-i of a script is unknown; half of the size within the printed time is the least rate."""
+    """-i of a script is unknown; half of the size within the printed time is the minimum rate."""
     table = collective("osu", "osu_allreduce", *SIZES, rate=100e6)
     for peak, proof in ((36e6, "on-wire"), (34e6, "unproven")):
         assert judge_traffic(pair(30 * MB, peak), [table], claim()).proof == proof

@@ -121,7 +121,7 @@ def test_rdma_that_cannot_be_read_is_a_trouble_not_a_zero() -> None:
     before = {"net/ib0/tx_bytes": 0, "net/ib0/rx_bytes": 0}
     tx = port(host_traffic(watched(nic, before, before)), "ib0").tx
     assert tx.bytes == 0
-    assert "no counter of its RDMA" in tx.trouble
+    assert "no counter for its RDMA" in tx.trouble
 
 
 def test_an_unknown_drivers_counters_are_no_evidence() -> None:

@@ -1,4 +1,4 @@
-"""What the ports saw held against what was printed: each proof in a world where it must be given,
+"""What the ports saw compared with what was printed: each proof in a world where it must be given,
 and where not.
 """
 

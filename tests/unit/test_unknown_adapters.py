@@ -1,5 +1,5 @@
 """An adapter whose driver nobody has read: without an RDMA device, what the kernel counted did
-cross it; what it did not count may have crossed as well. A radio counts well and is no wire.
+cross it; what it did not count may have crossed as well. A radio counts well and is not a wire.
 """
 
 from __future__ import annotations

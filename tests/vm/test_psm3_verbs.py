@@ -1,5 +1,5 @@
 """PSM3 over verbs: soft-RoCE between two virtual machines, with Intel MPI's build of it. Its modes,
-QPs, memory and counters, held against the formula of ``plan footprint`` and the port's counters.
+QPs, memory and counters, compared with the formula of ``plan footprint`` and the port's counters.
 
 Everything is emulated: rates mean nothing here and none is asserted.
 """

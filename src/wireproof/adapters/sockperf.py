@@ -267,7 +267,7 @@ def _notes(run: SockperfRun, point: SeriesPoint | None, streams: bool) -> list[s
     if run.average is not None and run.average[1] not in (None, "1"):
         notes.append(f"bursts of {run.average[1]} messages: the time is that of a burst")
     if streams:
-        notes.append("the sender's own count: what arrived was not counted")
+        notes.append("the sender's count: arrived messages were not counted")
     return notes
 
 

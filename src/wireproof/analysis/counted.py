@@ -42,7 +42,7 @@ class Crossed:
         return dict(self.by).get(carrier)
 
 
-NOTHING = Crossed(None, remark="there is no counter of it")
+NOTHING = Crossed(None, remark="there is no counter for it")
 
 
 def counted(entries: Sequence[LedgerEntry]) -> Crossed:
@@ -226,7 +226,7 @@ def _by_carrier(parts: Sequence[Crossed], *, complete: bool) -> tuple[tuple[Carr
 
 def _packets(part: Crossed) -> float | None:
     """Return the packets of a part; if uncounted and almost no bytes moved, the most that these can
-    be. A counter that may have started anew does not show how many bytes moved.
+    be. A counter that may have restarted does not show how many bytes moved.
     """
     if part.packets is not None or part.bytes is None or part.wrap_bytes is not None:
         return part.packets

@@ -282,7 +282,7 @@ def _without(found: Mapping[str, Crossed], count: float) -> dict[str, Crossed]:
 def inside(ledger: Ledger, direction: Direction, claimed: str = "") -> dict[str, Crossed]:
     """Return what crossed ports that lead to containers and guests, without ``claimed``.
 
-    Of a tunnel, it is what no way out of the host shows.
+    For a tunnel, it is the traffic that no other way out of the host shows.
     """
     shown = sum(way.bytes or 0.0 for way in everywhere(ledger, direction).values())
     found: dict[str, Crossed] = {}

@@ -137,9 +137,9 @@ def _best_break(sizes: Floats, times: Floats, whole: FittedLine) -> int | None:
 # compared by Student's t, which assumes normal noise: such a change is marked ``few``.
 
 LEAST = 4
-"""Least values on either side of a change found by ranks."""
+"""Minimum values on either side of a change found by ranks."""
 FEWEST = 2
-"""Least values on either side of any change."""
+"""Minimum values on either side of any change."""
 _MANY = 16
 _BLOCKS = (99, 400, 1500)
 """Numbers of random orders, in blocks drawn one after the other."""
@@ -163,7 +163,7 @@ def change_points(
     """Return the changes in order.
 
     ``values``: in order of time, with equal weights. ``alpha``: probability of a change in a series
-    that has none. ``floor``: the least standard deviation assumed for few values.
+    that has none. ``floor``: the minimum standard deviation assumed for few values.
     """
     x = np.asarray(values, dtype=np.float64)
     if x.size < _MANY:

@@ -32,7 +32,7 @@ _LATE_SHARE = 50.0
 _STUCK_PACKETS = 64
 _STUCK_BYTES_PER_PACKET = 4
 _JUMP = 1.1
-_MOVED = 1 << 20  # counts: a port with so many cannot have a working counter at 0
+_MOVED = 1 << 20  # counts: a port that moved this much has no working counter at 0
 _TURNED_BYTES, _TURNED_SHARE = 65_536.0, 0.01  # smaller amounts do not matter
 _32_BITS = 1 << 32
 _STANDARD = ("/tx_bytes", "/rx_bytes", "/port_xmit_data", "/port_rcv_data")
@@ -136,7 +136,7 @@ class _CountedPort:
         """Return the entries of one direction, with entries for what passes uncounted."""
         found = [*self._entries(direction, changes), *self._unread]
         if self.nic.rdma is not None and all(entry.carrier == "kernel" for entry in found):
-            found.append(_uncounted("rdma", "no counter of its RDMA is there"))
+            found.append(_uncounted("rdma", "no counter for its RDMA exists"))
         return found
 
     def _entries(self, direction: Direction, changes: Changes) -> Iterable[LedgerEntry]:
@@ -416,7 +416,7 @@ def _unread(family: Family | None, nic: Nic, *, foreign: bool) -> Iterable[Ledge
 def _blind(family: Family, nic: Nic) -> Iterable[LedgerEntry]:
     if nic.rdma is not None or family.deviceless:
         for carrier in family.blind:
-            yield _uncounted(carrier, f"{family.name} has no counter of it")
+            yield _uncounted(carrier, f"{family.name} has no counter for it")
 
 
 def _uncounted(carrier: Carrier, remark: str) -> LedgerEntry:

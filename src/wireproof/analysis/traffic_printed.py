@@ -1,4 +1,4 @@
-"""The least number of bytes that must have left one host according to a program's printed rows.
+"""The minimum number of bytes that must have left one host according to a program's printed rows.
 
 Only this lower bound can be compared with a port: warm-up rounds, headers and other traffic come on
 top. A printed iteration count gives it; without one, a row proves one window of messages.
@@ -79,7 +79,7 @@ def _bytes_of_an_iteration(series: Series, point: SeriesPoint) -> float:
 
 
 def _share_of_a_collective(series: Series, name: str) -> float:
-    """Return the least share of its size that some host sends: half, since two ranks may split a
+    """Return the minimum share of its size that some host sends: half, since two ranks may split a
     reduction.
 
     IMB changes the root with each iteration: each host is the root in one of ``processes``
@@ -111,7 +111,7 @@ def row_rate(series: Series, point: SeriesPoint) -> float | None:
 
 
 def _slowest(series: Series, point: SeriesPoint) -> float | None:
-    """Return the least bytes per second of some host in a row whose time says nothing else about
+    """Return the minimum bytes per second of some host in a row whose time says nothing else about
     a port.
     """
     times = [point.time_ns, point.time_min_ns, point.time_max_ns, point.hrt_ns]
@@ -206,8 +206,8 @@ def _row(series: Series, point: SeriesPoint) -> _PrintedRow:
 def _repeated(
     series: Series, point: SeriesPoint, size: float, *, counted: bool
 ) -> tuple[float, float | None] | None:
-    """Return the least and most bytes of a row, the latter with headers and the repetitions before
-    the timing; None if its repetitions are unknown.
+    """Return the minimum and maximum number of bytes of a row, the latter with headers and the
+    repetitions before the timing; None if its repetitions are unknown.
 
     What a collective sends at most depends on its algorithm.
     """

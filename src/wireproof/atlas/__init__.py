@@ -141,7 +141,7 @@ Votes = dict[str, list[tuple[float, Known]]]
 """The numbers of each source, with their series."""
 _SAME = 0.05  # numbers within this share are equal
 _OUTRUN = 0.8
-"""Share of the fastest published time; no wire of this kind has been quicker yet."""
+"""Share of the fastest published time; no published wire of this kind is faster."""
 
 
 def place(

@@ -124,7 +124,7 @@ def goodput_of(series: Published, size: int, value: float) -> float | None:
 def trouble(series: Published) -> tuple[str, str] | None:
     """Return (field, reason) if a series cannot be a number over its link, else None.
 
-    A value that is quicker than the wire allows is shared memory or a mistake.
+    A value that is faster than the wire allows is shared memory or a mistake.
     """
     try:
         bounds = bounds_of_series(series)
@@ -149,7 +149,7 @@ def _excluded(series: Published, bounds: CurveBounds, size: int, value: float) -
         doubt = bounds.too_quick(time or 0.0, size)
         if doubt in ("fail", "inconclusive"):
             least = bounds.floor / 1e3
-            return f"is quicker than {bounds.link.name} can be ({least:.3g} us and the transfer)"
+            return f"is faster than {bounds.link.name} can be ({least:.3g} us and the transfer)"
     if bounds.most is not None and goodput is not None:
         most = bounds.most
         if goodput > most * (1 + _TOLERANCE) and series.pattern not in ("rate", "ring"):

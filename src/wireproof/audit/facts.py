@@ -20,7 +20,7 @@ WHOSE = "limits-of"
 _OWN = "/proc/self/"
 
 _WORDS = {
-    "missing": "is not there",
+    "missing": "does not exist",
     "denied": "cannot be read without root",
     "timeout": "did not answer in time",
     "failed": "could not be read",
@@ -38,9 +38,7 @@ _WITNESSES = {
 """For each folder, a file that every Linux has. If it is missing, the folder is only partly
 visible, as in some containers and archives, and other missing files may be hidden.
 """
-_HIDDEN = (
-    "is not there, but neither are files that every Linux has: the folder is only partly visible"
-)
+_HIDDEN = "is missing, as are files that every Linux has: the folder is only partly visible"
 _UNASKED = {
     "bios": "is read from the management controller: give --bmc",
     "environment": "belongs to a job: run the audit inside a job",

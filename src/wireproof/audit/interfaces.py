@@ -110,7 +110,7 @@ def _may_carry(nic: Nic, addressed: bool) -> bool:
 
 
 def _add_lower(selected: set[str], listed: Mapping[str, Nic]) -> None:
-    """Add all interfaces below the found ones."""
+    """Add all interfaces below those that were found."""
     waiting = list(selected)
     while waiting:
         for name in listed[waiting.pop()].lower:
@@ -208,7 +208,7 @@ def with_lower(facts: HostFacts, names: Iterable[str]) -> frozenset[str]:
 
 
 def manages(facts: HostFacts, name: str, rdma: Value, elsewhere: Value) -> Value:
-    """Return whether an interface serves only the host, not the fabric: nobody chose it, no RDMA
+    """Return whether an interface serves only the host, not the fabric: it was not chosen, no RDMA
     runs over it, and it carries the default route or the RDMA ports are elsewhere. ``rdma``:
     whether RDMA runs over it. ``elsewhere``: whether the host has RDMA ports. UNKNOWN if that was
     not read.

@@ -28,7 +28,7 @@ from wireproof.model.quantity import whole
 from wireproof.model.setting import Form, Read, Setting
 
 _LONGEST_SHOWN = 120
-_MISSING = "is not there"
+_MISSING = "does not exist"
 _HAS_NONE = "n/a"
 """What ethtool prints for a value that the driver does not support."""
 _INFERRED = "inferred from the operating system"

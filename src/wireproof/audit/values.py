@@ -198,7 +198,7 @@ def _fact(nic: str, cores: Mapping[int, list[int]], facts: HostFacts) -> FactFra
     lacking = "No such file" in answer.why or (answer.text is not None and not numbers)
     if lacking:
         return msgspec.structs.replace(
-            fact, status="missing", reason="is not there: the device has no interrupts of its own"
+            fact, status="missing", reason="does not exist: the device has no separate interrupts"
         )
     reason = UNKEPT if answer.why == UNKEPT else "could not be read"
     return msgspec.structs.replace(fact, status="failed", reason=reason)

@@ -177,7 +177,7 @@ def set_pending(session: BmcSession, bios: Bios, values: Mapping[str, Raw]) -> N
     body: dict[str, Any] = {"Attributes": dict(values)}
     if times := bios.apply_times:
         if _AT_RESET not in times:
-            raise session.talk.failed("can only apply settings at once: nothing was changed")
+            raise session.talk.failed("can only apply settings immediately: nothing was changed")
         if len(times) > 1:  # without a choice, some BMCs do not know the property
             body["@Redfish.SettingsApplyTime"] = {"ApplyTime": _AT_RESET}
     session.patch(bios.settings_path, body, bios.settings_tag)

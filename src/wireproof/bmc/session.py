@@ -1,4 +1,4 @@
-"""Log in to a BMC exactly once: whatever it answers, the password is not sent a second time."""
+"""Log in to a BMC exactly once: the password is never sent a second time, whatever the answer."""
 
 from __future__ import annotations
 

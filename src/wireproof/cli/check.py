@@ -92,7 +92,7 @@ def command(**options: Any) -> int:
 
     With --hosts, in an allocation, or with --slurm -N 16: do the hosts reach what their link can
     do, in each direction, did the bytes use that link, and which node, port or link is slow?
-    Without: what works on this machine alone; no wire can be proven then (exit status 3).
+    Without it, only this machine is checked, and no wire can be proven (exit status 3).
     """
     from wireproof.cli.options import deliver, show_planned
 
@@ -301,7 +301,7 @@ def _chosen(context: click.Context) -> list[str]:
 
 
 def _storable(context: click.Context) -> list[GivenOption]:
-    """Return every option of the command line, except those that each call sets anew."""
+    """Return every option of the command line, except those that each call sets again."""
     flags = {parameter.name: parameter.opts[-1] for parameter in context.command.params}
     return [
         GivenOption(name=name, flag=flags[name], value=context.params[name])

@@ -305,7 +305,7 @@ def status_of(verdict: Verdict) -> int:
 def run(group: click.Group, argv: list[str]) -> int:
     """Run ``group`` on ``argv``.
 
-    Every error becomes one line on stderr and its own status, never that of a FAIL.
+    Every error becomes one line on stderr and has its own exit status, never that of a FAIL.
     """
     with as_interrupt() as signals:
         context = CallContext(argv=tuple(argv), signals=signals)

@@ -220,7 +220,7 @@ def slurm(name: str, end: bool) -> int:
 @click.argument("name", required=False, shell_complete=labs)
 @click.option("--all", "every", is_flag=True, help="every lab of this user.")
 def down(name: str | None, every: bool) -> int:
-    """Take the lab NAME down, or what a crash has left of it."""
+    """Take the lab NAME down, or remove its remains after a crash."""
     from wireproof.lab.cluster import down as remove
     from wireproof.lab.state import find_labs
 

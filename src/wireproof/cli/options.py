@@ -185,7 +185,7 @@ def _ask(user: str) -> str:
 # --- The command line that repeats the running subcommand.
 
 _EACH_TIME = frozenset({"out", "resume", "as_json"})
-"""Options that each call sets anew."""
+"""Options that each call sets again."""
 
 
 def typed_words() -> tuple[str, ...]:

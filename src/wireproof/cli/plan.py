@@ -234,7 +234,7 @@ VALIDATE: list[click.Parameter] = [
     _real("--false-alarms", "SHARE", "of a whole sweep.", default=0.05),
     _real("--power", "SHARE", "probability that it is found.", default=0.95),
     choice("--metric", ["goodput", "hrt"], "what is slow.", default="goodput"),
-    _integer("--rounds", "of the check (default: what it makes by itself)."),
+    _integer("--rounds", "of the check (default: its usual number)."),
     *MACHINE,
     *FORMS,
 ]

@@ -19,7 +19,7 @@ from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
 
-# --- Private folders: nobody else can have made the folder, own it, or put files into it.
+# --- Private folders: no other user can have made the folder, own it, or put files into it.
 
 _MODE = 0o700
 _WRITE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
@@ -318,7 +318,7 @@ def hold(descriptor: int) -> bool:
 
 def sweep(folder: int) -> None:
     """Remove the drafts in ``folder`` that killed processes of this user have left, once for each
-    process. Errors are ignored: the drafts harm nobody.
+    process. Errors are ignored: the drafts do no harm.
     """
     with contextlib.suppress(OSError):
         status = os.fstat(folder)

@@ -33,7 +33,7 @@ from wireproof.model.record import EngineError, Frame
 from wireproof.model.secrets import clean_text
 
 _MOST_EVIDENCE = 20_000
-_FEW = 8  # one rank in so many may be blamed for mere silence
+_FEW = 8  # at most one rank in eight may be blamed for mere silence
 
 _WORD = re.compile(
     r"wireproof-engine: (?:deadline|pending): rank (\d{1,7}) on \S{1,80}"

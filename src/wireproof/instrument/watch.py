@@ -276,5 +276,5 @@ class Watcher:
 def _reason(status: int | None, talk: bytes) -> str:
     said = clean_text(talk, TALK_BYTES)[-300:]
     if status in (126, 127):
-        return f"the engine is not there ({said or f'exit status {status}'})"
+        return f"the engine is missing ({said or f'exit status {status}'})"
     return f"the watch ended with status {status}" + (f": {said}" if said else "")

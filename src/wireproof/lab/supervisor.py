@@ -212,7 +212,7 @@ def explain(reason: str, user: bool, obstacles: Sequence[str] | None = None) -> 
             known = [
                 (
                     "parts of /proc are hidden here, as in a container: run the lab as root"
-                    " outside of it"
+                    " outside it"
                 )
             ]
         hint = (

@@ -229,7 +229,7 @@ def hosts_in(text: str, origin: str) -> tuple[str, ...]:
     """
     try:
         if (strange := re.search(r"[@!&^]|^file:", text)) is not None:
-            raise BadInput(f"{strange.group()!r} is no part of a host's name.")
+            raise BadInput(f"{strange.group()!r} cannot be part of a host's name.")
         return tuple(dict.fromkeys(parse_hosts(text, repeats=True)))
     except BadInput as error:
         raise BadInput(f"{origin} cannot be used: {error}") from error
@@ -291,7 +291,7 @@ class Mpi:
     library for it. ``placed``: variables without which a scheduler's placement overrides ours;
     ``detailed``: variables that make it print provider and placement. ``pins``: variables that pin
     a host's only rank, if the MPI would undo another mask; ``{cpu}`` is the core.
-    ``windows_over_tcp``, ``without_fabric``: hints for somebody who starts it by hand.
+    ``windows_over_tcp``, ``without_fabric``: hints for users who start it by hand.
     ``libfabric_variable``: the variable that names the libfabric that it loads;
     ``parameter_files``: its variables may also be in files of MCA parameters.
     """
@@ -394,7 +394,7 @@ SCHEDULERS: Registry[Scheduler] = Registry()
 
 
 def reach_of(request: LaunchRequest) -> Reach:
-    """Return how the hosts of ``request`` are reached without an ``agent``: by ssh outside of a
+    """Return how the hosts of ``request`` are reached without an ``agent``: by ssh outside a
     job.
     """
     scheduler = SCHEDULERS.get(request.scheduler)

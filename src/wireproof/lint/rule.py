@@ -82,7 +82,7 @@ class _Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
             try:
                 pattern = compiled(getattr(self, name))
             except (re.error, RecursionError, OverflowError) as error:
-                raise ValueError(f"{name!r} is no regular expression: {error}") from error
+                raise ValueError(f"{name!r} is not a regular expression: {error}") from error
             if name == names[0]:
                 self._check_groups(pattern)
 

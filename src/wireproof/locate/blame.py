@@ -46,7 +46,7 @@ def kind_of(about: Subject) -> BlameKind:
             return "switch"
         case Route() | Both():
             return "pair"
-    raise ValueError(f"{about} is no culprit")
+    raise ValueError(f"{about} is not a culprit")
 
 
 def is_of_node(blame: Blame, node: str) -> bool:

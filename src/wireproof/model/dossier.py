@@ -26,11 +26,11 @@ class Threshold(msgspec.Struct, frozen=True):
 
 
 KNOWN: tuple[Threshold, ...] = (
-    Threshold("min_efficiency", 0.01, 1.0, "1", "least goodput, of what the link can carry"),
+    Threshold("min_efficiency", 0.01, 1.0, "1", "lowest goodput, of what the link can carry"),
     Threshold(
-        "direction_ratio", 0.01, 1.0, "1", "least goodput of the slower direction, of the other"
+        "direction_ratio", 0.01, 1.0, "1", "lowest goodput of the slower direction, of the other"
     ),
-    Threshold("peer_ratio", 0.01, 1.0, "1", "least goodput of a node or pair, of its peers"),
+    Threshold("peer_ratio", 0.01, 1.0, "1", "lowest goodput of a node or pair, of its peers"),
     Threshold(
         "max_half_width", 0.001, 0.5, "1", "widest half of the 95 % interval, of the number itself"
     ),
@@ -41,7 +41,7 @@ KNOWN: tuple[Threshold, ...] = (
     Threshold("stray_share", 0.0, 0.5, "1", "most bytes seen on any other NIC, of the payload"),
     Threshold("rail_tolerance", 0.0, 1.0, "1", "most by which a rail's share may be off"),
     Threshold(
-        "min_payload_bytes", 1, 1 << 30, "B", "least payload that stands out from other traffic"
+        "min_payload_bytes", 1, 1 << 30, "B", "minimum payload that stands out from other traffic"
     ),
 )
 """In the order in which reports list them."""
@@ -50,7 +50,7 @@ KNOWN: tuple[Threshold, ...] = (
 def beyond(criteria: Criteria) -> str:
     """Return the first criterion outside its bounds, with these bounds; "" if there is none.
 
-    Without bounds, a least efficiency of 0 or a tolerance of 1000 would let everything pass.
+    Without bounds, a minimum efficiency of 0 or a tolerance of 1000 would let everything pass.
     """
     for one in KNOWN:
         value = getattr(criteria, one.name)

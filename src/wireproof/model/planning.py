@@ -162,7 +162,7 @@ class Scale(msgspec.Struct, frozen=True, kw_only=True):
 class ScreenDesign(msgspec.Struct, frozen=True, kw_only=True):
     """A screen with ``rounds`` rounds of disjoint pairs. ``least_slowdown``: the smallest slowdown
     that it finds with the requested power; ``found``: probability that one slow port becomes a
-    suspect; ``seconds``: from the least time that gives intervals to the whole budget.
+    suspect; ``seconds``: from the minimum time that gives intervals to the whole budget.
     """
 
     rounds: int

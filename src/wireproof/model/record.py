@@ -293,9 +293,10 @@ class GroupResult(Timed, frozen=True, kw_only=True):
     slowest member.
 
     ``member_ns``: mean time per operation of each member. ``sent_bytes``, ``received_bytes``:
-    payload per member over the whole point, warm-up included; with ``exact`` False, the least that
-    any algorithm must move (a library's collective may move more). ``messages_per_operation``: over
-    all members. For ``congestion``, the estimate is the loaded half round trip.
+    payload per member over the whole point, warm-up included; with ``exact`` False, the least
+    that any algorithm must move (a library's collective may move more).
+    ``messages_per_operation``: over all members. For ``congestion``, the
+    estimate is the loaded half round trip.
     """
 
     members: list[int]

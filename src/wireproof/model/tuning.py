@@ -144,7 +144,7 @@ ChangeState = Literal[
     "removed",
 ]
 """``already``: the value was already there; ``rewritten``: it reads back in another form;
-``ignored``: the write was accepted but the value did not change; ``left``: somebody else changed
+``ignored``: the write was accepted but the value did not change; ``left``: someone else changed
 it in the meantime; ``gone``: the file or interface no longer exists; ``kept``, ``removed``:
 drop-in files.
 """

@@ -201,7 +201,7 @@ def _fabric(nic: Nic) -> bool:
 def _protocol(nic: Nic, carrier: Carrier) -> Protocol:
     """Return the protocol by what carried the bytes.
 
-    For ``any`` it is the port's quickest protocol, whose limits exclude least.
+    For ``any`` it is the port's fastest protocol, whose limits exclude least.
     """
     if carrier == "kernel":
         return "tcp"
@@ -327,7 +327,7 @@ def _of_speed(nic: Nic) -> tuple[str, int, float] | None:
 
 
 def _slot(text: str) -> str:
-    """Return the slot if it is valid; that of a virtual function is often unknown."""
+    """Return the slot if it is valid; the slot of a virtual function is often unknown."""
     try:
         parse_slot(text)
     except PhysicsError:

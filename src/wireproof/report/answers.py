@@ -136,7 +136,7 @@ def _wire(section: JudgedRun, found: Sequence[NicTraffic]) -> Item:
     total = proofs.total()
     counts = ", ".join(f"{n} of {total} results {proof}" for proof, n in proofs.most_common())
     where = counted_at(judged)
-    text = f"{counts}. {_counted(found)}" + (f" What proves it was {where}." if where else "")
+    text = f"{counts}. {_counted(found)}" + (f" The bytes were {where}." if where else "")
     shared = rails_sentence(section.judgement)
     text += f" Rails: {shared}." if shared else ""
     return _answer(question, short, text, tone)

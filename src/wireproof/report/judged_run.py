@@ -64,7 +64,7 @@ CULPRITS = ("switch-slow", "node-slow", "port-slow", "link-slow", "pair-slow")
 
 @dataclass(frozen=True)
 class JudgedRun:
-    """One run with its judgement and everything that reports show of it.
+    """One run with its judgement and everything that reports show about it.
 
     ``lead``: a paragraph for readers. ``standing``: changes by wireproof in force on the hosts,
     None if the hosts were not asked. ``located``: which node, port, link or switch is slow, one

@@ -37,7 +37,7 @@ def concluded(
 ) -> Study:
     """Return ``study`` with effects, honoured values, findings, advice and the precision reached.
 
-    Everything is derived from its runs and ``probes`` (by configuration).
+    All of it follows from the study's runs and from ``probes`` (by configuration).
     """
     found = [_if_proven(one, study.runs) for one in _effects(study)]
     honoured = []

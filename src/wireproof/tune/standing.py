@@ -44,7 +44,7 @@ TOOLS = {
 """Map file name patterns to the tools that write such files."""
 _OURS = "wireproof"
 _HALF = {
-    "applying": "was interrupted while it was applied: `wireproof tune revert` undoes it",
+    "applying": "was interrupted while being applied: `wireproof tune revert` undoes it",
     "partly": "is not fully reverted: `wireproof tune status` shows what differs",
 }
 

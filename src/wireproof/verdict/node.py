@@ -39,7 +39,7 @@ def node_verdicts(
 ) -> list[NodeVerdict]:
     """Return one verdict for each claimed node, in rank order.
 
-    Without a claim about a wire, or with numbers from a model, there is no evidence about a wire.
+    Without a claim about a wire, or with numbers from a model, nothing is proven about a wire.
     """
     names = list(dict.fromkeys(claim.host for claim in run.claim.hosts))
     why = _no_evidence(run)

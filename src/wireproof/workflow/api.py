@@ -289,7 +289,7 @@ def tune_apply(
 
     It reverts by itself after ``timeout_s`` unless `tune_confirm` is called first.
 
-    Hosts that may not be changed, or whose values have changed since the plan, are left alone and
+    Hosts that must not be changed, or whose values have changed since the plan, are left alone and
     named in the result. This changes the running systems only; only the command line changes the
     BIOS.
     """

@@ -54,7 +54,7 @@ _DAMAGE = (
     *(tarfile.TarError, zlib.error, lzma.LZMAError),
     *(OSError, EOFError, ValueError, RecursionError, OverflowError),
 )
-"""Errors of tarfile and the compressions for a file that is no archive, or a hostile archive."""
+"""Errors of tarfile and the decompressors for a damaged, hostile or missing archive."""
 _ARCHIVES = (".tar", ".tar.gz", ".tgz", ".tar.xz", ".txz", ".tar.bz2", ".tbz")
 
 

@@ -235,7 +235,7 @@ def _answers(
     if specification.source is not None:
         if bmc.sources:
             raise BadInput(
-                "--from already holds the firmware's settings of its time: leave out --bmc."
+                "--from already holds the firmware's settings at that time: leave out --bmc."
             )
         return facts_of_source(specification.source, known)
     target = resolve_target(specification.target, environment)

@@ -170,7 +170,7 @@ def compare(a: Path, b: Path, reporter: Reporter) -> Comparison:
         return compare_logs(a, b)
     if any(logs):
         raise BadInput(
-            "a log cannot be compared with a result of wireproof: give two results or two logs."
+            "a log cannot be compared with a wireproof result: give two results or two logs."
         )
     rejudged = report(ReportSpecification(folders=(a, b), pages=False), reporter)
     first, second = ([part.section for part in each.result.parts] for each in rejudged)

@@ -76,7 +76,7 @@ def _of_machines(section: JudgedRun) -> Iterator[_Condition]:
         if item.group in ("hardware", "firmware", "system") and item.value:
             yield item.name, f"{item.value} ({fold(item.hosts)})" if item.hosts else item.value, ""
     if section.run.claim.virtual or section.run.played:
-        return  # virtual ports are created anew each time
+        return  # virtual ports are created again each time
     ports = [
         (f"address of {host.host} {nic.name}", nic.mac)
         for host, nic in _claimed_nics(section.run)

@@ -39,7 +39,7 @@ def known_links() -> list[LinkClaim]:
 
 def attainable_rate(link: str, *, path: str, mtu: int | None, pcie: str) -> str:
     """Return what a link can carry in one direction, as ``12409.1MB/s`` for ``edr``, ``roce:100``
-    or ``2xedr``; "" if the name is no link, or has no rate. Raises ``BadInput``.
+    or ``2xedr``; "" if the name is not a link, or has no rate. Raises ``BadInput``.
     """
     form = _LINK.fullmatch(link)
     if form is None or form[1].lower() not in (*link_names(), *(FAMILIES if form[2] else ())):
@@ -81,7 +81,7 @@ def convert(
 
 def _quantity(value: str, link: LinkClaim | None) -> Quantity:
     if link and not link.line_rate and value.rstrip().endswith("%"):
-        raise BadInput(f"{link.name} has no line rate, so {value.strip()[:40]!r} is no rate.")
+        raise BadInput(f"{link.name} has no line rate, so {value.strip()[:40]!r} is not a rate.")
     share = parse_share(value, Decimal(link.line_rate) / 8) if link and link.line_rate else None
     return share or parse_amount(value) or parse_quantity(value)
 

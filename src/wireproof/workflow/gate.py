@@ -220,8 +220,8 @@ def _not_there(name: str, place: Path) -> NodeVerdict:
 
 
 def _fresh(answer: Gate, specification: GateSpecification) -> Gate:
-    """Return the verdict with its age; a result that is too old, or from the future, is no evidence
-    of now.
+    """Return the verdict with its age; a result that is too old, or from the future, proves
+    nothing about now.
     """
     when = seconds_of(answer.measured)
     if when is None:

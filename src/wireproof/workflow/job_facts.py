@@ -241,7 +241,7 @@ def with_job(
 
 
 def _session(target: Target, host: str) -> FactFrame:
-    """Return the frame that names the process that reads a host's files outside of a job."""
+    """Return the frame that names the process that reads a host's files outside a job."""
     if target.lab is not None:
         return _whose("a process in the lab's node")
     here = not target.hosts or is_here(host)

@@ -340,7 +340,7 @@ def _alone(name: str, judge_chunk: Chunk[Rendered]) -> JudgedFile[Rendered]:
         try:
             return pool.submit(judge_chunk, [name]).result()[0]
         except BrokenProcessPool:
-            killed = "the process that judged it was killed, perhaps for want of memory."
+            killed = "the process that judged it was killed, perhaps for lack of memory."
             return JudgedFile(
                 file=clean(name, 400), error=f"{clean(name, 200)}: {killed}", bug=True
             )

@@ -169,9 +169,9 @@ def may_be_log(name: str) -> bool:
 class JudgedFile(Generic[Rendered]):
     """The outcome of one file: its series as the caller wants them and their verdicts, or why there
     are none. ``statistics``: PSM3 counters of one process, judged with those of its job.
-    ``passed_over``: why the file holds nothing to judge, which is no error. ``no_log``: the error
-    is that the file is no log, by its name or bytes (a README, a picture). ``bug``: the error is a
-    defect of wireproof.
+    ``passed_over``: why the file holds nothing to judge, which is not an error. ``no_log``: the
+    error is that the file is not a log, by its name or bytes (a README, a picture). ``bug``: the
+    error is a defect of wireproof.
     """
 
     file: str
@@ -188,7 +188,7 @@ class JudgedFile(Generic[Rendered]):
 class Tally:
     """Verdicts, errors and bugs of the files so far.
 
-    ``named``: files given by name; other files that are no logs are only counted.
+    ``named``: files given by name; other files that are not logs are only counted.
     """
 
     named: frozenset[str] = frozenset()

@@ -242,7 +242,7 @@ def times_of(sections: Sequence[JudgedRun]) -> Mapping[Key, list[list[float]]]:
 
 
 def _told(run: Run) -> dict[str, str]:
-    """Return what the MPI was told about its NICs."""
+    """Return which NICs the MPI was given."""
     return told_in(run.provenance.argv, run.provenance.environment)
 
 

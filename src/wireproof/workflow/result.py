@@ -146,7 +146,7 @@ def _merged(folders: Sequence[Path]) -> Run:
 def _as_in(run: Run, whole: Claim, folder: Path) -> Run:
     ranks = ranks_by_host(run.claim, whole)
     if ranks is None:
-        raise BadInput(f"{folder} was measured on different hosts from the rest of its result.")
+        raise BadInput(f"{folder} was measured on other hosts than the rest of its result.")
     return renumbered(run, ranks, whole)
 
 

@@ -36,7 +36,7 @@ not programs.
 STORABLE = frozenset(name for name, row in ROWS.items() if row.stored)
 """Options of a check that a stored run may set."""
 EACH_TIME = frozenset({"out", "seed", "resume", "json"})
-"""Options that each call sets anew."""
+"""Options that each call sets again."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -267,7 +267,7 @@ def _seed_of_plan(folder: Path) -> int | None:
 def result_folder(storage: Storage, name: str, reporter: Reporter) -> Iterator[Path]:
     """Yield the folder of a job: that of ``storage``, or a new folder named after ``name``.
 
-    If nothing is to be kept, it is a temporary folder, removed at the end of the block.
+    If nothing will be kept, it is a temporary folder, removed at the end of the block.
 
     An empty folder is removed. Raises ``BadInput`` if the folder is not empty, unless the run in it
     is resumed.

@@ -85,7 +85,7 @@ _COLLECTIVE = ImbTest(
     clock="t_avg",
 )
 _LOCAL = replace(
-    _COLLECTIVE, traffic="other", formula="mean time of one call inside a process: nothing is sent"
+    _COLLECTIVE, traffic="other", formula="mean time of one call within a process: nothing is sent"
 )
 _OVERLAP = ImbTest(
     "overlap",

@@ -23,7 +23,7 @@ _PARAMETER = re.compile(
 _ADDRESS = re.compile(r"(local|remote) address: +LID (?:0[xX])?([0-9a-fA-F]{1,6})\b")
 _GID = re.compile(r"GID: ((?:\d{2,3}:){15}\d{2,3})\b")
 _IPV4 = "00:00:00:00:00:00:00:00:00:00:255:255:"
-_PATIENCE = 120  # lines that are no addresses: every queue pair prints four lines of these
+_PATIENCE = 120  # lines that are not addresses: every queue pair prints four lines of these
 # lines: if the title repeats this soon, it comes from the other end, which writes into the same log
 _DOUBLED = 4
 _MOST_ADDRESSES = 64

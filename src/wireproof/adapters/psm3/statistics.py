@@ -304,7 +304,7 @@ def _made(text: list[str], lines: list[StatisticsLine], reader: _StatisticsReade
     # With -1 the first endpoint that closes prints a block, and the library's exit prints another
     # one with what is still open: usually nothing.
     if identity.rails and not reader.groups:
-        reader.doubt(lines[-1].number, "an endpoint was opened, and the file has no counter of it")
+        reader.doubt(lines[-1].number, "an endpoint was opened, but the file has no counter for it")
     ended = periodic != "-1" or reader.blocks > 1 or reader.last == "time"
     complete = not reader.torn and ended
     if not complete and not reader.torn:

@@ -21,7 +21,7 @@ class CounterKind(msgspec.Struct, frozen=True, kw_only=True):
 
     ``misses``: what it leaves out, in words. ``payload_only``: wire headers are not counted.
     ``width``: bits. ``pegs``: it stops at its largest value instead of wrapping. ``where``: link
-    layer of the port. ``source``: where this is documented, after ``unchecked:`` if nobody has read
+    layer of the port. ``source``: where this is documented, after ``unchecked:`` if it was not read
     it in the driver. ``quality``: ``lower-bound`` if a part may be missing (a low count then does
     not prove absence), ``double`` if a part may be counted twice. ``fcs``: the 4-byte check
     sequence of each frame is counted; None: not known. ``stops``: the setting that freezes the

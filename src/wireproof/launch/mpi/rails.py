@@ -50,7 +50,7 @@ def _unit(nic: str) -> str:
     """Return ``0:1`` of ``hfi1_0`` and of ``hfi1_0:1``."""
     found = re.fullmatch(r"hfi1_([0-9]{1,3})(?::([0-9]{1,3}))?", nic)
     if found is None:
-        raise BadInput(f"NIC {nic} is no adapter of Omni-Path: name the rails hfi1_0,hfi1_1.")
+        raise BadInput(f"NIC {nic} is not an adapter of Omni-Path: name the rails hfi1_0,hfi1_1.")
     return f"{found.group(1)}:{found.group(2) or 1}"
 
 

@@ -64,7 +64,7 @@ class Slurm:
     alone: bool = False
 
     def refusals(self, hosts: Iterable[str]) -> dict[str, str]:
-        """Return by host why it may not be changed."""
+        """Return by host why it must not be changed."""
         found = {host: self._refusal(host) for host in hosts}
         return {host: why for host, why in found.items() if why}
 

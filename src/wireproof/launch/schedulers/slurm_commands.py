@@ -61,12 +61,12 @@ def check_request(request: JobRequest) -> None:
         value = getattr(request, what)
         if value and _WORD.fullmatch(value) is None:
             raise BadInput(
-                f"the {what} {value[:60]!r} is no name in Slurm: use letters, digits and _ . , -"
+                f"the {what} {value[:60]!r} is not a name in Slurm: use letters, digits and _ . , -"
                 " without spaces."
             )
     for word in request.extra:
         if not word.startswith("-") or not word.isprintable():
-            raise BadInput(f"{word[:60]!r} is no option of salloc: write --option=value.")
+            raise BadInput(f"{word[:60]!r} is not an option of salloc: write --option=value.")
 
 
 def _check_amounts(request: JobRequest) -> None:
@@ -279,7 +279,7 @@ def _even(hosts: Sequence[str]) -> bool:
 
 
 def _job_variables(request: LaunchRequest, job_hosts: Sequence[str]) -> tuple[tuple[str, str], ...]:
-    """Return the variables that Slurm sets in a job, for a launcher that is started outside of it
+    """Return the variables that Slurm sets in a job, for a launcher that is started outside it
     or that must start more ranks.
     """
     if not request.job or not job_hosts:

@@ -149,7 +149,7 @@ class _Held:
             self.job = found.group(1) or found.group(2)
 
     def give_back(self) -> None:
-        """Cancel the job and end salloc, which releases the nodes, and wait for it; only once."""
+        """Cancel the job, end salloc (which releases the nodes) and wait for it, but only once."""
         if self._control < 0:
             return
         if self.job:
@@ -297,8 +297,8 @@ def job_ended(job: str, through: Sequence[str] = ()) -> str:
     info = parse_job(done.stdout)
     if info is not None and info.state.split("+")[0] == "PENDING":  # it ran, and waits again
         return (
-            f"job {job} was ended and put back into the queue by Slurm: a node of it failed, or it"
-            " was requeued."
+            f"job {job} was ended and put back into the queue by Slurm: one of its nodes failed, or"
+            " it was requeued."
         )
     return why_ended(info) if info is not None else ""
 

@@ -101,7 +101,7 @@ def echo(recipe: Recipe, command: Command) -> Iterator[Broken]:
 
 def _has_pattern(target: Word) -> bool:
     """Return whether the shell would expand the target to several files."""
-    # an array's [index] is no pattern
+    # an array's [index] is not a pattern
     literal = re.sub(r"\$\{[^}]{0,200}\}", "", target.raw)
     return literal[:1] not in ("'", '"') and bool(re.search(r"[*?]|\[[^]]{1,40}\]", literal))
 

@@ -72,7 +72,7 @@ def _new(codes: set[str], rule: Rule) -> None:
 
 def _known(rules: Mapping[str, Rule], row: LineRow | VariableRow | CommandRow) -> None:
     if row.code not in rules:
-        raise ValueError(f"'code' is {row.code!r}, which is no rule of lint")
+        raise ValueError(f"'code' is {row.code!r}, which is not a rule of lint")
 
 
 # --- Find the entry of the catalogue of settings that a finding is about: that of its rule,

@@ -153,9 +153,7 @@ def route_between(blame: Blame) -> Cause:
         " them is slow",
         fix="Trace the route between the two (ibtracert, traceroute) and look at the errors of each"
         " port.",
-        evidence=[
-            "slow in this pair only; both ends reach what is expected with their other partners"
-        ],
+        evidence=["slow in this pair only; both ends reach the expected rate with other partners"],
     )
 
 

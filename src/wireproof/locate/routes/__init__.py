@@ -76,7 +76,7 @@ def _link(view: View, culprit: Culprit, counted: str, rest: str) -> tuple[Link, 
 
 
 def _stain(view: View, culprit: Culprit, _counted: str, _rest: str) -> tuple[Link, list[str]]:
-    """Blame an up-link that cannot be told from its neighbours."""
+    """Blame an up-link that cannot be distinguished from its neighbours."""
     name, width = view.cross.leaves[culprit.leaf], len(view.cross.up[culprit.leaf])
     counted = (
         f"{culprit.slow} of {culprit.total} samples {_SIDES[culprit.direction]} {name}"
@@ -193,7 +193,7 @@ def blame_paths(
 
     ``expected``: for each sample, in the metric's unit, the value after tier and node effects (K).
     ``noise``: relative sigma of one sample. ``excluded``: (node, direction) already blamed,
-    direction "" for both; their samples are no evidence about links. The direction of a link or
+    direction "" for both; their samples are not evidence about links. The direction of a link or
     leaf is ``tx`` out of the leaf, ``rx`` into it. An up side that is slow because the leaf has
     fewer up-links than others is not blamed. Returns [] unless the fabric has two leaves.
     """

@@ -3,7 +3,7 @@ them slow.
 
 A set is judged by how many of its samples are slower than a threshold, compared with the share of
 such samples in the whole screen (hypergeometric tail, Fisher's exact test). This assumes nothing
-about the noise, and contention that hits all flows is no evidence against a link. Every threshold
+about the noise, and contention that hits all flows is not evidence against a link. Every threshold
 and set counts as a hypothesis (Bonferroni).
 """
 
@@ -23,7 +23,7 @@ Kind = Literal["link", "spine", "leaf", "stain"]
 Key = tuple[Kind, Direction, int, int, str]
 """Identity of a culprit: kind, direction, leaf, number, and the rule of the guess."""
 
-_SHARE = 0.75  # least share of slow samples in a set: a bad link slows all flows that cross it
+_SHARE = 0.75  # minimum share of slow samples in a set: a bad link slows all flows that cross it
 _FEWEST = 4
 # thresholds as multiples of the practical threshold
 _STEPS = (0.6, 1.0, 1.7, 3.0, 5.0, 8.0, 14.0, 25.0, 45.0)
@@ -320,7 +320,7 @@ def _stain(
     """Convert a candidate to a stain; None if it looks like contention or like a single node."""
     own = use & (key == candidate.leaf)
     hit = own & (np.nan_to_num(values) > candidate.threshold)
-    # If collisions slow as many samples as a bad up-link would, the two cannot be told apart.
+    # If collisions slow as many samples as a bad up-link would, the two cannot be distinguished.
     if candidate.usual > max(_RARE, _OF_A_LINK / max(1, len(view.cross.up[candidate.leaf]))):
         return None
     if not _is_one_link(view.cross, candidate.leaf, hit, own):

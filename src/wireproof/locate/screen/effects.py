@@ -185,7 +185,7 @@ def _port_medians(
 class Polishing:
     """How to estimate the effects of ``ports``. ``additive``: for half round trips both ends add;
     else the slower end decides. ``threshold``: ports slower than half of it are excluded from the
-    medians of their partners. ``floor``: least spread of healthy ports.
+    medians of their partners. ``floor``: minimum spread of healthy ports.
     """
 
     ports: Ports

@@ -174,7 +174,7 @@ def _fast_inside(view: _LeafView, ends: Ints, threshold: float) -> Flags:
 _PARTS = 8
 _FASTER = 0.25
 _QUARTILE_FACTOR = 1.3626  # standard error of a normal quartile relative to that of the mean
-_FEWEST = 12  # least samples in a part of the time
+_FEWEST = 12  # minimum samples in a part of the time
 _SURE = 5.0  # standard errors between the fastest and the slowest part
 
 

@@ -17,15 +17,15 @@ from wireproof.locate.samples import Flags, Floats, Indices, Samples
 
 Shape = Literal["since", "until", "at times"]
 
-_FEWEST, _FEWEST_FAST = 3, 2  # least slow samples, and least fast samples
-# least slowness of a slow sample: times the practical threshold, and standard deviations
+_FEWEST, _FEWEST_FAST = 3, 2  # minimum slow samples, and minimum fast samples
+# minimum slowness of a slow sample: times the practical threshold, and standard deviations
 _LARGE, _BEYOND = 2.0, 4.0
 # standard deviations from the 5 % quantile to the 25 % quantile of a normal variable
 _QUANTILES_APART = 0.9704
 _ALIKE = 0.5
 _ASTRAY = 0.1  # share of samples that may be on the wrong side of the moment
 _MOST = 16
-# least routes that were slow at one time and fast at another: else the routes may be slow instead
+# minimum routes that were slow at one time and fast at another: else the routes may be slow instead
 _ROUTES = 2
 _REAL_TIME = 1e9  # smaller times count from the start of a synthetic sweep, not from 1970
 

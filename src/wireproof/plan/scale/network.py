@@ -109,7 +109,7 @@ class ScaleTopology:
 # --- The parameters of LogGOPS, of one node and its adapter. Pure.
 #
 # LogGP (Alexandrov et al. 1995): L latency of the wire, o a processor's time per message, g the
-# least time between messages of an adapter, G time per byte. Here the adapter is shared by the
+# minimum time between messages of an adapter, G time per byte. Here the adapter is shared by the
 # ranks of a node, as in LogGOPSim (Hoefler et al. 2010). A measured half round trip t(s) = start +
 # s / R of two nodes is o + (g + G s) + L + o, therefore L = start - 2 o - g.
 

@@ -198,7 +198,7 @@ def regression_lines(newest: str, found: Sequence[Regression], good: int = 0) ->
     """Return what is worse in the newest result than in the ``good`` results before it."""
     if not found:
         there = f"there {'is' if good == 1 else 'are'} {good or 'fewer'}"
-        needed = f"{GOOD} passing ones of these hosts are needed, {there}"
+        needed = f"{GOOD} passing results of these hosts are needed, {there}"
         return [f"{newest}: not compared with earlier results: {needed}"]
     worse = [one for one in found if one.worse]
     if not worse:

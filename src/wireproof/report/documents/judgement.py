@@ -85,7 +85,7 @@ def judgement_document(
     parts += map(statistics_section, found.statistics)
     if len(shown) > len(kept):
         parts.append(Text(f"{len(shown) - len(kept)} more do not pass: --all shows them", "note"))
-    by = f"held against {found.link.kind}" if found.link else "without a link"
+    by = f"compared with {found.link.kind}" if found.link else "without a link"
     return Document(
         f"Results of other programs, {by}", answer or _answer(found), tuple(parts), found.verdict
     )

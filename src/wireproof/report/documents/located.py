@@ -205,7 +205,7 @@ def _silence(located: Located) -> str:
     if located.samples <= 0:
         return "There is no sample: no node is known to be slow, and none to be good."
     if not math.isfinite(least):
-        return f"No slowdown, however large, would be found reliably ({noise})."
+        return f"Even a large slowdown would not be found reliably ({noise})."
     short = f", which is not enough: {_share(wanted)} is of interest"
     enough = "" if least <= ABOUT * wanted else short
     return (

@@ -59,7 +59,7 @@ _METHOD = (
     ),
     (
         "Attainable goodput is the line rate less the headers that the protocol needs at this "
-        "MTU, and no more than the bus allows. A share of it can be judged; a share of the line "
+        "MTU, and no more than the bus allows. This share can be judged; a share of the line "
         "rate alone cannot. A number above the ceiling or below the floor fails as surely as one "
         "that is too slow."
     ),

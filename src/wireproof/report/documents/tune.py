@@ -75,7 +75,7 @@ def tune_plan_document(plan: TunePlan) -> Document:
     groups = sorted(_alike(plan.hosts, same), key=len, reverse=True)
     sections = [_planned(group[0], fold(one.host for one in group)) for group in groups]
     changing = [one for one in plan.hosts if _count(one) and not one.refused]
-    answer = "nothing is to be changed"
+    answer = "nothing needs to be changed"
     if changing:
         values = counted(sum(map(_count, changing)), "value")
         answer = f"{values} to change on {fold(one.host for one in changing)}"
@@ -258,7 +258,7 @@ def _deadline(one: SetAnswer) -> str:
 
 
 def _answer(one: ChangeAnswer, lost: bool = False) -> tuple[str, str]:
-    """``lost``: the old value is back, although nobody reverted the set."""
+    """``lost``: the old value is back, although the set was not reverted."""
     if one.id.startswith("/etc/"):
         return one.id, _drop_in(one)
     values = f" {_brief(one.old)} -> {_brief(one.wanted)}" if one.wanted else ""
@@ -270,7 +270,7 @@ def _answer(one: ChangeAnswer, lost: bool = False) -> tuple[str, str]:
 def _drop_in(one: ChangeAnswer) -> str:
     """Return the state of a drop-in; the plan shows whole texts."""
     if one.state == "removed":
-        return "is not there: tune confirm writes it" if one.wanted else "removed"
+        return "does not exist: tune confirm writes it" if one.wanted else "removed"
     reason = one.reason or ("it differs from the file that was written" * (one.state == "left"))
     return f"{one.state}{f': {reason}' if reason else ''}"
 

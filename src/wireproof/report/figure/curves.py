@@ -145,8 +145,8 @@ def _floor(limits: Limits, x: Axis) -> Iterator[tuple[float, float]]:
 def _least_times(
     x: Axis, floor: float, rate: float | None, credit: float = 0.0
 ) -> Iterator[tuple[float, float]]:
-    """Yield the least time in µs by size: the protocol's floor plus the bytes at the ceiling, minus
-    the burst that a shaped link lets pass.
+    """Yield the shortest time in µs by size: the protocol's floor plus the bytes at the ceiling,
+    minus the burst that a shaped link lets pass.
     """
     steps = 60
     for step in range(steps + 1):

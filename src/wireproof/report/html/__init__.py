@@ -41,6 +41,7 @@ def in_script(text: str) -> str:
     return text
 
 
+_BACKTICKS = re.compile(r"`([^`\n]{1,300})`")
 _LONGEST = 20_000
 """Maximum length of a text: no name from outside makes a page endless."""
 
@@ -66,6 +67,7 @@ def _environment() -> Any:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["coded"] = _coded
     environment.filters["key"] = _key
     environment.filters["slug"] = _slug
     return environment
@@ -75,6 +77,17 @@ def _environment() -> Any:
 def template(name: str) -> Any:
     """Return a compiled template."""
     return _environment().get_template(name)
+
+
+def _coded(text: Any) -> Any:
+    """Return a text with the words between backticks as code; markup stays unchanged."""
+    from markupsafe import escape
+
+    if not isinstance(text, str) or hasattr(text, "__html__"):
+        return text
+    pieces = [str(escape(piece)) for piece in _BACKTICKS.split(_harmless(text))]
+    pieces[1::2] = [f"<code>{piece}</code>" for piece in pieces[1::2]]
+    return trusted("".join(pieces))
 
 
 def _key(number: int) -> Any:

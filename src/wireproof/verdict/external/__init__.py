@@ -34,7 +34,7 @@ _STRIPPED = "only-a-floor"
 
 
 def hosts_apart(series: Sequence[Series], bounds: CurveBounds) -> bool:
-    """Return whether the quickest ping-pong pair of the run takes as long as the link needs.
+    """Return whether the fastest ping-pong pair of the run takes as long as the link needs.
 
     If so, no two of the processes share a host.
     """
@@ -45,8 +45,8 @@ def hosts_apart(series: Sequence[Series], bounds: CurveBounds) -> bool:
             and candidate.points
         ):
             point = candidate.points[0]
-            quickest = min(point.hrt_ns or 0.0, point.time_min_ns or point.hrt_ns or 0.0)
-            return quickest >= bounds.floor
+            fastest = min(point.hrt_ns or 0.0, point.time_min_ns or point.hrt_ns or 0.0)
+            return fastest >= bounds.floor
     return False
 
 
@@ -231,7 +231,7 @@ def _beside(series: Series, judged: SeriesVerdict, quick: Sequence[Series]) -> S
     if other is None:
         return judged
     text = (
-        f"{other.benchmark} of the same log (line {other.first_line}) is quicker than the link"
+        f"{other.benchmark} of the same log (line {other.first_line}) is faster than the link"
         " can be: both may have stayed in one machine"
     )
     reason = Reason(code="mixed-paths", severity="inconclusive", message=text)

@@ -392,7 +392,7 @@ def scattered(case: Case) -> str:
     if len(small) < _FEWEST:
         return ""
     limit = case.constant("allow.scatter")
-    # Without delays, a longer message is never quicker than a shorter one.
+    # Without delays, a longer message is never faster than a shorter one.
     late = [time for at, time in enumerate(small) if time >= limit * min(small[at:])]
     sentence = "the small sizes scatter, as they do if processes wait for a processor"
     return sentence if len(late) >= _LATE else ""

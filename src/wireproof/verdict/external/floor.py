@@ -15,7 +15,7 @@ from wireproof.verdict.external.rates import judge_message_rate, judge_one_pair
 _TRANSFER_FROM = 2048
 """Below this size the start dominates the transfer time; bytes."""
 _SMALL = 1024
-_NEARLY = 0.9  # share of the floor; nothing published is quicker
+_NEARLY = 0.9  # share of the floor; nothing published is faster
 _SYNCHRONIZING = (
     "barrier",
     "allreduce",
@@ -39,24 +39,24 @@ def _local(case: Case) -> bool:
 
 
 def _start(case: Case) -> tuple[CurveRow, float] | None:
-    """Return the quickest small message and its time that must include the wire."""
+    """Return the fastest small message and its time that must include the wire."""
     start = case.curve.start
     crossing = None if start is None or _local(case) else case.crossing_ns(start)
     return None if start is None or crossing is None else (start, crossing)
 
 
 def judge_any_nic(case: Case) -> None:
-    """Fail a start that is quicker than any NIC, whatever link was claimed."""
+    """Fail a start that is faster than any NIC, whatever link was claimed."""
     start, crossing = _start(case) or (None, 0.0)
-    quickest = case.constant("floor.any_nic")
-    if start is None or crossing >= (quickest if case.curve.fall else any_nic_ns(case.table)):
+    fastest = case.constant("floor.any_nic")
+    if start is None or crossing >= (fastest if case.curve.fall else any_nic_ns(case.table)):
         return
     case.off = case.too_quick = True
     text = (
         f"{short_time(start.wait_ns)} at {size(start.size)}: no NIC in a PCIe slot answers in "
-        f"less than {short_time(quickest)}"
+        f"less than {short_time(fastest)}"
     )
-    evidence: Evidence = {"time_ns": start.wait_ns, "any_nic_ns": quickest, "size": start.size}
+    evidence: Evidence = {"time_ns": start.wait_ns, "any_nic_ns": fastest, "size": start.size}
     case.add("below-any-nic", "fail", text, evidence)
 
 
@@ -122,7 +122,7 @@ def _longest(points: list[SeriesPoint]) -> Iterator[tuple[float, int]]:
 
 
 def judge_transfer(case: Case, bounds: CurveBounds) -> None:
-    """Check t(s) against s / R + floor; report the size that leaves least time for the start."""
+    """Check t(s) against s / R + floor; report the size that leaves minimum time for the start."""
     most = bounds.most
     if most is None or case.series.traffic == "atomic" or _local(case):
         return
@@ -181,9 +181,9 @@ def limited_after_burst(case: Case, bounds: CurveBounds) -> bool:
     if not broken or not after or min(after) < _AFTER * most:
         return False
     case.bucket = broken[-1].size
-    quickest = max(row.goodput for row in broken)
+    fastest = max(row.goodput for row in broken)
     text = (
-        f"messages up to {size(case.bucket)} pass at up to {throughput(quickest)}, larger ones "
+        f"messages up to {size(case.bucket)} pass at up to {throughput(fastest)}, larger ones "
         f"keep to the {throughput(most)} of {case.kind}: a rate limiter (cloud, container, lab) "
         "lets a bucket of bytes through at once"
     )

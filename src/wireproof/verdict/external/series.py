@@ -230,7 +230,7 @@ def _held_by(case: Case, attainable: float | None) -> None:
 
 
 def _held_small(case: Case, attainable: float | None) -> None:
-    """No size shows the rate: only a start and its floor are left to compare."""
+    """No size shows the rate: only the start can be compared with its floor."""
     curve = case.curve
     if not case.held and curve.rows:
         what = (

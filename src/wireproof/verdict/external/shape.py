@@ -91,7 +91,7 @@ def _cache(case: Case) -> None:
 
 
 def _two_paths(case: Case, bounds: CurveBounds) -> None:
-    """Small sizes quicker than the link's floor and large ones at the link's rate: two paths in one
+    """Small sizes faster than the link's floor and large ones at the link's rate: two paths in one
     table.
     """
     large = [row for row in case.curve.waited if row.size >= _MIXED_FROM]
@@ -261,7 +261,7 @@ def doubt_rates(
     """Make passed tables of rates inconclusive if memory explains them and nothing in the log
     shows a wire.
 
-    A start of the same run that is no quicker than the link shows it, and so do two host names and
+    A start of the same run that is no faster than the link shows it, and so do two host names and
     a full line. ``same_run``: whether two series had the same processes.
     """
     least = (table or default_table())["rate.memory"].value

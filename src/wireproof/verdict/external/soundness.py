@@ -204,7 +204,7 @@ def _iterations(case: Case) -> None:
         text = (
             f"{count} iterations at {size(at)} ({counted(len(few), 'size')} in all), at least"
             f" {least} are "
-            "needed: first touches and the clock's steps are in the mean"
+            "needed: the mean includes first touches and the clock's steps"
         )
         evidence: Evidence = {"size": at, "iterations": count, "sizes": len(few)}
         case.add("too-few-iterations", "inconclusive", text, evidence)

@@ -34,7 +34,7 @@ OTHER_TRAFFIC = "other-traffic"
 
 
 def with_shared(blame: Blame, findings: Iterable[Finding]) -> Blame:
-    """Add other traffic as the first cause if ``findings`` report enough of it at the culprit's
+    """Add other traffic as the first cause if ``findings`` report enough at the culprit's
     ports.
     """
     if blame.metric != "goodput":

@@ -151,7 +151,7 @@ def _tier_medians(
     min_efficiency: float,
     fabric: Fabric | None,
 ) -> list[float | None]:
-    """Return for each pair the least goodput that its kind of path excuses, or None if it excuses
+    """Return for each pair the lowest goodput that its kind of path excuses, or None if it excuses
     none.
     """
     routes = [pair.route for pair in pairs]

@@ -39,7 +39,7 @@ _LARGEST_PACKET = 524_288.0
 """Bytes that a counter takes for one packet at most (linux include/linux/netdevice.h,
 GSO_MAX_SIZE).
 """
-_FEWEST_PACKETS = 500  # fewer messages than this cannot be told from other packets
+_FEWEST_PACKETS = 500  # fewer messages than this cannot be distinguished from other packets
 
 
 # --- which machine, which adapter
@@ -111,7 +111,8 @@ def is_masked(ledger: Ledger, name: str) -> bool:
     """Return whether a register of a physical port at ``name`` stands at 0 although the port is in
     use.
 
-    A host that may not read the register and a port inside which all bytes turned round look alike.
+    A host without permission to read the register looks like a port that sent all bytes back
+    internally.
     """
     ports = _upright(ledger, name)
     return any(one.remark == STANDS_AT_0 for port in ports for one in (*port.tx, *port.rx))
@@ -213,7 +214,7 @@ def turned_round(inside: float | None, seen: float, need: float, most: float) ->
 def may_have_wrapped(
     wrap: float | None, seen: float, least: float, most: float, packets: float | None = None
 ) -> bool:
-    """Return whether a counter that starts anew after ``wrap`` bytes may have shown ``seen`` of
+    """Return whether a counter that restarts after ``wrap`` bytes may have shown ``seen`` of
     ``least`` to ``most`` bytes.
 
     ``packets``: those that crossed; None: not counted. So few cannot have carried ``least``.

@@ -26,7 +26,7 @@ from wireproof.verdict.path.late import explained
 from wireproof.verdict.path.proof import Witnessed
 
 _SURE_SHARE = 0.04  # of all bytes that the port carried: less may be headers
-_LOUD_SHARE = 0.20  # of the attainable rate: so much disturbs, whatever the sum is
+_LOUD_SHARE = 0.20  # of the attainable rate: this much disturbs, whatever the sum is
 _NEARLY = 0.95
 # of the places of a pair: the others are on the way back and affect only acknowledgements
 _FORWARD = 2
@@ -176,7 +176,7 @@ def _beyond(ledger: Ledger, name: str, direction: Direction, own: float) -> floa
 
 
 def _resent(reading: WitnessReading | None) -> float:
-    """Return the most bytes that the kernel's TCP retransmitted."""
+    """Return the largest number of bytes that the kernel's TCP retransmitted."""
     before, after = reading.counters.get(_RESENT, (0, 0)) if reading is not None else (0, 0)
     return max(0, after - before) * _SEGMENT
 

@@ -4,7 +4,7 @@ The engine reads once before the first point and once after the last, each time 
 has settled. If it had to wait for that, a point whose bytes are missing may only not show them yet,
 whatever the catalogue says about the refresh. So the payload of all points together is compared
 with the rise over the run. A point is proven by the sum if its payload exceeds everything that the
-port counted beyond the least that was due, and if the port rose as the points came due, by no more
+port counted beyond the minimum due, and if the port rose as the points came due, by no more
 than these explain: after each point a counter shows at most what was due until then, and at least
 what was due one wait earlier. Other traffic that adds up to the run's payload rarely keeps to that.
 If it does, at every point and in both directions, no reader of these counters can tell it from the
@@ -58,7 +58,7 @@ def summed(
 
 
 def explained(ctx: Context, point: PointRecord, seen: Witnessed, place: Place) -> float:
-    """Return the most bytes that a point's payload puts on a port in one direction.
+    """Return the largest number of bytes that a point's payload puts on a port in one direction.
 
     Headers and acknowledgements are included, retransmissions are not.
     """
@@ -177,7 +177,7 @@ class _Whole:
     def _made_up(self, one: Sighting, seen: Witnessed) -> bool:
         """Return whether other points show, beside their own bytes, what this point lacks.
 
-        The bytes came late, even on a port whose counters are said to be live, or belong to another
+        The bytes came late, even on a port whose counters count as live, or belong to another
         job: a sum does not tell which.
         """
         place = self._place(one, seen)

@@ -2,7 +2,7 @@
 
 Compare the payload with the ledgers of both ends, per port and direction.
 
-Each end and direction is one sighting. ``need`` is the least that must have crossed: the payload,
+Each end and direction is one sighting. ``need`` is the minimum that must have crossed: the payload,
 and for a ping-pong one header per message because its messages cannot be merged. The most that may
 be seen adds a header allowance per message and acknowledgements. All shares below are shares of
 ``need``.
@@ -138,7 +138,7 @@ class _Desk:
         due = dataclasses.replace(self._due(rank, direction), own=self._need(pair, rank, direction))
         if ledger is None or (nic is None and self.ctx.claims_a_nic(rank)):
             remark = (
-                "its counters were not read" if ledger is None else "the claimed NIC is not there"
+                "its counters were not read" if ledger is None else "the claimed NIC does not exist"
             )
             return blindly(rank, name, direction, due, self.ctx.criteria, remark)
         return look(ledger, rank, name, direction, due, self.ctx.criteria)

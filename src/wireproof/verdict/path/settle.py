@@ -22,7 +22,7 @@ class _TwoHosts:
     ``crossed``: sizes that crossed. ``lost``: the most that was due at a point whose bytes did not
     cross; ``vanished``: at a point that no port carried; ``elsewhere``: at a point that another
     port carried. ``disagree``: the ends of some point disagree. ``blurred``: the most that was due
-    at a point whose bytes could not be told from other traffic, with the reason ``why``.
+    at a point whose bytes could not be distinguished from other traffic, with the reason ``why``.
     """
 
     crossed: list[int] = field(default_factory=list)

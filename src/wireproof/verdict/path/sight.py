@@ -47,9 +47,9 @@ _IDLE_CHATTER = 4096.0  # bytes that an idle port moves during a point: neighbou
 class Due:
     """What must have crossed one port in one direction, in bytes.
 
-    ``own``: for this pair or group. ``need``: the least for all that share the port. ``most``: the
+    ``own``: for this pair or group. ``need``: the minimum for all that share it. ``most``: the
     most that these explain. ``control``: the part of ``most`` that is wireproof's control traffic.
-    ``packets``: the least number of packets; None if messages may be merged. ``elsewhere``: port ->
+    ``packets``: minimum number of packets; None if messages may be merged. ``elsewhere``: port ->
     the most that other claims explain there. ``payload``: ``need`` without any header.
     """
 
@@ -274,9 +274,7 @@ class _PortSight:
         return self._shortage(self.here.bytes)
 
     def _least(self, here: Crossed) -> float:
-        """Return the least that a counter must show: a counter that may omit headers needs only the
-        payload.
-        """
+        """Return the minimum that a counter must show: only the payload if it may omit headers."""
         payload = self.due.payload or 0.0
         telling = payload >= self.criteria.min_payload_bytes
         return payload if here.quality == "lower-bound" and telling else self.due.need

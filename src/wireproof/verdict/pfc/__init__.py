@@ -339,6 +339,6 @@ def _unwatched(judged: Judged) -> Iterator[Finding]:
     lost = [one for one in judged.record.hosts if one.host not in read]
     if lost:
         first = lost[0]
-        why = first.error or "its port is not there, or a reading is missing"
+        why = first.error or "its port or a reading is missing"
         said = f"{len(lost)} of {len(judged.record.hosts)} hosts were not read; {first.host}: {why}"
         yield made("pfc-unwatched", "inconclusive", said, [one.host for one in lost])

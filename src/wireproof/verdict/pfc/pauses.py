@@ -171,7 +171,7 @@ def made(
 
 _TIMES = 10.0
 _LEAST_SCALE = 0.25
-"""Least scale in log10: healthy hosts differ by a factor of almost two."""
+"""Minimum scale in log10: healthy hosts differ by a factor of almost two."""
 _ALPHA = 1e-3
 
 
@@ -307,7 +307,7 @@ def _spreading(readings: Sequence[PfcReading], load: PfcLoad, priority: int) -> 
     """Report hosts that were stopped most of the time.
 
     Each of ``n`` senders to one receiver is stopped for (n - 1) / n of the time, so senders of our
-    load are no sign of spreading.
+    load are not a sign of spreading.
     """
     if load.kind == "incast":
         return

@@ -114,7 +114,7 @@ def _refused(job: StatisticsJob) -> Iterator[Issue]:
     said: set[str] = set()
     for one in job.files:
         for setting in one.settings:
-            text = f"{setting.name}: {setting.refused!r} is no value, {setting.value} was taken"
+            text = f"{setting.name}: {setting.refused!r} is not a value, {setting.value} was taken"
             if setting.refused and text not in said:
                 said.add(text)
                 yield Issue("psm-setting-refused", "warning", job.whole, text)
@@ -212,7 +212,7 @@ def _sums(job: StatisticsJob) -> Iterator[Issue]:
 def _unchecked(job: StatisticsJob) -> Iterator[Issue]:
     for one in job.files:
         if not one.checked:
-            text = f"{one.library}, layout {one.layout}: no real file of it was ever compared"
+            text = f"{one.library}, layout {one.layout}: it was never compared with a real file"
             yield Issue("psm-layout-unchecked", "note", Node(one.library), text)
 
 

@@ -323,7 +323,7 @@ def _of_nic(
         if found is not None:
             yield found
     if not compared and max(nic.sent_bytes, nic.received_bytes) < _COMPARED_BYTES:
-        text = f"PSM3 counted {volume(nic.sent_bytes)} out, too little to be held against the port"
+        text = f"PSM3 counted {volume(nic.sent_bytes)} out, too little to compare with the port"
         yield Issue("psm-port-unread", "note", subject, text)
 
 
@@ -347,7 +347,7 @@ def _held(
     text = f"PSM3 counted {volume(here)} of payload, the port {volume(crossed.bytes)}"
     if crossed.bytes + crossed.background < _ON_WIRE * here:
         if not crossed.complete:
-            text += ", and some of it may have passed uncounted"
+            text += ", and some bytes may have passed uncounted"
             return Issue("psm-port-unread", "inconclusive", subject, text, seen)
         return Issue("psm-port-disagrees", "fail", subject, f"{text}: it lacks a part", seen)
     if crossed.bytes > most + crossed.background:

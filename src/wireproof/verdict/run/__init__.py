@@ -86,8 +86,8 @@ OF_A_LIBRARY = frozenset(
 _ADVICE = {
     "tcp": (
         "These are our own sockets, bound to the claimed NIC's address: look at the routes of both "
-        "hosts (ip route get PEER from ADDRESS, ip rule) and claim the NIC that is to be measured "
-        "(--nic)."
+        "hosts (ip route get PEER from ADDRESS, ip rule) and claim the NIC that you want to "
+        "measure (--nic)."
     ),
     "ofi": (
         "There is no MPI in it: the record has libfabric's provider, domain and NIC; give "

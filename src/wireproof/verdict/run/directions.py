@@ -245,7 +245,7 @@ def _pair_issues(ctx: Context, streams: list[Stream], explained: set[Route]) -> 
 def _pair_doubt(slow: Stream, back: Stream, ratio: float) -> str:
     """Return why the slow direction of two hosts does not decide, or "" if it does.
 
-    A wait for a processor is no excuse if the other direction is quicker with an equal wait and
+    A wait for a processor is not an excuse if the other direction is faster with an equal wait and
     both rates are steady, or if the wait cannot explain so large a difference.
     """
     if not (slow.known and back.known and slow.known[1] < ratio * back.known[0]):

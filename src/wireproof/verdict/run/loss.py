@@ -17,7 +17,7 @@ from wireproof.verdict.issue import SLOW, Issue
 _RESENT, _SENT, _TIMEOUTS = "ip/Tcp/RetransSegs", "ip/Tcp/OutSegs", "ip/TcpExt/TCPTimeouts"
 _WORTH_A_WARNING = 10.0  # per million segments: a login may lose fewer
 _COSTS = 200.0  # per million: above about this, TCP's window shrinks
-_FAILS = 5000.0  # per million: no healthy link loses so much, whatever it costs
+_FAILS = 5000.0  # per million: a healthy link never loses this much, whatever the cost
 _ONE_SIDED = 10.0  # times the loss of all other directions
 _LEAST_RESENT = 50  # by all routes that lose
 _FEW_RESENT = 10  # by one route: fewer of a few segments are no share

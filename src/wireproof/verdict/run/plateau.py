@@ -203,7 +203,7 @@ def _stretches(times: Floats) -> Floats:
 def _capped(slow: list[_Samples], back: list[_Samples], ratio: float) -> bool:
     """Judge all samples of each direction together.
 
-    The medians of the sizes with enough samples must be alike, and the quickest samples no quicker:
+    The medians of the sizes with enough samples must be alike, and the fastest samples no faster:
     waits vary, but a link's limit does not.
     """
     if not _keeps_one_rate(slow) or sum(one.times.size for one in back) < MIN_SAMPLES:

@@ -164,7 +164,7 @@ class _Scale:
         time = self.number.time
         usual_ns = late_start(self.bounds, self.size, time.low_ns, _CROWDED_SLOW if busy else 1.0)
         if busy and late_start(self.bounds, self.size, self._quickest(), _CROWDED_SLOW) is None:
-            self.sure = True  # waits only lengthen an exchange, so the quickest count
+            self.sure = True  # waits only lengthen an exchange, so the fastest count
             return
         if usual_ns is None or usual(self.ctx, self.point, self.number.value, self.number.unit):
             return
@@ -185,7 +185,7 @@ class _Scale:
         self._add("slow-start", "inconclusive" if why else "fail", text, time.median_ns)
 
     def _quickest(self) -> float:
-        """Return the slowest of the few quickest exchanges, in ns."""
+        """Return the slowest of the few fastest exchanges, in ns."""
         times = np.sort(operation_times(self.point, self.pair))
         return float(times[MIN_SAMPLES - 1]) if times.size >= MIN_SAMPLES else math.inf
 

@@ -158,10 +158,10 @@ def launch_issues(
         times = sorted((n.time.median_ns, n.time.low_ns, n.time.high_ns) for n in numbers)
         if len(times) < 2:
             continue
-        quickest, slowest = times[0], times[-1]
-        spread = slowest[0] / quickest[0] - 1
+        fastest, slowest = times[0], times[-1]
+        spread = slowest[0] / fastest[0] - 1
         apart = f"{spread:.0%}" if spread < 1 else f"a factor of {spread + 1:.3g}"
-        if slowest[1] > quickest[2] and spread > _LAUNCH_SPREAD:
+        if slowest[1] > fastest[2] and spread > _LAUNCH_SPREAD:
             text = (
                 f"{who}, {pattern} of {quantity.size(size)}: {len(times)} repeats differ by"
                 f" {apart}, more than "

@@ -192,7 +192,7 @@ def verify(folder: Path, signers: Path | None = None) -> Verification:
 
 
 def _verified(folder: Path, signers: Path | None) -> Verification:
-    """Verify a private copy, which nobody can exchange while it is judged."""
+    """Verify a private copy, which no one can exchange during the judgement."""
     names = listed(folder)
     if lacks := [name for name in _PARTS if name not in names]:
         raise BadInput(f"{folder} is not a complete dossier: it lacks {', '.join(lacks)}.")

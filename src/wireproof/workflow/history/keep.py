@@ -58,7 +58,7 @@ _ABANDONED_S = 86400.0
 
 
 def _sweep(results: Path, folder: int | None) -> None:
-    """Remove this user's drafts that nobody writes to any more."""
+    """Remove this user's drafts that no process writes to any more."""
     for name in filter(_DRAFT.fullmatch, os.listdir(results) if folder is not None else ()):
         with contextlib.suppress(OSError):
             found = os.stat(name, dir_fd=folder, follow_symlinks=False)

@@ -29,7 +29,7 @@ from wireproof.workflow.specification import MeasureSpecification
 from wireproof.workflow.target import Target
 
 BUDGET_S = 0.05
-"""Default time of one point; short, because rounds differ more than repetitions within a round."""
+"""Default time of one point. It is short because rounds differ more than repetitions in a round."""
 _SIZES = (8, 64, 512, 4096, 16384, 65536, 262144, 1 << 20, 4 << 20)
 _LONGEST_NS = 1e7
 _UNKNOWN_RATE = 1e9
@@ -205,7 +205,7 @@ class ModelStep:
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class LadderSpecification:
     """``layers`` empty: all layers that can be measured here; else exactly these, and a layer that
-    cannot be measured is an error. ``rounds`` None: as many as it takes to decide all steps.
+    cannot be measured is an error. ``rounds`` None: as many as all steps need for a decision.
     ``smallest``: a smaller loss counts as none.
 
     The application is a ``pattern`` of wireproof or a ``command``; ``number`` finds the time (ns)

@@ -201,7 +201,7 @@ LEAST_SENDERS = 2
 _LEAST_POINT_S = 1.0
 _MESSAGE_BYTES = 1 << 20
 _TO_THE_END = 1_000_000_000
-"""Least number of operations, so that reaching the precision does not end a load early."""
+"""Minimum number of operations, so that reaching the precision does not end a load early."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

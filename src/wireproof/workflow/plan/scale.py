@@ -321,6 +321,6 @@ def _sentences(
         found.append(f"a node has {wanted.nodes - 1} partners: rounds are repeated")
     if default.found < wanted.power:
         found.append(
-            f"check makes {default.rounds} rounds by itself: give it --rounds {needed}, or more"
+            f"by default check makes {default.rounds} rounds: give it --rounds {needed}, or more"
         )
     return found

@@ -174,6 +174,6 @@ class Watch:
 
 
 def _advised(error: str, engine: Path) -> str:
-    if "engine is not there" in error:
+    if "engine is missing" in error:
         return f"{error}: copy {engine} to the same path there; it needs nothing else."
     return error

@@ -37,7 +37,7 @@ class Storage:
     ``folder`` None: a new folder in the working directory, named after the subcommand. ``kept``
     False: nothing is kept, and ``folder`` is not used.
 
-    ``history``: the history that the result is added to; ``folder`` is inside of it then.
+    ``history``: the history that the result is added to; ``folder`` is inside it then.
     ``resume``: continue the run in ``folder``. ``may_change_mode`` False: a file in the working
     directory named the folder, so its mode must not be changed. ``command``: repeats the
     measurement, for readers of the result.

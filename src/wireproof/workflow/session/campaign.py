@@ -1,4 +1,4 @@
-"""Measures a plan in as many launches as it takes: lost hosts are left out and named, and the rest
+"""Measures a plan in as many launches as necessary: lost hosts are named and left out, and the rest
 is measured.
 
 An MPI ends the whole job if one rank dies, so going on means another launch without the lost hosts.

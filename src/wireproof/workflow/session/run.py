@@ -215,7 +215,7 @@ def _large_hang(session: Session, outcomes: Sequence[Outcome]) -> LargeHang | No
 def campaign_run(
     session: Session, target: Target, reporter: Reporter, *, lost: Mapping[int, str] | None = None
 ) -> tuple[Run, CampaignResult]:
-    """Measure ``session`` in as many launches as it takes: lost hosts (also those in ``lost``) are
+    """Measure ``session`` in as many launches as necessary: lost hosts (also those in ``lost``) are
     named, and the rest is measured. The run has all ranks of the target, whichever took part.
     """
     availability = Availability(reporter)

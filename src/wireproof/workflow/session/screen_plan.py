@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from wireproof.locate.screen.screened import Screened
 
 SCREEN_S = 10.0
-"""Longest time of all rounds together in s; a fast link reaches its precision in a tenth of it."""
+"""Longest time of all rounds together in s; a fast link needs a tenth of this."""
 LEAST_BUDGET_MS, MOST_BUDGET_MS = 250, 1000
 CONTROLS = 2
 """Number of pairs of known-good nodes that are measured with the suspects for comparison."""

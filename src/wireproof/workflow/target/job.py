@@ -108,7 +108,7 @@ def _slurm_of(lab: str) -> tuple[Lab, LabSlurm]:
 
 
 def _environment(lab: str | None) -> tuple[tuple[str, str], ...]:
-    """Return the variables with which a lab's Slurm is reached; none outside of a lab."""
+    """Return the variables with which a lab's Slurm is reached; none outside a lab."""
     return tuple(_slurm_of(lab)[1].environment().items()) if lab is not None else ()
 
 

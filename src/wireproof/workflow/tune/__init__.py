@@ -51,7 +51,7 @@ from wireproof.workflow.tune.node import (
 def refusals(
     target: Target, hosts: Sequence[str], environment: Mapping[str, str]
 ) -> dict[str, str]:
-    """Return the reason for each host that may not be changed."""
+    """Return the reason for each host that must not be changed."""
     if not hosts:
         return {}
     slurm = slurm_of(environment, target.through())

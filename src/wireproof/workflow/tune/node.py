@@ -77,7 +77,7 @@ LARGEST = 32 << 20
 """Largest answer of a host in bytes."""
 _WORDS = {
     126: "wireproof-node cannot be run there",
-    127: "wireproof-node is not there",
+    127: "wireproof-node is missing",
     255: "it could not be reached",
 }
 _SIGNALS = range(1, 65)
@@ -154,7 +154,7 @@ def _answered(host: str, output: bytes, problem: str, status: int) -> HostTuned:
             changes.append(msgspec.structs.replace(answer, of=of))
     if len(sets) == 1:  # but for status a set comes behind its changes
         changes = [msgspec.structs.replace(one, of=sets[0].id) for one in changes]
-    changes = list(dict.fromkeys(changes))  # a refusal may be said when it comes and at the end
+    changes = list(dict.fromkeys(changes))  # a refusal may be reported twice
     return HostTuned(host=host, sets=sets, changes=changes, problem=problem, status=status)
 
 

@@ -281,7 +281,7 @@
     }
   }
 
-  /* What a link points at is shown, and paper has no folds */
+  /* What a link points at is shown */
 
   function reveal() {
     const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
@@ -289,12 +289,6 @@
     if (target) target.scrollIntoView();
   }
 
-  let folded = [];
-  addEventListener("beforeprint", () => {
-    folded = [...document.querySelectorAll("details:not([open])")];
-    for (const one of folded) one.open = true;
-  });
-  addEventListener("afterprint", () => { for (const one of folded) one.open = false; });
   addEventListener("hashchange", reveal);
   document.querySelectorAll("table.data").forEach(tend);
   document.querySelectorAll("figure.drawing").forEach(tell);

@@ -304,7 +304,7 @@ class _Judged:
         peak_bytes = claimed.rate * self.traffic.seconds or math.inf
         seen, more = claimed.bytes, claimed.bytes + 1.0
         if may_have_wrapped(claimed.wrap_bytes, seen, more, peak_bytes, claimed.packets):
-            trouble = trouble or "its 32 bits may have started anew"
+            trouble = trouble or "its 32 bits may have restarted"
         if trouble:
             return "traffic-unreadable", f", but one of its counters cannot be read ({trouble})"
         if self._between_machines and self.other.at_least(most):

@@ -31,7 +31,7 @@ between repetitions.
 RATE_SEEN = 0.70  # a reading that is partly idle shows less than the true peak
 _ABOVE, _ABOVE_BOTH_WAYS = 3.0, 2.0
 """Factor by which a peak may exceed the rows: a row's time is a mean, and hosts that stall between
-messages are quicker in between. In a ping-pong, the quieter direction counts.
+messages are faster in between. In a ping-pong, the quieter direction counts.
 """
 
 _MOSTLY = 0.9

@@ -80,9 +80,9 @@ class Carried:
 
     ``unsure``: the background that was subtracted. ``most``: the most that may have crossed at both
     ends; None: ``bytes`` plus ``unsure``. ``inside``: bytes that the adapter's own switch may have
-    turned round; None: not counted. ``packets``: None: not counted. ``wrap_bytes``: a counter
-    starts anew after so many; None: never. ``together``: the peaks of all ends, if pairs on several
-    hosts share the bytes.
+    turned round; None: not counted. ``packets``: None: not counted. ``wrap_bytes``: the number of
+    bytes after which a counter restarts; None: never. ``together``: the peaks of all ends, if pairs
+    on several hosts share the bytes.
     """
 
     bytes: float

@@ -24,7 +24,7 @@ from wireproof.model.errors import (
     reading,
     suggestion,
 )
-from wireproof.model.site import HEADS, CatalogueFile, site_studies, use_site
+from wireproof.model.site import HEADS, CatalogueFile, packaged, site_studies, use_site
 from wireproof.model.study import Library
 from wireproof.settings.knobs import FAMILIES, is_of_a_fabric
 from wireproof.study.catalogue import library_of
@@ -201,7 +201,7 @@ def libraries() -> dict[str, str]:
     """Return the texts of wireproof's and the site's catalogues by name."""
     folder = files("wireproof.study").joinpath("knobs")
     ours = {
-        file.name.removesuffix(".toml"): file.read_text(encoding="utf-8")
+        file.name.removesuffix(".toml"): packaged("wireproof.study", f"knobs/{file.name}")
         for file in sorted(folder.iterdir(), key=lambda file: file.name)
         if file.name.endswith(".toml")
     }

@@ -177,9 +177,9 @@ def turn_of(item: pytest.Item) -> int:
 
 
 def _is_due(item: pytest.Item, turn: int) -> bool:
-    """Whether ``item`` is run in this turn: all but slow ones and one of many alike, and of these a
-    tenth. ``make test-all`` alone runs what may take longer than
-    all of a turn, and what each turn runs a part of by another test (``slow(in_parts=True)``).
+    """Whether ``item`` is run in this turn: a tenth of the slow tests and of many alike, and all
+    others. ``make test-all`` alone runs what may take longer than all of a turn, and what each turn
+    runs a part of by another test (``slow(in_parts=True)``).
     """
     slow = item.get_closest_marker("slow") or item.get_closest_marker("many")
     if not slow:

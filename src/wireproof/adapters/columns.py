@@ -58,9 +58,8 @@ _STATISTIC = re.compile(
     r"(?:^|_)(?:min|max|peak|st_?dev|std|sd|var|med|median|p\d{1,3}|\d{1,3}%|pct|percentiles?|err"
     r"|error|ci|overlap|overhead|total|sum|diff|delta)(?:_|$)"
 )
-_R = re.compile(
-    r"\bx\.(?=[a-z])"
-)  # R puts "x." before a column's name that starts without a letter
+# R puts "x." before a column's name that starts without a letter
+_R = re.compile(r"\bx\.(?=[a-z])")
 _R_UNIT = re.compile(r"\b(t|t_\w{1,8})\.(usec|us|nsec|ns|msec|ms)\.?$")
 _R_RATE = re.compile(r"\b([kmg]?(?:bytes|b|bits?))\.(s|sec|second)\.?$")
 _CELLS = re.compile(r"[ ]{2,}")

@@ -55,7 +55,7 @@ _ELSEWHERE = (
     (r"%", "a share: add the link that it is of, such as 97.6% --link opa100"),
     (r"% .+", "a difference: 'wireproof compare A B' computes it of two results"),
 )
-"""Units of numbers that are not rate, time or amount, and where they are answered."""
+"""Units of numbers that are not a rate, time or amount, and where they are answered."""
 ALLOWED = (
     "bytes: B/s, kB/s, MB/s, GB/s (10^3 steps), KiB/s, MiB/s, GiB/s (2^10 steps), MBytes/sec; "
     "bits: Mb/s, Gb/s, Mbps, Gbps, Gbit/s; times: s, ms, us, usec, ns; messages: msg/s, kmsg/s, "

@@ -156,7 +156,7 @@ def findings() -> dict[str, CatalogueEntry]:
 
 
 def known_names() -> dict[str, KnownName]:
-    """Return names that are not finding, setting or rule but that people ask for, by spelling."""
+    """Return names that people ask for and no finding, setting or rule has, by spelling."""
     from wireproof.model.errors import read_toml
 
     tree = read_toml(packaged(__name__, _NAMES), _NAMES)

@@ -122,7 +122,7 @@ def _longest(points: list[SeriesPoint]) -> Iterator[tuple[float, int]]:
 
 
 def judge_transfer(case: Case, bounds: CurveBounds) -> None:
-    """Check t(s) against s / R + floor; report the size that leaves minimum time for the start."""
+    """Check t(s) against s / R + floor; report the size that leaves the start the least."""
     most = bounds.most
     if most is None or case.series.traffic == "atomic" or _local(case):
         return

@@ -76,7 +76,7 @@ def _trust(place: Path) -> None:
     """What is there is run: it must be the user's own or root's."""
     found = place.lstat()
     if not stat.S_ISDIR(found.st_mode) or found.st_uid not in _trusted():
-        raise CannotUnpack(f"{place} is somebody else's; name another folder in ${FOLDER}")
+        raise CannotUnpack(f"{place} is someone else's; name another folder in ${FOLDER}")
     if found.st_mode & 0o022:
         raise CannotUnpack(f"others may write to {place}: remove it")
     if os.statvfs(place).f_flag & os.ST_NOEXEC:
@@ -160,7 +160,7 @@ def _unpack(wheel: zipfile.ZipFile, fresh: Path, place: Path) -> None:
         if entry.is_dir():
             continue
         if entry.filename.startswith("/") or ".." in parts:
-            raise CannotUnpack(f"a wheel names a file outside of it: {entry.filename!r}")
+            raise CannotUnpack(f"a wheel names a file outside it: {entry.filename!r}")
         kind = parts[1] if parts[0].endswith(".data") else ""
         inside = PurePosixPath(folders.get(kind, library), *parts[2 if kind else 0 :])
         target = fresh / inside

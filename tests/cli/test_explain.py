@@ -65,7 +65,7 @@ def test_a_finding_is_explained_by_a_small_part_of_the_program() -> None:
         ("I_MPI_HYDRA_PMI_CONNECT", ("MPI_Init", "2021 silently ignores it")),
         ("MXM_TLS", ("component-removed:", "UCX_TLS, with --mca pml ucx")),
         ("I_MPI_TMI_DRECV", ("variable-removed:", "FI_PROVIDER=psm2")),
-        ("I_MPI_PROCESSOR_LIST", ("not I_MPI_PIN_PROCESSOR_LIST",)),
+        ("I_MPI_PROCESSOR_LIST", ("did you mean I_MPI_PIN_PROCESSOR_LIST",)),
         ("TCP_RMEM", ("tcp-rmem: TCP receive buffer", "Should be", "Expected effect")),
     ],
 )

@@ -274,10 +274,10 @@ def test_signals_are_heard_once_and_innermost() -> None:
     with as_interrupt() as outer:
         try:
             with as_interrupt() as inner:
-                os.kill(os.getpid(), signal.SIGTERM)
+                signal.raise_signal(signal.SIGTERM)
         except KeyboardInterrupt:
             assert inner == ["SIGTERM"]
-            os.kill(os.getpid(), signal.SIGTERM)  # passed over: one is enough
+            signal.raise_signal(signal.SIGTERM)  # passed over: one is enough
         assert outer == []
     assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
 
@@ -287,7 +287,7 @@ def test_a_background_job_of_a_script_can_be_ended(tmp_path: Path) -> None:
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         with pytest.raises(KeyboardInterrupt), as_interrupt():
-            os.kill(os.getpid(), signal.SIGTERM)
+            signal.raise_signal(signal.SIGTERM)
     finally:
         signal.signal(signal.SIGINT, before)
         # once one has come, further ones are ignored, children's too

@@ -181,7 +181,7 @@ std::string reason_of(const Item& item, const Story& story) {
     return story.damaged || item.unbegun
                ? "the journal does not show who wrote this value: --force writes the "
                  "old one"
-               : "somebody else has changed it since";
+               : "someone else has changed it since";
   }
   return item.reason;
 }
@@ -237,7 +237,7 @@ bool undo_keep(const Machine& machine, Journal& journal, const Story& story, con
   if (!same_drop_in(now, old) && !ours && !force && !story.in_hand.contains(keep.path)) {
     answer.state = "left";
     answer.seen = now.text;
-    answer.reason = now.there ? "somebody else has changed it since" : "somebody has removed it";
+    answer.reason = now.there ? "someone else has changed it since" : "someone has removed it";
     return false;
   }
   answer.state = same_drop_in(now, old) ? "already" : old.there ? "reverted" : "removed";

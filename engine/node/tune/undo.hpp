@@ -10,12 +10,12 @@
 namespace wireproof::tune {
 
 struct UndoOptions {
-  bool force = false;  // also what somebody else has changed since
+  bool force = false;  // also what someone else has changed since
   std::string quiet;   // a change that has been answered for already: said only when it is not back
 };
 
 // Drop-ins first, then the changes in reverse order. A value that is neither the old one nor one
-// that we left is somebody else's: it stays, and is said. Files that alter each other are written
+// that we left is someone else's: it stays, and is reported. Files that alter each other are written
 // in up to three passes. Ends with the new phase in the journal: reverted when every file that a
 // write of ours may have touched has its old bytes, else partly.
 Phase undo_set(const Machine& machine, Journal& journal, const Story& story,

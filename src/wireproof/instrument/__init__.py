@@ -46,7 +46,9 @@ SLACK_SECONDS = 10.0
 """Time that the engine may exceed its deadline before it counts as hung."""
 TALK_BYTES = 64 << 10
 _TICK = 0.25
-_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_SIGNALS = tuple(
+    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
+)  # Windows has no SIGHUP
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -9,18 +9,17 @@ unexport PYTHONDONTWRITEBYTECODE
 VENV := .venv/bin
 CMAKE := $(VENV)/cmake
 PYTEST := $(VENV)/python -m pytest
-# What starts no job and no lab: two at a time, long files first, so that none is left over for the end.
+# What starts no job and no lab and times nothing: two at a time, long files first, so that none is left over for the end.
 PURE := tests/frozen $(filter-out tests/truth/test_lies.py,$(wildcard tests/truth/test_*.py)) \
         $(patsubst %,tests/cli/test_%.py,audit bad_input catalogue completion dossier explain explain_rates gate judge judge_psm3 ladder lint loudness pfc plan) \
-        $(patsubst %,tests/cli/test_%.py,prove_cli report run sysfs_root tune tune_try verbs) \
+        $(patsubst %,tests/cli/test_%.py,prove_cli report run sysfs_root tune verbs) \
         $(addprefix tests/,fuzz contract browser security tune docs api bmc packaging property audit golden unit)
 IN_TWO := -n 2 --dist loadfile --no-loadscope-reorder
 # Labs and jobs that wait more than they compute, and of which no rate or time is judged: beside the former. The rest
 # measures, and has the machine to itself.
-BESIDE := tests/slurm tests/mpi tests/cli/test_lab_runs.py tests/cli/test_tune_hosts.py \
+BESIDE := tests/slurm tests/cli/test_tune_hosts.py \
           $(patsubst %,tests/lab/test_%.py,audit_lab docs_lab lab_agent lab_crash lab_nodes lab_rootless lab_ssh) \
-          $(patsubst %,tests/lab/test_%.py,node_guard ofi pfc_lab prove_lab psm3_lab run_tools stacked_ports) \
-          $(patsubst %,tests/lab/test_%.py,tcp_nic tune_lab tune_try_lab)
+          $(patsubst %,tests/lab/test_%.py,node_guard prove_lab psm3_lab run_tools stacked_ports tune_lab tune_try_lab)
 CTEST := WIREPROOF_TEST_MPICH_INCLUDE=$(CURDIR)/.venv/include $(VENV)/ctest --test-dir build --output-on-failure
 # Which tenth of the slow tests `make test` runs: the next with each commit. `make test SLOW_TURN=3` repeats one.
 SLOW_TURN ?= $(shell echo $$(( $$(git rev-list --count HEAD 2>/dev/null || date +%s) % 10 )))

@@ -223,6 +223,8 @@ def test_a_batch_job_measures_by_itself(
     )
     before = here.sent("n1", "hsn0")
     text = (tmp_path / f"probe-{here.batch(script)}.out").read_bytes()
+    if b"Segmentation fault" in text:  # an MPI library may crash as it starts: a check repeats that
+        text = (tmp_path / f"probe-{here.batch(script)}.out").read_bytes()
     frames = [frame for _, frame in FrameReader().feed(text)]
     assert [one.hostname for one in frames if isinstance(one, Host)] == list(hosts), text.decode()[
         -2000:

@@ -32,6 +32,7 @@ MODULES = {"/proc/modules": "irdma 1 0\nnvidia 1 0\n"}
 STATISTICS, PFC, FEC = "ethtool -S eth0", "dcb pfc show dev eth0", "ethtool -I --show-fec eth0"
 PAUSE = "ethtool -a eth0"
 CONF, LIMITS = "/etc/slurm/slurm.conf", "/proc/self/limits"
+MEMLOCK = "systemctl show -p LimitMEMLOCK slurmd.service"
 SLURM = {LIMITS: "Max locked memory  65536  65536  bytes"}
 ENDLESS = "Max locked memory  unlimited  unlimited  bytes"
 MTU, SPEED = "/sys/class/net/eth0/mtu", "/sys/class/net/eth0/speed"
@@ -86,6 +87,22 @@ def variables(**named: str) -> dict[str, str]:
     [
         ("kernel-arguments", {"/proc/cmdline": "ro quiet iommu=pt"}, "pass"),
         ("kernel-arguments", {"/proc/cmdline": "ro clocksource=hpet"}, "fail"),
+        ("kernel-arguments", {"/proc/cmdline": "ro clocksource=acpi_pm"}, "fail"),
+        ("kernel-arguments", {"/proc/cmdline": "ro tsc=unstable"}, "fail"),
+        ("kernel-arguments", {"/proc/cmdline": "ro notsc"}, "fail"),
+        ("kernel-arguments", {"/proc/cmdline": "ro pci=noaer,nomsi"}, "fail"),
+        ("kernel-arguments", {"/proc/cmdline": "ro nosmp"}, "fail"),
+        ("kernel-arguments", {"/proc/cmdline": "ro nr_cpus=16"}, "fail"),
+        ("kernel-arguments", {"/proc/cmdline": "ro mem=16G"}, "fail"),
+        ("kernel-arguments", {"/proc/cmdline": "ro slub_debug=FZP"}, "fail"),
+        ("kernel-arguments", {"/proc/cmdline": "ro debug_pagealloc=on"}, "fail"),
+        ("kernel-arguments", {"/proc/cmdline": "ro slub_debug=-"}, "pass"),
+        ("kernel-arguments", {"/proc/cmdline": "ro clocksource=tsc tsc=reliable"}, "pass"),
+        ("kernel-arguments", {"/proc/cmdline": "ro pcie_pme=nomsi"}, "pass"),
+        ("kernel-arguments", {"/proc/cmdline": "ro crashkernel=1G default_hugepagesz=1G"}, "pass"),
+        ("kernel-arguments", {"/proc/cmdline": "ro intel_idle.max_cstate=0 idle=poll"}, "pass"),
+        ("slurmd-memlock", {CONF: "", MEMLOCK: "LimitMEMLOCK=18446744073709551615"}, "pass"),
+        ("slurmd-memlock", {CONF: "", MEMLOCK: "LimitMEMLOCK=67108864"}, "fail"),
         ("clock-source", {CLOCK: "timebase"}, "pass"),
         ("clock-source", {CLOCK: "riscv_clocksource"}, "pass"),
         ("clock-source", {CLOCK: "hpet"}, "fail"),

@@ -14,7 +14,8 @@ PURE := tests/frozen $(filter-out tests/truth/test_lies.py,$(wildcard tests/trut
         $(patsubst %,tests/cli/test_%.py,audit bad_input catalogue completion dossier explain explain_rates gate judge judge_psm3 ladder lint loudness pfc plan) \
         $(patsubst %,tests/cli/test_%.py,prove_cli report run sysfs_root tune verbs) \
         $(addprefix tests/,fuzz contract browser security tune docs api bmc packaging property audit golden unit)
-IN_TWO := -n 2 --dist loadfile --no-loadscope-reorder
+# A process that ends within a test is not replaced: by files, pytest-xdist then waits for ever.
+IN_TWO := -n 2 --dist loadfile --no-loadscope-reorder --max-worker-restart 0
 # Labs and jobs that wait more than they compute, and of which no rate or time is judged: beside the former. The rest
 # measures, and has the machine to itself.
 BESIDE := tests/slurm tests/cli/test_tune_hosts.py \

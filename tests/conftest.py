@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import ctypes
 import ctypes.util
+import faulthandler
 import functools
 import importlib.util
 import os
@@ -221,6 +222,30 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 # starts inherits that: the tests that interrupt one would wait for ever.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+AFTER_ITS_TIMEOUT_S = 120
+"""How long the end of a test may take whose time is over: some waits ignore an exception."""
+_STDERR = [2]
+"""The stream of the session: pytest keeps what a test writes to the present one."""
+
+
+def pytest_configure() -> None:
+    _STDERR[0] = os.dup(2)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    """End a process whose test does not end, with the lines where it hangs: the timeout of a test
+    raises an exception once, and a teardown that waits after it waits for ever.
+    """
+    bound = item.get_closest_marker("timeout")
+    limit = float(bound.args[0] if bound else item.config.getini("timeout"))
+    faulthandler.dump_traceback_later(limit + AFTER_ITS_TIMEOUT_S, exit=True, file=_STDERR[0])
+    try:
+        return (yield)
+    finally:
+        faulthandler.cancel_dump_traceback_later()
 
 
 _BEGAN = time.monotonic()

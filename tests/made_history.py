@@ -10,7 +10,7 @@ from tests.unit.test_history import entry, noisy
 
 from wireproof.store.history import add_entry
 from wireproof.workflow.history.logs import add
-from wireproof.workflow.pages import PagesSpecification, write_pages
+from wireproof.workflow.pages import write_pages
 from wireproof.workflow.reporter import LoggingReporter
 
 __all__ = ["EVIL", "fill", "written"]
@@ -50,5 +50,5 @@ def fill(root: Path) -> tuple[str, str]:
 
 def written(root: Path, **more: object) -> Path:
     """The folder of the pages of the history ``root``, written now."""
-    asked = PagesSpecification(root=root, **more)  # type: ignore[arg-type]
-    return write_pages(asked, LoggingReporter()).index.parent
+    index, _, _ = write_pages(root, LoggingReporter(), **more)  # type: ignore[arg-type]
+    return index.parent

@@ -30,7 +30,7 @@ from wireproof.workflow import resume as making
 from wireproof.workflow.export import exported
 from wireproof.workflow.gate import put_verdict
 from wireproof.workflow.history.logs import add
-from wireproof.workflow.pages import PagesSpecification, write_pages
+from wireproof.workflow.pages import write_pages
 from wireproof.workflow.plan import write_text
 from wireproof.workflow.report import ReportSpecification, report
 from wireproof.workflow.reporter import LoggingReporter
@@ -105,7 +105,7 @@ def _exported(form: str, made: Path, target: Path) -> None:
 def _pages(made: Path, folder: Path) -> None:
     history = folder.parent.parent / "roots-history"
     add(history, made, LoggingReporter())
-    write_pages(PagesSpecification(root=history, folder=folder), LoggingReporter())
+    write_pages(history, LoggingReporter(), folder=folder)
 
 
 def _reported(made: Path, folder: Path) -> None:

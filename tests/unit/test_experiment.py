@@ -39,14 +39,6 @@ class Clock:
         return self.now
 
 
-class Heard:
-    def __init__(self) -> None:
-        self.lines: list[str] = []
-
-    def say(self, text: str) -> None:
-        self.lines.append(text)
-
-
 class Made(Bench[TrialPlace]):
     """Trials of ``seconds``; ``at`` is called with each place first."""
 
@@ -70,7 +62,7 @@ class Made(Bench[TrialPlace]):
 def carried(
     design: Design, bench: Made, begun: Experiment[TrialPlace] | None = None
 ) -> Experiment[TrialPlace]:
-    return carry_out(begun or Experiment(design=design), bench, Heard(), bench.clock)
+    return carry_out(begun or Experiment(design=design), bench, [].append, bench.clock)
 
 
 def test_a_mirrored_block_is_the_same_from_both_ends_and_its_order_is_drawn() -> None:
@@ -106,17 +98,22 @@ def test_the_base_has_every_place_of_a_small_block_equally_often() -> None:
 
 
 def test_all_rounds_are_carried_out_kept_and_said() -> None:
-    design, bench, heard = Design(arms=(0, 1, 2), seed="7", rounds=4), Made(Clock()), Heard()
+    design, bench = Design(arms=(0, 1, 2), seed="7", rounds=4), Made(Clock())
+    heard: list[str] = []
     kept: list[int] = []
     found = carry_out(
-        Experiment(design=design), bench, heard, bench.clock, lambda one: kept.append(one.rounds)
+        Experiment(design=design),
+        bench,
+        heard.append,
+        bench.clock,
+        lambda one: kept.append(one.rounds),
     )
     assert (found.stopped, found.rounds, found.seconds) == ("complete", 4, 12.0)
     assert kept == [1, 2, 3, 4]
     for number in range(4):
         arms = tuple(place.arm for place in found.trials if place.round_ == number)
         assert [arms] == design.order(number)
-    assert heard.lines[0] == "round 1 of 4; 3.0 s elapsed, about 9.0 s left"
+    assert heard[0] == "round 1 of 4; 3.0 s elapsed, about 9.0 s left"
 
 
 def test_blocks_are_numbered_through_all_rounds() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import struct
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -226,24 +227,18 @@ def test_a_wire_that_fell_behind_says_so_and_a_little_lateness_is_none() -> None
     assert fallen_behind(None, status(frames=0)) == ""
 
 
-class FakeLab:
-    """A lab whose wire has counted so much."""
-
-    def __init__(self, *seen: WireStatus | None) -> None:
-        self._seen = iter(seen)
-
-    def wire_status(self) -> WireStatus | None:
-        return next(self._seen)
+def counted(*seen: WireStatus | None) -> Callable[[], WireStatus | None]:
+    """The status of a wire that has counted so much."""
+    return iter(seen).__next__
 
 
 def test_a_measurement_over_a_late_wire_is_said_to_be_one() -> None:
-    observe = wire_observer(FakeLab(status(frames=0), status(frames=1000, late=500)))  # type: ignore[arg-type]
+    observe = wire_observer(counted(status(frames=0), status(frames=1000, late=500)))
     (error,) = observe()
     assert error.code == "wire-late"
     assert "500 of 1000 frames" in error.message
-    assert wire_observer(FakeLab(status(frames=10, late=10), status(frames=1000, late=10)))() == ()  # type: ignore[arg-type]
-    assert wire_observer(FakeLab(None))() == ()  # type: ignore[arg-type]
-    assert wire_observer(None)() == ()
+    assert wire_observer(counted(status(frames=10, late=10), status(frames=1000, late=10)))() == ()
+    assert wire_observer(counted(None))() == ()
 
 
 def test_a_late_wire_is_a_warning_and_passes_nothing_that_did_not() -> None:

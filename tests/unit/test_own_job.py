@@ -14,7 +14,8 @@ from wireproof.launch.schedulers import slurm_job
 from wireproof.launch.schedulers.slurm_job import JobRequest, JobState
 from wireproof.model.errors import BadInput
 from wireproof.settings.options import Options
-from wireproof.workflow.target import Target, job
+from wireproof.workflow import specification as job
+from wireproof.workflow.target import Target
 from wireproof.workflow.target.availability import Availability
 from wireproof.workflow.target.resolve import fabric_for
 
@@ -26,7 +27,7 @@ def pending(waited_s: float, reason: str = "Resources") -> JobState:
 def test_an_unchanged_state_is_told_once_a_minute_and_a_change_at_once(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    tell = job._StateTeller(Console())
+    tell = job.state_teller(Console())
     for second in range(0, 3600, 3):
         tell(pending(second))
     assert len(capsys.readouterr().err.splitlines()) == 60

@@ -23,7 +23,7 @@ from wireproof.report.json import json_text
 from wireproof.report.text import document_text
 from wireproof.verdict.external.watched.beside import troubles
 from wireproof.verdict.external.watched.ports import reason
-from wireproof.workflow.prove.command import ResultFile, usual_results
+from wireproof.workflow.prove.command import size_of, usual_results, written
 from wireproof.workflow.prove.hosts import entered_node, hosts_of_allocation, hosts_of_command
 from wireproof.workflow.target import Target, launcher_environment, reach
 
@@ -106,16 +106,16 @@ def test_a_launcher_is_led_to_the_agent_unless_the_user_leads_it() -> None:
 
 def test_only_what_was_added_to_a_file_is_read(tmp_path: Path) -> None:
     file = tmp_path / "hpccoutf.txt"
-    fresh = ResultFile(file)
-    assert fresh.written() == b""
+    fresh = size_of(file)
+    assert written(file, fresh) == b""
     file.write_bytes(b"old\n")
-    assert fresh.written() == b"old\n"
-    later = ResultFile(file)
-    assert later.written() == b""
+    assert written(file, fresh) == b"old\n"
+    later = size_of(file)
+    assert written(file, later) == b""
     with file.open("ab") as more:
         more.write(b"new\n")
-    assert later.written() == b"new\n"
-    assert ResultFile(tmp_path).written() == b""
+    assert written(file, later) == b"new\n"
+    assert written(tmp_path, size_of(tmp_path)) == b""
     assert usual_results(["mpirun", "/usr/bin/hpcc"], tmp_path) == [file]
     assert usual_results(["mpirun", "osu_bw"], tmp_path) == []
 

@@ -132,12 +132,11 @@ def pages(root: Path, folder: Path | None, topology: Path | None, runs: int) -> 
     Any web server can show them, or a browser alone: open index.html. Run it again to update what
     has changed. The pages can be read without scripts and load nothing from elsewhere.
     """
-    from wireproof.workflow.pages import PagesSpecification, write_pages
+    from wireproof.workflow.pages import write_pages
 
-    asked = PagesSpecification(root=root, folder=folder, topology=topology, runs=runs)
-    found = write_pages(asked, Console())
-    say(f"{counted(found.written, 'page')} written, {found.kept} unchanged.")
-    print_path(found.index)
+    index, written, kept = write_pages(root, Console(), folder=folder, topology=topology, runs=runs)
+    say(f"{counted(written, 'page')} written, {kept} unchanged.")
+    print_path(index)
     return 0
 
 

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol
 
 import click
 from click.core import ParameterSource
@@ -221,10 +221,7 @@ class _WithVerdict(Protocol):
     def verdict(self) -> Verdict: ...
 
 
-Found = TypeVar("Found", bound=_WithVerdict)
-
-
-def answer(found: Found, document: Callable[..., Document], **more: Any) -> int:
+def answer(found: _WithVerdict, document: Callable[..., Document], **more: Any) -> int:
     """Print a result in the requested form; return its exit status.
 
     ``document`` builds the document from it and ``more``.

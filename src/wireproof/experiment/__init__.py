@@ -11,7 +11,7 @@ import math
 import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Generic, Literal, Protocol, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 from wireproof.analysis.interval import least_size
 from wireproof.model import quantity
@@ -217,16 +217,10 @@ class Bench(Generic[T]):
         return False
 
 
-class Listener(Protocol):
-    """Receives progress messages of the experiment."""
-
-    def say(self, text: str) -> None: ...
-
-
 def carry_out(
     begun: Experiment[T],
     bench: Bench[T],
-    reporter: Listener,
+    say: Callable[[str], None],
     clock: Callable[[], float],
     keep: Callable[[Experiment[T]], Any] | None = None,
 ) -> Experiment[T]:
@@ -243,7 +237,7 @@ def carry_out(
             spent = clock() - origin
             begun.longest_s = max(begun.longest_s, spent - begun.seconds)
             begun.seconds, begun.rounds = spent, begun.rounds + 1
-            _say_round(begun, reporter)
+            _say_round(begun, say)
             if keep is not None:
                 keep(begun)
             stopped = _ended(begun, bench)
@@ -264,12 +258,12 @@ def _round(begun: Experiment[T], bench: Bench[T]) -> None:
                 bench.failed(place, error)
 
 
-def _say_round(begun: Experiment[T], reporter: Listener) -> None:
+def _say_round(begun: Experiment[T], say: Callable[[str], None]) -> None:
     """Report progress; future rounds are assumed to take as long as past ones."""
     planned = begun.design.rounds
     if planned is not None:
         left_s = begun.seconds / begun.rounds * (planned - begun.rounds)
-        reporter.say(
+        say(
             f"round {begun.rounds} of {planned}; {quantity.duration(begun.seconds)} elapsed, about"
             f" {quantity.duration(left_s)} left"
         )

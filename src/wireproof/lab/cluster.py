@@ -266,18 +266,7 @@ def up(topology: Topology, name: str, *, tied: bool = False) -> Lab:
     control: int | None = None
     try:
         _write_files(folder, program, state)
-        started = supervisor.start(
-            program,
-            name=name,
-            folder=folder,
-            cookie=state.cookie,
-            topology=state.topology,
-            user=state.user_namespace,
-        )
-        control = started.control
-        state = msgspec.structs.replace(
-            state, phase="up", supervisor=started.supervisor, nodes=started.nodes, wire=started.wire
-        )
+        state, control = supervisor.start(program, folder, state)
         connect(program, folder, state)
         write_state(folder, state)
     except BaseException:

@@ -1,7 +1,6 @@
 """Start the process that owns a lab, and run ip and tc inside."""
 
 import contextlib
-import dataclasses
 import os
 import signal
 import socket
@@ -11,13 +10,14 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+import msgspec
+
 from wireproof.files.programs import by_path, find_tool
 from wireproof.lab.commands import SWITCH, enter_argv, hold_argv
-from wireproof.lab.state import ProcessId, is_alive, process_id
+from wireproof.lab.state import LabState, ProcessId, is_alive, process_id
 from wireproof.lab.wire import WIRE
 from wireproof.launch.engines import find_program
 from wireproof.model.errors import CouldNotMeasure, LabError
-from wireproof.model.topology import Topology
 
 # --- List what this machine lacks for a lab, each with the remedy.
 
@@ -87,18 +87,6 @@ _CREDENTIALS = struct.Struct("iII")  # struct ucred: pid, uid, gid
 _PATIENCE_S = 30.0
 
 
-@dataclasses.dataclass
-class Started:
-    """A supervisor with its nodes and its wire. ``control``: the creator's end of the pipe whose
-    end of file ends the lab.
-    """
-
-    supervisor: ProcessId
-    nodes: dict[str, ProcessId]
-    control: int
-    wire: ProcessId | None = None
-
-
 def _minimal_environment() -> dict[str, str]:
     """Return a minimal environment, because the supervisor outlives its creator and must not
     inherit variables of a job or session.
@@ -106,14 +94,14 @@ def _minimal_environment() -> dict[str, str]:
     return {"PATH": os.environ.get("PATH", os.defpath)}
 
 
-def start(
-    program: Path, *, name: str, folder: Path, cookie: str, topology: Topology, user: bool
-) -> Started:
-    """Start the supervisor and wait until every node is ready. Raise ``LabError`` with the
+def start(program: Path, folder: Path, state: LabState) -> tuple[LabState, int]:
+    """Start the supervisor and wait until every node is ready. Return the state of the running lab
+    and the creator's end of the pipe whose end of file ends the lab. Raise ``LabError`` with the
     supervisor's reason.
 
     On failure the control pipe is closed, which ends all processes started so far.
     """
+    topology, user = state.topology, state.user_namespace
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     read_end, control = os.pipe()
     try:
@@ -123,9 +111,9 @@ def start(
             ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
             argv = hold_argv(
                 program,
-                name=name,
+                name=folder.name,
                 state=folder,
-                cookie=cookie,
+                cookie=state.cookie,
                 topology=topology,
                 descriptors=(theirs.fileno(), read_end),
                 user=user,
@@ -135,7 +123,10 @@ def start(
             outer, inner = _collect(ours, len(topology.nodes), user, wire=topology.serialises)
         nodes = {node: process_id(outer[node], inner[node]) for node in topology.nodes}
         wire = process_id(outer[WIRE]) if WIRE in outer else None
-        return Started(process_id(outer[SWITCH]), nodes, control, wire)
+        up = msgspec.structs.replace(
+            state, phase="up", supervisor=process_id(outer[SWITCH]), nodes=nodes, wire=wire
+        )
+        return up, control
     except BaseException:
         os.close(control)
         raise

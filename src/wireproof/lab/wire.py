@@ -8,7 +8,6 @@ import os
 import struct
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Protocol
 
 from wireproof.model.errors import LabError
 from wireproof.model.record import EngineError
@@ -132,21 +131,17 @@ def read_wire_status(folder: Path) -> WireStatus | None:
     return WireStatus(revision, frames, late, starved, worst_ns, late_ns, bool(first), counts)
 
 
-class Wired(Protocol):
-    """A lab, reduced to the status of its wire."""
-
-    def wire_status(self) -> WireStatus | None: ...
-
-
-def wire_observer(lab: Wired | None) -> Callable[[], Sequence[EngineError]]:
+def wire_observer(
+    status: Callable[[], WireStatus | None],
+) -> Callable[[], Sequence[EngineError]]:
     """Compare the wire's counters from now on. The returned function reports frames that were late
-    because the wire fell behind.
+    because the wire fell behind. ``status``: of a lab's wire.
     """
-    if lab is None or (before := lab.wire_status()) is None:
+    if (before := status()) is None:
         return tuple
 
     def observe() -> Sequence[EngineError]:
-        late = fallen_behind(before, lab.wire_status())
+        late = fallen_behind(before, status())
         return (EngineError(code="wire-late", message=late),) if late else ()
 
     return observe

@@ -8,7 +8,7 @@ import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, BinaryIO
 
 from wireproof.files.held import CAN_HOLD, held_folder
 from wireproof.files.hostile import open_regular
@@ -116,7 +116,7 @@ def seal(folder: Path) -> list[Path]:
     """
     run_id = load_document(folder).plan.run_id
     wanted = _wanted(folder)
-    if wanted.points == 0:
+    if wanted[0] == 0:
         return []
     import duckdb
 
@@ -230,27 +230,23 @@ def _copy(query: str, path: Path, run_id: str) -> str:
     return f"COPY ({query}) TO {_quoted(str(path))} (FORMAT parquet, COMPRESSION zstd, {metadata})"
 
 
-class _Sums(NamedTuple):
-    """What the sealed files must contain."""
-
-    points: int
-    pairs: int
-    batches: int
-
-
-def _wanted(folder: Path) -> _Sums:
-    """Count by the frames; of a point measured twice, the last counts."""
+def _wanted(folder: Path) -> tuple[int, int, int]:
+    """Return the points, pairs and batches that the sealed files must contain, counted in the
+    frames; of a point measured twice, the last counts.
+    """
     sizes: dict[int, tuple[int, int]] = {}
     for frame in each_frame(folder):
         if isinstance(frame, PointRecord):
             batches = sum(len(pair.batch_ns) for pair in frame.pairs)
             sizes[frame.id] = (len(frame.pairs), batches)
-    return _Sums(
-        len(sizes), sum(pairs for pairs, _ in sizes.values()), sum(one for _, one in sizes.values())
+    return (
+        len(sizes),
+        sum(pairs for pairs, _ in sizes.values()),
+        sum(one for _, one in sizes.values()),
     )
 
 
-def _check_complete(database: duckdb.DuckDBPyConnection, wanted: _Sums) -> None:
+def _check_complete(database: duckdb.DuckDBPyConnection, wanted: tuple[int, int, int]) -> None:
     """Raise ``CouldNotMeasure`` if DuckDB read fewer points, pairs or batches: only a torn last
     line may be skipped.
     """
@@ -259,10 +255,9 @@ def _check_complete(database: duckdb.DuckDBPyConnection, wanted: _Sums) -> None:
     counts = database.execute(
         f"SELECT {sums}, {batches}, count(*) FROM frames WHERE frame = 'point'"  # noqa: S608
     ).fetchone()
-    if counts is None or tuple(map(int, counts)) != (*wanted, wanted.points):
+    if counts is None or tuple(map(int, counts)) != (*wanted, wanted[0]):
         raise CouldNotMeasure(
-            f"sealing found {counts} points, pairs and batches, not {tuple(wanted)}: the frames are"
-            " kept."
+            f"sealing found {counts} points, pairs and batches, not {wanted}: the frames are kept."
         )
 
 

@@ -69,25 +69,11 @@ class _Snapshot(msgspec.Struct, frozen=True, tag_field="schema", tag="wireproof.
     hosts: dict[str, msgspec.Raw]
 
 
-class _ValueTable:
-    """Store each value once; its number is its index in ``values``."""
-
-    def __init__(self) -> None:
-        self.values: list[str] = []
-        self._numbers: dict[str, int] = {}
-
-    def number(self, value: str) -> int:
-        found = self._numbers.setdefault(value, len(self.values))
-        if found == len(self.values):
-            self.values.append(value)
-        return found
-
-
 def write_snapshot(path: Path, facts: Mapping[str, Sequence[FactFrame]]) -> None:
     """Write the facts of each host to ``path`` atomically. Raise ``BadInput`` if it cannot be
     written or already exists.
     """
-    texts = _ValueTable()
+    texts: dict[str, int] = {}
     places: dict[tuple[str, str, tuple[str, ...]], int] = {}
     hosts = {
         host: msgspec.Raw(
@@ -96,8 +82,8 @@ def write_snapshot(path: Path, facts: Mapping[str, Sequence[FactFrame]]) -> None
                     _Fact(
                         places.setdefault((frame.kind, frame.path, tuple(frame.argv)), len(places)),
                         frame.status,
-                        texts.number(frame.text),
-                        texts.number(frame.reason),
+                        texts.setdefault(frame.text, len(texts)),
+                        texts.setdefault(frame.reason, len(texts)),
                         frame.exit_status,
                         frame.truncated,
                     )
@@ -108,7 +94,7 @@ def write_snapshot(path: Path, facts: Mapping[str, Sequence[FactFrame]]) -> None
         for host, frames in facts.items()
     }
     known = [_Place(kind, place, list(argv)) for kind, place, argv in places]
-    document = _Snapshot(_VERSION, texts.values, known, hosts)
+    document = _Snapshot(_VERSION, list(texts), known, hosts)
     data = gzip.compress(msgspec.msgpack.encode(document), mtime=0)
     if not path.name:
         raise BadInput(f"{path} cannot be written: give the name of a file.")

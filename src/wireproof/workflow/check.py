@@ -26,10 +26,9 @@ from wireproof.workflow.resume import remember, result_folder, stored_seed
 from wireproof.workflow.session import Session
 from wireproof.workflow.session.launch import Planned, install_for
 from wireproof.workflow.session.screen_plan import crowded, screen_points
-from wireproof.workflow.specification import CheckSpecification
+from wireproof.workflow.specification import CheckSpecification, imagined_target, job_target
 from wireproof.workflow.target import Target, this_machine
 from wireproof.workflow.target.availability import Availability
-from wireproof.workflow.target.job import imagined_target, job_target
 from wireproof.workflow.target.resolve import fabric_for, refuse_lone_claims, resolve_target
 
 if TYPE_CHECKING:

@@ -121,7 +121,7 @@ class _Rails(Bench[JudgedRun]):
         self._reporter.say(f"{counted(rounds, 'round')} of {names}")
         self._folder = folder
         design = Design(arms=tuple(range(len(self._ways))), seed=str(self._seed), rounds=rounds)
-        experiment = carry_out(Experiment(design=design), self, self._reporter, time.monotonic)
+        experiment = carry_out(Experiment(design=design), self, self._reporter.say, time.monotonic)
         if experiment.stopped == "interrupted":
             raise KeyboardInterrupt
         return self._result(experiment, folder)

@@ -114,7 +114,7 @@ class _Ladder(Bench[Round]):
         rounds = self._wanted.rounds or enough_rounds(len(self._layers) - 1)
         self._reporter.say(f"{counted(rounds, 'round')} of {names}")
         design = self._with_layers(Design(arms=(), seed=str(self._seed), rounds=rounds))
-        experiment = carry_out(Experiment(design=design), self, self._reporter, time.monotonic)
+        experiment = carry_out(Experiment(design=design), self, self._reporter.say, time.monotonic)
         if experiment.stopped == "interrupted":
             done = f"{experiment.rounds} of {counted(rounds, 'round')}"
             self._reporter.warn(f"interrupted after {done}: no answer")

@@ -9,7 +9,6 @@ import dataclasses
 import hashlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -45,9 +44,8 @@ from wireproof.report.html.document import stylesheet
 from wireproof.report.names import natural
 from wireproof.store.history import RESULTS, refuse_other_than_history
 from wireproof.version import version
-from wireproof.workflow.pages.apart import apart
 from wireproof.workflow.pages.board import Board
-from wireproof.workflow.pages.digest import digest_of, leaves_of
+from wireproof.workflow.pages.digest import apart, digest_of, leaves_of
 from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.target.resolve import read_fabric
 
@@ -104,60 +102,42 @@ _VERDICTS = ("fail", "inconclusive", "never", "pass")
 _PER_NODE = 25
 
 
-@dataclass(frozen=True, kw_only=True)
-class PagesSpecification:
-    """``folder`` None: the folder ``pages`` of the history ``root``.
-
-    ``topology``: a description of the fabric that replaces those of the results. ``runs``: number
-    of newest results that get a report; existing reports stay.
-    """
-
-    root: Path
-    folder: Path | None = None
-    topology: Path | None = None
-    runs: int = RUNS
-
-
-@dataclass(frozen=True, kw_only=True)
-class WrittenPages:
-    """``index``: the first page. ``written``, ``kept``: numbers of pages."""
-
-    index: Path
-    written: int
-    kept: int
-
-
 class _State(msgspec.Struct):
     """Each page with the key of its sources, "" for a page that is always rewritten."""
 
     pages: dict[str, str] = {}
 
 
-def write_pages(specification: PagesSpecification, reporter: Reporter) -> WrittenPages:
-    """Write the pages that have changed, and remove those that are obsolete.
+def write_pages(
+    root: Path,
+    reporter: Reporter,
+    *,
+    folder: Path | None = None,
+    topology: Path | None = None,
+    runs: int = RUNS,
+) -> tuple[Path, int, int]:
+    """Write the pages that have changed, and remove those that are obsolete; return the first page
+    and how many were written and kept.
 
-    Raises ``BadInput`` if ``root`` is not a history, the folder holds something else, or the
-    topology cannot be read, and ``CouldNotMeasure`` if a page cannot be written.
+    ``folder`` None: the folder ``pages`` of the history ``root``. ``topology``: a description of
+    the fabric that replaces those of the results. ``runs``: number of newest results that get a
+    report; existing reports stay. Raises ``BadInput`` if ``root`` is not a history, the folder
+    holds something else, or the topology cannot be read, and ``CouldNotMeasure`` if a page cannot
+    be written.
     """
-    root = specification.root
     refuse_other_than_history(root)
-    fabric = specification.topology
-    leaf = leaves_of(read_fabric(fabric)) if fabric is not None else None
+    leaf = leaves_of(read_fabric(topology)) if topology is not None else None
     board = Board(digest_of(root, leaf))
-    place = specification.folder or root / FOLDER
+    place = folder or root / FOLDER
     for trouble in board.digest.troubles:
         reporter.warn(trouble)
-    with _opened(place) as folder:
-        site = _Site(board, folder, reporter)
+    with _opened(place) as opened:
+        site = _Site(board, opened, reporter)
         try:
-            site.write(specification.runs)
+            site.write(runs)
         except OSError as error:
             raise CouldNotMeasure(f"{place} cannot be written: {error.strerror}.") from error
-    return WrittenPages(
-        index=place / CLUSTER,
-        written=site.written,
-        kept=len(site.now.pages) - site.written,
-    )
+    return place / CLUSTER, site.written, len(site.now.pages) - site.written
 
 
 @contextlib.contextmanager

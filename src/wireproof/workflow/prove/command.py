@@ -125,7 +125,7 @@ def _proved(
 ) -> ProvedCommand:
     argv, target = wanted.argv, wanted.target
     whole = {**environment, **launcher_environment(target, environment)}
-    files = [ResultFile(path) for path in wanted.results]
+    files = {path: size_of(path) for path in wanted.results}
     with Watch(target, whole, wanted.interval_s, reporter) as watch:
         watch.begin()
         servers = start_servers(watch, wanted.companions, sinks, reporter)
@@ -188,10 +188,13 @@ def on_target(argv: Sequence[str], target: Target) -> list[str]:
     return list(argv)
 
 
-def _numbers(output: bytes, name: str, files: Sequence[ResultFile]) -> list[Series]:
-    """Return every series in the output and in the files that an adapter recognizes."""
+def _numbers(output: bytes, name: str, files: Mapping[Path, tuple[int, int]]) -> list[Series]:
+    """Return every series that an adapter recognizes in the output and in the files, given with
+    their sizes before the command.
+    """
     series: list[Series] = []
-    for data, source in [(output, name), *((file.written(), file.path.name) for file in files)]:
+    texts = [(written(path, before), path.name) for path, before in files.items()]
+    for data, source in [(output, name), *texts]:
         try:
             series += read(data, source) if data else []
         except BadInput:
@@ -199,38 +202,28 @@ def _numbers(output: bytes, name: str, files: Sequence[ResultFile]) -> list[Seri
     return series
 
 
-class ResultFile:
-    """A file that a command writes its numbers to.
+def size_of(path: Path) -> tuple[int, int]:
+    """Return the size and the time of the last change; (0, 0) for a missing file."""
+    try:
+        status = path.stat()
+    except OSError:
+        return 0, 0
+    return (status.st_size, status.st_mtime_ns) if path.is_file() else (0, 0)
 
-    It remembers the file's state when created, because earlier contents are not the command's.
+
+def written(path: Path, before: tuple[int, int]) -> bytes:
+    """Return what was written to a file of results since ``size_of`` gave ``before``, bounded: the
+    part after the old end, or the whole file if it was rewritten.
     """
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self._before = self._size()
-
-    def _size(self) -> tuple[int, int]:
-        """Return the size and the time of the last change; (0, 0) for a missing file."""
-        try:
-            status = self.path.stat()
-        except OSError:
-            return 0, 0
-        return (status.st_size, status.st_mtime_ns) if self.path.is_file() else (0, 0)
-
-    def written(self) -> bytes:
-        """Return what was written since, bounded: the part after the old end, or the whole file if
-        it was rewritten.
-        """
-        size, changed = self._size()
-        before, then = self._before
-        if changed == then or not size:
-            return b""
-        try:
-            with open_regular(self.path) as file:
-                file.seek(before if size > before else 0)
-                return file.read(MOST_RESULTS)
-        except OSError:
-            return b""
+    size, changed = size_of(path)
+    if changed == before[1] or not size:
+        return b""
+    try:
+        with open_regular(path) as file:
+            file.seek(before[0] if size > before[0] else 0)
+            return file.read(MOST_RESULTS)
+    except OSError:
+        return b""
 
 
 def usual_results(argv: Sequence[str], folder: Path) -> list[Path]:

@@ -9,7 +9,6 @@ the plan's ranks.
 import dataclasses
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 import msgspec
 
@@ -36,18 +35,12 @@ from wireproof.workflow.target import Target
 _MOST_NAMED = 4
 
 
-class LargeHang(NamedTuple):
-    """``from_bytes``: the smallest size that hangs; larger sizes are not worth a deadline."""
-
-    from_bytes: int
-    error: EngineError
-
-
 def large_messages_hang(
     points: Sequence[Point], sealed: Collection[int], late: Collection[int], runs: Sequence[Run]
-) -> LargeHang | None:
+) -> tuple[int, EngineError] | None:
     """Conclude which sizes hang from the points that ended (``sealed``) and those that hit their
-    deadline (``late``). None unless two sizes hang and all that pass are smaller.
+    deadline (``late``): the smallest of them, because larger ones are not worth a deadline, and
+    the error. None unless two sizes hang and all that pass are smaller.
     """
     passed = {point.message_bytes for point in points if point.id in sealed}
     hung = sorted({point.message_bytes for point in points if point.id in late})
@@ -57,7 +50,7 @@ def large_messages_hang(
         f"messages up to {size(max(passed))} pass, but those of {size(hung[0])} and"
         f" {size(hung[1])} hang: the path may drop large frames ({_mtus(runs)})"
     )
-    return LargeHang(hung[0], EngineError(code="large-messages-hang", message=text))
+    return hung[0], EngineError(code="large-messages-hang", message=text)
 
 
 def smallest_first(points: Iterable[Point]) -> tuple[Point, ...]:
@@ -318,12 +311,13 @@ class Campaign:
         hang = large_messages_hang(self._points, sealed, late, result.runs)
         if hang is None:
             return
-        why = Missing("deadline", f"not tried: {hang.error.message}", reached=False)
+        from_bytes, error = hang
+        why = Missing("deadline", f"not tried: {error.message}", reached=False)
         for point in self._points:
-            if point.id not in sealed and point.message_bytes >= hang.from_bytes:
+            if point.id not in sealed and point.message_bytes >= from_bytes:
                 result.missing.setdefault(point.id, why)
-        if all(error.code != hang.error.code for run in result.runs for error in run.errors):
-            result.runs[-1] = with_error(result.runs[-1], hang.error)
+        if all(known.code != error.code for run in result.runs for known in run.errors):
+            result.runs[-1] = with_error(result.runs[-1], error)
 
     def _examined(self, ranks: tuple[int, ...]) -> dict[int, str]:
         """Return the hosts that are gone after a launch that named none; empty if all are gone,

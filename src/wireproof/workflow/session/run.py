@@ -43,7 +43,6 @@ from wireproof.workflow.session.campaign import (
     MOST_ATTEMPTS,
     Campaign,
     CampaignResult,
-    LargeHang,
     attempt_folder,
     large_messages_hang,
     smallest_first,
@@ -153,7 +152,7 @@ class _Attempts:
                 self._reporter.warn(str(error))
                 break
         if hang := _large_hang(session, outcomes):
-            run = with_error(outcomes[-1].run, hang.error)
+            run = with_error(outcomes[-1].run, hang[1])
             outcomes[-1] = msgspec.structs.replace(outcomes[-1], run=run)
         interrupted = outcomes[-1].ending.ended == "interrupted"
         if not interrupted and not any(outcome.run.points for outcome in outcomes):
@@ -197,11 +196,11 @@ def _behind(session: Session, outcomes: Sequence[Outcome]) -> tuple[Point, ...]:
     return smallest_first(
         point
         for point in session.points
-        if point.id not in gone and (hang is None or point.message_bytes < hang.from_bytes)
+        if point.id not in gone and (hang is None or point.message_bytes < hang[0])
     )
 
 
-def _large_hang(session: Session, outcomes: Sequence[Outcome]) -> LargeHang | None:
+def _large_hang(session: Session, outcomes: Sequence[Outcome]) -> tuple[int, EngineError] | None:
     """Return whether the launches so far show that every larger message hangs."""
     sealed = {point.id for outcome in outcomes for point in outcome.run.points}
     late = {
@@ -331,7 +330,7 @@ def launched(session: Session, target: Target, claim: Claim, reporter: Reporter)
                 on_frame=show,
                 deadline_s=left_s(session),
                 resume=session.resume or (begun and session.out is not None),
-                observed=wire_observer(target.lab),
+                observed=wire_observer(target.lab.wire_status) if target.lab else tuple,
                 on_this_machine=target.lab is not None or not target.hosts,
                 meanwhile=_loads(session),
             )

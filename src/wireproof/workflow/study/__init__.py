@@ -260,7 +260,7 @@ class _Study(Bench[StudyRun]):
             course.trials = [run for run in course.trials if run.block < first]
         course.seconds = self._seconds()
         carry_out(
-            course, self, self._reporter, time.monotonic, lambda _: keeper.keep(self._begun())
+            course, self, self._reporter.say, time.monotonic, lambda _: keeper.keep(self._begun())
         )
 
     def _warm_up(self) -> float:

@@ -172,21 +172,21 @@ class _Trial(Bench[TrialRun]):
         begun = time.monotonic()
         warm = [self.run(TrialPlace(WARM_UP, WARM_UP, arm)) for arm in self._design.arms]
         experiment = Experiment(design=self._design, trials=warm, seconds=time.monotonic() - begun)
-        if carry_out(experiment, self, self._reporter, time.monotonic).stopped == "interrupted":
+        if carry_out(experiment, self, self._reporter.say, time.monotonic).stopped == "interrupted":
             raise KeyboardInterrupt
         return self._trial(experiment)
 
     def run(self, place: TrialPlace) -> TrialRun:
         variables = self._applied.put(place.arm)
         begun = time.monotonic()
-        measured = self._workload.run(variables, self._wanted.knob.shown(place.arm))
+        metric, guards, proof = self._workload.run(variables, self._wanted.knob.shown(place.arm))
         return TrialRun(
             block=place.block,
             value=place.arm,
-            metric=measured.metric,
+            metric=metric,
             seconds=time.monotonic() - begun,
-            guards=measured.guards,
-            proof=measured.proof,
+            guards=guards,
+            proof=proof,
         )
 
     def decided(self, experiment: Experiment[TrialRun]) -> bool:

@@ -39,15 +39,8 @@ Variables = Mapping[str, str | None]
 """Variables of a run's environment; None: the variable is unset."""
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class RunNumbers:
-    """The numbers of one run. ``guards``: by name; ``proof``: of its path, "" if it is not
-    checked.
-    """
-
-    metric: float
-    guards: dict[str, float]
-    proof: str = ""
+RunNumbers = tuple[float, dict[str, float], str]
+"""The metric of one run, the guards by name, and the proof of its path, "" if it is not checked."""
 
 
 class Workload(AbstractContextManager["Workload"]):
@@ -170,11 +163,7 @@ class PatternWorkload(Workload):
         guards = guards_of(point)
         if self.target.lab is not None or not self.target.hosts:
             guards["cpu_ns_per_message"] = (processor_s() - before) * 1e9 / messages_of(point)
-        return RunNumbers(
-            metric=value,
-            guards=guards,
-            proof=section.judgement.proof if self.target.wire else "",
-        )
+        return value, guards, section.judgement.proof if self.target.wire else ""
 
     def _with(self, variables: Variables) -> Session:
         for name, value in variables.items():
@@ -297,7 +286,7 @@ class CommandWorkload(Workload):
         output, seconds = self._output(environment, shown)
         used = processor_s() - before
         guards = {"cpu_s": used, **self._losses()}
-        return RunNumbers(metric=self._number(output, seconds, shown), guards=guards)
+        return self._number(output, seconds, shown), guards, ""
 
     def _output(self, environment: Mapping[str, str], shown: str) -> tuple[str, float]:
         """Return the command's output and its duration in s.

@@ -4,6 +4,7 @@ cut.
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -304,3 +305,23 @@ def test_streams_without_intervals_are_counted() -> None:
     )
     (one,) = read(text.encode(), "x")
     assert (one.pairs, one.points[0].goodput_bytes_per_s) == (3, 15e9 / 8)
+
+
+@pytest.mark.parametrize("stream", ["[  3]", "[SUM]"])
+@pytest.mark.parametrize(
+    "spans", ["0.0- 1.0 1.0- 2.0 0.0- 2.0", "0.0000-1.0000 1.0000-2.0000 0.0000-2.0013"]
+)
+def test_rows_of_iperf_2_alone_are_a_run(stream: str, spans: str) -> None:
+    first, second, whole = re.findall(r"[\d.]+- ?[\d.]+", spans)
+    text = (
+        f"{stream}  {first} sec  1.09 GBytes  9.38 Gbits/sec\n"
+        f"{stream}  {second} sec  1.10 GBytes  9.42 Gbits/sec\n"
+        f"{stream}  {whole} sec  2.19 GBytes  9.40 Gbits/sec\n"
+    )
+    (alone,) = read((text.splitlines()[-1] + "\n").encode(), "x")
+    total = whole.endswith("2.0013")  # no interval ends there
+    assert (alone.tool, alone.complete) == ("iperf", total), "it may be the first interval"
+    for log in (text, "iperf -c 10.0.0.2 -P 4\n" + text):
+        (one,) = read(log.encode(), "x")
+        assert (one.tool, one.complete) == ("iperf", True), log
+        assert [point.goodput_bytes_per_s for point in one.points] == [9.40e9 / 8]

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from wireproof.adapters.documents import JsonText, amount, document_at, member, text
 from wireproof.adapters.iperf3.results import IperfFlow, RunInfo, series_of, spread
+from wireproof.adapters.iperf3.rows import OLD_ROW
 from wireproof.adapters.iperf3.text_output import parse_text
 from wireproof.adapters.options import given, refuse_others
 from wireproof.adapters.page import Page
@@ -296,6 +297,7 @@ ADAPTER = Adapter(
         Sign("Interval", r"\[ ID\](?:\[Role\])? +Interval +Transfer +B(?:itrate|andwidth)\b"),
         Sign("receiver", _LAST.format("receiver")),  # the last lines alone, as people quote them
         Sign("sender", _LAST.format("sender")),
+        Sign("Bytes ", OLD_ROW.pattern),
         Sign("iperf3:", r"^iperf3: (?:error|interrupt)"),
         Sign('"start"', r'"start" ?: ?\{ *(?:$|"connected|"version)'),
         Sign('"event"', r'^ *\{ ?"event" ?: ?"start"'),

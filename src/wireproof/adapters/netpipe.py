@@ -9,7 +9,7 @@ import re
 from wireproof.adapters.options import given, one_size, refuse_others, server_of
 from wireproof.adapters.page import Page
 from wireproof.adapters.registry import Adapter, Benchmark, Parsed, Sign, starts_result
-from wireproof.adapters.rows import Rows, What, scan_rows, step_of
+from wireproof.adapters.rows import What, rows_below, step_of
 from wireproof.model.series import Series, SeriesPoint, ToolRequest
 
 _START = "Now starting the main loop"
@@ -39,19 +39,11 @@ def _test(above: list[str]) -> Benchmark:
     return _STREAM if any("Streaming in one direction" in line for line in above) else _PING_PONG
 
 
-def _rows(page: Page, first: int) -> Rows:
-    def take(rows: Rows, index: int) -> list[str] | What:
-        line = page.lines[index]
-        row = _ROW.match(line)
-        if row is not None:
-            return "cut" if index == page.ragged else list(row.groups())
-        if "times -->" in line:
-            return "torn"
-        if line.strip() and starts_result(line):
-            return "end"
-        return "foreign" if line.strip() else "skipped"
-
-    return scan_rows(page, first, take)
+def _row(line: str) -> list[str] | What | None:
+    found = _ROW.match(line)
+    if found is not None:
+        return list(found.groups())
+    return "torn" if "times -->" in line else None
 
 
 def _point(words: list[str], test: Benchmark, line: int) -> SeriesPoint | None:
@@ -73,7 +65,7 @@ def _point(words: list[str], test: Benchmark, line: int) -> SeriesPoint | None:
 def parse(page: Page, start: int) -> Parsed:
     """Parse the table below line index ``start``."""
     above = page.lines[max(0, start - _BEFORE) : start]
-    test, rows = _test(above), _rows(page, start + 1)
+    test, rows = _test(above), rows_below(page, start + 1, _row, starts_result)
     named = {found.group(1): found.group(2) for line in above if (found := _HOST.match(line))}
     hosts = list(dict.fromkeys(named.values()))
     read = (_point(words, test, at) for words, at in zip(rows.fields, rows.lines, strict=True))

@@ -120,6 +120,31 @@ def scan_rows(
     return rows
 
 
+def rows_below(
+    page: Page,
+    first: int,
+    row: Callable[[str], list[str] | What | None],
+    ends: Callable[[str], bool],
+    patience: int = PATIENCE,
+) -> Rows:
+    """Return the rows from line index ``first`` on, as ``row(line)`` reads them: the words of a
+    row, the kind of a line that is none, or None for a line that is not the table's.
+
+    A row on a last line without a line end may have lost digits: it is cut. ``ends(line)`` returns
+    True if the table ended before a line that is not the table's.
+    """
+
+    def take(rows: Rows, index: int) -> list[str] | What:
+        line = page.lines[index]
+        read = row(line) if line.strip() else "skipped"
+        if read is None:
+            return "end" if ends(line) else "foreign"
+        cut = index == page.ragged and read != "skipped"
+        return "cut" if cut else read
+
+    return scan_rows(page, first, take, patience)
+
+
 def read_rows(page: Page, start: int, columns: Sequence[int], ends: Callable[[str], bool]) -> Rows:
     """Return the rows from line index ``start`` on whose number of words is in ``columns`` and
     whose first word is an integer.

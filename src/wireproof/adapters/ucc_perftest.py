@@ -8,7 +8,7 @@ import re
 from wireproof.adapters.options import given, refuse_others
 from wireproof.adapters.page import Page
 from wireproof.adapters.registry import Adapter, Parsed, Sign, starts_result
-from wireproof.adapters.rows import Rows, What, number, scan_rows, step_of
+from wireproof.adapters.rows import What, number, rows_below, step_of
 from wireproof.model.quantity import whole
 from wireproof.model.series import IN_GPU, Series, SeriesPoint, ToolRequest
 
@@ -22,21 +22,13 @@ _FORMULA = (
 )
 
 
-def _rows(page: Page, first: int) -> Rows:
-    def take(rows: Rows, index: int) -> list[str] | What:
-        line = page.lines[index]
-        words = line.split()
-        if words[:1] == ["avg"] and not rows.fields:
-            return "skipped"
-        if words and (words[0].isdigit() or words[0] == "N/A"):
-            if index == page.ragged:
-                return "cut"
-            return words if len(words) in _WIDTHS else "torn"
-        if words and starts_result(line):
-            return "end"
-        return "foreign" if words else "skipped"
-
-    return scan_rows(page, first, take)
+def _row(line: str) -> list[str] | What | None:
+    words = line.split()
+    if words[0] == "avg":  # the second line of the heading
+        return "skipped"
+    if not words[0].isdigit() and words[0] != "N/A":
+        return None
+    return words if len(words) in _WIDTHS else "torn"
 
 
 def _point(words: list[str], line: int) -> SeriesPoint | None:
@@ -64,7 +56,7 @@ def parse(page: Page, start: int) -> Parsed:
         for line in page.lines[max(0, start - _BEFORE) : start]
         if (found := _FACT.match(line))
     }
-    rows = _rows(page, start + 1)
+    rows = rows_below(page, start + 1, _row, starts_result)
     read = (_point(words, at) for words, at in zip(rows.fields, rows.lines, strict=True))
     points = sorted(filter(None, read), key=lambda point: point.message_bytes)
     incomplete = rows.fault(page) or ("" if points else "no row that can be read follows")

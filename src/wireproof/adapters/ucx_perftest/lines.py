@@ -111,42 +111,56 @@ def _csv_row(line: str, names: int, index: int) -> LastLine | None:
     return LastLine("/".join(cells[:names])[:160], texts, index, final) if _fits(texts) else None
 
 
-def read(page: Page, start: int, heading: str, csv_names: int | None) -> tuple[Rows, Found]:
-    """Return the last lines of all tests under one heading. ``csv_names``: number of name columns
-    before the numbers, None for a table separated by blanks.
-    """
-    found, batch = Found(last=start), ""
+@dataclass(slots=True)
+class _Table:
+    """The lines below one heading, read in turn. ``batch``: the name above the next results."""
 
-    def row(line: str, index: int) -> LastLine | None:
-        nonlocal batch
-        if csv_names is not None:
-            return _csv_row(line, csv_names, index) if "," in line else None
-        named = _BATCH.match(line)
-        if named is not None:
-            batch = named.group(1)
-        return None if named is not None else _row_of(line, heading, index)
+    page: Page
+    heading: str
+    csv_names: int | None
+    found: Found
+    batch: str = ""
 
-    def take(rows: Rows, index: int) -> list[str] | What:
-        line = page.lines[index][:_LONGEST_LINE]
-        progress = _THREAD.match(line) or ",[thread " in line
-        last = None if progress else row(line, index)
-        if progress:
-            found.progress += 1
-            found.so_far = _so_far(line, index)
-            found.last, rows.idle = index, 0
-        elif last is not None and index == page.ragged and not _is_whole(last.texts):
+    def take(self, rows: Rows, index: int) -> list[str] | What:
+        """Return the numbers of a last line, or the kind of any other line."""
+        line = self.page.lines[index][:_LONGEST_LINE]
+        if _THREAD.match(line) or ",[thread " in line:
+            self.found.progress += 1
+            self.found.so_far = _so_far(line, index)
+            self.found.last, rows.idle = index, 0
+            return self._other(line, index)
+        last = self._row(line, index)
+        if last is None:
+            return self._other(line, index)
+        if index == self.page.ragged and not _is_whole(last.texts):
             return "cut"
-        elif last is not None:
-            found.rows.append(replace(last, name=last.name or batch))
-            found.last = index
-            return last.texts
+        self.found.rows.append(replace(last, name=last.name or self.batch))
+        self.found.last = index
+        return last.texts
+
+    def _row(self, line: str, index: int) -> LastLine | None:
+        if self.csv_names is not None:
+            return _csv_row(line, self.csv_names, index) if "," in line else None
+        named = _BATCH.match(line)
+        if named is None:
+            return _row_of(line, self.heading, index)
+        self.batch = named.group(1)
+        return None
+
+    def _other(self, line: str, index: int) -> What:
         if not line.strip():
             return "skipped"
         if starts_result(line):
             return "end"
-        return "cut" if index == page.ragged and _begins_row(line) else "foreign"
+        return "cut" if index == self.page.ragged and _begins_row(line) else "foreign"
 
-    return scan_rows(page, start + 1, take, _PATIENCE), found
+
+def read(page: Page, start: int, heading: str, csv_names: int | None) -> tuple[Rows, Found]:
+    """Return the last lines of all tests under one heading. ``csv_names``: number of name columns
+    before the numbers, None for a table separated by blanks.
+    """
+    table = _Table(page, heading, csv_names, Found(last=start))
+    return scan_rows(page, start + 1, table.take, _PATIENCE), table.found
 
 
 def _so_far(line: str, index: int) -> str:

@@ -12,7 +12,7 @@ from tests.cli.verb import document, one_sentence, wireproof
 
 import wireproof as library
 from wireproof.model.errors import BadInput
-from wireproof.workflow.report import ReportSpecification, report
+from wireproof.workflow.report import report
 from wireproof.workflow.reporter import LoggingReporter
 
 pytestmark = pytest.mark.engine
@@ -118,7 +118,7 @@ def refused(folder: Path) -> str:
     """The sentence that ``report`` refuses the folder with; nothing is written."""
     pages = sorted((path, path.stat().st_mtime_ns) for path in folder.glob("*.html"))
     with pytest.raises(BadInput) as caught:
-        report(ReportSpecification(folders=(folder,)), LoggingReporter())
+        report([folder], LoggingReporter())
     assert pages == sorted((path, path.stat().st_mtime_ns) for path in folder.glob("*.html"))
     return str(caught.value)
 

@@ -176,13 +176,10 @@ def without_a_cluster() -> Iterator[None]:
     """A lab, rails and a library of a fabric are too much for this: a stored result, a made study
     and a made gain take their place, behind the same subcommands.
     """
-    from wireproof.workflow.report import ReportSpecification, report
+    from wireproof.workflow.report import report
     from wireproof.workflow.reporter import LoggingReporter
 
-    (again,) = report(
-        ReportSpecification(folders=(STORED / "result-1" / "check",), pages=False),
-        LoggingReporter(),
-    )
+    (again,) = report([STORED / "result-1" / "check"], LoggingReporter(), pages=False)
     twice = again.result.__class__(parts=again.result.parts * 2)
     shown = SimpleNamespace(result=twice, slow_node="n3", lie=True, caught=True)
     made = study(runs([{"stream": 2.0}], 2), {1: OBEYED})

@@ -32,7 +32,7 @@ from wireproof.workflow.dossier import verify as verifying
 from wireproof.workflow.dossier.verify import verify
 from wireproof.workflow.gate import GateSpecification, gate
 from wireproof.workflow.history.logs import add
-from wireproof.workflow.report import ReportSpecification, report
+from wireproof.workflow.report import report
 from wireproof.workflow.reporter import LoggingReporter
 
 EXAMPLE = Path(__file__).parents[1] / "unit" / "data" / "run-folder-schema-1"
@@ -194,12 +194,11 @@ def test_what_is_reported_is_what_was_hashed(
 ) -> None:
     from wireproof.workflow import report as reporting
 
-    asked = ReportSpecification(folders=(tmp_path / "dossier",), pages=False)
     shutil.copytree(made, tmp_path / "dossier")
     other = _edited(made, tmp_path / "other")
-    (honest,) = report(asked, LoggingReporter())
+    (honest,) = report([tmp_path / "dossier"], LoggingReporter(), pages=False)
     _exchanged_after_hashing(monkeypatch, reporting, "stored_in", tmp_path / "dossier", other)
-    (found,) = report(asked, LoggingReporter())
+    (found,) = report([tmp_path / "dossier"], LoggingReporter(), pages=False)
     assert (found.before, found.folder) == (honest.before, tmp_path / "dossier")
 
 

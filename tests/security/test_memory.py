@@ -28,7 +28,7 @@ from wireproof.store.snapshot import read_snapshot
 from wireproof.workflow.archive import opened
 from wireproof.workflow.gate import GateSpecification, gate
 from wireproof.workflow.judge import judge
-from wireproof.workflow.report import ReportSpecification, report
+from wireproof.workflow.report import report
 from wireproof.workflow.reporter import LoggingReporter
 
 MIB = 1 << 20
@@ -103,8 +103,7 @@ def test_so_is_it_in_a_field_that_is_known(folder: Path, kind: str) -> None:
     _with_known(result, "command" if "text" in kind else "parts", DENSE[kind]())
     _refused_cheaply(read_result, "would take more than", folder)
     within_1_gib(_undecided, folder)
-    asked = ReportSpecification(folders=(folder,), pages=False)
-    _refused_cheaply(report, "would take more than", asked, LoggingReporter())
+    _refused_cheaply(report, "would take more than", [folder], LoggingReporter())
 
 
 def _undecided(folder: Path) -> None:

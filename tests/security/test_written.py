@@ -32,7 +32,7 @@ from wireproof.workflow.gate import put_verdict
 from wireproof.workflow.history.logs import add
 from wireproof.workflow.pages import write_pages
 from wireproof.workflow.plan import write_text
-from wireproof.workflow.report import ReportSpecification, report
+from wireproof.workflow.report import report
 from wireproof.workflow.reporter import LoggingReporter
 from wireproof.workflow.session import Storage
 
@@ -115,7 +115,7 @@ def _reported(made: Path, folder: Path) -> None:
             target = folder / path.relative_to(made)
             target.parent.mkdir(exist_ok=True)
             target.write_bytes(path.read_bytes())
-    (found,) = report(ReportSpecification(folders=(folder,)), LoggingReporter())
+    (found,) = report([folder], LoggingReporter())
     assert found.result.page is not None
 
 

@@ -15,7 +15,7 @@ from wireproof.model.run import Run
 from wireproof.verdict.run import judge
 from wireproof.verdict.run.quality import settled_by_repeats
 from wireproof.workflow.session import Session
-from wireproof.workflow.session.disturbed import AGAIN_S, FIRST, LEAST_LONGER, LONGER, open_points
+from wireproof.workflow.session.again import AGAIN_S, FIRST, LEAST_LONGER, LONGER, open_points
 
 
 def wish(run: Run, **more: Any) -> Session:

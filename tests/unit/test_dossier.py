@@ -30,7 +30,7 @@ from wireproof.store.manifest import MANIFEST
 from wireproof.workflow.dossier import unseal
 from wireproof.workflow.dossier.signature import refuse_altered
 from wireproof.workflow.gate import GateSpecification, gate
-from wireproof.workflow.report import ReportSpecification, report
+from wireproof.workflow.report import report
 from wireproof.workflow.reporter import LoggingReporter
 
 AGREED = Agreed(
@@ -406,19 +406,19 @@ def test_what_is_no_dossier_is_said(tmp_path: Path, what: str) -> None:
 
 def test_a_report_leaves_it_as_it_is(copy: Path, tmp_path: Path) -> None:
     before = {path: path.read_bytes() for path in copy.rglob("*") if path.is_file()}
-    report(ReportSpecification(folders=(copy,)), LoggingReporter())
-    report(ReportSpecification(folders=(copy,), form="svg"), LoggingReporter())
-    report(ReportSpecification(folders=(copy,), page=tmp_path / "page.html"), LoggingReporter())
+    report([copy], LoggingReporter())
+    report([copy], LoggingReporter(), form="svg")
+    report([copy], LoggingReporter(), page=tmp_path / "page.html")
     assert (tmp_path / "page.html").read_bytes() == before[copy / "report.html"]
     with pytest.raises(BadInput, match="an additional file would break it"):
-        report(ReportSpecification(folders=(copy,), page=copy / "new.html"), LoggingReporter())
+        report([copy], LoggingReporter(), page=copy / "new.html")
     assert before == {path: path.read_bytes() for path in copy.rglob("*") if path.is_file()}
 
 
 def test_an_altered_one_is_no_result_for_other_verbs(copy: Path) -> None:
     edited(copy / "result.json", _set("criteria", "min_efficiency", value=0.5))
     with pytest.raises(BadInput, match=r"result\.json was changed"):
-        report(ReportSpecification(folders=(copy,), pages=False), LoggingReporter())
+        report([copy], LoggingReporter(), pages=False)
     found = gate(GateSpecification(source=copy))
     assert found.verdict == "inconclusive"
     assert "is not what was sealed" in found.reason

@@ -18,7 +18,7 @@ from wireproof.workflow.compare import compare
 from wireproof.workflow.gate import GateSpecification, gate
 from wireproof.workflow.history import ages, entry_called, found, regressions, trends
 from wireproof.workflow.history.logs import add, judged_again
-from wireproof.workflow.report import ReportSpecification, report
+from wireproof.workflow.report import report
 from wireproof.workflow.reporter import LoggingReporter
 from wireproof.workflow.resume import recall
 
@@ -46,7 +46,7 @@ def test_every_version_is_there() -> None:
 @pytest.mark.parametrize("copy", RESULTS, indirect=True)
 def test_a_result_is_reported_gated_and_added(copy: Path, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
-    (again,) = report(ReportSpecification(folders=(copy,), page=page), SAY)
+    (again,) = report([copy], SAY, page=page)
     (part,) = again.result.parts
     assert part.section.run.points
     assert again.result.verdict == "inconclusive"  # a model's numbers prove nothing
@@ -55,12 +55,7 @@ def test_a_result_is_reported_gated_and_added(copy: Path, tmp_path: Path) -> Non
     history = tmp_path / "history"
     name = add(history, copy, SAY).id
     assert [one.id for one in found(history)] == [name]
-    assert report(
-        ReportSpecification(
-            folders=(history / FOLDER / entry_called(history, name).id,), pages=False
-        ),
-        SAY,
-    )
+    assert report([history / FOLDER / entry_called(history, name).id], SAY, pages=False)
 
 
 @pytest.mark.parametrize("one", RESULTS)
@@ -134,7 +129,7 @@ def test_a_result_of_a_newer_version_is_refused(
     _later(copy / name, key, changed)
     said = f"{re.escape(name)} was made by a newer wireproof .* update wireproof"
     with pytest.raises(BadInput, match=said):
-        report(ReportSpecification(folders=(copy,), pages=False), SAY)
+        report([copy], SAY, pages=False)
     with pytest.raises(BadInput, match=said):
         add(tmp_path / "history", copy, SAY)
     with pytest.raises(BadInput, match=said):

@@ -55,7 +55,7 @@ def show(root: Path, result: str) -> int:
     from wireproof.workflow.history import entry_called
     from wireproof.workflow.history.logs import judged_again
     from wireproof.workflow.judge import advice
-    from wireproof.workflow.report import ReportSpecification, report
+    from wireproof.workflow.report import report
 
     entry = entry_called(root, result)
     if entry.imported is not None:
@@ -63,7 +63,7 @@ def show(root: Path, result: str) -> int:
         print_document(judged, partial(log_document, entry, judged, advice(judged)))
         return status_of(judged.verdict)
     folder = root / RESULTS / entry.id
-    (again,) = report(ReportSpecification(folders=(folder,), pages=False), Console())
+    (again,) = report([folder], Console(), pages=False)
     return deliver(again.result)
 
 

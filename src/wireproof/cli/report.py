@@ -207,20 +207,18 @@ def command(
     from wireproof.cli.console import Console, chosen_form, say
     from wireproof.cli.options import ended, show
     from wireproof.report.documents.checks import change_lines
-    from wireproof.workflow.report import ReportSpecification, report
+    from wireproof.workflow.report import report
 
     as_json = chosen_form() == "json"
     if form != "html" and (no_page or as_json):
         raise click.UsageError(f"--format {form} writes files: leave out --no-page and --json.")
     found = report(
-        ReportSpecification(
-            folders=folders,
-            page=page,
-            form=form,
-            pages=page is not None or not (no_page or as_json),
-            topology=topology,
-        ),
+        folders,
         Console(),
+        page=page,
+        form=form,
+        pages=page is not None or not (no_page or as_json),
+        topology=topology,
     )
     if as_json:
         show([part.section for rejudged in found for part in rejudged.result.parts])

@@ -31,7 +31,6 @@ from wireproof.workflow.check import check as run_check
 from wireproof.workflow.compare import compare as run_compare
 from wireproof.workflow.locate import locate as run_locate
 from wireproof.workflow.measure import measure as run_measure
-from wireproof.workflow.report import ReportSpecification
 from wireproof.workflow.report import report as run_report
 from wireproof.workflow.reporter import LoggingReporter, Reporter
 from wireproof.workflow.session import Storage
@@ -187,13 +186,14 @@ def report(
     replaces the stored description of the fabric; ``page``: where to write the HTML report, None
     for nowhere. Raises ``BadInput`` for a folder that holds no result, or a damaged or newer one.
     """
-    specification = ReportSpecification(
-        folders=(Path(folder),),
+    (again,) = run_report(
+        [Path(folder)],
+        LoggingReporter(),
         page=as_path(page),
         pages=page is not None,
         topology=as_path(topology),
     )
-    return run_report(specification, LoggingReporter())[0].result.documents()
+    return again.result.documents()
 
 
 def compare(a: Path | str, b: Path | str) -> Comparison:

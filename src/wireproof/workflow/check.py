@@ -300,11 +300,11 @@ def _parts(
     """Return a measured and judged part for each subject of the check; an interrupted part is the
     last.
     """
-    from wireproof.workflow.session.disturbed import run_settled
+    from wireproof.workflow.session.again import run_settled
 
     parts: list[MeasuredPart] = []
     if target.hosts and target.size > 2:
-        from wireproof.workflow.session.screen import run_screen
+        from wireproof.workflow.session.again import run_screen
 
         parts.append(_measured(*run_screen(session, target, fabric, reporter)))
         curves = specification.profile != "quick" and session.transport != "model"

@@ -20,7 +20,7 @@ from wireproof.verdict.comparison import PRACTICAL, ComparedResult, Key, compare
 from wireproof.workflow.conditions import conditions, listed, setting_values
 from wireproof.workflow.history.logs import headline_of
 from wireproof.workflow.judge import judge
-from wireproof.workflow.report import ReportSpecification, report
+from wireproof.workflow.report import report
 from wireproof.workflow.reporter import Reporter
 
 # --- Compares two logs of other programs: claims, without a proof of the path and without an
@@ -172,7 +172,7 @@ def compare(a: Path, b: Path, reporter: Reporter) -> Comparison:
         raise BadInput(
             "a log cannot be compared with a wireproof result: give two results or two logs."
         )
-    rejudged = report(ReportSpecification(folders=(a, b), pages=False), reporter)
+    rejudged = report([a, b], reporter, pages=False)
     first, second = ([part.section for part in each.result.parts] for each in rejudged)
     same, differ = _conditions(first, second)
     return Comparison(

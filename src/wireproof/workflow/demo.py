@@ -18,9 +18,8 @@ from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.result import MeasuredPart, Result, keep_result
 from wireproof.workflow.resume import result_folder
 from wireproof.workflow.session import Session, Storage
-from wireproof.workflow.session.disturbed import run_settled
+from wireproof.workflow.session.again import run_screen, run_settled
 from wireproof.workflow.session.run import run_session
-from wireproof.workflow.session.screen import run_screen
 from wireproof.workflow.session.screen_plan import screen_points
 from wireproof.workflow.target import Target, lab_target
 

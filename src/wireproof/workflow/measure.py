@@ -39,7 +39,7 @@ from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.result import MeasuredPart, Result, keep_result
 from wireproof.workflow.resume import result_folder
 from wireproof.workflow.session import Session
-from wireproof.workflow.session.disturbed import run_settled
+from wireproof.workflow.session.again import run_settled
 from wireproof.workflow.session.launch import Planned
 from wireproof.workflow.specification import MeasureSpecification
 from wireproof.workflow.target import Target, this_machine

@@ -24,22 +24,6 @@ from wireproof.workflow.target.resolve import read_fabric
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class ReportSpecification:
-    """What to render.
-
-    ``folders``: results. ``form``: output format. ``page``: one file for all results (for figures
-    one folder), None for one in each folder; ``pages`` False: none. ``topology``: a description of
-    the fabric that replaces the stored description.
-    """
-
-    folders: tuple[Path, ...]
-    page: Path | None = None
-    pages: bool = True
-    form: Form = "html"
-    topology: Path | None = None
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
 class Rejudged:
     """A stored result judged by the current rules.
 
@@ -62,22 +46,32 @@ class Rejudged:
         return bool(self.gone or self.new) or self.before not in (None, self.result.verdict)
 
 
-def report(specification: ReportSpecification, reporter: Reporter) -> list[Rejudged]:
+def report(
+    folders: Sequence[Path],
+    reporter: Reporter,
+    *,
+    page: Path | None = None,
+    pages: bool = True,
+    form: Form = "html",
+    topology: Path | None = None,
+) -> list[Rejudged]:
     """Judge the result of each folder again and write the pages. The records are not changed.
 
-    Raises ``BadInput`` before anything is written if a folder holds no result, a damaged or newer
-    result, or an altered dossier; ``CouldNotMeasure`` if ``page`` cannot be written. Nothing is
-    written into a dossier.
+    ``form``: output format. ``page``: one file for all results (for figures one folder), None for
+    one in each folder; ``pages`` False: none. ``topology``: a description of the fabric that
+    replaces the stored description. Raises ``BadInput`` before anything is written if a folder
+    holds no result, a damaged or newer result, or an altered dossier; ``CouldNotMeasure`` if
+    ``page`` cannot be written. Nothing is written into a dossier.
     """
-    for folder in filter(is_sealed, specification.folders):
-        if specification.page is not None and _is_inside(specification.page, folder):
+    for folder in filter(is_sealed, folders):
+        if page is not None and _is_inside(page, folder):
             raise BadInput(
                 f"{folder} is a dossier: an additional file would break it. Give another --out."
             )
-    fabric = read_fabric(specification.topology) if specification.topology else None
+    fabric = read_fabric(topology) if topology else None
     rejudged = []
-    for folder in specification.folders:
-        if len(specification.folders) > 1:
+    for folder in folders:
+        if len(folders) > 1:
             reporter.say(f"judging {folder}")
         rejudged.append(_judged(folder, fabric))
         if rejudged[-1].before is None:
@@ -85,15 +79,13 @@ def report(specification: ReportSpecification, reporter: Reporter) -> list[Rejud
                 f"{folder} has no {RESULT}: its check has not ended, or is older than this file."
                 " What is there is judged."
             )
-    if not specification.pages:
+    if not pages:
         return rejudged
-    if specification.page is not None:
+    if page is not None:
         sections = [part.section for result in rejudged for part in result.result.parts]
-        page = exported(
-            specification.form, sections, rejudged[0].title, specification.page, reporter
-        )
-        return [_with_page(result, page) for result in rejudged]
-    return [_own_page(result, specification.form, reporter) for result in rejudged]
+        written = exported(form, sections, rejudged[0].title, page, reporter)
+        return [_with_page(result, written) for result in rejudged]
+    return [_own_page(result, form, reporter) for result in rejudged]
 
 
 def _judged(folder: Path, fabric: Fabric | None) -> Rejudged:

@@ -35,7 +35,7 @@ from wireproof.workflow.job_facts import with_disclosures
 from wireproof.workflow.judge_statistics import with_statistics
 from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.session import Session, Storage
-from wireproof.workflow.session.disturbed import FIRST as REPEATS_BASE
+from wireproof.workflow.session.again import FIRST as REPEATS_BASE
 from wireproof.workflow.session.merge import merged_run, ranks_by_host, renumbered
 from wireproof.workflow.session.run import judged
 
@@ -203,7 +203,7 @@ def _record(folder: Path, name: str) -> Path:
 
 
 def _located(section: JudgedRun, fabric: Fabric | None) -> JudgedRun:
-    from wireproof.workflow.session.screen import (
+    from wireproof.workflow.session.again import (
         CONFIRM_BASE,
         METRICS,
         located_section,

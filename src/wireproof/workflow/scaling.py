@@ -17,7 +17,7 @@ from wireproof.verdict.comparison import number_of
 from wireproof.workflow.compare import PLAYED, log_source, samples_by_key, source_of
 from wireproof.workflow.history.logs import headline_of
 from wireproof.workflow.judge import judge
-from wireproof.workflow.report import ReportSpecification, report
+from wireproof.workflow.report import report
 from wireproof.workflow.reporter import Reporter
 
 Against = Literal["nodes", "ranks"]
@@ -66,8 +66,8 @@ def scaling(
             points += _of_log(document.series, index, given)
             notes[_CLAIMED] = None
         else:
-            specified = ReportSpecification(folders=(path,), pages=False)
-            sections = [part.section for part in report(specified, reporter)[0].result.parts]
+            (again,) = report([path], reporter, pages=False)
+            sections = [part.section for part in again.result.parts]
             sources.append(source_of(path, sections))
             points += _of_run(sections, index, given)
             if any(section.run.played for section in sections):

@@ -42,11 +42,11 @@ from wireproof.workflow.benchmark.specification import BenchmarkSpecification
 from wireproof.workflow.benchmark.steps import BenchmarkStep, PreparedSteps, prepare_steps
 from wireproof.workflow.prove import (
     INTERRUPTED,
-    Companion,
     ProofSpecification,
     ProvedCommand,
     prove_command,
 )
+from wireproof.workflow.prove.hosts import Companion
 from wireproof.workflow.prove.watch import NOWHERE, Sinks
 from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.target import Target, guarded, reach

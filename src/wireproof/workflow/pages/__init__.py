@@ -56,10 +56,10 @@ MOST_SERIES = 200
 def run_page(folder: Path) -> bytes:
     """Return the report of a result, judged by the rules of this version."""
     from wireproof.workflow.export import page_of
-    from wireproof.workflow.report import ReportSpecification, report
+    from wireproof.workflow.report import report
     from wireproof.workflow.reporter import LoggingReporter
 
-    (again,) = report(ReportSpecification(folders=(folder,), pages=False), LoggingReporter())
+    (again,) = report([folder], LoggingReporter(), pages=False)
     runs = [part.section for part in again.result.parts]
     return page_of(runs, again.title, home="index.html").encode()
 

@@ -26,7 +26,7 @@ from wireproof.model.traffic import Watched
 from wireproof.plan import paced
 from wireproof.workflow.audit import reader_argv
 from wireproof.workflow.pfc.host_files import commands_of, settings_of
-from wireproof.workflow.prove.command import ProofSpecification, run_command
+from wireproof.workflow.prove import ProofSpecification, run_command
 from wireproof.workflow.prove.watch import NOWHERE, Sinks, Watch, allow_files
 from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.resume import result_folder

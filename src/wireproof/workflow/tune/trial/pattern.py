@@ -24,7 +24,7 @@ from wireproof.model.setting import Profile
 from wireproof.report.judged_run import JudgedRun
 from wireproof.settings.knobs import Reader
 from wireproof.workflow.measure import prepare
-from wireproof.workflow.prove.command import ProofSpecification, on_target
+from wireproof.workflow.prove import ProofSpecification, on_target
 from wireproof.workflow.prove.hosts import start_servers
 from wireproof.workflow.prove.watch import NOWHERE, Watch, allow_files
 from wireproof.workflow.reporter import Quiet, Reporter

@@ -152,6 +152,29 @@ def test_a_buffer_in_a_gpu_is_no_fault_of_the_link(where: str, verdict: str) -> 
     assert codes(late, verdict) >= {"slow-start"}
 
 
+@pytest.mark.parametrize(
+    ("title", "said", "gpu"),
+    [
+        ("MPI-CUDA Latency Test v7.5", "", True),
+        ("MPI-ROCM Latency Test v7.5", "", True),
+        ("MPI_Put-CUDA Latency Test v7.5", "", True),
+        (
+            "MPI-CUDA Latency Test v7.2",
+            "# Send Buffer on HOST (H) and Receive Buffer on HOST (H)\n",
+            False,
+        ),
+        ("MPI Latency Test v7.5", "", False),
+    ],
+)
+def test_the_title_of_osu_names_the_gpu(title: str, said: str, gpu: bool) -> None:
+    rows = "".join(f"{1 << n:<20}{19.0 + (1 << n) / 5100:>12.2f}\n" for n in range(23))
+    text = f"# OSU {title}\n{said}# Datatype: MPI_CHAR.\n# Size       Avg Latency(us)\n{rows}"
+    (one,) = read(text.encode(), "x")
+    assert any("Buffer on DEVICE" in note for note in one.notes) == gpu
+    found = judge_series(one, claim_from_text("slingshot200"))
+    assert found.verdict == ("inconclusive" if gpu else "fail")
+
+
 @pytest.mark.parametrize(("put_us", "verdict"), [(585.0, False), (850.0, False), (1400.0, True)])
 def test_a_fence_takes_messages_of_its_own(put_us: float, verdict: bool) -> None:
     rows = "".join(f" {1 << n} 100 {put_us + 0.01 * (1 << n):.2f} 0.01\n" for n in range(2, 8))

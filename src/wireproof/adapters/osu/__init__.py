@@ -24,7 +24,7 @@ from wireproof.adapters.rows import (
 )
 from wireproof.model.errors import BadInput
 from wireproof.model.quantity import counted, whole
-from wireproof.model.series import Series, SeriesPoint, ToolRequest
+from wireproof.model.series import IN_GPU, Series, SeriesPoint, ToolRequest
 
 __all__ = ["ADAPTER", "requested_iterations", "rows_of_cells", "with_iterations"]
 
@@ -83,6 +83,9 @@ _COLUMN = re.compile(
 _SAID = re.compile(
     r"(?:Window creation|Synchronization|Datatype): MPI_[\w/]{1,60}|Buffer on (?:DEVICE|HOST) "
     r"\([DHM]{1,2}\)"
+)
+_IN_TITLE = re.compile(
+    r"(?:MPI\w*-(?=CUDA|ROCM|OPENACC|SYCL))?(CUDA|ROCM|OPENACC|SYCL|NCCL|RCCL)\b"
 )
 _PAIRS = re.compile(r"pairs: (\d{1,7}) \]")
 _WINDOW = re.compile(r"window size: (\d{1,7}) \]")
@@ -223,6 +226,17 @@ def _count(pattern: re.Pattern[str], heading: str) -> int | None:
     return int(found.group(1)) if found else None
 
 
+def _notes(title: str, heading: str) -> list[str]:
+    """Return what the heading states of windows, types and buffers. In version 7.5, which prints
+    no line about buffers, only the title (``MPI-CUDA Latency``) shows that they are in a GPU.
+    """
+    notes = [match.group(0) for match in _SAID.finditer(heading)]
+    gpu = _IN_TITLE.match(title)
+    if gpu is not None and not any("Buffer on" in note for note in notes):
+        notes.append(f"{IN_GPU} by the title, which names {gpu.group(1)}")
+    return notes
+
+
 def parse(page: Page, start: int) -> Parsed:
     """Parse the table that begins with the title on line index ``start``."""
     title = _TITLE.search(page.lines[start])
@@ -257,7 +271,7 @@ def parse(page: Page, start: int) -> Parsed:
         window=test.window if window is None else window,
         complete=not incomplete,
         incomplete=incomplete,
-        notes=[match.group(0) for match in _SAID.finditer(heading)],
+        notes=_notes(title.group(1), heading),
         source=page.source,
         first_line=start + 1,
         last_line=(rows.lines or [start])[-1] + 1,

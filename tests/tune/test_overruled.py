@@ -7,14 +7,8 @@ import pytest
 from wireproof.audit.facts import HostFacts
 from wireproof.instrument.plan_text import without_secrets
 from wireproof.model.record import FactFrame
-from wireproof.tune.settings_files import (
-    boot_files,
-    files_of,
-    mtus_in,
-    overruled,
-    unread,
-    written_in,
-)
+from wireproof.tune.boot import files_of, overruled, unread
+from wireproof.tune.settings_files import boot_files, mtus_in, written_in
 
 SYSCTL = "90-wireproof.conf"
 

@@ -24,7 +24,8 @@ from wireproof.model.tuning import (
     Standing,
     StandingSet,
 )
-from wireproof.tune.settings_files import FileSetting, files_of, set_lines, winning, written_in
+from wireproof.tune.boot import files_of, winning
+from wireproof.tune.settings_files import FileSetting, set_lines, written_in
 
 # --- Find what earlier changes left on a host. Pure; nothing is changed.
 

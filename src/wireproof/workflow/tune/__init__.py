@@ -26,7 +26,7 @@ from wireproof.model.tuning import (
     Tuned,
     TunePlan,
 )
-from wireproof.tune.settings_files import files_of, overruled, settings_files, unread
+from wireproof.tune.boot import files_of, overruled, settings_files, unread
 from wireproof.tune.standing import (
     in_force_first,
     moved,

@@ -33,8 +33,8 @@ from wireproof.settings.options import Options
 from wireproof.store.snapshot import is_snapshot
 from wireproof.tune import Allowed, host_plan, of_lab
 from wireproof.tune.allowed import CONNECTIONS, coupled_with, having, read_plan, ssh_addresses
+from wireproof.tune.boot import files_of, overruled, settings_files, unread
 from wireproof.tune.export import FORMS, ansible
-from wireproof.tune.settings_files import files_of, overruled, settings_files, unread
 from wireproof.tune.wishes import (
     DROP_INS,
     Named,

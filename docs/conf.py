@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -42,6 +43,7 @@ _WEIGHTS = {
     "CHANGELOG": 0.01,
     "reference/commands/": 0.8,
     "reference/formulas": 0.8,
+    "reference/json": 0.8,
     "reference/": 0.4,
     "docs/lint": 0.6,
     "docs/explain": 0.8,
@@ -49,6 +51,7 @@ _WEIGHTS = {
     "README": 0.8,
     "": 0.4,
 }
+_WORDS = tomllib.loads((Path(__file__).parent / "search/words.toml").read_text(encoding="utf-8"))
 smartquotes = False  # "--hosts" must stay two dashes
 
 
@@ -68,6 +71,7 @@ def _sections(app: Any, docname: str) -> Iterator[dict[str, str | float]]:
     page = app.env.titles[docname].astext()
     place = app.builder.get_target_uri(docname)
     weight = next((weight for part, weight in _WEIGHTS.items() if part in docname), 1.0)
+    words = _WORDS.get(docname, "")
     for section in doctree.findall(nodes.section):
         title, *parts = section.children
         own = [part.astext() for part in parts if not isinstance(part, nodes.section)]
@@ -76,8 +80,10 @@ def _sections(app: Any, docname: str) -> Iterator[dict[str, str | float]]:
             "page": page,
             "title": title.astext(),
             "text": " ".join(" ".join(own).split()),
+            "words": words,
             "weight": weight,
         }
+        words = ""  # the first section stands for the page
 
 
 def _write_sections(app: Any, failure: Exception | None) -> None:

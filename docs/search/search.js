@@ -28,6 +28,7 @@ function counted(section) {
   add(section.text, 1);
   add(section.title, TITLE);
   add(section.page, PAGE);
+  add(section.words, PAGE);
   let length = 0;
   counts.forEach((count) => { length += count; });
   return { ...section, counts, length };

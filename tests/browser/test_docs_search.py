@@ -39,6 +39,19 @@ QUESTIONS = {
     "containers and pods": "prove.html",
     "iperf3 log": "judge.html",
     "two nics per node multirail": "rails.html",
+    "bandwidth half": "locate.html",
+    "json schema": "reference/json.html",
+    "ucx tcp fallback": "explain.html",
+    "ulimit": "settings.html",
+    "hostfile": "launch.html",
+    "gigabit vs gigabyte": "units.html",
+    "persist across reboot": "tune.html",
+    "is my benchmark right": "judge.html",
+    "check sbatch file": "lint.html",
+    "latency jumped after kernel upgrade": "compare.html",
+    "theoretical max bandwidth ndr": "physics.html",
+    "no counters in vm": "prove.html",
+    "hyperthreading": "settings.html",
 }
 
 

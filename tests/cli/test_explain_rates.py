@@ -87,7 +87,7 @@ def test_a_share_is_that_of_the_line_rate() -> None:
 @pytest.mark.parametrize(
     ("typed", "pointer"),
     [
-        ("97.6%", "add the link that it is of"),
+        ("97.6%", "add the link to which it refers"),
         ("11 % lower", "'wireproof compare A B'"),
         ("2.6GHz", "'wireproof explain clock-range'"),
         ("9.6 GT/s", "--pcie gen3x16"),

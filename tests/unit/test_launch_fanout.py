@@ -49,7 +49,7 @@ def test_hosts_answer_in_the_order_asked_and_the_rest_is_named(agent: str) -> No
         "n2": "",
         "hang1": "it did not answer within 1 s: is it up, and its link?",
         "n1": "",
-        "refuse7": "it refuses the connection: start sshd there",
+        "refuse7": "it refused the connection: start sshd there",
     }
     assert seen == [(1, 4), (2, 4), (3, 4), (4, 4)]
 

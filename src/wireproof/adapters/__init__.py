@@ -276,8 +276,8 @@ _HINTS = (b"VMA", b"XLIO", b"nload", b"LD_PRELOAD")
 
 
 def _loaded(lines: list[str], kept: str) -> tuple[str, str]:
-    """Return the library that a banner in ``lines`` names, and the one that an environment names,
-    which stays ``kept`` until another is named.
+    """Return the library that a banner in ``lines`` names, and the library that an environment
+    names; the latter is ``kept`` until the lines name another.
     """
     banner = ""
     for line in lines:

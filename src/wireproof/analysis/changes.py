@@ -16,7 +16,9 @@ _32 = 1 << 32
 _64 = 1 << 64
 ABSENT, SILENT = "absent", "silent"
 _QUIET_NOISE = 16_384
-"""Smaller counts in the quiet windows are neighbour discovery and the tail of the point itself."""
+"""Smaller counts in the quiet windows come from neighbour discovery and the end of the point
+itself.
+"""
 _LOUDER = 2.0
 
 

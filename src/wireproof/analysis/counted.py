@@ -88,7 +88,7 @@ def _with_whole(
 def with_peak(whole: Crossed, parts: Crossed) -> Crossed:
     """Return ``whole`` with the peak of ``parts`` if it has none and they include almost all bytes.
 
-    A driver's own statistics are too slow to read many times a second.
+    A driver's statistics take too long to read many times a second.
     """
     most = (parts.bytes or 0.0) >= _ABOUT_ALL * (whole.bytes or 0.0)
     known = whole.peak_bytes_per_s is not None or not most
@@ -225,8 +225,8 @@ def _by_carrier(parts: Sequence[Crossed], *, complete: bool) -> tuple[tuple[Carr
 
 
 def _packets(part: Crossed) -> float | None:
-    """Return the packets of a part; if uncounted and almost no bytes moved, the most that these can
-    be. A counter that may have restarted does not show how many bytes moved.
+    """Return the packets of a part; if they are not counted and almost no bytes moved, the maximum
+    that these bytes allow. A counter that may have restarted does not show how many bytes moved.
     """
     if part.packets is not None or part.bytes is None or part.wrap_bytes is not None:
         return part.packets

@@ -1,4 +1,6 @@
-"""Sum up what crossed a port, or a port with everything that it stands on, each byte once. Pure."""
+"""Sum up what crossed a port, or a port with everything that it stands on, counting each byte once.
+Pure.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -56,7 +58,7 @@ def claimed_at(ledger: Ledger, name: str, direction: Direction) -> Crossed:
 
 
 class _Crossing:
-    """What crossed the ports of a host in one direction, each by what it stands on."""
+    """What crossed the ports of a host in one direction, each summed over what it stands on."""
 
     def __init__(self, ledger: Ledger, direction: Direction) -> None:
         self.ports, self.ledger, self.direction = ledger.ports, ledger, direction
@@ -282,7 +284,7 @@ def _without(found: Mapping[str, Crossed], count: float) -> dict[str, Crossed]:
 def inside(ledger: Ledger, direction: Direction, claimed: str = "") -> dict[str, Crossed]:
     """Return what crossed ports that lead to containers and guests, without ``claimed``.
 
-    For a tunnel, it is the traffic that no other way out of the host shows.
+    For a tunnel, return the traffic that no other way out of the host shows.
     """
     shown = sum(way.bytes or 0.0 for way in everywhere(ledger, direction).values())
     found: dict[str, Crossed] = {}
@@ -294,10 +296,10 @@ def inside(ledger: Ledger, direction: Direction, claimed: str = "") -> dict[str,
 
 
 def _rest(crossing: _Crossing, base: str, users: Sequence[str]) -> Crossed | None:
-    """Return what others moved through the port ``base`` that ``users`` share with them.
+    """Return what others moved through the port ``base``, which ``users`` share with them.
 
     None if functions are not counted, since nothing separates their bytes. If no counter shows the
-    RDMA of users, only the kernel's bytes are certainly of others.
+    RDMA of ``users``, only the kernel's bytes are known to belong to others.
     """
     whole, own = crossing.at(base), [crossing.at(one) for one in users]
     below = {one for user in users for one in bottoms(crossing.ledger, user)}

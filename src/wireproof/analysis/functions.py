@@ -1,4 +1,4 @@
-"""Functions of one physical port, whose counters include the bytes of all of them. Pure.
+"""Find the functions of one physical port, whose counters include the bytes of all functions. Pure.
 
 The kernel shows that two functions share a port (a virtual function names its adapter), or the
 counters do: the physical counters of ports of one adapter rise alike, by what these functions moved
@@ -55,7 +55,7 @@ class SharedPorts:
 
 
 def is_real(port: PortLedger) -> bool:
-    """Return whether it is a port of an adapter with a carrier or an unknown carrier."""
+    """Return whether this is a port of an adapter whose carrier is up or unknown."""
     return port.nic.kind in ("ethernet", "infiniband") and port.nic.carrier is not False
 
 

@@ -23,7 +23,9 @@ def _lower(ledger: Ledger) -> dict[str, list[str]]:
 
 
 def bottoms(ledger: Ledger, name: str) -> list[str]:
-    """Return the lowest ports of ``name``, which it shares with others; a bond is one port."""
+    """Return the lowest ports that ``name`` stands on and may share with others; a bond counts as
+    one port.
+    """
     found: dict[str, None] = {}
     seen = {name}
     waiting = _known(ledger, ledger.ports[name].nic.lower)

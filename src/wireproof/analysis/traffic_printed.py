@@ -1,4 +1,5 @@
-"""The minimum number of bytes that must have left one host according to a program's printed rows.
+"""Compute the minimum number of bytes that must have left one host according to a program's printed
+rows.
 
 Only this lower bound can be compared with a port: warm-up rounds, headers and other traffic come on
 top. A printed iteration count gives it; without one, a row proves one window of messages.
@@ -15,8 +16,8 @@ from wireproof.model.traffic import Printed
 LEAST_HEADER = 24
 """Bytes of the smallest header that a port counts per message (IB: LRH 8, BTH 12, ICRC 4)."""
 MOST_HEADERS = 256
-"""Most bytes in one direction per message beside its payload: Ethernet, IPv6 and TCP (118), an
-MPI's header (64) and a separate acknowledgement of the previous message.
+"""Maximum bytes in one direction per message in addition to its payload: Ethernet, IPv6 and TCP
+(118), an MPI's header (64) and a separate acknowledgement of the previous message.
 """
 FRAMED = 1.08
 """Factor for large messages: a frame of 1500 B carries 1448 B and takes 38 B more on the line."""
@@ -30,9 +31,9 @@ _USUAL: dict[str, tuple[int, tuple[int, int], tuple[int, int]]] = {
     "ucc_perftest collective": (64 << 10, (1000, 100), (200, 20)),
     "nccl_tests collective": (0, (20, 5), (20, 5)),
 }
-"""Repetitions and those before the timing if the command asks for none: below a size in bytes, and
-from it on. OSU 3 to 7 (osu_util.h: BW_LOOP, COLL_LOOP, LAT_LOOP), UCC (ucc_pt_config.cc) and
-nccl-tests (common.cu).
+"""Default repetitions, timed and before the timing, below a size in bytes and from that size on.
+OSU 3 to 7 (osu_util.h: BW_LOOP, COLL_LOOP, LAT_LOOP), UCC (ucc_pt_config.cc) and nccl-tests
+(common.cu).
 """
 _BOTH_ENDS_PRINT = (
     "iperf3",
@@ -122,7 +123,7 @@ def _slowest(series: Series, point: SeriesPoint) -> float | None:
 
 
 def row_most(series: Series, point: SeriesPoint) -> float | None:
-    """Return the most bytes per second, headers included, that this row can put on a port in one
+    """Return the maximum rate in bytes/s, headers included, that this row can put on a port in one
     direction.
 
     None if its time says nothing about one port.
@@ -224,8 +225,8 @@ def _repeated(
 
 
 def _usual(series: Series, size: int) -> tuple[int, int] | None:
-    """Return the repetitions of a tool whose command asks for none, timed and before; None if they
-    are unknown.
+    """Return a tool's default repetitions, timed and before the timing; None if they are
+    unknown.
     """
     kind = " collective" if series.traffic == "collective" else ""
     if series.traffic in _WINDOWED and series.window:

@@ -8,13 +8,13 @@ import sys
 __all__ = ["main"]
 
 _OBJECTS_A_COLLECTION = 50_000
-"""Python looks for cycles after 700 new objects: 150 times while a check imports its modules and
-judges, a twentieth of its processor time. There is nearly nothing to find.
+"""By default Python looks for cycles after 700 new objects: 150 times while a check imports its
+modules and judges, a twentieth of its processor time. There is almost nothing to find.
 """
 
 atexit.register(gc.freeze)
-"""As the last of all: the interpreter would look for cycles among all modules once more before it
-frees them, for a tenth of a check's processor time.
+"""Registered to run last: before it frees the modules, the interpreter would look for cycles among
+them once more, which takes a tenth of a check's processor time.
 """
 
 

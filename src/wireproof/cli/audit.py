@@ -38,12 +38,12 @@ OPTIONS: tuple[click.Parameter, ...] = (
     *MACHINES,
     *BMC,
     file(
-        "--snapshot", "store everything that was read in this file, to judge it again with --from."
+        "--snapshot", "store everything that was read in this file, to be judged again with --from."
     ),
     text(
         "--against", "HOST|PATH", "golden host, snapshot or result: show the differences from it."
     ),
-    file("--site --waivers site", "TOML file: a site's values by role, and what it waives."),
+    file("--site --waivers site", "TOML file with a site's values by role, and its waivers."),
     text(
         "--explain",
         "SETTING",
@@ -85,8 +85,8 @@ def command(**options: Any) -> int:
 
 
 def _say_where(found: Audit, options: dict[str, Any]) -> None:
-    """Tell which hosts the commands apply to: they are the same for all hosts and do not name
-    them.
+    """Say to which hosts the commands apply: they are the same for all hosts and do not
+    name them.
     """
     from wireproof.cli.tune_plan import same_hosts
     from wireproof.model.setting import AuditResults
@@ -241,7 +241,10 @@ def _agreed(mended: Mended, wanted: _Wanted) -> bool:
     if wanted.yes:
         return True
     if not sys.stdin.isatty():
-        say(f"{shown} is not written: there is no terminal to ask on, --yes writes without asking.")
+        say(
+            f"{shown} is not written: there is no terminal for a confirmation; --yes writes without"
+            " asking."
+        )
         return False
     return click.confirm(f"Write {shown}?", default=False, err=True)
 

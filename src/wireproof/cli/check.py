@@ -75,7 +75,9 @@ _NOT_OF_A_PROLOG = (
 )
 PROLOG_S = 50.0
 PROLOG_ENDING_S = 8.0
-"""Seconds of ``PROLOG_S``, the limit of all launches together, for ending and judging."""
+"""The part of ``PROLOG_S``, the limit of all launches together, that is left for ending and judging
+(s).
+"""
 
 
 @click.command(
@@ -99,7 +101,7 @@ def command(**options: Any) -> int:
     if options["prolog"]:
         return _run_prolog(options)
     if options["dialect"]:
-        raise BadInput("--dialect is for --prolog: give both, or ask `wireproof gate RESULT`.")
+        raise BadInput("--dialect is for --prolog: give both, or use `wireproof gate RESULT`.")
     from wireproof.cli.console import Console
     from wireproof.workflow.check import check, plan_check
 
@@ -118,7 +120,7 @@ def command(**options: Any) -> int:
 
 
 def _check_signing(key: str, specification: CheckSpecification) -> None:
-    """Report before hours of measurement that the result cannot be signed."""
+    """Report that the result cannot be signed before hours of measurement."""
     if not key:
         return
     from wireproof.workflow.dossier.signature import check_signer
@@ -254,7 +256,9 @@ def measure(pattern: str, **options: Any) -> int:
         method=method_of(settings),
     )
     if options["gain"] and options["dry_run"]:
-        raise BadInput("--gain starts several commands in turn: --dry-run prints one, without it.")
+        raise BadInput(
+            "--gain starts several commands in turn: without it, --dry-run prints one of them."
+        )
     if options["gain"] and settings.origin("history") == "option":
         raise BadInput("a history cannot keep the result of --gain: give --out for its records.")
     if options["gain"]:
@@ -325,10 +329,10 @@ RESUME_OPTIONS: tuple[click.Parameter, ...] = (
     text(
         "--launcher",
         "ssh|PATH",
-        "how hosts are reached, if it was started with a program.",
+        "how hosts are reached, if the check was started with a program.",
     ),
     text(
-        "--prefix", "'CMD ARG...'", "site command of every rank, if it was started with a command."
+        "--prefix", "'CMD ARG...'", "site command of every rank, if the check was started with one."
     ),
     JSON,
 )

@@ -1,4 +1,4 @@
-"""The context of one run of the program (its words, variables and signals), and its messages to
+"""The context of a run of the program (its words, variables and signals), and its messages to
 people: sentences and progress on stderr; stdout is for data. Each outcome has an exit status.
 """
 
@@ -40,7 +40,7 @@ _QUIET, _FORM = "wireproof.quiet", "wireproof.form"
 
 @dataclasses.dataclass(kw_only=True)
 class ProgramAnswer:
-    """What a program reads instead of a person.
+    """State of the output for programs.
 
     ``wanted``: a setting asked for JSON; ``given``: the document was printed; ``problems``:
     warnings so far; ``said``: the last sentence.
@@ -188,8 +188,8 @@ def rendered(document: Document, form: str, stream: TextIO | None = None) -> str
 
 
 def look_of(stream: TextIO | None = None) -> Look:
-    """Return the look of text on a stream (default: stdout): its width, and whether it has
-    colours.
+    """Return the text format for a stream (default: stdout): its width, and whether to
+    use colours.
     """
     from wireproof.report.ink import Look
 

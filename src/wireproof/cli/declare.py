@@ -21,7 +21,7 @@ class PathName(click.Path):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if value == "":
-            self.fail("it is empty: check that the variable in it is set.", param, ctx)
+            self.fail("it is empty: check that the variable used in it is set.", param, ctx)
         return super().convert(value, param, ctx)
 
 
@@ -106,7 +106,7 @@ def link_claim(about: str) -> tuple[click.Parameter, ...]:
 
 
 def checked(check: Callable[[str], str]) -> Callable[[click.Context, click.Parameter, str], str]:
-    """Return a callback that refuses what ``check`` refuses."""
+    """Return a callback that refuses values for which ``check`` raises an error."""
 
     def refuse(_context: click.Context, _parameter: click.Parameter, value: str) -> str:
         try:

@@ -37,9 +37,9 @@ def command(words: tuple[str, ...], links: bool, **options: Any) -> int:
 
     Of a RATE (4986.11MB/s, 39.9Gb/s), a time (1.24us), a message rate (160Mmsg/s) or an amount
     (495GB): the same in every unit, with the arithmetic. MB is 10^6 bytes and MiB is 2^20; b is a
-    bit and B is a byte. A time is that of one message (half a round trip). With --link it is held
-    with the line rate and with what remains after headers; 97.6% is then a share of the line
-    rate. Of a LINK (edr, 25gbe): what it can carry.
+    bit and B is a byte. A time is that of one message (half a round trip). With --link it is
+    compared with the line rate and with what remains after headers; 97.6% is then a share of the
+    line rate. Of a LINK (edr, 25gbe): what it can carry.
 
     'wireproof lint --rules' and 'wireproof audit --list' list the other codes.
     """

@@ -72,7 +72,7 @@ def show(root: Path, result: str) -> int:
     params=[
         ROOT,
         HOSTS,
-        text("--number name", "NAME", "only this: pingpong, stream, natural ring, ..."),
+        text("--number name", "NAME", "only this pattern: pingpong, stream, natural ring, ..."),
         text("--size", "SIZE", "only this message size: 8, 1MiB."),
         FORM,
         JSON,
@@ -180,7 +180,8 @@ def nodes(root: Path, hosts: str, by_link: bool) -> int:
     ],
 )
 def add(root: Path, sources: tuple[Path, ...], **claims: Any) -> int:
-    """Copy existing results into the history, and logs that `judge` reads: OSU, IMB, perftest, ...
+    """Copy existing results into the history, as well as logs that `judge` reads: OSU, IMB,
+    perftest, ...
 
     The numbers of a log are claims: they are listed and judged, but prove no node. Without
     --measured the date of a log is the date in it, or that of its file.

@@ -55,9 +55,9 @@ _FIRST: dict[str, dict[str, str]] = {
 """The subcommands that ``--help`` describes, by purpose."""
 
 _MORE: dict[str, str] = {
-    "atlas": "What others have measured over such a link, with sources.",
+    "atlas": "Show what others have measured over such a link, with sources.",
     "completion": "Print the script that completes this command in bash, zsh or fish.",
-    "demo": "See it work: a bad link and a shared-memory lie, both found.",
+    "demo": "See it work: it finds a bad link and a false shared-memory result.",
     "doctor": "What works on this machine: MPIs, counters, namespaces, kernel.",
     "dossier": "Verify and sign acceptance dossiers (check --profile acceptance).",
     "help": "Show the help of a subcommand; write the manual pages.",
@@ -66,7 +66,7 @@ _MORE: dict[str, str] = {
     "lint": "Find what is wrong in a job script, command line or configuration.",
     "locate": "Which node, port, link or switch is slow, in stored measurements.",
     "pfc": "Is flow control lossless under load, and who pauses the switch?",
-    "plan": "Computed: memory and QPs, PFC headroom, latency at scale, time.",
+    "plan": "Compute memory and QPs, PFC headroom, latency at scale, time.",
     "resume": "Resume an interrupted check: only what is missing is measured.",
     "study": "Which settings of PSM3, UCX, libfabric, Intel MPI help here.",
 }

@@ -229,7 +229,8 @@ def _path(runs: Sequence[TrialRun], value: int) -> str:
 
 
 def _missing_blocks(ratio: Interval, blocks: int, smallest: float, alpha: float) -> int:
-    """Return the blocks until the interval is narrow enough for an answer, if the centre stays.
+    """Return how many blocks are needed until the interval is narrow enough for an answer, assuming
+    that its centre does not move.
 
     Its width falls with the square root of the number of blocks.
     """

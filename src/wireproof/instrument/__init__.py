@@ -1,4 +1,4 @@
-"""Measure a plan: start the engine, check and store every frame, and say how it ended."""
+"""Measure a plan: start the engine, check and store every frame, and report how the run ended."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ from wireproof.model.run import Ended, Provenance, Run, RunDocument
 
 OnFrame = Callable[[Frame], None]
 START_SECONDS = 60.0
-"""Limit from the launcher's start to the first frame; large machines start slowly, broken ones
-never.
+"""Time limit from the launcher's start to the first frame; large machines start slowly, and broken
+ones never do.
 """
 SLACK_SECONDS = 10.0
 """Time that the engine may exceed its deadline before it counts as hung."""
@@ -73,7 +73,7 @@ class Recording:
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
-    """A measured (or broken-off) run. ``ending.ended == "done"``: every planned point has its
+    """A measured (or interrupted) run. ``ending.ended == "done"``: every planned point has its
     frame.
     """
 
@@ -88,7 +88,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _candidates(plan: Plan) -> str:
-    """Return what to check if ranks of several hosts start and never meet."""
+    """Return what to check if ranks on several hosts start but never connect."""
     hosts = list(dict.fromkeys(rank.host for rank in plan.ranks))
     if plan.transport.kind in ("null", "model") or len(hosts) < 2:
         return ""
@@ -177,12 +177,12 @@ class _Recorder:
 
     @property
     def has_time(self) -> bool:
-        """Whether the ranks still start and a step can be taken meanwhile."""
+        """Whether the ranks are still starting, so that a step can be taken meanwhile."""
         return bool(self._meanwhile)
 
     def use_time(self) -> None:
-        """Take the next step if there is time. Signals wait for its end, because half an import
-        cannot always be repeated; an import that fails says so where it is needed.
+        """Take the next step if there is time. Signals wait until it ends, because an interrupted
+        import cannot always be repeated; a failed import is reported where the module is needed.
         """
         if not self._meanwhile:
             return
@@ -282,8 +282,8 @@ def _broken_off(ended: Ended, reason: str, recorder: _Recorder) -> Ending:
 
 
 def _quietly_drain(process: GuardedProcess, recorder: _Recorder) -> None:
-    """Read frames that were in transit when the user interrupted; nothing may spoil the
-    ending now.
+    """Read frames that were in transit when the user interrupted; no further signal may disturb
+    this.
     """
     try:
         _drain(process, recorder)
@@ -303,13 +303,13 @@ _LARGEST_DOCUMENT = 256 << 20
 
 
 class _BegunPlan(msgspec.Struct):
-    """The plan with which the run was begun, from a run.json of any schema."""
+    """The plan with which the run started, from a run.json of any schema."""
 
     plan: Plan
 
 
 def _check_same(plan: Plan, folder: RunFolder) -> None:
-    """Check that a folder is resumed with the plan with which it was begun."""
+    """Check that a folder is resumed with the plan with which its run started."""
     path = folder.path / "run.json"
     try:
         before = decode_json(read_bounded(path, _LARGEST_DOCUMENT, follow=False), _BegunPlan).plan

@@ -1,4 +1,4 @@
-"""How a run ended, and the sentence that says so. Pure."""
+"""Determine how a run ended, and describe it in a sentence. Pure."""
 
 import re
 import signal
@@ -63,7 +63,7 @@ class Ending(msgspec.Struct, frozen=True, kw_only=True):
 def _causes_in(talk: bytes) -> str:
     """Return the lines of the output that name a cause, else the last informative lines.
 
-    Launchers add paragraphs after the line that matters: the first causes are the best.
+    Launchers add paragraphs after the line that matters, so the first causes are the best.
     """
     lines = [
         line
@@ -101,8 +101,8 @@ def _lost(number: int, talk: str, frames: Sequence[Frame], what: str = "the laun
     """Return rank and host of a process that a signal has ended, as far as the launcher reported
     it.
 
-    A launcher always reports a rank's death. If it reported none, ``what`` we have started was
-    ended.
+    A launcher always reports a rank's death. If it reported none, the process that we started
+    (``what``) was ended.
     """
     try:
         name = signal.Signals(number).name
@@ -161,8 +161,7 @@ def _by_engine(errors: Sequence[EngineError]) -> tuple[Ended, str] | None:
 
 
 _FOLLOWED = ("-lost", "-gone", "interrupted")
-"""Codes with which survivors report the effect of a lost rank: the launcher may know the cause.
-"""
+"""Codes by which survivors report the effect of a lost rank; the launcher may know the cause."""
 
 
 def classify(
@@ -231,8 +230,8 @@ def _without_names(
 
 
 def _too_late(plan: Plan, frames: Sequence[Frame], why: str, close: Close | None) -> Ending:
-    """Return the ending of a library that does not finish after everything was sent, which costs
-    nothing.
+    """Return the ending of a library that does not finish after everything was sent; no data is
+    lost.
     """
     sealed = sealed_points(frames)
     if close is not None and close.failed == 0 and {p.id for p in plan.points} <= sealed:

@@ -21,13 +21,12 @@ from wireproof.model.run import RunDocument
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 RESERVE_FOR_POINT = 512
-"""Space for the reason why a point is missing, which is stored for each point if the disk is full.
-"""
+"""Space reserved to record, for each point, why it is missing if the disk is full."""
 RESERVE = ".reserve"
 FRAMES = "frames.jsonl"
 CHUNK = 1 << 20
 LOG_BYTES = 8 << 20
-"""More output than this is not informative and fills disks: the rest is counted, not stored."""
+"""Output beyond this is not informative and fills disks: it is counted but not stored."""
 
 
 class DiskFull(CouldNotMeasure):
@@ -94,7 +93,7 @@ class RunFolder:
                 os.write(self._log, data[:room])
 
     def write(self, name: str, data: bytes) -> None:
-        """Replace the file ``name`` as a whole. Raise ``DiskFull``."""
+        """Replace the file ``name`` atomically. Raise ``DiskFull``."""
         try:
             replace_in(name, self._folder, data)
         except OSError as error:

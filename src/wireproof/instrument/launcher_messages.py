@@ -68,12 +68,12 @@ _MOST_SRUN = 500  # lines of dead tasks
 _OUR_STATUSES = frozenset({0, 1, 2, 4})  # how the engine itself leaves
 _KILL = 9  # SIGKILL
 _FAULTS = frozenset({4, 6, 7, 8, 11})
-"""SIGILL, SIGABRT, SIGBUS, SIGFPE, SIGSEGV: a process raises these itself; an MPI library also does
-after the loss of another rank.
+"""SIGILL, SIGABRT, SIGBUS, SIGFPE, SIGSEGV: a process raises these itself; an MPI library may also
+do so after the loss of another rank.
 """
 
 _ENDED_BY_OTHERS = frozenset({1, 2, 15})
-"""SIGHUP, SIGINT, SIGTERM: a launcher sends them to the ranks that are left."""
+"""SIGHUP, SIGINT, SIGTERM: a launcher sends them to the remaining ranks."""
 _LAST_SIGNAL = 64
 
 _RANK_KILLED = (
@@ -169,7 +169,7 @@ def lines_of(talk: bytes) -> Iterator[str]:
 
 def scheduler_ended(talk: bytes) -> str:
     """Return a sentence if the scheduler (or a user through it) ended the job: then no rank is to
-    blame. Else "".
+    blame. Otherwise "".
     """
     endings = [
         (re.compile(pattern), sentence)
@@ -211,8 +211,8 @@ def killed(lines: Sequence[str], names: RankNames, *, faults: bool = False) -> E
 
 
 def _ended_by(parts: Mapping[str, str | None], following: Iterable[str]) -> int | None:
-    """Return the signal that ended a rank, by its line and those after it; None if the process
-    exited by itself (ours, or an MPI's abort) or was ended by others.
+    """Return the signal that ended a rank, from its line and the lines after it; None if the
+    process exited by itself (ours, or an MPI's abort) or was ended by others.
     """
     if told := parts.get("signal"):
         return int(told) if int(told) not in _ENDED_BY_OTHERS else None

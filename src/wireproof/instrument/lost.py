@@ -10,8 +10,8 @@ evidence:
    for whom they waited;
 3. survivors that lost a peer.
 
-A rank that reported its own trouble is alive, whoever blames it; evidence that names everybody
-names nobody.
+A rank that reported trouble itself is alive, whoever blames it; evidence against all ranks
+identifies none.
 """
 
 import dataclasses
@@ -89,8 +89,8 @@ class _LastMessages:
 
 
 def _silent(last: _LastMessages, names: RankNames, time: str = "at the deadline") -> Evidence:
-    """Return the ranks that were silent in time and are waited for; else the few that were
-    completely silent or busy.
+    """Return the ranks that were silent long enough and that others wait for; otherwise the few
+    that were completely silent or busy.
     """
     if not last.spoken:
         return
@@ -121,7 +121,7 @@ def _silent(last: _LastMessages, names: RankNames, time: str = "at the deadline"
 
 
 def _peers_lost(lines: Sequence[str], frames: Sequence[Frame], names: RankNames) -> Evidence:
-    """Return ranks that survivors have lost, according to the survivors' messages."""
+    """Return the ranks that survivors report as lost."""
     for line in lines:
         if found := _PEER.search(line):
             yield (
@@ -217,8 +217,8 @@ def lost_ranks(plan: Plan, frames: Sequence[Frame], talk: bytes) -> dict[int, st
 def crashed_ranks(plan: Plan, frames: Sequence[Frame], talk: bytes) -> set[int]:
     """Return the ranks that a launcher saw end by a fault in the process, such as SIGSEGV.
 
-    That names no cause: an MPI library can crash in a survivor of another rank, and some launchers
-    report only the first rank that ends.
+    This identifies no cause: an MPI library can crash in a survivor of another rank, and some
+    launchers report only the first rank that ends.
     """
     names, lines = RankNames(plan, frames), list(lines_of(talk))
     nobody: set[int] = set()
@@ -233,8 +233,8 @@ def crashed_ranks(plan: Plan, frames: Sequence[Frame], talk: bytes) -> set[int]:
 
 SILENT_S = 7.0
 _LEAST_SIGNS = 4
-"""Of every other rank since the last of one that is taken for stopped: no single late line, and no
-pause of whoever reads them, makes a rank look stopped.
+"""Of every other rank since the last of one that is taken for stopped: neither a single late line
+nor a pause of the reader makes a rank look stopped.
 """
 _MOST_LINE = 1000
 _SIGN = re.compile(rb"wireproof-engine: pending: rank (\d{1,7}) on \S{1,80} [ -~]{1,80}")

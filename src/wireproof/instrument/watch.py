@@ -22,7 +22,8 @@ from wireproof.model.secrets import clean_text
 from wireproof.model.traffic import CounterMark, Reading, Watched, WatchStart
 
 LONGEST_LINE = 8 << 20
-"""Longest line: a full reading of a NIC with thousands of statistics has some hundred kilobytes."""
+"""Longest line: a full reading of a NIC with thousands of statistics takes a few hundred kilobytes.
+"""
 TALK_BYTES = 4096
 END_SECONDS = 3.0
 CHUNK = 1 << 16
@@ -50,8 +51,8 @@ def watch_argv(
 class _Rates:
     """Highest rate of a counter: from reading to reading, and from one change to the next.
 
-    Some drivers refresh a counter only once a second: the bytes of a second would seem to have
-    passed in a single interval.
+    Some drivers refresh a counter only once a second: otherwise all bytes of a second would seem to
+    have passed in a single interval.
     """
 
     LAGGING_INTERVALS = 2.5
@@ -176,7 +177,7 @@ class Follower:
         """Return the result: the last three marks are start, before and after."""
         error = self.error
         if not error and len(self.marks) < 3:
-            error = "the readings before and after the command are not complete"
+            error = "the readings before and after the command are incomplete"
         start, before, after = (*self.marks[-3:], None, None, None)[:3]
         return Watched(
             host=self.host,
@@ -252,7 +253,9 @@ class Watcher:
             self._talk = (self._talk + os.read(self.descriptors[1], CHUNK))[-TALK_BYTES:]
 
     def ask(self) -> None:
-        """Request a full reading; if the watch has ended, reading its output reveals it."""
+        """Request a full reading; if the watch has ended, the next read of its output
+        reveals that.
+        """
         if self._process.stdin is not None:
             with contextlib.suppress(OSError):
                 self._process.stdin.write(b"read\n")

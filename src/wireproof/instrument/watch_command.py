@@ -173,7 +173,7 @@ class WatchedCommand:
         return self._process.poll() is not None
 
     def _let_go(self) -> None:
-        """Close what keeps it alive, here and behind a remote shell."""
+        """Close the descriptors that keep it alive, here and behind a remote shell."""
         for descriptor in (self._stdin, self._control):
             if descriptor is not None and descriptor >= 0:
                 os.close(descriptor)
@@ -197,7 +197,9 @@ class WatchedCommand:
 
 
 def _pass_on(sink: int, data: bytes) -> bool:
-    """Return False if the reader has gone (``| head``): the command still runs to its end."""
+    """Return False if the reader has closed its end (``| head``): the command still runs to
+    completion.
+    """
     view = memoryview(data)
     while view:
         try:

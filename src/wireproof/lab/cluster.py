@@ -1,4 +1,4 @@
-"""Labs as objects: bring up, find by name, enter, inject faults, take down."""
+"""Represent labs as objects: bring up, find by name, enter, inject faults, take down."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _LONGEST_SOCKET = 107
 
 @dataclasses.dataclass(frozen=True)
 class DownResult:
-    """The processes that were ended. ``crashed``: the lab had died before, and only leftovers were
+    """The processes that were ended. ``crashed``: the lab had already died, and only leftovers were
     removed.
     """
 
@@ -78,7 +78,7 @@ class Lab:
 
     @property
     def faults(self) -> tuple[Fault, ...]:
-        """The faults in force, from the file or injected since."""
+        """The faults in force, from the file or injected later."""
         return self._state.faults
 
     @property
@@ -322,8 +322,8 @@ def _no_lab(name: str) -> BadInput:
 
 
 def down(name: str) -> DownResult:
-    """Remove the lab of that name, or what a crash left behind. Raise ``BadInput`` if there is
-    nothing.
+    """Remove the lab of that name, or the leftovers of a crashed one. Raise ``BadInput`` if there
+    is nothing.
     """
     folder = _folder(name)
     if not folder.is_dir() and not any(find_holders(folder)):

@@ -1,4 +1,4 @@
-"""Everything that a lab starts or writes, as values: argument lists, batch lines, the hosts file.
+"""Compute everything that a lab starts or writes: argument lists, batch lines, the hosts file.
 Pure.
 
 Each end of a link is shaped by lines for ``tc -batch``. HTB with a bucket of 64 us of line rate is
@@ -6,7 +6,7 @@ accurate in a ping-pong. tbf is not, because its bucket refills while the answer
 (measured: 239 MB/s for 64 kB messages at "1 Gbit/s"). HTB counts whole frames without preamble and
 FCS.
 
-If a timer fires late, whatever exceeds the bucket is lost. Measured on two busy cores at 1 Gbit/s
+If a timer fires late, any rate beyond the bucket is lost. Measured on two busy cores at 1 Gbit/s
 (ceiling 119.5 MB/s), stream and 1 MiB ping-pong: bucket 2 kB on both ends 107 and 110 MB/s; 8 kB on
 both 117 and 119; 8 kB, and 32 kB at the switch, 118 and 119. The switch's end sees paced traffic
 unless several senders meet there, so its bucket is four times as deep and loses nothing more.
@@ -39,7 +39,7 @@ _ROOT, _CLASS, _NETEM = "1:", "1:1", "10:"
 
 @dataclasses.dataclass(frozen=True)
 class Shape:
-    """What happens to packets that leave a device. ``rate``: bits/s, None if not shaped. ``burst``:
+    """How packets that leave a device are treated. ``rate``: bits/s, None if not shaped. ``burst``:
     bucket in bytes.
     """
 
@@ -54,7 +54,7 @@ class Shape:
 
 
 def burst_bytes(rate: int) -> int:
-    """Return 64 us of line rate, at least a frame: 8000 B at 1 Gb/s."""
+    """Return the bytes of 64 us at line rate, at least a frame: 8000 B at 1 Gb/s."""
     return max(rate * 64 // 8_000_000, _SMALLEST_BURST)
 
 
@@ -247,7 +247,7 @@ def node_link_lines(topology: Topology, node: str) -> list[str]:
 
 
 def node_shaping_lines(topology: Topology, node: str) -> list[str]:
-    """Return lines for ``tc -batch`` in the node, for what leaves it."""
+    """Return lines for ``tc -batch`` in the node, for traffic that leaves it."""
     lines = []
     for network in topology.networks:
         lines += transition(network.device, Shape(), shape_of(network, topology.faults, node, "tx"))
@@ -255,7 +255,7 @@ def node_shaping_lines(topology: Topology, node: str) -> list[str]:
 
 
 def switch_shaping_lines(topology: Topology) -> list[str]:
-    """Return lines for ``tc -batch`` on the switch, for what reaches each node. Without them, many
+    """Return lines for ``tc -batch`` on the switch, for traffic to each node. Without these, many
     senders would exceed a receiver's link.
     """
     lines = []

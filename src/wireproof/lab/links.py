@@ -86,7 +86,7 @@ def write_wire(folder: Path, topology: Topology, faults: Sequence[Fault], revisi
 def replant(
     program: Path, folder: Path, state: LabState, fault: Fault, faults: tuple[Fault, ...]
 ) -> None:
-    """Change the place of ``fault`` from the current faults to ``faults``."""
+    """Apply ``faults`` instead of the current faults at the place of ``fault``."""
     topology, network = state.topology, state.topology.network(fault.network)
     if topology.serialises and fault.kind != "down":
         _change_wire(folder, state, faults)
@@ -97,7 +97,7 @@ def replant(
 
 
 def _change_wire(folder: Path, state: LabState, faults: tuple[Fault, ...]) -> None:
-    """Change the faults of the wire, and return when it uses the new file."""
+    """Change the faults of the wire, and return once it uses the new file."""
     now = read_wire_status(folder)
     if now is None or state.wire is None or not is_alive(state.wire):
         raise LabError(f"the wire of lab {state.name} has died: take the lab down and up again.")

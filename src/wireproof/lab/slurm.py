@@ -1,7 +1,7 @@
 """Run a real Slurm inside a lab: munged and slurmctld in the first node, a slurmd per node.
 
-All daemons are processes of the lab's nodes: however the lab ends, the kernel ends them too. Their
-folder is in the lab's folder.
+All daemons are processes of the lab's nodes: however the lab ends, the kernel ends them as well.
+Their folder is in the lab's folder.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ CGROUP_CONF = "CgroupPlugin=cgroup/v1\nCgroupAutomount=no\nConstrainCores=no\n"
 uses no cgroups.
 """
 MPI_CONF = "PMIxCliTmpDirBase=/dev/shm\n"
-"""The nodes share /tmp, where the PMIx folder of another node would already exist; each node has
-its own /dev/shm.
+"""The nodes share /tmp, in which another node's PMIx folder would already exist; each node has its
+own /dev/shm.
 """
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,31}", re.ASCII)
 _FIXED = """\

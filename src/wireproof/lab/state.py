@@ -135,12 +135,12 @@ def process_id(pid: int, inner: int = 0) -> ProcessId:
     """Return the identity of a process. Raise ``LabError`` if it has already ended."""
     start = _start_time(pid)
     if start is None:
-        raise LabError(f"process {pid} of the lab ended at once: see `dmesg` for the reason.")
+        raise LabError(f"process {pid} of the lab ended immediately: see `dmesg` for the reason.")
     return ProcessId(pid, start, inner)
 
 
 def is_alive(process: ProcessId | None) -> bool:
-    """Return whether this very process lives, not another that got its PID later."""
+    """Return whether this same process is alive, rather than a later one that reused its PID."""
     return process is not None and _start_time(process.pid) == process.start
 
 
@@ -261,7 +261,7 @@ def _phase(
 
 
 def status_of(folder: Path) -> LabStatus:
-    """Return the status of the lab in ``folder``, whichever of its processes have died."""
+    """Return the status of the lab in ``folder``, even if some of its processes have died."""
     state = read_state(folder)
     if state is None:
         return LabStatus(folder.name, "crashed", folder)

@@ -88,8 +88,8 @@ _PATIENCE_S = 30.0
 
 
 def _minimal_environment() -> dict[str, str]:
-    """Return a minimal environment, because the supervisor outlives its creator and must not
-    inherit variables of a job or session.
+    """Return a minimal environment: the supervisor outlives its creator and must not inherit
+    variables of a job or session.
     """
     return {"PATH": os.environ.get("PATH", os.defpath)}
 
@@ -208,14 +208,14 @@ def explain(reason: str, user: bool, obstacles: Sequence[str] | None = None) -> 
             ]
         hint = (
             "; ".join(known)
-            or "this kernel does not let an ordinary user do that: run the lab as root"
+            or "this kernel does not allow ordinary users to do that: run the lab as root"
         )
         return f"the lab cannot be built without root: {reason}: {hint}."
     return f"the lab cannot be built: {reason}."
 
 
 def release(control: int) -> None:
-    """Let the lab stay after this process ends."""
+    """Keep the lab after this process ends."""
     with contextlib.suppress(BrokenPipeError):
         os.write(control, b"K")
     os.close(control)
@@ -274,7 +274,7 @@ def refusal(tool: str, where: str, stderr: str, lines: Sequence[str]) -> str:
     if "qdisc kind is unknown" in cause or "No such file" in cause:
         if " netem " in line:
             return (
-                "loss and delay cannot be planted: this kernel has no netem (module sch_netem);"
+                "loss and delay cannot be injected: this kernel has no netem (module sch_netem);"
                 ' load it, or write wire = "store-and-forward".'
             )
         if " htb " in line:

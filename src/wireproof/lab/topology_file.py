@@ -162,7 +162,7 @@ def check_topology(topology: Topology, source: str = "topology") -> None:
         where = f"{source}: fault {number}"
         check_fault(fault, topology, where)
         if fault.place in seen:
-            raise BadInput(f"{where}: {fault.kind} is planted twice in one place: keep one.")
+            raise BadInput(f"{where}: {fault.kind} is given twice for one place: keep one.")
         seen.add(fault.place)
 
 
@@ -171,7 +171,7 @@ def _check_wire(topology: Topology, source: str) -> None:
         value = getattr(topology, key)
         if value and not topology.serialises:
             raise BadInput(
-                f'{source}: {key} needs wire = "store-and-forward": a token bucket has none.'
+                f'{source}: {key} needs wire = "store-and-forward": a token bucket cannot do that.'
             )
         _try(source, key, parse, value or {"latency": "1us", "loss": "1%"}[key])
     if not 0 <= topology.seed < 1 << 62:
@@ -289,7 +289,7 @@ def check_fault(fault: Fault, topology: Topology, where: str = "fault") -> None:
     if fault.kind == "down":
         if fault.direction or fault.value:
             raise BadInput(
-                f"{where}: a NIC that is down has neither direction nor value: leave them out."
+                f"{where}: a NIC that is down takes neither a direction nor a value: omit them."
             )
         return
     if not fault.direction:

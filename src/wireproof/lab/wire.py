@@ -26,7 +26,7 @@ from wireproof.model.topology import (
 WIRE = "@wire"
 CONFIG, STATUS = "wire", "wire.status"
 QUEUE_BYTES = 8 << 20
-"""Queue of a switch port; more than a TCP connection ever has in flight here."""
+"""Queue of a switch port: more than a TCP connection ever has in flight here."""
 LATE_NS = 1_000_000
 _HEADER = struct.Struct("=8s8Q")
 _PORT = struct.Struct("=8Q")
@@ -99,7 +99,7 @@ def wire_obstacle(device: Path = Path("/dev/net/tun")) -> str:
         os.close(os.open(device, os.O_RDWR | os.O_CLOEXEC))
     except FileNotFoundError:
         return (
-            f"{device} is not there: `modprobe tun` as root makes it (in a container: pass the"
+            f"{device} does not exist: `modprobe tun` as root creates it (in a container: pass the"
             " device in)"
         )
     except OSError as error:

@@ -57,8 +57,8 @@ def engine_for(
 def check_prefix(prefix: tuple[str, ...]) -> None:
     """Raise ``BadInput`` for a prefix that cannot be used.
 
-    Launchers read options up to the program's name, and Hydra and Open MPI start another program at
-    a ``:``.
+    Launchers parse options up to the program's name, and for Hydra and Open MPI a ``:`` starts
+    another program.
     """
     for word in prefix:
         if not word or word == ":" or not word.isprintable():

@@ -1,4 +1,4 @@
-"""Find our programs, and the engine variant that fits an MPI."""
+"""Find wireproof's programs, and the engine variant that fits an MPI."""
 
 import contextlib
 import dataclasses

@@ -1,8 +1,8 @@
-"""Contact many hosts at once over ssh, or over a program called like it, by ClusterShell: which
-hosts can be reached, and what they have.
+"""Contact many hosts at once with ClusterShell, over ssh or a program with the same calling
+convention: find out which hosts can be reached, and what they have.
 
 Hosts are contacted before a launch, so that a dead host is named at once and the others continue.
-No process is left: commands without an answer in time, or after an interruption by the user, are
+No process is left behind: commands that do not answer in time, or that the user interrupts, are
 ended.
 """
 
@@ -35,7 +35,7 @@ _SAYINGS = (
         r"could not resolve hostname|name or service not known|no address associated",
         "its name cannot be resolved",
     ),
-    (r"connection refused", "it refuses the connection: start sshd there"),
+    (r"connection refused", "it refused the connection: start sshd there"),
     (
         r"no route to host|network is unreachable|host is down",
         "there is no route to it: is the host up, and its link?",
@@ -43,7 +43,7 @@ _SAYINGS = (
     (r"timed out|timeout", "it did not answer in time: is it up, and its link?"),
     (
         r"host identification has changed",
-        "its host key has changed: correct known_hosts when that is right",
+        "its host key has changed: update known_hosts if the change is legitimate",
     ),
     (
         r"host key verification failed|no .*host key is known",
@@ -52,7 +52,7 @@ _SAYINGS = (
     (r"too many authentication failures", "it refused the login: too many keys were offered"),
     (
         r"permission denied",
-        "it refused the login: install your key there, so that no password is asked for",
+        "it refused the login: install your key there, so that ssh needs no password",
     ),
     (
         r"connection (closed|reset)|kex_exchange",
@@ -60,7 +60,7 @@ _SAYINGS = (
     ),
     (
         r"bad owner or permissions|unprotected private key",
-        "ssh does not trust the files in ~/.ssh: correct their modes",
+        "ssh does not trust the files in ~/.ssh: correct their permissions",
     ),
 )
 """Messages of ssh (OpenSSH 9), and our sentence for each; tried from the top."""
@@ -108,12 +108,12 @@ def reachable(
     environment: Mapping[str, str] | None = None,
     progress: Progress | None = None,
 ) -> dict[str, str]:
-    """Return by host "" if a command can be started there, else a sentence with the reason, in the
-    order of ``hosts``.
+    """Return for each host, in the order of ``hosts``, "" if a command can be started there, else a
+    sentence with the reason.
 
     ``agent``: a program called ``AGENT HOST COMMAND`` instead of ssh; ``environment`` is added to
-    its environment. This machine needs neither. At most ``fanout`` hosts are contacted at a time,
-    each for ``timeout_s``. Raise ``BadInput`` if the program does not exist.
+    its environment. This machine is not contacted. At most ``fanout`` hosts are contacted at a
+    time, each for ``timeout_s``. Raise ``BadInput`` if the program does not exist.
     """
     answers = facts_by_host(
         hosts, ["true"], agent, timeout_s, fanout, environment=environment, progress=progress

@@ -1,4 +1,4 @@
-"""Find out whether a host is this machine, which then needs neither ssh nor an sshd."""
+"""Determine whether a host is this machine, which then needs neither ssh nor an sshd."""
 
 import contextlib
 import errno

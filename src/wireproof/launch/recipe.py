@@ -1,4 +1,4 @@
-"""Recipes: how known benchmarks are called, as values. Pure.
+"""Recipes: how to call known benchmarks, as values. Pure.
 
 A recipe gives the program, the number of processes, the sizes, and the reason. The adapter adds the
 program's options, the launchers their options.
@@ -288,7 +288,7 @@ def _like(recipe: BenchmarkRecipe, benchmark: str) -> BenchmarkRecipe:
     better is known.
     """
     program = benchmark if recipe.tool in ("osu", "perftest") else recipe.program
-    why = "not one of the documents' recipes: the program's own defaults"
+    why = "not a documented recipe: the program's defaults apply"
     return dataclasses.replace(
         recipe,
         benchmark=benchmark,

@@ -32,7 +32,7 @@ class SlownessEstimate:
 
 
 def kind_of(about: Subject) -> BlameKind:
-    """Return the kind of culprit that ``about`` is. Raise ValueError for a subject that cannot be a
+    """Return which kind of culprit ``about`` is. Raise ValueError for a subject that cannot be a
     culprit.
     """
     match about:
@@ -167,7 +167,9 @@ def _is_of_an_end(pair: Blame, blames: Sequence[Blame]) -> bool:
 
 
 def _with_paths(named: Blame, blames: Sequence[Blame], leaves: Sequence[str]) -> Blame:
-    """Confirm a link or switch of the screen by the paths through it that were slow alone too."""
+    """Confirm a link or switch suspected by the screen if paths through it were also slow when
+    measured alone.
+    """
     paths = [path for path in blames if path.stage == "confirmed" and _covers(named, path, leaves)]
     if not paths:
         return named
@@ -181,7 +183,7 @@ def _with_paths(named: Blame, blames: Sequence[Blame], leaves: Sequence[str]) ->
 
 
 def _switches(blame: Blame) -> tuple[str, ...]:
-    """Return the switches that a link or switch names."""
+    """Return the switches that a link or switch culprit names."""
     match blame.about:
         case Link(near=near, far=far):
             return near, far

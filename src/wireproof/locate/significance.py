@@ -1,5 +1,5 @@
-"""What counts as slow, how certain a culprit has to be, and the power of a screen: thresholds, tail
-probabilities, family-wise error, the smallest slowdown that a screen can detect.
+"""Define what counts as slow, how certain a culprit must be, and the power of a screen: thresholds,
+tail probabilities, family-wise error, the smallest slowdown that a screen can detect.
 
 Sources: Holm (1979) for the family-wise error; Wallace (1959) for Student's t as a normal deviate.
 The standard error of a median, sqrt(pi / 2) sigma / sqrt(k), holds for roughly normal samples.

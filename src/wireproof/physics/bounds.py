@@ -1,5 +1,5 @@
-"""What a link allows and what to expect from it: limits for our own numbers and for those of
-others.
+"""Compute what a link allows and what to expect from it: limits for our numbers and for those of
+other tools.
 
 Unknown properties of a link (MTU, TCP timestamps, PCIe payload size) widen the limits: the most
 favourable choice gives the ceiling, and the slowest usual choice that the numbers fit gives the
@@ -30,7 +30,7 @@ from wireproof.physics.limits import (
 from wireproof.physics.table import Table, default_table
 
 FILL_BYTES = 65_536
-"""A stream with fewer bytes in flight does not show the rate of any link."""
+"""A stream with fewer bytes in flight shows the rate of no link."""
 _FILL_SECONDS = 50e-6  # nor does a stream with less line time than this
 WAITED_BYTES = 1 << 20
 """A ping-pong of at least this size shows the rate of a link."""
@@ -83,7 +83,7 @@ class CurveBounds:
         return self.link.protocol not in ("shm", "loopback")
 
     def ceiling(self, tolerance: float) -> float | None:
-        """Return the most that a goodput may be: ``tolerance`` above the best framing, but never
+        """Return the maximum that a goodput may be: ``tolerance`` above the best framing, but never
         above the line.
         """
         if self.most is None:
@@ -146,9 +146,7 @@ class CurveBounds:
         return "inconclusive" if taken < crossings * (self.doubt + moved * _TRANSFER) else "note"
 
     def reached(self, taken: float, size: int, attainable: float, start: float | None) -> float:
-        """Return the share of attainable of a waited operation, without its start and a
-        rendezvous.
-        """
+        """Return a waited operation's share of attainable, excluding its start and a rendezvous."""
         return size / (taken - spared_ns(taken, start, self.floor)) * 1e9 / attainable
 
     def tells(self, size: int, attainable: float, start: float | None) -> bool:

@@ -303,7 +303,7 @@ def carried_by(link: LinkClaim, path: str) -> LinkClaim:
 
 
 def _kept(link: LinkClaim, other: LinkClaim) -> LinkClaim:
-    """The rails stay whatever carries the bytes, and so does a rate that is an upper limit."""
+    """Whatever carries the bytes, the rails stay, and so does a rate that is an upper limit."""
     if other is link or other.protocol in ("shm", "loopback"):
         return other
     return msgspec.structs.replace(other, **{name: getattr(link, name) for name in _KEPT})

@@ -1,4 +1,4 @@
-"""The share of the line rate that is left for payload, by protocol and MTU."""
+"""Compute the share of the line rate that is left for payload, by protocol and MTU."""
 
 from typing import NamedTuple
 
@@ -80,7 +80,7 @@ _WITH_RATE = {
 
 
 def _name_a_rate(link: LinkClaim) -> str:
-    """Return what to write for a family that was claimed without a rate."""
+    """Return what the user should write for a family that was claimed without a rate."""
     some = _WITH_RATE.get(link.kind, f"{link.kind}:100")
     return f"; state its rate, as in {some} (`wireproof explain --links` lists all)"
 

@@ -1,4 +1,5 @@
-"""The limits that a measurement is judged by: attainable goodput and shortest possible time.
+"""Compute the limits by which a measurement is judged: attainable goodput and shortest possible
+time.
 
 A virtual link is slowed by a token bucket, which lets short messages pass at the CPU's speed.
 Between two idle moments, one bucket of tokens and one segment pass free, so a ceiling can be judged
@@ -133,7 +134,7 @@ def usual_slot(kind: str) -> str:
 
 def narrower_slot(link: LinkClaim) -> Slot | None:
     """Return a common slot of the link's adapters that is narrower than the link; None if the claim
-    names one.
+    names a slot.
     """
     claim = _OLDER_SLOTS.get(link.kind, "")
     return _slot(claim) if claim and not link.pcie and link.rails == 1 else None

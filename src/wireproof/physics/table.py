@@ -1,5 +1,5 @@
-"""The constants that limits are computed from and the links that ``--link`` accepts, each with its
-source; a user may override any constant.
+"""Load the constants from which limits are computed and the links that ``--link`` accepts, each
+with its source; a user may override any constant.
 
 Keys are dotted (``floor.tcp``). ``literature`` marks a value from papers, data sheets and practice
 instead of a standard's arithmetic: a number that contradicts such a constant only slightly is a
@@ -45,7 +45,8 @@ def default_table() -> Table:
 
 
 _LARGEST = 1e30
-"""No constant here is larger; the comparison also rejects nan and integers that exceed a float."""
+"""Larger than any constant here; the comparison also rejects nan and integers that exceed a float.
+"""
 
 
 def override(table: Table, toml_text: str) -> Table:

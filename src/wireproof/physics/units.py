@@ -1,4 +1,4 @@
-"""Rates, times and message rates as people write them, converted exactly and with the arithmetic
+"""Convert rates, times and message rates as people write them, exactly and with the arithmetic
 shown.
 
 MB = 10^6 bytes, MiB = 2^20 bytes, Gb = 10^9 bits. The letter's case decides between bits and bytes,
@@ -52,8 +52,8 @@ _ELSEWHERE = (
     (r"(nodes|cores|ranks)", "the size of a job: 'wireproof plan scale' computes with it"),
     (r"(.* )?MTU", "a packet: 'wireproof explain mtu' says what it should be"),
     (r"[kKMG]", "a size in steps that depend on the program: write MB for 10^6, MiB for 2^20"),
-    (r"%", "a share: add the link that it is of, such as 97.6% --link opa100"),
-    (r"% .+", "a difference: 'wireproof compare A B' computes it of two results"),
+    (r"%", "a share: add the link to which it refers, such as 97.6% --link opa100"),
+    (r"% .+", "a difference: 'wireproof compare A B' computes it for two results"),
 )
 """Units of numbers that are not a rate, time or amount, and where they are answered."""
 ALLOWED = (
@@ -86,7 +86,7 @@ def exact(value: Decimal | float | int) -> Decimal:
     if not number.is_finite():
         raise PhysicsError(f"{value} is not a finite number: nothing can be converted")
     if number < 0:
-        raise PhysicsError(f"{value} is negative: a rate or a time is 0 or more")
+        raise PhysicsError(f"{value} is negative: a rate or a time cannot be negative")
     if number and number.adjusted() >= _LARGEST_POWER:
         raise PhysicsError(
             f"{value:.4g} is 10^{number.adjusted()} in base units, more than any network: check it"
@@ -197,7 +197,7 @@ def _with_unit(text: str, number: Decimal, unit: str) -> Quantity:
         seconds = _shift(number, _SECONDS[unit])
         if not seconds:
             raise PhysicsError(
-                f"{text!r}: a time of zero gives no rate; the program printed too few digits"
+                f"{text!r}: a time of zero gives no rate: the program printed too few digits"
             )
         line = f"{_plain(number)} {unit} = {_plain(seconds)} s"
         return Quantity(kind="time", value=seconds, text=text, arithmetic=line)

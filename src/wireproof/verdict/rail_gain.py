@@ -1,4 +1,4 @@
-"""Do several rails carry more than one, and as much as all of them alone? Pure."""
+"""Judge whether several rails carry more than one, and as much as the sum of each alone. Pure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -94,7 +94,9 @@ def _as_issue(code: str, route: Route, text: str, row: GainRow, rail: str = "") 
 
 
 def _slow_rail(row: GainRow, criteria: Criteria) -> tuple[str, str] | None:
-    """Return a rail that alone reaches much less of its limit than the best rail does."""
+    """Return a rail that, measured alone, reaches a much smaller share of its limit than the best
+    rail.
+    """
     shares = [(_share(one, one.goodput.value), one) for one in row.alone]
     if not shares:
         return None
@@ -155,7 +157,7 @@ def _answer(rows: Sequence[GainRow], deciding: Sequence[GainRow], criteria: Crit
     if waiting is not None:
         text += f"; a {waiting.pattern} of the same size {_times(waiting.gain)}"
         text += (
-            ": it waits for each message, so that this is normal"
+            ": it waits for each message, so this is normal"
             if waiting.gain.value < _DOUBLES
             else ": each message is shared"
         )

@@ -17,16 +17,16 @@ Function = Literal["physical", "virtual", "scalable", "unsaid", "any"]
 
 
 class CounterKind(msgspec.Struct, frozen=True, kw_only=True):
-    """What a file and a row say alike about a counter.
+    """What both a file and a row may state about a counter.
 
     ``misses``: what it leaves out, in words. ``payload_only``: wire headers are not counted.
     ``width``: bits. ``pegs``: it stops at its largest value instead of wrapping. ``where``: link
-    layer of the port. ``source``: where this is documented, after ``unchecked:`` if it was not read
-    it in the driver. ``quality``: ``lower-bound`` if a part may be missing (a low count then does
-    not prove absence), ``double`` if a part may be counted twice. ``fcs``: the 4-byte check
-    sequence of each frame is counted; None: not known. ``stops``: the setting that freezes the
-    counter; if no counter of the port moved, it says nothing. ``turned``: counters of bytes in both
-    directions, included here, that the adapter's own switch turned round.
+    layer of the port. ``source``: where this is documented, after ``unchecked:`` if it was not
+    confirmed in the driver's source. ``quality``: ``lower-bound`` if a part may be missing (a low
+    count then does not prove absence), ``double`` if a part may be counted twice. ``fcs``: the
+    4-byte check sequence of each frame is counted; None: not known. ``stops``: the setting that
+    freezes the counter; if no counter of the port moved, it says nothing. ``turned``: counters of
+    bytes in both directions, included here, that the adapter's own switch turned round.
     """
 
     source: str

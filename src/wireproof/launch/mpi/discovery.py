@@ -56,7 +56,9 @@ _MOST_OF_A_PATTERN = 4
 
 
 def _of(family: str) -> list[InstallPlaces]:
-    """Return the places of a family and the common ones; those of all families without a family."""
+    """Return the places of a family and the common ones; without a family, those of all
+    families.
+    """
     wanted = "mpich" if family == "debian-mpich" else family
     return [places for name, places in PLACES.items() if not wanted or name in (wanted, "")]
 

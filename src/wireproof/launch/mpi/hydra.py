@@ -19,8 +19,8 @@ Nic = Callable[[LaunchRequest, str], dict[str, str]]
 CROWDED = {"MPIR_CVAR_POLLS_BEFORE_YIELD": "1"}
 """For shared memory with more ranks than cores: ranks that spin without yielding the core take a
 time slice per message (measured, 4 ranks on 2 cores: half round trip 900 us without, 2 us with).
-Never the heavy yield, which sleeps: 120 us for each message. Sockets are not changed: their polls
-enter the kernel, and a yield there costs a time slice (6 us without, 240 with).
+Never the heavy yield, which sleeps: 120 us for each message. Sockets are left alone: their polls
+enter the kernel, where a yield costs a time slice (6 us without, 240 with).
 """
 
 

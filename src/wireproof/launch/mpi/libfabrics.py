@@ -204,7 +204,7 @@ def _domain(one: Offer) -> str:
 
 _OPENMPI_EXCLUDED = "shm,sockets,tcp,udp,rstream,usnic"
 _SOCKETS_FABRICS = ("TCP-", "UDP-")
-"""PSM3 names a fabric like this if its HAL is kernel sockets."""
+"""PSM3 names a fabric this way if its HAL is kernel sockets."""
 
 
 def allowed_by(value: str, provider: str) -> bool:

@@ -1,7 +1,7 @@
 """Several NICs for each rank: the variables that make an MPI, or the library below it, use them
 all. Pure.
 
-A variable does not prove what the library did; the ports do.
+A variable does not prove what the library did; the port counters do.
 """
 
 import re

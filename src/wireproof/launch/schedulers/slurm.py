@@ -64,7 +64,7 @@ class Slurm:
     alone: bool = False
 
     def refusals(self, hosts: Iterable[str]) -> dict[str, str]:
-        """Return by host why it must not be changed."""
+        """Return, for each host, why it must not be changed."""
         found = {host: self._refusal(host) for host in hosts}
         return {host: why for host, why in found.items() if why}
 
@@ -76,7 +76,7 @@ class Slurm:
         if self.ours in jobs:
             return self._shared(node, jobs)
         if jobs:
-            return f"job {min(jobs)} of Slurm runs on it: wait for its end, or drain the node"
+            return f"job {min(jobs)} of Slurm runs on it: wait until it ends, or drain the node"
         if node.state.startswith(_OUT_OF_SERVICE):
             return ""
         return (
@@ -90,7 +90,7 @@ class Slurm:
             return f"job {others[0]} of Slurm runs on it beside ours"
         if self.alone or node.state.startswith("allocated"):
             return ""
-        return f"job {self.ours} does not have it exclusively: ask for the job with --exclusive"
+        return f"job {self.ours} does not have it exclusively: request the job with --exclusive"
 
 
 def jobs_argv() -> list[str]:
@@ -280,7 +280,7 @@ def _detect(environment: Mapping[str, str], _ask: Ask) -> Allocation | None:
         )
     notes: tuple[str, ...] = ()
     if environment.get("SLURM_HET_SIZE", "1") not in ("", "0", "1"):
-        notes = ("a job of several components: only the first one's nodes are used",)
+        notes = ("a job with several components: only the nodes of the first are used",)
     return Allocation(
         scheduler="slurm",
         job=job,

@@ -159,13 +159,13 @@ def parse_node_states(text: str) -> dict[str, SlurmNode]:
 
 
 _HOPELESS = {
-    "PartitionTimeLimit": "asks for more time than the partition allows: give a shorter time limit",
-    "PartitionNodeLimit": "asks for more nodes than the partition allows: ask for fewer",
-    "PartitionConfig": "asks for more nodes or more time than the partition has: ask for less",
-    "BadConstraints": "asks for what no node has: leave the constraint out",
+    "PartitionTimeLimit": "requests more time than the partition allows: give a shorter time limit",
+    "PartitionNodeLimit": "requests more nodes than the partition allows: request fewer",
+    "PartitionConfig": "requests more nodes or time than the partition has: request less",
+    "BadConstraints": "requests a feature that no node has: omit the constraint",
     "InvalidAccount": "names an account that is not valid: give another with --account",
     "InvalidQOS": "names a quality of service that is not valid: give another with --qos",
-    "ReservationDeleted": "names a reservation that does not exist any more: leave it out",
+    "ReservationDeleted": "names a reservation that no longer exists: omit it",
 }
 """Reasons that waiting does not resolve: Slurm queues such a job unless the site sets
 EnforcePartLimits.
@@ -224,9 +224,7 @@ def refusal(stderr: str, what: str = "the job") -> WireproofError:
     )
     sentence = f"Slurm refused {what}: {said.rstrip('.')}"
     if any(sign in said.lower() for sign in _USAGE):
-        return BadInput(
-            f"{sentence}; see `sinfo` for partitions and nodes, and ask for what is there."
-        )
+        return BadInput(f"{sentence}; see `sinfo` for the available partitions and nodes.")
     if "contact slurm controller" in stderr or "configuration source" in stderr:
         return CouldNotMeasure(
             f"{sentence}; is this a machine of the cluster, and does `sinfo` answer here?"

@@ -1,8 +1,6 @@
-"""Find the settings that differ on a host from its equals, or that are wrong there and right on its
-equals. Pure.
-
-A value that all equals share is left out: it does not make one host slow. If no equals could be
-read, a wrong setting still counts, with less confidence.
+"""Find the settings in which a host differs from comparable hosts, or that are wrong there and
+right on the others. Pure. A value that all comparable hosts share is left out: it does not make one
+host slow. If no other host could be read, a wrong setting still counts, with less confidence.
 """
 
 from __future__ import annotations

@@ -270,7 +270,7 @@ class NodeProperties:
 
 
 class Usual(NamedTuple):
-    """The ``value`` that ``members`` of the ``asked`` peers have."""
+    """The ``value`` that ``members`` of the ``asked`` peers share."""
 
     value: float | str
     members: int
@@ -359,9 +359,9 @@ _COMMANDS: tuple[tuple[str, ...], ...] = (
 
 
 def fact_requests(nic: str = "", *, commands: bool = True) -> tuple[FactRequest, ...]:
-    """Return what to ask of each node: about 3 kB of answers, or 20 kB with ``commands`` (run for a
-    named netdev), so leave commands out above some hundreds of nodes. ``nic``: the claimed NIC, or
-    an RDMA device with or without its port.
+    """Return what to read on each node: about 3 kB of answers, or 20 kB with ``commands`` (run for
+    a named netdev), so leave commands out above some hundreds of nodes. ``nic``: the claimed NIC,
+    or an RDMA device with or without its port.
     """
     device, _, port = nic.partition(":")
     netdev = nic if ":" not in nic and _is_plain(nic) else ""

@@ -52,9 +52,9 @@ _NOT_MEASURED = ("gpu", "shm")
 
 @dataclass(frozen=True)
 class Shortfall:
-    """What is missing of ``metric``: ``share`` of the expected value (for ``hrt``: added time),
-    with its interval. ``ends``: the nodes to examine, each with its slow direction. ``between``:
-    the slow part may lie between them. ``both``: the other direction is slow too.
+    """The shortfall of ``metric``: ``share`` of the expected value (for ``hrt``: added time), with
+    its interval. ``ends``: the nodes to examine, each with its slow direction. ``between``: the
+    slow part may lie between them. ``both``: the other direction is slow too.
     """
 
     metric: Metric

@@ -110,7 +110,7 @@ class _Outcome:
 
 
 def _unconfirmed(screened: Screened) -> Located:
-    """Return the screen's conclusion with a note that nothing was measured again."""
+    """Return the screen's conclusion, noting that nothing was measured again."""
     located = screened.located
     pairs = [pair for pair in screened.pairs if _matters(located.metric, pair)]
     left = [*screened.suspects, *pairs]
@@ -165,7 +165,7 @@ def _conclude_nodes(
 
 
 def _as_screened(screened: Screened, suspect: Suspect) -> list[Blame]:
-    """Return the screen's blames of a node that was not measured again."""
+    """Return what the screen blames on a node that was not measured again."""
     node = suspect.nodes[0]
     blames = [
         blame for blame in screened.located.blames if node in blame.nodes and blame.kind != "link"

@@ -1,9 +1,9 @@
 """Select the samples between leaves, and guess the up-link of each flow.
 
-The fabric does not tell which routing rule it uses, so that several are tried. Static routing in
-fat trees sends all traffic to a node over the same up-link (D-mod-k, Zahavi, Fat-tree routing and
-node ordering providing contention free traffic for MPI global collectives, 2011): up-link = number
-of the destination mod k.
+The fabric does not tell which routing rule it uses, so several are tried. Static routing in fat
+trees sends all traffic to a node over the same up-link (D-mod-k, Zahavi, Fat-tree routing and node
+ordering providing contention free traffic for MPI global collectives, 2011): up-link = number of
+the destination mod k.
 """
 
 import dataclasses
@@ -304,8 +304,8 @@ def without_load(residual: Floats, guess: Guess, active: Flags) -> Floats:
 
 
 def sharing(cross: Crossing) -> Guess:
-    """Return the guess without routing: a leaf's flows share all of its up-links, so that only
-    their number in a turn matters.
+    """Return the guess without routing: a leaf's flows share all of its up-links, so only their
+    number in a turn matters.
     """
     none = np.zeros_like(cross.out)
     return _guess(

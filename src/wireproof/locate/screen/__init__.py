@@ -62,7 +62,7 @@ def counts(samples: Samples, criteria: LocateCriteria, reasons: Mapping[str, str
 
 
 def _missing(sends: int, receives: int) -> str:
-    """Return what is missing of a node with these numbers of samples; "" if nothing is."""
+    """Return which samples a node lacks, given these counts; "" if it lacks none."""
     if not sends and not receives:
         return "no sample"
     if not sends and receives >= _FEW_SAMPLES:

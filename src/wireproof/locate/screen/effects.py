@@ -143,8 +143,8 @@ def _sigmas(ports: Ports, leftover: Floats, use: Flags) -> tuple[Floats, Floats]
 
 
 def fine_strata(level: Floats, sigma: Floats, family: NDArray[np.integer]) -> Flags:
-    """Flag strata that show a port: within 10 % of the fastest of their family, and less than twice
-    as noisy as the quietest.
+    """Flag strata in which a slow port shows: within 10 % of the fastest of their family, and less
+    than twice as noisy as the quietest.
     """
     lowest = np.full(int(family.max()) + 1, np.inf)
     np.fmin.at(lowest, family, level)
@@ -154,8 +154,8 @@ def fine_strata(level: Floats, sigma: Floats, family: NDArray[np.integer]) -> Fl
 
 
 def _sharp(ports: Ports, level: Floats, sigma: Floats) -> Flags:
-    """Flag the samples that show a port best, at both ends (2 K): those of the fastest strata that
-    are not much noisier than others. A port with too few of them uses all its samples.
+    """Flag, for both ends (2 K), the samples in which a slow port shows best: those of the fastest
+    strata that are not much noisier than others. A port with too few of them uses all its samples.
     """
     fine = fine_strata(level, sigma, ports.family)
     stratum = np.concatenate((ports.stratum, ports.stratum))

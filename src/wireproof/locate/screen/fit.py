@@ -288,10 +288,10 @@ def _without_paths(ports: Ports, effects: Effects, paths: Paths) -> Effects:
 
 
 def _fast_with_some(ports: Ports, effects: Effects, places: Places) -> Effects | None:
-    """Replace the slowness of ports that are fast with some partners by that with these. Without a
-    topology, a node on the smaller of two switches is slow with most partners and fast with a few.
-    None if there is no such port, if a topology gives kinds of path, or if there are several kinds
-    of NIC (with a slow NIC any port looks fast).
+    """For ports that are fast with some partners, use the slowness measured with these partners.
+    Without a topology, a node on the smaller of two switches is slow with most partners and fast
+    with a few. None if there is no such port, if a topology gives kinds of path, or if there are
+    several kinds of NIC (with a slow NIC any port looks fast).
     """
     if places.known or int(ports.family.max()) > 0:
         return None

@@ -1,4 +1,4 @@
-"""Select pairs that are far slower than both their ends explain. Between only two nodes no third
+"""Select pairs that are far slower than their two ends explain. Between only two nodes no third
 node shows which of them is slow, but the two directions can be compared.
 """
 
@@ -73,8 +73,8 @@ def suspected_pairs(
     excluded: Sequence[Suspect],
     criteria: LocateCriteria,
 ) -> list[Suspect]:
-    """Return ordered pairs of good ports that are far slower than both ends explain: a few, the
-    slowest first.
+    """Return at most a few ordered pairs of good ports that are far slower than their ends explain,
+    the slowest first.
 
     ``leftover``: unexplained log slowness, ``sigma`` its noise, ``expected`` the expected log
     slowness, all by sample. A single slow sample of a pair may be a tail of the noise, so a pair
@@ -134,8 +134,8 @@ class _Direction(NamedTuple):
 
 
 def screen_two(samples: Samples, criteria: LocateCriteria) -> tuple[Suspect | None, float, float]:
-    """Return (the slow direction, or None; log slowness of the faster direction; its standard
-    error).
+    """Return the slow direction (None if there is none), the log slowness of the faster direction,
+    and the standard error of that slowness.
 
     Half round trips have no direction. Noise: the spread within each direction combined with eight
     imaginary samples of 2 %, and the intervals of the samples.

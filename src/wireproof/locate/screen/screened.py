@@ -1,5 +1,5 @@
-"""What a screen suspects: nodes and ports that are slow beyond chance in the whole sweep, and by
-enough to matter; its result, and the smallest slowdown that it could detect.
+"""Find what a screen suspects: nodes and ports that are slow beyond chance in the whole sweep, and
+by enough to matter; its result, and the smallest slowdown that it could detect.
 """
 
 from __future__ import annotations

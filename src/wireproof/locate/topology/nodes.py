@@ -144,8 +144,8 @@ def _listed(names: Sequence[str], one: str, several: str) -> str:
 
 
 MOST_NAMES = 200_000
-"""More nodes or switches than any machine has. A larger set is a typing error (``n[0-9999999]``)
-and is refused before it is expanded.
+"""More nodes or switches than any machine has. A larger set is a typo (``n[0-9999999]``) and is
+refused before it is expanded.
 """
 _ITEM = re.compile(r"[^\s\[\],]*(?:\[[0-9,-]{1,20000}\][^\s\[\],]*){0,4}")
 _PART = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9}))?")

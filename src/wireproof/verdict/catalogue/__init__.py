@@ -156,7 +156,9 @@ def findings() -> dict[str, CatalogueEntry]:
 
 
 def known_names() -> dict[str, KnownName]:
-    """Return names that people ask for and no finding, setting or rule has, by spelling."""
+    """Return the names that people ask for although no finding, setting or rule has them, keyed by
+    spelling.
+    """
     from wireproof.model.errors import read_toml
 
     tree = read_toml(packaged(__name__, _NAMES), _NAMES)

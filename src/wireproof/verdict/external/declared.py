@@ -157,7 +157,7 @@ def largest_mtu(link: LinkClaim) -> int:
 
 
 def _judge_mtu(case: Case, link: LinkClaim) -> None:
-    """A path MTU below the link's usual maximum costs bandwidth without any other sign."""
+    """A path MTU below the link's usual maximum costs bandwidth and leaves no other trace."""
     mtu, most = path_mtu(case.series), largest_mtu(link)
     if mtu is None or mtu >= most:
         return

@@ -165,7 +165,7 @@ def _unexcused(
 
 
 def judge_start(case: Case, bounds: CurveBounds) -> None:
-    """Check the start of small messages against the usual limit.
+    """Check the latency of small messages against the usual limit.
 
     A one-sided operation that waits for completion takes a full round trip.
     """
@@ -348,7 +348,7 @@ def _of_library(case: Case, bounds: CurveBounds, row: CurveRow, reached: float) 
 
 
 def _of_both_ways(case: Case, reached: float) -> str:
-    """Return the excuse for one pair that loads both directions at once."""
+    """Return what excuses a single pair that loads both directions at once."""
     if reached < case.constant("allow.exchange"):
         return ""
     why = (
@@ -387,7 +387,7 @@ def as_one_ip_stream(case: Case, link: LinkClaim, best: float) -> tuple[bool, st
 
 
 def scattered(case: Case) -> str:
-    """Return why the start is only doubted: processes waited for a CPU; "" if they did not."""
+    """Return why a slow start is only a doubt: processes waited for a CPU; "" if they did not."""
     small = [row.wait_ns for row in case.curve.waited if row.size <= SMALL]
     if len(small) < _FEWEST:
         return ""
@@ -399,8 +399,8 @@ def scattered(case: Case) -> str:
 
 
 def _uneven(case: Case, shares: list[float]) -> str:
-    """Return why the rate is only doubted: large sizes reach different shares, and a slower line is
-    flat.
+    """Return why a low rate is only a doubt: large sizes reach different shares, whereas a slower
+    line gives a flat curve.
 
     "" if the shares are even. Both directions at once share bus and memory, and differ anyway.
     """

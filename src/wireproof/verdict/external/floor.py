@@ -1,5 +1,5 @@
-"""What no wire can do: beat the latency floor of messages, collectives and transfers, or the link's
-rate.
+"""Detect what no wire can do: beat the latency floor of messages, collectives and transfers, or
+exceed the link's rate.
 """
 
 import math
@@ -211,7 +211,7 @@ def _breaks(case: Case, bounds: CurveBounds, row: CurveRow) -> bool:
 
 
 def judge_ceiling(case: Case, bounds: CurveBounds) -> None:
-    """Check the fastest row against the most that the link can carry."""
+    """Check the fastest row against the maximum rate of the link."""
     best, most = case.fastest, bounds.most
     if best is None or most is None or case.chain:
         return

@@ -57,8 +57,8 @@ def _rows(case: Case) -> list[CurveRow]:
 def judge_published(case: Case) -> None:
     """Place the start and the best number among published ones.
 
-    Quicker than every published number for this kind of link is a doubt; slower than all is a
-    warning.
+    A result faster than every published number for this kind of link is a doubt; one slower than
+    all of them is a warning.
     """
     if case.unit_wrong or case.off or case.mixed:
         return
@@ -85,10 +85,8 @@ def judge_published(case: Case) -> None:
 
 
 def as_published(case: Case, row: CurveRow) -> tuple[bool, str]:
-    """Return (whether others usually get no more than ``row``, a phrase about those that are as
-    slow).
-
-    The phrase is "" if no published number is as slow.
+    """Return (whether others usually get no more than ``row``, a phrase about results that are as
+    slow). The phrase is "" if no published number is as slow.
     """
     position = _place_of(case, row)
     if position is None or not position.as_slow:

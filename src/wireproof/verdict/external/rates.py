@@ -1,4 +1,5 @@
-"""Rates of pairs: message rates that no link has room for, and slow pairs, nodes or directions.
+"""Judge the rates of pairs: message rates that exceed what a link can carry, and slow pairs, nodes
+or directions.
 
 The latter need a series with one point for each pair of hosts (mpiGraph).
 """
@@ -127,7 +128,7 @@ def _one_wire(series: Series) -> bool:
 
 def judge_one_pair(case: Case, bounds: CurveBounds) -> None:
     """Doubt a pair that sends more small messages/s than one core usually sends over such a link:
-    through memory it does. Counters that show the bytes on the wire leave a warning.
+    only memory allows that. If counters show the bytes on the wire, only a warning remains.
 
     The usual rate is from literature.
     """

@@ -121,7 +121,7 @@ def _roce_if_only_that_explains(
 
 
 def _past_the_kernel(case: Case, link: LinkClaim, past: str, table: Table | None) -> CurveBounds:
-    """Sockets in user space: framed as TCP, but as quick as the adapter."""
+    """Sockets in user space: framed as TCP, but as fast as the adapter."""
     if link.protocol not in ("tcp", "shm", "loopback"):
         link = carried_by(link, "tcp")
     bounds = bounds_of(link, table, bypass=True)
@@ -247,8 +247,8 @@ def _held_small(case: Case, attainable: float | None) -> None:
 
 
 def _held_collective(case: Case) -> None:
-    """A collective or ring never passes: within one node it can take as long as over a quick
-    wire.
+    """A collective or ring never passes: within one node it can take as long as over a
+    fast wire.
     """
     case.held = False
     if far_too_slow(case):

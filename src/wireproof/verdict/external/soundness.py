@@ -71,8 +71,8 @@ def _time(point: SeriesPoint) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class _Product:
-    """A product of columns that should be constant in all rows; ``hidden``: share hidden by
-    rounding.
+    """A product of columns that should be constant in all rows; ``hidden``: the share that rounding
+    may hide.
     """
 
     size: int

@@ -1,4 +1,5 @@
-"""Questions that ``check`` asks about its own runs and ``prove`` about other commands. Pure.
+"""Answer the questions that ``check`` asks about its own runs and ``prove`` about other commands.
+Pure.
 
 Each is answered once, from the readings of a ledger. The callers decide how much is due and how
 certain it must be.
@@ -36,7 +37,7 @@ _SHARE = 0.9
 _HALF = 0.5
 _ON_AIR = 0.05  # of what crossed what stands on a Wi-Fi interface
 _LARGEST_PACKET = 524_288.0
-"""Bytes that a counter takes for one packet at most (linux include/linux/netdevice.h,
+"""Maximum number of bytes that a counter counts as one packet (linux include/linux/netdevice.h,
 GSO_MAX_SIZE).
 """
 _FEWEST_PACKETS = 500  # fewer messages than this cannot be distinguished from other packets
@@ -59,7 +60,7 @@ def sharing(ends: Iterable[tuple[AbstractSet[Identity], T]]) -> list[list[T]]:
 
 
 def kernels(spaces: Iterable[tuple[str, T]]) -> list[list[T]]:
-    """Group what runs on one kernel by its boot id, whatever the network namespaces.
+    """Group ends that share a kernel by its boot id, regardless of network namespaces.
 
     An end without a boot id is alone.
     """
@@ -214,10 +215,11 @@ def turned_round(inside: float | None, seen: float, need: float, most: float) ->
 def may_have_wrapped(
     wrap: float | None, seen: float, least: float, most: float, packets: float | None = None
 ) -> bool:
-    """Return whether a counter that restarts after ``wrap`` bytes may have shown ``seen`` of
-    ``least`` to ``most`` bytes.
+    """Return whether a counter that wraps after ``wrap`` bytes may show ``seen`` although between
+    ``least`` and ``most`` bytes crossed.
 
-    ``packets``: those that crossed; None: not counted. So few cannot have carried ``least``.
+    ``packets``: those that crossed; None: not counted. Too few packets cannot have carried
+    ``least`` bytes.
     """
     if packets is not None:
         most = min(most, packets * _LARGEST_PACKET)
@@ -280,7 +282,9 @@ def other_protocol(
 
 
 def due_shares(link: LinkClaim | None, count: int) -> list[float]:
-    """Return the share of each rail by its line rate; equal shares if no rates are known."""
+    """Return each rail's share in proportion to its line rate; equal shares if no rates
+    are known.
+    """
     rates = link.shares if link is not None and len(link.shares) == count else (1.0,) * count
     whole = sum(rates)
     return [rate / whole for rate in rates]

@@ -37,7 +37,7 @@ _RESENT = "ip/Tcp/RetransSegs"
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """Bytes per second of other traffic at one port and direction, during one point."""
+    """Other traffic at one port in one direction during one point, in bytes/s."""
 
     nic: str
     bytes_per_s: float
@@ -203,7 +203,7 @@ def _places(subject: Subject) -> list[Port]:
 
 
 def _numbers(issue: Issue) -> tuple[float, float]:
-    """Return (reached, expected) of a slow result, in bytes/s."""
+    """Return the reached and the expected rate of a slow result, in bytes/s."""
     evidence = issue.evidence
     for reached, expected in (
         ("slow_bytes_per_s", "other_bytes_per_s"),

@@ -1,13 +1,13 @@
-"""Judge ports whose counters are refreshed late by the whole run instead of by single points. Pure.
+"""Judge ports with late counters over the whole run instead of point by point. Pure.
 
 The engine reads once before the first point and once after the last, each time after every counter
 has settled. If it had to wait for that, a point whose bytes are missing may only not show them yet,
 whatever the catalogue says about the refresh. So the payload of all points together is compared
 with the rise over the run. A point is proven by the sum if its payload exceeds everything that the
-port counted beyond the minimum due, and if the port rose as the points came due, by no more
-than these explain: after each point a counter shows at most what was due until then, and at least
-what was due one wait earlier. Other traffic that adds up to the run's payload rarely keeps to that.
-If it does, at every point and in both directions, no reader of these counters can tell it from the
+port counted beyond the minimum due, and if the port rose as the points came due, by no more than
+these explain: after each point a counter shows at most what was due until then, and at least what
+was due one wait earlier. Other traffic that adds up to the run's payload rarely keeps to that. If
+it does, at every point and in both directions, no reader of these counters can tell it from the
 run's.
 """
 
@@ -110,7 +110,7 @@ class _Whole:
         )
 
     def _is_open(self, one: Sighting, seen: Witnessed) -> bool:
-        """Return whether the bytes that a point lacks may have crossed all the same."""
+        """Return whether the bytes that a point lacks may nevertheless have crossed."""
         return self._made_up(one, seen) or self._unsettled(one, seen)
 
     def _unsettled(self, one: Sighting, seen: Witnessed) -> bool:
@@ -124,8 +124,8 @@ class _Whole:
         return any(way.quality == "stale" for name, way in ways.items() if name != one.nic)
 
     def _is_late(self, one: Sighting, seen: Witnessed) -> bool:
-        """Return whether bytes missing at this point may be those that another point of the port
-        shows.
+        """Return whether the bytes missing at this point may have been counted at another point of
+        the port.
         """
         if one.kind == "stale":
             return True
@@ -154,7 +154,8 @@ class _Whole:
             self.shown[place] += count
 
     def _came_late(self, one: Sighting, place: Place) -> bool:
-        """Return whether the run shows enough more than its points' readings to cover this point.
+        """Return whether the whole run counted enough more than the readings of its points to
+        account for this point.
 
         Also true if a point showed more than its bytes.
         """
@@ -195,9 +196,7 @@ class _Whole:
         return 0 < lacking <= beside
 
     def _fell_short(self, one: Sighting) -> bool:
-        """Bytes that are missing may come later; other traffic beside all that was due is not
-        late.
-        """
+        """Missing bytes may appear later; other traffic beyond all that was due is not late."""
         least = self.ctx.criteria.on_wire_min * one.need
         return _is_counted(one) and one.seen is not None and one.seen < least
 
@@ -335,7 +334,7 @@ def _carried(seen: Sighting, *, alone: bool) -> float:
 
 
 def _lacks(proof: PairProof) -> bool:
-    """Return whether some end did not show the bytes and no other port did."""
+    """Return whether the bytes are missing at some end and no other port shows them."""
     return any(one.kind in _SILENT for one in proof.sightings)
 
 
@@ -344,7 +343,9 @@ def _stale(one: Sighting, remark: str = "") -> Sighting:
 
 
 def _is_counted(one: Sighting) -> bool:
-    """Return False if nothing was read or nothing of weight was due: waiting does not help then."""
+    """Return False if nothing was read or no significant amount was due: waiting does not help
+    then.
+    """
     return one.kind != "small" and one.seen is not None
 
 

@@ -230,7 +230,7 @@ def _believed_remote(ctx: Context, pair: PairResult) -> bool | None:
 
 
 def weakest(sightings: Sequence[Sighting]) -> tuple[Level | None, Quality | None]:
-    """Return level and quality of the weakest evidence among the sightings that say something."""
+    """Return level and quality of the weakest evidence among the sightings that say anything."""
     telling = [one for one in sightings if one.kind not in ("small", "blind")]
     if not telling:
         return None, None

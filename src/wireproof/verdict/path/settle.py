@@ -92,8 +92,8 @@ def _held_back(proof: PairProof, hosts: _TwoHosts) -> PairProof:
 
 
 def _between(proof: PairProof, size: int, hosts: _TwoHosts) -> PairProof:
-    """A library chooses the path by size: if smaller and larger sizes cross, those between do
-    too.
+    """A library chooses the path by size: if smaller and larger sizes cross, the sizes between them
+    do too.
     """
     if proof.code != "rival-port" or hosts.lost >= 0 or not hosts.crossed:
         return proof
@@ -115,7 +115,7 @@ def _like(proof: PairProof, size: int, largest: PairProof) -> PairProof:
 
 
 def _like_elsewhere(proof: PairProof, size: int, largest: PairProof) -> PairProof:
-    """Judge a point that another port seems to have carried."""
+    """Judge a point whose bytes another port seems to have carried."""
     quiet = all(sum(sighting.others.values()) < STRAY_BYTES for sighting in proof.sightings)
     if quiet and largest.proof in ("off-wire", "unproven"):
         return replace(proof, proof=largest.proof, code=largest.code)

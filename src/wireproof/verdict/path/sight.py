@@ -193,7 +193,7 @@ class _PortSight:
         return whole
 
     def _unexplained(self, nic: str, seen: float) -> float:
-        """Subtract what other pairs of this host were to move there."""
+        """Subtract what other pairs of this host were expected to move there."""
         return max(0.0, seen - (self.due.elsewhere or {}).get(nic, 0.0))
 
     def sighting(self) -> Sighting:

@@ -120,7 +120,7 @@ def _needed(
     choice: Chosen,
     headroom: Mapping[tuple[float, int], Sequence[Headroom]],
 ) -> list[Headroom]:
-    """Return the headroom for ports that lost packets, each kind of port once."""
+    """Return the headroom that ports which lost packets need, once for each kind of port."""
     kinds = {
         (one.speed_bits_per_s / 1e9, one.mtu)
         for one in readings
@@ -210,8 +210,8 @@ def findings(judged: Judged) -> list[Finding]:
 
 
 def _of_conditions(judged: Judged) -> Iterator[Finding]:
-    """Merge a condition that fails or is unproven alike on many ports into one finding with one
-    example.
+    """Merge a condition that fails, or is unproven, for the same reason on many ports into one
+    finding with an example.
     """
     groups: dict[tuple[str, str, Severity], list[tuple[PfcPort, Condition]]] = defaultdict(list)
     for port in judged.ports:

@@ -207,7 +207,7 @@ def _no_pause(port: JudgedPort) -> Iterator[Said]:
     if drops_of(port.reading, port.priority):
         because = "packets were dropped and no pause was sent or received"
         yield Said("fail", because, "pfc-no-xoff", _both(port.own))
-    because = "no pause was sent or received: no pressure reached this port"
+    because = "no pause was sent or received: this port was not under pressure"
     yield Said("quiet", because, "", _both(port.own))
 
 

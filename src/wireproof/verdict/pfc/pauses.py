@@ -80,7 +80,7 @@ def _rate(readings: Sequence[PfcReading], load: PfcLoad) -> list[str]:
 
 def _marks(readings: Sequence[PfcReading]) -> list[str]:
     marks = sum(count.value or 0 for one in readings for count in one.marks)
-    said = f"ECN was at work: {marks:,} packets marked or notifications sent and got"
+    said = f"ECN was at work: {marks:,} packets marked or notifications sent and received"
     return [said] if marks else []
 
 
@@ -195,7 +195,7 @@ def slow_receivers(frames: Sequence[int]) -> list[int]:
 
 
 NEAR = 0.9
-"""Share of the line rate above which a receiver takes all that its link can carry."""
+"""Share of the line rate above which a receiver counts as saturated."""
 _ONE_SIDED = 100
 """Pauses sent per pause received."""
 
@@ -244,13 +244,13 @@ def _slow_of(readings: Sequence[PfcReading], load: PfcLoad, priority: int) -> It
         )
         severity: Severity = "warning" if _was_the_target(reading, load) else "fail"
         if severity == "warning":
-            said += " (it is the load's only receiver, and took its line rate)"
+            said += " (it is the load's only receiver, and received at line rate)"
         evidence: Evidence = {"frames": frames, "of": total, "priority": priority}
         yield made("pfc-slow-receiver", severity, said, [reading.host], evidence=evidence)
 
 
 def _alone(reading: PfcReading, rate: PauseRate, frames: int, priority: int) -> Iterator[Finding]:
-    """Judge a single port by the pauses it sends against those it receives."""
+    """Judge a single port by comparing the pauses that it sends with those that it receives."""
     got = pause_rate(reading.of(priority).rx, reading.seconds).frames
     if got is None or frames < _ONE_SIDED * max(1, got) or not matters(reading, rate):
         return
@@ -262,7 +262,7 @@ def _alone(reading: PfcReading, rate: PauseRate, frames: int, priority: int) -> 
 
 
 def _was_the_target(reading: PfcReading, load: PfcLoad) -> bool:
-    """Return whether it is the load's only receiver and took its line rate: its pauses are then
+    """Return whether it is the load's only receiver and received at line rate: its pauses are then
     expected.
     """
     found = busiest([reading])

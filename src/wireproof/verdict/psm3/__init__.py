@@ -26,7 +26,8 @@ from wireproof.verdict.psm3.path import (
 _LATE = 0.5
 _ENOUGH_MESSAGES = 1000
 _LONG_SEARCH = 64
-"""Entries compared for one message. PSM3_MQ_HASH_THRESH is 64: longer lists are hashed."""
+"""List entries compared to match one message. PSM3_MQ_HASH_THRESH is 64: longer lists are hashed.
+"""
 _RDMA_MASK = 3
 _RDMA_SHOWN = 0x400
 _OF_RDMA = {"TID_Flow_Statistics", "RV_Shared_Conn_RDMA_Statistics"}

@@ -1,4 +1,4 @@
-"""Which way the messages went, by the counts of shared memory, of the process itself and of
+"""Find the path of the messages from the counts of shared memory, of the process itself and of
 NICs.
 """
 
@@ -33,7 +33,7 @@ _LINK = ("connections_lost", "drain_wc_error", "post_send_fail_(*)")
 
 
 def lower_bound(count: int) -> float:
-    """Return the mean of a Poisson count that is exceeded with 95 % confidence.
+    """Return the mean that a Poisson count exceeds with 95 % confidence.
 
     Wilson and Hilferty's cube root of chi square, 1931: 5 losses may occur by chance at a mean of
     2.

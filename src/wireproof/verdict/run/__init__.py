@@ -269,7 +269,7 @@ class _Bench:
 
 
 def _link_issues(ctx: Context) -> list[Issue]:
-    """Name the link that limits come from if the user claimed none."""
+    """Name the link from which the limits are taken if the user claimed none."""
     if ctx.claimed_link is not None or ctx.link is None:
         return []
     text = f"no link was claimed: the limits are those of {ctx.link.name} ({ctx.link.source})"

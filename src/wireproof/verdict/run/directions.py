@@ -38,7 +38,7 @@ class Stream:
     sure: bool = True
     """True if there are enough samples to decide."""
     disturbed: str = ""
-    """What took the processor away meanwhile; "" if nothing did."""
+    """What took the processor away during the point; "" if nothing did."""
     waited: float = 0.0
     """Share of the time spent waiting for a processor."""
     capped: bool = False

@@ -52,7 +52,7 @@ class CrossingBytes:
 
 
 def crossings(point: PointRecord, node_of: Mapping[int, Node]) -> dict[Node, CrossingBytes]:
-    """Return what must cross each node's port, by node; empty without a group."""
+    """Return what must cross each node's port, keyed by node; empty without a group."""
     group = point.group
     if group is None:
         return {}
@@ -73,7 +73,7 @@ def crossings(point: PointRecord, node_of: Mapping[int, Node]) -> dict[Node, Cro
 
 
 def operations(point: PointRecord) -> float:
-    """Return how many operations of the group the point's bytes are, warm-up included.
+    """Return the number of group operations in the point's bytes, warm-up included.
 
     0 if the operation has no bytes (a barrier).
     """
@@ -102,7 +102,7 @@ def _summed(
 
 
 def _least(group: GroupResult, nodes: Sequence[Node]) -> dict[Node, CrossingBytes]:
-    """Every node is entered and left at least once, by its member with the fewest bytes."""
+    """The ring enters and leaves every node at least once, at the member with the fewest bytes."""
     return {
         node: CrossingBytes(
             float(min(group.sent_bytes[index] for index in mine)),
@@ -223,8 +223,8 @@ def _both_directions(
 
 
 def _most(ctx: Context, point: PointRecord, crossing: CrossingBytes, need: float) -> float:
-    """Return the most that the point may have moved through one port; no bound if only the least is
-    known.
+    """Return the maximum that the point may have moved through one port; no bound if only the
+    minimum is known.
     """
     group = point.group
     if group is None or not crossing.exact:

@@ -77,8 +77,8 @@ class Loss:
         self.ctx = ctx
         self.hosts: dict[int, _Host] = {}
         self.routes: dict[Route, _Host] = {}
-        """Sums of the first host over the points at which it sent payload to the second: a host
-        that only acknowledges a stream has next to nothing to retransmit.
+        """Sums over the points at which the first host sent payload to the second: a host that only
+        acknowledges a stream has almost nothing to retransmit.
         """
 
     def look(self, point: PointRecord, rises: Mapping[int, Mapping[str, int]]) -> None:

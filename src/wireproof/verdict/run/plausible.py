@@ -73,7 +73,7 @@ def hold(
 
 
 class _Scale:
-    """One number with everything that it is compared with."""
+    """A number with everything that it is compared against."""
 
     def __init__(
         self,

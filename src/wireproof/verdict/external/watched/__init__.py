@@ -43,7 +43,7 @@ MOST_OF_IT = 0.90
 FAR_BELOW = 0.10
 HARDLY_S = 0.01
 CHANGES = 4.0
-"""So many refreshes of a counter show a rate."""
+"""Number of counter refreshes that are needed to show a rate."""
 VISIBLE_INTERVALS = 2.5
 
 _VERDICT: dict[Proof, Verdict] = {
@@ -235,7 +235,7 @@ class _Judged:
         return reason("traffic-no-number", text, seen)
 
     def _seen_instead(self) -> str:
-        """Say what crossed which port, as far as it matters."""
+        """Summarise what crossed which port, as far as it matters."""
         claimed = volume(self.claimed.bytes)
         if self._dwarfs(self.other):
             return f"{claimed} crossed {self._claimed_ports()}{self._elsewhere()}"
@@ -398,7 +398,7 @@ class _Judged:
         return self._as_usual(claims, share) and self.claimed.below(most + 4 * START_UP_BYTES)
 
     def _whose_bytes(self, claims: Printed, wanted: float) -> str:
-        """Say what the bytes that crossed may be, and what would show it."""
+        """Explain what the bytes that crossed may be, and what evidence would settle it."""
         rows = f"the rows account for {volume(wanted)}"
         if claims.repeated_bytes is not None and not self.ports.both_ways:
             least, most = claims.repeated_bytes
@@ -433,7 +433,7 @@ class _Judged:
 
 
 def _pairs(series: Series) -> int:
-    """Return the pairs whose bytes a table adds up, each perhaps of two hosts."""
+    """Return the number of pairs whose bytes a table adds up; each pair may span two hosts."""
     return series.pairs if series.traffic == "rate" else 1
 
 

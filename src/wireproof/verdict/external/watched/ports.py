@@ -111,7 +111,7 @@ class Carried:
 
     @property
     def upper(self) -> float:
-        """The bytes that may have crossed if the background was the command's own."""
+        """The bytes that may have crossed if the background belonged to the command."""
         return self.bytes + self.unsure if self.most is None else self.most
 
 
@@ -220,7 +220,7 @@ class WatchedPorts:
         return ""
 
     def unplaced(self, least: float) -> str:
-        """Return a port with ``least`` bytes that may stand on another, unknown port, or "" if
+        """Return a port with at least ``least`` bytes that may stand on an unknown port, or "" if
         there is none.
         """
         for host in self.hosts:
@@ -235,8 +235,8 @@ class WatchedPorts:
         """Return what ports of one kind carried: the busiest sender and receiver must both have
         counted it.
 
-        A single end counts for both. ``both_ways``: each of two hosts, in its quieter direction.
-        ``shared``: all senders and all receivers together.
+        If only one end was read, it counts for both. ``both_ways``: each of two hosts, in its
+        quieter direction. ``shared``: all senders and all receivers together.
         """
         ends = [(self._end(host, kind, "tx"), self._end(host, kind, "rx")) for host in self.hosts]
         return self._of_ends(kind, ends)
@@ -259,7 +259,9 @@ class WatchedPorts:
         )
 
     def _poorer(self, ends: list[tuple[Carried, Carried]], by: _Key, *, alone: bool) -> Carried:
-        """Return the poorer of senders and receivers; the busier if both are ends of one host."""
+        """Return senders or receivers, whichever counted less; the busier if both are ends of one
+        host.
+        """
         if alone:
             return max(self._busiest(ends, by), key=by)
         return min((self._together if self.shared else self._busiest)(ends, by), key=by)
@@ -293,7 +295,7 @@ class WatchedPorts:
         return busiest(self.ledger(host), DIRECTIONS, self.claimed_name(host))
 
     def own_peak(self, carried: Carried) -> float:
-        """Return a peak without the steady background before the command, bytes/s."""
+        """Return a peak (bytes/s) less the steady background before the command."""
         seconds = max((host.seconds for host in self.hosts), default=0.0)
         return max(0.0, carried.rate - (carried.unsure / seconds if seconds else 0.0))
 
@@ -436,7 +438,9 @@ def _total(seen: dict[str, Crossed]) -> Carried:
 
 
 def _sum(ends: Sequence[Carried], by: _Key) -> Carried:
-    """Add up ends of several hosts; what they cannot show together is that of the largest."""
+    """Add up the ends of several hosts; values that cannot be added are those of the
+    largest end.
+    """
     packets = [end.packets for end in ends]
     known = [count for count in packets if count is not None]
     return dataclasses.replace(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 from tests.cli.verb import one_sentence, wireproof
@@ -104,3 +105,31 @@ def test_the_word_of_a_command_asks_for_no_document() -> None:
     done = wireproof("prove", "--hosts", "n1,n2", "--link", "none", "--", "mpirun", "--json")
     assert done.returncode == 2
     assert done.stdout == ""
+
+
+def test_ctrl_c_before_a_subcommand_begins_is_one_sentence(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from wireproof.cli import main
+    from wireproof.files import held
+
+    def interrupted() -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(held, "use_own_home", interrupted)
+    assert main(["--help"]) == 130
+    assert capsys.readouterr().err == "wireproof: interrupted by Ctrl-C.\n"
+
+
+def test_an_interrupted_demo_names_no_option_that_it_lacks(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    from types import SimpleNamespace
+
+    from wireproof.cli.options import ended
+
+    result = SimpleNamespace(page=None, folder=tmp_path, ended=lambda how: how == "interrupted")
+    assert ended(cast("Any", result), "a demo cannot be continued: start it again") == 130
+    said = capsys.readouterr().err
+    assert "start it again" in said
+    assert "--resume" not in said

@@ -29,12 +29,12 @@ def main(argv: list[str] | None = None) -> int:
         from wireproof.files.held import use_own_home
         from wireproof.files.programs import search_path
         from wireproof.files.streams import own_streams
-    except KeyboardInterrupt:  # nothing has started yet
+
+        os.environ["PATH"] = search_path(os.environ.get("PATH"))
+        use_own_home()
+        with own_streams() as streams:
+            status = run(subcommands, sys.argv[1:] if argv is None else argv)
+            return unless_lost(status, streams.result_lost())
+    except KeyboardInterrupt:  # before a subcommand has begun, or after its end
         sys.stderr.write("wireproof: interrupted by Ctrl-C.\n")
         return 130
-
-    os.environ["PATH"] = search_path(os.environ.get("PATH"))
-    use_own_home()
-    with own_streams() as streams:
-        status = run(subcommands, sys.argv[1:] if argv is None else argv)
-        return unless_lost(status, streams.result_lost())

@@ -87,7 +87,8 @@ def demo(out: Path | None, seed: int | None) -> int:
 
     found = demo(Storage(folder=out, command=typed_words()), seed, Console())
     for_programs = chosen_form() == "json"
-    if (deliver if for_programs else ended)(found.result) == INTERRUPTED:
+    tell = deliver if for_programs else ended
+    if tell(found.result, "a demo cannot be continued: start it again") == INTERRUPTED:
         return INTERRUPTED
     faults = {
         "one node sends at a third of its rate": found.slow_node,

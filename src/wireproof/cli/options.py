@@ -230,10 +230,10 @@ def answer(found: _WithVerdict, document: Callable[..., Document], **more: Any) 
     return status_of(found.verdict)
 
 
-def deliver(result: Result) -> int:
+def deliver(result: Result, going_on: str = "") -> int:
     """Print the result; return the exit status: that of the worst part, 130 if interrupted."""
     show([part.section for part in result.parts])
-    return ended(result)
+    return ended(result, going_on)
 
 
 def show(sections: Sequence[JudgedRun]) -> None:
@@ -253,12 +253,14 @@ def _for_programs(sections: Sequence[JudgedRun]) -> object:
     return documents[0] if len(documents) == 1 else Results(parts=documents)
 
 
-def ended(result: Result) -> int:
-    """Tell where the result is; return its exit status."""
+def ended(result: Result, going_on: str = "") -> int:
+    """Tell where the result is; return its exit status. ``going_on``: what to do after an
+    interruption; by default, how to continue the run.
+    """
     if result.page is not None:
         remark(f"report: {result.page.absolute()}")
     if result.ended("interrupted"):
-        say(_kept(result.folder))
+        say(_kept(result.folder, going_on))
         return INTERRUPTED
     status = status_of(result.verdict)
     if status != status_of("fail") and result.ended("disk-full"):
@@ -269,12 +271,14 @@ def ended(result: Result) -> int:
     return status
 
 
-def _kept(folder: Path | None) -> str:
+def _kept(folder: Path | None, going_on: str) -> str:
     from wireproof.workflow.resume import how_to_go_on
 
     if folder is None:
         return "interrupted; what was measured is shown but not kept: give --out to keep it."
-    return f"interrupted; what was measured is kept in {folder}; {how_to_go_on(folder)}."
+    return (
+        f"interrupted; what was measured is kept in {folder}; {going_on or how_to_go_on(folder)}."
+    )
 
 
 # --- ``--dry-run``: every command and script that would run, in order; nothing is started.

@@ -222,10 +222,7 @@ _RECIPES: tuple[BenchmarkRecipe, ...] = (
         program="iperf3",
         benchmark="tcp",
         shape="pair",
-        why=(
-            "one TCP stream, 12 s of which the first 2 s do not count, 1 MiB writes, 2 MiB socket"
-            " buffers"
-        ),
+        why="one TCP stream, its first 2 s left out, 1 MiB writes, 2 MiB socket buffers",
         install="install the package iperf3 on both hosts",
         sizes=(_MIB,),
         seconds=12,

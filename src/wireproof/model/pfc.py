@@ -16,7 +16,7 @@ Answer = Literal["pass", "fail", "unproven", "quiet"]
 """``quiet``: the counters exist but did not move, because this port saw no pressure."""
 CONDITIONS: dict[str, str] = {
     "no-drops": "no packet was dropped, sent or received",
-    "xon-xoff": "the counters of Xoff and Xon both rose where there was pressure",
+    "xon-xoff": "Xoff and Xon counters both rose under pressure",
     "priority": "the pressure was in this priority alone",
     "link-pause": "link-level flow control is off",
 }

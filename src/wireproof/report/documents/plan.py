@@ -134,7 +134,7 @@ def _made_of(found: Footprint) -> Section:
     )
     formulas = ((part.name, f"{part.formula} [{part.basis}]") for part in found.parts)
     table = Table(_heads("part", "for each", "QPs", "memory"), tuple(rows))
-    return Section("Parts and formulas", (table, Facts(tuple(formulas))))
+    return Section("Parts", (table, Section("How each is computed", (Facts(tuple(formulas)),))))
 
 
 def pfc_document(found: Pfc) -> Document:
@@ -157,7 +157,8 @@ def pfc_document(found: Pfc) -> Document:
     rows = (Row((one.name, _range(one.bits), Bar(one.bits.high))) for one in found.delays)
     terms = Table((*_heads("term", "bit times"), _FIGURE), tuple(rows))
     formulas = ((one.name, f"{one.formula} ({one.source})") for one in found.delays)
-    trip = Section("The round trip: what arrives after a pause", (terms, Facts(tuple(formulas))))
+    how = Section("How each term is computed", (Facts(tuple(formulas)),))
+    trip = Section("The round trip: what arrives after a pause", (terms, how))
     notes = [Text(line, "fail" if found.fits_budget is False else "") for line in found.sentences]
     held = [_configured(found.configured)] if found.configured is not None else []
     parts: tuple[Part, ...] = (

@@ -27,8 +27,8 @@ _MARK = "attributeregistry"
 
 @dataclass(frozen=True)
 class Bios:
-    """Documents from the BMC. ``settings``: the values after the next reboot, with their path and
-    version; {} and "" if the BMC has none. ``registry``: {} if there is none.
+    """The documents from the BMC. ``settings``: the values after the next reboot, with their path
+    and version; {} and "" if the BMC has none. ``registry``: {} if there is none.
     """
 
     system: dict[str, Any]
@@ -199,7 +199,7 @@ def _plain(document: Mapping[str, Any], attribute: str) -> Raw | None:
 _MOST = 10_000
 _LONGEST = 1000
 _SECRET = re.compile(r"hash|salt|private|pin\b|key$")
-"""In addition to what looks like a secret anywhere."""
+"""Names of secrets, in addition to those that are recognised anywhere."""
 _ENTRY = ("AttributeName", "DisplayName", "Type", "ReadOnly", "IsSystemUniqueProperty")
 _TYPES = (str, int, float, bool)
 

@@ -93,7 +93,7 @@ class BmcSession:
         body = {"UserName": self.bmc.user, "Password": self.bmc.password.reveal()}
         answer = self.talk.request("POST", path, body)
         if answer.status in (404, 405, 501):
-            raise self.talk.failed('has no sessions: give login = "basic" for it')
+            raise self.talk.failed('offers no sessions: set login = "basic" for it')
         if answer.status == 503:
             raise self.talk.failed("has no room for another session, or is busy (503)")
         token = answer.headers.get("x-auth-token", "")

@@ -191,7 +191,7 @@ _GUARDS = {
 
 
 def compared(design: Design, runs: Sequence[TrialRun]) -> list[ValueEffect]:
-    """Compare each value with the first, by whole blocks; none without a block."""
+    """Compare each value with the first, using whole blocks only; empty if no block is complete."""
     counted = [run for run in runs if run.block != WARM_UP]
     name = design.metrics[0].name
     trials = [Trial(run.block, run.value, {name: run.metric}) for run in counted]

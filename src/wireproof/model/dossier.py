@@ -26,19 +26,49 @@ class Threshold(msgspec.Struct, frozen=True):
 
 
 KNOWN: tuple[Threshold, ...] = (
-    Threshold("min_efficiency", 0.01, 1.0, "1", "lowest goodput, of what the link can carry"),
     Threshold(
-        "direction_ratio", 0.01, 1.0, "1", "lowest goodput of the slower direction, of the other"
+        "min_efficiency", 0.01, 1.0, "1", "lowest goodput, as a share of what the link can carry"
     ),
-    Threshold("peer_ratio", 0.01, 1.0, "1", "lowest goodput of a node or pair, of its peers"),
     Threshold(
-        "max_half_width", 0.001, 0.5, "1", "widest half of the 95 % interval, of the number itself"
+        "direction_ratio",
+        0.01,
+        1.0,
+        "1",
+        "lowest goodput of the slower direction, as a share of the other",
     ),
-    Threshold("ceiling_tolerance", 0.0, 0.5, "1", "most by which the ceiling may be exceeded"),
-    Threshold("floor_tolerance", 0.0, 0.5, "1", "most by which the latency floor may be missed"),
-    Threshold("on_wire_min", 0.5, 1.0, "1", "least bytes seen on the claimed NICs, of the payload"),
-    Threshold("on_wire_max", 1.0, 4.0, "1", "most bytes seen on the claimed NICs, of the payload"),
-    Threshold("stray_share", 0.0, 0.5, "1", "most bytes seen on any other NIC, of the payload"),
+    Threshold(
+        "peer_ratio", 0.01, 1.0, "1", "lowest goodput of a node or pair, as a share of its peers'"
+    ),
+    Threshold(
+        "max_half_width",
+        0.001,
+        0.5,
+        "1",
+        "largest half-width of the 95 % interval, as a share of the number",
+    ),
+    Threshold(
+        "ceiling_tolerance", 0.0, 0.5, "1", "largest share by which the ceiling may be exceeded"
+    ),
+    Threshold(
+        "floor_tolerance", 0.0, 0.5, "1", "largest share by which the latency floor may be undercut"
+    ),
+    Threshold(
+        "on_wire_min",
+        0.5,
+        1.0,
+        "1",
+        "fewest bytes seen on the claimed NICs, as a share of the payload",
+    ),
+    Threshold(
+        "on_wire_max",
+        1.0,
+        4.0,
+        "1",
+        "most bytes seen on the claimed NICs, as a share of the payload",
+    ),
+    Threshold(
+        "stray_share", 0.0, 0.5, "1", "most bytes seen on any other NIC, as a share of the payload"
+    ),
     Threshold("rail_tolerance", 0.0, 1.0, "1", "most by which a rail's share may be off"),
     Threshold(
         "min_payload_bytes", 1, 1 << 30, "B", "minimum payload that stands out from other traffic"

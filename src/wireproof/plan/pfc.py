@@ -210,10 +210,10 @@ _MOST_PORTS = 4096
 _MOST_BYTES = 10**12
 SOURCES = (
     "IEEE 802.1Q, annex on PFC buffers (802.1Qbb): the sum",
-    "XOFF and XON: ours, the standard has none (XON one frame below XOFF, as the mlx5 driver)",
+    "XOFF and XON: wireproof's, as the standard has none (XON a frame below XOFF, as in mlx5)",
 )
 VALIDITY = (
-    "one link between two full-duplex ports that obey the standard; hosts do not enter, ports do",
+    "one link between two full-duplex ports that obey the standard; hosts do not matter, ports do",
     "every hop of a lossless path needs it: leaves and spines",
     "the smaller numbers count interfaces as instant, the larger ones as slow as they may be",
 )

@@ -349,7 +349,7 @@ def check_nics(text: str) -> str:
 def fold_hosts(hosts: Sequence[str]) -> str:
     """Return ``n[1-3],n7,n5`` for n1 n2 n3 n7 n5: consecutive numbers are folded, the order stays.
 
-    10,000 names written out would not fit into an argument of a program.
+    Without folding, 10,000 names would not fit into a program's argument.
     """
     runs: list[tuple[str, str, int, int]] = []  # prefix, first number as written, its value, length
     for host in hosts:

@@ -67,7 +67,7 @@ def write_manifest(folder: Path) -> int:
             raise BadInput(f"{folder / name} is {kind}: it cannot be part of a dossier.")
         if not _NAME.fullmatch(name):
             raise BadInput(
-                f"{folder} holds {name[:80]!r}: remove it, it is not a file of wireproof."
+                f"{folder} holds {name[:80]!r}: remove it, because it is not a file of wireproof."
             )
         lines.append(f"{digest_of(folder / name)}  {name}\n")
     replace_file(folder / MANIFEST, "".join(lines).encode("ascii"))

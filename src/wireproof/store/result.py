@@ -131,7 +131,7 @@ def read_dossier(folder: Path) -> Dossier:
 SKEW_S = 300.0
 """Clocks of a cluster differ by less than this."""
 QUIET_S = 600.0
-"""A check that wrote nothing for this long has broken off."""
+"""A check that has written nothing for this long counts as interrupted."""
 _MOST_UNFINISHED = 20
 _LARGEST_DOCUMENT = 16 << 20
 _MOST_RESULTS = 1000
@@ -176,7 +176,7 @@ class _Begun(msgspec.Struct):
 
 def unfinished_after(source: Path, result: Path, wanted: Collection[str]) -> Path | None:
     """Return the folder of a check in ``source`` that started after ``result`` was written, covers
-    one of the ``wanted`` nodes (empty: any), and has broken off; None if there is none.
+    one of the ``wanted`` nodes (empty: any), and was interrupted; None if there is none.
     """
     written = os.lstat(result / RESULT).st_mtime
     begun = [
@@ -219,8 +219,8 @@ def _hosts_of(folder: Path) -> set[str] | None:
 
 
 def measured(runs: Iterable[Run]) -> str:
-    """Return when the first run started; a run without date comes first, because evidence is as old
-    as its oldest part.
+    """Return when the first run started; a run without a date comes first, because evidence is as
+    old as its oldest part.
     """
     return min(
         (run.provenance.started for run in runs),

@@ -34,8 +34,8 @@ _LARGEST = 1 << 30
 _BLOCK = 1 << 20
 _MOST = {"texts": 1_000_000, "places": 100_000, "hosts": 100_000}
 _MOST_FACTS = 100_000
-"""Per host. A byte can be a text or a fact, each of which takes a hundred bytes in memory. Ten
-thousand hosts have 20,000 texts and 1,200 places.
+"""Per host. A single byte can encode a text or a fact, each of which takes a hundred bytes in
+memory. Ten thousand hosts have 20,000 texts and 1,200 places.
 """
 _MOST_FRAMES = 2_000_000
 """Most distinct facts of all hosts together."""

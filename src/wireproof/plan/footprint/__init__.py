@@ -82,9 +82,9 @@ def peers_of(
     """Return bounds on who communicates with whom.
 
     ``peers``: remote ranks that each rank communicates with. ``node_pairs``: pairs of nodes that
-    communicate. With neither, the bounds are no communication at all and all with all. Each bound
-    is reached by some communication that agrees with the input. Raises ``BadInput`` for numbers
-    that no communication has.
+    communicate. With neither, the bounds are no communication at all, and communication of all
+    ranks with all others. Each bound is reached by some communication that agrees with the input.
+    Raises ``BadInput`` for numbers that no communication has.
     """
     most_pairs = nodes * (nodes - 1) // 2
     most_peers = (nodes - 1) * ppn
@@ -101,7 +101,7 @@ def peers_of(
         node=Bounds(0, nodes - 1),
         node_pairs=Bounds(0, most_pairs),
         most_pairs=most_pairs,
-        assumed="nothing is known: from no communication between nodes to all with all",
+        assumed="who communicates is unknown: from no communication between nodes to all with all",
     )
 
 

@@ -1,4 +1,4 @@
-"""Issues of the run as a whole: cut short, engine errors, libraries, NICs, clock, crowding."""
+"""Find issues of the run as a whole: cut short, engine errors, libraries, NICs, clock, crowding."""
 
 from collections import Counter
 
@@ -108,7 +108,7 @@ def _differences(ctx: Context) -> list[Issue]:
 
 
 def _is_early(found: LibfabricUsed | None) -> bool:
-    """Records before version 0.2 state this for sends only."""
+    """Records before version 0.2 state this only for sends."""
     if found is None:
         return False
     return found.remote == "local" if found.remote else found.completion != "delivery"
@@ -194,7 +194,7 @@ def _errors(ctx: Context) -> list[Issue]:
     """Report the engine's own errors.
 
     If a run was interrupted at a point, resumed and closed, the resumed launch measured that point,
-    so the interruption is not reported.
+    and the interruption is not reported.
     """
     issues = []
     sealed = {point.id for point in ctx.run.points} if ctx.run.close is not None else set()

@@ -1,5 +1,5 @@
-"""One-way faults: which direction of a pair is slow, and which node's sending or receiving causes
-it.
+"""Find one-way faults: which direction of a pair is slow, and which node's sending or receiving
+causes it.
 
 A ping-pong averages both directions; separate streams show each. With three or more nodes, a node
 and direction are blamed if all its streams that way are slow while the others are fine; with two
@@ -52,7 +52,7 @@ class Stream:
 
     @property
     def known(self) -> tuple[float, float] | None:
-        """The interval to compare; None if the stream does not decide."""
+        """The interval to compare; None if the stream allows no decision."""
         if self.pool is not None and self.pool.decides:
             return self.pool.low, self.pool.high
         return (self.low, self.high) if self.sure else None
@@ -149,8 +149,8 @@ def _all_slow(one: SlowNode, peer_ratio: float) -> bool:
 
 
 def _doubt(one: SlowNode, streams: list[Stream], peer_ratio: float) -> str:
-    """Return why slow streams do not decide: some are too imprecise, or only their hosts were
-    disturbed.
+    """Return why the slow streams allow no decision: some are too imprecise, or only their hosts
+    were disturbed.
 
     If all hosts were disturbed alike (more ranks than cores), the comparison is fair.
     """
@@ -243,7 +243,7 @@ def _pair_issues(ctx: Context, streams: list[Stream], explained: set[Route]) -> 
 
 
 def _pair_doubt(slow: Stream, back: Stream, ratio: float) -> str:
-    """Return why the slow direction of two hosts does not decide, or "" if it does.
+    """Return why the slow direction of two hosts allows no decision, or "" if it does.
 
     A wait for a processor is not an excuse if the other direction is faster with an equal wait and
     both rates are steady, or if the wait cannot explain so large a difference.

@@ -1,5 +1,5 @@
-"""TCP retransmissions: in every report, and as a separate finding if they cost goodput or are
-one-sided. Pure.
+"""Report TCP retransmissions, and issue a separate finding if they cost goodput or are one-sided.
+Pure.
 """
 
 from __future__ import annotations
@@ -161,7 +161,7 @@ class Loss:
         return most and all(_may_lose(host, whole.per_million or 0.0) for host in rest)
 
     def _failure(self, culprit: Port | Route, issues_so_far: Iterable[Issue]) -> Issue:
-        """Return the issue about a loss that fails whatever it costs.
+        """Return the issue about a loss that fails regardless of its cost.
 
         Other traffic at one of its ports may overflow a queue without a fault of the link: then the
         issue is inconclusive.
@@ -187,7 +187,7 @@ class Loss:
         return Issue("packet-loss", severity, culprit, text, whole.evidence(), whole.at[0])
 
     def _blamed(self, sender: str, end: str) -> tuple[Route | Node, str]:
-        """Return whom the loss of ``sender``'s packets is about: a retransmitting host need not be
+        """Return whom the loss of ``sender``'s packets concerns: a retransmitting host need not be
         at fault.
         """
         if end:

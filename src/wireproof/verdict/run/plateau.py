@@ -1,4 +1,4 @@
-"""What the streams of a run show about its links beyond a single point. Pure.
+"""Find what the streams of a run show about its links beyond a single point. Pure.
 
 Which directions fill the link, which keep one rate at every size, and what a wait for a processor
 can explain.
@@ -58,7 +58,9 @@ class Pool(NamedTuple):
     decides: bool
 
     def clear_of(self, least: float) -> bool:
-        """Return whether the pool decides and its interval lies on one side of ``least``."""
+        """Return whether the pool is large enough to decide and its interval lies on one side of
+        ``least``.
+        """
         return self.decides and (self.low >= least or self.high < least)
 
 

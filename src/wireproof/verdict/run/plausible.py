@@ -41,7 +41,7 @@ _MOST_EARLY = 0.1  # of the timed messages: the window must not excuse more
 
 
 class Held(NamedTuple):
-    """A number after the check against its limits.
+    """A number that has been checked against its limits.
 
     ``limit`` has the number's unit. ``decides``: the number lies on one side of every limit and is
     precise enough, by itself or with its repeats.
@@ -221,8 +221,8 @@ class _Scale:
             self._add("above-ceiling", "inconclusive", text, moved)
 
     def _doubt_of_excess(self, exceeds_it: Callable[[float], bool]) -> str:
-        """Return why bytes proven on the wire that seem too quick are only doubted; "" if they are
-        not.
+        """Return why a number that seems too fast is only a doubt although its bytes are proven on
+        the wire; "" if it is not.
         """
         if self.proof != "on-wire":
             return ""

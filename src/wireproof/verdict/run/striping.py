@@ -1,4 +1,5 @@
-"""Did every rail carry its share? The ledger shows what crossed each claimed rail. Pure.
+"""Judge whether every rail carried its share: the ledger shows what crossed each claimed rail.
+Pure.
 
 A share is a share of the bytes that all rails carried in one direction at one end. It is due in
 proportion to the line rates for large one-way messages: patterns that wait for an answer send one
@@ -50,7 +51,7 @@ class Stripe:
 
 
 class Striping:
-    """The stripes of a run; empty, and free of cost, if no rails are claimed."""
+    """The stripes of a run; empty, and at no cost, if no rails are claimed."""
 
     def __init__(
         self,

@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path, PurePath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wireproof.launch.engines import EngineChoice, Family, MpiInstall, choose_engine, find_engine
 from wireproof.launch.known import MPIS, SCHEDULERS
@@ -17,7 +17,6 @@ from wireproof.launch.mpi.environment import clearings, inherited
 from wireproof.launch.mpi.hydra import sockets
 from wireproof.launch.mpi.identify import read_needed
 from wireproof.launch.mpi.rails import one_nic_only
-from wireproof.launch.recipe import BenchmarkRecipe
 from wireproof.launch.registry import Fabric, LaunchCommand, LaunchRequest, Netmod
 from wireproof.model.claim import is_several
 from wireproof.model.errors import BadInput, CouldNotMeasure
@@ -25,6 +24,9 @@ from wireproof.model.plan import TransportKind
 from wireproof.model.run import Provenance
 from wireproof.model.secrets import masked
 from wireproof.version import version
+
+if TYPE_CHECKING:
+    from wireproof.launch.recipe import BenchmarkRecipe
 
 _CONTAINERS = (
     "apptainer",
@@ -263,7 +265,7 @@ def nominal_mpi(choice: str, family: Family | None) -> MpiInstall:
     return MpiInstall(family=mpi.name, origin="nominal", launcher=Path(mpi.launcher), library=None)
 
 
-def mpi_for(recipe: BenchmarkRecipe, program: Path | None, choice: str = "") -> MpiInstall:
+def mpi_for(recipe: "BenchmarkRecipe", program: Path | None, choice: str = "") -> MpiInstall:
     """Return the MPI that starts ``program``: the chosen MPI, the MPI beside the program, or the
     MPI that it was linked with.
 

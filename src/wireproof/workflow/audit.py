@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from wireproof.audit import judge_machines
 from wireproof.audit.alike import HostKind, differences, kind_of, odd_ones, reference_for
@@ -40,7 +41,6 @@ from wireproof.model.setting import (
     Setting,
     Severity,
 )
-from wireproof.settings.bmc import BmcOptions, bmcs_of
 from wireproof.settings.hosts import parse_hosts
 from wireproof.settings.options import Options
 from wireproof.store.snapshot import SETTINGS, is_snapshot, read_snapshot, write_snapshot
@@ -48,6 +48,9 @@ from wireproof.workflow.job_facts import of_job, of_ranks, with_firmware, with_j
 from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.target import Target, reach
 from wireproof.workflow.target.resolve import resolve_target
+
+if TYPE_CHECKING:
+    from wireproof.settings.bmc import BmcOptions
 
 _LARGEST = 1 << 20
 _VARIABLES = (
@@ -74,7 +77,7 @@ class AuditSpecification:
 
     target: Options = field(default_factory=Options)
     profile: Profile = "throughput"
-    bmc: BmcOptions = field(default_factory=BmcOptions)
+    bmc: "BmcOptions | None" = None
     source: Path | None = None
     snapshot: Path | None = None
     site: Path | None = None
@@ -233,13 +236,17 @@ def _answers(
 ) -> list[Collected]:
     bmc = specification.bmc
     if specification.source is not None:
-        if bmc.sources:
+        if bmc and bmc.sources:
             raise BadInput(
                 "--from already holds the firmware's settings at that time: leave out --bmc."
             )
         return facts_of_source(specification.source, known)
     target = resolve_target(specification.target, environment)
-    bmcs = bmcs_of(bmc, hosts_of(target)) if bmc.sources else []
+    bmcs = []
+    if bmc and bmc.sources:
+        from wireproof.settings.bmc import bmcs_of
+
+        bmcs = bmcs_of(bmc, hosts_of(target))
     return with_firmware(facts_of_target(target, known, reporter, environment), bmcs, reporter)
 
 

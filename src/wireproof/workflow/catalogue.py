@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from importlib.resources import files
 from pathlib import Path
 from pkgutil import resolve_name
+from typing import TYPE_CHECKING
 
 from wireproof.files.bounded import ends_within
 from wireproof.files.held import held_folder, within, written_by_others
@@ -25,9 +26,9 @@ from wireproof.model.errors import (
     suggestion,
 )
 from wireproof.model.site import HEADS, CatalogueFile, packaged, site_studies, use_site
-from wireproof.model.study import Library
-from wireproof.settings.knobs import FAMILIES, is_of_a_fabric
-from wireproof.study.catalogue import library_of
+
+if TYPE_CHECKING:
+    from wireproof.model.study import Library
 
 VARIABLE = "WIREPROOF_CATALOGUE"
 _LARGEST, _LARGEST_OF_ALL = 1 << 20, 8 << 20
@@ -156,8 +157,6 @@ def _strings(entry: object) -> str:
 def _use(
     texts: tuple[CatalogueFile, ...], studies: tuple[CatalogueFile, ...], rows: Mapping[str, int]
 ) -> None:
-    from wireproof.workflow.catalogue import libraries
-
     use_site(texts, studies)
     try:
         for reader in dict.fromkeys(READERS[head] for head in rows if head in READERS):
@@ -199,6 +198,8 @@ def _text(path: Path, held: int | None) -> CatalogueFile:
 
 def libraries() -> dict[str, str]:
     """Return the texts of wireproof's and the site's catalogues by name."""
+    from wireproof.study.catalogue import library_of
+
     folder = files("wireproof.study").joinpath("knobs")
     ours = {
         file.name.removesuffix(".toml"): packaged("wireproof.study", f"knobs/{file.name}")
@@ -213,10 +214,12 @@ def libraries() -> dict[str, str]:
     return ours
 
 
-def library_called(name: str) -> Library:
+def library_called(name: str) -> "Library":
     """Return a known library, or that of the file ``name`` (with ``.toml``). Raises
     ``BadInput``.
     """
+    from wireproof.study.catalogue import library_of
+
     ours = libraries()
     if name in ours:
         return library_of(ours[name], f"{name}.toml")
@@ -235,10 +238,12 @@ def library_called(name: str) -> Library:
     return library
 
 
-def _refuse_foreign(library: Library, source: str) -> None:
+def _refuse_foreign(library: "Library", source: str) -> None:
     """Refuse commands, and variables that no MPI or fabric reads (PATH, LD_PRELOAD): a file must
     not start programs.
     """
+    from wireproof.settings.knobs import FAMILIES, is_of_a_fabric
+
     if library.looks:
         raise BadInput(f"{source}: looks: a file outside of wireproof must not start commands.")
     tables = (

@@ -28,7 +28,6 @@ from wireproof.report.document import (
     Table,
     Text,
 )
-from wireproof.report.documents.audit import settings_table, worst_part
 from wireproof.report.documents.located import located_section
 from wireproof.report.documents.proof import proof_section
 from wireproof.report.documents.results import group_table, result_table
@@ -146,6 +145,8 @@ def _run(run: JudgedRun, name: str, *, brief: bool) -> Section:
     parts += _located(run, brief=brief)
     parts += _limits(run)
     if run.settings is not None and brief:
+        from wireproof.report.documents.audit import worst_part
+
         parts.append(worst_part(run.settings, *suspected(run)))
     parts += _tables(run, name, brief=True) if brief else _whole(run, name, seen)
     title = clean(f"{run.title}: {label(run)}", 400)
@@ -358,6 +359,8 @@ def _configuration(run: JudgedRun, name: str) -> Iterator[Part]:
 
 
 def _settings(run: JudgedRun, audit: Audit, name: str) -> Iterator[Part]:
+    from wireproof.report.documents.audit import settings_table
+
     table, is_cause = settings_table(audit, f"{name}-settings", *suspected(run))
     if count := len(table.rows):
         title = f"{quantity.counted(count, 'setting')} of these hosts not as the fabric needs"

@@ -17,7 +17,6 @@ import msgspec
 
 from wireproof.analysis.catalogue import late_drivers
 from wireproof.instrument import Outcome, Recording, measure
-from wireproof.lab.wire import wire_observer
 from wireproof.launch.command import provenance
 from wireproof.model.claim import Claim, Criteria, Limits
 from wireproof.model.errors import BadInput, CouldNotMeasure, WireproofError
@@ -330,7 +329,7 @@ def launched(session: Session, target: Target, claim: Claim, reporter: Reporter)
                 on_frame=show,
                 deadline_s=left_s(session),
                 resume=session.resume or (begun and session.out is not None),
-                observed=wire_observer(target.lab.wire_status) if target.lab else tuple,
+                observed=_wire_observer(target),
                 on_this_machine=target.lab is not None or not target.hosts,
                 meanwhile=_loads(session),
             )
@@ -346,6 +345,15 @@ def launched(session: Session, target: Target, claim: Claim, reporter: Reporter)
     if session.kept:
         seal(outcome.folder)
     return outcome
+
+
+def _wire_observer(target: Target) -> Callable[[], Sequence[EngineError]]:
+    """Return what reports, at the end of an attempt, that the wire of a lab fell behind."""
+    if target.lab is None:
+        return tuple
+    from wireproof.lab.wire import wire_observer
+
+    return wire_observer(target.lab.wire_status)
 
 
 def _loads(session: Session) -> list[Callable[[], object]]:

@@ -70,7 +70,7 @@ def test_a_file_that_would_wait_is_refused(monkeypatch: pytest.MonkeyPatch, read
     given = {"readinto1": (bytearray(9),), "read1": (9,)}.get(read, ())
     try:
         with (
-            pytest.raises(OSError, match="reading it would wait"),
+            pytest.raises(OSError, match="reading it would block"),
             open_regular("/proc/version") as file,
         ):
             getattr(file, read)(*given)

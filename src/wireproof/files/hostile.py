@@ -88,7 +88,7 @@ class _Answering(io.FileIO):
 
     def _answered(self, found: _T | None) -> _T:
         if found is None:
-            raise OSError(errno.EAGAIN, "it has nothing to read now, and reading it would wait")
+            raise OSError(errno.EAGAIN, "it has nothing to read now, and reading it would block")
         return found
 
 

@@ -317,7 +317,7 @@ _SHOWN = 15  # digits
 
 
 def _seen(value: int | float) -> str:
-    """Format a number for people: 10^30 without thirty zeros."""
+    """Format a number for people: 10^30 instead of thirty zeros."""
     if isinstance(value, float):
         return f"{value:g}"
     power = round(value.bit_length() * math.log10(2.0))

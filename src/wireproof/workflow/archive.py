@@ -1,4 +1,4 @@
-"""Reads a host's files from a folder, a sosreport or a supportconfig, or what its commands printed
+"""Read a host's files from a folder, a sosreport or a supportconfig, or what its commands printed
 from a folder of texts, for ``audit --from``.
 """
 
@@ -27,9 +27,9 @@ from wireproof.workflow.supportconfig import NAMES, file_called, is_supportconfi
 
 _LARGEST_ARCHIVE = 4 << 30
 _LARGEST_UNPACKED = 16 << 30
-"""Including members that are not read: to skip them they must be decompressed too."""
+"""Includes members that are not read: skipping them requires decompressing them, too."""
 _MOST_HEADERS = 1000
-"""Most global headers: each member with headers gets a copy of them."""
+"""Maximum number of global headers: each member with headers gets a copy of them."""
 _MOST_MEMBERS = 1_000_000
 _MOST_FILES = 100_000
 """Most files that are unpacked."""

@@ -314,7 +314,9 @@ def _reader() -> list[str]:
 
 
 def _chosen(target: Target) -> list[FactFrame]:
-    """Return the interfaces that the target names as a fact, so that a snapshot is judged alike."""
+    """Return the interfaces that the target names as a fact, so that a snapshot is judged the same
+    way.
+    """
     names = "\n".join(sorted({name for nics in target.nics for name in rails_of(nics)}))
     return [FactFrame(rank=0, kind="file", status="ok", path=CHOSEN, text=names)] if names else []
 
@@ -330,8 +332,8 @@ def _job(environment: Mapping[str, str]) -> FactFrame:
 def _with_interfaces(
     answers: Sequence[Collected], argv_of: Mapping[str, Sequence[str]], known: Catalogue
 ) -> list[Collected]:
-    """Run the commands that need names of interfaces, known only now; hosts with the same
-    interfaces are asked together.
+    """Run the commands that need names of interfaces, which are known only now; hosts with the same
+    interfaces are queried together.
     """
     groups: dict[tuple[FactRequest, ...], list[str]] = defaultdict(list)
     nics: dict[str, list[str]] = {}

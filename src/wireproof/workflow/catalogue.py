@@ -1,4 +1,4 @@
-"""Adds a site's rows to the catalogues: the files of one folder, checked before any of them takes
+"""Add a site's rows to the catalogues: the files of one folder, checked before any of them takes
 effect.
 
 NIC families, pauses, causes, findings, links, rows of the atlas, lint's rules with their rows, and
@@ -134,7 +134,7 @@ def _refuse_unknown_settings(text: CatalogueFile, head: str, entries: list[objec
 
 
 def refuse_slow_patterns(match: Callable[[], object], text: str, files: str) -> None:
-    """Try ``match``, which applies patterns of ``files`` to ``text``, in a separate process.
+    """Run ``match``, which applies patterns of ``files`` to ``text``, in a separate process.
 
     Raises ``BadInput`` if it takes too long.
     """

@@ -45,7 +45,7 @@ QUICK_LATENCY, QUICK_BANDWIDTH = 0.04, 0.02
 enough to decide on a difference of 10 %. A point that does not reach them uses its whole budget.
 """
 QUICK_LARGEST_MS, QUICK_IN_FLIGHT_MS = 25.0, 12.0
-"""Longest message and window of a quick check at the claimed rate: longer messages show no other
+"""Longest message and window of a quick check at the claimed rate: longer messages reach no other
 plateau.
 """
 QUICK_RATE = 1e9

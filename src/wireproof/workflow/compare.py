@@ -1,4 +1,4 @@
-"""Compares two results: of two dates, two MPIs or two fabrics."""
+"""Compare two results: of two dates, two MPIs or two fabrics."""
 
 import re
 import statistics

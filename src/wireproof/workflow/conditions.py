@@ -1,6 +1,6 @@
 """The conditions of a measurement: what can explain a difference between two results or make it
-meaningless, and the hosts' settings, joined to what was measured: a slow node, and the setting that
-may be the cause. The verdict does not change.
+meaningless, and connect the hosts' settings with what was measured: a slow node, and the setting
+that may be the cause. The verdict does not change.
 """
 
 import dataclasses

@@ -1,5 +1,5 @@
-"""Converts a rate, a time or a message rate into every unit, and compares it with what a link can
-carry, with the arithmetic.
+"""Convert a rate, a time or a message rate into every unit, and compare it with what a link can
+carry, showing the arithmetic.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Finds what works on this machine: capabilities, MPIs (two ranks, one point, bounded), transports
+"""Find what works on this machine: capabilities, MPIs (two ranks, one point, bounded), transports
 and their providers.
 """
 

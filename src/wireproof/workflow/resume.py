@@ -226,8 +226,8 @@ def recall(folder: Path) -> StoredInvocation:
         asked = decode_json(read_bounded(path, _LARGEST, follow=False), StoredInvocation)
     except FileNotFoundError:
         raise BadInput(
-            f"{folder} does not tell how it was called (no {ASKED}): repeat the command with"
-            f" --resume --out {folder}."
+            f"{folder} does not say which command made it (no {ASKED}): if it is a result,"
+            f" repeat that command with --resume --out {folder}."
         ) from None
     except OSError as error:
         raise BadInput(f"{path} cannot be read: {error.strerror}.") from error

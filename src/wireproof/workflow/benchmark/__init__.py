@@ -1,5 +1,5 @@
-"""Runs the prepared steps between two readings of the ports, and judges the tool's numbers by the
-bytes that crossed them.
+"""Run the prepared steps between two readings of the ports, and judge the tool's numbers by the
+bytes that crossed the ports.
 """
 
 import contextlib
@@ -286,8 +286,8 @@ def without_claim(verdict: TrafficVerdict) -> TrafficVerdict:
 
 
 def _check_that_it_ran(recipe: BenchmarkRecipe, proved: ProvedCommand) -> None:
-    """Raise ``CouldNotMeasure`` if the tool failed or printed no result; its last lines explain
-    best.
+    """Raise ``CouldNotMeasure`` if the tool failed or printed no result; its last lines are the
+    best explanation.
     """
     if proved.exit_status:
         how = f"ended with status {proved.exit_status}"

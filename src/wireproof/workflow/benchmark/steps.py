@@ -1,4 +1,4 @@
-"""Turns a benchmark's specification into the steps that are printed and run: which command on which
+"""Turn a benchmark's specification into the steps that are printed and run: which command on which
 host.
 """
 

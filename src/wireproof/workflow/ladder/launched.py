@@ -233,7 +233,9 @@ class LadderSpecification:
 
     @property
     def names(self) -> tuple[LayerName, ...]:
-        """Return the layers to begin with, from the wire up; raw verbs join if a NIC has them."""
+        """Return the layers to start with, from the wire up, including raw verbs if a NIC has
+        them.
+        """
         application: tuple[LayerName, ...] = (
             ("application",) if self.pattern or self.command else ()
         )

@@ -32,7 +32,7 @@ VERDICTS: tuple[Verdict, ...] = ("pass", "inconclusive", "fail")
 Unit = Literal["ns", "bytes_per_s"]
 MOST_TROUBLES = 20
 MOST_FABRICS = 3
-"""Most results whose topologies are joined; the newest wins if they differ."""
+"""Maximum number of results whose topologies are joined; the newest wins if they differ."""
 
 
 class Share(msgspec.Struct, frozen=True, kw_only=True):

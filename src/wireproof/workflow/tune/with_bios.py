@@ -340,7 +340,7 @@ def and_firmware(done: Tuned, plan: TunePlan, options: BmcOptions, folder: Path)
 
 
 def _problems(done: Tuned, plan: TunePlan) -> dict[str, str]:
-    """Return the hosts whose BMC must not be asked, and why."""
+    """Return the hosts whose BMC must not be contacted, and why."""
     planned = [host for host in plan.hosts if host.firmware]
     failed = {host.host for host in done.hosts if host.status or host.problem}
     why = {host.host: "its BIOS settings are not read" for host in planned if host.host in failed}

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import Generic, Literal, Protocol, TypeVar
+from typing import Generic, Literal, TypeVar
 
 from wireproof.launch.engines import EngineChoice, Family, MpiInstall
 from wireproof.model.errors import BadInput
@@ -249,12 +249,7 @@ Ask = Callable[[Sequence[str], Mapping[str, str]], str]
 """Runs an argument list in an environment and returns its output, "" if it failed."""
 
 
-class _Named(Protocol):
-    @property
-    def name(self) -> str: ...
-
-
-Record = TypeVar("Record", bound=_Named)
+Record = TypeVar("Record", bound="Mpi | Scheduler")
 
 
 class Registry(Generic[Record]):
@@ -329,15 +324,16 @@ class Reach:
     agent: str = ""
 
 
-class NodeState(Protocol):
-    """The state of a node as its scheduler reports it."""
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class NodeState:
+    """The state of a node as its scheduler reports it: ``state`` is the scheduler's name without
+    its marks; ``reason`` the administrator's reason; ``usable``: jobs can run there.
+    """
 
-    @property
-    def state(self) -> str: ...
-    @property
-    def reason(self) -> str: ...
-    @property
-    def usable(self) -> bool: ...
+    name: str
+    state: str
+    reason: str
+    usable: bool
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -25,6 +25,7 @@ from wireproof.launch.registry import (
     Ask,
     LaunchCommand,
     LaunchRequest,
+    NodeState,
     Queries,
     Reach,
     Scheduler,
@@ -32,7 +33,7 @@ from wireproof.launch.registry import (
     job_id,
     shown_word,
 )
-from wireproof.launch.schedulers.slurm_answers import SlurmNode, parse_node_states
+from wireproof.launch.schedulers.slurm_answers import parse_node_states
 from wireproof.launch.schedulers.slurm_commands import job_argv, node_states_argv
 from wireproof.launch.schedulers.slurm_job import asked
 from wireproof.model.errors import BadInput, WireproofError
@@ -58,7 +59,7 @@ class Slurm:
     the job of this process, "" for none; ``alone``: it does not share its nodes.
     """
 
-    states: Mapping[str, SlurmNode] = dataclasses.field(default_factory=dict)
+    states: Mapping[str, NodeState] = dataclasses.field(default_factory=dict)
     jobs: Mapping[str, frozenset[str]] = dataclasses.field(default_factory=dict)
     ours: str = ""
     alone: bool = False
@@ -84,7 +85,7 @@ class Slurm:
             " job that has it exclusively"
         )
 
-    def _shared(self, node: SlurmNode, jobs: frozenset[str]) -> str:
+    def _shared(self, node: NodeState, jobs: frozenset[str]) -> str:
         others = sorted(jobs - {self.ours})
         if others:
             return f"job {others[0]} of Slurm runs on it beside ours"

@@ -8,6 +8,7 @@ import dataclasses
 import re
 from datetime import datetime
 
+from wireproof.launch.registry import NodeState
 from wireproof.model.errors import BadInput, CouldNotMeasure, WireproofError
 from wireproof.settings.hosts import MOST_HOSTS, parse_hosts
 
@@ -40,18 +41,6 @@ class JobInfo:
     partition: str
     limit: str
     ends_unix_s: float | None
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class SlurmNode:
-    """A node: ``state`` is Slurm's name without its marks; ``reason`` the administrator's reason;
-    ``usable``: jobs can run there.
-    """
-
-    name: str
-    state: str
-    reason: str
-    usable: bool
 
 
 def _plain(text: str) -> str:
@@ -134,13 +123,13 @@ _UNUSABLE = (
 )
 
 
-def parse_node_states(text: str) -> dict[str, SlurmNode]:
+def parse_node_states(text: str) -> dict[str, NodeState]:
     """Return each node that ``node_states_argv`` printed, once; other lines are skipped.
 
     A state that ends in ``*`` belongs to a node that does not answer; ``~#!%@$^-`` are marks of
     power and reservation.
     """
-    found: dict[str, SlurmNode] = {}
+    found: dict[str, NodeState] = {}
     for line in text.splitlines()[: 16 * MOST_HOSTS]:
         parts = line.strip().split("|", 2)
         if len(parts) != 3 or parts[0] in found or not parts[1]:
@@ -149,7 +138,7 @@ def parse_node_states(text: str) -> dict[str, SlurmNode]:
         state = _plain(marked.rstrip("*~#!%@$^-+")).lower()
         usable = "*" not in marked and not state.startswith(_UNUSABLE)
         said = "" if reason.strip().lower() in ("none", "") else _plain(reason)
-        found[name] = SlurmNode(
+        found[name] = NodeState(
             name=name,
             state=state + (", not responding" if "*" in marked else ""),
             reason=said,

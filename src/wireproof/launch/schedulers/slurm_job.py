@@ -15,11 +15,10 @@ from collections.abc import Callable, Iterator, Sequence
 
 from wireproof.files.programs import by_path
 from wireproof.launch.engines import find_program, start_guarded
-from wireproof.launch.registry import Allocation
+from wireproof.launch.registry import Allocation, NodeState
 from wireproof.launch.schedulers.slurm_answers import (
     JobInfo,
     JobState,
-    SlurmNode,
     hopeless,
     parse_job,
     parse_node_states,
@@ -40,7 +39,6 @@ from wireproof.model.errors import BadInput, CouldNotMeasure
 __all__ = [
     "JobRequest",
     "JobState",
-    "SlurmNode",
     "allocate",
     "allocated",
     "asked",
@@ -303,7 +301,7 @@ def job_ended(job: str, through: Sequence[str] = ()) -> str:
     return why_ended(info) if info is not None else ""
 
 
-def node_states(hosts: Sequence[str] = (), through: Sequence[str] = ()) -> dict[str, SlurmNode]:
+def node_states(hosts: Sequence[str] = (), through: Sequence[str] = ()) -> dict[str, NodeState]:
     """Return Slurm's states of ``hosts`` (none: all nodes), in their order. Hosts that Slurm does
     not know are left out.
     """

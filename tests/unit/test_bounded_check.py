@@ -11,7 +11,7 @@ from wireproof.cli.console import Console
 from wireproof.model.errors import CouldNotMeasure
 from wireproof.model.plan import Point
 from wireproof.workflow.session import Session
-from wireproof.workflow.session import screen as screening
+from wireproof.workflow.session import again as screening
 from wireproof.workflow.session.run import left_s
 from wireproof.workflow.target import Target
 

@@ -8,7 +8,7 @@ settings that it refers to. Only results that depend on a difference are judged 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from wireproof.audit.catalogue import Catalogue, ParsedSetting
@@ -40,7 +40,7 @@ class _Model:
         machine: Machine,
         slots: Sequence[Slot],
         results: Sequence[AuditResult],
-        needs: _Needs,
+        needs: Callable[[ParsedSetting, Instance], _Needed],
     ) -> None:
         self.machine, self.slots, self.results = machine, slots, results
         self._of_names: defaultdict[tuple[str, str], set[int]] = defaultdict(set)
@@ -49,7 +49,7 @@ class _Model:
         for number, (entry, instance) in enumerate(slots):
             if instance is None:
                 continue
-            names, places = needs.of(entry, instance)
+            names, places = needs(entry, instance)
             for name in names:
                 self._of_names["", name].add(number)
                 self._of_names[instance.label, name].add(number)
@@ -73,7 +73,8 @@ class LikeHosts:
     """Hosts judged so far, the best match of last time first."""
 
     def __init__(self, catalogue: Catalogue) -> None:
-        self._needs = _Needs(catalogue)
+        self._entries = catalogue.entries
+        self._needed: dict[tuple[str, str], _Needed] = {}
         self._models: list[_Model] = []
 
     def of(self, machine: Machine) -> tuple[_Model, set[int]] | None:
@@ -93,39 +94,35 @@ class LikeHosts:
         model = _Model(machine, slots, results, self._needs)
         self._models = [model, *self._models[: _MODELS - 1]]
 
-
-class _Needs:
-    """The names and places on which each entry's result for an instance depends."""
-
-    def __init__(self, catalogue: Catalogue) -> None:
-        self._entries = catalogue.entries
-        self._known: dict[tuple[str, str], _Needed] = {}
-
-    def of(self, entry: ParsedSetting, instance: Instance) -> _Needed:
+    def _needs(self, entry: ParsedSetting, instance: Instance) -> _Needed:
         key = (entry.setting.id, instance.label)
-        if key not in self._known:
-            self._known[key] = self._found(entry, instance)
-        return self._known[key]
+        if key not in self._needed:
+            self._needed[key] = _needed(self._entries, entry, instance)
+        return self._needed[key]
 
-    def _found(self, entry: ParsedSetting, instance: Instance) -> _Needed:
-        dated = entry.setting.since or entry.setting.until
-        names, places = set(_RELEASE if dated else ()), set[Place]()
-        waiting, seen = [entry], {entry.setting.id}
-        while waiting:
-            current = waiting.pop()
-            for name in current.names:
-                kind, _, rest = name.partition(":")
-                if kind == "exists":
-                    places.add(rest)
-                elif kind != "setting":
-                    names.add(name)
-                elif rest in self._entries and rest not in seen:
-                    seen.add(rest)
-                    waiting.append(self._entries[rest])
-            whole = current is not entry and current.setting.scope == "host"
-            for read in current.setting.reads:
-                places.update(_places(current, read, WHOLE if whole else instance))
-        return frozenset(names), frozenset(places)
+
+def _needed(
+    entries: Mapping[str, ParsedSetting], entry: ParsedSetting, instance: Instance
+) -> _Needed:
+    """Return the names and places on which the result of an entry for an instance depends."""
+    dated = entry.setting.since or entry.setting.until
+    names, places = set(_RELEASE if dated else ()), set[Place]()
+    waiting, seen = [entry], {entry.setting.id}
+    while waiting:
+        current = waiting.pop()
+        for name in current.names:
+            kind, _, rest = name.partition(":")
+            if kind == "exists":
+                places.add(rest)
+            elif kind != "setting":
+                names.add(name)
+            elif rest in entries and rest not in seen:
+                seen.add(rest)
+                waiting.append(entries[rest])
+        whole = current is not entry and current.setting.scope == "host"
+        for read in current.setting.reads:
+            places.update(_places(current, read, WHOLE if whole else instance))
+    return frozenset(names), frozenset(places)
 
 
 def _places(entry: ParsedSetting, read: Read, instance: Instance) -> Iterator[Place]:

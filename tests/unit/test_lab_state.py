@@ -48,7 +48,7 @@ def test_a_process_that_has_gone_is_not_alive() -> None:
     known = process_id(child.pid)
     child.communicate(b"\n")
     assert not is_alive(known)
-    with pytest.raises(LabError, match="ended at once"):
+    with pytest.raises(LabError, match="ended immediately"):
         process_id(child.pid)
 
 

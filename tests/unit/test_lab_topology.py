@@ -122,13 +122,13 @@ def test_the_examples_are_those_that_the_documents_name() -> None:
         ("nodes = 2\n" + NETWORK + FAULT.replace('value = "300mbit"\n', ""), "value is missing"),
         (
             "nodes = 2\n" + NETWORK + FAULT.replace('"rate"', '"down"'),
-            "neither direction nor value",
+            "neither a direction nor a value",
         ),
         (
             "nodes = 2\n" + NETWORK + FAULT.replace('"rate"', '"gone"'),
             "fault 1: kind: Invalid enum value 'gone': use rate, loss, delay, down",
         ),
-        ("nodes = 2\n" + NETWORK + FAULT + FAULT, "fault 2: rate is planted twice"),
+        ("nodes = 2\n" + NETWORK + FAULT + FAULT, "fault 2: rate is given twice"),
     ],
 )
 def test_what_is_wrong_is_named_with_the_file(text: str, said: str) -> None:

@@ -159,7 +159,7 @@ def test_a_line_without_an_end_is_given_up() -> None:
 def test_a_watch_that_was_cut_is_not_complete() -> None:
     follower = Follower("n1")
     follower.feed(HELLO + reading(0, tx_bytes=1) + reading(50, 1, tx_bytes=2))
-    assert "not complete" in follower.watched().error
+    assert "incomplete" in follower.watched().error
 
 
 def test_the_command_line() -> None:

@@ -53,7 +53,9 @@ def archived(node: Node, texts: Mapping[str, str]) -> dict[str, str]:
     found[_command("ip -d address")] = _addresses(node, texts)
     found[_command("lspci -nnvv")] = _lspci(node, texts)
     if ports := _ports(texts):
-        found[_command("ibstat")] = "".join(_ibstat(*port, node, texts) for port in ports)
+        found[_command("ibstat")] = "".join(
+            _ibstat(*port, node, texts) for port in ports if not _is_efa(port[0], texts)
+        )
         found[_command("ibv_devinfo -v")] = "".join(_devinfo(*port, texts) for port in ports)
         for device, port in ports:
             if not device.startswith("hfi") and "InfiniBand" in _of(
@@ -80,6 +82,11 @@ def _ports(texts: Mapping[str, str]) -> list[tuple[str, str]]:
     return [(one[1], one[2]) for one in found if one]
 
 
+def _is_efa(device: str, texts: Mapping[str, str]) -> bool:
+    """EFA has no management datagrams, so ibstat does not list it."""
+    return "DRIVER=efa" in texts.get(f"sys/class/infiniband/{device}/device/uevent", "")
+
+
 def _settings(nic: str, texts: Mapping[str, str]) -> str:
     folder = f"sys/class/net/{nic}"
     speed, duplex = texts[f"{folder}/speed"], texts.get(f"{folder}/duplex", "full")
@@ -95,9 +102,15 @@ def _devinfo(device: str, port: str, texts: Mapping[str, str]) -> str:
         for index in range(4)
         if (kind := _of(device, port, f"gid_attrs/types/{index}", texts))
     )
+    efa = _is_efa(device, texts)
+    transport, vendor = ("unspecified (4)", "0x1d0f") if efa else ("InfiniBand (0)", "0x02c9")
+    number = _of(device, port, "state", texts)[:1]
+    state = f"PORT_{_STATES[number].upper().replace('INITIALIZING', 'INIT')} ({number})"
     return (
-        f"hca_id:\t{device}\n\ttransport:\t\t\tInfiniBand (0)\n\tboard_id:\t\t\tMT_0000000223\n"
-        f"\tphys_port_cnt:\t\t\t1\n\t\tport:\t{port}\n\t\t\tstate:\t\t\tPORT_ACTIVE (4)\n"
+        f"hca_id:\t{device}\n\ttransport:\t\t\t{transport}\n\tvendor_id:\t\t\t{vendor}\n"
+        f"\tboard_id:\t\t\tMT_0000000223\n"
+        f"\tphys_port_cnt:\t\t\t1\n\t\tport:\t{port}\n\t\t\tstate:\t\t\t{state}\n"
+        f"\t\t\tlink_layer:\t\t{_of(device, port, 'link_layer', texts)}\n"
         f"\t\t\tactive_width:\t\t{width[1] if width else '4X'} (2)\n{gids}\n"
     )
 

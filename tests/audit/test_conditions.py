@@ -590,3 +590,11 @@ def test_every_core_socket_and_queue_is_looked_at_and_the_worst_is_named(
     (one,) = judge_machine(machine, catalogue(), "throughput", [name])
     assert one.status == status, one
     assert where in one.message
+
+
+def test_a_fabric_whose_driver_nobody_names_is_not_taken_for_another() -> None:
+    ports = {"/sys/class/infiniband/rdmap0s6/ports/1/link_layer": "Unspecified"}
+    pages = {"/proc/sys/vm/nr_hugepages": "0"}
+    assert status("reserved-huge-pages", ports | pages) == "unknown"
+    driver = {"/sys/class/infiniband/rdmap0s6/device/uevent": "DRIVER=efa", **pages}
+    assert status("reserved-huge-pages", ports | driver) == "fail"

@@ -131,10 +131,11 @@ def test_hosts_beside_others_are_judged_as_each_alone(name: str) -> None:
 
 ARCHIVED = (
     *("connectx-6-milan", "connectx-7-two-ports", "e810", "i40e", "bnxt", "opa-two-adapters"),
-    *("bonded-roce", "gigabit", "slingshot", "connectx-6-dx-firmware"),
+    *("bonded-roce", "gigabit", "slingshot", "connectx-6-dx-firmware", "efa"),
 )
 UNKEPT = {
     *("partition-key", "slurmd-memlock", "limit-memlock", "limit-stack", "infiniband-devices"),
+    *("env-fi-provider", "shared-memory"),
     *("out-of-sequence", "ack-timeouts", "rnr-retries", "packet-sequence-errors"),
     *("node-description", "numa-node-rdma", "pcie-width-rdma", "pcie-speed-rdma"),
     *(

@@ -373,8 +373,10 @@ def _fabric(
     rates = [*_numbers(rdma, "rdma.rate"), *_numbers(real, "nic.rate")]
     ethernet = [nic for nic in nics if nic.names["nic.kind"] != "ipoib"]
     hidden = not rdma and _may_have_rdma(facts)
+    nameless = any(isinstance(port.names["rdma.driver"], Unknown) for port in rdma)
+    unsure = nameless or (hidden and not drivers)
     return {
-        "host.fabrics": UNKNOWN if hidden and not drivers else sorted(set(drivers)),
+        "host.fabrics": UNKNOWN if unsure else sorted(set(drivers)),
         "host.rate": max(rates, default=UNKNOWN),
         "host.rdma": len(rdma) or (UNKNOWN if hidden else 0),
         "host.mtu": max(

@@ -183,6 +183,8 @@ _DRIVERS = {
     "bnxt_re": "bnxt_re",
 }
 """Drivers whose devices have kernel names: NAME_NUMBER or NAMENUMBER."""
+_MAKERS = {"0x1d0f": "efa"}
+"""Makers with a single RDMA driver, by the PCI number that ibv_devinfo prints."""
 _QUERIED = {
     "SymbolErrorCounter": "symbol_error",
     "LinkErrorRecoveryCounter": "link_error_recovery",
@@ -209,7 +211,7 @@ def files_of_ib(facts: HostFacts, nics: Iterable[Nic]) -> Files:
     """
     lanes = dict(_lanes(facts))
     owners = {_guid(nic.mac): nic for nic in nics if len(nic.mac) in (_MAC, _IPOIB_MAC)}
-    for device, body in _CA.findall(f"{facts.command(IBSTAT).text or ''}\n"):
+    for device, body in _CA.findall(_printed(facts, IBSTAT)):
         folder = f"{_FOLDER}/{device}"
         ports = [
             (port, dict(re.findall(r"^[ \t]+([\w ]+): (.+)$", lines, re.MULTILINE)))
@@ -225,7 +227,7 @@ def files_of_ib(facts: HostFacts, nics: Iterable[Nic]) -> Files:
                 yield f"{folder}/ports/{port}/{name}", text
             if owner:
                 yield f"{folder}/device/net/{owner.name}/mtu", str(owner.mtu or "")
-    yield from _of_devinfo(facts)
+    yield from _of_devinfo(facts, [device for device, _ in _CA.findall(_printed(facts, IBSTAT))])
     yield from _of_perfquery(facts)
 
 
@@ -279,7 +281,11 @@ def _of_port(values: dict[str, str], lanes: str) -> Files:
 
 
 def _devinfo(facts: HostFacts) -> Iterator[tuple[str, str]]:
-    return iter(_HCA.findall(f"{facts.command(DEVINFO).text or ''}\n"))
+    return iter(_HCA.findall(_printed(facts, DEVINFO)))
+
+
+def _printed(facts: HostFacts, argv: tuple[str, ...]) -> str:
+    return f"{facts.command(argv).text or ''}\n"
 
 
 def _lanes(facts: HostFacts) -> Iterator[tuple[tuple[str, str], str]]:
@@ -290,13 +296,31 @@ def _lanes(facts: HostFacts) -> Iterator[tuple[tuple[str, str], str]]:
                 yield (device, port), width[1]
 
 
-def _of_devinfo(facts: HostFacts) -> Files:
+def _of_devinfo(facts: HostFacts, listed: Sequence[str]) -> Files:
+    """``listed``: the devices of ibstat, which has only those with management datagrams: none of
+    EFA, and none in iWARP mode.
+    """
     for device, body in _devinfo(facts):
-        if board := re.search(r"^[ \t]+board_id:\s+(\S+)$", body, re.MULTILINE):
-            yield f"{_FOLDER}/{device}/board_id", board[1]
+        values = dict(re.findall(r"^[ \t]+(board_id|vendor_id):\s+(\S+)$", body, re.MULTILINE))
+        if board := values.get("board_id"):
+            yield f"{_FOLDER}/{device}/board_id", board
+        driver = _MAKERS.get(values.get("vendor_id", ""), "")
+        if driver and device not in listed:
+            yield f"{_FOLDER}/{device}/device/uevent", f"DRIVER={driver}\n"
         for port, lines in _HCA_PORT.findall(body):
+            folder = f"{_FOLDER}/{device}/ports/{port}"
             for index, kind in _GID.findall(lines):
-                yield f"{_FOLDER}/{device}/ports/{port}/gid_attrs/types/{index}", kind
+                yield f"{folder}/gid_attrs/types/{index}", kind
+            if device not in listed:
+                yield from ((f"{folder}/{name}", text) for name, text in _state_of(lines))
+
+
+def _state_of(lines: str) -> Files:
+    """Yield state and link layer of a port as ibv_devinfo prints them."""
+    if state := re.search(r"^[ \t]+state:\s+PORT_([A-Z]+) \(([1-4])\)$", lines, re.MULTILINE):
+        yield "state", f"{state[2]}: {state[1]}"
+    if layer := re.search(r"^[ \t]+link_layer:\s+(\w+)$", lines, re.MULTILINE):
+        yield "link_layer", layer[1]
 
 
 _WORDS = len(perfquery_of("", ""))

@@ -12,8 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from wireproof.launch.engines import EngineChoice, Family, MpiInstall, choose_engine, find_engine
 from wireproof.launch.known import MPIS, SCHEDULERS
-from wireproof.launch.mpi.discovery import FAMILIES, choose_mpi, find_mpis
-from wireproof.launch.mpi.environment import clearings, inherited
+from wireproof.launch.mpi.discovery import (
+    FAMILIES,
+    choose_mpi,
+    find_mpis,
+    parameters_in_files,
+)
+from wireproof.launch.mpi.environment import clearings, effective, inherited
 from wireproof.launch.mpi.hydra import sockets
 from wireproof.launch.mpi.identify import read_needed
 from wireproof.launch.mpi.rails import one_nic_only
@@ -153,8 +158,8 @@ def prepare(transport: TransportKind, install: MpiInstall | None, **wishes: Any)
 
 
 def provenance(command: LaunchCommand, install: MpiInstall | None) -> Provenance:
-    """Return how the run is started: argv, the variables that we set, and the user's variables that
-    stay in force.
+    """Return how the run is started: argv, the variables that we set, and the user's variables and
+    files of parameters that stay in force. Raise ``BadInput`` for such a file of another user.
     """
     notes = list(command.notes)
     kept = inherited(command, os.environ)
@@ -163,6 +168,11 @@ def provenance(command: LaunchCommand, install: MpiInstall | None) -> Provenance
             "inherited: "
             + ", ".join(masked(f"{name}={value}") for name, value in sorted(kept.items()))
         )
+    set_here = effective(command, os.environ)
+    for path, values in parameters_in_files(install, set_here) if install else ():
+        left = (f"{name}={value}" for name, value in values.items() if name not in set_here)
+        if text := ", ".join(map(masked, left)):
+            notes.append(f"{path.absolute()} sets {text}")
     return Provenance(
         wireproof=version(),
         mpi=f"{install.version} ({install.library})" if install else "",

@@ -20,7 +20,7 @@ from wireproof.launch.command import prepare, provenance
 from wireproof.launch.engines import MpiInstall, find_engine
 from wireproof.launch.here import meeting_point
 from wireproof.launch.known import MPIS
-from wireproof.launch.mpi.discovery import choose_mpi, find_mpis
+from wireproof.launch.mpi.discovery import choose_mpi, find_mpis, openmpi_parameters
 from wireproof.launch.mpi.identify import read_needed
 from wireproof.launch.mpi.libfabrics import (
     ask,
@@ -28,7 +28,6 @@ from wireproof.launch.mpi.libfabrics import (
     choose_provider,
     described,
     library_of,
-    openmpi_parameters,
 )
 from wireproof.launch.registry import LaunchCommand
 from wireproof.model.claim import Claim, HostClaim

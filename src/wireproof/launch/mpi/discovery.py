@@ -1,15 +1,18 @@
-"""Find the MPIs of this machine: first the wheel in our environment, then those of the site."""
+"""Find the MPIs of this machine, first the wheel in our environment, then those of the site, and
+the files that set their parameters.
+"""
 
 import functools
 import os
 import re
+import stat
 import sys
 import sysconfig
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from wireproof.files.held import is_anothers, real_path
+from wireproof.files.held import CAN_HOLD, is_anothers, real_path, trusted_owners
 from wireproof.files.hostile import open_regular
 from wireproof.launch.engines import ABI_OF_SONAME, MpiInstall
 from wireproof.launch.known import MPIS
@@ -242,3 +245,72 @@ def _nothing_fits(choice: str, seen: list[MpiInstall], environment: Mapping[str,
         f"{wanted}: {looked}; found {found}. Load the right module, or give its prefix, launcher"
         " or library with --mpi PATH."
     )
+
+
+# --- The files that set parameters besides the environment. Those of the user and of the current
+# folder change what is measured, and nothing in the environment shows it.
+
+_OPENMPI = "openmpi-mca-params.conf"
+_OF_USER = ".openmpi/mca-params.conf"
+_UCX = "ucx.conf"
+_LARGEST = 1 << 16
+
+
+def openmpi_parameters(install: MpiInstall, environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the parameters in Open MPI's files as ``OMPI_MCA_`` variables; the user's file takes
+    precedence.
+    """
+    prefix = install.launcher.parent.parent
+    places = [Path("/etc/openmpi") / _OPENMPI, prefix / "etc" / _OPENMPI]
+    found: dict[str, str] = {}
+    for place in (*places, *(home / _OF_USER for home in _home(environment))):
+        found |= _read(place, "OMPI_MCA_")[0]
+    return found
+
+
+def parameters_in_files(
+    install: MpiInstall, environment: Mapping[str, str]
+) -> Iterator[tuple[Path, dict[str, str]]]:
+    """Yield each file of the user or of the current folder that sets parameters for the ranks of
+    ``install``, with them as variables: the later takes precedence, a variable before all of them.
+
+    UCX reads ``ucx.conf`` in the home folder, in ``UCX_CONFIG_DIR`` and in the current folder
+    (`ucs_config_parse_config_files` of openucx/ucx). Raise ``BadInput`` for the file of another
+    user: it may name libraries to load.
+    """
+    homes, folder = _home(environment), environment.get("UCX_CONFIG_DIR", "")
+    mca = MPIS[install.family].parameter_files
+    places = [(home / _OF_USER, "OMPI_MCA_") for home in homes if mca]
+    places += [(home / _UCX, "") for home in homes]
+    places += [(Path(folder) / _UCX, "")] if folder else []
+    for path, prefix in (*places, (Path(_UCX), "")):
+        values, others = _read(path, prefix)
+        named = {name: text for name, text in values.items() if prefix or name.startswith("UCX_")}
+        if named and others:
+            raise BadInput(
+                f"{path} sets {', '.join(sorted(named)[:3])} for the ranks, but it {others}: remove"
+                " it, or start in a folder of yours and with your HOME."
+            )
+        if named:
+            yield path, named
+
+
+def _home(environment: Mapping[str, str]) -> list[Path]:
+    home = environment.get("HOME", "")
+    return [Path(home)] if home.startswith("/") else []
+
+
+def _read(path: Path, prefix: str) -> tuple[dict[str, str], str]:
+    """Return the values of a file, and why another user decides them ("" if none does)."""
+    try:
+        with open_regular(path) as file:
+            text, status = file.read(_LARGEST).decode("utf-8", "replace"), os.fstat(file.fileno())
+    except OSError:
+        return {}, ""
+    lines = (line.partition("#")[0].partition("=") for line in text.splitlines())
+    values = {f"{prefix}{name.strip()}": value.strip() for name, equals, value in lines if equals}
+    if not CAN_HOLD:
+        return values, ""
+    if status.st_uid not in trusted_owners():
+        return values, f"belongs to the user with ID {status.st_uid}"
+    return values, "can be written by everybody" if status.st_mode & stat.S_IWOTH else ""

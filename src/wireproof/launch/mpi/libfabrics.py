@@ -10,7 +10,6 @@ from pathlib import Path
 import msgspec
 
 from wireproof.files.held import real_path
-from wireproof.files.hostile import read_bounded
 from wireproof.files.programs import by_path
 from wireproof.launch.engines import Family, MpiInstall
 from wireproof.model.diagnosis import LibfabricFound, Listing, Offer, Provider, ProviderChoice
@@ -25,7 +24,6 @@ USUAL = (
 """Folders in which distributions and vendors install it."""
 _BESIDE = (".", "mpich", "../libfabric/lib", "../opt/mpi/libfabric/lib", "../../libfabric/lib")
 """The place of an MPI's libfabric relative to its library's folder."""
-_PARAMETERS = "openmpi-mca-params.conf"
 _PATIENCE_S = 30.0
 _MOST_LIBRARIES = 16
 _WARNING = re.compile(
@@ -85,27 +83,6 @@ def _places(
     for pattern in USUAL:
         for place in sorted(Path("/").glob(pattern[1:])):
             yield place / NAME, f"in {place}"
-
-
-def openmpi_parameters(install: MpiInstall, environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the parameters in Open MPI's files as ``OMPI_MCA_`` variables; the user's file takes
-    precedence.
-    """
-    prefix = install.launcher.parent.parent
-    home = environment.get("HOME", "")
-    places = [Path("/etc/openmpi") / _PARAMETERS, prefix / "etc" / _PARAMETERS]
-    places += [Path(home) / ".openmpi" / "mca-params.conf"] if home.startswith("/") else []
-    found: dict[str, str] = {}
-    for place in places:
-        try:
-            text = read_bounded(place, 1 << 16).decode("utf-8", "replace")
-        except OSError:
-            continue
-        for line in text.splitlines():
-            name, equals, value = line.partition("#")[0].partition("=")
-            if equals:
-                found[f"OMPI_MCA_{name.strip()}"] = value.strip()
-    return found
 
 
 def ask(engine: Path, path: str, environment: Mapping[str, str]) -> tuple[Listing | None, str, str]:

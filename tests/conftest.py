@@ -4,7 +4,6 @@ skip names it.
 
 from __future__ import annotations
 
-import ctypes
 import ctypes.util
 import faulthandler
 import functools
@@ -122,11 +121,14 @@ def _missing_vm() -> str | None:
 
 
 def _missing_libfabric() -> str | None:
-    try:
-        ctypes.CDLL("libfabric.so.1")
-    except OSError:
-        return "the dynamic linker finds no libfabric.so.1 (Debian package libfabric1)"
-    return None
+    """Asked in another process: libfabric loads libinfinipath, whose handler of SIGINT ends the
+    process without a word.
+    """
+    load = "import ctypes; ctypes.CDLL('libfabric.so.1')"
+    done = subprocess.run([sys.executable, "-c", load], capture_output=True, check=False)
+    if done.returncode == 0:
+        return None
+    return "the dynamic linker finds no libfabric.so.1 (Debian package libfabric1)"
 
 
 _MISSING: dict[str, Callable[[], str | None]] = {

@@ -317,7 +317,7 @@ def test_without_tun_the_lab_is_a_token_bucket_and_says_so(
     monkeypatch.setattr(links, "wire_obstacle", lambda: wire_obstacle(Path("/dev/net/nosuch")))
     name = lab_name()
     with up(topology(2, HSN, wire="store-and-forward"), name, tied=True) as lab:
-        assert "/dev/net/nosuch is not there" in lab.notes[0]
+        assert "/dev/net/nosuch does not exist" in lab.notes[0]
         assert lab.status().notes == lab.notes
         assert not lab.expected_link("hsn").preamble_counted
         assert "htb" in run(lab, "n1", "tc", "qdisc", "show", "dev", "hsn0").stdout

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import io
 import itertools
 import os
 import signal
@@ -384,10 +383,15 @@ _FORMS = ("--format", "--dialect")
 
 
 def _show(error: click.ClickException) -> None:
-    """Print click's message about a wrong option. It repeats what was typed or stored, so clean
-    it.
+    """Print click's message about a wrong option in one line, as any other error, with the page
+    that lists the right ones. It repeats what was typed or stored, so clean it.
     """
-    message = io.StringIO()
-    error.show(message)
-    for line in message.getvalue().splitlines():
-        click.echo(clean(line, LONGEST_SENTENCE), err=True)
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):
+        click.echo(error.format_message(), err=True)  # the help page of a group
+        return
+    text = " ".join(error.format_message().split())
+    text = text if text[1:2].isupper() else f"{text[:1].lower()}{text[1:]}"
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    ends = "" if text.endswith((".", ")", "?")) else "."
+    page = f" See `{context.command_path} --help`." if context is not None else ""
+    click.echo(clean(f"wireproof: {text}{ends}{page}", LONGEST_SENTENCE), err=True)

@@ -159,7 +159,7 @@ def prepare(transport: TransportKind, install: MpiInstall | None, **wishes: Any)
 
 def provenance(command: LaunchCommand, install: MpiInstall | None) -> Provenance:
     """Return how the run is started: argv, the variables that we set, and the user's variables and
-    files of parameters that stay in force. Raise ``BadInput`` for such a file of another user.
+    files of parameters that stay in force. Raise ``BadInput`` if others decide such a file.
     """
     notes = list(command.notes)
     kept = inherited(command, os.environ)

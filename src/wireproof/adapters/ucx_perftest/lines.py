@@ -112,7 +112,7 @@ def _csv_row(line: str, names: int, index: int) -> LastLine | None:
 
 
 @dataclass(slots=True)
-class _Table:
+class _Lines:
     """The lines below one heading, read in turn. ``batch``: the name above the next results."""
 
     page: Page
@@ -159,8 +159,8 @@ def read(page: Page, start: int, heading: str, csv_names: int | None) -> tuple[R
     """Return the last lines of all tests under one heading. ``csv_names``: number of name columns
     before the numbers, None for a table separated by blanks.
     """
-    table = _Table(page, heading, csv_names, Found(last=start))
-    return scan_rows(page, start + 1, table.take, _PATIENCE), table.found
+    lines = _Lines(page, heading, csv_names, Found(last=start))
+    return scan_rows(page, start + 1, lines.take, _PATIENCE), lines.found
 
 
 def _so_far(line: str, index: int) -> str:

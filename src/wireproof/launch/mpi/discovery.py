@@ -275,8 +275,8 @@ def parameters_in_files(
     ``install``, with them as variables: the later takes precedence, a variable before all of them.
 
     UCX reads ``ucx.conf`` in the home folder, in ``UCX_CONFIG_DIR`` and in the current folder
-    (`ucs_config_parse_config_files` of openucx/ucx). Raise ``BadInput`` for the file of another
-    user: it may name libraries to load.
+    (`ucs_config_parse_config_files` of openucx/ucx). Raise ``BadInput`` for a file that belongs
+    to another user or that everybody can write: it may name libraries to load.
     """
     homes, folder = _home(environment), environment.get("UCX_CONFIG_DIR", "")
     mca = MPIS[install.family].parameter_files

@@ -33,7 +33,7 @@ _LINK = ("connections_lost", "drain_wc_error", "post_send_fail_(*)")
 
 
 def lower_bound(count: int) -> float:
-    """Return the mean that a Poisson count exceeds with 95 % confidence.
+    """Return the lower 95 % confidence limit of the mean of which ``count`` is a Poisson sample.
 
     Wilson and Hilferty's cube root of chi square, 1931: 5 losses may occur by chance at a mean of
     2.

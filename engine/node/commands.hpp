@@ -20,6 +20,7 @@ int hold(const Arguments& arguments);
 int enter(const Arguments& arguments);
 int agent(const Arguments& arguments);
 int guard(const Arguments& arguments);
+int sockets(const Arguments& arguments);
 int wire_command(const Arguments& arguments);
 int tune_command(const Arguments& arguments);
 

@@ -16,6 +16,7 @@ constexpr const char* kUsage =
     "wireproof-node enter [--state FOLDER] NODE [--] COMMAND...\n"
     "wireproof-node agent [ssh options] HOST COMMAND...   (also when called wireproof-agent)\n"
     "wireproof-node guard [--deadline-ms N] [--control-fd N | --control-stdin] -- COMMAND...\n"
+    "wireproof-node sockets NAME=VALUE\n"
     "wireproof-node wire  --config FILE --status FILE [--node NAME=PID ...]\n"
     "wireproof-node tune  apply|confirm|revert|status [--state FOLDER] [--id SET] [--root FOLDER] "
     "[--force]   (apply reads the request on standard input)\n";
@@ -31,6 +32,7 @@ constexpr Subcommand kSubcommands[] = {
     {"enter", wireproof::enter, wireproof::kOwnFailure},
     {"agent", wireproof::agent, wireproof::kAgentFailure},
     {"guard", wireproof::guard, wireproof::kOwnFailure},
+    {"sockets", wireproof::sockets, wireproof::kOwnFailure},
     {"wire", wireproof::wire_command, wireproof::kOwnFailure},
     {"tune", wireproof::tune_command, wireproof::kOwnFailure},
 };

@@ -20,14 +20,16 @@ class ProcessTree {
   // way. Returns false when something outlived SIGKILL for five seconds (it hangs in the kernel).
   bool terminate(int grace_ms);
 
+  using Start =
+      std::uint64_t;  // start time in clock ticks: with the pid it names a process for good
+
+  // Finds the job's processes that live now.
+  std::map<pid_t, Start> living();
+
   // Wait status of `child` if it was reaped on the way, else -1.
   int status_of(pid_t child) const;
 
  private:
-  using Start =
-      std::uint64_t;  // start time in clock ticks: with the pid it names a process for good
-
-  std::map<pid_t, Start> living();
   void reap();
 
   pid_t root_;

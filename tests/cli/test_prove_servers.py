@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+import subprocess
 import sys
 from collections.abc import Callable
 
@@ -60,14 +61,66 @@ class Warned(LoggingReporter):
 def start() -> Callable[..., list[str]]:
     """Start a server of this machine; what was warned of. The watch reads no port."""
 
-    def started(*argv: str, then: Callable[[], object] = lambda: None) -> list[str]:
+    def started(
+        *argv: str | tuple[str, ...], then: Callable[[], object] = lambda: None
+    ) -> list[str]:
+        each = [one for one in argv if isinstance(one, tuple)] or [argv]
+        wanted = [Companion("", one) for one in each]
         reporter = Warned()
         with Watch(Target(hosts=(), start_on=()), dict(os.environ), 1.0, reporter) as watch:
-            servers.start_servers(watch, [Companion("", argv)], NOWHERE, reporter)
+            servers.start_servers(watch, wanted, NOWHERE, reporter)
             then()
         return reporter.warnings
 
     return started
+
+
+def test_a_listener_counts_for_the_processes_that_hold_it():
+    waiting, rdma = {"71", "72"}, {("31", "0.0.0.0:18515")}
+    assert servers._owned("30\n30 71\n30 99\n", waiting, rdma) == {"71"}
+    assert servers._owned("31\n", waiting, rdma) == {"31 0.0.0.0:18515"}
+    assert servers._owned("30\n30 99\n", waiting, rdma) == frozenset()
+    assert servers._owned("", waiting, rdma) == frozenset(), "it has not started yet"
+
+
+def test_sockets_that_are_hidden_are_not_taken_for_none():
+    assert servers._owned(None, {"71"}, set()) is None, "the program is missing on the host"
+    assert servers._owned("30\n32 ?\n", {"71"}, set()) is None, "sudo runs the server"
+    assert servers._owned("30\n30 71\n32 ?\n", {"71"}, set()) == {"71"}
+
+
+def connect(port: int) -> None:
+    socket.create_connection(("127.0.0.1", port)).close()
+
+
+@pytest.mark.engine
+def test_a_port_that_another_program_opens_meanwhile_does_not_start_the_command(start):
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    opens = "import socket, time; s = socket.create_server(('127.0.0.1', 0)); time.sleep(60)"
+    other = subprocess.Popen([sys.executable, "-c", f"import time; time.sleep(0.3); {opens}"])
+    try:
+        assert start(sys.executable, "-c", LATE, "tcp", str(port), then=lambda: connect(port)) == []
+    finally:
+        other.kill()
+        other.wait()
+
+
+@pytest.mark.engine
+def test_of_two_servers_each_must_listen(start, monkeypatch):
+    monkeypatch.setattr(servers, "PATIENCE_S", 0.5)
+    two = "import socket, time; a = [socket.create_server(('', 0)) for _ in '12']; time.sleep(60)"
+    argv = [(sys.executable, "-c", text) for text in (two, "import time; time.sleep(60)")]
+    assert [line.split(" on ")[0] for line in start(*argv)] == [sys.executable]
+
+
+@pytest.mark.engine
+def test_where_the_sockets_are_hidden_any_new_port_counts_and_it_is_named(start, monkeypatch):
+    monkeypatch.setattr(servers, "_owned", lambda *_: None)
+    opens = "import socket, time; s = socket.create_server(('127.0.0.1', 0)); time.sleep(60)"
+    (warning,) = start(sys.executable, "-c", opens)
+    assert "perhaps by another program" in warning
 
 
 @pytest.mark.engine
@@ -77,14 +130,14 @@ def test_a_server_that_opens_its_port_late_is_waited_for(start, kind):
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
 
-    def connect() -> None:
+    def taken_port() -> None:
         if kind == "tcp":
-            socket.create_connection(("127.0.0.1", port)).close()
+            connect(port)
             return
         with socket.socket(type=socket.SOCK_DGRAM) as taken, pytest.raises(OSError, match="use"):
             taken.bind(("127.0.0.1", port))
 
-    assert start(sys.executable, "-c", LATE, kind, str(port), then=connect) == []
+    assert start(sys.executable, "-c", LATE, kind, str(port), then=taken_port) == []
 
 
 @pytest.mark.engine

@@ -158,7 +158,7 @@ def _proved(
         judgement=judge_traffic(traffic, series, target.claim()),
         series=series,
         last_words=command.last_words(),
-        notes=_notes(command),
+        notes=(*watch.notes, *_notes(command)),
     )
 
 

@@ -4,9 +4,10 @@ command's arguments.
 
 import dataclasses
 import re
+import secrets
 import time
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from pathlib import Path
 
 from wireproof.audit.facts import HostFacts
@@ -14,6 +15,7 @@ from wireproof.files.hostile import read_bounded
 from wireproof.instrument.plan_text import collect
 from wireproof.instrument.watch_command import WatchedCommand
 from wireproof.launch.engines import find_engine
+from wireproof.model import gathered
 from wireproof.model.claim import LinkClaim
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.plan import FactRequest
@@ -42,6 +44,13 @@ _REQUESTS = (
 )
 
 
+_LIMITS = {
+    "late": f"has opened no visible port after {PATIENCE_S:.0f} s: the command is started anyway.",
+    "perhaps": "does not show its sockets: the command is started after a port was opened on the"
+    " host, perhaps by another program.",
+}
+
+
 @dataclasses.dataclass(frozen=True)
 class Companion:
     """A server that the command talks to.
@@ -53,38 +62,53 @@ class Companion:
     argv: tuple[str, ...]
 
 
+@dataclasses.dataclass(frozen=True)
+class _Started:
+    """``mark``: what tells the server's processes apart from all others of the host."""
+
+    server: Companion
+    mark: str
+    command: WatchedCommand
+
+
+@dataclasses.dataclass(frozen=True)
+class Listeners:
+    """Names of the listeners of a host; ``of``: those of marked processes, None: not readable."""
+
+    everybody: frozenset[str]
+    of: Mapping[str, frozenset[str] | None]
+
+
 def start_servers(
     watch: Watch, servers: Sequence[Companion], sinks: Sinks, reporter: Reporter
 ) -> list[WatchedCommand]:
-    """Start the servers, and wait until each host has as many new listeners as servers: TCP, UDP,
-    or the RDMA connection manager. Hosts without visible listeners are reported after
-    ``PATIENCE_S``. Raises ``CouldNotMeasure`` if a server ends before that.
+    """Start the servers, and wait until the processes of each listen: TCP, UDP, or the RDMA
+    connection manager. Servers without visible listeners are reported after ``PATIENCE_S``. Raises
+    ``CouldNotMeasure`` if a server ends before that.
     """
     if not servers:
         return []
-    hosts = Counter(server.host for server in servers)
-    before = {host: listeners(watch.target, host) for host in hosts}
-    commands = [
-        watch.start(
-            guarded(watch.target, server.host, server.argv), (None, sinks[1]), hold_stdin=True
-        )
-        for server in servers
-    ]
+    before = {host: listeners(watch, host) for host in {server.host for server in servers}}
+    started = [_start(watch, server, sinks) for server in servers]
     deadline = time.monotonic() + PATIENCE_S
-    while late := _late(watch, hosts, before):
-        if time.monotonic() >= deadline or any(command.gone for command in commands):
+    while "late" in (seen := _look(watch, started, before)).values():
+        if time.monotonic() >= deadline or any(each.command.gone for each in started):
             break
         watch.wait(_LOOK_EVERY_S)
-        hosts = Counter({host: hosts[host] for host in late})
-    for command, server in zip(commands, servers, strict=True):
-        _check_that_it_runs(watch, command, server)
-        if server.host in late:
-            reporter.warn(
-                f"{server.argv[0]} on {server.host} has opened no visible port after"
-                f" {PATIENCE_S:.0f} s: the command is started anyway."
-            )
+    for each in started:
+        _check_that_it_runs(watch, each.command, each.server)
+        if limit := _LIMITS.get(seen[each]):
+            watch.notes.append(f"{each.server.argv[0]} on {each.server.host} {limit}")
+    for note in watch.notes:
+        reporter.warn(note)
     watch.mark()  # traffic of the servers' start does not count as background
-    return commands
+    return [each.command for each in started]
+
+
+def _start(watch: Watch, server: Companion, sinks: Sinks) -> _Started:
+    mark = f"WIREPROOF_SERVER={secrets.token_hex(16)}"
+    argv = guarded(watch.target, server.host, server.argv, mark)
+    return _Started(server, mark, watch.start(argv, (None, sinks[1]), hold_stdin=True))
 
 
 def _check_that_it_runs(watch: Watch, command: WatchedCommand, server: Companion) -> None:
@@ -100,28 +124,52 @@ def _check_that_it_runs(watch: Watch, command: WatchedCommand, server: Companion
     raise CouldNotMeasure(f"{what}; {watch.node}, which starts it, must be at the same path there.")
 
 
-def _late(
-    watch: Watch, hosts: Mapping[str, int], before: Mapping[str, frozenset[str] | None]
-) -> list[str]:
-    """Return the hosts that do not show a new listener for each of their servers."""
-    return [host for host in hosts if not _listens(watch.target, host, before[host], hosts[host])]
+def _look(
+    watch: Watch, started: Sequence[_Started], before: Mapping[str, Listeners | None]
+) -> dict[_Started, str]:
+    """Return whether each server listens: "yes", "late", or "perhaps" if the sockets of its
+    processes are not readable. Then any new listener of the host counts.
+    """
+    found: dict[_Started, str] = {}
+    for host, there in gathered((each.server.host, each) for each in started).items():
+        now, earlier = listeners(watch, host, [each.mark for each in there]), before[host]
+        owned = {each: now.of[each.mark] if now else frozenset() for each in there}
+        hidden = [each for each, names in owned.items() if names is None]
+        new = now.everybody - earlier.everybody if now and earlier else ()
+        found |= {each: "yes" if names else "late" for each, names in owned.items()}
+        found |= dict.fromkeys(hidden, "perhaps" if len(new) >= len(hidden) else "late")
+    return found
 
 
-def _listens(target: Target, host: str, before: frozenset[str] | None, count: int) -> bool:
-    now = listeners(target, host)
-    return now is not None and before is not None and len(now - before) >= count
-
-
-def listeners(target: Target, host: str) -> frozenset[str] | None:
-    """Return a unique name for each listener of a host, or None if the host does not respond."""
-    argv = reach(target, host, [str(find_engine("nompi")), "facts", "--spec", "-"])
-    facts = HostFacts.of(host, collect({host: argv}, _REQUESTS)[0].frames)
+def listeners(watch: Watch, host: str, marks: Sequence[str] = ()) -> Listeners | None:
+    """Return the listeners of a host, or None if it does not respond."""
+    owned = {mark: (str(watch.node), "sockets", mark) for mark in marks}
+    asked = [FactRequest(kind="command", argv=each, limit_bytes=1 << 18) for each in owned.values()]
+    argv = reach(watch.target, host, [str(find_engine("nompi")), "facts", "--spec", "-"])
+    facts = HostFacts.of(host, collect({host: argv}, (*_REQUESTS, *asked))[0].frames)
     tables = {name: facts.file(f"/proc/net/{name}").text for name in _LISTENING_STATES}
     if all(table is None for table in tables.values()):
         return None
-    sockets = {inode for name, table in tables.items() for inode in _sockets(name, table or "")}
-    rdma = _RDMA_LISTENER.findall(facts.command(_RDMA_LISTENERS).text or "")
-    return frozenset(sockets | {" ".join(words) for words in rdma})
+    waiting = {inode for name, table in tables.items() for inode in _sockets(name, table or "")}
+    rdma = set(_RDMA_LISTENER.findall(facts.command(_RDMA_LISTENERS).text or ""))
+    return Listeners(
+        frozenset(waiting | {" ".join(words) for words in rdma}),
+        {mark: _owned(facts.command(each).text, waiting, rdma) for mark, each in owned.items()},
+    )
+
+
+def _owned(
+    text: str | None, waiting: AbstractSet[str], rdma: AbstractSet[tuple[str, str]]
+) -> frozenset[str] | None:
+    """Return the listeners of the processes that ``wireproof-node sockets`` lists; None if it could
+    not run, or shows none and not every process.
+    """
+    rows = [line.split() for line in (text or "").splitlines()]
+    pids = {row[0] for row in rows if row}
+    found = {word for row in rows for word in row[1:]}
+    listening = (found & waiting) | {" ".join(words) for words in rdma if words[0] in pids}
+    hidden = text is None or "?" in found
+    return None if hidden and not listening else frozenset(listening)
 
 
 def _sockets(name: str, table: str) -> list[str]:

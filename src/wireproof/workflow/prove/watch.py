@@ -44,7 +44,8 @@ def allow_files(target: Target) -> None:
 class Watch:
     """The readers and the commands of one proof; leaving the context ends all of them.
 
-    ``environment``: the complete environment of everything that is started.
+    ``environment``: the complete environment of everything that is started. ``notes``: what limits
+    the proof, to be shown with it.
     """
 
     def __init__(
@@ -52,6 +53,7 @@ class Watch:
     ) -> None:
         self.target, self.environment, self.interval_s = target, environment, interval_s
         self.hearing = Hearing()
+        self.notes: list[str] = []
         self._reporter = reporter
         self._watchers: list[Watcher] = []
         self._commands: list[WatchedCommand] = []

@@ -258,17 +258,21 @@ def reach(target: Target, host: str, argv: Sequence[str]) -> list[str]:
     return ["ssh", *quiet, "-T", host, shlex.join(argv)]
 
 
-def guarded(target: Target, host: str, argv: Sequence[str]) -> list[str]:
+def guarded(target: Target, host: str, argv: Sequence[str], mark: str = "") -> list[str]:
     """Like ``reach``, for commands that must not outlive the connection: when ssh is killed, the
     remote process continues.
 
     The remote guard kills the command when its standard input closes, so hold that open meanwhile.
+    ``mark``: a NAME=VALUE that all processes of the command and their guard then have in their
+    environment.
     """
-    if target.lab is not None or not host or is_here(host):
+    near = target.lab is not None or not host or is_here(host)
+    if near and not mark:
         return reach(target, host, argv)
-    return reach(
-        target, host, [str(find_program("wireproof-node")), "guard", "--control-stdin", "--", *argv]
-    )
+    marked = ["env", mark] if mark else []
+    control = [] if near else ["--control-stdin"]
+    node = str(find_program("wireproof-node"))
+    return reach(target, host, [*marked, node, "guard", *control, "--", *argv])
 
 
 def launcher_environment(target: Target, inherited: Mapping[str, str]) -> dict[str, str]:

@@ -259,6 +259,7 @@ class CommandWorkload(Workload):
         try:
             self._begin_to_read()
             start_servers(self._watch, self._wanted.proof.companions, NOWHERE, self._reporter)
+            self.notes += self._watch.notes
         except BaseException:
             self._watch.__exit__()
             raise

@@ -5,24 +5,22 @@ is the long one.
 from __future__ import annotations
 
 import pytest
-from tests.conftest import TURNS
 from tests.fuzz.drive import faults_told, is_clean, tried
 
 from wireproof.adapters import adapter_names
 
-MANY = 5000
-"""Inputs of each parser in the slow tests."""
+FEW, MANY = 250, 5000
+"""Inputs of each parser, and in the slow tests."""
 
 
 @pytest.fixture(scope="module")
 def told(slow_turn: int | None) -> tuple[str, int]:
-    """All parsers in one process, and how many inputs of each: its start takes longer than 200. A
-    turn tries a tenth of the many, with a seed of its own.
+    """All parsers in one process, and how many inputs of each: its start takes longer than 200. Each
+    turn has a seed of its own.
     """
     words = [word for tool in adapter_names() for word in ("--parser", tool)]
-    count, seed = (200, 1) if slow_turn is None else (MANY // TURNS, 100 + slow_turn)
-    told = faults_told(*words, "--count", str(count), "--seed", str(seed), seconds=900)
-    return told, count
+    seed = 1 if slow_turn is None else 100 + slow_turn
+    return faults_told(*words, "--count", str(FEW), "--seed", str(seed), seconds=900), FEW
 
 
 @pytest.mark.timeout(1000)

@@ -137,6 +137,11 @@ DECORATIONS: dict[str, Callable[[bytes], bytes]] = {
         data, lambda line: "2026-03-01T10:00:00Z cn-07.ib0: " + line
     ),
     "coloured": lambda data: _each(data, lambda line: f"\x1b[32m{line}\x1b[0m"),
+    "empty lines": lambda data: _each(data, lambda line: line + "\n"),
+    "cells of a web page": lambda data: _each(data, lambda line: f"<tr><td>{line}</td></tr>"),
+    "a web page": lambda data: (
+        "<html>Начало\n<pre>\n".encode() + data + "</pre>作业 – fertig</html>\n".encode()
+    ),
     "byte order mark": lambda data: b"\xef\xbb\xbf" + data,
     "utf-16": lambda data: data.decode("utf-8", "replace").encode("utf-16"),
 }

@@ -164,12 +164,12 @@ def _listed(root: Path) -> None:
 @pytest.mark.parametrize(
     "query",
     [
-        "SELECT repeat('x', 15 << 20) AS entry FROM range(100)",
+        "SELECT repeat('x', 15 << 20) AS entry FROM range(75)",
         "SELECT repeat('x', 300 << 20) AS entry FROM range(2)",
-        "SELECT repeat('[', 1 << 20) AS entry FROM range(1500)",
-        "SELECT repeat('😀', 4000000) AS entry FROM range(100)",
-        "SELECT '{' || repeat('\"a\":{},', 2000000) || '}' AS entry FROM range(100)",
-        "SELECT repeat('x', 15 << 20)::BLOB AS entry FROM range(100)",
+        "SELECT repeat('[', 1 << 20) AS entry FROM range(1100)",
+        "SELECT repeat('😀', 4000000) AS entry FROM range(70)",
+        "SELECT '{' || repeat('\"a\":{},', 2000000) || '}' AS entry FROM range(80)",
+        "SELECT repeat('x', 15 << 20)::BLOB AS entry FROM range(75)",
         "SELECT [repeat('x', 1 << 20)] AS entry FROM range(100)",
         "SELECT NULL::VARCHAR AS entry FROM range(3)",
         "SELECT 1 AS entry",
@@ -240,8 +240,15 @@ def _read_archive(path: Path) -> None:
         assert (root / "etc" / "hostname").is_file()
 
 
-@pytest.mark.parametrize("form", ["gz", "xz", "bz2"])
-@pytest.mark.parametrize("name", ["etc/hosts", "var/log/messages"])
+@pytest.mark.parametrize(
+    ("form", "name"),
+    [
+        ("gz", "etc/hosts"),
+        ("gz", "var/log/messages"),
+        ("xz", "etc/hosts"),
+        ("bz2", "var/log/messages"),
+    ],
+)
 def test_an_archive_is_bounded_by_all_that_it_unpacks_to(
     tmp_path: Path, form: str, name: str
 ) -> None:
@@ -339,7 +346,7 @@ HOSTILE_HEADERS = {
     "many words": (
         b"",
         _pax(**{f"k{at:05d}": "" for at in range(2_000)}) + _member(tarfile.REGTYPE),
-        1_000,
+        700,
         "too large headers",
     ),
 }

@@ -8,11 +8,52 @@ from pathlib import Path
 import msgspec
 from tests.records import osu_rates, osu_times
 
+from wireproof.adapters import read
+from wireproof.model.errors import BadInput
 from wireproof.model.series import Series, SeriesPoint, SeriesVerdict
 
-__all__ = ["GOLDEN", "codes", "imb", "pingpong", "stream", "wire_times"]
+__all__ = [
+    "GOLDEN",
+    "LOGS",
+    "codes",
+    "golden",
+    "imb",
+    "one",
+    "pingpong",
+    "rate",
+    "readable",
+    "stream",
+    "wire_times",
+]
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden"
+LOGS = GOLDEN / "logs"
+
+
+def golden(name: str) -> list[Series]:
+    """What a golden log holds."""
+    return read((LOGS / name).read_bytes(), name)
+
+
+def one(log: str | bytes) -> Series:
+    """The only series of a log."""
+    (series,) = read(log if isinstance(log, bytes) else log.encode(), "x")
+    return series
+
+
+def readable(text: str) -> list[Series]:
+    """What a log holds; nothing if it is refused in one sentence."""
+    try:
+        return read(text.encode(), "x")
+    except BadInput:
+        return []
+
+
+def rate(series: Series) -> float:
+    """The goodput of its only point, bytes/s."""
+    (point,) = series.points
+    assert point.goodput_bytes_per_s is not None
+    return point.goodput_bytes_per_s
 
 
 def imb(name: str) -> Series:

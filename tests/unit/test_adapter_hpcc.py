@@ -7,8 +7,6 @@ from pathlib import Path
 import pytest
 
 from wireproof.adapters import read
-from wireproof.adapters.hpcc import parse
-from wireproof.adapters.page import page_of
 from wireproof.model.errors import BadInput
 from wireproof.model.series import Series
 
@@ -161,7 +159,7 @@ def _facts(found: list[Series]) -> set[str]:
     }
 
 
-@pytest.mark.parametrize("text", [LOG, SUMMARY, OLD_KEYS + "FFTEnblk=16\n"])
+@pytest.mark.parametrize("text", [SUMMARY, OLD_KEYS + "FFTEnblk=16\n"])
 def test_a_cut_file_has_no_other_record(text: str) -> None:
     data = text.encode()
     true = _facts(read(data, "x"))
@@ -176,22 +174,3 @@ def test_a_cut_file_has_no_other_record(text: str) -> None:
         assert _facts(found) <= true, end
         if len(_facts(found)) < len(true):
             assert not all(series.complete for series in found), end
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "Latency-Bandwidth-Benchmark R1",
-        "MaxPingPongLatency_usec=1",
-        "Begin of Summary section",
-        "This is the DARPA/DOE HPC Challenge Benchmark version 1.5.0",
-        "x = " + "9" * 3000,
-    ],
-)
-def test_hostile_repetition_is_answered(line: str) -> None:
-    page = page_of((line + "\n").encode() * 3000, "x")
-    index = 0
-    while index < len(page.lines):
-        parsed = parse(page, index)
-        assert parsed.after > index
-        index = parsed.after

@@ -5,15 +5,12 @@ cut.
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
+from tests.unit.external_tables import golden, one, rate
 
 from wireproof.adapters import read
-from wireproof.model.errors import BadInput
-from wireproof.model.series import Series
 
-LOGS = Path(__file__).parent.parent / "golden" / "logs"
 HEAD = (
     "Connecting to host 192.0.2.9, port 5201\n[  4] local 192.0.2.8 port 40000 connected to "
     "192.0.2.9 port 5201\n"
@@ -25,21 +22,6 @@ SUMMARY = (
     + "[  4]   0.00-10.00  sec  1.10 GBytes   942 Mbits/sec   17             sender\n"
     + "[  4]   0.00-10.00  sec  1.09 GBytes   939 Mbits/sec                  receiver\n"
 )
-
-
-def golden(name: str) -> list[Series]:
-    return read((LOGS / name).read_bytes(), name)
-
-
-def one(text: str) -> Series:
-    (series,) = read(text.encode(), "x")
-    return series
-
-
-def rate(series: Series) -> float:
-    (point,) = series.points
-    assert point.goodput_bytes_per_s is not None
-    return point.goodput_bytes_per_s
 
 
 def test_text_gives_what_arrived() -> None:
@@ -243,40 +225,6 @@ def test_iperf_2_udp_needs_the_servers_report() -> None:
     series = one(sent + report)
     assert rate(series) == pytest.approx(1.03e6 / 8)
     assert series.points[0].values["lost_packets"] == 15
-
-
-def keys(series: Series) -> list[tuple[object, ...]]:
-    return [(point.message_bytes, point.goodput_bytes_per_s) for point in series.points]
-
-
-@pytest.mark.parametrize("name", sorted(path.name for path in LOGS.glob("iperf*")))
-def test_a_cut_log_never_gives_another_record(name: str) -> None:
-    data = (LOGS / name).read_bytes()
-    full = [keys(series) for series in read(data, name)]
-    ends = [index + 1 for index, byte in enumerate(data) if byte == 10]
-    for cut in sorted({*ends, *range(97, len(data), 97)}):
-        try:
-            found = read(data[:cut], name)
-        except BadInput:
-            continue
-        for series, known in zip(found, full, strict=False):
-            assert keys(series) in ([], known), cut
-
-
-def test_hostile_text_does_not_break_it() -> None:
-    deep = '{"start": {' + '"a": {' * 5000
-    for text in (
-        deep,
-        '"start": {' * 2000,
-        HEAD * 500,
-        "[SUM]" * 3000,
-        TABLE + "[  4] 0.00-" + "9" * 5000,
-    ):
-        try:
-            found = read(text.encode(), "x")
-        except BadInput:
-            continue
-        assert not any(series.points for series in found)
 
 
 def test_the_last_lines_alone_are_a_run() -> None:

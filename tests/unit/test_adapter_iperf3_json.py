@@ -3,30 +3,12 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.unit.external_tables import golden, one, rate
 
 from wireproof.adapters import read
-from wireproof.model.series import Series
-
-LOGS = Path(__file__).parent.parent / "golden" / "logs"
-
-
-def golden(name: str) -> list[Series]:
-    return read((LOGS / name).read_bytes(), name)
-
-
-def one(text: str) -> Series:
-    (series,) = read(text.encode(), "x")
-    return series
-
-
-def rate(series: Series) -> float:
-    (point,) = series.points
-    assert point.goodput_bytes_per_s is not None
-    return point.goodput_bytes_per_s
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.unit.external_tables import readable
 
 from wireproof.adapters import read
 from wireproof.adapters.osu import requested_iterations, with_iterations
@@ -168,12 +169,6 @@ def test_a_title_that_is_printed_twice_is_one_table() -> None:
     assert len(series.points) == 2
 
 
-def test_labels_of_srun_and_escapes_are_removed() -> None:
-    text = "".join(f"0: {line}\n" for line in (TITLE + "8 \x1b[1m1.24\x1b[0m\n16 1.30").split("\n"))
-    (series,) = read(text.encode(), "x")
-    assert [point.hrt_ns for point in series.points] == [1240, 1300]
-
-
 @pytest.mark.parametrize(
     ("data", "words"),
     [
@@ -186,25 +181,6 @@ def test_labels_of_srun_and_escapes_are_removed() -> None:
 def test_what_is_no_log_is_refused(data: bytes, words: str) -> None:
     with pytest.raises(BadInput, match=words):
         read(data, "some.log")
-
-
-@pytest.mark.parametrize(
-    "stamp",
-    [
-        "00:55:22  ",
-        "2024-01-11T10:05:04.123Z ",
-        "[2024-01-11 10:05:04,123] ",
-        "[1,0]<stdout>:",
-        "> ",
-    ],
-)
-def test_time_stamps_and_labels_before_each_line(stamp: str) -> None:
-    text = "".join(f"{stamp}{line}\n" for line in (TITLE + "8 1.24\n16 1.30\n").split("\n"))
-    (series,) = read(text.encode(), "x")
-    assert [(point.message_bytes, point.hrt_ns) for point in series.points] == [
-        (8, 1240),
-        (16, 1300),
-    ]
 
 
 CELLS = (
@@ -235,17 +211,10 @@ def test_a_lost_cell_makes_no_rows(lost: str) -> None:
 def test_cells_that_are_cut_anywhere_are_never_paired_wrong() -> None:
     whole = read(CELLS.encode(), "x")[0].points
     for cut in range(len(CELLS)):
-        for series in _readable(CELLS[:cut]):
+        for series in readable(CELLS[:cut]):
             assert [(p.message_bytes, p.goodput_bytes_per_s) for p in series.points] == [
                 (p.message_bytes, p.goodput_bytes_per_s) for p in whole[: len(series.points)]
             ]
-
-
-def _readable(text: str):  # type: ignore[no-untyped-def]
-    try:
-        return read(text.encode(), "x")
-    except BadInput:
-        return []
 
 
 def test_a_put_that_is_complete_at_its_origin_only_waits_for_nobody() -> None:
@@ -254,16 +223,6 @@ def test_a_put_that_is_complete_at_its_origin_only_waits_for_nobody() -> None:
     (local,) = read(data.replace(b"MPI_Win_flush", b"MPI_Win_flush_local"), "x")
     assert (local.waits, local.traffic) == (False, "other")
     assert "origin only" in local.formula
-
-
-def test_the_source_of_a_web_page() -> None:
-    heading = "&gt; # OSU MPI Latency Test v5.8\n&gt; # Size&nbsp;&#160;Latency (us)\n"
-    text = f"<pre>\n{heading}&gt; 8&nbsp; 1.24\n&gt; 16&nbsp; 1.30\n</pre>\n"
-    (series,) = read(text.encode(), "x")
-    assert [(point.message_bytes, point.hrt_ns) for point in series.points] == [
-        (8, 1240),
-        (16, 1300),
-    ]
 
 
 @pytest.mark.parametrize(

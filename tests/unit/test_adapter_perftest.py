@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
+from tests.unit.external_tables import LOGS, one
 
 from wireproof.adapters import read
-from wireproof.model.errors import BadInput
-from wireproof.model.series import Series
 
-LOGS = Path(__file__).parent.parent / "golden" / "logs"
 RULE = "-" * 87
 MIB = 1 << 20
 
@@ -40,11 +36,6 @@ def log(title: str, heading: str, *rows: str, block: str = "", closed: bool = Tr
         *([RULE] if closed else []),
     ]
     return ("\n".join(lines) + "\n").encode()
-
-
-def one(data: bytes) -> Series:
-    (series,) = read(data, "x")
-    return series
 
 
 BW = " #bytes     #iterations    BW peak[{0}]    BW average[{0}]   MsgRate[Mpps]"
@@ -256,14 +247,6 @@ def test_only_the_table_was_pasted() -> None:
     assert (bare.benchmark, bare.metric, bare.traffic) == ("perftest", "latency", "other")
 
 
-def test_a_web_page_and_dos_line_ends() -> None:
-    data = log(
-        "RDMA_Write BW Test", BW.format("MB/sec"), " 65536   5000   11500.00   11490.00   0.183840"
-    )
-    shown = b"".join(b"    | " + line + b" |\r\n" for line in data.splitlines())
-    assert one(shown).points == one(data).points
-
-
 def test_sizes_are_sorted_and_repeated_runs_keep_their_order() -> None:
     rows = [" 4096 10 1.0 9.0 0.1", " 2 10 1.0 1.0 0.1", " 2 10 1.0 2.0 0.1"]
     points = one(log("Send BW Test", BW.format("MiB/sec"), *rows)).points
@@ -329,37 +312,3 @@ def test_errors_and_doubts_are_told() -> None:
         RULE + "\n                    Send BW Test\n Couldn't allocate MR\n failed to create mr\n"
     )
     assert "allocate MR" in one(failed.encode()).incomplete
-
-
-def keys(series: Series) -> list[tuple[object, ...]]:
-    return [
-        (p.message_bytes, p.hrt_ns, p.time_ns, p.goodput_bytes_per_s, p.messages_per_s)
-        for p in series.points
-    ]
-
-
-@pytest.mark.parametrize("name", sorted(path.name for path in LOGS.glob("softroce_*.log")))
-def test_a_cut_log_never_gives_another_record(name: str) -> None:
-    data = (LOGS / name).read_bytes()
-    full = [keys(series) for series in read(data, name)]
-    ends = [index + 1 for index, byte in enumerate(data) if byte == 10]
-    for cut in sorted({*ends, *range(97, len(data), 97)}):
-        try:
-            found = read(data[:cut], name)
-        except BadInput:
-            continue
-        for series, known in zip(found, full, strict=False):
-            assert keys(series) == known[: len(series.points)]
-            assert not series.complete or keys(series) == known
-
-
-def test_hostile_text_does_not_break_it() -> None:
-    for text in (
-        " #bytes #iterations\n 1 2",
-        BW.format("]" * 50),
-        LAT + "\n" + "9" * 400,
-        "RDMA_Write BW Test\n" * 300,
-    ):
-        for series in read(text.encode(), "x"):
-            assert not series.complete
-            assert not series.points

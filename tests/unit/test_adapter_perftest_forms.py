@@ -4,10 +4,7 @@ same records.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-
-import pytest
 
 from wireproof.adapters import read
 from wireproof.model.series import Series
@@ -15,29 +12,6 @@ from wireproof.model.series import Series
 LOGS = Path(__file__).parent.parent / "golden" / "logs"
 KINDS = ("softroce", "ib_", "iperf", "qperf", "sockperf")
 NAMES = sorted(path.name for path in LOGS.iterdir() if path.name.startswith(KINDS))
-
-
-def lines(change: Callable[[bytes], bytes]) -> Callable[[bytes], bytes]:
-    return lambda data: b"\n".join(change(line) for line in data.split(b"\n")[:-1]) + b"\n"
-
-
-FORMS: dict[str, Callable[[bytes], bytes]] = {
-    "dos": lambda data: data.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n"),
-    "srun -l": lines(lambda line: b"0: " + line),
-    "tag-output": lines(lambda line: b"[1,0]<stdout>:" + line),
-    "quoted": lines(lambda line: b"> " + line),
-    "indented": lines(lambda line: b"    " + line),
-    "bars": lines(lambda line: b"| " + line + b" |"),
-    "cells": lines(lambda line: b"<tr><td>" + line + b"</td></tr>"),
-    "blanks at the end": lines(lambda line: line + b"   "),
-    "time stamps": lines(lambda line: b"2024-05-01T10:00:00.123Z " + line),
-    "empty lines": lines(lambda line: line + b"\n"),
-    "a web page": lambda data: b"<html><pre>\n" + data + b"</pre></html>\n",
-    "utf-16": lambda data: data.decode("utf-8", "replace").encode("utf-16"),
-    "foreign words": lambda data: (
-        "Начало задания\n作业开始\n".encode() + data + "Ende – fertig\n".encode()
-    ),
-}
 
 
 def records(found: list[Series]) -> list[tuple[object, ...]]:
@@ -51,14 +25,6 @@ def records(found: list[Series]) -> list[tuple[object, ...]]:
         )
         for series in found
     ]
-
-
-@pytest.mark.parametrize("form", FORMS)
-def test_the_form_changes_nothing(form: str) -> None:
-    for name in NAMES:
-        data = (LOGS / name).read_bytes()
-        data += b"" if data.endswith(b"\n") else b"\n"
-        assert records(read(FORMS[form](data), name)) == records(read(data, name)), name
 
 
 def test_many_logs_in_one_file() -> None:

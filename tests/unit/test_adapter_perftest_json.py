@@ -5,14 +5,10 @@ from __future__ import annotations
 import json
 
 import pytest
+from tests.unit.external_tables import one
 
 from wireproof.adapters import read
-from wireproof.model.series import IN_GPU, Series
-
-
-def one(data: bytes) -> Series:
-    (series,) = read(data, "x")
-    return series
+from wireproof.model.series import IN_GPU
 
 
 def document(**results: float) -> str:

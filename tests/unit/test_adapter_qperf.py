@@ -2,24 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
-
-from wireproof.adapters import read
-from wireproof.model.errors import BadInput
-from wireproof.model.series import Series
-
-LOGS = Path(__file__).parent.parent / "golden" / "logs"
-
-
-def golden(name: str) -> list[Series]:
-    return read((LOGS / name).read_bytes(), name)
-
-
-def one(text: str) -> Series:
-    (series,) = read(text.encode(), "x")
-    return series
+from tests.unit.external_tables import golden, one
 
 
 def test_real_log() -> None:
@@ -151,35 +135,3 @@ def test_a_block_that_was_cut_before_its_size_has_no_point() -> None:
     assert one(whole).points[0].message_bytes == 100_000
     for cut in range(10, whole.index("KB")):
         assert not one(whole[:cut]).points, whole[:cut]
-
-
-def keys(series: Series) -> list[tuple[object, ...]]:
-    return [
-        (point.message_bytes, point.hrt_ns, point.goodput_bytes_per_s, point.messages_per_s)
-        for point in series.points
-    ]
-
-
-@pytest.mark.parametrize("name", sorted(path.name for path in LOGS.glob("qperf*")))
-def test_a_cut_log_never_gives_another_record(name: str) -> None:
-    data = (LOGS / name).read_bytes()
-    full = [keys(series) for series in read(data, name)]
-    ends = [index + 1 for index, byte in enumerate(data) if byte == 10]
-    for cut in sorted({*ends, *range(17, len(data), 17)}):
-        try:
-            found = read(data[:cut], name)
-        except BadInput:
-            continue
-        for series, known in zip(found, full, strict=False):
-            assert keys(series) == known[: len(series.points)], cut
-
-
-def test_hostile_text_does_not_break_it() -> None:
-    for text in (
-        "tcp_bw:\n" * 500,
-        "tcp_bw:\n    bw =  " + "9" * 500,
-        "rc_lat:\n" + "    a  =  1 us\n" * 500,
-    ):
-        for series in read(text.encode(), "x"):
-            assert not series.points
-            assert not series.complete

@@ -190,13 +190,3 @@ def test_a_cut_log_never_gives_another_record(name: str) -> None:
             assert (
                 not series.complete or series.points[0].percentiles == full.points[0].percentiles
             ), cut
-
-
-def test_hostile_text_does_not_break_it() -> None:
-    for text in (
-        "sockperf: == version #1\n" * 400,
-        "sockperf: == version #" + "1" * 9000,
-        "sockperf: [Total Run] RunTime=" + "9" * 999,
-    ):
-        for series in read(text.encode(), "x"):
-            assert not series.points

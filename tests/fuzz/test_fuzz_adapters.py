@@ -15,8 +15,8 @@ FEW, MANY = 250, 5000
 
 @pytest.fixture(scope="module")
 def told(slow_turn: int | None) -> tuple[str, int]:
-    """All parsers in one process, and how many inputs of each: its start takes longer than 200. Each
-    turn has a seed of its own.
+    """All parsers in one process, and how many inputs of each: its start takes longer than 200.
+    Each turn has a seed of its own.
     """
     words = [word for tool in adapter_names() for word in ("--parser", tool)]
     seed = 1 if slow_turn is None else 100 + slow_turn

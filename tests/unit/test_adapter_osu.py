@@ -8,7 +8,7 @@ import pytest
 from tests.unit.external_tables import readable
 
 from wireproof.adapters import read
-from wireproof.adapters.osu import requested_iterations, with_iterations
+from wireproof.adapters.osu import requested_iterations, requested_processes, with_request
 from wireproof.adapters.osu.benchmarks import by_name, by_title
 from wireproof.model.errors import BadInput
 
@@ -243,4 +243,23 @@ def test_the_iterations_of_a_command(command: str, count: int | None) -> None:
     words = command.split()
     assert requested_iterations(words) == count
     series = one("osu74-latency-tcp10g.out")
-    assert {point.iterations for point in with_iterations([series], words)[0].points} == {count}
+    assert {point.iterations for point in with_request([series], words)[0].points} == {count}
+
+
+@pytest.mark.parametrize(
+    ("command", "count"),
+    [
+        ("mpirun -n 2 ./osu_allreduce -i 5", 2),
+        ("srun -N2 -n16 osu_bcast", 16),
+        ("mpirun --np 4 --hosts a,b osu_bcast -n 9", 4),
+        ("srun --ntasks=4 numactl -l osu_bcast", 4),
+        ("mpirun -n 1 osu_bcast : -n 3 osu_bcast", 4),
+        ("mpirun -n 1 osu_bcast : osu_bcast", None),
+        ("mpirun -hosts a,b -ppn 1 osu_bcast", None),
+        ("sh job.sh -n 2", None),
+    ],
+)
+def test_the_processes_of_a_command(command: str, count: int | None) -> None:
+    assert requested_processes(command.split()) == count
+    series = one("osu74-latency-tcp10g.out")
+    assert with_request([series], command.split())[0].processes == count

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 import msgspec
 import pytest
 from tests.records import osu_rates
 from tests.unit.test_prove_verdict import MB, claim, codes, pair, stream
 
+from wireproof.analysis.traffic_printed import printed
 from wireproof.model.quantity import volume
 from wireproof.model.series import Series, SeriesPoint
 from wireproof.verdict.external.watched import judge_traffic
@@ -147,3 +150,58 @@ def test_a_counted_collective_needs_a_reading_that_shows_it() -> None:
 def test_an_unknown_tool_without_rate_and_repetitions_proves_nothing_by_few_bytes() -> None:
     found = judge_traffic(pair(40 * MB, 1e6), [collective("other", "allreduce", *SIZES)], claim())
     assert (found.proof, codes(found)) == ("unproven", ["traffic-rate-unseen"])
+
+
+@pytest.mark.parametrize(
+    ("moved", "peak", "code"),
+    [
+        (400, 10e6, "traffic-on-wire"),
+        (3000, 60e6, "traffic-on-wire"),
+        (6000, 10e6, "traffic-rate-unseen"),
+        (400, 400e6, "traffic-not-its-own"),
+        (6000, 400e6, "traffic-not-its-own"),
+    ],
+)
+def test_a_collective_beside_a_larger_flow(moved: int, peak: float, code: str) -> None:
+    """In memory, and a backup crossed: any number of bytes and any rate were enough."""
+    table = collective("osu", "osu_allreduce", *SIZES)
+    known = msgspec.structs.replace(table, processes=2)
+    found = judge_traffic(pair(moved * MB, peak), [known], claim())
+    assert codes(found)[0] == code, found.reasons
+    assert found.proof == ("on-wire" if code == "traffic-on-wire" else "unproven")
+
+
+@pytest.mark.parametrize(
+    ("moved", "proof"), [(130, "on-wire"), (1300, "on-wire"), (3e3, "unproven")]
+)
+def test_counted_collectives_move_no_multiple_of_their_repetitions(
+    moved: float, proof: str
+) -> None:
+    point = SeriesPoint(message_bytes=1 << 20, time_ns=10e6, iterations=200)
+    table = msgspec.structs.replace(
+        collective("imb", "Allreduce"), points=[point], first_line=1, processes=2
+    )
+    assert judge_traffic(pair(moved * MB, 60e6), [table], claim()).proof == proof
+
+
+@pytest.mark.parametrize("processes", [2, 3, 16, 256])
+@pytest.mark.parametrize("on_a_host", [1, 8, 64])
+def test_the_most_of_a_collective_is_above_what_its_algorithms_send(
+    processes: int, on_a_host: int
+) -> None:
+    """Bytes in a unit of the printed size that leave a host, ranks placed in turn or in blocks."""
+    here = min(on_a_host, processes // 2)
+    rounds = math.ceil(math.log2(processes))
+    sent = {
+        "osu_allreduce": max(2 * (processes - 1) / processes, here * rounds),
+        "osu_bcast": max(1.0, here, rounds),
+        "osu_gather": here,
+        "osu_scatter": processes - here,
+        "osu_allgather": max(processes - 1, here * (processes - here)),
+        "osu_alltoall": max(here * (processes - here), here * processes / 2 * rounds),
+    }
+    for benchmark, most in sent.items():
+        table = msgspec.structs.replace(collective("osu", benchmark, 1 << 20), processes=processes)
+        seen = printed([table], visible_s=0.1)
+        assert seen is not None
+        assert (seen.repeated_bytes or (0, 0))[1] >= 110 * most * MIB, (benchmark, most)

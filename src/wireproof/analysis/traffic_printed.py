@@ -5,8 +5,10 @@ Only this lower bound can be compared with a port: warm-up rounds, headers and o
 top. A printed iteration count gives it; without one, a row proves one window of messages.
 """
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import msgspec
 
@@ -24,17 +26,30 @@ FRAMED = 1.08
 SAME_BYTES = 0.05
 _WARMED_UP = 1.5
 """Factor on printed repetitions: IMB repeats each size a few times more before it measures."""
-_USUAL: dict[str, tuple[int, tuple[int, int], tuple[int, int]]] = {
-    "osu windows": (8193, (100, 10), (20, 2)),
-    "osu collective": (8193, (1000, 100), (100, 10)),
-    "osu": (8193, (10_000, 100), (1000, 10)),
-    "ucc_perftest collective": (64 << 10, (1000, 100), (200, 20)),
-    "nccl_tests collective": (0, (20, 5), (20, 5)),
-}
-"""Default repetitions, timed and before the timing, below a size in bytes and from that size on.
-OSU 3 to 7 (osu_util.h: BW_LOOP, COLL_LOOP, LAT_LOOP), UCC (ucc_pt_config.cc) and nccl-tests
-(common.cu).
-"""
+
+
+class _Usual(NamedTuple):
+    """Default repetitions of a tool, timed and before the timing: for sizes below ``large`` bytes,
+    and from there on.
+    """
+
+    tool: str
+    tests: str
+    large: int
+    below: tuple[int, int]
+    above: tuple[int, int]
+
+
+_USUAL = (
+    # OSU 3 to 7 (osu_util.h: BW_LOOP, COLL_LOOP, LAT_LOOP)
+    _Usual("osu", "windows", 8193, (100, 10), (20, 2)),
+    _Usual("osu", "collective", 8193, (1000, 100), (100, 10)),
+    _Usual("osu", "other", 8193, (10_000, 100), (1000, 10)),
+    # UCC (ucc_pt_config.cc)
+    _Usual("ucc_perftest", "collective", 64 << 10, (1000, 100), (200, 20)),
+    # nccl-tests (common.cu)
+    _Usual("nccl_tests", "collective", 0, (20, 5), (20, 5)),
+)
 _BOTH_ENDS_PRINT = (
     "iperf3",
     "iperf",
@@ -48,6 +63,7 @@ _NO_BOUND = ("barrier", "reduce_scatter", "local")
 """Collectives in which a host may send no byte of the printed size."""
 _ROOTED = ("bcast", "reduce", "gather", "scatter")
 _EVERYBODY = ("allreduce", "allgather", "alltoall")
+_TO_EACH = ("allgather", "alltoall")
 _WINDOWED = ("stream", "exchange", "put", "get", "rate")
 _COUNTS_WINDOWS = ("osu", "imb")
 """Tools whose iteration is a window of messages; in perftest and fabtests it is one message."""
@@ -90,6 +106,23 @@ def _share_of_a_collective(series: Series, name: str) -> float:
     return 0.5 / (max(series.processes or 2, 2) if rooted and series.tool == "imb" else 1)
 
 
+def _spread(series: Series) -> float | None:
+    """Return the factor between the least and the most that a host sends for a row; None if it is
+    unknown.
+
+    The most of a collective: half of its processes are on a host, and each sends its size in each
+    round of a logarithmic algorithm, or to every process on other hosts.
+    """
+    count = series.processes
+    if series.traffic != "collective":
+        return 1.0
+    if not count or count < 2:
+        return None
+    name = series.benchmark.lower()
+    peers = count / 2 if any(word in name for word in _TO_EACH) else 1.0
+    return count / 2 * peers * (1 + math.log2(count)) / _share_of_a_collective(series, name)
+
+
 def _window(series: Series) -> int:
     return (series.window or 1) if series.traffic in _WINDOWED else 1
 
@@ -115,11 +148,20 @@ def _slowest(series: Series, point: SeriesPoint) -> float | None:
     """Return the minimum bytes per second of some host in a row whose time says nothing else about
     a port.
     """
-    times = [point.time_ns, point.time_min_ns, point.time_max_ns, point.hrt_ns]
-    longest_s = max(each or 0.0 for each in times) * 1e-9
-    if not longest_s or row_rate(series, point) is not None:
+    times = _times_s(point)
+    if not times or row_rate(series, point) is not None:
         return None
-    return row_bytes(series, msgspec.structs.replace(point, iterations=1))[0] / longest_s or None
+    return _once(series, point) / max(times) or None
+
+
+def _times_s(point: SeriesPoint) -> list[float]:
+    times = (point.time_ns, point.time_min_ns, point.time_max_ns, point.hrt_ns)
+    return [each * 1e-9 for each in times if each]
+
+
+def _once(series: Series, point: SeriesPoint) -> float:
+    """Return the bytes of a single repetition."""
+    return row_bytes(series, msgspec.structs.replace(point, iterations=1))[0]
 
 
 def row_most(series: Series, point: SeriesPoint) -> float | None:
@@ -128,7 +170,9 @@ def row_most(series: Series, point: SeriesPoint) -> float | None:
 
     None if its time says nothing about one port.
     """
-    rate = row_rate(series, point)
+    rate, spread = row_rate(series, point), _spread(series)
+    if series.traffic == "collective" and spread and (times := _times_s(point)):
+        rate = _once(series, point) * spread / min(times)
     counted = point.message_bytes + (LEAST_HEADER if series.traffic == "pingpong" else 0)
     if rate is None or not counted:
         return None
@@ -151,6 +195,8 @@ class _PrintedRow:
     @property
     def most_bytes(self) -> float | None:
         """Headers included; a message whose answer is awaited never shares a packet."""
+        if self.counted and self.rate is None:
+            return self.repeated[1] if self.repeated else None
         if not (self.answered and self.counted and self.most and self.rate):
             return None
         return self.size * self.most / self.rate
@@ -209,8 +255,6 @@ def _repeated(
 ) -> tuple[float, float | None] | None:
     """Return the minimum and maximum number of bytes of a row, the latter with headers and the
     repetitions before the timing; None if its repetitions are unknown.
-
-    What a collective sends at most depends on its algorithm.
     """
     least = most = size
     if counted:
@@ -220,21 +264,19 @@ def _repeated(
     else:
         return None
     headers = MOST_HEADERS / point.message_bytes if point.message_bytes else 0.0
-    known = series.traffic != "collective"
-    return least, most * FRAMED * (1 + headers) if known else None
+    spread = _spread(series)
+    return least, most * spread * FRAMED * (1 + headers) if spread else None
 
 
 def _usual(series: Series, size: int) -> tuple[int, int] | None:
     """Return a tool's default repetitions, timed and before the timing; None if they are
     unknown.
     """
-    kind = " collective" if series.traffic == "collective" else ""
+    tests = "collective" if series.traffic == "collective" else "other"
     if series.traffic in _WINDOWED and series.window:
-        kind = " windows"
-    if (found := _USUAL.get(series.tool + kind)) is None:
-        return None
-    large_from, small, large = found
-    return small if size < large_from else large
+        tests = "windows"
+    found = next((row for row in _USUAL if (row.tool, row.tests) == (series.tool, tests)), None)
+    return found and (found.below if size < found.large else found.above)
 
 
 def _repeated_bytes(rows: Iterable[_PrintedRow]) -> tuple[float, float | None] | None:

@@ -215,12 +215,12 @@ class Printed(msgspec.Struct, frozen=True, kw_only=True):
     ``least_packets``: packets of messages that cannot be merged. ``bursts``: bytes and seconds of
     each row whose iterations are printed. ``most_bytes_per_s``: the most that any row can put on a
     port in one direction, headers included, null if a row does not determine it. ``most_bytes``:
-    bytes of all rows of a ping-pong in one direction, headers included, null without printed
-    iterations. ``repeated_bytes``: bounds of the bytes in one direction if every row was
+    bytes of all rows of ping-pongs and collectives in one direction, headers included, null without
+    printed iterations. ``repeated_bytes``: bounds of the bytes in one direction if every row was
     repeated as printed, or as its tool does by default; null if the repetitions of a row are
-    unknown, and the most of a collective too. ``slowest_bytes_per_s``: the lowest rate of a host
-    in the fastest row whose time says nothing else about a port, as of collectives.
-    ``arithmetic``: how the numbers are derived.
+    unknown, and the most of a collective whose number of processes is unknown.
+    ``slowest_bytes_per_s``: the lowest rate of a host in the fastest row whose time says nothing
+    else about a port, as of collectives. ``arithmetic``: how the numbers are derived.
     """
 
     least_bytes: float

@@ -1,7 +1,7 @@
 """The OSU micro-benchmarks."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise, takewhile
 from pathlib import PurePath
 
@@ -26,7 +26,13 @@ from wireproof.model.errors import BadInput
 from wireproof.model.quantity import counted, whole
 from wireproof.model.series import IN_GPU, Series, SeriesPoint, ToolRequest
 
-__all__ = ["ADAPTER", "requested_iterations", "rows_of_cells", "with_iterations"]
+__all__ = [
+    "ADAPTER",
+    "requested_iterations",
+    "requested_processes",
+    "rows_of_cells",
+    "with_request",
+]
 
 
 # --- OSU Micro-Benchmarks 3.x to 7.x: output and options. MB = 10^6 bytes. Every table has a title
@@ -293,36 +299,52 @@ def argv(request: ToolRequest) -> tuple[str, ...]:
     return (request.program, *options, *request.extra)
 
 
-_ITERATIONS = re.compile(r"(?:-i|--iterations=)(\d{1,9})")
+_ITERATIONS = re.compile(r"(?:-i ?|--iterations[ =])(\d{1,9})")
+_PROCESSES = re.compile(r"(?:-n ?|-np ?|--np[ =]|--ntasks[ =])(\d{1,7})")
 
 
 def requested_iterations(command: Sequence[str]) -> int | None:
     """Return the iterations of each size that a command asks of OSU's programs; None if it asks for
     none, or for different ones.
     """
-    asked: set[int | None] = set()
-    for at, word in enumerate(command):
-        if PurePath(word).name.startswith("osu_"):
-            rest = list(takewhile(lambda each: each != ":", command[at + 1 :]))
-            words = " ".join(rest).replace("-i ", "-i").replace("--iterations ", "--iterations=")
-            found = [_ITERATIONS.fullmatch(each) for each in words.split()]
-            asked.add(next((int(each.group(1)) for each in found if each is not None), None))
+    asked = {_asked(_ITERATIONS, after) for _, after in _programs(command)}
     return asked.pop() if len(asked) == 1 else None
 
 
-def with_iterations(series: Iterable[Series], command: Sequence[str]) -> list[Series]:
-    """Return the series; rows of OSU without printed iterations have those of the command."""
-    count = requested_iterations(command)
+def requested_processes(command: Sequence[str]) -> int | None:
+    """Return how many processes a launcher is asked to start of OSU's programs, or None."""
+    asked = [_asked(_PROCESSES, before) for before, _ in _programs(command)]
+    return None if None in asked else sum(count or 0 for count in asked) or None
 
-    def counted_row(point: SeriesPoint) -> SeriesPoint:
-        return replace(point, iterations=point.iterations or count)
 
-    return [
-        replace(table, points=[counted_row(point) for point in table.points])
-        if count and table.tool == "osu"
-        else table
-        for table in series
-    ]
+def _programs(command: Sequence[str]) -> Iterator[tuple[Sequence[str], Sequence[str]]]:
+    """Yield the words before and after each of OSU's programs, up to a launcher's colon."""
+    begin = 0
+    for at, word in enumerate(command):
+        if word == ":":
+            begin = at + 1
+        elif PurePath(word).name.startswith("osu_"):
+            yield command[begin:at], list(takewhile(lambda each: each != ":", command[at + 1 :]))
+
+
+def _asked(option: re.Pattern[str], words: Sequence[str]) -> int | None:
+    """Return the number of the first such option, in its word or the next one."""
+    texts = (text for pair in pairwise([*words, ""]) for text in (pair[0], " ".join(pair)))
+    found = (option.fullmatch(text) for text in texts)
+    return next((int(each.group(1)) for each in found if each is not None), None)
+
+
+def with_request(series: Iterable[Series], command: Sequence[str]) -> list[Series]:
+    """Return the series; OSU's have the iterations and processes of the command if they print
+    none.
+    """
+    count, processes = requested_iterations(command), requested_processes(command)
+
+    def asked(table: Series) -> Series:
+        points = [replace(each, iterations=each.iterations or count) for each in table.points]
+        return replace(table, points=points, processes=table.processes or processes)
+
+    return [asked(table) if table.tool == "osu" else table for table in series]
 
 
 ADAPTER = Adapter(

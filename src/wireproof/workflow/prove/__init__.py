@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypedDict, Unpack
 import msgspec
 
 from wireproof.adapters import read
-from wireproof.adapters.osu import with_iterations
+from wireproof.adapters.osu import with_request
 from wireproof.analysis.traffic import not_watched
 from wireproof.files.hostile import open_regular
 from wireproof.instrument.watch_command import WatchedCommand
@@ -147,7 +147,7 @@ def _proved(
             server.end()
         watched = watch.watched()
     series = _numbers(bytes(command.output), wanted.name or Path(argv[0]).name, files)
-    series = with_iterations(series, argv)
+    series = with_request(series, argv)
     unwatched = not_watched((host for table in series for host in table.hosts), watched)
     traffic = msgspec.structs.replace(traffic, unwatched=unwatched)
     return ProvedCommand(

@@ -22,7 +22,7 @@ from wireproof.verdict.external.watched.beside import (
     troubles,
     unread,
 )
-from wireproof.verdict.external.watched.doubts import RATE_SEEN, Doubts
+from wireproof.verdict.external.watched.doubts import MANY_TIMES, RATE_SEEN, Doubts
 from wireproof.verdict.external.watched.ports import (
     NOTHING,
     START_UP_BYTES,
@@ -348,7 +348,8 @@ class _Judged:
         enough = {"least_bytes": wanted, "crossed_bytes": crossed}
         summary = f"{text} {self._claimed_ports()}."
         fine = reason("traffic-on-wire", summary, enough, "note")
-        if rate is None and (claims.counted or self._as_usual(claims, criteria.on_wire_min)):
+        usual = claims.counted or self._as_usual(claims, criteria.on_wire_min)
+        if rate is None and usual and not self._far_above(claims):
             return "on-wire", [fine]
         shown = rate or claims.slowest_bytes_per_s
         if shown and self.ports.own_peak(self.claimed) >= RATE_SEEN * shown:
@@ -380,6 +381,11 @@ class _Judged:
         """
         usual = claims.repeated_bytes
         return usual is not None and self.claimed.at_least(share * usual[0])
+
+    def _far_above(self, claims: Printed) -> bool:
+        """Return whether many times the bytes of all repetitions crossed: another job's."""
+        most = claims.repeated_bytes[1] if claims.repeated_bytes else None
+        return most is not None and self.claimed.bytes > MANY_TIMES * most + 4 * START_UP_BYTES
 
     def _as_repeated(self, claims: Printed, wanted: float, share: float) -> bool:
         """Return whether the bytes are those of the rows' repetitions and few more: proof without

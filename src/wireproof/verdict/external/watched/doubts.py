@@ -38,7 +38,7 @@ _MOSTLY = 0.9
 """Share of the claimed ports' bytes: the rest may be between hosts of one machine."""
 _AS_COUNTED = 1.25
 """Factor on the printed byte count: room for headers and retransmissions, not for other traffic."""
-_MANY_TIMES = 3.0
+MANY_TIMES = 3.0
 """Factor on the printed bytes: a log of both ends may list a run twice; repeats add less."""
 
 
@@ -156,11 +156,11 @@ class Doubts:
         return counted and self.claimed.below(_AS_COUNTED * self.printed.least_bytes)
 
     def _more_than_counted(self) -> Reason | None:
-        """Doubt several times the bytes of a ping-pong's printed repetitions: they may all be other
-        traffic.
+        """Doubt several times the bytes of the printed repetitions of ping-pongs and collectives:
+        they may all be other traffic.
         """
         most, crossed = self.printed.most_bytes, self.claimed.bytes
-        if most is None or crossed <= _MANY_TIMES * most + 4 * START_UP_BYTES:
+        if most is None or crossed <= MANY_TIMES * most + 4 * START_UP_BYTES:
             return None
         text = (
             f"the printed repetitions are at most {volume(most)} in a direction, and "

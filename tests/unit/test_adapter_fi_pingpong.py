@@ -83,3 +83,13 @@ def test_heading_alone_is_incomplete() -> None:
     one = read(HEAD.encode(), "log")[0]
     assert not one.points
     assert not one.complete
+
+
+def test_lines_of_two_ranks_that_a_program_labels() -> None:
+    row = "[rank {}] 64      100     =100     12k         0.00s      1.77      {}       0.03\n"
+    head = (
+        "[rank {}] bytes   #sent   #ack     total       time     MB/sec    usec/xfer   Mxfers/sec\n"
+    )
+    text = "".join(head.format(at) + row.format(at, f"3{at}.25") for at in (1, 0)) * 2
+    found = read(text.encode(), "x")
+    assert {one.points[0].hrt_ns for one in found} == {30250, 31250}

@@ -186,3 +186,13 @@ def test_what_rc_pingpong_prints() -> None:
     same = data.replace(b"LID 0x0007", b"LID 0x0003")
     (found,) = judge_log(read(same, "x"), claim_from_text("edr"))
     assert codes(found, "fail") == {"one-host"}
+
+
+def test_rc_pingpong_without_its_addresses() -> None:
+    text = (
+        "8192000 bytes in 0.01 seconds = 7000.00 Mbit/sec\n1000 iters in 0.01 seconds = 9.36"
+        " usec/iter\n"
+    )
+    (one, other) = read((text + text).encode(), "x")
+    assert [point.message_bytes for point in one.points + other.points] == [4096, 4096]
+    assert one.points[0].hrt_ns == pytest.approx(4680)

@@ -263,3 +263,13 @@ def test_the_processes_of_a_command(command: str, count: int | None) -> None:
     assert requested_processes(command.split()) == count
     series = one("osu74-latency-tcp10g.out")
     assert with_request([series], command.split())[0].processes == count
+
+
+@pytest.mark.parametrize(("buffers", "in_gpu"), [("H H", False), ("D H", True), ("", True)])
+def test_the_command_above_a_title_that_names_a_gpu(buffers: str, in_gpu: bool) -> None:
+    text = (
+        f"$ mpirun -np 2 ./osu_latency -d cuda {buffers}\n# OSU MPI-CUDA Latency Test v7.5\n"
+        "# Datatype: MPI_CHAR.\n# Size       Avg Latency(us)\n1    1.50\n2    1.50\n"
+    )
+    (one,) = read(text.encode(), "x")
+    assert any("DEVICE" in note for note in one.notes) == in_gpu

@@ -169,3 +169,29 @@ def test_rates_that_no_memory_has_or_that_a_socket_carried_pass_alone() -> None:
     assert "fewer than 3 sizes" in next(
         one.message for one in found.reasons if one.code == "rate-like-memory"
     )
+
+
+@pytest.mark.parametrize(("tool", "verdict"), [("qperf", "inconclusive"), ("table", "pass")])
+def test_a_latency_beside_a_rate_above_the_line(tool: str, verdict: str) -> None:
+    """As qperf between two guests of a machine: tcp_bw shows memory, tcp_lat alone does not."""
+    made = {"tool": tool, "protocol": "tcp", "hosts": ["10.0.0.2"]}
+    rate = stream({65536: 5_780.0}, benchmark="tcp_bw", **made)
+    late = pingpong({1: 26.1}, benchmark="tcp_lat", **made)
+    found = judge_log([rate, late], claim_from_text("25gbe"))
+    assert [one.proof for one in found] == ["off-wire", "unproven"]
+    assert found[1].verdict == verdict
+
+
+def test_a_table_of_neighbours_in_a_larger_job_says_so() -> None:
+    """Two of eight pairs as quick as seven links are in one host, not on seven links."""
+    rates = {1 << n: min(18_700.0, (1 << n) * 3.0) for n in range(23)}
+    idle = stream(
+        rates, tool="imb", processes=4, pairs=2, notes=["12 more processes waited meanwhile"]
+    )
+    (found,) = judge_log([idle], claim_from_text("roce25"))
+    assert (found.verdict, found.proof) == ("fail", "off-wire")
+    assert "start one process a host" in next(
+        one.message for one in found.reasons if "processes" in one.message
+    )
+    alone = msgspec.structs.replace(idle, notes=[])
+    assert judge_log([alone], claim_from_text("roce25"))[0].proof == "mixed"

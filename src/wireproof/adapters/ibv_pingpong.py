@@ -43,15 +43,16 @@ def _ends(page: Page, start: int) -> tuple[re.Match[str] | None, re.Match[str] |
     """
     moved: re.Match[str] | None = None
     index = start
-    for index in range(start + 1, min(len(page.lines), start + _LINES)):
+    for index in range(start, min(len(page.lines), start + _LINES)):
         line = page.lines[index]
         whole = moved is not None and index != page.ragged
         turned = _ITERATIONS.match(line) if whole else None
         if turned is not None:
             return moved, turned, index
-        if starts_result(line) and _ADDRESS.match(line) is None:
+        found = _BYTES.match(line)
+        if (found and moved) or not (found or _ADDRESS.match(line) or not starts_result(line)):
             return moved, None, index - 1
-        moved = _BYTES.match(line) or moved
+        moved = found or moved
     return moved, None, index
 
 
@@ -70,7 +71,7 @@ def _point(moved: re.Match[str], turned: re.Match[str], line: int) -> SeriesPoin
 
 
 def parse(page: Page, start: int) -> Parsed:
-    """Parse the result whose first address is on line index ``start``."""
+    """Parse the result whose first address, or line of bytes, is on line index ``start``."""
     moved, turned, index = _ends(page, start)
     point = _point(moved, turned, index) if moved is not None and turned is not None else None
     above = " ".join(page.lines[max(0, start - _BEFORE) : start])
@@ -106,7 +107,10 @@ def argv(request: ToolRequest) -> tuple[str, ...]:
 
 ADAPTER = Adapter(
     name="ibv_pingpong",
-    signs=(Sign("local address:", r"^\s*local address: +LID 0x[0-9a-f]{1,6}, QPN"),),
+    signs=(
+        Sign("local address:", r"^\s*local address: +LID 0x[0-9a-f]{1,6}, QPN"),
+        Sign(" Mbit/sec", _BYTES.pattern),
+    ),
     parse=parse,
     argv=argv,
 )

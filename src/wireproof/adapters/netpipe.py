@@ -1,10 +1,12 @@
-"""NetPIPE (NPtcp, NPmpi and the others of 3.x): a time and a rate for each size.
+"""NetPIPE (NPtcp, NPmpi and the others of 3.x and 5.x): a time and a rate for each size.
 
-The time is half of the shortest round trip, or the time of a message if NetPIPE streams. Its Mbps
-are 2^20 bits/s, of both directions together if it loads both.
+The time is half of a round trip (the shortest; the mean in 5.x), or the time of a message if
+NetPIPE streams. The Mbps of 3.x are 2^20 bits/s; all units of 5.x are powers of 1000. Rates are of
+both directions together if it loads both, and of all pairs.
 """
 
 import re
+from dataclasses import replace
 
 from wireproof.adapters.options import given, one_size, refuse_others, server_of
 from wireproof.adapters.page import Page
@@ -12,31 +14,35 @@ from wireproof.adapters.registry import Adapter, Benchmark, Parsed, Sign, starts
 from wireproof.adapters.rows import What, rows_below, step_of
 from wireproof.model.series import Series, SeriesPoint, ToolRequest
 
-_START = "Now starting the main loop"
 _ROW = re.compile(
-    r"^ *\d{1,6}: +(\d{1,12}) bytes +(\d{1,9}) times --> +(\d{1,12}\.\d{1,6}) Mbps in"
-    r" +(\d{1,12}\.\d{1,6}) usecs? *$"
+    r"^ *\d{1,6}: +(\d{1,12}(?:\.\d{3})?) +(bytes|[KMGT]?B) +(\d{1,10}) times -->"
+    r" +(\d{1,12}\.\d{1,6}) +([KMGT]?bps) +in +(\d{1,12}\.\d{1,9}) +([num]?)secs?"
+    r"(?: +\d{1,9} failures)? *$"
 )
-_HOST = re.compile(r"^ *([01]): ([\w.-]{1,255})$")
-_BEFORE = 12  # lines above the first row that name mode, hosts and buffers
-_MEBIBIT = 2.0**20 / 8
-_PING_PONG = Benchmark(
-    "NetPIPE", "half_round_trip", "pingpong", "shortest round trip / 2", waits=True
-)
-_STREAM = Benchmark("NetPIPE -s", "bandwidth", "stream", "size / shortest time of a message")
+_HOST = re.compile(r"^ *(?:Proc (\d{1,6}) is on host|([01]):) ([\w.-]{1,255}) *$")
+_BEFORE = 24  # lines above the first row that name mode, hosts and buffers
+_MEBI = 2.0**20
+_UNITS = {"": 1.0, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
+_NS = {"n": 1.0, "u": 1e3, "m": 1e6, "": 1e9}
+_PING_PONG = Benchmark("NetPIPE", "half_round_trip", "pingpong", "round trip / 2", waits=True)
+_STREAM = Benchmark("NetPIPE -s", "bandwidth", "stream", "size / time of a message")
 _BOTH = Benchmark(
     "NetPIPE -2",
     "bidirectional_bandwidth",
     "exchange",
-    "2 x size / shortest time of a message each way",
+    "2 x size / time of a message each way",
     directions=2,
 )
 
 
-def _test(above: list[str]) -> Benchmark:
-    if any("both directions" in line for line in above):
-        return _BOTH
-    return _STREAM if any("Streaming in one direction" in line for line in above) else _PING_PONG
+def _test(above: list[str], pairs: int) -> Benchmark:
+    if any("both directions" in line or "Bidirectional mode" in line for line in above):
+        found = _BOTH
+    else:
+        found = _STREAM if any("Streaming " in line for line in above) else _PING_PONG
+    if pairs == 1:
+        return found
+    return replace(found, metric="bandwidth", traffic="rate", waits=False)
 
 
 def _row(line: str) -> list[str] | What | None:
@@ -47,16 +53,18 @@ def _row(line: str) -> list[str] | What | None:
 
 
 def _point(words: list[str], test: Benchmark, line: int) -> SeriesPoint | None:
-    size, count, rate, time = words
-    if not float(time) > 0 or not int(size):
+    length, unit, count, rate, scale, time, part = words
+    size = round(float(length) * _UNITS[unit[0] if unit not in ("bytes", "B") else ""])
+    if not float(time) > 0 or not size:
         return None
-    answered = test.half_round_trip
+    answered, bits = test.half_round_trip, _UNITS[scale.removesuffix("bps")]
+    moved = (_MEBI if unit == "bytes" else bits) / 8
     return SeriesPoint(
-        message_bytes=int(size),
-        hrt_ns=float(time) * 1e3 if answered else None,
-        time_step_ns=step_of(time) * 1e3 if answered else 0.0,
-        goodput_bytes_per_s=float(rate) * _MEBIBIT,
-        goodput_step=step_of(rate) * _MEBIBIT,
+        message_bytes=size,
+        hrt_ns=float(time) * _NS[part] if answered else None,
+        time_step_ns=step_of(time) * _NS[part] if answered else 0.0,
+        goodput_bytes_per_s=float(rate) * moved,
+        goodput_step=step_of(rate) * moved,
         iterations=int(count),
         line=line + 1,
     )
@@ -65,9 +73,11 @@ def _point(words: list[str], test: Benchmark, line: int) -> SeriesPoint | None:
 def parse(page: Page, start: int) -> Parsed:
     """Parse the table below line index ``start``."""
     above = page.lines[max(0, start - _BEFORE) : start]
-    test, rows = _test(above), rows_below(page, start + 1, _row, starts_result)
-    named = {found.group(1): found.group(2) for line in above if (found := _HOST.match(line))}
-    hosts = list(dict.fromkeys(named.values()))
+    rows = rows_below(page, start + 1, _row, starts_result)
+    found = filter(None, map(_HOST.match, above))
+    named = {match[1] or match[2]: match[3] for match in found}
+    hosts, pairs = list(dict.fromkeys(named.values())), max(1, len(named) // 2)
+    test = _test(above, pairs)
     read = (_point(words, test, at) for words, at in zip(rows.fields, rows.lines, strict=True))
     points = sorted(filter(None, read), key=lambda point: point.message_bytes)
     incomplete = rows.fault(page) or ("" if points else "no row that can be read follows")
@@ -79,10 +89,11 @@ def parse(page: Page, start: int) -> Parsed:
         traffic=test.traffic,
         points=points,
         formula=test.formula,
-        unit="us; Mbps = 2^20 bits/s",
+        unit="us; Mbps = 2^20 bits/s in 3.x",
         directions=test.directions,
         waits=test.waits,
-        processes=2,
+        processes=2 * pairs,
+        pairs=pairs,
         protocol="tcp" if any("Send and receive buffers" in line for line in above) else "",
         complete=not incomplete,
         incomplete=incomplete,
@@ -114,7 +125,10 @@ def argv(request: ToolRequest) -> tuple[str, ...]:
 
 ADAPTER = Adapter(
     name="netpipe",
-    signs=(Sign(_START, rf"\b{_START}\b"),),
+    signs=(
+        Sign("Now starting the main loop", r"\bNow starting the main loop\b"),
+        Sign("trials for each message size", r"\bStart testing with \d{1,6} trials for each\b"),
+    ),
     parse=parse,
     argv=argv,
 )

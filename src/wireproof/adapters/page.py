@@ -33,9 +33,9 @@ _QUOTED = re.compile(r"""^[ ]*(?:"((?:[^"\\]|\\.)*)"|'((?:[^']|'')*)'|`([^`]*)`)
 _PROGRAMS = r"(?:iperf3?|[a-z]*perf|ib_\w{1,20}|mpi\w{1,10}|s?run|slurmstepd|WARNING|ERROR|Error)"
 # NetPIPE numbers its rows as srun -l numbers ranks
 _LABEL = re.compile(
-    r"^(?![ ]*\d{1,7}: {1,12}\d{1,12} bytes {1,12}\d{1,9} times -->)"
+    r"^(?![ ]*\d{1,7}: {1,12}[\d.]{1,12} {1,2}(?:bytes|[KMGT]?B) {1,12}\d{1,10} times -->)"
     r"[ ]*(?:(\d{1,7}):(?:[ ]|$)|"
-    r"\[(?:[\w.-]{1,80}@)?(\d{1,5}(?:,\d{1,7})?)\](?:<std(?:out|err)>:?)?[ ]?|"
+    r"\[(?:[\w.-]{1,80}@|rank ?)?(\d{1,5}(?:,\d{1,7})?)\](?:<std(?:out|err)>:?|:)?[ ]?|"
     rf"(?!{_PROGRAMS}:)([A-Za-z0-9][A-Za-z0-9._-]{{0,62}}):(?:[ ]|$)|"
     r"\[([A-Za-z0-9][A-Za-z0-9._-]{0,62})\](?: (?:out|err):|:)[ ]?|\[(pod/[\w./-]{1,200})\] |"
     r"([\w./-]{1,120}\.(?:dat|log|out|txt)):)"

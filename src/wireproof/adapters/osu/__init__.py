@@ -93,6 +93,7 @@ _SAID = re.compile(
 _IN_TITLE = re.compile(
     r"(?:MPI\w*-(?=CUDA|ROCM|OPENACC|SYCL))?(CUDA|ROCM|OPENACC|SYCL|NCCL|RCCL)\b"
 )
+_ON_HOSTS = re.compile(r"\bosu_\w{1,40} [^\n]{0,400}?\bH H *$")
 _PAIRS = re.compile(r"pairs: (\d{1,7}) \]")
 _WINDOW = re.compile(r"window size: (\d{1,7}) \]")
 _HEADING_LINES = 14
@@ -232,13 +233,16 @@ def _count(pattern: re.Pattern[str], heading: str) -> int | None:
     return int(found.group(1)) if found else None
 
 
-def _notes(title: str, heading: str) -> list[str]:
+def _notes(title: str, heading: str, above: list[str]) -> list[str]:
     """Return what the heading states of windows, types and buffers. In version 7.5, which prints
-    no line about buffers, only the title (``MPI-CUDA Latency``) shows that they are in a GPU.
+    no line about buffers, only the title (``MPI-CUDA Latency``) shows that they are in a GPU,
+    unless the command line ``above`` says ``H H``.
     """
     notes = [match.group(0) for match in _SAID.finditer(heading)]
     gpu = _IN_TITLE.match(title)
-    if gpu is not None and not any("Buffer on" in note for note in notes):
+    if gpu is None or any(map(_ON_HOSTS.search, above)):
+        return notes
+    if not any("Buffer on" in note for note in notes):
         notes.append(f"{IN_GPU} by the title, which names {gpu.group(1)}")
     return notes
 
@@ -277,7 +281,7 @@ def parse(page: Page, start: int) -> Parsed:
         window=test.window if window is None else window,
         complete=not incomplete,
         incomplete=incomplete,
-        notes=_notes(title.group(1), heading),
+        notes=_notes(title.group(1), heading, page.lines[max(0, start - _HEADING_LINES) : start]),
         source=page.source,
         first_line=start + 1,
         last_line=(rows.lines or [start])[-1] + 1,

@@ -121,6 +121,7 @@ def _goodput(
 
 
 _TOO_QUICK = ("below-floor", "below-any-nic", "one-host")
+_ONE_PAIR = ("imb", "qperf")  # whose tables of a run are between the same processes
 _RINGS = ("ring", "exchange")
 _STREAMS = ("stream", "rate", "exchange", "put", "get")
 _DUPLEX = 1.02  # of one direction: both directions of a half-duplex link carry less together
@@ -200,12 +201,15 @@ def _doubted_by_start(
     series: Sequence[Series], verdicts: list[SeriesVerdict]
 ) -> list[SeriesVerdict]:
     """Make passed series of a tool inconclusive if a ping-pong of the same hosts is too quick for
-    the link.
+    the link, or another table of the same processes shows more than it can carry.
     """
     quick = [
         current
         for current, judged in zip(series, verdicts, strict=True)
-        if (judged.proof == "off-wire" and current.traffic == "pingpong")
+        if (
+            judged.proof == "off-wire"
+            and (current.traffic == "pingpong" or current.tool in _ONE_PAIR)
+        )
         or any(
             reason.code in _TOO_QUICK and reason.severity in ("fail", "inconclusive")
             for reason in judged.reasons

@@ -10,6 +10,7 @@ from wireproof.model.quantity import short_time, size, throughput
 from wireproof.model.series import Series, SeriesPoint
 from wireproof.physics.bounds import CurveBounds, any_nic_ns, exceeds
 from wireproof.verdict.external.curve import MEBI, Case, CurveRow
+from wireproof.verdict.external.published import idle_beside
 from wireproof.verdict.external.rates import judge_message_rate, judge_one_pair
 
 _TRANSFER_FROM = 2048
@@ -236,7 +237,7 @@ def judge_ceiling(case: Case, bounds: CurveBounds) -> None:
         return
     case.add("above-ceiling", "fail", text, evidence)
     _unit_hint(case, best.goodput, most, tolerance)
-    if _striped(case, ratio):
+    if _striped(case, ratio) and not idle_beside(case.series):
         _several_links(case, ratio)
     else:
         case.off = True

@@ -23,7 +23,7 @@ from wireproof.verdict.external.declared import (
 )
 from wireproof.verdict.external.expectation import judge_expectation, judge_middle, judge_start
 from wireproof.verdict.external.floor import judge_physics
-from wireproof.verdict.external.published import judge_published
+from wireproof.verdict.external.published import idle_beside, judge_published
 from wireproof.verdict.external.rates import judge_pairs
 from wireproof.verdict.external.shape import judge_shape
 from wireproof.verdict.external.soundness import judge_soundness, tell_formula
@@ -288,6 +288,8 @@ def _verdict(case: Case, attainable: float | None, derivation: list[str]) -> Ser
         verdict = "inconclusive"
     proof: Proof = "mixed" if case.mixed else "off-wire" if case.off else "unproven"
     explained = [] if verdict == "pass" else _explained(case)
+    if case.off and idle_beside(case.series):
+        case.add("explained-by", "note", _NEIGHBOURS)
     if proof == "unproven" and (case.bounds is None or case.bounds.wire):
         case.add("log-without-counters", "note", _NO_COUNTERS)
     return SeriesVerdict(
@@ -330,6 +332,10 @@ def _explained(case: Case) -> list[str]:
 
 
 _FILLS = 65_536
+_NEIGHBOURS = (
+    "other processes of the job waited: the first ranks often share a host, so judge the link by"
+    " the table of all processes, or start one process a host"
+)
 _NO_COUNTERS = (
     "a log holds no port counters: the numbers do not contradict the wire, and do not prove it"
 )

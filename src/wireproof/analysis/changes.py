@@ -5,9 +5,10 @@ several launches.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Protocol
+
+import msgspec
 
 from wireproof.model.record import Idle, Total, WitnessReading
 from wireproof.model.traffic import CounterMark
@@ -22,8 +23,7 @@ itself.
 _LOUDER = 2.0
 
 
-@dataclass(frozen=True, slots=True)
-class Rise:
+class Rise(msgspec.Struct, frozen=True):
     """How much a counter rose.
 
     ``None`` with a remark if it is unknown: ``absent``, ``unreadable``, ``reset``, ``saturated``,

@@ -4,8 +4,8 @@ the places where they break.
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from wireproof.analysis.interval import Floats
@@ -21,8 +21,7 @@ _MIN_JUMP = 0.03
 _MIN_GAIN = 4.0  # and cut the squared error by this factor
 
 
-@dataclass(frozen=True, slots=True)
-class FittedLine:
+class FittedLine(msgspec.Struct, frozen=True):
     """t = start_ns + gap_ns_per_byte x s for first_bytes <= s <= last_bytes.
 
     ``residual``: relative root mean square error.
@@ -38,8 +37,7 @@ class FittedLine:
         return self.start_ns + self.gap_ns_per_byte * size
 
 
-@dataclass(frozen=True, slots=True)
-class CurveFit:
+class CurveFit(msgspec.Struct, frozen=True):
     """``eager_limit_bytes``: largest measured size before the break (None: no break);
     ``next_bytes``: the size after it.
 
@@ -145,8 +143,7 @@ _BLOCKS = (99, 400, 1500)
 """Numbers of random orders, in blocks drawn one after the other."""
 
 
-@dataclass(frozen=True)
-class ChangePoint:
+class ChangePoint(msgspec.Struct, frozen=True):
     """``index``: first value after the change.
 
     ``few``: found by the test that assumes normal noise.

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+
+import msgspec
 
 from wireproof.analysis.relations import RAILS, identities, owns_what_is_below
 from wireproof.model.record import Nic
@@ -34,8 +35,7 @@ functions moved together.
 _MOST = 0.9
 
 
-@dataclass(frozen=True)
-class SharedPorts:
+class SharedPorts(msgspec.Struct, frozen=True):
     """``holder``: function -> the port whose counters also include its bytes.
 
     ``doubtful``: holders of ports that may be separate, because what each moved is not counted.

@@ -4,9 +4,9 @@ Also the metric and the guards of an experiment, and the smallest message that f
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
+import msgspec
 import numpy as np
 
 from wireproof.analysis.changes import trouble_counters
@@ -17,8 +17,7 @@ from wireproof.model.pattern import is_rate, is_round_trip
 from wireproof.model.record import Estimate, Label, PairResult, PointRecord
 
 
-@dataclass(frozen=True, slots=True)
-class Measured:
+class Measured(msgspec.Struct, frozen=True):
     """One pair at one point.
 
     ``time``: ns per operation; half a round trip if an operation is a round trip of messages
@@ -135,8 +134,7 @@ def tail(point: PointRecord, pair: PairResult) -> dict[str, float]:
 FULL = 0.9
 
 
-@dataclass(frozen=True)
-class Filled:
+class Filled(msgspec.Struct, frozen=True):
     """``size``: the smallest size from which every larger measured size fills the link; None:
     never. ``best_bytes_per_s``: the best goodput.
     """

@@ -7,7 +7,6 @@ top. A printed iteration count gives it; without one, a row proves one window of
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import msgspec
@@ -179,8 +178,7 @@ def row_most(series: Series, point: SeriesPoint) -> float | None:
     return rate * FRAMED * (point.message_bytes + MOST_HEADERS) / counted
 
 
-@dataclass(frozen=True)
-class _PrintedRow:
+class _PrintedRow(msgspec.Struct, frozen=True):
     """One row: ``size`` bytes at least; ``counted``: by a printed count."""
 
     size: float

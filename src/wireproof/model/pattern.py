@@ -6,8 +6,9 @@ who sends what in it; docs/reference/engine-interface.md defines the patterns.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Literal, NamedTuple, get_args
+
+import msgspec
 
 Form = Literal["latency", "stream"]
 PairPattern = Literal[
@@ -59,8 +60,7 @@ class FormRole(NamedTuple):
     target_sends: int = 0
 
 
-@dataclass(frozen=True, kw_only=True)
-class Traits:
+class Traits(msgspec.Struct, frozen=True, kw_only=True):
     """One row of the catalogue.
 
     ``forms``: the forms that the pattern has, default first. ``sent``: takes the number of members

@@ -7,11 +7,11 @@ expectation.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
 from typing import Literal, NamedTuple
 
+import msgspec
 from msgspec.structs import replace
 
 from wireproof.model import quantity
@@ -58,8 +58,7 @@ _STORED = 2.5
 """Line crossings of a small message between two hosts: to the switch, from it, and a margin."""
 
 
-@dataclass(frozen=True, slots=True)
-class CurveBounds:
+class CurveBounds(msgspec.Struct, frozen=True):
     """Rates in bytes/s of one direction, times in ns.
 
     ``most``: with the most favourable options. ``choices``: with each usual set of options, the

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, TypeAlias, get_args
+
+import msgspec
 
 from wireproof.model.atlas import Place, Quantity
 from wireproof.model.finding import Finding, Verdict
@@ -112,8 +113,7 @@ class Row(NamedTuple):
     tone: Tone = ""
 
 
-@dataclass(frozen=True)
-class Text:
+class Text(msgspec.Struct, frozen=True):
     """A paragraph. ``mark``: a sign before it, as in a list (``!``, ``-``); ``place``: the page
     that it links to.
     """
@@ -125,16 +125,14 @@ class Text:
     place: str = ""
 
 
-@dataclass(frozen=True)
-class Facts:
+class Facts(msgspec.Struct, frozen=True):
     """Names with values."""
 
     kind: ClassVar[str] = "facts"
     rows: tuple[tuple[str, Cell], ...]
 
 
-@dataclass(frozen=True)
-class Table:
+class Table(msgspec.Struct, frozen=True):
     """A table. Each row has as many cells as there are ``heads``. A column holds either texts or
     figures, and a table has at most one column of figures. Text shows the first ``most`` rows.
     ``name``: the name of the file that a page saves it as; "" for its title.
@@ -167,8 +165,7 @@ class Item(NamedTuple):
     anchor: str = ""
 
 
-@dataclass(frozen=True)
-class Findings:
+class Findings(msgspec.Struct, frozen=True):
     kind: ClassVar[str] = "findings"
     items: tuple[Item, ...]
     most: int = 1000
@@ -186,15 +183,13 @@ class Step(NamedTuple):
     command: str = ""
 
 
-@dataclass(frozen=True)
-class Steps:
+class Steps(msgspec.Struct, frozen=True):
     kind: ClassVar[str] = "steps"
     steps: tuple[Step, ...]
     most: int = 1000
 
 
-@dataclass(frozen=True)
-class Raw:
+class Raw(msgspec.Struct, frozen=True):
     """Lines whose blanks matter: a diff or a script."""
 
     kind: ClassVar[str] = "raw"
@@ -204,8 +199,7 @@ class Raw:
 NOTHING = Spark((), 0.0, "")
 
 
-@dataclass(frozen=True)
-class Picture:
+class Picture(msgspec.Struct, frozen=True):
     """Pictures on a page, created only if they are drawn. Text shows the ``spark``, Markdown its
     words; a table contains the same numbers.
     """
@@ -215,8 +209,7 @@ class Picture:
     spark: Spark = NOTHING
 
 
-@dataclass(frozen=True)
-class Section:
+class Section(msgspec.Struct, frozen=True):
     """A titled group of parts. ``answer``: the main result, below the title. ``fold``: a page folds
     the section, initially ``open`` or ``closed``. ``anchor``: its identifier on a page.
     """
@@ -238,8 +231,7 @@ class Section:
 Part: TypeAlias = Text | Facts | Table | Findings | Steps | Raw | Picture | Section
 
 
-@dataclass(frozen=True)
-class Document:
+class Document(msgspec.Struct, frozen=True):
     """``title``: what the result is; ``answer``: the sentence that answers the user's question."""
 
     title: str

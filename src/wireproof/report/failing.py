@@ -5,7 +5,8 @@ expected effect on this fabric first. Text and page take their sentences from he
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from wireproof.model.setting import AuditResult, AuditResults, SettingEffect
 from wireproof.report.names import fold, listed
@@ -26,8 +27,7 @@ _RDMA = ("rocev2", "iwarp", "infiniband", "omnipath", "truescale", "efa", "sling
 _WAYS = {"tx": ", sending", "rx": ", receiving", "": ""}
 
 
-@dataclass(frozen=True)
-class Failing:
+class Failing(msgspec.Struct, frozen=True):
     """One entry that fails.
 
     ``who`` and ``values``: folded, as text; ``others``: the value on most hosts, "" if the failure
@@ -129,8 +129,7 @@ def _others(odd: Sequence[AuditResult], wrong: Sequence[AuditResult]) -> str:
     return f"{fold(dict.fromkeys(one.host for one in odd))}: others have {odd[0].usual}"
 
 
-@dataclass(frozen=True)
-class Unread:
+class Unread(msgspec.Struct, frozen=True):
     """Entries that could not be read on the same hosts for the same reason."""
 
     ids: tuple[str, ...]

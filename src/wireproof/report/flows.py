@@ -9,7 +9,6 @@ of a run.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
@@ -49,16 +48,15 @@ class NicTraffic(msgspec.Struct, frozen=True, kw_only=True):
     quality: Quality = "unreadable"
 
 
-@dataclass
-class _Namespace:
+class _Namespace(msgspec.Struct):
     """One network namespace and the ranks in it: expected and counted bytes of each NIC and
     direction, with level and quality.
     """
 
-    ranks: set[int] = field(default_factory=set)
-    expected: dict[tuple[str, Direction], float] = field(default_factory=dict)
-    seen: dict[tuple[str, Direction], float | None] = field(default_factory=dict)
-    counted: dict[tuple[str, Direction], tuple[Level, Quality]] = field(default_factory=dict)
+    ranks: set[int] = set()
+    expected: dict[tuple[str, Direction], float] = {}
+    seen: dict[tuple[str, Direction], float | None] = {}
+    counted: dict[tuple[str, Direction], tuple[Level, Quality]] = {}
 
 
 def flows(run: Run) -> list[NicTraffic]:
@@ -100,8 +98,7 @@ def _flows_of(known: _Known, reader: int, namespace: _Namespace) -> Iterator[Nic
             )
 
 
-@dataclass(frozen=True)
-class _Known:
+class _Known(msgspec.Struct, frozen=True):
     """Data shared by all points of a run: hosts, prepared ports, idle traffic, and the claimed NICs
     by rank.
     """

@@ -9,9 +9,10 @@ import os
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple, TextIO
+
+import msgspec
 
 from wireproof.report.names import clean, harmless
 
@@ -35,8 +36,7 @@ _ASCII = {
 }
 
 
-@dataclass(frozen=True)
-class Look:
+class Look(msgspec.Struct, frozen=True):
     """How text may look at its destination."""
 
     width: int = 80

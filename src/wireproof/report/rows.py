@@ -5,10 +5,12 @@ units and draws no conclusions.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from functools import cached_property
 from statistics import median
 from typing import NamedTuple
+
+import msgspec
+from msgspec.structs import replace
 
 from wireproof.model import gathered
 from wireproof.model.finding import (
@@ -27,8 +29,7 @@ from wireproof.report.json.result import GroupSample, group_samples, positive
 from wireproof.report.judged_run import CULPRITS, JudgedRun, counted
 
 
-@dataclass(frozen=True)
-class ResultRow:
+class ResultRow(msgspec.Struct, frozen=True):
     """One result. ``time_ns``: half round trip for ping-pong, otherwise time per operation.
     ``times``: number of repeated measurements that the row represents.
     """
@@ -49,8 +50,7 @@ class ResultRow:
         )
 
 
-@dataclass(frozen=True)
-class ResultTable:
+class ResultTable(msgspec.Struct, frozen=True, dict=True):
     """All results of one pattern in one form by one formula."""
 
     pattern: str
@@ -77,8 +77,7 @@ class ResultTable:
         return len({(row.pair.origin, row.pair.target) for row in self.rows})
 
 
-@dataclass(frozen=True)
-class Cell:
+class Cell(msgspec.Struct, frozen=True):
     """Goodput from one host to another: the median over repetitions, with the worst verdict and the
     widest interval. ``half_width`` is relative.
     """

@@ -3,9 +3,9 @@ source for every row.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
+import msgspec
 from msgspec.structs import replace
 
 from wireproof.analysis.catalogue.read import CounterRow, Family, families
@@ -207,8 +207,7 @@ def _unknown_ms(nics: Iterable[Nic]) -> int:
     return max((ms for _, ms in late_drivers()), default=0) if unknown else 0
 
 
-@dataclass(frozen=True)
-class Patience:
+class Patience(msgspec.Struct, frozen=True):
     """How long a watch of ports waits ``before_s`` and ``after_s`` the command.
 
     ``settled_s``: counters with a shorter refresh are up to date in every reading.

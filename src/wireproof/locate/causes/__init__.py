@@ -6,7 +6,6 @@ A rule needs evidence to hold. If no rule holds, the culprit has no cause and it
 
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 
 import msgspec
 
@@ -42,14 +41,13 @@ _LEAST_PAYLOAD = 1 << 20
 _LEAST_NS = 1e6
 
 
-@dataclass
-class _Observed:
+class _Observed(msgspec.Struct):
     """Everything observed on one node. ``sent``: results of pairs whose origin is this node."""
 
-    facts: list[FactFrame] = field(default_factory=list)
-    sent: list[PairResult] = field(default_factory=list)
-    received: list[PairResult] = field(default_factory=list)
-    readings: list[WitnessReading] = field(default_factory=list)
+    facts: list[FactFrame] = []
+    sent: list[PairResult] = []
+    received: list[PairResult] = []
+    readings: list[WitnessReading] = []
 
     @property
     def results(self) -> list[PairResult]:
@@ -143,8 +141,7 @@ def _growth(readings: Sequence[WitnessReading]) -> dict[str, int]:
     return total
 
 
-@dataclass
-class _Carried:
+class _Carried(msgspec.Struct):
     """Bytes in both directions: all that crossed the claimed NIC, those of the kernel, those of
     RDMA (if claimed), and bytes that crossed other NICs.
     """
@@ -152,7 +149,7 @@ class _Carried:
     own: float = 0.0
     kernel: float = 0.0
     rdma: float = 0.0
-    others: dict[str, float] = field(default_factory=dict)
+    others: dict[str, float] = {}
     readable: bool = False
     rdma_claimed: bool = False
 
@@ -277,8 +274,7 @@ def _evenly(names: Sequence[str], most: int) -> list[str]:
     return list(names[::step])
 
 
-@dataclass(frozen=True)
-class _RunView:
+class _RunView(msgspec.Struct, frozen=True):
     """What is known about the run. ``known``: its nodes; ``machines``: properties of culprits and
     peers.
     """

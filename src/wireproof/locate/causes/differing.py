@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 import msgspec
 
@@ -28,8 +27,7 @@ _WRONG = ("fail", "waived")
 _TWO = 2
 
 
-@dataclass(frozen=True)
-class Wrong:
+class Wrong(msgspec.Struct, frozen=True):
     """One setting of one host. ``others``: the values of its equals, in words. ``usual``: the usual
     value among equals, "" if they do not agree. ``confidence``: how sure it is that the difference
     matters. ``shared``: the hosts that share the wrong value, "" if it concerns this host alone.
@@ -44,8 +42,7 @@ class Wrong:
     shared: str = ""
 
 
-@dataclass(frozen=True)
-class _Equals:
+class _Equals(msgspec.Struct, frozen=True):
     """The values that a group of hosts has for one setting, with their counts, right or wrong.
     ``first``: one host of the group.
     """

@@ -8,8 +8,9 @@ import re
 import statistics
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import NamedTuple
+
+import msgspec
 
 from wireproof.analysis.traffic import speed_of
 from wireproof.model.plan import FactRequest
@@ -38,8 +39,7 @@ _MOST_LINES, _MOST_READ = 200, 65536
 _ETHTOOL_SETTINGS = ("-k", "-c", "-g", "-a")
 
 
-@dataclass(frozen=True)
-class _Texts:
+class _Texts(msgspec.Struct, frozen=True):
     """What could be read, as text: files by path, commands by their command line."""
 
     files: Mapping[str, str]
@@ -236,8 +236,7 @@ _AGREE = 0.75  # share of peers that must have the same value to make it the usu
 _LEAST_PEERS = 2
 
 
-@dataclass(frozen=True)
-class NodeProperties:
+class NodeProperties(msgspec.Struct, frozen=True):
     """``rose``: counters that rose and by how much. ``volume``: bytes that the node sent and
     received, the base for comparing counters.
     """
@@ -246,9 +245,9 @@ class NodeProperties:
     nic: str = ""
     device: str = ""
     rails: tuple[str, ...] = ()
-    properties: Properties = field(default_factory=dict)
-    settings: dict[str, str] = field(default_factory=dict)
-    rose: dict[str, int] = field(default_factory=dict)
+    properties: Properties = {}
+    settings: dict[str, str] = {}
+    rose: dict[str, int] = {}
     counted: bool = False
     volume: float = 0.0
 
@@ -277,8 +276,7 @@ class Usual(NamedTuple):
     asked: int
 
 
-@dataclass(frozen=True)
-class OtherNodes:
+class OtherNodes(msgspec.Struct, frozen=True):
     """Nodes that no culprit names: the reference for "different", "lower" and "higher"."""
 
     machines: Sequence[NodeProperties]

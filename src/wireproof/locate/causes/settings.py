@@ -8,7 +8,6 @@ shortfall, the setting is named with the remark that it is not enough.
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 import msgspec
 
@@ -50,8 +49,7 @@ _NOT_MEASURED = ("gpu", "shm")
 """Traffic that a test of the wire does not carry."""
 
 
-@dataclass(frozen=True)
-class Shortfall:
+class Shortfall(msgspec.Struct, frozen=True):
     """The shortfall of ``metric``: ``share`` of the expected value (for ``hrt``: added time), with
     its interval. ``ends``: the nodes to examine, each with its slow direction. ``between``: the
     slow part may lie between them. ``both``: the other direction is slow too.

@@ -3,13 +3,13 @@ steps. Values are in the unit that the axis names.
 """
 
 import math
-from dataclasses import dataclass
+
+import msgspec
 
 from wireproof.model import quantity
 
 
-@dataclass(frozen=True)
-class Axis:
+class Axis(msgspec.Struct, frozen=True):
     """``low`` and ``high``: its ends (above 0 if ``log``); ``ticks``: values with their labels."""
 
     label: str
@@ -19,8 +19,7 @@ class Axis:
     ticks: tuple[tuple[float, str], ...]
 
 
-@dataclass(frozen=True)
-class Mark:
+class Mark(msgspec.Struct, frozen=True):
     """A point with its interval. ``tip``: text shown for the pointer or the arrow keys."""
 
     x: float
@@ -30,8 +29,7 @@ class Mark:
     tip: str
 
 
-@dataclass(frozen=True)
-class Line:
+class Line(msgspec.Struct, frozen=True):
     """A line. ``stairs``: the value holds until the next mark, as in a cumulative share; such a
     line has no dots. The place of a line in the chart determines its colour and dash pattern.
     """
@@ -41,16 +39,14 @@ class Line:
     stairs: bool = False
 
 
-@dataclass(frozen=True)
-class Limit:
+class Limit(msgspec.Struct, frozen=True):
     """A physical limit: a dashed curve with its label at the left end."""
 
     words: str
     points: tuple[tuple[float, float], ...]
 
 
-@dataclass(frozen=True)
-class Zone:
+class Zone(msgspec.Struct, frozen=True):
     """The range from the left end to ``until``, in which the limits do not apply; ``words`` give
     the reason.
     """
@@ -59,16 +55,14 @@ class Zone:
     until: float
 
 
-@dataclass(frozen=True)
-class ChartStep:
+class ChartStep(msgspec.Struct, frozen=True):
     """An event at ``at`` on the horizontal axis."""
 
     words: str
     at: float
 
 
-@dataclass(frozen=True)
-class Chart:
+class Chart(msgspec.Struct, frozen=True):
     """A chart. ``alt``: description of the content; ``note``: how to read it."""
 
     id: str
@@ -83,8 +77,7 @@ class Chart:
     steps: tuple[ChartStep, ...] = ()
 
 
-@dataclass(frozen=True)
-class Ink:
+class Ink(msgspec.Struct, frozen=True):
     """A picture as markup in which every foreign text is escaped. ``kind``: its CSS class; without
     a ``title``, the page shows only the markup.
     """

@@ -7,16 +7,16 @@ for phones, on which the text of the wide version would be too small.
 import itertools
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from html import escape
 from itertools import pairwise
+
+import msgspec
 
 from wireproof.report.figure import Axis, Chart, Line
 from wireproof.report.names import harmless
 
 
-@dataclass(frozen=True)
-class Size:
+class Size(msgspec.Struct, frozen=True):
     """Size of the picture in pixels, before scaling."""
 
     width: int
@@ -34,8 +34,7 @@ _LETTER = 7.0
 _DASHES = ("", "", "7 4", "7 4", "2 3", "2 3")
 
 
-@dataclass(frozen=True)
-class _Frame:
+class _Frame(msgspec.Struct, frozen=True):
     """The area for the lines, and the position of values in it."""
 
     chart: Chart

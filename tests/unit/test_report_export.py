@@ -107,7 +107,7 @@ def test_the_floor_grows_with_the_size_and_bursts_shift_it() -> None:
         if size < 16384:
             assert after == pytest.approx(4.0)
     bandwidth = charts(replace(section, limits=shaped), tables(section), "x")[1]
-    assert bandwidth.zones[0].until == 65536
+    assert bandwidth.zones[0].at == 65536
     assert "below 64 KiB (shaded) are not compared" in bandwidth.note
 
 

@@ -46,24 +46,17 @@ class Limit(msgspec.Struct, frozen=True):
     points: tuple[tuple[float, float], ...]
 
 
-class Zone(msgspec.Struct, frozen=True):
-    """The range from the left end to ``until``, in which the limits do not apply; ``words`` give
-    the reason.
-    """
-
-    words: str
-    until: float
-
-
-class ChartStep(msgspec.Struct, frozen=True):
-    """An event at ``at`` on the horizontal axis."""
+class Labelled(msgspec.Struct, frozen=True):
+    """A position on the horizontal axis with its label: an event, or the right end of a zone."""
 
     words: str
     at: float
 
 
 class Chart(msgspec.Struct, frozen=True):
-    """A chart. ``alt``: description of the content; ``note``: how to read it."""
+    """A chart. ``alt``: description of the content; ``note``: how to read it. ``zones``: ranges
+    from the left end in which the limits do not apply, with the reason; ``steps``: events.
+    """
 
     id: str
     title: str
@@ -73,8 +66,8 @@ class Chart(msgspec.Struct, frozen=True):
     y: Axis
     lines: tuple[Line, ...]
     limits: tuple[Limit, ...] = ()
-    zones: tuple[Zone, ...] = ()
-    steps: tuple[ChartStep, ...] = ()
+    zones: tuple[Labelled, ...] = ()
+    steps: tuple[Labelled, ...] = ()
 
 
 class Ink(msgspec.Struct, frozen=True):

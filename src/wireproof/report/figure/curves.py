@@ -9,11 +9,10 @@ from wireproof.model.claim import Limits
 from wireproof.report.figure import (
     Axis,
     Chart,
-    ChartStep,
+    Labelled,
     Limit,
     Line,
     Mark,
-    Zone,
     decades,
     plain,
     sizes,
@@ -155,10 +154,10 @@ def _least_times(
         yield size, (floor + moved) / 1e3
 
 
-def _unheld(limits: Limits | None, x: Axis) -> tuple[Zone, ...]:
+def _unheld(limits: Limits | None, x: Axis) -> tuple[Labelled, ...]:
     if limits is None or limits.judged_from_bytes <= x.low:
         return ()
-    return (Zone(_not_held(limits), limits.judged_from_bytes),)
+    return (Labelled(_not_held(limits), limits.judged_from_bytes),)
 
 
 def _not_held(limits: Limits | None) -> str:
@@ -171,16 +170,16 @@ def _not_held(limits: Limits | None) -> str:
     )
 
 
-def _switches(section: JudgedRun) -> tuple[ChartStep, ...]:
+def _switches(section: JudgedRun) -> tuple[Labelled, ...]:
     """Return the sizes at which the library changes its protocol according to the judge, each
     once.
     """
-    found: dict[float, ChartStep] = {}
+    found: dict[float, Labelled] = {}
     for finding in section.judgement.findings:
         at = finding.evidence.get("eager_limit_bytes")
         if finding.code == "protocol-switch" and isinstance(at, (int, float)) and at > 0:
             words = f"switch above {quantity.size(int(at))}"
-            found.setdefault(float(at), ChartStep(words, float(at)))
+            found.setdefault(float(at), Labelled(words, float(at)))
     return tuple(found[at] for at in sorted(found))[:3]
 
 

@@ -140,7 +140,7 @@ def _fitting(frame: _Frame, ticks: Sequence[tuple[float, str]]) -> list[tuple[fl
 
 def _zones(frame: _Frame) -> Iterable[str]:
     for zone in frame.chart.zones:
-        width = max(0.0, min(frame.width, frame.x(zone.until)))
+        width = max(0.0, min(frame.width, frame.x(zone.at)))
         yield (
             f'<rect class="zone" width="{_n(width)}" height="{_n(frame.height)}">'
             f"<title>{_safe(zone.words)}</title></rect>"

@@ -12,7 +12,7 @@ from html import escape
 from wireproof.model import gathered, quantity
 from wireproof.model.history import Group, NodeNow, Number, NumberChange, SeriesTrend, State
 from wireproof.model.run import seconds_of
-from wireproof.report.figure import Axis, Chart, ChartStep, Ink, Line, Mark, plain
+from wireproof.report.figure import Axis, Chart, Ink, Labelled, Line, Mark, plain
 from wireproof.report.gate import age
 from wireproof.report.html import in_script
 from wireproof.report.names import clean, harmless
@@ -71,7 +71,7 @@ def trend_chart(found: SeriesTrend, name: str) -> Chart | None:
         y=_value_axis(number, marks),
         lines=(Line(number_name(number), tuple(marks)),),
         steps=tuple(
-            ChartStep(percent_change(one), when)
+            Labelled(percent_change(one), when)
             for one in shown
             if (when := seconds_of(one.measured)) is not None
         ),

@@ -1,17 +1,20 @@
-"""Recipes: how to call known benchmarks, as values. Pure.
+"""Recipes: how to call known benchmarks, as values in ``recipes.toml``. Pure.
 
 A recipe gives the program, the number of processes, the sizes, and the reason. The adapter adds the
 program's options, the launchers their options.
 """
 
-import dataclasses
 import math
 import re
 from difflib import get_close_matches
-from typing import Literal, TypedDict, Unpack
+from functools import cache
+from typing import Literal
+
+import msgspec
 
 from wireproof.launch.engines import Family
-from wireproof.model.errors import BadInput
+from wireproof.model.errors import BadInput, read_toml
+from wireproof.model.site import packaged
 
 # --- ``hpccinf.txt``: the input of HPCC. It reads no options, only this file in its working folder.
 
@@ -75,8 +78,10 @@ over fabric, address.
 """
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class BenchmarkRecipe:
+_FILE = "recipes.toml"
+
+
+class BenchmarkRecipe(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A benchmark of a tool. ``tool`` is the adapter's name, ``program`` the installed program.
 
     ``pairs``: ranks per host. ``sizes`` empty: the program's default sweep. ``family``: the MPI
@@ -111,162 +116,12 @@ class BenchmarkRecipe:
     root_steps: tuple[str, ...] = ()
 
 
-class _Asked(TypedDict, total=False):
-    """The differences between the recipes of a tool; fields of ``BenchmarkRecipe``."""
-
-    sizes: tuple[int, ...]
-    pairs: int
-    one_sided: bool
-    two_ranks: bool
-    rdma_cm: bool
-
-
-_OSU = (
-    "build the OSU micro-benchmarks with the MPI's mpicc, then give --program PATH or set OSU_HOME"
-)
-_IMB = "install Intel MPI (oneAPI, or pip install 'impi-rt==2021.18.1'), then give --mpi its prefix"
-_MIB = 1 << 20
-
-
-def _osu(name: str, why: str, **asked: Unpack[_Asked]) -> BenchmarkRecipe:
-    return BenchmarkRecipe(
-        tool="osu",
-        program=name,
-        benchmark=name,
-        shape="ranks",
-        why=why,
-        install=_OSU,
-        **asked,
-    )
-
-
-def _imb(program: str, benchmark: str, why: str, **asked: Unpack[_Asked]) -> BenchmarkRecipe:
-    return BenchmarkRecipe(
-        tool="imb",
-        program=program,
-        benchmark=benchmark,
-        shape="ranks",
-        why=why,
-        install=_IMB,
-        family="intel",
-        **asked,
-    )
-
-
-def _perftest(name: str, why: str, **asked: Unpack[_Asked]) -> BenchmarkRecipe:
-    return BenchmarkRecipe(
-        tool="perftest",
-        program=name,
-        benchmark=name,
-        shape="pair",
-        why=why,
-        install="install the package perftest on both hosts",
-        rdma=True,
-        **asked,
-    )
-
-
-def _qperf(
-    benchmark: str, why: str, *, rdma: bool = False, **asked: Unpack[_Asked]
-) -> BenchmarkRecipe:
-    return BenchmarkRecipe(
-        tool="qperf",
-        program="qperf",
-        benchmark=benchmark,
-        shape="pair",
-        why=why,
-        install="install the package qperf on both hosts",
-        pins_itself=True,
-        rdma=rdma,
-        **asked,
-    )
-
-
-# The first recipe of a tool is its default.
-_RECIPES: tuple[BenchmarkRecipe, ...] = (
-    _osu("osu_latency", "half round trip of 8 B messages", sizes=(8,), two_ranks=True),
-    _osu("osu_bw", "one way, 64 messages of 1 MiB in flight", sizes=(_MIB,), two_ranks=True),
-    _osu(
-        "osu_bibw", "both ways at once; the printed rate is the sum", sizes=(_MIB,), two_ranks=True
-    ),
-    _osu("osu_mbw_mr", "message rate of 8 B, 32 pairs, one way", sizes=(8,), pairs=32),
-    _osu(
-        "osu_put_bw", "one-sided put, all sizes, flushed per window", one_sided=True, two_ranks=True
-    ),
-    _osu("osu_get_bw", "one-sided get, all sizes", one_sided=True, two_ranks=True),
-    _osu("osu_put_latency", "one-sided put, each one flushed", one_sided=True, two_ranks=True),
-    _osu("osu_allreduce", "collective over all hosts"),
-    _imb("IMB-P2P", "PingPong", "half round trip and its rate, all sizes; two-sided, not RMA"),
-    _imb("IMB-P2P", "Unirandom", "one way to random partners"),
-    _imb("IMB-MPI1", "PingPong", "half round trip, all sizes"),
-    _imb("IMB-MPI1", "Uniband", "one way, a window of messages"),
-    _imb("IMB-MPI1", "Biband", "both ways at once; the printed rate is the sum"),
-    _imb(
-        "IMB-MPI1", "Sendrecv", "ring of send and receive; the printed rate counts both directions"
-    ),
-    _imb("IMB-MPI1", "Allreduce", "collective over all hosts"),
-    _imb("IMB-RMA", "Unidir_put", "one-sided put", one_sided=True),
-    _imb("IMB-RMA", "Unidir_get", "one-sided get", one_sided=True),
-    BenchmarkRecipe(
-        tool="hpcc",
-        program="hpcc",
-        benchmark="rings",
-        shape="ranks",
-        why="ping-pong, naturally and randomly ordered rings over all processes",
-        install="install the package hpcc, or give --program PATH",
-        result_file="hpccoutf.txt",
-        input_file="hpccinf.txt",
-    ),
-    BenchmarkRecipe(
-        tool="iperf3",
-        program="iperf3",
-        benchmark="tcp",
-        shape="pair",
-        why="one TCP stream, its first 2 s left out, 1 MiB writes, 2 MiB socket buffers",
-        install="install the package iperf3 on both hosts",
-        sizes=(_MIB,),
-        seconds=12,
-        omit_seconds=2,
-        socket_buffer_bytes=2 * _MIB,
-        pins_itself=True,
-    ),
-    _qperf("tcp_bw", "one TCP stream, messages of 1 MiB", sizes=(_MIB,)),
-    _qperf("tcp_lat", "half round trip over TCP, blocking"),
-    _qperf("rc_bw", "send over a reliable connection", rdma=True, sizes=(_MIB,)),
-    _qperf("rc_rdma_write_bw", "RDMA write", rdma=True, sizes=(_MIB,)),
-    _perftest(
-        "ib_write_bw",
-        "RDMA write of 1 MiB; the connection manager (-R) is what reaches Omni-Path's MTU of 8 KiB",
-        sizes=(_MIB,),
-        rdma_cm=True,
-    ),
-    _perftest("ib_write_lat", "RDMA write of 8 B, half round trip", sizes=(8,), rdma_cm=True),
-    _perftest("ib_read_bw", "RDMA read of 1 MiB", sizes=(_MIB,), rdma_cm=True),
-    _perftest("ib_send_bw", "send of 1 MiB", sizes=(_MIB,), rdma_cm=True),
-    _perftest("ib_send_lat", "send of 8 B, half round trip", sizes=(8,), rdma_cm=True),
-    BenchmarkRecipe(
-        tool="sockperf",
-        program="sockperf",
-        benchmark="ping-pong",
-        shape="pair",
-        why="half round trip over TCP with percentiles",
-        install="install the package sockperf on both hosts",
-        sizes=(64,),
-        seconds=10,
-        client_extra=("--tcp",),
-        server_extra=("--tcp",),
-    ),
-    BenchmarkRecipe(
-        tool="fi_pingpong",
-        program="fi_pingpong",
-        benchmark="tcp",
-        shape="pair",
-        why="libfabric's own ping-pong over the provider that --fabric names (tcp), all sizes",
-        client_extra=("-e", "rdm"),
-        server_extra=("-e", "rdm"),
-        install="install libfabric with its programs (package libfabric-bin) on both hosts",
-    ),
-)
+@cache
+def _recipes() -> tuple[BenchmarkRecipe, ...]:
+    """Return the recipes in the order of the file. The first of a tool is its default."""
+    tree = read_toml(packaged(__package__, _FILE), _FILE)
+    rows = [{**tree["tool"][row["tool"]], **row} for row in tree["recipe"]]
+    return msgspec.convert(tuple(rows), tuple[BenchmarkRecipe, ...])
 
 
 def _names(recipe: BenchmarkRecipe) -> tuple[str, ...]:
@@ -277,7 +132,7 @@ def recipes_of(tool: str) -> tuple[BenchmarkRecipe, ...]:
     """Return the recipes of a tool (``osu``) or of a program (``IMB-P2P``), ignoring case; all of
     them for "".
     """
-    return tuple(one for one in _RECIPES if not tool or tool.lower() in _names(one))
+    return tuple(one for one in _recipes() if not tool or tool.lower() in _names(one))
 
 
 def _like(recipe: BenchmarkRecipe, benchmark: str) -> BenchmarkRecipe:
@@ -286,7 +141,7 @@ def _like(recipe: BenchmarkRecipe, benchmark: str) -> BenchmarkRecipe:
     """
     program = benchmark if recipe.tool in ("osu", "perftest") else recipe.program
     why = "not a documented recipe: the program's defaults apply"
-    return dataclasses.replace(
+    return msgspec.structs.replace(
         recipe,
         benchmark=benchmark,
         program=program,
@@ -306,7 +161,7 @@ def _of_family(program: str) -> BenchmarkRecipe:
     for prefix, tool in (("osu_", "osu"), ("ib_", "perftest")):
         if program.lower().startswith(prefix) and program.replace("_", "").isalnum():
             return _like(recipes_of(tool)[0], program)
-    names = sorted({name for one in _RECIPES for name in (one.tool, one.program)}, key=str.lower)
+    names = sorted({name for one in _recipes() for name in (one.tool, one.program)}, key=str.lower)
     near = get_close_matches(program, names, n=3, cutoff=0.5)
     hint = f"; did you mean {', '.join(near)}?" if near else "."
     raise BadInput(f"there is no recipe for {program[:40]!r}: there are {', '.join(names)}{hint}")

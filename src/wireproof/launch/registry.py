@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Generic, Literal, TypeVar
 
 from wireproof.launch.engines import EngineChoice, Family, MpiInstall
-from wireproof.model.errors import BadInput
+from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.settings.hosts import MOST_HOSTS, host_lines, parse_hosts
 
 NicSelection = Literal["claimed", "none"]
@@ -84,6 +84,13 @@ class LaunchRequest:
         return ["--meet", self.meet, *(("--transport", self.over) if self.over else ())]
 
     @property
+    def mpi_install(self) -> MpiInstall:
+        """The selected MPI. Raise ``CouldNotMeasure`` if there is none."""
+        if self.install is None:
+            raise CouldNotMeasure("no MPI was selected for the launch.")
+        return self.install
+
+    @property
     def size(self) -> int:
         return len(self.hosts) or self.ranks
 
@@ -146,6 +153,14 @@ class LaunchRequest:
             engine=self.engine.path,
         )
 
+    def equal_count(self) -> int | None:
+        """Return the ranks of each host if the hosts are distinct and have equally many, in a
+        single block; else None.
+        """
+        hosts = [host for host, _, _ in self.sections()]
+        counts = {count for _, _, count in self.sections()}
+        return counts.pop() if len(set(hosts)) == len(hosts) and len(counts) == 1 else None
+
     def sections(self) -> list[tuple[str, str, int]]:
         """Runs of (host, claimed NIC, count) in rank order, for launchers that place
         rank by rank.
@@ -172,6 +187,10 @@ class LaunchCommand:
     library: str = ""
     expect: str = ""
     engine: Path = Path()
+
+    def noted(self, note: str) -> LaunchCommand:
+        """Return the command with one more note."""
+        return dataclasses.replace(self, notes=(*self.notes, note))
 
 
 # --- What is known about each scheduler and each MPI.

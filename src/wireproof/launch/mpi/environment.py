@@ -8,7 +8,6 @@ import os
 import re
 from collections import Counter
 from collections.abc import Mapping
-from typing import Literal
 
 from wireproof.launch.engines import Family
 from wireproof.launch.mpi.rails import (
@@ -23,7 +22,7 @@ from wireproof.launch.mpi.rails import (
 )
 from wireproof.launch.registry import MPIS, LaunchCommand, LaunchRequest
 from wireproof.model.claim import is_several, rails_of
-from wireproof.model.errors import BadInput, CouldNotMeasure
+from wireproof.model.errors import BadInput
 
 _ALWAYS = (
     "PMI_",
@@ -237,8 +236,6 @@ def _ucx_nic(nic: str) -> dict[str, str]:
 
 # --- For launchers with the same instruction for all ranks: variables, ranks on each host, order.
 
-Order = Literal["block", "cyclic", "other"]
-
 
 def one_nic(request: LaunchRequest, program: str) -> str:
     """Return the common NIC of all ranks; ``program`` is the launcher, for the message if the NICs
@@ -253,32 +250,28 @@ def one_nic(request: LaunchRequest, program: str) -> str:
     return nics[0] if nics else ""
 
 
-def per_host(request: LaunchRequest, program: str) -> int:
-    """Return the ranks on each host; raise ``BadInput`` if the hosts have different numbers."""
-    counts = Counter(request.hosts)
-    if len(set(counts.values())) > 1:
-        raise BadInput(
-            f"{program} starts equally many ranks on each host: give each host equally often."
-        )
-    return next(iter(counts.values()))
-
-
-def rank_order(request: LaunchRequest) -> Order:
-    """Return how ``hosts`` orders the ranks: host after host (a a b b), in turn (a b a b), or
-    neither.
+def placed_evenly(request: LaunchRequest, program: str) -> tuple[int, bool]:
+    """Return the ranks on each host, and whether they are numbered in turn (a b a b) and not host
+    after host (a a b b). Raise ``BadInput`` for any other order.
     """
     names = tuple(dict.fromkeys(request.hosts))
     each = len(request.hosts) // len(names)
-    if request.hosts == tuple(name for name in names for _ in range(each)):
-        return "block"
-    return "cyclic" if request.hosts == names * each else "other"
+    if len(set(Counter(request.hosts).values())) > 1:
+        raise BadInput(
+            f"{program} starts equally many ranks on each host: give each host equally often."
+        )
+    in_turn = each > 1 and request.hosts == names * each
+    if not in_turn and request.hosts != tuple(name for name in names for _ in range(each)):
+        raise BadInput(
+            f"{program} numbers ranks host after host or in turns: give the hosts in one of these"
+            " orders."
+        )
+    return each, in_turn
 
 
 def uniform_environment(request: LaunchRequest, nic: str) -> dict[str, str]:
     """Return the variables that every rank needs: the MPI's library, its NIC, the
     user's variables.
     """
-    if request.install is None:
-        raise CouldNotMeasure("no MPI was selected for the launch.")
-    chosen = MPIS[request.install.family].uniform(request, nic)
+    chosen = MPIS[request.mpi_install.family].uniform(request, nic)
     return {**chosen, **library_path(request), **dict(request.extra)}

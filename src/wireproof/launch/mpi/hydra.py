@@ -44,21 +44,13 @@ def hydra_argv(
     """Return the arguments of ``mpiexec``: a single block of hosts if they are alike, else a
     section for each run of ranks.
     """
-    if request.install is None:
-        raise CouldNotMeasure("no MPI was selected for the launch.")
-    argv = [str(request.install.launcher), *_bootstrap(request)]
+    argv = [str(request.mpi_install.launcher), *_bootstrap(request)]
     argv += ["-wdir", request.folder] if request.folder else []
-    sections = request.sections()
-    hosts = [host for host, _, _ in sections]
-    counts = {count for _, _, count in sections}
-    if (
-        len({nic_name for _, nic_name, _ in sections}) == 1
-        and len(set(hosts)) == len(hosts)
-        and len(counts) == 1
-    ):
+    sections, each = request.sections(), request.equal_count()
+    if each and len({nic_name for _, nic_name, _ in sections}) == 1:
         argv += _variables({**common, **nic(request, sections[0][1])})
         if not request.local:
-            argv += ["-hosts", ",".join(hosts), "-ppn", str(counts.pop())]
+            argv += ["-hosts", ",".join(host for host, _, _ in sections), "-ppn", str(each)]
         return [*argv, "-n", str(request.size), *engine]
     argv += _variables(common)
     for index, (host, nic_name, count) in enumerate(sections):

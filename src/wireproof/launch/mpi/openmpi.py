@@ -5,7 +5,6 @@ Open MPI.
 """
 
 import re
-from pathlib import Path, PurePath
 
 from wireproof.launch.mpi.environment import (
     clearings,
@@ -15,7 +14,6 @@ from wireproof.launch.mpi.environment import (
     uniform_environment,
 )
 from wireproof.launch.registry import MPIS, LaunchCommand, LaunchRequest, Mpi, reach_of
-from wireproof.model.errors import CouldNotMeasure
 
 
 def _reach(request: LaunchRequest) -> list[str]:
@@ -31,52 +29,47 @@ def _reach(request: LaunchRequest) -> list[str]:
         "ssh",
         *(["--prtemca", "plm_ssh_agent", agent] if agent else []),
     ]
-    prefix = request.install.launcher.parent.parent if request.install else PurePath("/usr")
+    return [*arguments, *_prefix(request)]
+
+
+def _prefix(request: LaunchRequest) -> list[str]:
+    """Return the option by which the other hosts find the daemons if login shells there do not know
+    the prefix.
+    """
+    prefix = request.mpi_install.launcher.parent.parent
     known = not prefix.is_absolute() or str(prefix) in ("/usr", "/usr/local")
-    # The daemons on the other hosts are searched for there, so login shells need not know the
-    # prefix.
-    return arguments if known else [*arguments, "--prefix", str(prefix)]
+    return [] if known else ["--prefix", str(prefix)]
+
+
+def _in_sections(request: LaunchRequest, count_option: str) -> list[str]:
+    """Return hosts and program in a section for each run of ranks."""
+    argv: list[str] = []
+    hosts = [host for host, _, _ in request.sections()]
+    for index, (host, _, count) in enumerate(request.sections()):
+        argv += [":"] if index else []
+        argv += ["--host", f"{host}:{hosts.count(host) * count}", count_option, str(count)]
+        argv += request.rank_argv
+    return argv
 
 
 def _placement_prte(request: LaunchRequest) -> list[str]:
     if request.local:
         return ["-n", str(request.size), *request.rank_argv]
-    argv: list[str] = []
-    hosts = [host for host, _, _ in request.sections()]
-    counts = {count for _, _, count in request.sections()}
-    if len(set(hosts)) == len(hosts) and len(counts) == 1:
-        each = counts.pop()
-        named = ",".join(f"{host}:{each}" for host in hosts)
-        return [
-            "--host",
-            named,
-            "--map-by",
-            f"ppr:{each}:node",
-            "-n",
-            str(request.size),
-            *request.rank_argv,
-        ]
-    for index, (host, _, count) in enumerate(request.sections()):
-        argv += [":"] if index else []
-        argv += [
-            "--host",
-            f"{host}:{hosts.count(host) * count}",
-            "-n",
-            str(count),
-            *request.rank_argv,
-        ]
-    return argv
+    each = request.equal_count()
+    if each is None:
+        return _in_sections(request, "-n")
+    named = ",".join(f"{host}:{each}" for host, _, _ in request.sections())
+    placed = ["--host", named, "--map-by", f"ppr:{each}:node", "-n", str(request.size)]
+    return [*placed, *request.rank_argv]
 
 
 def prte(request: LaunchRequest) -> LaunchCommand:
     """Return the command of the engine under ``prterun``, a rank for each entry of the hosts, in
     their order.
     """
-    if request.install is None:
-        raise CouldNotMeasure("no MPI was selected for the launch.")
     environment = uniform_environment(request, one_nic(request, "prterun"))
     argv = [
-        str(request.install.launcher),
+        str(request.mpi_install.launcher),
         *(["--allow-run-as-root"] if request.root else []),
         "--bind-to",
         "none",
@@ -111,16 +104,7 @@ def _daemons(request: LaunchRequest, major: int) -> list[str]:
 def _remote(request: LaunchRequest, major: int) -> list[str]:
     if request.local:
         return ["--mca", "ras", "^slurm", "--host", f"localhost:{request.size}"]
-    arguments = _daemons(request, major)
-    prefix = request.install.launcher.parent.parent if request.install else Path("/usr")
-    if not prefix.is_absolute():
-        return arguments
-    # The daemons on the other hosts need a prefix that login shells do not know.
-    return (
-        arguments
-        if prefix in (Path("/usr"), Path("/usr/local"))
-        else [*arguments, "--prefix", str(prefix)]
-    )
+    return [*_daemons(request, major), *_prefix(request)]
 
 
 def _crowding(request: LaunchRequest, major: int) -> list[str]:
@@ -130,35 +114,29 @@ def _crowding(request: LaunchRequest, major: int) -> list[str]:
     return [*(oversubscribe if request.local else []), "--mca", "mpi_yield_when_idle", "1"]
 
 
-def _placement(request: LaunchRequest, engine: list[str]) -> list[str]:
+def _placement(request: LaunchRequest) -> list[str]:
     """Return hosts and program: equal counts of distinct hosts in a single block, else a section
     for each run of ranks.
     """
     if request.local:
-        return ["-np", str(request.size), *engine]
-    sections = request.sections()
-    hosts = [host for host, _, _ in sections]
-    counts = {count for _, _, count in sections}
-    if len(set(hosts)) == len(hosts) and len(counts) == 1:
-        each = counts.pop()
-        named = ",".join(host if each == 1 else f"{host}:{each}" for host in hosts)
-        by = "node" if each == 1 else "slot"
-        if request.program:
-            # as a person would write it: a number of processes per resource, a resource for each
-            # node
-            by = f"ppr:{each}:node"
-        return ["--host", named, "-np", str(request.size), "--map-by", by, *engine]
-    argv: list[str] = []
-    for index, (host, _, count) in enumerate(sections):
-        argv += [":"] if index else []
-        argv += ["--host", f"{host}:{hosts.count(host) * count}", "-np", str(count), *engine]
-    return argv
+        return ["-np", str(request.size), *request.rank_argv]
+    each = request.equal_count()
+    if each is None:
+        return _in_sections(request, "-np")
+    hosts = [host for host, _, _ in request.sections()]
+    named = ",".join(host if each == 1 else f"{host}:{each}" for host in hosts)
+    by = "node" if each == 1 else "slot"
+    if request.program:
+        # as a person would write it: a number of processes per resource, a resource for each node
+        by = f"ppr:{each}:node"
+    placed = ["--host", named, "-np", str(request.size), "--map-by", by]
+    return [*placed, *request.rank_argv]
 
 
 def _parameters(request: LaunchRequest, nic: str) -> tuple[dict[str, str], dict[str, str]]:
     """Return (MCA parameters, environment) for the NIC and for the patterns' windows."""
     parameters, variables = openmpi_nic(request, nic)
-    four = request.install is not None and _major(request.install.version) < 5
+    four = _major(request.mpi_install.version) < 5
     if parameters.get("pml") == "ob1" and four and not request.local and request.windows:
         # Its default cannot create a window over TCP between hosts.
         parameters["osc"] = "pt2pt"
@@ -179,15 +157,13 @@ _MCA_NICS = "Open MPI takes one NIC name for all hosts, not {}: give the network
 
 def openmpi(request: LaunchRequest) -> LaunchCommand:
     """Return the command of the engine under Open MPI's ``mpirun``."""
-    if request.install is None:
-        raise CouldNotMeasure("no MPI was selected for the launch.")
-    if request.install.launcher.name in ("prterun", "prun"):
+    if request.mpi_install.launcher.name in ("prterun", "prun"):
         return prte(request)
-    major = _major(request.install.version)
+    major = _major(request.mpi_install.version)
     parameters, variables = _parameters(request, request.only_nic(_MCA_NICS))
     arguments = [word for name, value in parameters.items() for word in ("--mca", name, value)]
     environment = {**library_path(request), **variables, **dict(request.extra)}
-    argv = [str(request.install.launcher)]
+    argv = [str(request.mpi_install.launcher)]
     argv += ["--allow-run-as-root"] if request.root else []
     # It would bind rank 0 of every lab node to core 0, and its limit of one rank per core is not
     # needed.
@@ -196,7 +172,7 @@ def openmpi(request: LaunchRequest) -> LaunchCommand:
         word for name, value in sorted(environment.items()) for word in ("-x", f"{name}={value}")
     ]
     argv += ["--wdir", request.folder] if request.folder else []
-    argv += _placement(request, request.rank_argv)
+    argv += _placement(request)
     notes = [f"{request.size} ranks on {request.cores} cores: Open MPI is set to yield when idle"]
     return request.started(
         f"open-mpi-{major}",

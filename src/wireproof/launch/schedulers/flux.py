@@ -9,8 +9,7 @@ from collections.abc import Mapping
 from wireproof.launch.mpi.environment import (
     clearings,
     one_nic,
-    per_host,
-    rank_order,
+    placed_evenly,
     uniform_environment,
 )
 from wireproof.launch.registry import (
@@ -24,7 +23,7 @@ from wireproof.launch.registry import (
     hosts_in,
     job_id,
 )
-from wireproof.model.errors import BadInput, CouldNotMeasure
+from wireproof.model.errors import BadInput
 from wireproof.settings.hosts import fold_hosts
 
 
@@ -34,13 +33,7 @@ def _rule(name: str, value: str) -> str:
 
 
 def _options(request: LaunchRequest, environment: dict[str, str]) -> list[str]:
-    each = per_host(request, "flux run")
-    order = rank_order(request)
-    if order == "other":
-        raise BadInput(
-            "flux run numbers ranks host after host or in turns: give the hosts in one of these"
-            " orders."
-        )
+    each, in_turn = placed_evenly(request, "flux run")
     hosts = tuple(dict.fromkeys(request.hosts))
     options = [
         f"--nodes={len(hosts)}",
@@ -48,10 +41,10 @@ def _options(request: LaunchRequest, environment: dict[str, str]) -> list[str]:
         "--exclusive",
         f"--requires=host:{fold_hosts(hosts)}",
     ]
-    options += ["--taskmap=cyclic"] if order == "cyclic" and each > 1 else []
+    options += ["--taskmap=cyclic"] if in_turn else []
     # Flux does not choose the cores of a task by the NIC; the engine reports where it ran.
     options += ["-o", "cpu-affinity=off"]
-    if request.install is not None and MPIS[request.install.family].pmi == "pmix":
+    if MPIS[request.mpi_install.family].pmi == "pmix":
         # Open MPI 5 needs PMIx (the plugin of the project flux-pmix); 4 also accepts it. Others use
         # PMI-1.
         options += ["-o", "pmi=pmix"]
@@ -63,16 +56,14 @@ def flux(request: LaunchRequest) -> LaunchCommand:
     """Return the command of the engine by ``flux run`` (standard input only to rank 0, unbuffered
     output), or by the MPI's launcher.
     """
-    if request.install is None:
-        raise CouldNotMeasure("no MPI was selected for the launch.")
+    family = request.mpi_install.family
     if request.starter != "scheduler":
-        return MPIS[request.install.family].build(request)
+        return MPIS[family].build(request)
     environment = uniform_environment(request, one_nic(request, "flux run"))
     argv = ["flux", "run", "--unbuffered", "--input=0", *_options(request, environment)]
     argv += request.rank_argv
     note = "Flux numbers the hosts in its own order: the engine says which rank ran where"
-    clear = clearings(request.install.family)
-    return request.started("flux", argv, environment, clear=clear, notes=(note,))
+    return request.started("flux", argv, environment, clear=clearings(family), notes=(note,))
 
 
 def flux_hosts_argv() -> list[str]:

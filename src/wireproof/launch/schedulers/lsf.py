@@ -5,15 +5,13 @@ Sources: LSF 10.1's command reference, blaunch(8) (it replaces rsh and ssh and i
 options), and its pages on jsrun; Hydra's ``-launcher lsf`` starts ``blaunch -n HOST ...``.
 """
 
-import dataclasses
 from collections.abc import Mapping
 from pathlib import PurePath
 
 from wireproof.launch.mpi.environment import (
     clearings,
     one_nic,
-    per_host,
-    rank_order,
+    placed_evenly,
     uniform_environment,
 )
 from wireproof.launch.registry import (
@@ -30,22 +28,17 @@ from wireproof.launch.registry import (
     job_id,
     shown_word,
 )
-from wireproof.model.errors import BadInput, CouldNotMeasure
+from wireproof.model.errors import BadInput
 
 
 def lsf(request: LaunchRequest) -> LaunchCommand:
     """Return the command of the MPI's launcher over ``blaunch``; for Open MPI by ``jsrun`` if that
     is the agent (few sites have it).
     """
-    if request.install is None:
-        raise CouldNotMeasure("no MPI was selected for the launch.")
     if PurePath(request.agent).name == "jsrun":
         return _jsrun(request)
-    command = MPIS[request.install.family].build(request)
-    reached_by = request.agent or "blaunch"
-    return dataclasses.replace(
-        command, notes=(*command.notes, f"a job of LSF: its hosts are reached by {reached_by}")
-    )
+    command = MPIS[request.mpi_install.family].build(request)
+    return command.noted(f"a job of LSF: its hosts are reached by {request.agent or 'blaunch'}")
 
 
 def _jsrun(request: LaunchRequest) -> LaunchCommand:
@@ -53,23 +46,17 @@ def _jsrun(request: LaunchRequest) -> LaunchCommand:
     standard input to the first task and takes no host names: it fills the job's hosts in its own
     order.
     """
-    if request.install is None or request.install.family != "openmpi":
+    if request.mpi_install.family != "openmpi":
         raise BadInput(
             "jsrun starts Open MPI and its relatives only: leave --launcher out, and blaunch is"
             " used."
         )
-    each = per_host(request, "jsrun")
-    order = rank_order(request)
-    if order == "other":
-        raise BadInput(
-            "jsrun numbers ranks host after host or in turns: give the hosts in one of these"
-            " orders."
-        )
+    each, in_turn = placed_evenly(request, "jsrun")
     environment = uniform_environment(request, one_nic(request, "jsrun"))
     argv = [request.agent, "--nrs", str(request.size // each), "--rs_per_host", "1"]
     argv += ["--tasks_per_rs", str(each)]
     argv += ["--cpu_per_rs", "ALL_CPUS", "--bind", "none", "--exit_on_error", "1"]
-    argv += ["--launch_distribution", "cyclic" if order == "cyclic" and each > 1 else "packed"]
+    argv += ["--launch_distribution", "cyclic" if in_turn else "packed"]
     argv += ["--chdir", request.folder] if request.folder else []
     argv += [
         word for name, value in sorted(environment.items()) for word in ("--env", f"{name}={value}")

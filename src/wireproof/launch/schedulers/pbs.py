@@ -7,7 +7,6 @@ counts and ends the processes; ``mpi`` uses ssh. Sources: PBS Professional's use
 MPI 5.0's page on launching with PBS, ``mpiexec -help``.
 """
 
-import dataclasses
 from collections.abc import Mapping
 
 from wireproof.launch.registry import (
@@ -23,23 +22,15 @@ from wireproof.launch.registry import (
     job_id,
     shown_word,
 )
-from wireproof.model.errors import BadInput, CouldNotMeasure
+from wireproof.model.errors import BadInput
 
 
 def pbs(request: LaunchRequest) -> LaunchCommand:
     """Return the command of the engine on named hosts of a PBS job."""
-    if request.install is None:
-        raise CouldNotMeasure("no MPI was selected for the launch.")
-    command = MPIS[request.install.family].build(request)
-    if request.agent:
-        reached_by = request.agent
-    elif request.starter != "scheduler":
-        reached_by = "ssh"
-    else:
-        reached_by = "tm" if "tm" in command.argv else "pbs_tmrsh"
-    return dataclasses.replace(
-        command, notes=(*command.notes, f"a job of PBS: its hosts are reached by {reached_by}")
-    )
+    command = MPIS[request.mpi_install.family].build(request)
+    by_scheduler = "tm" if "tm" in command.argv else "pbs_tmrsh"
+    reached_by = request.agent or (by_scheduler if request.starter == "scheduler" else "ssh")
+    return command.noted(f"a job of PBS: its hosts are reached by {reached_by}")
 
 
 def _detect(environment: Mapping[str, str], _ask: Ask) -> Allocation | None:

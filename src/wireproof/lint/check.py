@@ -287,17 +287,12 @@ def _is_recipe(lines: tuple[str, ...], name: str) -> bool:
     if any(known):
         return True
     recipe = Recipe(name, "script", lines)
-    if any(_is_known(command.program) for command in commands(recipe)):
+    programs = LAUNCHERS | listed("programs")
+    names = (command.program for command in commands(recipe))
+    if any(name in programs or BENCHMARK.match(name) for name in names):
         return True
-    return any(_is_variable(each.name) for job in jobs(recipe) for each in job.settings)
-
-
-def _is_known(program: str) -> bool:
-    return program in LAUNCHERS | listed("programs") or BENCHMARK.match(program) is not None
-
-
-def _is_variable(name: str) -> bool:
-    return any(name.startswith(library.prefix) for library in libraries())
+    prefixes = tuple(library.prefix for library in libraries())
+    return any(each.name.startswith(prefixes) for job in jobs(recipe) for each in job.settings)
 
 
 # --- Applies the corrections of findings to a text.

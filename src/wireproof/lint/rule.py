@@ -113,18 +113,22 @@ class LineRow(_Row, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
 class VariableRow(_Row, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """A variable whose whole name matches ``name``. It is wrong if its value matches ``value``, or
-    does not match ``allowed``; without both it is always wrong. ``right`` replaces that of the
-    rule. ``seen`` and ``right`` may contain ``{name}`` and ``{value}``.
+    does not match ``allowed``; without both it is always wrong. A row about values holds only for
+    variables that are set in the way ``how`` (``export``; "": any), and not in jobs whose text
+    matches ``unless``; its ``change`` takes the place of the value. ``right`` replaces that of the
+    rule. ``seen``, ``right`` and ``change`` may contain ``{name}`` and ``{value}``.
     """
 
     FILLED = ("name", "value")
     name: str
     value: str = ""
     allowed: str = ""
+    how: str = ""
+    unless: str = ""
     right: str = ""
 
     def __post_init__(self) -> None:
-        self._check("name", "value", "allowed")
+        self._check("name", "value", "allowed", "unless")
 
     def of_value(self) -> bool:
         """Whether the row is about values."""

@@ -241,30 +241,12 @@ def _removed(recipe: Recipe, word: Word) -> Broken:
 
 
 def components(recipe: Recipe) -> Iterator[Broken]:
-    """Judge MCA parameters of Open MPI."""
+    """Find ``--mca NAME=VALUE``."""
     for _, launch in launched(recipe):
         for word, value in pairwise(launch.command.words):
             if word.text in ("-mca", "--mca") and "=" in value.text:
                 new = value.raw.replace("=", " ", 1)
                 yield edited("mca-equals", recipe, value, new, value.text)
-    yield from _components(recipe)
-
-
-_REMOVED = {"btl": {"openib"}, "pml": {"yalla", "mxm"}, "mtl": {"mxm", "psm", "mx"}}
-
-
-def _components(recipe: Recipe) -> Iterator[Broken]:
-    for job in jobs(recipe):
-        for setting in job.settings:
-            if not setting.name.startswith("OMPI_MCA_") or setting.value.startswith("^"):
-                continue
-            name, word = setting.name[9:], setting.value_word
-            parts = setting.value.split(",")
-            if name == "btl" and "self" not in parts and "$" not in setting.value:
-                new = word.raw.replace(setting.value, "self," + setting.value, 1)
-                yield edited("btl-without-self", recipe, word, new, f"{name} {setting.value}")
-            if _REMOVED.get(name, set()).intersection(parts) and not job.open_mpi("1-4"):
-                yield at_word("component-removed", word, f"{name} {setting.value}")
 
 
 def nested(recipe: Recipe) -> Iterator[Broken]:
@@ -309,22 +291,6 @@ def _elsewhere(recipe: Recipe, job: Job, folders: list[str]) -> Iterator[Broken]
         yield edited("program-other-prefix", recipe, word, new, seen)
 
 
-def paths(recipe: Recipe) -> Iterator[Broken]:
-    """Find ``export PATH=/x/bin``."""
-    for job in jobs(recipe):
-        for setting in job.settings:
-            if setting.name == "PATH" and setting.how == "export" and _overwrites(setting.value):
-                word, bare = setting.word, setting.word.raw.rstrip("\"'")
-                new = bare + ":$PATH" + word.raw[len(bare) :]
-                yield edited("path-overwritten", recipe, word, new, word.text)
-
-
-def _overwrites(path: str) -> bool:
-    if "$" in path or "`" in path or not path.startswith("/"):
-        return False
-    return re.search(r"(^|:)/(usr/)?bin/?(:|$)", path) is None
-
-
 def slots(recipe: Recipe) -> Iterator[Broken]:
     """Find more ranks than hosts, for Open MPI without slots."""
     for job, launch in launched(recipe):
@@ -346,4 +312,4 @@ def _oversubscribes(job: Job, launch: Launch) -> bool:
     return any("oversubscribe" in text.lower() for text in (by.text if by else "", *values))
 
 
-CHECKS = (continuation, foreign, components, nested, prefixes, paths, slots)
+CHECKS = (continuation, foreign, components, nested, prefixes, slots)

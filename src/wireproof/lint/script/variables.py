@@ -173,10 +173,24 @@ def _value(recipe: Recipe, job: Job, setting: SetVariable, value: str) -> Iterat
     elif name in ("FI_PROVIDER", "I_MPI_OFI_PROVIDER"):
         yield from _provider(recipe, setting, value)
     for row in book().variable:
-        if row.of_value() and row.hits(name, value):
+        if row.of_value() and row.hits(name, value) and _holds(row, job, setting):
             seen = filled(row.seen, name=name, value=value)
             right = filled(row.right, name=name, value=value)
-            yield _at(row.code, setting, seen, right=right)
+            yield _at(row.code, setting, seen, _changed(row, recipe, setting, value), right)
+
+
+def _holds(row: VariableRow, job: Job, setting: SetVariable) -> bool:
+    if row.how not in ("", setting.how):
+        return False
+    return not (row.unless and compiled(row.unless).search(job.text))
+
+
+def _changed(row: VariableRow, recipe: Recipe, setting: SetVariable, value: str) -> str | None:
+    """Return the line with the value that the row gives; None if a person must decide."""
+    if row.change is None:
+        return None
+    word, new = setting.value_word, filled(row.change, name=setting.name, value=value)
+    return corrected(recipe, [(word, word.raw.replace(value, new, 1))], word.line)
 
 
 def _at(

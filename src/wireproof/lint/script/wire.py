@@ -41,7 +41,8 @@ def placement(recipe: Recipe) -> Iterator[Broken]:
         if _spread(job):
             continue
         per_node = launch.value("-ppn", "--ppn", "-perhost", "--perhost")
-        if per_node is not None and _ignored(job, launch):
+        # Intel MPI under Slurm ignores -ppn
+        if per_node and job.slurm and _looks_intel(job, launch) and _respects(job, launch):
             yield _placed_by_slurm(recipe, launch, per_node)
         elif _on_one_node(job, launch):
             first = launch.command.words[0]
@@ -53,11 +54,6 @@ def _spread(job: Job) -> bool:
     return job.count("--ntasks-per-node") is not None or (
         tasks is not None and tasks == job.count("--nodes")
     )
-
-
-def _ignored(job: Job, launch: Launch) -> bool:
-    """Return whether this is Intel MPI under Slurm, which ignores -ppn."""
-    return _looks_intel(job, launch) and job.slurm and _respects(job, launch)
 
 
 def _placed_by_slurm(recipe: Recipe, launch: Launch, per_node: Word) -> Broken:
@@ -262,12 +258,19 @@ def _pairs_first_two(launch: Launch) -> bool:
     return not any(text == "-multi" or text.startswith("-map") for text in texts)
 
 
+def _by_list(job: Job, launch: Launch) -> bool:
+    return "OMPI_MCA_mca_base_env_list" in environment(job, launch)
+
+
+_HOSTS = ("--host", "-host", "-H", "--hostfile", "-hostfile", "--machinefile", "-machinefile")
+
+
 def forwarded(recipe: Recipe) -> Iterator[Broken]:
     """Find exported variables that ssh does not pass on."""
     for job in jobs(recipe):
         for launch in job.launches[:50] if not job.slurm else ():
-            by_ssh = not launch.is_srun and mpi_of(job, launch) == "openmpi" and _by_ssh(launch)
-            if by_ssh and not _by_list(job, launch):
+            by_ssh = not launch.is_srun and launch.has(*_HOSTS)
+            if by_ssh and mpi_of(job, launch) == "openmpi" and not _by_list(job, launch):
                 for setting in _lost(job, launch):
                     yield at_word("variable-not-forwarded", setting.word, setting.name)
 
@@ -281,16 +284,6 @@ def _lost(job: Job, launch: Launch) -> Iterator[SetVariable]:
         exported = job.exported.get(setting.name, line) < line
         if exported and setting.name not in passed and _CARRIED.match(setting.name):
             yield setting
-
-
-def _by_ssh(launch: Launch) -> bool:
-    return launch.has(
-        "--host", "-host", "-H", "--hostfile", "-hostfile", "--machinefile", "-machinefile"
-    )
-
-
-def _by_list(job: Job, launch: Launch) -> bool:
-    return "OMPI_MCA_mca_base_env_list" in environment(job, launch)
 
 
 CHECKS = (placement, selection, transports, memory, first_two, forwarded)

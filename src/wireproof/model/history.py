@@ -12,14 +12,17 @@ GOOD = 3
 """Good results needed before the newest result can be compared with them."""
 
 
-class Number(msgspec.Struct, frozen=True, kw_only=True):
+class _NamedNumber(msgspec.Struct, frozen=True, kw_only=True):
+    name: str
+    message_bytes: int
+    unit: Literal["ns", "bytes_per_s"]
+
+
+class Number(_NamedNumber, frozen=True, kw_only=True):
     """The geometric mean over the routes of a result, with its 95 % interval. ``window``: messages
     in flight, 0 if that is not relevant. It covers only results whose path is proven.
     """
 
-    name: str
-    message_bytes: int
-    unit: Literal["ns", "bytes_per_s"]
     value: float
     low: float
     high: float
@@ -27,14 +30,11 @@ class Number(msgspec.Struct, frozen=True, kw_only=True):
     window: int = 0
 
 
-class Claimed(msgspec.Struct, frozen=True, kw_only=True):
+class Claimed(_NamedNumber, frozen=True, kw_only=True):
     """A number from the log of another program: the median of its ``tables`` with the same name,
     size and window. It has no interval, because the log does not show how the value varies.
     """
 
-    name: str
-    message_bytes: int
-    unit: Literal["ns", "bytes_per_s"]
     value: float
     tables: int
     window: int = 0
@@ -106,14 +106,11 @@ class NumberChange(msgspec.Struct, frozen=True, kw_only=True):
     few: bool = False
 
 
-class Trend(msgspec.Struct, frozen=True, kw_only=True):
+class Trend(_NamedNumber, frozen=True, kw_only=True):
     """One number of one fingerprint over time, oldest first. ``low``, ``high``: ends of the 95 %
     interval of each value. ``imported``: the values come from logs and have no interval.
     """
 
-    name: str
-    message_bytes: int
-    unit: Literal["ns", "bytes_per_s"]
     fingerprint: str
     hosts: str
     ids: list[str]
@@ -336,12 +333,9 @@ class ScalingPoint(msgspec.Struct, frozen=True, kw_only=True):
     source: int = 0
 
 
-class ScalingCurve(msgspec.Struct, frozen=True, kw_only=True):
+class ScalingCurve(_NamedNumber, frozen=True, kw_only=True):
     """One number at two or more counts, in the order of the counts."""
 
-    name: str
-    message_bytes: int
-    unit: Literal["ns", "bytes_per_s"]
     points: list[ScalingPoint]
 
 

@@ -87,11 +87,8 @@ class Is(CauseSign, frozen=True):
         return [f"{machine.name}: {_spaced(self.name)} is {actual}"] if actual == self.value else []
 
 
-class IsNot(CauseSign, frozen=True):
+class IsNot(Is, frozen=True):
     """A property is known and has another value."""
-
-    name: str
-    value: str
 
     def means(self) -> str:
         return f"{_spaced(self.name)} is not {self.value}"

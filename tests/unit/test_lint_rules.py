@@ -69,6 +69,7 @@ def test_a_row_of_no_rule_is_refused() -> None:
         ('[[line]]\ncode = "site-rule"\nmatch = 3', 9, "match"),
         ('[[line]]\ncode = "site-rule"\nmatch = "a"\nunles = "b"', 10, "unles"),
         ('[[variable]]\ncode = "site-rule"\nname = "A"\nallowed = "[z-a]"', 10, "allowed"),
+        ('[[variable]]\ncode = "site-rule"\nname = "A"\nunless = "("', 10, "unless"),
         ('[[command]]\ncode = "site-rule"\nprogram = "a"\nbelow = "x"', 10, "below"),
         ('[[command]]\ncode = "site-rule"\nprogram = "a"\nwhere = "*"', 10, "where"),
         ('[[line]]\ncode = "site-rule"', 7, "match"),
@@ -95,6 +96,17 @@ def test_rows_of_a_site_are_found_and_mended() -> None:
         (4, 11, "launch -n 4 ./x"),
     ]
     assert [each.message.partition(": ")[2] for each in findings] == ["", "SITE_A", "2 of launch"]
+
+
+def test_a_row_corrects_the_value_of_a_variable() -> None:
+    site(
+        RULE + '[[variable]]\ncode = "site-rule"\nname = "SITE_A"\nvalue = "x.*"\nhow = "export"\n'
+        'unless = "module load new"\nchange = "{value}y"\n'
+    )
+    text = 'SITE_A=x\nexport SITE_A="x1" B=1\nsetenv SITE_A x\n'
+    fixes = [(each.line, each.fix) for each in lint_text(text, "a.sh")]
+    assert fixes == [(2, 'export SITE_A="x1y" B=1'), (3, "setenv SITE_A xy")]
+    assert lint_text(f"module load new\n{text}", "a.sh") == []
 
 
 def test_what_a_variable_holds_is_not_judged() -> None:

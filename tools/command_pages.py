@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import click
 
-from wireproof.cli.declare import Sectioned
+from wireproof.cli.declare import Verb
 from wireproof.cli.help import contexts
 from wireproof.cli.subcommands import EXIT_STATUSES, SUBCOMMANDS, root
 from wireproof.settings.resolve import FILE_NAME, PREFIX, SETTINGS
@@ -53,12 +53,12 @@ def _command(context: click.Context, mark: str) -> Iterator[str]:
     usage = " ".join([context.command_path, *command.collect_usage_pieces(context)])
     yield f"<!-- test: synopsis -->\n```text\n{usage}\n```\n"
     yield from _paragraphs(inspect.cleandoc(command.help or "").partition("\f")[0])
-    groups = command.titled(context) if isinstance(command, Sectioned) else None
+    groups = command.titled(context) if isinstance(command, Verb) and command.sections else None
     for title, group in groups or [("Options", command.get_params(context))]:
         yield f"{mark} {title}\n\n| option | meaning |\n|---|---|"
         yield from _options(context, group)
         yield ""
-    if isinstance(command, Sectioned):
+    if isinstance(command, Verb) and command.examples:
         lines = "\n".join(command.examples)
         yield f"{mark} Examples\n\n<!-- test: not run: names hosts of a cluster -->"
         yield f"```sh\n{lines}\n```\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from typing import Any
 
 import msgspec
 import pytest
@@ -11,12 +12,19 @@ from hypothesis import strategies as st
 
 from wireproof.model.errors import BadInput
 from wireproof.model.planning import Bounds, Footprint
-from wireproof.plan.footprint import QpLimit, footprint, limit_of_attributes
+from wireproof.plan.footprint import PlannedJob, QpLimit, limit_of_attributes
+from wireproof.plan.footprint import footprint as computed
 from wireproof.plan.footprint.modes import MODES
 from wireproof.plan.footprint.observed import of_job, of_memory, of_node, resources_of
 
 SLIDES = {"nodes": 64, "ppn": 28}
 MESH = 63 * 28  # remote ranks of a rank, all with all
+
+
+def footprint(
+    mode: str, nodes: int, ppn: int, *, limits: tuple[QpLimit, ...] = (), **options: Any
+) -> Footprint:
+    return computed(mode, PlannedJob(nodes=nodes, ppn=ppn, **options), limits)
 
 
 @pytest.mark.parametrize(

@@ -232,9 +232,9 @@ def test_an_interrupted_study_keeps_what_it_has_and_goes_on(world: World, tmp_pa
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("{", "is not a study in progress"),
-        ("{}", "is not a study in progress"),
-        ("", "not a study in progress"),
+        ("{", "begun.json is damaged"),
+        ("{}", "begun.json is damaged"),
+        ("", "begun.json is damaged"),
     ],
 )
 def test_a_damaged_folder(world: World, tmp_path: Path, text: str, says: str) -> None:

@@ -8,7 +8,6 @@ import shlex
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -19,13 +18,24 @@ from wireproof.cli.console import (
     chosen_form,
     current_context,
     listed,
-    print_document,
     print_text,
     say,
     status_of,
+    told,
 )
-from wireproof.cli.declare import FORM, JSON, PathName, choice, file, flag, form_of, json_as, text
-from wireproof.cli.options import BMC, MACHINES, TARGET, answer, bmc_options, lone_target
+from wireproof.cli.declare import (
+    FORM,
+    JSON,
+    PathName,
+    Verb,
+    choice,
+    file,
+    flag,
+    form_of,
+    json_as,
+    text,
+)
+from wireproof.cli.options import BMC, MACHINES, TARGET, bmc_options, lone_target
 from wireproof.model.errors import BadInput, Problem
 from wireproof.report.names import clean
 
@@ -33,6 +43,7 @@ if TYPE_CHECKING:
     from wireproof.model.setting import Audit
     from wireproof.workflow.lint import Filter, LintedFile, Mended
 
+TITLES = "report.documents.known.titles_document"
 OPTIONS: tuple[click.Parameter, ...] = (
     click.Argument(["only"], nargs=-1, metavar="[SETTING]...", shell_complete=settings),
     *MACHINES,
@@ -58,7 +69,9 @@ OPTIONS: tuple[click.Parameter, ...] = (
 )
 
 
-@click.command("audit", params=[*OPTIONS, *TARGET])
+@click.command(
+    "audit", cls=Verb, document="report.documents.audit.audit_document", params=[*OPTIONS, *TARGET]
+)
 def command(**options: Any) -> int:
     """Show which settings of the hosts are wrong for their fabric, why it matters, how certain that
     is, and how to correct it.
@@ -71,14 +84,14 @@ def command(**options: Any) -> int:
         return _list()
     if options["explain"]:
         return _explain(options)
-    from wireproof.report.documents.audit import FORMS, audit_document
+    from wireproof.report.documents.audit import FORMS
 
     found, form = _audited(options), chosen_form()
     if form in FORMS:
         print_text(FORMS[form](found))
         return status_of(found.verdict)
     everything = options["everything"] or form == "html"
-    status = answer(found, audit_document, everything=everything)
+    status = told(found, everything=everything)
     if form == "text":
         _say_where(found, options)
     return status
@@ -115,19 +128,15 @@ def _audited(options: dict[str, Any]) -> Audit:
 
 
 def _list() -> int:
-    from wireproof.report.documents.known import titles_document
     from wireproof.workflow.audit import catalogue
 
     found = [entry.setting for entry in catalogue().entries.values()]
     titles = {setting.id: f"{setting.group}: {setting.title}" for setting in found}
-    build = partial(titles_document, "Settings", titles)
-    print_document(listed("Settings", settings=found), build)
-    return 0
+    return told(listed("Settings", settings=found), "Settings", titles, document=TITLES)
 
 
 def _explain(options: dict[str, Any]) -> int:
     from wireproof.model.errors import CouldNotMeasure
-    from wireproof.report.documents.audit import explained_document
     from wireproof.workflow.audit import settings_called
 
     named = settings_called(options["explain"])
@@ -136,9 +145,8 @@ def _explain(options: dict[str, Any]) -> int:
     except CouldNotMeasure as error:
         Console().warn(f"no values: {error}")
         results = []
-    build = partial(explained_document, named, results)
-    print_document(listed("Settings", settings=named, results=results), build)
-    return 0
+    shown = listed("Settings", settings=named, results=results)
+    return told(shown, named, results, document="report.documents.audit.explained_document")
 
 
 # --- ``wireproof lint``.
@@ -170,7 +178,9 @@ class _Wanted:
     yes: bool
 
 
-@click.command("lint", params=LINT_OPTIONS)
+@click.command(
+    "lint", cls=Verb, document="report.documents.checks.lint_document", params=LINT_OPTIONS
+)
 def lint(
     files: tuple[str, ...],
     kind: str | None,
@@ -199,7 +209,6 @@ def lint(
 
 def _lint(names: Iterable[str], chosen: Filter, wanted: _Wanted) -> int:
     from wireproof.model.finding import LintReport
-    from wireproof.report.documents.checks import lint_document
     from wireproof.workflow.lint import lint_file
     from wireproof.workflow.reporter import BUG
 
@@ -211,7 +220,7 @@ def _lint(names: Iterable[str], chosen: Filter, wanted: _Wanted) -> int:
     report = LintReport(
         findings=[finding for file in read for finding in file.findings], errors=errors
     )
-    print_document(report, partial(lint_document, report, len(read)))
+    told(report, report, len(read))
     left = [file for file in read if file.findings and not _mend(file, chosen, wanted)]
     if any(file.bug for file in results):
         return BUG
@@ -251,9 +260,7 @@ def _agreed(mended: Mended, wanted: _Wanted) -> bool:
 
 def _list_rules() -> int:
     from wireproof.lint.rules import rules
-    from wireproof.report.documents.known import titles_document
 
     titles = {code: rule.sentence for code, rule in sorted(rules().items())}
     document = listed("LintRules", rules=list(rules().values()))
-    print_document(document, partial(titles_document, "Rules of lint", titles))
-    return 0
+    return told(document, "Rules of lint", titles, document=TITLES)

@@ -20,8 +20,9 @@ from wireproof.cli.console import (
     is_quiet,
     print_text,
     remark,
+    told,
 )
-from wireproof.cli.declare import JSON, PathName, Sectioned, number, rows, sections, setting, text
+from wireproof.cli.declare import JSON, PathName, Verb, number, rows, sections, setting, text
 from wireproof.cli.options import (
     JOB,
     JUDGED_BY,
@@ -82,7 +83,7 @@ PROLOG_ENDING_S = 8.0
 
 @click.command(
     "check",
-    cls=Sectioned,
+    cls=Verb,
     sections=sections(
         rows("check"), "What is checked", target=TARGET, link=JUDGED_BY, output=OUTPUT, job=JOB
     ),
@@ -226,7 +227,7 @@ OPTIONS: tuple[click.Parameter, ...] = (
 
 @click.command(
     "measure",
-    cls=Sectioned,
+    cls=Verb,
     sections=sections(OPTIONS, "What is measured", target=TARGET, link=JUDGED_BY, output=OUTPUT),
     examples=MEASURE_EXAMPLES,
     first="sizes window formula form ppn both_directions",
@@ -271,13 +272,11 @@ def measure(pattern: str, **options: Any) -> int:
 
 
 def _gain(specification: MeasureSpecification, rounds: int | None) -> int:
-    from wireproof.cli.options import answer
-    from wireproof.report.documents.experiments import gain_document
     from wireproof.workflow.rails import measure_gain
 
     environment = current_context().environment
     gain, folder = measure_gain(specification, Console(), environment, rounds=rounds)
-    status = answer(gain, gain_document)
+    status = told(gain, document="report.documents.experiments.gain_document")
     if folder is not None:
         remark(f"records: {folder}")
     return status

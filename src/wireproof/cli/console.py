@@ -12,8 +12,9 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from importlib import import_module
 from types import FrameType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -142,6 +143,23 @@ def print_document(value: object, build: Callable[[], Document]) -> None:
     ``build``.
     """
     print_either(value, lambda: rendered(build(), chosen_form()))
+
+
+def told(
+    result: Any, *shown: object, document: str = "", status: int | None = None, **more: object
+) -> int:
+    """Print the result of the running verb in the requested form; return its exit status.
+
+    ``document``: another builder than the verb's, called with ``shown`` (the result, if nothing
+    else) and ``more``. ``status``: that of the verdict if not given, 0 without a verdict.
+    """
+    build = document or getattr(click.get_current_context().command, "document", "")
+    module, _, name = f"wireproof.{build}".rpartition(".")
+    print_document(
+        result, lambda: getattr(import_module(module), name)(*(shown or (result,)), **more)
+    )
+    verdict = getattr(result, "verdict", None)
+    return status if status is not None else status_of(verdict or "pass")
 
 
 def print_either(value: object, text: Callable[[], str], *, indent: int = 2) -> None:

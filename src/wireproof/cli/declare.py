@@ -1,5 +1,5 @@
 """Declares options in one line each (flags as typed, then the name of the value if it differs), and
-commands whose help shows their options in sections with examples.
+verbs, whose help shows their options in sections with examples.
 """
 
 from collections.abc import Callable, Sequence
@@ -10,7 +10,7 @@ import click
 
 from wireproof.cli import completion
 from wireproof.cli.completion import spelt
-from wireproof.cli.console import want_form, want_json
+from wireproof.cli.console import told, want_form, want_json
 from wireproof.model.errors import BadInput
 
 
@@ -147,41 +147,55 @@ FORM = form_of("text", "html", "markdown", "json")
 """The forms of every subcommand whose result is a document."""
 
 
-# --- Commands whose help has sections.
+# --- Verbs.
 
 Section = tuple[str, Sequence[click.Parameter]]
 
 
-class Sectioned(click.Command):
-    """``sections``: the options by title, in order; ``examples``: command lines as typed;
-    ``first``: names of options that ``--help`` shows in addition to the first ones of the table;
-    None: it shows all.
+class Verb(click.Command):
+    """A subcommand: options, a function that turns them into a result, and the document of that
+    result. The verb prints the result in the requested form and returns its exit status; a function
+    that returns a number has done both.
+
+    ``document``: the function that builds the document, as ``report.documents.MODULE.FUNCTION``;
+    it is loaded only if the document is printed. ``sections``: the options by title, in order,
+    instead of ``params``; ``examples``: command lines as typed; ``first``: names of options that
+    ``--help`` shows in addition to the first ones of the table; None: it shows all.
     """
 
     def __init__(
         self,
         *args: Any,
-        sections: Sequence[Section],
+        document: str = "",
+        sections: Sequence[Section] = (),
         examples: Sequence[str] = (),
         first: str | None = None,
         **more: Any,
     ) -> None:
-        more["params"] = [option for _, group in sections for option in group]
+        if sections:
+            more["params"] = [option for _, group in sections for option in group]
         if first is not None:
             more["params"].append(help_all())
         super().__init__(*args, **more)
-        self._sections, self.examples = sections, examples
+        self.document, self.sections, self.examples = document, sections, examples
         self._first = None if first is None else {*first.split(), *_first()}
+
+    def invoke(self, ctx: click.Context) -> int:
+        result = super().invoke(ctx)
+        return result if isinstance(result, int) else told(result)
 
     def titled(self, ctx: click.Context) -> list[Section]:
         """Return the options of each section, with the options of all subcommands last."""
-        known = {option for _, group in self._sections for option in group}
+        known = {option for _, group in self.sections for option in group}
         return [
-            *self._sections,
+            *self.sections,
             ("Help and messages", [p for p in self.get_params(ctx) if p not in known]),
         ]
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        if not self.sections:
+            super().format_options(ctx, formatter)
+            return
         left = 0
         for title, group in self.titled(ctx):
             records = {option: option.get_help_record(ctx) for option in group}

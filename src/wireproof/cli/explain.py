@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from wireproof.cli.completion import codes
-from wireproof.cli.console import listed, print_document
+from wireproof.cli.console import listed, told
 from wireproof.cli.declare import FORM, JSON, flag, link_claim, text
 
 _NUMBERS = ("+", "-", ".", *string.digits)
@@ -50,60 +50,48 @@ def command(words: tuple[str, ...], links: bool, **options: Any) -> int:
     if words and not asked:
         raise click.UsageError("give a code, a link, or a rate or time such as 12.4GB/s.")
     if links:
-        _list_links()
-    elif asked in findings() and not any(options.values()):
-        _say_meaning(asked)
-    else:
-        _say_other(asked, options)
-    return 0
+        return _list_links()
+    if asked in findings() and not any(options.values()):
+        return _say_meaning(asked)
+    return _say_other(asked, options)
 
 
-def _list_links() -> None:
-    from wireproof.report.documents.known import links_document
+def _list_links() -> int:
     from wireproof.workflow.convert import known_links
 
     known = known_links()
-    print_document(listed("Links", links=known), partial(links_document, known))
+    return told(
+        listed("Links", links=known), known, document="report.documents.known.links_document"
+    )
 
 
-def _say_other(asked: str, options: dict[str, Any]) -> None:
+def _say_other(asked: str, options: dict[str, Any]) -> int:
     """Explain anything that is not a finding."""
     from wireproof.verdict.catalogue import as_key, known_names
     from wireproof.workflow.convert import attainable_rate
 
     of_link = {name: options[name] for name in ("path", "mtu", "pcie")}
     if rate := attainable_rate(asked, **of_link):
-        _say_units(rate, {**options, "link": asked})
-    elif any(options.values()) or (
-        asked.startswith(_NUMBERS) and as_key(asked) not in known_names()
-    ):
-        _say_units(asked, options)
-    else:
-        _say_meaning(asked)
+        return _say_units(rate, {**options, "link": asked})
+    if any(options.values()) or (asked.startswith(_NUMBERS) and as_key(asked) not in known_names()):
+        return _say_units(asked, options)
+    return _say_meaning(asked)
 
 
-def _say_units(rate: str, options: dict[str, Any]) -> None:
-    from wireproof.report.documents.known import conversion_document
+def _say_units(rate: str, options: dict[str, Any]) -> int:
     from wireproof.workflow.convert import convert
 
-    found = convert(rate, **options)
-    print_document(found, partial(conversion_document, found))
+    return told(convert(rate, **options), document="report.documents.known.conversion_document")
 
 
-def _say_meaning(code: str) -> None:
-    from wireproof.report.document import Document
-    from wireproof.report.documents.known import explanation_document, titles_document
+def _say_meaning(code: str) -> int:
     from wireproof.verdict.catalogue import findings
     from wireproof.workflow.explain import explain, explanations
 
     found = explain(code) if code else []
-
-    def document() -> Document:
-        if found:
-            return explanation_document(
-                [(explanation.title, explanation.paragraphs) for explanation in found]
-            )
-        titles = {name: entry.title for name, entry in findings().items()}
-        return titles_document("Findings", titles)
-
-    print_document(partial(explanations, found), document)
+    shown = partial(explanations, found)
+    if found:
+        entries = [(explanation.title, explanation.paragraphs) for explanation in found]
+        return told(shown, entries, document="report.documents.known.explanation_document")
+    titles = {name: entry.title for name, entry in findings().items()}
+    return told(shown, "Findings", titles, document="report.documents.known.titles_document")

@@ -11,7 +11,7 @@ import click
 
 from wireproof.cli.completion import documents
 from wireproof.cli.console import remark
-from wireproof.cli.declare import ALL, PathName, Sectioned
+from wireproof.cli.declare import ALL, PathName, Verb
 from wireproof.cli.subcommands import EXIT_STATUSES, SUBCOMMANDS
 from wireproof.model.errors import BadInput
 from wireproof.report.names import clean
@@ -229,7 +229,7 @@ def _page(context: click.Context, everyone: list[click.Context]) -> Iterator[str
     yield from _subcommands(context)
     yield section("Options")
     yield from _options(context)
-    if isinstance(command, Sectioned):
+    if isinstance(command, Verb) and command.examples:
         yield section("Examples")
         yield from verbatim(command.examples)
     yield from _end(context, everyone)
@@ -253,7 +253,7 @@ def _subcommands(context: click.Context) -> Iterator[str]:
 
 def _options(context: click.Context) -> Iterator[str]:
     command = context.command
-    if isinstance(command, Sectioned):
+    if isinstance(command, Verb) and command.sections:
         groups = command.titled(context)
     else:
         groups = [("", command.get_params(context))]

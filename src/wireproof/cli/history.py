@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import time
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from wireproof.cli.completion import results
-from wireproof.cli.console import Console, listed, print_document, print_path, say
-from wireproof.cli.declare import FORM, JSON, PathName, file, flag, link_claim, number, text
+from wireproof.cli.console import Console, listed, print_path, say, told
+from wireproof.cli.declare import FORM, JSON, PathName, Verb, file, flag, link_claim, number, text
 from wireproof.model.quantity import counted
 from wireproof.report.names import clean
 
@@ -32,25 +31,28 @@ def command() -> None:
     """
 
 
-@command.command("list", params=[ROOT, HOSTS, LAST, FORM, JSON])
+@command.command(
+    "list",
+    cls=Verb,
+    document="report.documents.history.entries_document",
+    params=[ROOT, HOSTS, LAST, FORM, JSON],
+)
 def list_(root: Path, hosts: str, last: int | None) -> int:
     """Show one line for each result, oldest first."""
-    from wireproof.report.documents.history import entries_document
-
     entries = _found(root, hosts)
     shown = entries[-last:] if last else entries
-    print_document(listed("HistoryResults", results=shown), partial(entries_document, shown))
-    return 0
+    return told(listed("HistoryResults", results=shown), shown)
 
 
 @command.command(
-    "show", params=[ROOT, click.Argument(["result"], shell_complete=results), FORM, JSON]
+    "show",
+    cls=Verb,
+    document="report.documents.history.log_document",
+    params=[ROOT, click.Argument(["result"], shell_complete=results), FORM, JSON],
 )
 def show(root: Path, result: str) -> int:
     """Show a result, judged by the rules of this version. RESULT: its name in `list`, or `last`."""
-    from wireproof.cli.console import status_of
     from wireproof.cli.options import deliver
-    from wireproof.report.documents.history import log_document
     from wireproof.store.history import RESULTS
     from wireproof.workflow.history import entry_called
     from wireproof.workflow.history.logs import judged_again
@@ -60,8 +62,7 @@ def show(root: Path, result: str) -> int:
     entry = entry_called(root, result)
     if entry.imported is not None:
         judged = judged_again(root, entry, entry.imported)
-        print_document(judged, partial(log_document, entry, judged, advice(judged)))
-        return status_of(judged.verdict)
+        return told(judged, entry, judged, advice(judged))
     folder = root / RESULTS / entry.id
     (again,) = report([folder], Console(), pages=False)
     return deliver(again.result)
@@ -69,6 +70,8 @@ def show(root: Path, result: str) -> int:
 
 @command.command(
     "trend",
+    cls=Verb,
+    document="report.documents.history.trend_document",
     params=[
         ROOT,
         HOSTS,
@@ -87,7 +90,7 @@ def trend(root: Path, hosts: str, name: str, size: str) -> int:
     good results. False alarms: about 1 in 100 series without a change.
     """
     from wireproof.cli.console import status_of
-    from wireproof.report.documents.history import drift_lines, regression_lines, trend_document
+    from wireproof.report.documents.history import drift_lines, regression_lines
     from wireproof.settings.sizes import parse_sizes
     from wireproof.workflow.history import (
         good_before,
@@ -106,10 +109,8 @@ def trend(root: Path, hosts: str, name: str, size: str) -> int:
     good, changed = since_good(entries)
     lines += drift_lines(good, changed)
     verdict = standing(entries, found, worse)
-    document = partial(trend_document, found, lines, verdict)
     shown = listed("HistoryTrend", trends=found, regressions=worse, changed=changed)
-    print_document(shown, document)
-    return status_of(verdict)
+    return told(shown, found, lines, verdict, status=status_of(verdict))
 
 
 @command.command(
@@ -142,6 +143,8 @@ def pages(root: Path, folder: Path | None, topology: Path | None, runs: int) -> 
 
 @command.command(
     "nodes",
+    cls=Verb,
+    document="report.documents.history.age_document",
     params=[
         ROOT,
         HOSTS,
@@ -152,14 +155,12 @@ def pages(root: Path, folder: Path | None, topology: Path | None, runs: int) -> 
 )
 def nodes(root: Path, hosts: str, by_link: bool) -> int:
     """Show when each node was last proven, longest ago first."""
-    from wireproof.report.documents.history import age_document
     from wireproof.settings.hosts import parse_hosts
     from wireproof.workflow.history import ages
 
     asked = parse_hosts(hosts) if hosts else ()
     found = ages(_found(root, ""), asked, by_link=by_link)
-    print_document(listed("HistoryNodes", nodes=found), partial(age_document, found))
-    return 0
+    return told(listed("HistoryNodes", nodes=found), found)
 
 
 @command.command(

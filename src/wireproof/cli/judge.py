@@ -21,11 +21,13 @@ from wireproof.cli.console import (
     print_text,
     say,
     status_of,
+    told,
 )
 from wireproof.cli.declare import (
     FORM,
     JSON,
     PathName,
+    Verb,
     choice,
     file,
     flag,
@@ -78,7 +80,9 @@ ATLAS_OPTIONS: list[click.Parameter] = [
 ]
 
 
-@click.command("atlas", params=ATLAS_OPTIONS)
+@click.command(
+    "atlas", cls=Verb, document="report.documents.known.atlas_document", params=ATLAS_OPTIONS
+)
 def atlas(
     named: str | None,
     link: str,
@@ -92,7 +96,6 @@ def atlas(
     Without LINK, list the links and the number of sources of each. A site can add sources:
     docs/atlas.md describes the format.
     """
-    from wireproof.report.documents.known import atlas_document
     from wireproof.report.figure.file import standalone
     from wireproof.report.figure.series import atlas_chart
     from wireproof.settings.sizes import parse_sizes
@@ -110,8 +113,7 @@ def atlas(
     if plot is not None:
         write_text(plot, standalone(atlas_chart(found)))
         say(f"{plot} written.")
-    print_document(found, partial(atlas_document, found, listed=not link, at=at))
-    return 0
+    return told(found, listed=not link, at=at)
 
 
 # --- ``wireproof judge``.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,11 +15,11 @@ from wireproof.cli.console import (
     chosen_form,
     current_context,
     listed,
-    print_document,
     rendered,
     say,
+    told,
 )
-from wireproof.cli.declare import FORM, JSON, PathName, flag, json_as
+from wireproof.cli.declare import FORM, JSON, PathName, Verb, flag, json_as
 from wireproof.model.errors import BadInput
 
 if TYPE_CHECKING:
@@ -37,7 +36,12 @@ DOCTOR_OPTIONS: tuple[click.Parameter, ...] = (
 )
 
 
-@click.command("doctor", params=[*DOCTOR_OPTIONS])
+@click.command(
+    "doctor",
+    cls=Verb,
+    document="report.documents.checks.diagnosis_document",
+    params=[*DOCTOR_OPTIONS],
+)
 def doctor(no_run: bool, providers: bool) -> int:
     """Show what works on this machine: MPIs and their ABI, counters, clock, namespaces, kernel
     features, tools.
@@ -45,16 +49,14 @@ def doctor(no_run: bool, providers: bool) -> int:
     Each MPI that is found is started briefly with two ranks. Exit status 0 if at least one
     transport works, with --providers if a provider can be measured.
     """
-    from wireproof.report.documents.checks import diagnosis_document, provider_document
     from wireproof.workflow import doctor
 
     if providers:
         offers = doctor.providers(current_context().environment)
-        print_document(offers, partial(provider_document, offers))
-        return 0 if offers.works else 4
+        status = 0 if offers.works else 4
+        return told(offers, document="report.documents.checks.provider_document", status=status)
     found = doctor.diagnose(Console(), start=not no_run)
-    print_document(found, partial(diagnosis_document, found))
-    return 0 if no_run or found.works else 4
+    return told(found, status=0 if no_run or found.works else 4)
 
 
 # --- See it work: a lab with a bad link and a shared-memory fall-through.
@@ -143,10 +145,7 @@ def status(name: str | None) -> int:
 
 
 def _show(found: list[LabStatus]) -> int:
-    from wireproof.report.documents.checks import labs_document
-
-    print_document(listed("Labs", labs=found), partial(labs_document, found))
-    return 0
+    return told(listed("Labs", labs=found), found, document="report.documents.checks.labs_document")
 
 
 @command.command(

@@ -8,10 +8,10 @@ import dataclasses
 import functools
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
@@ -35,7 +35,6 @@ from wireproof.settings.resolve import FILE_NAME, SETTINGS, misspelt, read_file,
 
 if TYPE_CHECKING:
     from wireproof.launch.schedulers.slurm_job import JobRequest
-    from wireproof.model.finding import Verdict
     from wireproof.report.document import Document
     from wireproof.report.judged_run import JudgedRun
     from wireproof.settings.bmc import BmcOptions
@@ -214,20 +213,6 @@ def _words(parameter: click.Parameter, value: object) -> list[str]:
 
 
 # --- Delivers the result of a subcommand: text or JSON on stdout, where it is kept, exit status.
-
-
-class _WithVerdict(Protocol):
-    @property
-    def verdict(self) -> Verdict: ...
-
-
-def answer(found: _WithVerdict, document: Callable[..., Document], **more: Any) -> int:
-    """Print a result in the requested form; return its exit status.
-
-    ``document`` builds the document from it and ``more``.
-    """
-    print_document(found, partial(document, found, **more))
-    return status_of(found.verdict)
 
 
 def deliver(result: Result, going_on: str = "") -> int:

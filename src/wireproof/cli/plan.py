@@ -2,16 +2,15 @@
 
 import re
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 
 from wireproof.cli.completion import modes
-from wireproof.cli.console import print_document, status_of
-from wireproof.cli.declare import FORM, JSON, PathName, choice, file, text
+from wireproof.cli.declare import FORM, JSON, PathName, Verb, choice, file, text
 from wireproof.model.errors import BadInput
+from wireproof.model.planning import Footprint, Pfc, Scale, Validation
 from wireproof.settings.sizes import parse_bytes
 
 FORMS = (JSON, FORM)
@@ -100,25 +99,24 @@ FOOTPRINT: list[click.Parameter] = [
 ]
 
 
-@command.command("footprint", params=FOOTPRINT)
+@command.command(
+    "footprint", cls=Verb, document="report.documents.plan.footprint_document", params=FOOTPRINT
+)
 def footprint(
     nodes: int,
     ppn: int,
     mode: str,
     settings: Sequence[str],
     **options: Any,
-) -> int:
+) -> Footprint:
     """QPs and memory of a job in one mode of PSM3, rxm or UCX: for a rank, a node, the job.
 
     Where it depends on who talks to whom, the bounds are no communication between nodes and all
     with all, unless --peers or --node-pairs say more.
     """
-    from wireproof.report.documents.plan import footprint_document
     from wireproof.workflow.plan import plan_footprint, settings_of
 
-    found = plan_footprint(nodes, ppn, mode, settings=settings_of(settings), **options)
-    print_document(found, partial(footprint_document, found))
-    return 0
+    return plan_footprint(nodes, ppn, mode, settings=settings_of(settings), **options)
 
 
 PFC: list[click.Parameter] = [
@@ -148,18 +146,15 @@ PFC: list[click.Parameter] = [
 ]
 
 
-@command.command("pfc", params=PFC)
-def pfc(speed_gbps: float, mtu: int, cable_m: float, ports: int, **options: Any) -> int:
+@command.command("pfc", cls=Verb, document="report.documents.plan.pfc_document", params=PFC)
+def pfc(speed_gbps: float, mtu: int, cable_m: float, ports: int, **options: Any) -> Pfc:
     """Headroom, XOFF, XON and buffer that priority flow control needs to lose nothing (802.1Q).
 
     Exit status: 0; 1 if --headroom or --buffer is too small, 3 if it may be.
     """
-    from wireproof.report.documents.plan import pfc_document
     from wireproof.workflow.plan import plan_pfc
 
-    found = plan_pfc(speed_gbps, mtu, cable_m, ports, **options)
-    print_document(found, partial(pfc_document, found))
-    return status_of(found.verdict or "pass")
+    return plan_pfc(speed_gbps, mtu, cable_m, ports, **options)
 
 
 MACHINE: list[click.Parameter] = [
@@ -203,12 +198,14 @@ SCALE: list[click.Parameter] = [
 ]
 
 
-@command.command("scale", params=SCALE)
-def scale(nodes: str, ppn: int, size: str, csv: Path | None, svg: Path | None, **more: Any) -> int:
+@command.command("scale", cls=Verb, document="report.documents.plan.scale_document", params=SCALE)
+def scale(
+    nodes: str, ppn: int, size: str, csv: Path | None, svg: Path | None, **more: Any
+) -> Scale:
     """Latency of rings, barrier, allreduce, alltoall, and a sweep's time, at up to 1,000,000 ranks:
     simulated from what one pair measured.
     """
-    from wireproof.report.documents.plan import scale_csv, scale_document
+    from wireproof.report.documents.plan import scale_csv
     from wireproof.settings.sizes import parse_size
     from wireproof.workflow.plan import machine_options, plan_scale, scales_of, write_text
 
@@ -223,8 +220,7 @@ def scale(nodes: str, ppn: int, size: str, csv: Path | None, svg: Path | None, *
         if chart is None:
             raise BadInput("--svg: every predicted time is 0, there is nothing to draw.")
         write_text(svg, standalone(chart))
-    print_document(found, partial(scale_document, found))
-    return 0
+    return found
 
 
 VALIDATE: list[click.Parameter] = [
@@ -240,12 +236,11 @@ VALIDATE: list[click.Parameter] = [
 ]
 
 
-@command.command("validate", params=VALIDATE)
-def validate(nodes: int, **more: Any) -> int:
+@command.command(
+    "validate", cls=Verb, document="report.documents.plan.validation_document", params=VALIDATE
+)
+def validate(nodes: int, **more: Any) -> Validation:
     """How many rounds of pairs, and how long, to prove that no node is slower than the others."""
-    from wireproof.report.documents.plan import validation_document
     from wireproof.workflow.plan import machine_options, plan_validate
 
-    found = plan_validate(nodes, **machine_options(more))
-    print_document(found, partial(validation_document, found))
-    return 0
+    return plan_validate(nodes, **machine_options(more))

@@ -23,12 +23,13 @@ from wireproof.cli.console import (
     rendered,
     say,
     status_of,
+    told,
 )
 from wireproof.cli.declare import (
     FORM,
     JSON,
     PathName,
-    Sectioned,
+    Verb,
     choice,
     file,
     flag,
@@ -42,7 +43,6 @@ from wireproof.cli.options import (
     PSM_STATISTICS,
     SYSFS_ROOT,
     TARGET,
-    answer,
     lone_target,
     settings_of,
 )
@@ -50,6 +50,7 @@ from wireproof.files.streams import descriptor
 from wireproof.model.errors import BadInput
 
 if TYPE_CHECKING:
+    from wireproof.model.pfc import PfcReport
     from wireproof.workflow.benchmark.specification import BenchmarkSpecification
     from wireproof.workflow.prove import ProofOptions, ProofSpecification, ProvedCommand
 
@@ -90,13 +91,14 @@ PFC_OPTIONS: tuple[click.Parameter, ...] = (
 
 @click.command(
     "pfc",
-    cls=Sectioned,
+    cls=Verb,
     sections=sections(PFC_OPTIONS, "What is judged", target=TARGET),
     examples=PFC_EXAMPLES,
+    document="report.documents.pfc.pfc_document",
     first="priority duration senders no_load source snapshot cable_m as_json form",
     context_settings={"ignore_unknown_options": False, "allow_interspersed_args": False},
 )
-def pfc(**options: Any) -> int:
+def pfc(**options: Any) -> PfcReport:
     """Is priority flow control lossless, and which host pauses its switch?
 
     Reads the counters of the hosts before and after a load (wireproof's incast, COMMAND, or the
@@ -104,18 +106,16 @@ def pfc(**options: Any) -> int:
     control off. No setting is changed. Exit status: 0 all four are shown under pressure, 1
     something is wrong, 3 not proven.
     """
-    from wireproof.report.documents.pfc import pfc_document
     from wireproof.workflow.pfc import pfc_report
 
     errors = descriptor(sys.stderr)
-    report = pfc_report(
+    return pfc_report(
         lone_target(options),
         current_context().environment,
         Console(),
         (errors, errors),
         **{name: options[name] for name in _FIELDS},
     )
-    return answer(report, pfc_document)
 
 
 _FIELDS = ("priority", "duration", "source", "snapshot", "cable_m", "argv", "no_load", "senders")
@@ -171,7 +171,9 @@ RUN_OPTIONS: list[click.Parameter] = [
 ]
 
 
-@click.command("run", params=RUN_OPTIONS)
+@click.command(
+    "run", cls=Verb, document="report.documents.benchmark.benchmark_document", params=RUN_OPTIONS
+)
 def run(
     tool: str | None,
     words: tuple[str, ...],
@@ -215,17 +217,15 @@ def _run_specification(
 
 
 def _dry_run(wanted: BenchmarkSpecification) -> int:
-    from wireproof.report.documents.benchmark import shell_document
     from wireproof.workflow.benchmark import prepared_document
     from wireproof.workflow.benchmark.steps import prepare_steps
 
     document = prepared_document(prepare_steps(wanted, os.environ))
-    print_document(document, partial(shell_document, document))
-    return 0
+    return told(document, document="report.documents.benchmark.shell_document")
 
 
 def _run(wanted: BenchmarkSpecification) -> int:
-    from wireproof.report.documents.benchmark import benchmark_document, shell_document
+    from wireproof.report.documents.benchmark import shell_document
     from wireproof.workflow.benchmark import prepared_document, ready, run_prepared
     from wireproof.workflow.prove.watch import allow_files
 
@@ -246,19 +246,20 @@ def _run(wanted: BenchmarkSpecification) -> int:
         for line in result.interruption_lines():
             console.say(line)
         return INTERRUPTED
-    document, status = result.document(), result.proved.exit_status
-    print_document(document, partial(benchmark_document, status, document))
-    return status_of(result.verdict)
+    document = result.document()
+    return told(document, result.proved.exit_status, document)
 
 
 def _list(tool: str) -> int:
     """Print every recipe, or those of one tool, one line each."""
-    from wireproof.report.documents.benchmark import recipes_document
     from wireproof.workflow.benchmark.specification import recipe_documents
 
     recipes = recipe_documents(tool)
-    print_document(listed("Recipes", recipes=recipes), partial(recipes_document, recipes))
-    return 0
+    return told(
+        listed("Recipes", recipes=recipes),
+        recipes,
+        document="report.documents.benchmark.recipes_document",
+    )
 
 
 OPTIONS: list[click.Parameter] = [

@@ -7,9 +7,22 @@ from typing import TYPE_CHECKING
 
 import click
 
-from wireproof.cli.declare import FORM, JSON, PathName, choice, file, flag, json_as, number, text
+from wireproof.cli.declare import (
+    FORM,
+    JSON,
+    PathName,
+    Verb,
+    choice,
+    file,
+    flag,
+    json_as,
+    number,
+    text,
+)
 
 if TYPE_CHECKING:
+    from wireproof.model.dossier import Verification
+    from wireproof.report.documents.located import LocateDocument
     from wireproof.workflow.export import Form
     from wireproof.workflow.scaling import Against
 
@@ -30,6 +43,8 @@ def dossier() -> None:
 
 @dossier.command(
     "verify",
+    cls=Verb,
+    document="report.documents.checks.verification_document",
     params=[
         FOLDER,
         file(
@@ -42,7 +57,7 @@ def dossier() -> None:
         JSON,
     ],
 )
-def verify(folder: Path, signers: Path | None) -> int:
+def verify(folder: Path, signers: Path | None) -> Verification:
     """Verify that a dossier is as it was sealed, by whom, and judge its records by the rules of
     this version.
 
@@ -50,12 +65,9 @@ def verify(folder: Path, signers: Path | None) -> int:
     pass, 1 intact and fail, 3 intact and inconclusive; 2 if it was changed or truncated, was made
     by a newer wireproof, or lacks a signature that --signers requires: no verdict is given then.
     """
-    from wireproof.cli.options import answer
-    from wireproof.report.documents.checks import verification_document
     from wireproof.workflow.dossier.verify import verify as run_verify
 
-    found = run_verify(folder, signers)
-    return answer(found, verification_document)
+    return run_verify(folder, signers)
 
 
 @dossier.command(
@@ -94,13 +106,18 @@ LOCATE_OPTIONS: tuple[click.Parameter, ...] = (
 )
 
 
-@click.command("locate", params=[*LOCATE_OPTIONS])
+@click.command(
+    "locate",
+    cls=Verb,
+    document="report.documents.located.locate_document",
+    params=[*LOCATE_OPTIONS],
+)
 def locate(
     source: Path | None,
     topology: Path | None,
     world: Path | None,
     rounds: int | None,
-) -> int:
+) -> LocateDocument:
     """Find the node, port, link or switch that is slow, from the measurements in SOURCE.
 
     SOURCE is the folder of a check, or a table of pairs (Parquet or CSV: origin, target and
@@ -108,12 +125,9 @@ def locate(
     and no path is proven: the table is taken at its word. Exit status 1: a node or pair is slow; 0:
     none is, and a slow node would have been found; 3: undecided.
     """
-    from wireproof.cli.options import answer
-    from wireproof.report.documents.located import locate_document
     from wireproof.workflow.locate import locate
 
-    found = locate(source, world=world, topology=topology, rounds=rounds)
-    return answer(found, locate_document)
+    return locate(source, world=world, topology=topology, rounds=rounds)
 
 
 # --- Compare results with each other, or with the size of the job.
@@ -129,7 +143,12 @@ COMPARE_OPTIONS: tuple[click.Parameter, ...] = (
 )
 
 
-@click.command("compare", params=[*COMPARE_OPTIONS])
+@click.command(
+    "compare",
+    cls=Verb,
+    document="report.documents.comparison.comparison_document",
+    params=[*COMPARE_OPTIONS],
+)
 def compare(
     results: tuple[Path, ...],
     against: Against | None,
@@ -148,9 +167,7 @@ def compare(
     With three results or more, with --nodes or with --against: each number against the count of
     nodes or ranks, as a table and a curve. Exit status: 0; 3 if no number exists at two counts.
     """
-    from wireproof.cli.console import Console
-    from wireproof.cli.options import answer
-    from wireproof.report.documents.comparison import comparison_document, scaling_document
+    from wireproof.cli.console import Console, told
     from wireproof.report.figure.file import standalone
     from wireproof.report.figure.series import scaling_chart
     from wireproof.settings.sizes import parse_counts
@@ -162,12 +179,13 @@ def compare(
         curves = scaling(results, Console(), against=against, nodes=parse_counts(nodes))
         if plot is not None:
             write_text(plot, standalone(scaling_chart(curves)))
-        return answer(curves, scaling_document, everything=everything)
+        return told(
+            curves, document="report.documents.comparison.scaling_document", everything=everything
+        )
     if plot is not None or len(results) != 2:
         wanted = "--plot needs --against" if plot is not None else "give the folders of two results"
         raise click.UsageError(f"{wanted}.")
-    found = compare(*results, Console())
-    return answer(found, comparison_document, everything=everything)
+    return told(compare(*results, Console()), everything=everything)
 
 
 OPTIONS: tuple[click.Parameter, ...] = (

@@ -6,16 +6,15 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from wireproof.cli.completion import spelt
-from wireproof.cli.console import INTERRUPTED, Console, current_context, print_document, remark, say
+from wireproof.cli.console import INTERRUPTED, Console, current_context, remark, say, told
 from wireproof.cli.declare import (
     FORM,
-    Sectioned,
+    Verb,
     choice,
     flag,
     number,
@@ -23,7 +22,7 @@ from wireproof.cli.declare import (
     setting,
     text,
 )
-from wireproof.cli.options import LINK, OUTPUT, TARGET, answer, method_of, settings_of, storage_of
+from wireproof.cli.options import LINK, OUTPUT, TARGET, method_of, settings_of, storage_of
 from wireproof.model.errors import BadInput
 from wireproof.model.ladder import APPLICATIONS, COLLECTIVES
 
@@ -82,11 +81,12 @@ _KEPT = tuple(option for option in OUTPUT if option.name not in ("history", "res
 
 @click.command(
     "ladder",
-    cls=Sectioned,
+    cls=Verb,
     sections=sections(
         LADDER_OPTIONS, "What is compared", target=TARGET, link=LINK, output=(*_KEPT, FORM, DRY_RUN)
     ),
     examples=LADDER_EXAMPLES,
+    document="report.documents.experiments.ladder_document",
     first="layers pattern metric unit rounds sizes smallest form",
 )
 def ladder(argv: tuple[str, ...], dry_run: bool, **options: Any) -> int:
@@ -103,17 +103,15 @@ def ladder(argv: tuple[str, ...], dry_run: bool, **options: Any) -> int:
     Exit status: 0 no layer loses more than --smallest, 1 a layer does, 3 undecided, 4 could not
     measure.
     """
-    from wireproof.report.documents.experiments import ladder_document, plan_document
     from wireproof.workflow.ladder import plan_ladder, run_ladder
 
     settings = settings_of(options)
     wanted = _ladder_specification(argv, settings, options)
     if dry_run:
         plan = plan_ladder(wanted, Console(), current_context().environment)
-        print_document(plan, partial(plan_document, plan))
-        return 0
+        return told(plan, document="report.documents.experiments.plan_document")
     ladder, folder = run_ladder(wanted, Console(), current_context().environment)
-    status = answer(ladder, ladder_document)
+    status = told(ladder)
     if folder is not None:
         remark(f"records: {folder}")
     return status
@@ -202,9 +200,10 @@ OPTIONS: tuple[click.Parameter, ...] = (
 
 @click.command(
     "study",
-    cls=Sectioned,
+    cls=Verb,
     sections=sections(OPTIONS, "What is studied", target=TARGET, link=LINK),
     examples=EXAMPLES,
+    document="report.documents.experiments.study_document",
     first="knobs values over study_budget ppn smallest form",
 )
 def command(library: str, **options: Any) -> int:
@@ -218,13 +217,12 @@ def command(library: str, **options: Any) -> int:
 
     Exit status: 0 the study has a conclusion, 3 it decides nothing, 4 nothing could be measured.
     """
-    from wireproof.report.documents.experiments import study_document
     from wireproof.workflow.study import run_study
 
     settings = settings_of({**options, "budget": options["each"]})
     wanted = _specification(library, settings, options)
     study = run_study(wanted, Console(), current_context().environment)
-    status = answer(study, study_document)
+    status = told(study)
     if study.stopped != "interrupted":
         return status
     say("interrupted; what was measured is shown" + _kept(settings.out))

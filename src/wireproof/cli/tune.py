@@ -4,28 +4,27 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Collection
-from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 import click
 
 from wireproof.cli.completion import settings
-from wireproof.cli.console import Console, current_context, print_document
-from wireproof.cli.declare import FORM, JSON, choice, flag, number, setting, text
+from wireproof.cli.console import Console, current_context, told
+from wireproof.cli.declare import FORM, JSON, Verb, choice, flag, number, setting, text
 from wireproof.cli.options import (
     BMC,
     LINK,
     TARGET,
-    answer,
     bmc_options,
     lone_target,
     method_of,
     settings_of,
 )
-from wireproof.cli.tune_plan import PLACES, WANTED, apply, export, place_of, plan, show
+from wireproof.cli.tune_plan import PLACES, TUNED, WANTED, apply, export, place_of, plan, show
 from wireproof.model.errors import BadInput
 
 if TYPE_CHECKING:
+    from wireproof.model.experiment import TryResult
     from wireproof.settings.options import Options
     from wireproof.workflow.prove import ProofOptions
     from wireproof.workflow.specification import MeasureSpecification
@@ -92,10 +91,12 @@ OPTIONS: tuple[click.Parameter, ...] = (
 
 @click.command(
     "try",
+    cls=Verb,
+    document="report.documents.tune.trial_document",
     params=[*OPTIONS, *TARGET, *LINK],
     context_settings={"ignore_unknown_options": False, "allow_interspersed_args": True},
 )
-def try_(knob: str, argv: tuple[str, ...], **options: Any) -> int:
+def try_(knob: str, argv: tuple[str, ...], **options: Any) -> TryResult:
     """Does a setting help here? Runs with each value in random, balanced blocks, compared.
 
     VAR=A,B: a variable of the runs; VAR=A: compared with its current value; VAR=,A: with no value.
@@ -109,13 +110,11 @@ def try_(knob: str, argv: tuple[str, ...], **options: Any) -> int:
 
     Exit status: 0 a value helps, 1 none does, 3 undecided, 4 a run failed.
     """
-    from wireproof.report.documents.tune import trial_document
     from wireproof.workflow.tune.trial import run_trial
 
     settings = settings_of({**options, "profile": None})  # this is not check's profile
     wanted = _specification(knob, argv, settings, options)
-    trial = run_trial(wanted, Console(), current_context().environment)
-    return answer(trial, trial_document)
+    return run_trial(wanted, Console(), current_context().environment)
 
 
 def _specification(
@@ -209,7 +208,7 @@ def _target(options: dict[str, Any]) -> Target:
     return resolve_target(lone_target(options), current_context().environment)
 
 
-@command.command("confirm", params=[_ID, *_COMMON])
+@command.command("confirm", cls=Verb, document=TUNED, params=[_ID, *_COMMON])
 def confirm(name: str, **options: Any) -> int:
     """Keep what `tune apply` changed: end its timer and write the drop-in files 90-wireproof.*.
 
@@ -223,6 +222,8 @@ def confirm(name: str, **options: Any) -> int:
 
 @command.command(
     "revert",
+    cls=Verb,
+    document=TUNED,
     params=[
         _ID,
         flag("--force", "also values that others have changed since."),
@@ -247,7 +248,7 @@ def revert(name: str, **options: Any) -> int:
     return show(done)
 
 
-@command.command("status", params=[_ID, *_WITH_BMC])
+@command.command("status", cls=Verb, document=TUNED, params=[_ID, *_WITH_BMC])
 def status(name: str, **options: Any) -> int:
     """Show what is applied where, until when, and what has changed since. Nothing is changed."""
     from wireproof.workflow.tune import status as standing
@@ -261,7 +262,7 @@ def status(name: str, **options: Any) -> int:
     return show(done)
 
 
-@command.command("verify", params=[_ID, *_COMMON])
+@command.command("verify", cls=Verb, document=TUNED, params=[_ID, *_COMMON])
 def verify(name: str, **options: Any) -> int:
     """Show after a boot which confirmed changes are in force, and which files override them.
 
@@ -272,7 +273,9 @@ def verify(name: str, **options: Any) -> int:
     return show(held(_target(options), name, place_of(options)))
 
 
-@command.command("residue", params=list(_COMMON))
+@command.command(
+    "residue", cls=Verb, document="report.documents.tune.residue_document", params=list(_COMMON)
+)
 def residue(**options: Any) -> int:
     """Find what earlier changes have left: wireproof's drop-ins without a journal, half reverted
     sets, values that differ from the files, files of other tools with the same settings. Nothing is
@@ -280,9 +283,7 @@ def residue(**options: Any) -> int:
 
     Exit status: 0 nothing is left, 1 something is left.
     """
-    from wireproof.report.documents.tune import residue_document
     from wireproof.workflow.tune import residue as look_for
 
     found = look_for(_target(options), Console(), place_of(options))
-    print_document(found, partial(residue_document, found))
-    return 1 if found.found else 0
+    return told(found, status=1 if found.found else 0)

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import shlex
 import sys
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,12 +17,12 @@ from wireproof.cli.console import (
     chosen_form,
     current_context,
     listed,
-    print_document,
     print_either,
     rendered,
     say,
+    told,
 )
-from wireproof.cli.declare import FORM, JSON, checked, file, flag, json_as, number
+from wireproof.cli.declare import FORM, JSON, Verb, checked, file, flag, json_as, number
 from wireproof.cli.options import BMC, MACHINES, TARGET, bmc_options, lone_target
 from wireproof.model.errors import BadInput
 from wireproof.settings.row import absolute
@@ -60,6 +59,8 @@ PLACES: tuple[click.Parameter, ...] = (
         help="folder of the journals on the hosts; default /var/lib/wireproof/tune.",
     ),
 )
+TUNED = "report.documents.tune.tuned_document"
+"""The document of subcommands that ask the hosts."""
 
 
 def _specification(options: dict[str, Any], asked: tuple[str, ...]) -> PlanSpecification:
@@ -111,6 +112,8 @@ def plan_of(options: dict[str, Any], asked: tuple[str, ...]) -> TunePlan:
 
 @click.command(
     "plan",
+    cls=Verb,
+    document="report.documents.tune.tune_plan_document",
     params=[
         click.Argument(
             ["asked"], nargs=-1, metavar="[SETTING[=VALUE]]...", shell_complete=settings
@@ -130,15 +133,12 @@ def plan(asked: tuple[str, ...], **options: Any) -> int:
     another value (mtu/eth1=9000), also for a sysctl by its name. Without: all that fail. Nothing is
     changed. Exit status: 0, or 3 if a host could not be read.
     """
-    from wireproof.report.documents.tune import tune_plan_document
-
     made = plan_of(options, asked)
     if options["output"] is not None:
         from wireproof.workflow.tune.plan import save_plan
 
         save_plan(made, options["output"])
-    print_document(made, partial(tune_plan_document, made))
-    return 3 if any(host.refused for host in made.hosts) else 0
+    return told(made, status=3 if any(host.refused for host in made.hosts) else 0)
 
 
 @click.command(
@@ -212,17 +212,15 @@ def show(done: Tuned) -> int:
     Return 0 if all succeeded, 2 if the request was wrong for all, 4 if none could, 1 if some did
     not.
     """
-    from wireproof.report.documents.tune import tuned_document
-
-    print_document(done, partial(tuned_document, done))
-    if done.done:
-        return 0
     statuses = {host.status for host in done.hosts}
-    return statuses.pop() if statuses in ({2}, {4}) else 1
+    worst = statuses.pop() if statuses in ({2}, {4}) else 1
+    return told(done, status=0 if done.done else worst)
 
 
 @click.command(
     "apply",
+    cls=Verb,
+    document=TUNED,
     params=[
         click.Argument(
             ["asked"],

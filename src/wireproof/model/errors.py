@@ -82,14 +82,17 @@ def suggestion(name: str, known: Iterable[str], otherwise: str = "") -> str:
 
 
 @contextlib.contextmanager
-def reading(what: object) -> Iterator[None]:
-    """Refuse the file ``what`` in one sentence if the block cannot read it, or cannot decode it.
+def reading(what: object, missing: str = "") -> Iterator[None]:
+    """Refuse the file ``what`` in one sentence if the block cannot read it, or cannot decode it;
+    ``missing``: the sentence if it does not exist.
 
     Raises ``BadInput``.
     """
     try:
         yield
     except OSError as error:
+        if missing and isinstance(error, FileNotFoundError):
+            raise BadInput(missing) from None
         raise BadInput(f"{what} cannot be read: {error.strerror}.") from error
     except UnicodeDecodeError as error:
         raise BadInput(f"{what} is not text in UTF-8.") from error

@@ -1,7 +1,7 @@
 """Buffers that priority flow control needs to lose nothing. Pure; formulas have their sources."""
 
 import dataclasses
-from typing import NamedTuple, TypedDict, Unpack
+from typing import NamedTuple
 
 import msgspec
 
@@ -219,94 +219,74 @@ VALIDITY = (
 )
 
 
-class HeadroomOptions(TypedDict, total=False):
-    """``other_mtu``: the largest of any class (default: ``mtu``).
-
-    ``cell``: bytes of a buffer cell; 0: none. ``budget``: buffer of the chip. ``headroom``: the
-    configured headroom. ``response_quanta``: those of the neighbour, instead of the standard's.
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class LosslessPorts:
+    """Ports of a switch. ``mtu``: of the no-drop class; ``other_mtu``: the largest of any class
+    (default: ``mtu``). ``cell``: bytes of a buffer cell; 0: none. ``budget``: buffer of the chip.
+    ``headroom``: the configured headroom. ``response_quanta``: those of the neighbour, instead of
+    the standard's.
     """
 
-    priorities: int
-    other_mtu: int | None
-    cell: int
-    budget: int | None
-    headroom: int | None
-    response_quanta: int | None
-
-
-@dataclasses.dataclass(frozen=True)
-class _Ports:
-    """The request, after checks."""
-
-    speed: Speed
+    speed_gbps: float
     mtu: int
-    other: int
     cable_m: float
     ports: int
-    priorities: int
-    cell: int
+    priorities: int = 1
+    other_mtu: int | None = None
+    cell: int = 0
+    budget: int | None = None
+    headroom: int | None = None
+    response_quanta: int | None = None
 
 
-def pfc(
-    speed_gbps: float, mtu: int, cable_m: float, ports: int, **options: Unpack[HeadroomOptions]
-) -> Pfc:
-    """Return the buffers for ports of a switch.
-
-    ``mtu``: of the no-drop class. Raises ``BadInput``.
-    """
-    budget = _bytes("--buffer", options.get("budget"))
-    headroom = _bytes("--headroom", options.get("headroom"))
-    own = _ports(speed_gbps, mtu, cable_m, ports, options)
-    delays = delays_of(own.speed, own.mtu, own.other, own.cable_m)
+def pfc(asked: LosslessPorts) -> Pfc:
+    """Return the buffers for the ports. Raises ``BadInput``."""
+    _check(asked)
+    speed = speed_of(float(asked.speed_gbps), asked.response_quanta)
+    delays = delays_of(speed, asked.mtu, asked.other_mtu or asked.mtu, float(asked.cable_m))
     need = total_bytes(delays)
-    found = _of_ports(own, delays, need)
-    total = found.total_buffer_bytes
+    found = _of_ports(asked, speed, delays, need)
+    budget, headroom, total = asked.budget, asked.headroom, found.total_buffer_bytes
     return msgspec.structs.replace(
         found,
         budget_bytes=budget,
         fits_budget=None if budget is None else total <= budget,
-        configured=None if headroom is None else configured(headroom, own.speed, mtu, need),
-        sentences=_sentences(own.speed.interface_bits is None, budget, total),
+        configured=None if headroom is None else configured(headroom, speed, asked.mtu, need),
+        sentences=_sentences(speed.interface_bits is None, budget, total),
     )
 
 
-def _bytes(name: str, value: int | None) -> int | None:
-    return None if value is None else whole(name, value, 0, _MOST_BYTES)
+def _check(asked: LosslessPorts) -> None:
+    real("--speed", asked.speed_gbps, 0.1, 3200, "Gb/s")
+    real("--cable", asked.cable_m, 0, _LONGEST_M, "m")
+    for name, value, low, high in (
+        ("--buffer", asked.budget, 0, _MOST_BYTES),
+        ("--headroom", asked.headroom, 0, _MOST_BYTES),
+        ("--mtu", asked.mtu, 68, 65535),
+        ("--response-quanta", asked.response_quanta, 0, 65535),
+        ("--other-mtu", asked.other_mtu, 68, 65535),
+        ("--ports", asked.ports, 1, _MOST_PORTS),
+        ("--priorities", asked.priorities, 1, 8),
+        ("--cell", asked.cell, 0, 65536),
+    ):
+        if value is not None:
+            whole(name, value, low, high)
 
 
-def _ports(
-    speed_gbps: float, mtu: int, cable_m: float, ports: int, options: HeadroomOptions
-) -> _Ports:
-    real("--speed", speed_gbps, 0.1, 3200, "Gb/s")
-    whole("--mtu", mtu, 68, 65535)
-    other, quanta = options.get("other_mtu"), options.get("response_quanta")
-    if quanta is not None:
-        whole("--response-quanta", quanta, 0, 65535)
-    return _Ports(
-        speed=speed_of(float(speed_gbps), quanta),
-        mtu=mtu,
-        other=mtu if other is None else whole("--other-mtu", other, 68, 65535),
-        cable_m=real("--cable", cable_m, 0, _LONGEST_M, "m"),
-        ports=whole("--ports", ports, 1, _MOST_PORTS),
-        priorities=whole("--priorities", options.get("priorities", 1), 1, 8),
-        cell=whole("--cell", options.get("cell", 0), 0, 65536),
-    )
-
-
-def _of_ports(own: _Ports, delays: list[Delay], need: Bounds) -> Pfc:
-    cells = in_cells(need, own.cell)
-    wire = frame_bits(own.mtu) // 8
-    frame = int(in_cells(exactly(wire), own.cell).low)
+def _of_ports(asked: LosslessPorts, speed: Speed, delays: list[Delay], need: Bounds) -> Pfc:
+    cells = in_cells(need, asked.cell)
+    wire = frame_bits(asked.mtu) // 8
+    frame = int(in_cells(exactly(wire), asked.cell).low)
     each = int(cells.high) + 2 * frame
-    count = own.ports * own.priorities
+    count = asked.ports * asked.priorities
     return Pfc(
-        speed_gbps=own.speed.gbps,
-        mtu_bytes=own.mtu,
-        other_mtu_bytes=own.other,
-        cable_m=own.cable_m,
-        ports=own.ports,
-        priorities=own.priorities,
-        cell_bytes=own.cell,
+        speed_gbps=speed.gbps,
+        mtu_bytes=asked.mtu,
+        other_mtu_bytes=asked.other_mtu or asked.mtu,
+        cable_m=float(asked.cable_m),
+        ports=asked.ports,
+        priorities=asked.priorities,
+        cell_bytes=asked.cell,
         delays=delays,
         headroom_bytes=need,
         headroom_in_cells_bytes=cells,
@@ -316,7 +296,7 @@ def _of_ports(own: _Ports, delays: list[Delay], need: Bounds) -> Pfc:
         buffer_bytes=each,
         total_headroom_bytes=int(cells.high) * count,
         total_buffer_bytes=each * count,
-        sources=[*SOURCES, f"{own.speed.gbps:g} Gb/s: {own.speed.source}"],
+        sources=[*SOURCES, f"{speed.gbps:g} Gb/s: {speed.source}"],
         validity=list(VALIDITY),
     )
 

@@ -77,15 +77,12 @@ def write_manifest(folder: Path) -> int:
 def manifest_bytes(folder: Path) -> bytes:
     """Return the raw manifest, which signatures cover. Raise ``BadInput`` if it cannot be read."""
     path = folder / MANIFEST
-    try:
+    missing = (
+        f"{folder} has no {MANIFEST}: it is not a dossier, or its check did not finish"
+        " (`check --profile acceptance` writes it last)."
+    )
+    with reading(path, missing):
         return read_bounded(path, _LARGEST, follow=False)
-    except FileNotFoundError:
-        raise BadInput(
-            f"{folder} has no {MANIFEST}: it is not a dossier, or its check did not finish"
-            " (`check --profile acceptance` writes it last)."
-        ) from None
-    except OSError as error:
-        raise BadInput(f"{path} cannot be read: {error.strerror}.") from error
 
 
 def listed(folder: Path, manifest: bytes | None = None) -> dict[str, str]:

@@ -109,7 +109,7 @@ def write_dossier(folder: Path, dossier: Dossier) -> None:
 def read_dossier(folder: Path) -> Dossier:
     """Return the dossier. Raise ``BadInput`` if it is missing, damaged, or has a newer schema."""
     path = folder / DOSSIER
-    try:
+    with reading(path, f"{folder} has no {DOSSIER}: it is not a dossier of wireproof."):
         data = read_bounded(path, _LARGEST_DOSSIER, follow=False)
         head = decode_json(data, _DossierHead)
         if head.kind != DOSSIER_KIND or head.schema < 1:
@@ -118,12 +118,6 @@ def read_dossier(folder: Path) -> Dossier:
             newer = f"{head.schema} of {head.wireproof[:40]!r}"
             raise made_by_newer(path, newer, DOSSIER_SCHEMA)
         return decode_json(data, Dossier)
-    except FileNotFoundError:
-        raise BadInput(f"{folder} has no {DOSSIER}: it is not a dossier of wireproof.") from None
-    except OSError as error:
-        raise BadInput(f"{path} cannot be read: {error.strerror}.") from error
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise BadInput(f"{path} is damaged: {error}.") from error
 
 
 # --- Find the newest of many stored results.

@@ -5,9 +5,11 @@ far as that is known. ``add_up`` multiplies both into sums for a rank, a node an
 ``observed`` compares with a real run.
 """
 
+import dataclasses
 import re
 from collections.abc import Iterable, Mapping
-from typing import Literal, NamedTuple, TypedDict, Unpack
+from pathlib import Path
+from typing import Literal, NamedTuple
 
 from wireproof.model.errors import MOST_NODES, MOST_PPN, MOST_RANKS, BadInput, chosen, whole
 from wireproof.model.planning import (
@@ -182,38 +184,49 @@ _RAILS = 32
 _PAYLOADS = (256, 512, 1024, 2048, 4096)
 
 
-class JobOptions(TypedDict, total=False):
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class PlannedJob:
     """``mtu``: payload of a packet (256 to 4096), or the MTU of the Ethernet interface.
 
-    ``peers``, ``node_pairs``: see ``peers_of``. ``settings``: variables of the library that differ
-    from its defaults. ``limits``: of adapters.
+    ``peers``: remote ranks that each rank talks to; ``node_pairs``: pairs of nodes that talk.
+    ``settings``: variables of the library that differ from its defaults. ``max_qps``, ``device`` (a
+    file with the output of ``ibv_devinfo -v``): the adapter's limit. ``observed``: a file with the
+    output of ``rdma resource show`` on one node of a real run; ``seen_qps``, ``seen_memory``
+    (bytes): of a whole job.
     """
 
-    rails: int
-    mtu: int
-    peers: int | None
-    node_pairs: int | None
-    settings: Mapping[str, int] | None
-    limits: tuple[QpLimit, ...]
+    nodes: int
+    ppn: int
+    rails: int = 1
+    mtu: int = 4096
+    peers: int | None = None
+    node_pairs: int | None = None
+    settings: Mapping[str, int] | None = None
+    max_qps: int | None = None
+    device: Path | str | None = None
+    observed: Path | str | None = None
+    seen_qps: int | None = None
+    seen_memory: int | None = None
 
 
-def footprint(mode: str, nodes: int, ppn: int, **options: Unpack[JobOptions]) -> Footprint:
-    """Return bounds on QPs and memory (bytes) of ``nodes`` x ``ppn`` ranks. Raises ``BadInput``."""
+def footprint(mode: str, job: PlannedJob, limits: tuple[QpLimit, ...] = ()) -> Footprint:
+    """Return bounds on QPs and memory (bytes) of the job. Raises ``BadInput``."""
     chosen_mode = MODES[chosen("--mode", mode, MODES)]
+    nodes, ppn = job.nodes, job.ppn
     whole("--nodes", nodes, 1, MOST_NODES)
     whole("--ppn", ppn, 1, MOST_PPN)
     whole("ranks (--nodes x --ppn)", nodes * ppn, 1, MOST_RANKS)
-    used = _settings(chosen_mode, options.get("settings") or {})
+    used = _settings(chosen_mode, job.settings or {})
     world = JobShape(
         nodes=nodes,
         ppn=ppn,
-        rails=whole("--rails", options.get("rails", 1), 1, _RAILS),
-        mtu=_payload(whole("--mtu", options.get("mtu", 4096), 256, 65535)),
+        rails=whole("--rails", job.rails, 1, _RAILS),
+        mtu=_payload(whole("--mtu", job.mtu, 256, 65535)),
         settings={one.name: one.value for one in used},
     )
     chosen_mode.check(world)
-    who = peers_of(nodes, ppn, peers=options.get("peers"), node_pairs=options.get("node_pairs"))
-    return _of_world(chosen_mode, world, who, used, options.get("limits", ()))
+    who = peers_of(nodes, ppn, peers=job.peers, node_pairs=job.node_pairs)
+    return _of_world(chosen_mode, world, who, used, limits)
 
 
 def _of_world(

@@ -303,9 +303,7 @@ def _digest(folder: Path, sections: Sequence[JudgedRun]) -> str:
     from before ``result.json``.
     """
     path = folder / RESULT
-    try:
+    with reading(path):
         if not path.exists():
             path = sections[0].records[0] / DOCUMENT
         return hashlib.sha256(read_bounded(path, _LARGEST_SOURCE, follow=False)).hexdigest()[:6]
-    except OSError as error:
-        raise BadInput(f"{path} cannot be read: {error.strerror}.") from error

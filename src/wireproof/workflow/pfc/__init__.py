@@ -16,7 +16,7 @@ from wireproof.model.errors import BadInput, decode_json, reading
 from wireproof.model.frames import unsound
 from wireproof.model.pfc import Headroom, PfcLoad, PfcRecord, PfcReport, PfcSettings
 from wireproof.model.traffic import CounterMark, Watched
-from wireproof.plan.pfc import pfc
+from wireproof.plan.pfc import LosslessPorts, pfc
 from wireproof.settings.hosts import check_nic
 from wireproof.settings.options import Options
 from wireproof.settings.sizes import parse_duration
@@ -306,7 +306,8 @@ def judged(record: PfcRecord, priority: int | None, cable_m: float | None = None
 def _need(speed_gbps: float, mtu: int, cable_m: float) -> Headroom | None:
     """Return the headroom, or None if no response time is known for this speed."""
     try:
-        computed = pfc(speed_gbps, mtu, cable_m, 1)
+        asked = LosslessPorts(speed_gbps=speed_gbps, mtu=mtu, cable_m=cable_m, ports=1)
+        computed = pfc(asked)
     except BadInput:
         return None
     return Headroom(

@@ -9,82 +9,46 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from wireproof.model.errors import BadInput
+from wireproof.model.errors import BadInput, reading
 from wireproof.settings.row import as_path
 
 if TYPE_CHECKING:
     from wireproof.model.planning import Footprint, Pfc, Scale, Validation
-    from wireproof.plan.footprint import QpLimit
-    from wireproof.plan.pfc import HeadroomOptions
+    from wireproof.plan.footprint import PlannedJob, QpLimit
 
 
 T = TypeVar("T")
 _LARGEST_FILE = 256 << 20
 
 
-class FootprintOptions(TypedDict, total=False):
-    """``rails``, ``mtu``, ``settings``: see ``plan.footprint``.
-
-    ``peers``: remote ranks that each rank talks to; ``node_pairs``: pairs of nodes that talk.
-    ``max_qps``, ``device`` (a file with the output of ``ibv_devinfo -v``): the adapter's limit.
-    ``observed``: a file with the output of ``rdma resource show`` on one node of a real run;
-    ``seen_qps``, ``seen_memory`` (bytes): of a whole job.
-    """
-
-    rails: int
-    mtu: int
-    peers: int | None
-    node_pairs: int | None
-    settings: Mapping[str, int] | None
-    max_qps: int | None
-    device: Path | str | None
-    observed: Path | str | None
-    seen_qps: int | None
-    seen_memory: int | None
-
-
-def plan_footprint(
-    nodes: int, ppn: int, mode: str, **options: Unpack[FootprintOptions]
-) -> Footprint:
+def plan_footprint(nodes: int, ppn: int, mode: str, **options: Any) -> Footprint:
     """Return QPs and memory of ``nodes`` x ``ppn`` ranks in ``mode`` (psm3-rdma0 to 3, rxm,
     rxm-srx, ucx-rc, ucx-dc, ucx-ud), as bounds if they depend on who talks to whom.
 
-    Raises ``BadInput``, and ``TypeError`` for an unknown option.
+    ``options``: see ``plan.footprint.PlannedJob``. Raises ``BadInput``, and ``TypeError`` for an
+    unknown option.
     """
-    from wireproof.plan.footprint import footprint
+    from wireproof.plan.footprint import PlannedJob, footprint
     from wireproof.plan.footprint.modes import mode_called
 
-    mode = mode_called(mode)
-    given: dict[str, Any] = dict(options)
-    seen = [given.pop(name, None) for name in ("observed", "seen_qps", "seen_memory")]
-    limits = _limits(mode, given.pop("max_qps", None), given.pop("device", None))
-    _refuse_unknown(given, FootprintOptions)
-    computed = footprint(mode, nodes, ppn, limits=limits, **given)
-    return computed if seen == [None] * 3 else _beside(computed, *seen)
+    job, mode = PlannedJob(nodes=nodes, ppn=ppn, **options), mode_called(mode)
+    computed = footprint(mode, job, _limits(mode, job.max_qps, job.device))
+    if job.observed is None and job.seen_qps is None and job.seen_memory is None:
+        return computed
+    return _beside(computed, job)
 
 
-def _refuse_unknown(options: Mapping[str, object], known: type) -> None:
-    """Raise TypeError for an unknown option, as for any function."""
-    for name in options:
-        if name not in known.__annotations__:
-            raise TypeError(
-                f"there is no option {name!r}: there are {', '.join(known.__annotations__)}"
-            )
-
-
-def _beside(
-    computed: Footprint, observed: Path | str | None, seen_qps: int | None, seen_memory: int | None
-) -> Footprint:
+def _beside(computed: Footprint, job: PlannedJob) -> Footprint:
     """Return the footprint with what was observed in a real run."""
     import msgspec
 
     from wireproof.plan.footprint.observed import of_job, of_memory, of_node, resources_of
 
-    seen = [] if observed is None else [of_node(computed, resources_of(_text(observed)))]
-    seen += [] if seen_qps is None else [of_job(computed, seen_qps)]
-    seen += [] if seen_memory is None else [of_memory(computed, seen_memory)]
+    seen = [] if job.observed is None else [of_node(computed, resources_of(_text(job.observed)))]
+    seen += [] if job.seen_qps is None else [of_job(computed, job.seen_qps)]
+    seen += [] if job.seen_memory is None else [of_memory(computed, job.seen_memory)]
     return msgspec.structs.replace(computed, observed=seen)
 
 
@@ -103,18 +67,16 @@ def _limits(mode: str, max_qps: int | None, device: Path | str | None) -> tuple[
     return (ADAPTERS["irdma"],) if mode.startswith("psm3") else tuple(ADAPTERS.values())
 
 
-def plan_pfc(
-    speed_gbps: float, mtu: int, cable_m: float, ports: int, **options: Unpack[HeadroomOptions]
-) -> Pfc:
+def plan_pfc(speed_gbps: float, mtu: int, cable_m: float, ports: int, **options: Any) -> Pfc:
     """Return headroom, XOFF, XON and total buffer (bytes) that ``ports`` of a switch need for
-    lossless priorities, by IEEE 802.1Q. ``options``: see ``plan.pfc``.
+    lossless priorities, by IEEE 802.1Q. ``options``: see ``plan.pfc.LosslessPorts``.
 
     Raises ``BadInput``, and ``TypeError`` for an unknown option.
     """
-    from wireproof.plan.pfc import HeadroomOptions, pfc
+    from wireproof.plan.pfc import LosslessPorts, pfc
 
-    _refuse_unknown(options, HeadroomOptions)
-    return pfc(speed_gbps, mtu, cable_m, ports, **options)
+    asked = LosslessPorts(speed_gbps=speed_gbps, mtu=mtu, cable_m=cable_m, ports=ports, **options)
+    return pfc(asked)
 
 
 def settings_of(texts: Sequence[str]) -> dict[str, int]:
@@ -190,11 +152,8 @@ def write_text(path: Path, text: str) -> None:
 def _text(path: Path | str) -> str:
     from wireproof.files.hostile import read_bounded
 
-    try:
+    with reading(path):
         return read_bounded(path, _LARGEST_FILE).decode("utf-8", "replace")
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise BadInput(f"{path} cannot be read: {reason}.") from None
 
 
 def plan_scale(nodes: Sequence[int] | int, ppn: int = 1, **options: Any) -> Scale:

@@ -28,7 +28,7 @@ from wireproof.experiment import (
 from wireproof.files.held import temporary_folder
 from wireproof.files.hostile import read_bounded, replace_file
 from wireproof.model import quantity
-from wireproof.model.errors import BadInput, CouldNotMeasure, WireproofError, decode_json
+from wireproof.model.errors import BadInput, CouldNotMeasure, WireproofError, decode_json, reading
 from wireproof.model.quantity import counted
 from wireproof.model.record import Host
 from wireproof.model.secrets import masked
@@ -374,13 +374,8 @@ class Keeper:
         """
         if self.folder is None or not (self.folder / BEGUN).exists():
             return None
-        try:
-            data = read_bounded(self.folder / BEGUN, _LARGEST, follow=False)
-            stored = decode_json(data, Begun)
-        except OSError as error:
-            raise BadInput(f"{self.folder / BEGUN} cannot be read: {error.strerror}.") from error
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            raise BadInput(f"{self.folder / BEGUN} is not a study in progress: {error}.") from error
+        with reading(self.folder / BEGUN):
+            stored = decode_json(read_bounded(self.folder / BEGUN, _LARGEST, follow=False), Begun)
         for part, value in asked.items():
             if stored.asked.get(part) != value:
                 raise BadInput(

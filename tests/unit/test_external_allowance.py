@@ -212,3 +212,16 @@ def test_several_streams_have_no_core_to_blame() -> None:
     found = judge_series(one, claim_from_text("100gbe"))
     assert found.verdict == "fail"
     assert not any("one core" in reason.message for reason in found.reasons)
+
+
+@pytest.mark.parametrize(
+    ("link", "rate_mb", "verdict"),
+    [
+        ("ipoib-qdr", 1_440.0, "inconclusive"),  # datagram mode
+        ("ipoib-qdr", 300.0, "fail"),
+        ("40gbe", 1_440.0, "fail"),
+    ],
+)
+def test_several_streams_of_ip_over_a_fabric(link: str, rate_mb: float, verdict: str) -> None:
+    streams = stream({131072: rate_mb}, tool="iperf", protocol="tcp", pairs=8)
+    assert judge_series(streams, claim_from_text(link)).verdict == verdict

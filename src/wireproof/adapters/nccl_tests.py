@@ -13,7 +13,7 @@ import msgspec
 from wireproof.adapters.options import given, refuse_others
 from wireproof.adapters.page import Page
 from wireproof.adapters.registry import Adapter, Parsed, Sign, starts_result
-from wireproof.adapters.rows import Rows, What, number, scan_rows, step_of
+from wireproof.adapters.rows import Rows, What, is_padded, number, scan_rows, step_of
 from wireproof.model.quantity import counted, whole
 from wireproof.model.series import Series, SeriesPoint, ToolRequest
 
@@ -29,7 +29,6 @@ _TYPE = re.compile(r"[a-z][a-z0-9_]{1,15}")
 _PATIENCE = 3000
 _LAST_LINES = 6
 _LONGEST_LINE = 500
-_ALIKE = 5
 _PLACES = ("out-of-place", "in-place")
 _FORMULA = (
     "time: mean over iterations and ranks; algorithm bandwidth = size / time; bus bandwidth "
@@ -94,14 +93,14 @@ class NcclRun:
     ended: bool = False
 
 
-def bus_factor(program: str, ranks: int) -> float | None:
+def bus_factor(program: str, ranks: int | None) -> float | None:
     """Return bus bandwidth / algorithm bandwidth as nccl-tests defines it, such as 2 (n - 1) / n
     for all_reduce; None if unknown.
     """
     name = program.removesuffix("_perf").removesuffix("v")
-    if name in ("broadcast", "reduce", "sendrecv"):
-        return 1.0
-    return _FACTORS[name] * (ranks - 1) / ranks if name in _FACTORS and ranks > 0 else None
+    if not ranks or name in ("broadcast", "reduce", "sendrecv"):
+        return 1.0 if ranks else None
+    return _FACTORS[name] * (ranks - 1) / ranks if name in _FACTORS else None
 
 
 def guessed_name(redop: str, root: str, ratio: float | None, ranks: int | None) -> str:
@@ -159,11 +158,7 @@ def read_end(run: NcclRun, line: str) -> bool:
     """Read one of the last lines; return False if ``line`` is not one of them."""
     if ":" not in line:
         return False
-    average, wrong, named = (
-        _AVERAGE.search(line),
-        _OUT_OF_BOUNDS.search(line),
-        _STARTING.search(line),
-    )
+    average, wrong, named = (form.search(line) for form in (_AVERAGE, _OUT_OF_BOUNDS, _STARTING))
     if average is not None:
         run.average = average.group(1)
     elif wrong is not None:
@@ -207,7 +202,7 @@ def _read(page: Page, start: int, columns: list[str], run: NcclRun) -> Rows:
         if len(words) > 3 and words[0].endswith(":"):
             words = words[1:]
         if words and words[0].isdigit():
-            if index == page.ragged and not _is_padded(page, rows, line):
+            if index == page.ragged and not is_padded(line, rows, page):
                 return "cut"
             if not _is_row(words):
                 return "skipped"
@@ -231,14 +226,6 @@ def _with_operation(words: list[str], columns: list[str]) -> list[str]:
     if len(words) != len(columns) - 1 or not words[at:] or number(words[at]) is None:
         return words
     return [*words[:at], "", *words[at:]]
-
-
-def _is_padded(page: Page, rows: Rows, line: str) -> bool:
-    """Return True if the last line, which has no line end, is as long as the padded rows before
-    it.
-    """
-    text, before = line.rstrip(), [page.lines[index].rstrip() for index in rows.lines[-_ALIKE:]]
-    return bool(before) and "  " in text and all(len(row) == len(text) for row in before)
 
 
 def _point(texts: dict[str, str], place: int, run: NcclRun, line: int) -> SeriesPoint | None:
@@ -293,7 +280,7 @@ def _state(page: Page, rows: Rows, run: NcclRun, usable: bool) -> str:
 
 def _notes(run: NcclRun, program: str, ratio: float | None, left_out: int) -> list[str]:
     notes = _notes_on_hosts(run)
-    factor = _factor(run, program)
+    factor = bus_factor(program, run.ranks)
     if factor is not None and ratio is not None and abs(ratio - factor) > 0.02 * max(factor, 0.5):
         notes.append(
             f"bus / algorithm bandwidth is {ratio:.3f}; {program} over {run.ranks} ranks has "
@@ -339,10 +326,6 @@ def _notes_on_hosts(run: NcclRun) -> list[str]:
     return notes
 
 
-def _factor(run: NcclRun, program: str) -> float | None:
-    return bus_factor(program, run.ranks) if run.ranks else None
-
-
 def _series(
     page: Page, start: int, columns: list[str], found: Rows, run: NcclRun, place: int
 ) -> Series:
@@ -355,7 +338,7 @@ def _series(
     ratio = _ratio(good)
     guess = guessed_name(first.get("redop", ""), first.get("root", ""), ratio, run.ranks)
     program = run.program or guess
-    factor = _factor(run, program)
+    factor = bus_factor(program, run.ranks)
     incomplete = _state(page, found, run, bool(good))
     return Series(
         tool="nccl_tests",

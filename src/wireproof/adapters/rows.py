@@ -161,7 +161,7 @@ def read_rows(page: Page, start: int, columns: Sequence[int], ends: Callable[[st
             return "skipped"
         if not (words[0].isdigit() and words[0].isascii()):
             return "end" if ends(line) else "foreign"
-        if index == ragged and not _is_padded(line, rows, page):
+        if index == ragged and not is_padded(line, rows, page):
             return "cut"
         if len(words) in allowed:
             return words
@@ -172,7 +172,7 @@ def read_rows(page: Page, start: int, columns: Sequence[int], ends: Callable[[st
     return rows
 
 
-def _is_padded(last: str, rows: Rows, page: Page) -> bool:
+def is_padded(last: str, rows: Rows, page: Page) -> bool:
     """Return True if the last line, which has no line end, has the same length and decimals as all
     rows of a padded table.
     """

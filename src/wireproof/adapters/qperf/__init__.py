@@ -55,70 +55,43 @@ class _TestBlock:
     after: int = 0
 
 
-class _BlockReader:
-    """Reads one block line by line; ``take`` returns whether the block continues."""
-
-    def __init__(self, page: Page, start: int) -> None:
-        self.page = page
-        self.block = _TestBlock(line=start, last=start, after=start + 1)
-        self.final = len(page.lines) - 1 if page.cut else None
-        """The index of a last line that may be torn."""
-
-    def take(self, index: int) -> bool:
-        """Read one line; return False if the block ended before it or in it."""
-        line = self.page.lines[index]
-        match = _FIELD.match(line)
-        if match is not None:
-            going = self._field(index, match)
-        elif _WORDS.match(line):
-            self.block.torn |= index == self.final
-            going = True
-        elif index == self.final and _BEGUN.match(line):
-            self.block.torn = going = True
-        elif line.strip():
-            if not self._belongs(index):
-                return False
-            self._remark(line)
-            going = True
-        else:
-            going = True
-        self.block.after = index + 1
-        return going
-
-    def _field(self, index: int, match: re.Match[str]) -> bool:
-        block = self.block
-        name, gap, value, unit, exact = match.groups()
-        torn = index == self.final and not _closed(match.string, exact)
-        block.whole |= len(gap) <= _GAP  # a web page leaves one blank
-        if torn:
-            block.torn = name in _RESULTS or name == "msg_size"
-        else:
-            block.values.setdefault(name, (value, unit.strip(), exact or ""))
-            block.last = index
-        return not torn
-
-    def _belongs(self, index: int) -> bool:
-        """Return True for a foreign line within the block, or for an error message in its place."""
-        line = self.page.lines[index]
-        if starts_result(line):
-            return False
-        return _continues(self.page, index) or self._is_trouble(line)
-
-    def _is_trouble(self, line: str) -> bool:
-        return not self.block.values and _TROUBLE.search(line) is not None
-
-    def _remark(self, line: str) -> None:
-        if self._is_trouble(line):
-            shown = "".join(char if char.isprintable() else " " for char in line[:160])
-            self.block.trouble = " ".join(shown.split())
-
-
 def _block(page: Page, start: int) -> _TestBlock:
-    reader = _BlockReader(page, start)
+    """Return the block whose title is on line index ``start``: up to the first line that is not its
+    own, except for foreign lines between fields and an error message in place of a result.
+    """
+    block = _TestBlock(line=start, last=start, after=start + 1)
     for index in range(start + 1, len(page.lines)):
-        if not reader.take(index):
+        line, final = page.lines[index], index == page.ragged
+        match, going = _FIELD.match(line), True
+        if match is not None:
+            going = _take(block, match, index, final)
+        elif _WORDS.match(line):
+            block.torn |= final
+        elif final and _BEGUN.match(line):
+            block.torn = True
+        elif line.strip():
+            trouble = not block.values and _TROUBLE.search(line) is not None
+            if starts_result(line) or not (trouble or _continues(page, index)):
+                break
+            if trouble:
+                shown = "".join(char if char.isprintable() else " " for char in line[:160])
+                block.trouble = " ".join(shown.split())
+        block.after = index + 1
+        if not going:
             break
-    return reader.block
+    return block
+
+
+def _take(block: _TestBlock, match: re.Match[str], index: int, final: bool) -> bool:
+    """Take a field into the block; return False if it is torn: the block ends in it."""
+    name, gap, value, unit, exact = match.groups()
+    block.whole |= len(gap) <= _GAP  # a web page leaves one blank
+    if final and not _closed(match.string, exact):
+        block.torn = name in _RESULTS or name == "msg_size"
+        return False
+    block.values.setdefault(name, (value, unit.strip(), exact or ""))
+    block.last = index
+    return True
 
 
 def _continues(page: Page, index: int) -> bool:

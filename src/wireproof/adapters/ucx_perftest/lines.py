@@ -111,56 +111,41 @@ def _csv_row(line: str, names: int, index: int) -> LastLine | None:
     return LastLine("/".join(cells[:names])[:160], texts, index, final) if _fits(texts) else None
 
 
-@dataclass(slots=True)
-class _Lines:
-    """The lines below one heading, read in turn. ``batch``: the name above the next results."""
-
-    page: Page
-    heading: str
-    csv_names: int | None
-    found: Found
-    batch: str = ""
-
-    def take(self, rows: Rows, index: int) -> list[str] | What:
-        """Return the numbers of a last line, or the kind of any other line."""
-        line = self.page.lines[index][:_LONGEST_LINE]
-        if _THREAD.match(line) or ",[thread " in line:
-            self.found.progress += 1
-            self.found.so_far = _so_far(line, index)
-            self.found.last, rows.idle = index, 0
-            return self._other(line, index)
-        last = self._row(line, index)
-        if last is None:
-            return self._other(line, index)
-        if index == self.page.ragged and not _is_whole(last.texts):
-            return "cut"
-        self.found.rows.append(replace(last, name=last.name or self.batch))
-        self.found.last = index
-        return last.texts
-
-    def _row(self, line: str, index: int) -> LastLine | None:
-        if self.csv_names is not None:
-            return _csv_row(line, self.csv_names, index) if "," in line else None
-        named = _BATCH.match(line)
-        if named is None:
-            return _row_of(line, self.heading, index)
-        self.batch = named.group(1)
-        return None
-
-    def _other(self, line: str, index: int) -> What:
-        if not line.strip():
-            return "skipped"
-        if starts_result(line):
-            return "end"
-        return "cut" if index == self.page.ragged and _begins_row(line) else "foreign"
-
-
 def read(page: Page, start: int, heading: str, csv_names: int | None) -> tuple[Rows, Found]:
     """Return the last lines of all tests under one heading. ``csv_names``: number of name columns
     before the numbers, None for a table separated by blanks.
     """
-    lines = _Lines(page, heading, csv_names, Found(last=start))
-    return scan_rows(page, start + 1, lines.take, _PATIENCE), lines.found
+    found, batch = Found(last=start), ""
+
+    def take(rows: Rows, index: int) -> list[str] | What:
+        nonlocal batch
+        line, last = page.lines[index][:_LONGEST_LINE], None
+        if _THREAD.match(line) or ",[thread " in line:
+            found.progress, found.so_far = found.progress + 1, _so_far(line, index)
+            found.last, rows.idle = index, 0
+        elif csv_names is not None:
+            last = _csv_row(line, csv_names, index) if "," in line else None
+        elif (named := _BATCH.match(line)) is not None:
+            batch = named.group(1)  # the name of the next results
+        else:
+            last = _row_of(line, heading, index)
+        if last is None:
+            return _kind_of_other(page, line, index)
+        if index == page.ragged and not _is_whole(last.texts):
+            return "cut"
+        found.rows.append(replace(last, name=last.name or batch))
+        found.last = index
+        return last.texts
+
+    return scan_rows(page, start + 1, take, _PATIENCE), found
+
+
+def _kind_of_other(page: Page, line: str, index: int) -> What:
+    if not line.strip():
+        return "skipped"
+    if starts_result(line):
+        return "end"
+    return "cut" if index == page.ragged and _begins_row(line) else "foreign"
 
 
 def _so_far(line: str, index: int) -> str:

@@ -286,7 +286,7 @@ def _in_gpu(series: Series) -> bool:
 def _of_pattern(case: Case, bounds: CurveBounds, row: CurveRow, reached: float) -> str:
     """Return the shortfall that is usual for this pattern on this kind of link, as an excuse."""
     series, link = case.series, bounds.link
-    if series.pairs > 1:
+    if series.pairs > 1 and not over_fabric(link):
         enough = reached >= expected_share(case.criteria, both_ways=True)
         shared = series.directions > 1 and enough
         return "both directions at once share bus and memory" if shared else ""
@@ -314,6 +314,8 @@ def _of_tcp(case: Case, link: LinkClaim, row: CurveRow) -> str:
     key = "allow.tcp_pingpong" if case.waits else "allow.tcp_stream"
     if row.goodput < case.constant(key):
         return ""
+    if case.series.pairs > 1:
+        return "IP over a fabric is bound by its mode, MTU and the cores: RDMA carries more"
     return "one TCP stream is bound by one core: RDMA or several streams carry more"
 
 

@@ -91,7 +91,8 @@ def test_a_scheduler_of_somebody_elses_is_one_record(monkeypatch: pytest.MonkeyP
     def build(asked: LaunchRequest) -> LaunchCommand:
         return LaunchCommand(argv=("mine", *asked.rank_argv), environment={}, launcher="mine")
 
-    monkeypatch.setattr(SCHEDULERS, "_records", dict(SCHEDULERS._records))
+    monkeypatch.setitem(SCHEDULERS, "mine", SCHEDULERS["pbs"])  # so that it is removed afterwards
+    monkeypatch.delitem(SCHEDULERS, "mine")
     record = Scheduler(
         name="mine",
         title="Mine",

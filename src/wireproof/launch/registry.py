@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import Generic, Literal, TypeVar
+from typing import Literal, TypeVar
 
 from wireproof.launch.engines import EngineChoice, Family, MpiInstall
 from wireproof.model.errors import BadInput, CouldNotMeasure
@@ -106,6 +106,14 @@ class LaunchRequest:
             max(Counter(self.hosts).values()) if self.hosts else self.size
         )
         return bool(self.cores) and most > self.cores
+
+    def crowding(self, measure: str) -> tuple[str, ...]:
+        """Return the note that names the ``measure`` against more ranks than cores, if it is
+        needed.
+        """
+        if not self.crowded:
+            return ()
+        return (f"{self.size} ranks on {self.cores} cores: {measure}",)
 
     @property
     def shares_memory(self) -> bool:
@@ -271,27 +279,18 @@ Ask = Callable[[Sequence[str], Mapping[str, str]], str]
 Record = TypeVar("Record", bound="Mpi | Scheduler")
 
 
-class Registry(Generic[Record]):
+class Registry(dict[str, Record]):
     """Records by name, in the order of registration."""
-
-    def __init__(self) -> None:
-        self._records: dict[str, Record] = {}
 
     def register(self, record: Record) -> Record:
         """Add ``record``. Raise ``ValueError`` for a name that exists."""
-        if record.name in self._records:
+        if record.name in self:
             raise ValueError(f"{record.name} is registered twice")
-        self._records[record.name] = record
+        self[record.name] = record
         return record
 
-    def __getitem__(self, name: str) -> Record:
-        return self._records[name]
-
-    def get(self, name: str) -> Record | None:
-        return self._records.get(name)
-
     def all(self) -> tuple[Record, ...]:
-        return tuple(self._records.values())
+        return tuple(self.values())
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

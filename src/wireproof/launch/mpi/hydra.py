@@ -63,18 +63,12 @@ def hydra_argv(
 def mpich(request: LaunchRequest) -> LaunchCommand:
     """Return the command of the engine under MPICH (the embedded wheel or the site's)."""
     environment = {**library_path(request), **dict(request.extra)}
-    notes: list[str] = []
+    notes = request.crowding("the kernel decides how they share them")
     if request.crowded and request.shares_memory:
         environment = {**CROWDED, **environment}
-        notes.append(
-            f"{request.size} ranks on {request.cores} cores: MPICH is set to yield between polls"
-        )
-    elif request.crowded:
-        notes.append(
-            f"{request.size} ranks on {request.cores} cores: the kernel decides how they share them"
-        )
+        notes = request.crowding("MPICH is set to yield between polls")
     argv = hydra_argv(request, environment, mpich_nic, request.rank_argv)
-    return request.started("hydra", argv, environment, clear=clearings("mpich"), notes=tuple(notes))
+    return request.started("hydra", argv, environment, clear=clearings("mpich"), notes=notes)
 
 
 _SOCKETS_NOTE = {
@@ -144,11 +138,8 @@ def _intel_settings(request: LaunchRequest) -> dict[str, str]:
 def intel(request: LaunchRequest) -> LaunchCommand:
     """Return the command of the engine under Intel MPI (oneAPI or the ``impi-rt`` wheel)."""
     environment = {**library_path(request), **dict(request.extra), **_intel_settings(request)}
-    crowded = (
-        f"{request.size} ranks on {request.cores} cores: Intel MPI is set to yield and not to pin"
-    )
     argv = hydra_argv(request, environment, intel_nic, request.rank_argv)
-    notes = (crowded,) if request.crowded else ()
+    notes = request.crowding("Intel MPI is set to yield and not to pin")
     return request.started("intel-hydra", argv, environment, clear=clearings("intel"), notes=notes)
 
 

@@ -173,13 +173,12 @@ def openmpi(request: LaunchRequest) -> LaunchCommand:
     ]
     argv += ["--wdir", request.folder] if request.folder else []
     argv += _placement(request)
-    notes = [f"{request.size} ranks on {request.cores} cores: Open MPI is set to yield when idle"]
     return request.started(
         f"open-mpi-{major}",
         argv,
         environment,
         clear=clearings("openmpi"),
-        notes=tuple(notes if request.crowded else ()),
+        notes=request.crowding("Open MPI is set to yield when idle"),
     )
 
 

@@ -34,7 +34,7 @@ from wireproof.launch.registry import (
     shown_word,
 )
 from wireproof.launch.schedulers.slurm_answers import parse_node_states
-from wireproof.launch.schedulers.slurm_commands import job_argv, node_states_argv
+from wireproof.launch.schedulers.slurm_commands import JOB_ID, job_argv, node_states_argv
 from wireproof.launch.schedulers.slurm_job import asked
 from wireproof.model.errors import BadInput, WireproofError
 from wireproof.model.quantity import whole
@@ -44,7 +44,6 @@ from wireproof.settings.hosts import fold_hosts, parse_hosts
 # and empty.
 
 _OUT_OF_SERVICE = ("drain", "maint", "down", "fail")
-_JOB = re.compile(r"[0-9]{1,12}(?:[_+][0-9]{1,9})?", re.ASCII)
 CONFIGURATION = (
     "/etc/slurm/slurm.conf",
     "/etc/slurm-llnl/slurm.conf",
@@ -105,7 +104,7 @@ def parse_jobs(text: str) -> dict[str, frozenset[str]]:
     found: dict[str, set[str]] = {}
     for line in text.splitlines():
         job, _, nodes = line.strip().partition("|")
-        if not _JOB.fullmatch(job) or nodes in ("", "(null)"):
+        if not JOB_ID.fullmatch(job) or nodes in ("", "(null)"):
             continue
         try:
             names = parse_hosts(nodes)
@@ -121,7 +120,7 @@ def slurm_of(environment: Mapping[str, str], through: Sequence[str] = ()) -> Slu
     enclosing job, if any.
     """
     ours = environment.get("SLURM_JOB_ID", "")
-    ours = ours if _JOB.fullmatch(ours) else ""
+    ours = ours if JOB_ID.fullmatch(ours) else ""
     try:
         states = asked(node_states_argv(), through)
         jobs = asked(jobs_argv(), through)
@@ -242,13 +241,12 @@ def slurm(request: LaunchRequest) -> LaunchCommand:
     words = request.rank_argv
     if request.meet:
         words = [*request.prefix, str(request.engine.path), "run", *request.meet_argv]
-    crowded = f"{request.size} ranks on {request.cores} cores: they are set to yield"
     return LaunchCommand(
         argv=(*_srun_argv(request, plugin), *words),
         environment=_srun_environment(request, family),
         launcher=f"srun-{plugin}",
         clear=(*clearings(family), *_STEP_MARKS),
-        notes=(crowded,) if request.crowded else (),
+        notes=request.crowding("they are set to yield"),
         library=str(request.install.library or "") if request.install and family else "",
         expect=request.engine.expect,
         engine=request.engine.path,

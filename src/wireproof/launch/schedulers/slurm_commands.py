@@ -19,7 +19,7 @@ from wireproof.model.errors import BadInput
 from wireproof.settings.hosts import fold_hosts
 
 _WORD = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.,@+:/&|*()!=\[\]-]{0,1023}", re.ASCII)
-_JOB = re.compile(r"[0-9]{1,12}(?:[_+][0-9]{1,9})?", re.ASCII)
+JOB_ID = re.compile(r"[0-9]{1,12}(?:[_+][0-9]{1,9})?", re.ASCII)
 _MOST_NODES = 100_000
 _LONGEST_LIMIT_S = 366 * 86400
 
@@ -144,7 +144,7 @@ def node_states_argv(hosts: Sequence[str] = ()) -> list[str]:
 
 
 def _checked(job: str) -> str:
-    if _JOB.fullmatch(job) is None:
+    if JOB_ID.fullmatch(job) is None:
         raise BadInput(f"{job[:40]!r} is not the id of a Slurm job.")
     return job
 
@@ -252,7 +252,7 @@ def slurm_options(
     why = chosen if isinstance(chosen, str) else f"should {chosen.name} not start"
     options = []
     if isinstance(chosen, SlurmOption):
-        even = bool(job_hosts) and ordered and _even(request.hosts)
+        even = bool(job_hosts) and ordered and len(set(Counter(request.hosts).values())) <= 1
         options.append(dataclasses.replace(chosen, in_job_order=even))
     if mpi is not None and ordered:
         own = SlurmOption(starter="mpi", variables=_job_variables(request, job_hosts), why=why)
@@ -272,10 +272,6 @@ def _in_order(hosts: Sequence[str], job_hosts: Sequence[str]) -> bool:
     place = {host: index for index, host in enumerate(job_hosts)}
     places = [place.get(host, -1) for host in hosts]
     return not job_hosts or (min(places, default=0) >= 0 and places == sorted(places))
-
-
-def _even(hosts: Sequence[str]) -> bool:
-    return len(set(Counter(hosts).values())) <= 1
 
 
 def _job_variables(request: LaunchRequest, job_hosts: Sequence[str]) -> tuple[tuple[str, str], ...]:

@@ -19,12 +19,13 @@ from wireproof.settings.options import ROWS
 ROW = '    colour: str = row("target", "NAME", "colour of the cable", "grey", parse=plain)'
 NEW = f"{ROW}\n    link: str"
 SCRIPT = """
+import inspect
 import sys
 sys.meta_path[:] = [one for one in sys.meta_path if "editable" not in type(one).__module__]
 import click, pathlib, wireproof
 from wireproof.cli.subcommands import root
 from wireproof.settings.resolve import read_file, resolve
-from wireproof.workflow.api import check_names
+from wireproof.workflow.api import check as call
 
 check = click.Context(root().command.get_command(root(), "check"), info_name="check")
 assert "--colour NAME" not in check.get_help()
@@ -38,7 +39,7 @@ assert resolve({}, {"WIREPROOF_COLOUR": "blue"}, file).colour == "blue"
 given = resolve({"colour": "green"}, {"WIREPROOF_COLOUR": "blue"}, file)
 assert (given.colour, given.origin("colour"), given.source("colour")) == (
     "green", "option", "--colour")
-check_names({"colour": 1}, ())
+assert inspect.signature(call).parameters["colour"].default == "grey"
 print(wireproof.__file__)
 """
 

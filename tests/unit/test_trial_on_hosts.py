@@ -24,8 +24,8 @@ from wireproof.model.tuning import (
 )
 from wireproof.workflow.reporter import LoggingReporter
 from wireproof.workflow.target import Target
-from wireproof.workflow.tune.trial import on_hosts
-from wireproof.workflow.tune.trial.on_hosts import OnHosts, planned
+from wireproof.workflow.tune import trial as under_test
+from wireproof.workflow.tune.trial import OnHosts, planned
 
 HOSTS = Target(hosts=("n1", "n2"), start_on=("n1", "n2"))
 PRESENT, RECOMMENDED = "1", "0"
@@ -34,7 +34,7 @@ PRESENT, RECOMMENDED = "1", "0"
 @pytest.fixture(autouse=True)
 def without_a_scheduler(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether this machine has Slurm does not matter here."""
-    monkeypatch.setattr(on_hosts, "may_be_touched", lambda plan, _target, _environment: plan)
+    monkeypatch.setattr(under_test, "may_be_touched", lambda plan, _target, _environment: plan)
 
 
 def plan_for(text: str) -> TunePlan:
@@ -98,8 +98,8 @@ class Node:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.value, self.done, self.refuses = PRESENT, list[str](), ""
         self.early = self.back = False
-        monkeypatch.setattr(on_hosts, "apply", self._apply)
-        monkeypatch.setattr(on_hosts, "ask_nodes", self._revert)
+        monkeypatch.setattr(under_test, "apply", self._apply)
+        monkeypatch.setattr(under_test, "ask_nodes", self._revert)
 
     def _apply(self, plan: TunePlan, _target: Target, **_more: object) -> Tuned:
         self.done.append("apply")

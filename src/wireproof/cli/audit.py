@@ -7,7 +7,6 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -169,15 +168,6 @@ LINT_OPTIONS: list[click.Parameter] = [
 ]
 
 
-@dataclass(frozen=True)
-class _Wanted:
-    """What to do with the safe fixes."""
-
-    diff: bool
-    fix: bool
-    yes: bool
-
-
 @click.command(
     "lint", cls=Verb, document="report.documents.checks.lint_document", params=LINT_OPTIONS
 )
@@ -193,21 +183,20 @@ def lint(
     Exit status: 0 nothing found, 1 findings, 2 a file cannot be read
     or is not a recipe.
     """
-    wanted = _Wanted(**mending)
     if rules:
         return _list_rules()
     if not files:
         raise BadInput(
             "lint needs a file, or - for stdin; 'wireproof lint --rules' lists what it looks for."
         )
-    if wanted.fix and "-" in files:
+    if mending["fix"] and "-" in files:
         raise BadInput("--fix cannot write to stdin: give a file, or --diff.")
     from wireproof.workflow.lint import Filter
 
-    return _lint(dict.fromkeys(files), Filter.of(kind, severity), wanted)
+    return _lint(dict.fromkeys(files), Filter.of(kind, severity), mending)
 
 
-def _lint(names: Iterable[str], chosen: Filter, wanted: _Wanted) -> int:
+def _lint(names: Iterable[str], chosen: Filter, mending: dict[str, bool]) -> int:
     from wireproof.model.finding import LintReport
     from wireproof.workflow.lint import lint_file
     from wireproof.workflow.reporter import BUG
@@ -221,34 +210,32 @@ def _lint(names: Iterable[str], chosen: Filter, wanted: _Wanted) -> int:
         findings=[finding for file in read for finding in file.findings], errors=errors
     )
     told(report, report, len(read))
-    left = [file for file in read if file.findings and not _mend(file, chosen, wanted)]
+    left = [file for file in read if file.findings and not _mend(file, chosen, mending)]
     if any(file.bug for file in results):
         return BUG
     return 2 if len(read) < len(results) else int(bool(left))
 
 
-def _mend(file: LintedFile, chosen: Filter, wanted: _Wanted) -> bool:
-    """Show the fixes, and write them if requested; return True if nothing is wrong in the file any
-    more.
+def _mend(file: LintedFile, chosen: Filter, mending: dict[str, bool]) -> bool:
+    """Show the fixes with --diff or --fix, and write them with --fix; return True if nothing is
+    wrong in the file any more.
     """
     from wireproof.workflow.lint import mend, write_mended
 
-    mended = mend(file, chosen) if wanted.diff or wanted.fix else None
+    mended = mend(file, chosen) if mending["diff"] or mending["fix"] else None
     if mended is None:
         return False
     for line in mended.difference:
         click.echo(line, err=chosen_form() != "text")
-    if not wanted.fix or not _agreed(mended, wanted):
+    if not mending["fix"] or not (mending["yes"] or _agreed(mended)):
         return False
     write_mended(mended)
     say(f"{clean(mended.name, 200)} is written.")
     return mended.clean
 
 
-def _agreed(mended: Mended, wanted: _Wanted) -> bool:
+def _agreed(mended: Mended) -> bool:
     shown = clean(mended.name, 200)
-    if wanted.yes:
-        return True
     if not sys.stdin.isatty():
         say(
             f"{shown} is not written: there is no terminal for a confirmation; --yes writes without"

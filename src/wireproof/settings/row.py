@@ -2,7 +2,7 @@
 
 import dataclasses
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal
@@ -127,6 +127,12 @@ def absolute(text: str) -> str:
     if text and (not text.startswith("/") or not text.isprintable() or "/../" in f"{text}/"):
         raise BadInput("give an absolute path on the hosts.")
     return text
+
+
+def refuse_unknown(given: Iterable[str], known: Iterable[str]) -> None:
+    """Raise TypeError for an option that is not ``known``, as for any function."""
+    if strange := sorted(set(given) - set(known)):
+        raise TypeError(f"there is no option {strange[0]!r}: there are {', '.join(sorted(known))}")
 
 
 def as_path(given: Path | str | None) -> Path | None:

@@ -7,7 +7,7 @@ table. ``WIREPROOF_*`` variables and ``wireproof.toml`` have no effect here.
 
 import dataclasses
 import functools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from inspect import Parameter, signature
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
@@ -24,7 +24,7 @@ from wireproof.report.json.result import ResultDocument
 from wireproof.settings.options import ROWS, Profile
 from wireproof.settings.options import Options as Asked
 from wireproof.settings.resolve import SETTINGS, resolve
-from wireproof.settings.row import as_path
+from wireproof.settings.row import as_path, refuse_unknown
 from wireproof.workflow.audit import AuditSpecification
 from wireproof.workflow.audit import audit as run_audit
 from wireproof.workflow.check import check as run_check
@@ -79,7 +79,7 @@ def _with_options(*names: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
 
         @functools.wraps(function)
         def call(*arguments: P.args, **given: P.kwargs) -> T:
-            check_names(given, (*known, *(each.name for each in named)))
+            refuse_unknown(given, (*known, *(each.name for each in named)))
             return function(*arguments, **given)
 
         vars(call)["__signature__"] = whole.replace(parameters=[*named, *options])
@@ -202,13 +202,6 @@ def compare(a: Path | str, b: Path | str) -> Comparison:
     Raises ``BadInput`` for a folder that holds no result, or a damaged or newer one.
     """
     return run_compare(Path(a), Path(b), LoggingReporter())
-
-
-def check_names(given: Iterable[str], known: Iterable[str]) -> None:
-    """Raise TypeError for an unknown option, as for any function."""
-    names = {*_keywords(), *known}
-    if strange := sorted(set(given) - names):
-        raise TypeError(f"there is no option {strange[0]!r}: there are {', '.join(sorted(names))}")
 
 
 def _asked(options: Mapping[str, Any], **more: str) -> Asked:

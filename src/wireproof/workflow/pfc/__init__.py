@@ -22,7 +22,7 @@ from wireproof.settings.options import Options
 from wireproof.settings.sizes import parse_duration
 from wireproof.verdict.pfc import judge_pfc, read
 from wireproof.workflow.pfc.host_files import Stored, hosts_in, printed_of, read_host, settings_of
-from wireproof.workflow.pfc.live import Incast, LiveSpecification, check_incast, record_live, refuse
+from wireproof.workflow.pfc.live import LiveSpecification, check_incast, record_live, refuse
 from wireproof.workflow.prove.hosts import entered_node, target_of_command
 from wireproof.workflow.prove.watch import NOWHERE, Sinks
 from wireproof.workflow.reporter import Reporter
@@ -254,9 +254,13 @@ def live_specification(
     senders = options.get("senders")
     target = resolve_target(asked, environment)
     check_incast(len(target.hosts), senders)
-    incast = Incast(method=method, seconds=seconds, senders=senders)
     return LiveSpecification(
-        target=target, load="incast", nic=asked.nic, seconds=seconds, incast=incast
+        target=target,
+        load="incast",
+        nic=asked.nic,
+        seconds=seconds,
+        method=method,
+        senders=senders,
     )
 
 

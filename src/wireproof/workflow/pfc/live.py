@@ -74,8 +74,9 @@ _LONGEST_S = 86_400.0
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class LiveSpecification:
-    """``load``: ``incast``, wireproof's load as in ``incast``; ``command``, ``argv``; ``none``, the
-    existing traffic. ``seconds``: how long, if the load does not tell.
+    """``load``: ``incast``, wireproof's load by ``method``, with ``senders`` (None: all the other
+    hosts, at most ``MOST_SENDERS``); ``command``, ``argv``; ``none``, the existing traffic.
+    ``seconds``: how long, if the load does not tell.
     """
 
     target: Target
@@ -83,7 +84,8 @@ class LiveSpecification:
     nic: str = ""
     seconds: float = 10.0
     argv: tuple[str, ...] = ()
-    incast: Incast | None = None
+    method: Method = dataclasses.field(default_factory=Method)
+    senders: int | None = None
 
 
 def record_live(
@@ -158,9 +160,9 @@ def _nics(wanted: LiveSpecification, hosts: list[str]) -> dict[str, str]:
 
 
 def _run(wanted: LiveSpecification, watch: Watch, reporter: Reporter, sinks: Sinks) -> PfcLoad:
-    if wanted.load == "incast" and wanted.incast is not None:
+    if wanted.load == "incast":
         with _heard(watch):
-            return run_incast(wanted.incast, wanted.target, reporter)
+            return run_incast(wanted, reporter)
     if wanted.load == "command":
         proof = ProofSpecification(argv=wanted.argv, target=wanted.target)
         _, status, seconds = run_command(watch, proof, sinks)
@@ -202,15 +204,6 @@ _LEAST_POINT_S = 1.0
 _MESSAGE_BYTES = 1 << 20
 _TO_THE_END = 1_000_000_000
 """Minimum number of operations, so that reaching the precision does not end a load early."""
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Incast:
-    """``senders`` None: all the other hosts, at most ``MOST_SENDERS``."""
-
-    method: Method
-    seconds: float = 10.0
-    senders: int | None = None
 
 
 def check_incast(hosts: int, senders: int | None, most: int = MOST_SENDERS) -> int:
@@ -258,8 +251,9 @@ def incast_points(
     return points
 
 
-def run_incast(wanted: Incast, target: Target, reporter: Reporter) -> PfcLoad:
+def run_incast(wanted: LiveSpecification, reporter: Reporter) -> PfcLoad:
     """Run the incast. Raises ``CouldNotMeasure`` if it does not run."""
+    target = wanted.target
     hosts = len(target.hosts)
     by_pairs = wanted.method.transport != "mpi"
     senders = check_incast(hosts, wanted.senders, MOST_PAIRS if by_pairs else MOST_SENDERS)

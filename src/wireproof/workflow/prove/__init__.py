@@ -30,6 +30,7 @@ from wireproof.report.documents.proof import ProofDocument, proof_document
 from wireproof.settings.hosts import parse_hosts
 from wireproof.settings.options import Options
 from wireproof.settings.resolve import resolve
+from wireproof.settings.row import refuse_unknown
 from wireproof.settings.sizes import parse_duration
 from wireproof.verdict.external.watched import judge_traffic
 from wireproof.workflow.judge_statistics import (
@@ -302,10 +303,7 @@ def _settings(options: ProofOptions) -> Options:
 
     Raises TypeError for an unknown option, a mistake of the caller.
     """
-    known = ProofOptions.__optional_keys__
-    for name in options:
-        if name not in known:
-            raise TypeError(f"there is no option {name!r}: there are {', '.join(sorted(known))}")
+    refuse_unknown(options, ProofOptions.__optional_keys__)
     hosts = options.get("hosts")
     texts = {
         "hosts": hosts if hosts is None or isinstance(hosts, str) else ",".join(hosts),

@@ -307,3 +307,17 @@ def _configured(host: str) -> bool:
     lines = done.stdout.decode("utf-8", "replace").splitlines()
     target = next((line.split(" ", 1)[1] for line in lines if line.startswith("hostname ")), host)
     return target.lower() != host.lower()
+
+
+def options_of(target: Target) -> Options:
+    """Return options that name the same hosts."""
+    lab = target.lab.name if target.lab is not None else None
+    return Options(
+        hosts=target.hosts,
+        launcher="" if lab else target.agent,
+        lab=lab,
+        scheduler="none",
+        prefix=shlex.join(target.prefix),
+        virtual=target.virtual,
+        alone=True,
+    )

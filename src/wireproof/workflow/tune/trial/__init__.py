@@ -3,10 +3,9 @@ order and looks at the intervals.
 """
 
 import dataclasses
-import shlex
 import time
-from collections.abc import Mapping
-from contextlib import ExitStack
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack
 
 import msgspec
 
@@ -24,13 +23,15 @@ from wireproof.experiment import (
 )
 from wireproof.experiment.effects import compared, said
 from wireproof.model import quantity
+from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.experiment import Stopping, TrialRun, TriedKnob, TryResult, ValueEffect
-from wireproof.model.tuning import TunePlan
-from wireproof.settings.options import Options
+from wireproof.model.tuning import HostTuned, TunePlan
 from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.target import Target
+from wireproof.workflow.target.resolve import options_of
+from wireproof.workflow.tune import apply, may_be_touched, new_id
+from wireproof.workflow.tune.node import JournalPlace, ask_nodes
 from wireproof.workflow.tune.plan import PlanSpecification, plan
-from wireproof.workflow.tune.trial.on_hosts import AppliedKnob, OnHosts, planned
 from wireproof.workflow.tune.trial.pattern import (
     CommandWorkload,
     OwnCommand,
@@ -41,6 +42,206 @@ from wireproof.workflow.tune.trial.pattern import (
 )
 
 __all__ = ["TrialSpecification", "run_trial"]
+
+
+# --- How the value of a knob is put in force: a setting of the hosts by a change set of the node
+# program, which keeps the old value in its journal and restores it by a timer if the trial does
+# not; a variable by the environment of the runs.
+
+KEPT_S = 600
+"""Seconds after which a kept value reverts unless it is confirmed."""
+
+Planner = Callable[[str], TunePlan]
+"""Returns the plan for ``SETTING`` or ``SETTING=VALUE``."""
+
+
+def planned(
+    knob: TriedKnob, plan: Planner, target: Target, environment: Mapping[str, str]
+) -> tuple[TriedKnob, list[TunePlan]]:
+    """Return the knob with all values named, and the plan of each value from the current values.
+
+    A current value has an empty plan.
+
+    Raises ``BadInput`` if the setting cannot be changed at once, or has only one value.
+    """
+    asked = [knob.name if value is None else f"{knob.name}={value}" for value in knob.values]
+    bare = knob.values == (None,)
+    plans = [plan(text) for text in asked] if bare else [_plan(plan, text) for text in asked]
+    if bare:
+        plans = [_nothing(plans[0]), plans[0]]
+        knob = msgspec.structs.replace(knob, values=(None, _wanted(knob, plans[1])))
+    for value_plan in plans:
+        _check(knob, may_be_touched(value_plan, target, environment))
+    if sum(not _changes(value_plan) for value_plan in plans) > 1:
+        raise BadInput(f"{knob.name}: the values do not differ from the current ones.")
+    return knob, plans
+
+
+def _plan(plan: Planner, text: str) -> TunePlan:
+    return plan(text) if "=" in text else TunePlan()
+
+
+def _nothing(of: TunePlan) -> TunePlan:
+    return msgspec.structs.replace(of, hosts=[])
+
+
+def _changes(plan: TunePlan) -> bool:
+    return any(host.changes for host in plan.hosts)
+
+
+def _wanted(knob: TriedKnob, plan: TunePlan) -> str:
+    """Return the recommended value as shown to users."""
+    values = {planned.change.value for host in plan.hosts for planned in host.changes}
+    if not values:
+        by_hand = next((step.how for host in plan.hosts for step in host.by_hand), "")
+        why = f" ({by_hand})" if by_hand else ": give values to compare, ID=A,B"
+        raise BadInput(f"{knob.name} has no value to change here{why}.")
+    return "/".join(sorted(values))
+
+
+def _check(knob: TriedKnob, plan: TunePlan) -> None:
+    for host in plan.hosts:
+        if host.refused:
+            raise BadInput(f"{host.host} is left alone: {host.refused}.")
+        if host.by_hand:
+            raise BadInput(
+                f"{knob.name} on {host.host} cannot be changed during a trial:"
+                f" {host.by_hand[0].how}."
+            )
+
+
+class AppliedKnob(AbstractContextManager["AppliedKnob"]):
+    """A knob during the trial; leaving the context restores the old value unless ``keep`` was
+    called.
+    """
+
+    def __exit__(self, *_: object) -> None:
+        """Restore nothing, because nothing was changed."""
+
+    def put(self, value: int) -> Variables:
+        """Put value number ``value`` in force for runs with the returned variables.
+
+        Raises ``CouldNotMeasure`` if that fails.
+        """
+        raise NotImplementedError
+
+    def keep(self, value: int) -> str:
+        """Keep the value; return what the user has to do, in a sentence."""
+        raise NotImplementedError
+
+
+class OnHosts(AppliedKnob):
+    """The knob on all hosts of ``target`` at once.
+
+    ``timeout_s``: of the timer, longer than the consecutive runs of one value.
+    """
+
+    def __init__(
+        self,
+        plans: Sequence[TunePlan],
+        target: Target,
+        *,
+        timeout_s: int,
+        place: JournalPlace | None,
+        reporter: Reporter,
+    ) -> None:
+        self._plans = [_without_drop_ins(plan) for plan in plans]
+        self._whole = list(plans)
+        self._target, self._place = target, place
+        self._timeout_s, self._reporter = timeout_s, reporter
+        self._name = ""
+        self._hosts: tuple[str, ...] = ()
+        self._value = -1
+
+    def __exit__(self, *ended: object) -> None:
+        try:
+            self._take_away()
+        except CouldNotMeasure as lost:
+            if ended[0] is None:
+                raise
+            self._reporter.warn(str(lost))
+
+    def put(self, value: int) -> Variables:
+        if value != self._value:
+            self._take_away()
+            self._apply(self._plans[value], self._timeout_s)
+            self._value = value
+        return {}
+
+    def keep(self, value: int) -> str:
+        self._take_away()
+        if not _changes(self._whole[value]):
+            return "the best value is the one that was set before: nothing is changed"
+        self._apply(self._whole[value], KEPT_S)
+        name, self._name = self._name, ""
+        return (
+            f"it is applied and reverts by itself in {KEPT_S // 60} min unless"
+            f" `wireproof tune confirm {name}` with the same hosts is run first"
+        )
+
+    def _apply(self, plan: TunePlan, timeout_s: int) -> None:
+        if not _changes(plan):
+            return
+        # Set before anything is written, so that an interrupted change is reverted as well.
+        self._name, self._hosts = new_id(), tuple(host.host for host in plan.hosts)
+        done = apply(plan, self._target, name=self._name, timeout_s=timeout_s, place=self._place)
+        self._hosts = tuple(host.host for host in done.hosts if _may_be_changed(host))
+        if why := _failure(done.hosts):
+            raise CouldNotMeasure(f"the value could not be put in place: {why}.")
+
+    def _take_away(self) -> None:
+        """Restore the old value, byte for byte.
+
+        Raises ``CouldNotMeasure`` if it is not restored, or was restored too early.
+        """
+        self._value = -1
+        if not self._name or not self._hosts:
+            return
+        done = ask_nodes(self._target, "revert", self._hosts, self._name, self._place)
+        if why := _failure(done):
+            raise CouldNotMeasure(
+                f"the old value is not restored ({why}): `wireproof tune status` shows the"
+                f" current values, `wireproof tune revert {self._name}` tries again."
+            )
+        self._name = ""
+        early = next((host.host for host in done if _was_back(host)), "")
+        if early:
+            raise CouldNotMeasure(
+                f"the value on {early} was reverted before its runs had ended: by its timer, by the"
+                " command, or by another user."
+            )
+
+
+def _without_drop_ins(plan: TunePlan) -> TunePlan:
+    """Drop the drop-in files from the plan: they are for values that stay."""
+    hosts = [msgspec.structs.replace(host, keeps=[]) for host in plan.hosts if host.changes]
+    return msgspec.structs.replace(plan, hosts=hosts)
+
+
+def _may_be_changed(host: HostTuned) -> bool:
+    """Return whether the host may still have the set: its program accepted it and has not reverted
+    it, or did not answer to the end.
+    """
+    if host.sets:
+        return any(change_set.state != "reverted" for change_set in host.sets)
+    return host.status not in (0, 1, 2)
+
+
+def _was_back(host: HostTuned) -> bool:
+    """Return whether the old value was in place before it was restored: the runs did not use the
+    new value.
+    """
+    return all(change.state == "already" for change in host.changes)
+
+
+def _failure(hosts: Sequence[HostTuned]) -> str:
+    """Return the reason of the first host that failed, or ""."""
+    for host in hosts:
+        if host.problem or host.status != 0:
+            explained = next((change for change in host.changes if change.reason), None)
+            reason = f"{explained.id}: {explained.reason}" if explained is not None else ""
+            return f"{host.host}: {host.problem or reason or f'status {host.status}'}"
+    return ""
 
 
 class InEnvironment(AppliedKnob):
@@ -57,6 +258,8 @@ class InEnvironment(AppliedKnob):
         do = f"unset {self._knob.name}" if text is None else f"export {self._knob.shown(value)}"
         return f"a variable is lost when its process ends: put `{do}` into the job script"
 
+
+# --- The trial.
 
 _SPARE_S = 60.0
 _LONGEST_TIMER_S = 86400
@@ -105,7 +308,7 @@ def _applied(
         return wanted, InEnvironment(wanted.knob)
     target = _each_once(workload.target)
     asked = PlanSpecification(
-        target=_again(target), profile=wanted.profile, allow_link_down=wanted.allow_link_down
+        target=options_of(target), profile=wanted.profile, allow_link_down=wanted.allow_link_down
     )
 
     def plan_of(text: str) -> TunePlan:
@@ -122,20 +325,6 @@ def _each_once(target: Target) -> Target:
     has.
     """
     return dataclasses.replace(target, hosts=tuple(dict.fromkeys(target.hosts)))
-
-
-def _again(target: Target) -> Options:
-    """Return options that name the same hosts."""
-    lab = target.lab.name if target.lab is not None else None
-    return Options(
-        hosts=target.hosts,
-        launcher="" if lab else target.agent,
-        lab=lab,
-        scheduler="none",
-        prefix=shlex.join(target.prefix),
-        virtual=target.virtual,
-        alone=True,
-    )
 
 
 class _Trial(Bench[TrialRun]):

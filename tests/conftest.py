@@ -211,6 +211,12 @@ def its_share(cases: Sequence[Any], turn: int | None) -> list[Any]:
     return list(cases if turn is None else cases[turn::TURNS])
 
 
+def seeds(count: int, turn: int | None, each: int = 2) -> list[int]:
+    """``each`` of the first ``count`` seeds, others in each turn; all outside of ``make test``."""
+    first = 0 if turn is None else turn * each
+    return [(first + at) % count for at in range(count if turn is None else each)]
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     turn = config.getoption("--slow-turn")
     if turn is None:

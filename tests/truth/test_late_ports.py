@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from tests.conftest import some_of
+from tests.conftest import seeds, some_of
 from tests.zoo.animals import adapter
 from tests.zoo.counters import WHOLE
 from tests.zoo.frames import run_of
@@ -102,7 +102,7 @@ def test_a_counter_that_comes_late_and_then_to_its_end_is_no_evidence_of_absence
 
 @pytest.mark.parametrize("key", ["ice", "e1000e", "i40e", "mlx5-eth", "cxgb4"])
 @pytest.mark.parametrize("late_s", [0.4, 0.7])
-def test_what_a_point_lacks_and_the_next_one_shows_is_not_missing(key, late_s):
+def test_what_a_point_lacks_and_the_next_one_shows_is_not_missing(key, late_s, slow_turn):
     """No catalogue knows of the delay; the points go to and fro, so that each shows some of the
     other direction's bytes.
     """
@@ -110,7 +110,7 @@ def test_what_a_point_lacks_and_the_next_one_shows_is_not_missing(key, late_s):
     back = Point("stream", 1 << 20, 1, 0, seconds=0.3)
     points = (back, Point("stream", 1024, seconds=0.2), replace(back, origin=0, target=1), back)
     scene = Scene(one, Move(claimed=1.0), nic=one.claimed, rate=0.6 * one.rate, points=points)
-    for seed in range(20):
+    for seed in seeds(20, slow_turn):
         assert "mixed" not in proofs(replace(scene, late_s=late_s, seed=seed))
 
 

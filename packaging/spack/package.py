@@ -28,7 +28,6 @@ class Wireproof(PythonPackage):
     depends_on("python@3.11:", type=("build", "run"))
     depends_on("py-click@8.1:", type=("build", "run"))
     depends_on("py-clustershell@1.9.3:", type=("build", "run"))
-    depends_on("py-duckdb@1.2:", type=("build", "run"))
     depends_on("py-jinja2@3.1.5:", type=("build", "run"))
     depends_on("py-msgspec@0.20:", type=("build", "run"))
     depends_on("py-numpy@2.0:", type=("build", "run"))

@@ -39,7 +39,7 @@ def _as_file(name: str, read: Callable[[Path], object]) -> Callable[[str], objec
 
 
 def _over_a_history(query: str) -> object:
-    """Runs ``query`` in a history of so many results that some are in Parquet files."""
+    """Runs ``query`` in a history of so many results that some are in a packed file."""
     with tempfile.TemporaryDirectory() as name, contextlib.chdir(name):
         root = Path(name)
         for day in range(MANY):

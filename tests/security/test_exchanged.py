@@ -69,7 +69,7 @@ def test_a_table_that_is_exchanged_is_read_as_it_was_looked_at(
 ) -> None:
     """A table is read from the file that was checked, even if another file takes its name."""
     (tmp_path / history.INDEX).mkdir()
-    history._write_parquet(tmp_path, [entry(number) for number in range(1, 4)])
+    history._write_table(tmp_path, [entry(number) for number in range(1, 4)])
     (table,) = (tmp_path / history.INDEX).iterdir()
     _before_duckdb(monkeypatch, lambda: _replaced(table, make))
     assert len(history.entries(tmp_path)) == 3

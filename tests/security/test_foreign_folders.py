@@ -296,7 +296,7 @@ def test_a_table_of_a_history_and_a_snapshot_are_for_their_owner(tmp_path: Path)
     (tmp_path / "index").mkdir()
     before = os.umask(0)
     try:
-        store._write_parquet(tmp_path, [entry(1)])
+        store._write_table(tmp_path, [entry(1)])
     finally:
         os.umask(before)
     (table,) = (tmp_path / "index").iterdir()

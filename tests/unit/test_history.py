@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gzip
 import json
 import os
 import random
@@ -201,7 +202,7 @@ def test_many_writers_at_once_lose_nothing(tmp_path: Path) -> None:
         counts = list(pool.map(lambda _: len(entries(tmp_path)), range(8)))
     assert counts == [500] * 8
     left = os.listdir(tmp_path / "index")
-    assert all(name.endswith(".parquet") for name in left)
+    assert all(name.endswith(".jsonl.gz") for name in left)
     add_entry(tmp_path, entry(500))
     assert [one.id for one in entries(tmp_path)] == [f"r{day:05}" for day in range(501)]
 
@@ -241,7 +242,7 @@ def test_a_damaged_entry_is_named(tmp_path: Path, text: str, said: str) -> None:
         entries(tmp_path)
 
 
-@pytest.mark.parametrize("name", ["a.json", "a.parquet"])
+@pytest.mark.parametrize("name", ["a.json", "a.jsonl.gz", "a.parquet"])
 @pytest.mark.parametrize("make", [os.mkfifo, os.mkdir, lambda path: os.symlink("gone", path)])
 def test_what_is_no_file_is_named(tmp_path: Path, name: str, make: Callable[[Path], None]) -> None:
     add_entry(tmp_path, entry(1))
@@ -315,9 +316,25 @@ def as_fields(one: Entry) -> dict[str, object]:
     return {name: getattr(one, name) for name in one.__struct_fields__}
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (b"no gzip", "cannot be read"),
+        (gzip.compress(b'{"id": "x"}' * 99)[:-9], "cannot be read"),
+        (gzip.compress(b"x" * (17 << 20)), "an entry of more than 16 MiB"),
+        (gzip.compress(b"{\n"), "is damaged"),
+    ],
+)
+def test_a_damaged_table_is_named(tmp_path: Path, text: bytes, said: str) -> None:
+    add_entry(tmp_path, entry(1))
+    (tmp_path / "index" / "a.jsonl.gz").write_bytes(text)
+    with pytest.raises(BadInput, match=rf"a\.jsonl\.gz {said}|a\.jsonl\.gz has {said}"):
+        entries(tmp_path)
+
+
 def test_ten_thousand_results_are_read(tmp_path: Path) -> None:
     (tmp_path / "index").mkdir()
-    store._write_parquet(tmp_path, [entry(day) for day in range(10_000)])
+    store._write_table(tmp_path, [entry(day) for day in range(10_000)])
     assert len(found(tmp_path, "n1")) == 10_000
     assert found(tmp_path, "n9") == []
 

@@ -59,7 +59,7 @@ def test_the_newest_of_a_long_series_are_shown(tmp_path: Path) -> None:
     (tmp_path / "index").mkdir()
     from wireproof.store import history as store
 
-    store._write_parquet(tmp_path, [entry(day, 1e10 + day) for day in range(MOST_POINTS + 7)])
+    store._write_table(tmp_path, [entry(day, 1e10 + day) for day in range(MOST_POINTS + 7)])
     board = board_of(tmp_path, [])
     (line,) = board.series("f")
     found = board.trend(line)
@@ -93,10 +93,11 @@ def test_results_of_a_node(tmp_path: Path) -> None:
 def test_a_damaged_entry_is_named_and_the_others_are_shown(tmp_path: Path, text: bytes) -> None:
     add_entry(tmp_path, entry(1))
     (tmp_path / "index" / "bad.json").write_bytes(text)
-    (tmp_path / "index" / "bad.parquet").write_bytes(text)
+    for name in ("bad.parquet", "bad.jsonl.gz"):
+        (tmp_path / "index" / name).write_bytes(text)
     board = board_of(tmp_path, [])
     assert [one.id for one in board.entries] == ["r00001"]
-    assert len(board.digest.troubles) == 2
+    assert len(board.digest.troubles) == 3
     assert all("bad." in one for one in board.digest.troubles)
 
 
@@ -117,7 +118,7 @@ def test_an_entry_counts_once_wherever_it_is(tmp_path: Path) -> None:
     from wireproof.store import history as store
 
     (tmp_path / "index").mkdir()
-    store._write_parquet(tmp_path, [entry(1), entry(2)])
+    store._write_table(tmp_path, [entry(1), entry(2)])
     board = board_of(tmp_path, [entry(2, verdict="fail")])
     assert [(one.id, one.verdict) for one in board.entries] == [
         ("r00001", "pass"),

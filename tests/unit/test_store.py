@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import duckdb
@@ -16,8 +18,10 @@ from wireproof.model.plan import Plan, Point, RankPlace, Transport
 from wireproof.model.record import Frame, PairResult, PointRecord, Start, WitnessReading
 from wireproof.model.run import Missing, RunDocument
 from wireproof.store import seal as sealing
+from wireproof.store.history import entries
 from wireproof.store.load import load_document, load_run, migrate
-from wireproof.store.seal import seal
+from wireproof.store.seal import seal, table_differences
+from wireproof.workflow.locate import from_table
 
 CLAIM = Claim(hosts=[HostClaim(rank=0, host="n1"), HostClaim(rank=1, host="n2")])
 ESTIMATE = estimate(1.5, blocks=2)
@@ -144,6 +148,27 @@ def test_sealing_again_gives_the_same_tables(tmp_path: Path) -> None:
 def test_a_run_without_a_point_is_sealed_to_nothing(tmp_path: Path) -> None:
     assert seal(folder_of(tmp_path, FRAMES[:2])) == []
     assert not list(tmp_path.glob("*.parquet"))
+
+
+def test_without_duckdb_the_frames_stay_and_what_needs_it_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run, its tables, a table of pairs, an old table of a history."""
+    sealed, fresh = (folder_of(tmp_path / name, FRAMES) for name in ("sealed", "fresh"))
+    seal(sealed)
+    (tmp_path / "index").mkdir()
+    (tmp_path / "index" / "entries-x.parquet").write_bytes(b"")
+    monkeypatch.setitem(sys.modules, "duckdb", None)
+    assert seal(fresh) == table_differences(fresh) == []
+    assert len(load_run(fresh).points) == len(load_run(sealed).points)
+    asked: tuple[Callable[[], object], ...] = (
+        lambda: table_differences(sealed),
+        lambda: from_table(tmp_path / "pairs.csv", None),
+        lambda: entries(tmp_path),
+    )
+    for ask in asked:
+        with pytest.raises(CouldNotMeasure, match=r"needs DuckDB.* `pip install duckdb`"):
+            ask()
 
 
 def test_a_seal_that_fails_leaves_nothing_half_written(

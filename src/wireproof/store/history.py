@@ -1,21 +1,23 @@
 """A history: a folder of results with an index, which many hosts may share and write at once.
 
 It needs no lock and no server. Each result and each loose entry of the index is a file with a
-unique name, written atomically. Loose entries are merged into a Parquet file from time to time.
+unique name, written atomically. Loose entries are merged into a packed file from time to time.
 Merging twice, or on two hosts at once, writes the same rows again, and rows are counted once by
 their id. ``take_turns`` adds when each node last had its turn.
 """
 
 import contextlib
+import gzip
 import hashlib
 import os
 import re
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 import msgspec
 
-from wireproof.files.held import held_folder, make_folder, temporary_folder, within
+from wireproof.files.held import held_folder, make_folder, within
 from wireproof.files.hostile import open_regular, read_bounded, replace_file
 from wireproof.model.errors import (
     LARGEST_DECODED,
@@ -27,17 +29,17 @@ from wireproof.model.errors import (
 )
 from wireproof.model.frames import LARGEST, unsound
 from wireproof.model.history import Entry
-from wireproof.store.seal import first_line, open_database, place_of
+from wireproof.store.seal import first_line, need_duckdb, open_database, place_of
 
 INDEX, RESULTS = "index", "results"
 LOG = "log"
 """The copy of an imported log, in its folder."""
 _LARGEST_ENTRY = 16 << 20
-_LARGEST_TABLE = 1 << 30
 _LOOSE = 200
 """Most loose entries that are read one by one; more are merged."""
-_ROWS_AT_ONCE = 2048
-"""A reader holds the entries of a row group in memory; DuckDB makes no smaller groups."""
+_PACKED = ".jsonl.gz"
+_EFFORT = 3
+"""Compression level: the next ones take twice as long for a few percent."""
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}", re.ASCII)
 _VERSION = 1
 _FETCHED = 64
@@ -139,14 +141,17 @@ def _reported(trouble: Callable[[str], None]) -> Iterator[None]:
 
 
 def _texts(path: Path) -> Iterable[bytes]:
-    return [_bytes(path)] if path.suffix == ".json" else _rows(path)
+    if path.suffix == ".json":
+        return [_bytes(path)]
+    return _lines(path) if path.suffix == ".gz" else _rows(path)
 
 
 def _files(root: Path) -> tuple[list[Path], list[Path]]:
     """Return (loose entries, tables of many entries)."""
-    # List loose entries first: if they are merged meanwhile, they are found in the Parquet file.
+    # List loose entries first: if they are merged meanwhile, they are found in the table.
     loose = sorted((root / INDEX).glob("*.json"))
-    return loose, sorted((root / INDEX).glob("*.parquet"))
+    tables = [path for kind in (".parquet", _PACKED) for path in (root / INDEX).glob(f"*{kind}")]
+    return loose, sorted(tables)
 
 
 def _read(root: Path) -> tuple[dict[str, Entry], list[Path]]:
@@ -203,10 +208,30 @@ def _decoded(data: bytes, path: Path) -> Entry:
     return entry
 
 
+def _lines(path: Path) -> Iterator[bytes]:
+    """Yield the entries of a table one by one: a few bytes can unpack to any number of them."""
+    try:
+        with open_regular(path, follow=False) as file, gzip.open(file) as lines:
+            while line := lines.readline(_LARGEST_ENTRY):
+                if len(line) == _LARGEST_ENTRY:
+                    raise _too_long(path)
+                yield line
+    except FileNotFoundError:
+        raise
+    except (OSError, EOFError, zlib.error) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise BadInput(f"{path} cannot be read: {reason}. {_GO_ON}") from error
+
+
+def _too_long(path: Path) -> BadInput:
+    return BadInput(f"{path} has an entry of more than {_LARGEST_ENTRY >> 20} MiB. {_GO_ON}")
+
+
 def _rows(path: Path) -> Iterator[bytes]:
-    """Yield the entries of a table in small batches: a few bytes of Parquet can expand to any
-    number of long texts.
+    """Yield the entries of a table of an earlier release in small batches: a few bytes of Parquet
+    can expand to any number of long texts.
     """
+    need_duckdb(f"reading {path}")
     import duckdb
 
     try:
@@ -223,9 +248,7 @@ def _rows(path: Path) -> Iterator[bytes]:
             given = [place_of(file, path)]
             [(longest,)] = database.execute(_LONGEST, given).fetchall()
             if longest > _LARGEST_ENTRY:
-                raise BadInput(
-                    f"{path} has an entry of more than {_LARGEST_ENTRY >> 20} MiB. {_GO_ON}"
-                )
+                raise _too_long(path)
             table = database.execute("SELECT entry FROM read_parquet(?)", given)
             while rows := table.fetchmany(max(1, min(_FETCHED, _LARGEST_ENTRY // longest))):
                 for row in rows:
@@ -239,14 +262,14 @@ def _rows(path: Path) -> Iterator[bytes]:
 def _name_of(by_id: dict[str, Entry]) -> str:
     """Return the same name for the same entries, whoever merges them."""
     digest = hashlib.sha256("\n".join(sorted(by_id)).encode()).hexdigest()
-    return f"entries-{digest[:32]}.parquet"
+    return f"entries-{digest[:32]}{_PACKED}"
 
 
 def _replace(root: Path, by_id: dict[str, Entry], files: Sequence[Path]) -> None:
     """Write a single file, and remove exactly those files that the entries were read from: what
     other hosts wrote meanwhile stays.
     """
-    _write_parquet(root, list(by_id.values()))
+    _write_table(root, list(by_id.values()))
     with held_folder(root / INDEX) as folder:
         for path in files:
             if path.name != _name_of(by_id):
@@ -254,42 +277,15 @@ def _replace(root: Path, by_id: dict[str, Entry], files: Sequence[Path]) -> None
                     os.unlink(within(folder, path), dir_fd=folder)
 
 
-def _write_parquet(root: Path, all_entries: Sequence[Entry]) -> None:
-    """Write a row per entry: its id, time, fingerprint and verdict, and the whole entry as JSON."""
-    import duckdb
-
+def _write_table(root: Path, all_entries: Sequence[Entry]) -> None:
+    """Write a line of JSON per entry, oldest first, packed."""
     name = _name_of({entry.id: entry for entry in all_entries})
+    lines = map(msgspec.json.encode, sorted(all_entries, key=lambda entry: entry.measured))
     try:
-        with (
-            temporary_folder("wireproof-index-") as scratch,
-            open_database(_MEMORY, scratch) as database,
-        ):
-            fresh = Path(scratch) / name
-            database.execute(
-                "CREATE TABLE entries (id VARCHAR, measured VARCHAR, fingerprint VARCHAR,"
-                " verdict VARCHAR, entry VARCHAR)"
-            )
-            columns: list[list[str]] = [
-                [entry.id for entry in all_entries],
-                [entry.measured for entry in all_entries],
-                [entry.fingerprint for entry in all_entries],
-                [entry.verdict for entry in all_entries],
-                [msgspec.json.encode(entry).decode() for entry in all_entries],
-            ]
-            database.execute(
-                "INSERT INTO entries SELECT unnest(?), unnest(?), unnest(?), unnest(?), unnest(?)",
-                columns,
-            )
-            target = str(fresh).replace("'", "''")
-            database.execute(
-                f"COPY (SELECT * FROM entries ORDER BY measured) TO '{target}'"  # noqa: S608
-                f" (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE {_ROWS_AT_ONCE})"
-            )
-            data = read_bounded(fresh, _LARGEST_TABLE, follow=False)
+        data = gzip.compress(b"".join(line + b"\n" for line in lines), _EFFORT, mtime=0)
         replace_file(root / INDEX / name, data)
-    except (duckdb.Error, OSError) as error:
-        why = getattr(error, "strerror", None) or first_line(error)
-        raise CouldNotMeasure(f"the history {root} cannot be written: {why}.") from error
+    except OSError as error:
+        raise CouldNotMeasure(f"the history {root} cannot be written: {error.strerror}.") from error
 
 
 # --- Record when each node last had its turn in a job over a history, because a node that is

@@ -24,7 +24,7 @@ from wireproof.files.hostile import open_regular
 from wireproof.model.errors import BadInput, CouldNotMeasure, reading
 from wireproof.model.located import Metric
 from wireproof.model.quantity import whole
-from wireproof.store.seal import first_line, open_database
+from wireproof.store.seal import first_line, need_duckdb, open_database
 
 if TYPE_CHECKING:
     import duckdb
@@ -318,6 +318,7 @@ def open_pairs(path: Path) -> Iterator[PairTable]:
     Raises ``BadInput`` if the file is not a table of pairs, ``CouldNotMeasure`` if there is not
     enough space to read it.
     """
+    need_duckdb(f"reading the table of pairs {path}")
     import duckdb
 
     try:

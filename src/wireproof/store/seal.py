@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import importlib.util
 import os
 import re
 from collections.abc import Iterator
@@ -84,6 +85,19 @@ def _quoted(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
+def has_duckdb() -> bool:
+    """Return whether DuckDB is installed; it is an extra."""
+    return importlib.util.find_spec("duckdb") is not None
+
+
+def need_duckdb(purpose: str) -> None:
+    """Raise ``CouldNotMeasure`` if DuckDB is not installed."""
+    if not has_duckdb():
+        raise CouldNotMeasure(
+            f"{purpose} needs DuckDB, which is not installed: install it with `pip install duckdb`."
+        )
+
+
 def open_database(memory: str, scratch: str = "", threads: int = 1) -> duckdb.DuckDBPyConnection:
     """Return an empty database that loads no extension. Without ``scratch`` nothing is spilled into
     a folder.
@@ -110,13 +124,13 @@ def seal(folder: Path) -> list[Path]:
     """Write ``points.parquet`` (a row per pair of a point) and ``batches.parquet`` (a row per timed
     batch).
 
-    Returns the files; none for a run without points. Raises ``BadInput`` if ``folder`` is not a run
-    of wireproof or is damaged, and ``CouldNotMeasure`` if the files cannot be written; then no
-    partial file stays.
+    Returns the files; none for a run without points, or without DuckDB. Raises ``BadInput`` if
+    ``folder`` is not a run of wireproof or is damaged, and ``CouldNotMeasure`` if the files cannot
+    be written; then no partial file stays.
     """
     run_id = load_document(folder).plan.run_id
     wanted = _wanted(folder)
-    if wanted[0] == 0:
+    if wanted[0] == 0 or not has_duckdb():
         return []
     import duckdb
 
@@ -162,6 +176,7 @@ def table_differences(folder: Path) -> list[str]:
     there = [name for name in (POINTS, BATCHES) if (folder / name).is_file()]
     if not there:
         return []
+    need_duckdb(f"comparing {folder / there[0]} with the frames")
     import duckdb
 
     clauses = []

@@ -17,10 +17,10 @@ from wireproof.cli.console import (
     chosen_form,
     current_context,
     listed,
+    print_result,
     print_text,
     say,
     status_of,
-    told,
 )
 from wireproof.cli.declare import (
     FORM,
@@ -90,7 +90,7 @@ def command(**options: Any) -> int:
         print_text(FORMS[form](found))
         return status_of(found.verdict)
     everything = options["everything"] or form == "html"
-    status = told(found, everything=everything)
+    status = print_result(found, everything=everything)
     if form == "text":
         _say_where(found, options)
     return status
@@ -131,7 +131,7 @@ def _list() -> int:
 
     found = [entry.setting for entry in catalogue().entries.values()]
     titles = {setting.id: f"{setting.group}: {setting.title}" for setting in found}
-    return told(listed("Settings", settings=found), "Settings", titles, document=TITLES)
+    return print_result(listed("Settings", settings=found), "Settings", titles, document=TITLES)
 
 
 def _explain(options: dict[str, Any]) -> int:
@@ -145,7 +145,7 @@ def _explain(options: dict[str, Any]) -> int:
         Console().warn(f"no values: {error}")
         results = []
     shown = listed("Settings", settings=named, results=results)
-    return told(shown, named, results, document="report.documents.audit.explained_document")
+    return print_result(shown, named, results, document="report.documents.audit.explained_document")
 
 
 # --- ``wireproof lint``.
@@ -209,7 +209,7 @@ def _lint(names: Iterable[str], chosen: Filter, mending: dict[str, bool]) -> int
     report = LintReport(
         findings=[finding for file in read for finding in file.findings], errors=errors
     )
-    told(report, report, len(read))
+    print_result(report, report, len(read))
     left = [file for file in read if file.findings and not _mend(file, chosen, mending)]
     if any(file.bug for file in results):
         return BUG
@@ -250,4 +250,4 @@ def _list_rules() -> int:
 
     titles = {code: rule.sentence for code, rule in sorted(rules().items())}
     document = listed("LintRules", rules=list(rules().values()))
-    return told(document, "Rules of lint", titles, document=TITLES)
+    return print_result(document, "Rules of lint", titles, document=TITLES)

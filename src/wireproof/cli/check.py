@@ -18,9 +18,9 @@ from wireproof.cli.console import (
     chosen_form,
     current_context,
     is_quiet,
+    print_result,
     print_text,
     remark,
-    told,
 )
 from wireproof.cli.declare import JSON, PathName, Verb, number, rows, sections, setting, text
 from wireproof.cli.options import (
@@ -276,7 +276,7 @@ def _gain(specification: MeasureSpecification, rounds: int | None) -> int:
 
     environment = current_context().environment
     gain, folder = measure_gain(specification, Console(), environment, rounds=rounds)
-    status = told(gain, document="report.documents.experiments.gain_document")
+    status = print_result(gain, document="report.documents.experiments.gain_document")
     if folder is not None:
         remark(f"records: {folder}")
     return status

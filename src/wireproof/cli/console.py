@@ -145,7 +145,7 @@ def print_document(value: object, build: Callable[[], Document]) -> None:
     print_either(value, lambda: rendered(build(), chosen_form()))
 
 
-def told(
+def print_result(
     result: Any, *shown: object, document: str = "", status: int | None = None, **more: object
 ) -> int:
     """Print the result of the running verb in the requested form; return its exit status.

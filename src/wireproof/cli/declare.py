@@ -10,7 +10,7 @@ import click
 
 from wireproof.cli import completion
 from wireproof.cli.completion import spelt
-from wireproof.cli.console import told, want_form, want_json
+from wireproof.cli.console import print_result, want_form, want_json
 from wireproof.model.errors import BadInput
 
 
@@ -182,7 +182,7 @@ class Verb(click.Command):
 
     def invoke(self, ctx: click.Context) -> int:
         result = super().invoke(ctx)
-        return result if isinstance(result, int) else told(result)
+        return result if isinstance(result, int) else print_result(result)
 
     def titled(self, ctx: click.Context) -> list[Section]:
         """Return the options of each section, with the options of all subcommands last."""

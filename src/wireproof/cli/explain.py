@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from wireproof.cli.completion import codes
-from wireproof.cli.console import listed, told
+from wireproof.cli.console import listed, print_result
 from wireproof.cli.declare import FORM, JSON, flag, link_claim, text
 
 _NUMBERS = ("+", "-", ".", *string.digits)
@@ -60,7 +60,7 @@ def _list_links() -> int:
     from wireproof.workflow.convert import known_links
 
     known = known_links()
-    return told(
+    return print_result(
         listed("Links", links=known), known, document="report.documents.known.links_document"
     )
 
@@ -81,7 +81,9 @@ def _say_other(asked: str, options: dict[str, Any]) -> int:
 def _say_units(rate: str, options: dict[str, Any]) -> int:
     from wireproof.workflow.convert import convert
 
-    return told(convert(rate, **options), document="report.documents.known.conversion_document")
+    return print_result(
+        convert(rate, **options), document="report.documents.known.conversion_document"
+    )
 
 
 def _say_meaning(code: str) -> int:
@@ -92,6 +94,8 @@ def _say_meaning(code: str) -> int:
     shown = partial(explanations, found)
     if found:
         entries = [(explanation.title, explanation.paragraphs) for explanation in found]
-        return told(shown, entries, document="report.documents.known.explanation_document")
+        return print_result(shown, entries, document="report.documents.known.explanation_document")
     titles = {name: entry.title for name, entry in findings().items()}
-    return told(shown, "Findings", titles, document="report.documents.known.titles_document")
+    return print_result(
+        shown, "Findings", titles, document="report.documents.known.titles_document"
+    )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from wireproof.cli.completion import results
-from wireproof.cli.console import Console, listed, print_path, say, told
+from wireproof.cli.console import Console, listed, print_path, print_result, say
 from wireproof.cli.declare import FORM, JSON, PathName, Verb, file, flag, link_claim, number, text
 from wireproof.model.quantity import counted
 from wireproof.report.names import clean
@@ -41,7 +41,7 @@ def list_(root: Path, hosts: str, last: int | None) -> int:
     """Show one line for each result, oldest first."""
     entries = _found(root, hosts)
     shown = entries[-last:] if last else entries
-    return told(listed("HistoryResults", results=shown), shown)
+    return print_result(listed("HistoryResults", results=shown), shown)
 
 
 @command.command(
@@ -62,7 +62,7 @@ def show(root: Path, result: str) -> int:
     entry = entry_called(root, result)
     if entry.imported is not None:
         judged = judged_again(root, entry, entry.imported)
-        return told(judged, entry, judged, advice(judged))
+        return print_result(judged, entry, judged, advice(judged))
     folder = root / RESULTS / entry.id
     (again,) = report([folder], Console(), pages=False)
     return deliver(again.result)
@@ -110,7 +110,7 @@ def trend(root: Path, hosts: str, name: str, size: str) -> int:
     lines += drift_lines(good, changed)
     verdict = standing(entries, found, worse)
     shown = listed("HistoryTrend", trends=found, regressions=worse, changed=changed)
-    return told(shown, found, lines, verdict, status=status_of(verdict))
+    return print_result(shown, found, lines, verdict, status=status_of(verdict))
 
 
 @command.command(
@@ -160,7 +160,7 @@ def nodes(root: Path, hosts: str, by_link: bool) -> int:
 
     asked = parse_hosts(hosts) if hosts else ()
     found = ages(_found(root, ""), asked, by_link=by_link)
-    return told(listed("HistoryNodes", nodes=found), found)
+    return print_result(listed("HistoryNodes", nodes=found), found)
 
 
 @command.command(

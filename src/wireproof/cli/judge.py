@@ -18,10 +18,10 @@ from wireproof.cli.console import (
     current_context,
     look_of,
     print_document,
+    print_result,
     print_text,
     say,
     status_of,
-    told,
 )
 from wireproof.cli.declare import (
     FORM,
@@ -113,7 +113,7 @@ def atlas(
     if plot is not None:
         write_text(plot, standalone(atlas_chart(found)))
         say(f"{plot} written.")
-    return told(found, listed=not link, at=at)
+    return print_result(found, listed=not link, at=at)
 
 
 # --- ``wireproof judge``.

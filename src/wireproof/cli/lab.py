@@ -15,9 +15,9 @@ from wireproof.cli.console import (
     chosen_form,
     current_context,
     listed,
+    print_result,
     rendered,
     say,
-    told,
 )
 from wireproof.cli.declare import FORM, JSON, PathName, Verb, flag, json_as
 from wireproof.model.errors import BadInput
@@ -54,9 +54,11 @@ def doctor(no_run: bool, providers: bool) -> int:
     if providers:
         offers = doctor.providers(current_context().environment)
         status = 0 if offers.works else 4
-        return told(offers, document="report.documents.checks.provider_document", status=status)
+        return print_result(
+            offers, document="report.documents.checks.provider_document", status=status
+        )
     found = doctor.diagnose(Console(), start=not no_run)
-    return told(found, status=0 if no_run or found.works else 4)
+    return print_result(found, status=0 if no_run or found.works else 4)
 
 
 # --- See it work: a lab with a bad link and a shared-memory fall-through.
@@ -145,7 +147,9 @@ def status(name: str | None) -> int:
 
 
 def _show(found: list[LabStatus]) -> int:
-    return told(listed("Labs", labs=found), found, document="report.documents.checks.labs_document")
+    return print_result(
+        listed("Labs", labs=found), found, document="report.documents.checks.labs_document"
+    )
 
 
 @command.command(

@@ -20,10 +20,10 @@ from wireproof.cli.console import (
     current_context,
     listed,
     print_document,
+    print_result,
     rendered,
     say,
     status_of,
-    told,
 )
 from wireproof.cli.declare import (
     FORM,
@@ -221,7 +221,7 @@ def _dry_run(wanted: BenchmarkSpecification) -> int:
     from wireproof.workflow.benchmark.steps import prepare_steps
 
     document = prepared_document(prepare_steps(wanted, os.environ))
-    return told(document, document="report.documents.benchmark.shell_document")
+    return print_result(document, document="report.documents.benchmark.shell_document")
 
 
 def _run(wanted: BenchmarkSpecification) -> int:
@@ -247,7 +247,7 @@ def _run(wanted: BenchmarkSpecification) -> int:
             console.say(line)
         return INTERRUPTED
     document = result.document()
-    return told(document, result.proved.exit_status, document)
+    return print_result(document, result.proved.exit_status, document)
 
 
 def _list(tool: str) -> int:
@@ -255,7 +255,7 @@ def _list(tool: str) -> int:
     from wireproof.workflow.benchmark.specification import recipe_documents
 
     recipes = recipe_documents(tool)
-    return told(
+    return print_result(
         listed("Recipes", recipes=recipes),
         recipes,
         document="report.documents.benchmark.recipes_document",

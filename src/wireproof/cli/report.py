@@ -167,7 +167,7 @@ def compare(
     With three results or more, with --nodes or with --against: each number against the count of
     nodes or ranks, as a table and a curve. Exit status: 0; 3 if no number exists at two counts.
     """
-    from wireproof.cli.console import Console, told
+    from wireproof.cli.console import Console, print_result
     from wireproof.report.figure.file import standalone
     from wireproof.report.figure.series import scaling_chart
     from wireproof.settings.sizes import parse_counts
@@ -179,13 +179,13 @@ def compare(
         curves = scaling(results, Console(), against=against, nodes=parse_counts(nodes))
         if plot is not None:
             write_text(plot, standalone(scaling_chart(curves)))
-        return told(
+        return print_result(
             curves, document="report.documents.comparison.scaling_document", everything=everything
         )
     if plot is not None or len(results) != 2:
         wanted = "--plot needs --against" if plot is not None else "give the folders of two results"
         raise click.UsageError(f"{wanted}.")
-    return told(compare(*results, Console()), everything=everything)
+    return print_result(compare(*results, Console()), everything=everything)
 
 
 OPTIONS: tuple[click.Parameter, ...] = (

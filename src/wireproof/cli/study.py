@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from wireproof.cli.completion import spelt
-from wireproof.cli.console import INTERRUPTED, Console, current_context, remark, say, told
+from wireproof.cli.console import INTERRUPTED, Console, current_context, print_result, remark, say
 from wireproof.cli.declare import (
     FORM,
     Verb,
@@ -109,9 +109,9 @@ def ladder(argv: tuple[str, ...], dry_run: bool, **options: Any) -> int:
     wanted = _ladder_specification(argv, settings, options)
     if dry_run:
         plan = plan_ladder(wanted, Console(), current_context().environment)
-        return told(plan, document="report.documents.experiments.plan_document")
+        return print_result(plan, document="report.documents.experiments.plan_document")
     ladder, folder = run_ladder(wanted, Console(), current_context().environment)
-    status = told(ladder)
+    status = print_result(ladder)
     if folder is not None:
         remark(f"records: {folder}")
     return status
@@ -222,7 +222,7 @@ def command(library: str, **options: Any) -> int:
     settings = settings_of({**options, "budget": options["each"]})
     wanted = _specification(library, settings, options)
     study = run_study(wanted, Console(), current_context().environment)
-    status = told(study)
+    status = print_result(study)
     if study.stopped != "interrupted":
         return status
     say("interrupted; what was measured is shown" + _kept(settings.out))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from wireproof.cli.completion import settings
-from wireproof.cli.console import Console, current_context, told
+from wireproof.cli.console import Console, current_context, print_result
 from wireproof.cli.declare import FORM, JSON, Verb, choice, flag, number, setting, text
 from wireproof.cli.options import (
     BMC,
@@ -286,4 +286,4 @@ def residue(**options: Any) -> int:
     from wireproof.workflow.tune import residue as look_for
 
     found = look_for(_target(options), Console(), place_of(options))
-    return told(found, status=1 if found.found else 0)
+    return print_result(found, status=1 if found.found else 0)

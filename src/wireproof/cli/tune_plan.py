@@ -18,9 +18,9 @@ from wireproof.cli.console import (
     current_context,
     listed,
     print_either,
+    print_result,
     rendered,
     say,
-    told,
 )
 from wireproof.cli.declare import FORM, JSON, Verb, checked, file, flag, json_as, number
 from wireproof.cli.options import BMC, MACHINES, TARGET, bmc_options, lone_target
@@ -138,7 +138,7 @@ def plan(asked: tuple[str, ...], **options: Any) -> int:
         from wireproof.workflow.tune.plan import save_plan
 
         save_plan(made, options["output"])
-    return told(made, status=3 if any(host.refused for host in made.hosts) else 0)
+    return print_result(made, status=3 if any(host.refused for host in made.hosts) else 0)
 
 
 @click.command(
@@ -214,7 +214,7 @@ def show(done: Tuned) -> int:
     """
     statuses = {host.status for host in done.hosts}
     worst = statuses.pop() if statuses in ({2}, {4}) else 1
-    return told(done, status=0 if done.done else worst)
+    return print_result(done, status=0 if done.done else worst)
 
 
 @click.command(

@@ -4,6 +4,8 @@ that does not do what it is asked.
 
 from __future__ import annotations
 
+import datetime
+import errno
 import json
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler
@@ -17,6 +19,7 @@ from tests.bmc.emulator import emulated
 from tests.bmc.server import SYSTEM, Board, served
 
 from wireproof.bmc import sets_of
+from wireproof.files.hostile import replace_file
 from wireproof.model.tuning import Bmc, PlannedAttribute, Raw, Secret
 from wireproof.workflow.tune.with_bios import (
     FirmwareDone,
@@ -281,6 +284,59 @@ def test_without_a_journal_nothing_is_changed(board: Board, at: At) -> None:
     done = at.apply(planned("Turbo", "Disabled", "Enabled"))
     assert "journal" in done.problem
     assert not board.patches
+
+
+@pytest.mark.parametrize(
+    ("at_write", "said", "pending"),
+    [
+        (1, "nothing was changed", None),
+        (2, "its BIOS values were requested: `wireproof tune revert` takes them back", "Enabled"),
+        (3, "nothing was changed", "Enabled"),
+        (4, "its pending values are restored", "Disabled"),
+    ],
+)
+def test_a_disk_that_becomes_full_is_said_with_what_the_bmc_has_by_then(
+    at_write: int,
+    said: str,
+    pending: str | None,
+    board: Board,
+    at: At,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    writes: list[Path] = []
+
+    def written(path: Path, data: bytes) -> None:
+        writes.append(path)
+        if len(writes) == at_write:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        replace_file(path, data)
+
+    monkeypatch.setattr("wireproof.bmc.replace_file", written)
+    done = at.apply(planned("Turbo", "Disabled", "Enabled"))
+    if at_write > 2:
+        assert not done.problem
+        done = at.revert()
+    assert done.problem.endswith(f"cannot be written (No space left on device): {said}.")
+    assert board.pending.get("Turbo") == pending
+    if pending is not None:
+        assert states(at.revert()) == ["reverted"]
+        assert board.pending["Turbo"] == "Disabled"
+
+
+def test_the_last_set_is_reverted_first_though_the_clock_was_set_back(
+    board: Board, at: At, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Earlier(datetime.datetime):
+        @classmethod
+        def now(cls, tz: datetime.tzinfo | None = None) -> Earlier:
+            return cls(1970, 1, 1, tzinfo=tz)
+
+    at.apply(planned("Nps", 1, 2), name="one")
+    monkeypatch.setattr("wireproof.workflow.tune.with_bios.datetime.datetime", Earlier)
+    at.apply(planned("Nps", 1, 4, pending=2), name="after")
+    for left in (2, 1):
+        assert states(at.revert()) == ["reverted"]
+        assert board.pending["Nps"] == left
 
 
 @pytest.mark.parametrize(

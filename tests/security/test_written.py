@@ -203,6 +203,16 @@ def test_temporary_files_are_not_in_a_folder_of_another_user(
     assert not list(place.iterdir())
 
 
+def test_a_machine_without_a_folder_for_temporary_files_is_no_error_of_ours(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A file system that is read-only, and a user who cannot write to the current folder."""
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    monkeypatch.setattr(tempfile, "_get_default_tempdir", lambda: os.stat("/proc/none"))
+    assert main(["locate", str(_table(tmp_path / "pairs.csv"))]) == BadInput.exit_status
+    assert "temporary files can be written to: set TMPDIR" in capsys.readouterr().err
+
+
 def test_temporary_folders_are_made_in_one_place() -> None:
     """Others are in the current folder, which is held meanwhile, or in a folder of ours."""
     making = re.compile(
@@ -422,8 +432,11 @@ def test_lint_replaces_the_file_that_was_shown(
     assert {path.name for path in script.parent.glob("*job.sh*")} == {"job.sh"}
 
 
+@pytest.mark.parametrize(
+    "write", [lambda path: replace_file(path, b"x"), lambda path: write_snapshot(path, {})]
+)
 def test_drafts_of_killed_writers_are_removed_and_no_others(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    write: Callable[[Path], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Only old, unlocked regular files of this user, with one name, and of a draft's name."""
     monkeypatch.setattr("wireproof.files.held._swept", set())
@@ -443,7 +456,7 @@ def test_drafts_of_killed_writers_are_removed_and_no_others(
     os.link(places["linked"], tmp_path / "second")
     with places["held"].open("rb") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
-        replace_file(tmp_path / "log", b"x")
+        write(tmp_path / "log")
     kept = {name for kind, name in names.items() if kind != "left"}
     assert {path.name for path in tmp_path.iterdir()} == {*kept, "second", "log"}
 

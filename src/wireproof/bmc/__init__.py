@@ -322,9 +322,10 @@ _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}", re.ASCII)
 _HOST = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,251}[A-Za-z0-9])?", re.ASCII)
 
 
-def write_set(folder: Path, change: FirmwareSet) -> None:
+def write_set(folder: Path, change: FirmwareSet, so_far: str) -> None:
     """Write the set to ``folder/ID/HOST.json``, atomically and flushed to disk. Raise
-    ``CouldNotMeasure`` if that fails; then nothing may be changed.
+    ``CouldNotMeasure`` if that fails, which then says ``so_far``; before a change, nothing may be
+    changed.
     """
     if not _ID.fullmatch(change.id) or not _HOST.fullmatch(change.host):
         raise BadInput(f"{change.id!r} of {change.host!r} cannot be the name of a journal.")
@@ -335,7 +336,7 @@ def write_set(folder: Path, change: FirmwareSet) -> None:
             _on_disk(each)
     except OSError as error:
         raise CouldNotMeasure(
-            f"the journal in {folder} cannot be written ({error.strerror}): nothing was changed."
+            f"the journal in {folder} cannot be written ({error.strerror}): {so_far}."
         ) from error
 
 
@@ -355,7 +356,7 @@ def sets_of(folder: Path, host: str, name: str = "") -> list[FirmwareSet]:
         return []
     places = [folder / name] if _ID.fullmatch(name) else [] if name else list(folder.iterdir())
     sets = [_read(place / f"{host}.json") for place in places if (place / f"{host}.json").exists()]
-    return sorted(sets, key=lambda change_set: (change_set.since, change_set.id), reverse=True)
+    return sorted(sets, key=lambda one: (one.number, one.since, one.id), reverse=True)
 
 
 def newest_set(folder: Path, host: str, name: str = "") -> FirmwareSet | None:

@@ -280,8 +280,10 @@ def _carried_out(plan: TunePlan, target: Target, options: dict[str, Any]) -> Tun
         folder = journals(current_context().environment)
         return and_firmware(done, plan, bmc_options(options), folder)
     except KeyboardInterrupt:
+        bios = any(host.firmware for host in plan.hosts)
         say(
-            f"hosts that had begun have the set {name} and revert by themselves within {timeout} s;"
+            f"hosts that had begun have the set {name} and revert by themselves within {timeout} s"
+            f"{', but their BMCs do not' if bios else ''};"
             f" `{_again('revert', name, options)}` undoes it now."
         )
         raise

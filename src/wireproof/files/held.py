@@ -69,14 +69,18 @@ def own_folder(path: Path, *, below: Path | None = None) -> Path:
 
 
 class UntrustedFolder(OSError):
-    """The folder for temporary files can be changed by another user."""
+    """There is no folder for temporary files, or another user can change it."""
 
 
 def temporary_root() -> Path:
-    """Return the folder for temporary files. Raise ``UntrustedFolder`` if another user can exchange
-    what is in it: `sudo -E` keeps the TMPDIR of another user.
+    """Return the folder for temporary files. Raise ``UntrustedFolder`` if none can be written to,
+    or if another user can exchange what is in it: `sudo -E` keeps the TMPDIR of another user.
     """
-    root = Path(os.path.realpath(tempfile.gettempdir()))
+    try:
+        root = Path(os.path.realpath(tempfile.gettempdir()))
+    except FileNotFoundError as error:
+        reason = "no folder for temporary files can be written to"
+        raise UntrustedFolder(errno.ENOENT, f"{reason}: set TMPDIR to a folder of yours") from error
     for folder in (root, *root.parents) if CAN_HOLD else ():
         if why := written_by_others(folder.stat()):
             reason = f"temporary files are not safe in {root}, because {folder} {why}"

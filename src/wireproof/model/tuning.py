@@ -118,7 +118,9 @@ class AttributeChange(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
 
 
 class FirmwareSet(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The journal of one change set on the BMC of one host. ``since``: UTC."""
+    """The journal of one change set on the BMC of one host. ``since``: UTC. ``number``: the order
+    of the host's sets, because a clock can be set back; 0 in journals of earlier versions.
+    """
 
     schema: str = "wireproof.firmware-set"
     version: int = 1
@@ -126,6 +128,7 @@ class FirmwareSet(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     host: str
     by: str
     since: str
+    number: int = 0
     state: FirmwareState
     changes: list[AttributeChange]
 

@@ -14,7 +14,7 @@ from typing import overload
 
 import msgspec
 
-from wireproof.files.held import held_folder, within
+from wireproof.files.held import draft_name, held_folder, hold, sweep, within
 from wireproof.files.hostile import create, open_regular
 from wireproof.model.errors import BadInput, made_by_newer, reading
 from wireproof.model.record import FactFrame
@@ -98,20 +98,27 @@ def write_snapshot(path: Path, facts: Mapping[str, Sequence[FactFrame]]) -> None
     data = gzip.compress(msgspec.msgpack.encode(document), mtime=0)
     if not path.name:
         raise BadInput(f"{path} cannot be written: give the name of a file.")
-    fresh = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        with held_folder(path.parent) as folder:
-            draft = within(folder, fresh)
-            try:
-                with os.fdopen(create(draft, folder), "wb") as file:
-                    file.write(data)
-                # fails if the file exists
-                os.link(draft, within(folder, path), src_dir_fd=folder, dst_dir_fd=folder)
-            finally:
-                with contextlib.suppress(FileNotFoundError):
-                    os.unlink(draft, dir_fd=folder)
+        _write_new(path, data)
     except OSError as error:
         raise BadInput(f"{path} cannot be written: {error.strerror}.") from error
+
+
+def _write_new(path: Path, data: bytes) -> None:
+    fresh = path.with_name(draft_name(path.name))
+    with held_folder(path.parent) as folder:
+        draft = within(folder, fresh)
+        if folder is not None:
+            sweep(folder)
+        try:
+            with os.fdopen(create(draft, folder), "wb") as file:
+                hold(file.fileno())
+                file.write(data)
+            # fails if the file exists
+            os.link(draft, within(folder, path), src_dir_fd=folder, dst_dir_fd=folder)
+        finally:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(draft, dir_fd=folder)
 
 
 def is_snapshot(path: Path) -> bool:

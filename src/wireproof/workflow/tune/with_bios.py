@@ -51,6 +51,7 @@ _Done = TypeVar("_Done")
 _FANOUT = 16
 _PAUSES_S = (0.5, 1.5, 4.0)
 _PENDING = "pending: it takes effect after a reboot, which wireproof does not trigger"
+_REQUESTED = "its BIOS values were requested: `wireproof tune revert` takes them back"
 
 
 class FirmwareDone(msgspec.Struct, frozen=True, kw_only=True):
@@ -90,7 +91,10 @@ def apply_firmware(
             )
             for planned in wanted[host]
         ]
-        made = FirmwareSet(id=name, host=host, by=by, since=since, state="writing", changes=changes)
+        number = 1 + max((one.number for one in sets_of(folder, host)), default=0)
+        made = FirmwareSet(
+            id=name, host=host, by=by, since=since, number=number, state="writing", changes=changes
+        )
         return _on(known[host], lambda session: _applied(session, made, folder))
 
     return _all(ask, list(wanted))
@@ -155,12 +159,12 @@ def _applied(session: BmcSession, made: FirmwareSet, folder: Path) -> FirmwareDo
                     f"{change.id} ({change.attribute}) has changed since the plan was made: {now}"
                 ),
             )
-    write_set(folder, made)
+    write_set(folder, made, "nothing was changed")
     wanted = {change.attribute: change.wanted for change in made.changes}
     problem = _asked(session, bios, wanted)
     bios = _read_back(session, made.changes, [] if problem else list(wanted.values()))
     if _pending(bios, made.changes) == list(wanted.values()):
-        write_set(folder, _in_state(made, "pending"))
+        write_set(folder, _in_state(made, "pending"), _REQUESTED)
         answers = [_answer(change, bios, "applied", _PENDING) for change in made.changes]
         return FirmwareDone(host=made.host, changes=answers)
     return _taken_back(session, bios, made, folder, problem)
@@ -215,7 +219,8 @@ def _taken_back(
     if moved:
         bios = _read_back(session, made.changes, old)
     back = not again and _pending(bios, made.changes) == old
-    write_set(folder, _in_state(made, "reverted" if back else "writing"))
+    left = (_REQUESTED, "the old values were requested again")[back]
+    write_set(folder, _in_state(made, "reverted" if back else "writing"), left)
     problem = (
         problem or "the BMC accepted the request but does not show all of its values as pending"
     )
@@ -246,14 +251,15 @@ def _reverted(
     moved = [change for change, now in pending.items() if now != change.old]
     ours = [change for change in moved if force or pending[change] == change.wanted]
     if ours:
-        write_set(folder, _in_state(journalled, "reverting"))
+        write_set(folder, _in_state(journalled, "reverting"), "nothing was changed")
         set_pending(session, bios, {change.attribute: change.old for change in ours})
         bios = _read_back(session, ours, [change.old for change in ours])
     left = set(moved) - set(ours)
     answers = [_after_revert(change, bios, change in left) for change in journalled.changes]
     done = all(answer.state == "reverted" for answer in answers)
-    write_set(folder, _in_state(journalled, "reverted" if done else journalled.state))
     problem = "" if done else "not all of its pending values are restored"
+    now = problem or "its pending values are restored"
+    write_set(folder, _in_state(journalled, "reverted" if done else journalled.state), now)
     return FirmwareDone(host=journalled.host, changes=answers, problem=problem)
 
 

@@ -154,6 +154,16 @@ def test_the_bytes_crossed() -> None:
     assert found.attainable_bytes_per_s == pytest.approx(117.7e6, rel=0.01)
 
 
+@pytest.mark.parametrize(
+    ("moved", "background", "proof"),
+    [(1020, 30, "on-wire"), (1020, 100, "unproven"), (970, 5, "mixed"), (500, 30, "mixed")],
+)
+def test_a_faint_background_is_subtracted_once(moved: float, background: float, proof: str) -> None:
+    """A steady flow of 3 %, as of a file server, left nearly every command open."""
+    seen = pair(moved * MB, background=background * MB)
+    assert judge_traffic(seen, [stream()], claim()).proof == proof
+
+
 @pytest.mark.parametrize("moved", [0.0, 200_000.0])
 def test_nothing_but_the_start_up_crossed(moved: float) -> None:
     found = judge_traffic(pair(moved, 1e6), [stream(rate=9e9)], claim())

@@ -22,7 +22,7 @@ from wireproof.report.ink import Look
 from wireproof.report.json import json_text
 from wireproof.report.text import document_text
 from wireproof.verdict.external.watched.beside import troubles
-from wireproof.verdict.external.watched.ports import reason
+from wireproof.verdict.external.watched.carried import reason
 from wireproof.workflow.prove import size_of, usual_results, written
 from wireproof.workflow.prove.hosts import entered_node, hosts_of_allocation, hosts_of_command
 from wireproof.workflow.target import Target, launcher_environment, reach

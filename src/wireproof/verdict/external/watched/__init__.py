@@ -22,14 +22,10 @@ from wireproof.verdict.external.watched.beside import (
     troubles,
     unread,
 )
-from wireproof.verdict.external.watched.doubts import MANY_TIMES, RATE_SEEN, Doubts
-from wireproof.verdict.external.watched.ports import (
-    NOTHING,
-    START_UP_BYTES,
-    Carried,
-    WatchedPorts,
-    reason,
-)
+from wireproof.verdict.external.watched.carried import NOTHING, START_UP_BYTES, Carried, reason
+from wireproof.verdict.external.watched.doubts import RATE_SEEN, Doubts
+from wireproof.verdict.external.watched.ports import WatchedPorts
+from wireproof.verdict.external.watched.repetitions import Repetitions
 from wireproof.verdict.path import may_have_wrapped, turned_round
 
 __all__ = ["judge_traffic"]
@@ -42,8 +38,6 @@ ABSENT = 0.05
 MOST_OF_IT = 0.90
 FAR_BELOW = 0.10
 HARDLY_S = 0.01
-CHANGES = 4.0
-"""Number of counter refreshes that are needed to show a rate."""
 VISIBLE_INTERVALS = 2.5
 
 _VERDICT: dict[Proof, Verdict] = {
@@ -155,7 +149,7 @@ class _Judged:
         wanted = self.printed.least_bytes
         if wanted < 2 * START_UP_BYTES and not self.claimed.below(ABSENT * wanted):
             return self._by_rate(self.printed, wanted)
-        if self.claimed.at_least(criteria.on_wire_min * wanted):
+        if self.claimed.covers(criteria.on_wire_min * wanted):
             return self._doubted(self.printed, wanted, criteria)
         return self._shortage(wanted, criteria)
 
@@ -348,14 +342,15 @@ class _Judged:
         enough = {"least_bytes": wanted, "crossed_bytes": crossed}
         summary = f"{text} {self._claimed_ports()}."
         fine = reason("traffic-on-wire", summary, enough, "note")
-        usual = claims.counted or self._as_usual(claims, criteria.on_wire_min)
-        if rate is None and usual and not self._far_above(claims):
+        again = Repetitions(self.ports, self.claimed, claims)
+        usual = claims.counted or again.as_usual(criteria.on_wire_min)
+        if rate is None and usual and not again.far_above():
             return "on-wire", [fine]
         shown = rate or claims.slowest_bytes_per_s
         if shown and self.ports.own_peak(self.claimed) >= RATE_SEEN * shown:
             return "on-wire", [fine]
         if rate is None:
-            few = f"{summary} {self._whose_bytes(claims, wanted)}"
+            few = f"{summary} {again.whose_bytes(wanted, self.traffic, self.series)}"
             return "unproven", [reason("traffic-rate-unseen", few, enough)]
         seen = {
             "printed_bytes_per_s": rate,
@@ -367,59 +362,13 @@ class _Judged:
         if not self.claimed.peak:
             span = f"no two readings show a rate of {self._claimed_ports()}"
         summary = f"{volume(rate)}/s was printed, {span}"
-        if self._as_repeated(claims, wanted, criteria.on_wire_min):
+        if again.as_repeated(wanted, criteria.on_wire_min):
             there = f"{summary}; all bytes crossed."
             return "on-wire", [fine, reason("traffic-rate-unseen", there, seen, "warning")]
         if self._hardly_moved(rate):
             return "off-wire", [reason("traffic-rate-above-peak", f"{summary}, in {text}.", seen)]
-        short = f"{summary}. {self._whose_bytes(claims, wanted)}"
+        short = f"{summary}. {again.whose_bytes(wanted, self.traffic, self.series)}"
         return "unproven", [reason("traffic-rate-unseen", short, seen)]
-
-    def _as_usual(self, claims: Printed, share: float) -> bool:
-        """Return whether the bytes suffice for the usual repetitions of rows without a rate, such
-        as those of collectives.
-        """
-        usual = claims.repeated_bytes
-        return usual is not None and self.claimed.at_least(share * usual[0])
-
-    def _far_above(self, claims: Printed) -> bool:
-        """Return whether many times the bytes of all repetitions crossed: another job's."""
-        most = claims.repeated_bytes[1] if claims.repeated_bytes else None
-        return most is not None and self.claimed.bytes > MANY_TIMES * most + 4 * START_UP_BYTES
-
-    def _as_repeated(self, claims: Printed, wanted: float, share: float) -> bool:
-        """Return whether the bytes are those of the rows' repetitions and few more: proof without
-        the rate.
-
-        More bytes may be another flow's alone, fewer a part of the command's. Acknowledgements of
-        another flow can be many, too, so a ping-pong's repetitions must be printed.
-        """
-        if self.ports.both_ways:
-            if claims.most_bytes is None or wanted < 4 * START_UP_BYTES:
-                return False
-            return self.claimed.below(2 * claims.most_bytes + START_UP_BYTES)
-        most = claims.repeated_bytes[1] if claims.repeated_bytes else None
-        if most is None:
-            return False
-        return self._as_usual(claims, share) and self.claimed.below(most + 4 * START_UP_BYTES)
-
-    def _whose_bytes(self, claims: Printed, wanted: float) -> str:
-        """Explain what the bytes that crossed may be, and what evidence would settle it."""
-        rows = f"the rows account for {volume(wanted)}"
-        if claims.repeated_bytes is not None and not self.ports.both_ways:
-            least, most = claims.repeated_bytes
-            by = "printed" if claims.counted else "tool's usual"
-            span = f" to {volume(most)}" if most is not None else " or more"
-            rows = f"the {by} repetitions make {volume(least)}{span}"
-        seconds = CHANGES * max(self.ports.refresh_s(), self.traffic.window_s)
-        known = ""
-        if any(table.tool == "osu" for table in self.series) and not claims.counted:
-            known = "start OSU's program directly, not in a script, so that its -i is known, or "
-        return (
-            f"{volume(self.claimed.bytes)} crossed and {rows}, so the bytes may be another job's "
-            f"or a part of the command's: {known}let each size run for {seconds:.2g} s or longer "
-            "(-i, -iter, -t)."
-        )
 
     def _claimed_ports(self) -> str:
         return self.claimed_names or ", ".join(self.claimed.names) or "any port"

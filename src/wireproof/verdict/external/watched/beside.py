@@ -12,13 +12,8 @@ from wireproof.model.quantity import first_few, volume
 from wireproof.model.series import Reason, Series
 from wireproof.model.traffic import DIRECTIONS, Direction, HostTraffic, Traffic
 from wireproof.verdict.external import judge_series
-from wireproof.verdict.external.watched.ports import (
-    PLACES,
-    START_UP_BYTES,
-    Carried,
-    WatchedPorts,
-    reason,
-)
+from wireproof.verdict.external.watched.carried import PLACES, START_UP_BYTES, Carried, reason
+from wireproof.verdict.external.watched.ports import WatchedPorts
 from wireproof.verdict.path import due_shares, state_of
 from wireproof.verdict.path import other_protocol as contradicting
 

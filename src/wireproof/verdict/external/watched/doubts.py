@@ -8,12 +8,8 @@ from wireproof.model.series import Reason, Series
 from wireproof.model.traffic import HostTraffic, Ledger, Printed, Traffic
 from wireproof.physics.from_port import link_of_port
 from wireproof.verdict.external import judge_series
-from wireproof.verdict.external.watched.ports import (
-    PLACES,
-    START_UP_BYTES,
-    WatchedPorts,
-    reason,
-)
+from wireproof.verdict.external.watched.carried import PLACES, START_UP_BYTES, reason
+from wireproof.verdict.external.watched.ports import WatchedPorts
 from wireproof.verdict.path import (
     could_carry,
     inside_adapter,

@@ -2,13 +2,9 @@
 
 import dataclasses
 import math
-import operator
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Literal
 
 from wireproof.analysis.crossed import (
     Crossed,
-    added,
     claimed_at,
     crossed_at,
     everywhere,
@@ -19,16 +15,25 @@ from wireproof.analysis.functions import is_real, shows_presence
 from wireproof.analysis.places import may_lead_out
 from wireproof.analysis.relations import ledger_with_rails, port_called, rail_nics
 from wireproof.model.claim import Claim, joined, rails_of
-from wireproof.model.finding import Severity
-from wireproof.model.series import Reason
 from wireproof.model.traffic import (
     DIRECTIONS,
-    LEVELS,
     Direction,
     HostTraffic,
     Ledger,
     PortLedger,
     Traffic,
+)
+from wireproof.verdict.external.watched.carried import (
+    NOTHING,
+    START_UP_BYTES,
+    Carried,
+    Key,
+    Kind,
+    bytes_of,
+    most_of,
+    peak_of,
+    summed,
+    total,
 )
 from wireproof.verdict.path import (
     Identity,
@@ -43,102 +48,6 @@ from wireproof.verdict.path import (
     uncounted,
     unplaced,
 )
-
-# --- Reasons about traffic as values.
-
-_SEVERITY: dict[str, Severity] = {
-    "traffic-off-wire": "fail",
-    "traffic-loopback": "fail",
-    "traffic-wrong-path": "fail",
-    "traffic-mixed": "fail",
-    "traffic-rate-above-peak": "fail",
-}
-
-
-def reason(
-    code: str,
-    message: str,
-    evidence: Mapping[str, str | float | None] | None = None,
-    severity: Severity | None = None,
-) -> Reason:
-    """Return a reason, by default with the usual severity of its code."""
-    severity = severity or _SEVERITY.get(code, "inconclusive")
-    return Reason(code=code, severity=severity, message=message, evidence={**(evidence or {})})
-
-
-PLACES = {
-    "traffic-one-kernel": "on one kernel",
-    "traffic-one-adapter": "functions of one adapter",
-}
-"""What hosts may share so that traffic between them needs no wire, by the reason's code."""
-Kind = Literal["claimed", "other", "loopback"]
-
-
-@dataclasses.dataclass(frozen=True)
-class Carried:
-    """Bytes in the busier direction over one kind of port.
-
-    ``unsure``: the background that was subtracted. ``most``: the most that may have crossed at both
-    ends; None: ``bytes`` plus ``unsure``. ``inside``: bytes that the adapter's own switch may have
-    turned round; None: not counted. ``packets``: None: not counted. ``wrap_bytes``: the number of
-    bytes after which a counter restarts; None: never. ``together``: the peaks of all ends, if pairs
-    on several hosts share the bytes.
-    """
-
-    bytes: float
-    unsure: float
-    peak: float
-    trouble: str
-    names: tuple[str, ...]
-    packets: float | None = None
-    inside: float | None = None
-    level: str = ""
-    quality: str = ""
-    most: float | None = None
-    wrap_bytes: float | None = None
-    together: float | None = None
-
-    def at_least(self, wanted: float) -> bool:
-        return self.bytes - self.unsure >= wanted
-
-    def below(self, wanted: float) -> bool:
-        return self.upper < wanted
-
-    @property
-    def rate(self) -> float:
-        """The peak, of all ends together if they share the bytes."""
-        return self.peak if self.together is None else self.together
-
-    @property
-    def upper(self) -> float:
-        """The bytes that may have crossed if the background belonged to the command."""
-        return self.bytes + self.unsure if self.most is None else self.most
-
-
-START_UP_BYTES = 256 << 10
-"""Traffic of launchers and libraries beside any measurement; smaller amounts prove nothing."""
-NOTHING = Carried(0.0, 0.0, 0.0, "", ())
-
-
-def _weakness(level: str) -> int:
-    return LEVELS.index(level) if level in LEVELS else len(LEVELS)
-
-
-_bytes, _most = operator.attrgetter("bytes"), operator.attrgetter("upper")
-
-
-_Key = Callable[[Carried], float]
-
-
-def _peak(ends: Iterable[Carried], count: float) -> float:
-    """Return the highest rate at any end, or 0 if an end that carried the bytes has no rate
-    reading.
-
-    Traffic in the other direction meanwhile says nothing about it.
-    """
-    known = list(ends)
-    busy = [end for end in known if end.bytes >= max(count / 2, START_UP_BYTES)]
-    return max((end.peak for end in known), default=0.0) if all(end.peak for end in busy) else 0.0
 
 
 class WatchedPorts:
@@ -246,19 +155,19 @@ class WatchedPorts:
         alone = len(self.hosts) < 2 or kind == "loopback"
         if self.both_ways and kind != "loopback":
             counted = self._quieter(ends)[: 1 if alone else 2] or [NOTHING]
-            chosen, most = counted[-1], self._quieter(ends, _most)[: 1 if alone else 2][-1:]
+            chosen, most = counted[-1], self._quieter(ends, most_of)[: 1 if alone else 2][-1:]
         else:
-            counted, chosen = both, self._poorer(ends, _bytes, alone=alone)
-            most = [self._poorer(ends, _most, alone=alone)]
+            counted, chosen = both, self._poorer(ends, bytes_of, alone=alone)
+            most = [self._poorer(ends, most_of, alone=alone)]
         return dataclasses.replace(
             chosen,
-            most=max([_most(chosen), *map(_most, most)]),
-            peak=_peak(counted, 0.0 if chosen.together else chosen.bytes),
+            most=max([most_of(chosen), *map(most_of, most)]),
+            peak=peak_of(counted, 0.0 if chosen.together else chosen.bytes),
             trouble=next((end.trouble for end in both if end.trouble), ""),
             names=tuple(dict.fromkeys(name for end in both for name in end.names)),
         )
 
-    def _poorer(self, ends: list[tuple[Carried, Carried]], by: _Key, *, alone: bool) -> Carried:
+    def _poorer(self, ends: list[tuple[Carried, Carried]], by: Key, *, alone: bool) -> Carried:
         """Return senders or receivers, whichever counted less; the busier if both are ends of one
         host.
         """
@@ -266,22 +175,22 @@ class WatchedPorts:
             return max(self._busiest(ends, by), key=by)
         return min((self._together if self.shared else self._busiest)(ends, by), key=by)
 
-    def _quieter(self, ends: list[tuple[Carried, Carried]], by: _Key = _bytes) -> list[Carried]:
+    def _quieter(self, ends: list[tuple[Carried, Carried]], by: Key = bytes_of) -> list[Carried]:
         """Return the quieter direction of each host, the busiest host first."""
         return sorted((min(pair, key=by) for pair in ends), key=by, reverse=True)
 
     def _busiest(
-        self, ends: list[tuple[Carried, Carried]], by: _Key = _bytes
+        self, ends: list[tuple[Carried, Carried]], by: Key = bytes_of
     ) -> tuple[Carried, Carried]:
         """Return the busiest sender and the busiest receiver."""
         sent = max((end for end, _ in ends), key=by, default=NOTHING)
         return sent, max((end for _, end in ends), key=by, default=NOTHING)
 
     def _together(
-        self, ends: list[tuple[Carried, Carried]], by: _Key = _bytes
+        self, ends: list[tuple[Carried, Carried]], by: Key = bytes_of
     ) -> tuple[Carried, Carried]:
         """Return all senders and all receivers, each added up."""
-        sent, received = (_sum([pair[way] for pair in ends], by) for way in (0, 1))
+        sent, received = (summed([pair[way] for pair in ends], by) for way in (0, 1))
         return sent, received
 
     def sent_and_received(self, kind: Kind) -> tuple[Carried, Carried]:
@@ -341,7 +250,7 @@ class WatchedPorts:
         senders = sorted(ends, key=lambda end: end[0].bytes)[-2:]
         receivers = sorted(ends, key=lambda end: end[1].bytes)[-2:]
         pairs = ((a[0], b[1]) for a in senders for b in receivers if a is not b)
-        return max((min(pair, key=_bytes) for pair in pairs), key=_bytes)
+        return max((min(pair, key=bytes_of) for pair in pairs), key=bytes_of)
 
     def answered(self) -> tuple[str, float]:
         """Return (host whose claimed port carried most, the most that all others may have moved in
@@ -371,28 +280,28 @@ class WatchedPorts:
         for host in mates:
             others = [mate for mate in mates if mate is not host]
             beyond += max(0.0, ends[host.host].bytes - self._moved(others, back))
-        most = sum(map(_most, ends.values()))
-        return dataclasses.replace(max(ends.values(), key=_bytes), bytes=beyond, most=most)
+        most = sum(map(most_of, ends.values()))
+        return dataclasses.replace(max(ends.values(), key=bytes_of), bytes=beyond, most=most)
 
     def _moved(self, hosts: list[HostTraffic], direction: Direction) -> float:
         """Return the most that these hosts may have moved; infinite if a port is in doubt."""
         kinds: tuple[Kind, Kind] = ("claimed", "other")
         ends = [self._end(host, kind, direction) for host in hosts for kind in kinds]
-        return math.inf if any(end.trouble for end in ends) else sum(map(_most, ends))
+        return math.inf if any(end.trouble for end in ends) else sum(map(most_of, ends))
 
     def _end(self, host: HostTraffic, kind: Kind, direction: Direction) -> Carried:
         ledger, name = self.ledger(host), self.claimed_name(host)
         if kind == "loopback":
-            return _total(looped(ledger, direction))
+            return total(looped(ledger, direction))
         if kind == "claimed":
-            return _total(
+            return total(
                 {name: claimed_at(ledger, name, direction)}
                 if name
                 else self._ways_out(ledger, direction)
             )
         if not name:
-            return _total(inside(ledger, direction))
-        return _total(others_than(ledger, name, direction))
+            return total(inside(ledger, direction))
+        return total(others_than(ledger, name, direction))
 
     def _ways_out(self, ledger: Ledger, direction: Direction) -> dict[str, Crossed]:
         """Return what left by each way out.
@@ -418,42 +327,3 @@ def _boot_id(host: HostTraffic) -> str:
 
 def _at_other_end(name: str) -> Crossed:
     return Crossed(None, remark=f"the other end of {name} may be on this machine")
-
-
-def _total(seen: dict[str, Crossed]) -> Carried:
-    """Sum up ports that share no byte."""
-    whole = added(list(seen.values()))
-    return Carried(
-        whole.bytes or 0.0,
-        whole.background,
-        whole.peak_bytes_per_s or 0.0,
-        (whole.remark or "unreadable") if seen and _is_doubtful(whole) else "",
-        tuple(name for name, crossed in seen.items() if crossed.bytes),
-        whole.packets,
-        whole.inside,
-        whole.level if seen else "",
-        whole.quality if seen else "",
-        wrap_bytes=whole.wrap_bytes,
-    )
-
-
-def _sum(ends: Sequence[Carried], by: _Key) -> Carried:
-    """Add up the ends of several hosts; values that cannot be added are those of the
-    largest end.
-    """
-    packets = [end.packets for end in ends]
-    known = [count for count in packets if count is not None]
-    return dataclasses.replace(
-        max(ends, key=by),
-        bytes=sum(end.bytes for end in ends),
-        unsure=sum(end.unsure for end in ends),
-        most=sum(map(_most, ends)),
-        packets=sum(known) if len(known) == len(packets) else None,
-        inside=None,
-        level=max((end.level for end in ends if end.bytes), key=_weakness, default=""),
-        together=sum(end.peak for end in ends if end.bytes >= START_UP_BYTES),
-    )
-
-
-def _is_doubtful(whole: Crossed) -> bool:
-    return not whole.complete or whole.bytes is None or whole.quality in ("stale", "wrapped")

@@ -329,6 +329,12 @@ def _slurm(node: Node) -> Node:
     )
 
 
+def _all_cores(node: Node) -> Node:
+    """The kernel's limit is the number of processors that there are."""
+    argument = {"proc/cmdline": "BOOT_IMAGE=/vmlinuz ro nr_cpus=32"}
+    return node.set({**argument, "sys/devices/system/cpu/offline": ""})
+
+
 FLEET: Mapping[str, Callable[[], Node]] = {
     "connectx-6-milan": lambda: _slurm(_connectx(AMD["milan"])),
     "connectx-7-two-ports": lambda: _connectx(AMD["genoa"], 2, NDR),
@@ -359,5 +365,5 @@ FLEET: Mapping[str, Callable[[], Node]] = {
     "bonded-roce": _bonded,
     "eight-gpus": _gpus,
     "gigabit": lambda: _slurm(_plain("igb", 1000, INTEL["broadwell"])),
-    "ten-gigabit": lambda: _plain("i40e", 10000, INTEL["skylake"]),
+    "ten-gigabit": lambda: _all_cores(_plain("i40e", 10000, INTEL["skylake"])),
 }

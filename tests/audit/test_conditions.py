@@ -75,6 +75,9 @@ def status(name: str, texts: dict[str, str], profile: Profile = "throughput") ->
     return found.status
 
 
+SIZE = {"/proc/meminfo": "MemTotal:       65011712 kB"}
+CORES = {"/sys/devices/system/cpu/online": "0-63"}
+OFFLINE = "/sys/devices/system/cpu/offline"
 CLOCK = "/sys/devices/system/clocksource/clocksource0/current_clocksource"
 
 
@@ -92,8 +95,16 @@ def variables(**named: str) -> dict[str, str]:
         ("kernel-arguments", {"/proc/cmdline": "ro notsc"}, "fail"),
         ("kernel-arguments", {"/proc/cmdline": "ro pci=noaer,nomsi"}, "fail"),
         ("kernel-arguments", {"/proc/cmdline": "ro nosmp"}, "fail"),
-        ("kernel-arguments", {"/proc/cmdline": "ro nr_cpus=16"}, "fail"),
-        ("kernel-arguments", {"/proc/cmdline": "ro mem=16G"}, "fail"),
+        ("kernel-arguments", SIZE | {"/proc/cmdline": "mem=64G ro"}, "fail"),
+        ("kernel-arguments", SIZE | {"/proc/cmdline": "ro mem=66060288k"}, "fail"),
+        ("kernel-arguments", SIZE | {"/proc/cmdline": "ro mem=256G"}, "pass"),
+        ("kernel-arguments", {"/proc/cmdline": "ro mem=16G"}, "unknown"),
+        ("kernel-processors", CORES | {"/proc/cmdline": "ro quiet"}, "not-applicable"),
+        ("kernel-processors", CORES | {"/proc/cmdline": "ro nr_cpus=64", OFFLINE: ""}, "pass"),
+        ("kernel-processors", CORES | {"/proc/cmdline": "nr_cpus=64", OFFLINE: "64-127"}, "fail"),
+        ("kernel-processors", CORES | {"/proc/cmdline": "maxcpus=64", OFFLINE: "64-127"}, "fail"),
+        ("kernel-processors", CORES | {"/proc/cmdline": "maxcpus=999", OFFLINE: "64-127"}, "pass"),
+        ("kernel-processors", CORES | {"/proc/cmdline": "nr_cpus=256", OFFLINE: "64-127"}, "pass"),
         ("kernel-arguments", {"/proc/cmdline": "ro slub_debug=FZP"}, "fail"),
         ("kernel-arguments", {"/proc/cmdline": "ro debug_pagealloc=on"}, "fail"),
         ("kernel-arguments", {"/proc/cmdline": "ro slub_debug=-"}, "pass"),

@@ -31,6 +31,12 @@ def test_a_finding_shares_its_code_with_nothing_else() -> None:
             explain(wrong)
 
 
+@pytest.mark.parametrize("name", ["foo", "qwerty", "x"])
+def test_no_distant_name_is_suggested(name: str) -> None:
+    with pytest.raises(BadInput, match=r"lint --rules"):
+        explain(name)
+
+
 def test_a_finding_is_explained_by_a_small_part_of_the_program() -> None:
     script = (
         "import sys, atexit\n"
@@ -101,6 +107,9 @@ def test_each_kind_of_code_is_explained_and_points_at_the_others(
         ("LinkSpeed", ("LinkSpeed: fields of opainfo", "opa-link-speed:")),
         ("/sys/class/net/ib0/mode", ("ipoib-mode:",)),
         ("hyperthreading", ("bios-smt:",)),
+        ("VT-d", ("iommu-mode",)),
+        ("jumbo frames", ("wireproof explain mtu",)),
+        ("xhpl", ("wireproof prove",)),
         ("Enhanced Intel SpeedStep", ("bios-speedstep:",)),
         ("user_credit_return_theshold", ("modprobe-unknown-parameter",)),
     ],

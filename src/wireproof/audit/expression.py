@@ -213,10 +213,38 @@ def _length(value: Value) -> Value:
     return len(value) if isinstance(value, (list, str)) else UNKNOWN
 
 
-def _matches(value: Value, pattern: Value) -> Value:
-    if isinstance(value, str) and isinstance(pattern, str):
-        return fnmatchcase(value, pattern)
-    return UNKNOWN if isinstance(value, Unknown) else False
+def _matches(value: Value, patterns: Value) -> Value:
+    """Return whether the whole text matches a pattern, or any of a list."""
+    if isinstance(value, Unknown):
+        return UNKNOWN
+    wanted = patterns if isinstance(patterns, list) else [patterns]
+    return isinstance(value, str) and any(fnmatchcase(value, str(each)) for each in wanted)
+
+
+_BETWEEN_WORDS = re.compile(r"[\s,;]+")
+
+
+def _any_word(text: Value, patterns: Value) -> Value:
+    """Return whether a word of the text, in lower case, matches a pattern."""
+    if isinstance(text, Unknown):
+        return UNKNOWN
+    words = _BETWEEN_WORDS.split(str(text).casefold())
+    return any(_matches(word, patterns) for word in words)
+
+
+def _argument(text: Value, name: Value, absent: Value) -> Value:
+    """Return the number in the last ``NAME=NUMBER`` of the text, with K, M, G or T in powers of
+    1024; ``absent`` if there is none.
+    """
+    if not isinstance(text, str):
+        return UNKNOWN
+    found = re.findall(
+        rf"(?:^|\s){re.escape(str(name))}=(\d{{1,18}})([KMGT]?)", text, re.IGNORECASE
+    )
+    if not found:
+        return absent
+    number, unit = found[-1]
+    return int(number) * (_UNITS[f"{unit.upper()}i"] if unit else 1)
 
 
 def _contains(text: Value, part: Value) -> Value:
@@ -262,6 +290,8 @@ FUNCTIONS: dict[str, tuple[int, Callable[..., Value]]] = {
     "count": (1, _length),
     "first": (1, _first),
     "matches": (2, _matches),
+    "any_word": (2, _any_word),
+    "argument": (3, _argument),
     "contains": (2, _contains),
     "version": (1, _version),
     "smallest": (1, _smallest),

@@ -103,6 +103,8 @@ def _processor(cpuinfo: str) -> tuple[Value, Value]:
     named = dict(re.findall(r"^([\w ]+?)\s*: (.*)$", cpuinfo[:8192], re.MULTILINE))
     if (implementer := named.get("CPU implementer")) is not None:
         return "arm", _ARM.get(implementer, UNKNOWN)
+    if (power := re.match(r"POWER\d+", named.get("cpu", ""))) is not None:
+        return "ibm", power.group().lower()
     try:
         family, model = int(named["cpu family"]), int(named["model"])
     except (KeyError, ValueError):

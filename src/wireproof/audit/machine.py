@@ -68,7 +68,7 @@ GLOBS = (
     *SLOTS,
 )
 NAMES = {
-    "host.vendor": "intel, amd, arm or another maker of the processor",
+    "host.vendor": "intel, amd, arm, ibm or another maker of the processor",
     "host.cpu": "its generation: haswell, broadwell, skylake, icelake, sapphire-rapids, rome ...",
     "host.cores": "processors that are online",
     "host.sockets": "processor packages",

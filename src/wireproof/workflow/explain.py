@@ -274,7 +274,7 @@ def names() -> list[str]:
 
 
 def _unknown(code: str, key: str, names: Sequence[str]) -> str:
-    near = get_close_matches(key, dict.fromkeys((*names, *known_names())), n=_NEAR, cutoff=0.4)
+    near = get_close_matches(key, dict.fromkeys((*names, *known_names())), n=_NEAR)
     hint = (
         f"did you mean {', '.join(near)}?"
         if near

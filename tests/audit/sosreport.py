@@ -16,10 +16,12 @@ __all__ = ["archived", "write_archive"]
 
 _COPIED = re.compile(
     r"etc/.*|proc/(cpuinfo|version|meminfo|cmdline|modules|interrupts|irq/.*)"
-    r"|sys/devices/system/(cpu|node|clocksource)/.*|sys/module/[^/]+/(parameters/.*|initstate)"
+    r"|sys/devices/system/(cpu|clocksource|node/node\d+)/.*|sys/module/[^/]+/(parameters/.*|initstate)"
     r"|sys/class/net/[^/]+/device/numa_node|sys/kernel/mm/transparent_hugepage/enabled"
 )
-_PRINTED = re.compile(r"mlxconfig .*|ethtool (-[acgiklS] )?\S+|timedatectl|tuned-adm active")
+_PRINTED = re.compile(
+    r"mlxconfig .*|opainfo|ethtool (-[acgiklS] )?\S+|timedatectl|tuned-adm active"
+)
 _STATES = {"1": "Down", "2": "Initializing", "3": "Armed", "4": "Active"}
 _PHYSICAL = {"2": "Polling", "3": "Disabled", "5": "LinkUp"}
 _QUERIED = {
@@ -49,6 +51,8 @@ def archived(node: Node, texts: Mapping[str, str]) -> dict[str, str]:
         for place, text in sorted(texts.items())
         if place.startswith("proc/sys/")
     )
+    nodes = texts["sys/devices/system/node/online"].count("1") + 1
+    found[_command("lscpu")] = f"NUMA node(s):                    {nodes}\n"
     found[_command("sysctl -a")] = "".join(sysctls)
     found[_command("ip -d address")] = _addresses(node, texts)
     found[_command("lspci -nnvv")] = _lspci(node, texts)

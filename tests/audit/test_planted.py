@@ -147,7 +147,6 @@ UNKEPT = {
     ),
     *("flow-control-tx", "fec", "fec-uncorrectable", "carrier-changes", "rps", "device-power"),
     *("aer-errors", "job-cores", "huge-page-defrag", "slurm-propagated-limits", "rv-module"),
-    *("opa-link-width", "opa-link-quality", "opa-link-speed", "opa-module"),
 }
 """Settings whose text sos does not copy, or needs one that it does not."""
 

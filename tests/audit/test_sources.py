@@ -456,6 +456,66 @@ def test_a_supportconfig_is_read(packed: bool, tmp_path: Path) -> None:
     assert not list(Path("/tmp").glob("evil"))
 
 
+BOND = """Ethernet Channel Bonding Driver: v5.14
+
+Bonding Mode: IEEE 802.3ad Dynamic link aggregation
+Transmit Hash Policy: layer2 (0)
+MII Polling Interval (ms): 0
+
+Slave Interface: ens1
+MII Status: down
+"""
+LONG_LSPCI = """0000:21:00.0 Ethernet controller: Some adapter (rev 01)
+\tCapabilities: [60] Express (v2) Endpoint, MSI 00
+\t\tLnkCap:\tPort #0, Speed 16GT/s, Width x16
+\t\tLnkSta:\tSpeed 16GT/s, Width x8 (downgraded)
+\tKernel driver in use: ice
+"""
+SLES = {
+    "basic-environment.txt": section("Command", "/bin/uname -a", "Linux n7 6.4.0"),
+    "hardware.txt": section("Configuration File", "/proc/cpuinfo", "flags\t\t: fpu")
+    + section("Command", "/sbin/lspci -nn", "0000:21:00.0 Ethernet controller [0200]: Some")
+    + section("Command", "/sbin/lspci -vvv", LONG_LSPCI),
+    "modules.txt": section("Command", "/sbin/lsmod | sort", "Module  Size\nhfi1 8 0\nrv 8 0")
+    + section("Command", "/sbin/modinfo hfi1", "filename: x")
+    + "# Known Module Parameter Values\n/sys/module/hfi1/parameters/rcvhdrcnt=64\n",
+    "network.txt": section("Command", "/sbin/ip addr", IP)
+    + section("Command", "/sbin/ip -6 route", "fe80::/64 dev ens1\n" * 20)
+    + section("Command", "/usr/sbin/ethtool ens1", ETHTOOL)
+    + section("Command", "/usr/sbin/ethtool -i ens1", "driver: ice\nbus-info: 0000:21:00.0")
+    + section("Command", "/usr/sbin/ethtool -g ens1", "netlink error: Operation not supported")
+    + section("Command", "/usr/sbin/ethtool --show-coalesce ens1",
+              "Coalesce parameters for ens1:\nAdaptive RX: off  TX: off")
+    + section("Configuration File", "/proc/net/bonding/bond0", BOND),
+    "systemd.txt": section("Command", "/usr/bin/timedatectl --no-pager status",
+                           "System clock synchronized: no"),
+}  # fmt: skip
+
+
+@pytest.mark.engine
+def test_a_supportconfig_is_read_in_the_forms_of_sles_15(tmp_path: Path) -> None:
+    """`log_cmd`, `conf_files` and `modules_info` of supportutils 3.2."""
+    folder = tmp_path / "scc_n7_261123_1200"
+    folder.mkdir()
+    for name, text in SLES.items():
+        (folder / name).write_text(text)
+    with opened(folder) as root:
+        bond = {one.name: one.read_text().strip() for one in root.glob("sys/class/net/bond0/*/*")}
+        assert "Width x8" in (root / "sos_commands/any/lspci_-nnvv").read_text()
+        assert bond == {"mode": "802.3ad 4", "xmit_hash_policy": "layer2", "miimon": "0",
+                        "arp_interval": "0"}  # fmt: skip
+        assert (root / "sys/module/rv/initstate").read_text() == "live\n"
+    audited = audit(AuditSpecification(source=folder), LoggingReporter(), {})
+    found = {(one.id, one.instance): one.status for one in audited.results}
+    assert found["pcie-width", "ens1"] == "fail"
+    assert found["coalescing-adaptive", "ens1"] == "fail"
+    assert found["ring-rx", "ens1"] == "not-applicable"
+    assert found["time-sync", ""] == "fail"
+    assert found["adapters", ""] == "pass"
+    with opened(folder) as root:
+        assert (root / "sys/module/hfi1/parameters/rcvhdrcnt").read_text() == "64\n"
+
+
 BLANK = "\n" * 400_000
 
 

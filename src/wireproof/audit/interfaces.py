@@ -86,11 +86,23 @@ def _kind_of(text: str) -> Literal["ethernet", "infiniband"]:
     return "infiniband" if "ib_ipoib" in text else "ethernet"
 
 
+_SOFTWARE = re.compile(
+    r"^driver: (?:(bonding)|(802\.1Q VLAN Support)|(bridge|macvlan|ipvlan|team|tun|veth))$",
+    re.MULTILINE,
+)
+
+
 def _with_address(nic: Nic, facts: HostFacts) -> Nic:
-    """Return the interface with its PCI address, which ``ip`` prints only since Linux 5.14."""
+    """Return the interface with its PCI address, which ``ip`` prints only since Linux 5.14, and
+    the kind of a virtual interface, which it prints only with -d.
+    """
     if nic.pci or not is_real(nic):
         return nic
-    (pci,) = _matched(_BUS, facts.command(driver_of(nic.name)).text or "", 1)
+    text = facts.command(driver_of(nic.name)).text or ""
+    if software := _SOFTWARE.search(text):
+        kind = "bond" if software[1] else "vlan" if software[2] else software[3]
+        return msgspec.structs.replace(nic, kind="virtual", link_kind=kind)
+    (pci,) = _matched(_BUS, text, 1)
     return msgspec.structs.replace(nic, pci=pci)
 
 

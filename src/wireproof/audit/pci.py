@@ -321,6 +321,12 @@ def _between(
 
 _HEAD = re.compile(r"^((?:[0-9a-f]{4,8}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]) (.*)$", re.MULTILINE)
 _CLASS = re.compile(r"\[([0-9a-f]{4})\]:")
+_CLASSES = {
+    "Ethernet controller": "020000", "Infiniband controller": "020700",
+    "Fabric controller": "020800", "Network controller": "028000", "PCI bridge": "060400",
+    "3D controller": "030200", "Processing accelerators": "120000",
+}  # fmt: skip
+"""How lspci names classes without -n."""
 _TYPES = {
     "Root Port": 4,
     "Upstream Port": 5,
@@ -342,9 +348,10 @@ def devices_of_lspci(text: str) -> Iterator[PciDevice]:
         body = text[head.end() : end]
         address = head.group(1)
         kind = _CLASS.search(head.group(2))
+        named = _CLASSES.get(head.group(2).partition(":")[0], "")
         yield PciDevice(
             address=address if address.count(":") == 2 else f"0000:{address}",
-            device_class=f"{kind.group(1)}00" if kind else "",
+            device_class=f"{kind.group(1)}00" if kind else named,
             driver=_first(r"^[ \t]*Kernel driver in use: (\S+)$", body) or "",
             numa=_number(r"^[ \t]*NUMA node: (\d{1,4})$", body),
             secondary=_number(r"\bsecondary=([0-9a-f]{2})\b", body, 16),

@@ -18,6 +18,9 @@ _OTHER_CARRIER = 0.2
 _UNKEPT = "is not in the archive"
 _UNASKED = "was not asked for"
 _NO_SYSTEMD = "has not been booted with systemd"
+_NO_DEVICES = re.compile(
+    r"needs (the list of PCI devices, .*)|^(?:pci|mlxconfig)/\S+ was not asked for"
+)
 _ROOT = "is visible only to root: run the audit as root"
 _MOST_VALUES = 3
 _MOST_LABELS = 6
@@ -175,6 +178,8 @@ def _reason(one: AuditResult) -> str:
         return f"what they are read from {_UNKEPT}"
     if any(each.endswith(_ROOT) for each in places):
         return f"what they are read from {_ROOT}"
+    if lacking := _NO_DEVICES.search(reason):
+        return lacking[1] or "the PCI address of the device, which is not known"
     if _NO_SYSTEMD in reason:
         return "systemd does not run there"
     for name in filter(None, re.split(r"[: ]", one.instance)):

@@ -4,6 +4,7 @@ from a folder of texts, for ``audit --from``.
 
 import contextlib
 import lzma
+import re
 import tarfile
 import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -22,8 +23,13 @@ from wireproof.instrument.plan_text import without_secrets
 from wireproof.model.errors import BadInput
 from wireproof.model.plan import FactRequest
 from wireproof.model.record import FactFrame
-from wireproof.workflow.printed_texts import COMMANDS, holds_places, places_by_host
-from wireproof.workflow.supportconfig import NAMES, file_called, is_supportconfig, lay_out
+from wireproof.workflow.printed_texts import (
+    COMMANDS,
+    file_called,
+    holds_places,
+    places_by_host,
+)
+from wireproof.workflow.supportconfig import NAMES, is_supportconfig, lay_out
 
 _LARGEST_ARCHIVE = 4 << 30
 _LARGEST_UNPACKED = 16 << 30
@@ -242,7 +248,7 @@ _ALSO = {
     "ip_-d_address": ("ip_address", "ip_addr"),
     "ip_route_show_table_all": ("ip_route", "ip_route_show"),
     "sestatus": ("sestatus_-v", "sestatus_-b"),
-    "lspci_-nnvv": ("lspci_-nnvvv", "lspci_-vvnn", "lspci_-nnv", "lspci_-nnvvk"),
+    "lspci_-nnvv": ("lspci_-nnvvv", "lspci_-vvnn", "lspci_-nnv", "lspci_-nnvvk", "lspci_-vvv"),
 }
 """Other commands in archives that print the same facts."""
 _TELL_OF_OTHERS = ("systemctl", "df_-al")
@@ -263,16 +269,24 @@ def command_facts(root: Path, requests: Sequence[FactRequest]) -> list[FactFrame
         name = file_called(request.argv)
         file = next((kept[also] for also in (name, *_ALSO.get(name, ())) if also in kept), None)
         text = _text(file) if file is not None else told_elsewhere(request.argv, others) or None
-        frame = FactFrame(
-            rank=0,
-            kind="command",
-            argv=list(request.argv),
-            status="missing" if text is None else "ok",
-            text=text or "",
-            reason="" if text is not None else UNKEPT,
-        )
-        frames.append(without_secrets(frame))
+        frames.append(without_secrets(_frame_of(request.argv, text)))
     return frames
+
+
+_ERROR = re.compile(r"(operation not supported)|command not found", re.IGNORECASE)
+_MOST_ERROR = 300
+
+
+def _frame_of(argv: Sequence[str], text: str | None) -> FactFrame:
+    """Return the output of a command as a host would give it: archives keep errors as output."""
+    words = list(argv)
+    error = _ERROR.search(text) if text and len(text) < _MOST_ERROR else None
+    if error and error[1]:
+        why = error[1].capitalize()
+        return FactFrame(rank=0, kind="command", argv=words, status="failed", reason=why)
+    if text is None or error:
+        return FactFrame(rank=0, kind="command", argv=words, status="missing", reason=UNKEPT)
+    return FactFrame(rank=0, kind="command", argv=words, status="ok", text=text)
 
 
 def interrupt_facts(root: Path, addresses: Mapping[str, str]) -> list[FactFrame]:
@@ -328,8 +342,9 @@ def _has_all_sysctls(root: Path) -> bool:
     return all(name in listed or (folder / name).is_file() for name in EVERYWHERE)
 
 
-_WHOLE = ("/sys/devices/system/cpu", "/sys/devices/system/node")
-"""Folders that sos copies completely (its plugins processor and memory)."""
+_WHOLE = "/sys/devices/system/cpu"
+"""The folder that sos copies completely (its plugin processor); of that of the NUMA nodes it copies
+some files of each node."""
 _MODULES = "/sys/module/"
 
 
@@ -367,18 +382,22 @@ def _is_known_missing(path: str, root: Path, loaded: Collection[str], *, sysctls
         return _lacks_module(path, root, loaded)
     if path.startswith(_SYSCTLS):
         return sysctls
-    return any(path.startswith(f"{whole}/") and (root / whole[1:]).is_dir() for whole in _WHOLE)
+    return path.startswith(f"{_WHOLE}/") and (root / _WHOLE[1:]).is_dir()
 
 
 def _lacks_module(path: str, root: Path, loaded: Collection[str]) -> bool:
-    """Return whether the module is not loaded: sos copies the parameters of all loaded modules."""
+    """Return whether the module is not loaded: sos copies the parameters of all modules. A
+    supportconfig leaves out those that are part of the kernel, which are not loaded either.
+    """
     name = path.removeprefix(_MODULES).partition("/")[0]
     folder = root / "sys/module"
     if not folder.is_dir() or "*" in name:
         return False
-    return (folder / name / "parameters").is_dir() or (
-        bool(loaded) and name not in loaded and not (folder / name).exists()
-    )
+    if (folder / name / "parameters").is_dir():
+        return True
+    if not loaded or name in loaded or (folder / name).exists():
+        return False
+    return path.endswith("/initstate") or any(one.name not in loaded for one in folder.iterdir())
 
 
 _AS_PATH = str.maketrans("./", "/.")

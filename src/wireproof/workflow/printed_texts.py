@@ -5,16 +5,17 @@ It may hold several hosts, as pdsh, clush and ansible print them, and several in
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
 from wireproof.model.errors import BadInput
 from wireproof.settings.hosts import parse_hosts
-from wireproof.workflow.supportconfig import file_called
 
 COMMANDS = "sos_commands/any"
+_UNLIKE = re.compile(r"[^\w\-./]+")
+"""Characters that sos replaces by ``_``."""
 _ENDING = re.compile(r"\.(?:txt|out|log|json|lst|output)$")
 _APART = re.compile(r"[\s_.-]+")
 _PRINTS = re.compile(
@@ -27,6 +28,7 @@ _RULE = re.compile(r"-{4,80}")
 _TITLE = re.compile(r"([A-Za-z0-9][\w.,\[\]-]{0,1000})(?: \(\d{1,6}\))?")
 _ANSIBLE = re.compile(rf"({_HOST}) \| (?:CHANGED|SUCCESS|FAILED)!? \| rc=\d{{1,3}} >>")
 _LARGEST = 256 << 20
+_LONGEST_NAME = 200
 _OF_LINE = 64
 """Memory of a line besides its letters."""
 
@@ -35,7 +37,7 @@ Places = dict[str, str]
 
 def holds_places(name: str, text: str) -> bool:
     """Return whether a text of this name can hold anything that is read."""
-    return next(_places(name, text), None) is not None
+    return next(places(name, text), None) is not None
 
 
 def places_by_host(texts: Iterable[tuple[str, str]]) -> dict[str, Places]:
@@ -47,10 +49,10 @@ def places_by_host(texts: Iterable[tuple[str, str]]) -> dict[str, Places]:
     known = {host for _, text in texts for host in _by_host(text) if host}
     for name, text in texts:
         for host, part in _by_host(text, known).items():
-            for place, kept in _places(name, part):
-                places = hosts.setdefault(host, {})
-                if len(kept) > len(places.get(place, "")):
-                    places[place] = kept
+            for place, kept in places(name, part):
+                mine = hosts.setdefault(host, {})
+                if len(kept) > len(mine.get(place, "")):
+                    mine[place] = kept
     if len(hosts) == 2 and "" in hosts:
         unnamed = hosts.pop("")
         (host,) = hosts
@@ -146,7 +148,12 @@ _FILES = {
 """Files that people print, by their words."""
 
 
-def _places(name: str, text: str) -> Iterator[tuple[str, str]]:
+def file_called(words: Sequence[str]) -> str:
+    """Return the name that sos gives the file of a command's output."""
+    return _UNLIKE.sub("_", " ".join(words)).replace("/", ".")
+
+
+def places(name: str, text: str) -> Iterator[tuple[str, str]]:
     """Yield the places that a text of this name fills."""
     called = _ENDING.sub("", name)
     words = [word for word in _APART.split(called) if word]
@@ -174,7 +181,7 @@ def _command(called: str, words: list[str]) -> str:
         return "ibv_devinfo_-v"
     if first == "ip" and {"a", "addr", "address"}.intersection(rest):
         return "ip_-d_address"
-    if first == "ip" and {"r", "route"}.intersection(rest):
+    if first == "ip" and {"r", "route"}.intersection(rest) and "6" not in rest:
         return "ip_route_show_table_all"
     if first == "timedatectl" and "show" not in rest:
         return first
@@ -183,7 +190,7 @@ def _command(called: str, words: list[str]) -> str:
     if counters := _COUNTERS.fullmatch(called):
         return f"perfquery_-C_{counters[1]}_-P_{counters[2]}"
     name = file_called(called.split())
-    return name if _PRINTS.fullmatch(name) else ""
+    return name if _PRINTS.fullmatch(name) and len(name) <= _LONGEST_NAME else ""
 
 
 def _of_ethtool(called: str, text: str) -> Iterator[tuple[str, str]]:

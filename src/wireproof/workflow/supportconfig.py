@@ -8,11 +8,12 @@ Its texts have many sections, each a command or a file.
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 from wireproof.files.hostile import open_regular
 from wireproof.model.errors import BadInput
+from wireproof.workflow.printed_texts import places
 
 NAMES = ("scc_", "nts_")
 """How the name of the archive's folder begins (supportutils 3 and before)."""
@@ -25,9 +26,8 @@ _LARGEST_TEXT = 64 << 20
 _MOST_SECTIONS = 20_000
 _LONGEST_NAME = 200
 _ROOTS = ("etc", "proc", "sys")
-_COMMANDS = PurePosixPath("sos_commands/supportconfig")
-_UNLIKE = re.compile(r"[^\w\-./]+")
-"""Characters that sos replaces by ``_``."""
+_ASIDE = ("--no-pager", "2>/dev/null")
+"""Words of a command that do not change what it prints."""
 _HOST = re.compile(r"^(?:scc|nts)_(.+)_\d{6}_\d{4}$")
 
 
@@ -38,8 +38,8 @@ def is_supportconfig(folder: Path) -> bool:
 
 def lay_out(source: Path, folder: Path) -> None:
     """Write the sections of ``source`` below ``folder``: files of /etc, /proc and /sys at their
-    paths, and output of commands under the command's name. The first section of a name counts.
-    Raises ``BadInput`` above 20,000 sections, because each becomes a file.
+    paths, and output of commands under the name that sos gives the command. The longest text of a
+    name counts. Raises ``BadInput`` above 20,000 texts, because each becomes a file.
     """
     for number, (place, body) in enumerate(_all_places(source)):
         if number >= _MOST_SECTIONS:
@@ -65,10 +65,68 @@ def _places(content: str) -> Iterator[tuple[PurePosixPath, str]]:
     """Yield the path of each section below a root, with its text."""
     for head in _SECTION.finditer(content):
         after = _ANY_SECTION.search(content, head.end())
-        place = _file(head[2]) if head[1] == "Configuration File" else _command(head[2])
-        if place is not None:
-            body = content[head.end() : after.start() if after else len(content)]
-            yield place, f"{body.rstrip()}\n"
+        body = content[head.end() : after.start() if after else len(content)].rstrip() + "\n"
+        if head[1] == "Configuration File":
+            if place := _file(head[2]):
+                yield place, body
+                yield from _of_bond(place, body)
+        else:
+            yield from _of_command(head[2], body)
+
+
+_PARAMETER = re.compile(r"^/(sys/module/\w{1,60}/parameters/\w{1,60})=(.*)$", re.MULTILINE)
+_MODULE = re.compile(r"^(?!Module )(\w{1,60}) ", re.MULTILINE)
+
+
+def _of_command(subject: str, body: str) -> Iterator[tuple[PurePosixPath, str]]:
+    """Yield the output of a command, the parameters of a module below that of modinfo, and what a
+    list of modules shows of each.
+    """
+    program, *words = subject.partition(" | ")[0].split() or [""]
+    words = [PurePosixPath(program).name, *(word for word in words if word not in _ASIDE)]
+    if words[0] == "cat" and len(words) == 2:
+        if place := _file(words[1]):
+            yield place, body
+        return
+    if words[0] == "modinfo":
+        yield from ((PurePosixPath(path), f"{text}\n") for path, text in _PARAMETER.findall(body))
+    if words == ["sort", "/proc/modules"] or words == ["lsmod"]:
+        yield PurePosixPath("proc/modules"), body
+        for module in _MODULE.findall(body):
+            yield PurePosixPath(f"sys/module/{module}/initstate"), "live\n"
+        return
+    for name, text in places(" ".join(words), body):
+        yield PurePosixPath(name), text
+
+
+_MODES = {
+    "round-robin": "balance-rr 0", "active-backup": "active-backup 1", "(xor)": "balance-xor 2",
+    "broadcast": "broadcast 3", "802.3ad": "802.3ad 4", "transmit load": "balance-tlb 5",
+    "adaptive load": "balance-alb 6",
+}  # fmt: skip
+"""Modes of a bond by words of /proc/net/bonding (linux: bond_main.c, bond_mode_name)."""
+_IN_BOND = {
+    "mode": r"^Bonding Mode: (.*)$", "xmit_hash_policy": r"^Transmit Hash Policy: (\S+)",
+    "miimon": r"^MII Polling Interval \(ms\): (\d+)$",
+    "arp_interval": r"^ARP Polling Interval \(ms\): (\d+)",
+}  # fmt: skip
+_MEMBER = re.compile(r"^Slave Interface: ([\w.:-]{1,15})\nMII Status: (\w+)$", re.MULTILINE)
+
+
+def _of_bond(place: PurePosixPath, body: str) -> Iterator[tuple[PurePosixPath, str]]:
+    """Yield the files of /sys that /proc/net/bonding stands for."""
+    if place.parent != PurePosixPath("proc/net/bonding"):
+        return
+    folder = PurePosixPath("sys/class/net")
+    for name, pattern in _IN_BOND.items():
+        found = re.search(pattern, body, re.MULTILINE)
+        text = found[1] if found else "0" if name == "arp_interval" else ""
+        if name == "mode":
+            text = next((mode for words, mode in _MODES.items() if words in text), "")
+        if text:
+            yield folder / place.name / "bonding" / name, f"{text}\n"
+    for member, state in _MEMBER.findall(body):
+        yield folder / member / "bonding_slave/mii_status", f"{state}\n"
 
 
 def _file(subject: str) -> PurePosixPath | None:
@@ -87,28 +145,14 @@ def _is_name(text: str) -> bool:
     return len(os.fsencode(text)) <= _LONGEST_NAME and "\0" not in text
 
 
-def _command(subject: str) -> PurePosixPath | None:
-    """Return the path of a command's output: the file for ``cat FILE``, else the name that sos
-    gives it.
-    """
-    words = subject.split()
-    words[0] = PurePosixPath(words[0]).name
-    if words[0] == "cat" and len(words) == 2:
-        return _file(words[1])
-    name = file_called(words)
-    return _COMMANDS / name if _is_name(name) and name.strip(".") else None
-
-
-def file_called(words: Sequence[str]) -> str:
-    """Return the name that sos gives the file of a command's output."""
-    return _UNLIKE.sub("_", " ".join(words)).replace("/", ".")
-
-
 def _write(path: Path, text: str) -> None:
-    """Write into a folder that we have just created; existing files stay."""
+    """Write into a folder that we have just created, unless a longer file exists."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-            file.write(text.encode())
-    except (FileExistsError, NotADirectoryError):
+        with os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600), "wb") as file:
+            content = text.encode()
+            if len(content) > os.fstat(file.fileno()).st_size:
+                file.truncate(0)
+                file.write(content)
+    except (FileExistsError, NotADirectoryError, IsADirectoryError):
         return

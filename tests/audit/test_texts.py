@@ -13,7 +13,7 @@ from wireproof.audit.interfaces import IP_ADDRESS, driver_of
 from wireproof.audit.machine import machine_of
 from wireproof.audit.printed import IBSTAT
 from wireproof.model.record import FactFrame
-from wireproof.workflow import archive
+from wireproof.workflow import kept
 
 PRINTED = {
     "ethtool -i ens1f0.txt": "driver: mlx5_core\nbus-info: 0000:17:00.0\n",
@@ -77,12 +77,12 @@ def test_a_name_that_a_shortened_list_lacks_was_not_read(
     cut: int, status: str, tmp_path: Path
 ) -> None:
     """`sysctl -a | grep net`, or its first lines, say nothing about other names."""
-    names = [name.replace("/", ".") for name in archive.EVERYWHERE]
+    names = [name.replace("/", ".") for name in kept.EVERYWHERE]
     file = tmp_path / "sos_commands/kernel/sysctl_-a"
     file.parent.mkdir(parents=True)
     file.write_text("".join(f"{name} = 1\n" for name in names[: len(names) - cut]))
     frame = FactFrame(rank=0, kind="file", status="missing", path="/proc/sys/kernel/numa_balancing")
-    (found,) = archive.as_kept(tmp_path, [frame])
+    (found,) = kept.as_kept(tmp_path, [frame])
     assert found.status == status
 
 

@@ -347,7 +347,8 @@ def damaged_archive(choice: random.Random) -> bytes:
 
 def try_archive(data: bytes) -> str:
     from wireproof.model.plan import FactRequest
-    from wireproof.workflow.archive import command_facts, opened
+    from wireproof.workflow.archive import opened
+    from wireproof.workflow.kept import command_facts
 
     form, _, packed = data.partition(b"\0")
     faults = []

@@ -15,10 +15,8 @@ from wireproof.audit import judge_machines
 from wireproof.audit.alike import HostKind, differences, kind_of, odd_ones, reference_for
 from wireproof.audit.catalogue import Catalogue, catalogue_of, requests, requests_of_instances
 from wireproof.audit.facts import HostFacts
-from wireproof.audit.interfaces import CHOSEN, IP_ADDRESS, IP_ROUTE, driver_of
+from wireproof.audit.interfaces import CHOSEN
 from wireproof.audit.machine import Machine, machine_of
-from wireproof.audit.pci import LSPCI, adapters_of
-from wireproof.audit.printed import OF_ARCHIVES, perfquery_of, printed_of, queries_of
 from wireproof.audit.site import NOTHING, Site, decided, grave_enough, site_of
 from wireproof.audit.values import folded
 from wireproof.files.hostile import open_regular
@@ -377,51 +375,10 @@ def facts_of_source(source: Path, known: Catalogue) -> list[Collected]:
 
 def _facts_of_tree(folder: Path, known: Catalogue) -> Collected:
     """Return the facts that the root folder of a host holds."""
-    from wireproof.workflow.archive import (
-        as_kept,
-        command_facts,
-        interrupt_facts,
-        with_sysctls,
-    )
+    from wireproof.workflow.kept import facts_kept, host_of
 
-    root = str(folder.absolute())
-    name = _host_of(folder)
-    argv = [*_reader(), "--root", root]
-    wanted = requests(known)
-    files = tuple(request for request in wanted if request.kind != "command")
-    (found,) = collect({name: argv}, files)
-    first = (
-        *as_kept(folder, with_sysctls(folder, found.frames)),
-        *command_facts(folder, _of_archives(*_of_host(folder))),
-    )
-    machine = machine_of(HostFacts.of(name, first))
-    nics = [nic.label for nic in machine.nics]
-    ports = [(port.places["device"], port.places["port"]) for port in machine.rdma]
-    printed = _of_archives(
-        *(argv for nic in nics for argv in printed_of(nic)),
-        *(perfquery_of(*port) for port in ports),
-        *(argv for _, pci in adapters_of(machine.facts) if pci for argv in queries_of(pci)),
-    )
-    named = requests_of_instances(known, (*machine.nics, *machine.rdma))
-    asked = (*wanted, *named, *printed)
-    addresses = {**dict.fromkeys(nics, ""), **dict(adapters_of(machine.facts))}
-    irqs = interrupt_facts(folder, addresses)
-    frames = (*first, *irqs, *command_facts(folder, asked))
-    return dataclasses.replace(found, frames=folded(frames, nics))
-
-
-def _of_host(folder: Path) -> list[tuple[str, ...]]:
-    """Return the commands whose output shows which interfaces and ports an archive's host has."""
-    named = sorted(folder.glob("sos_commands/*/ethtool_-i_*"))
-    drivers = [driver_of(file.name.removeprefix("ethtool_-i_")) for file in named]
-    return [LSPCI, IP_ADDRESS, IP_ROUTE, *OF_ARCHIVES, *drivers]
-
-
-def _of_archives(*commands: tuple[str, ...]) -> tuple[FactRequest, ...]:
-    """Return requests that only archives need, because the engine reads these facts itself on a
-    live host.
-    """
-    return tuple(FactRequest(kind="command", argv=argv) for argv in commands)
+    argv_of = {host_of(folder): [*_reader(), "--root", str(folder.absolute())]}
+    return facts_kept(folder, known, lambda wanted: collect(argv_of, wanted)[0])
 
 
 def more_of_source(source: Path, host: str, wanted: Sequence[FactRequest]) -> Sequence[FactFrame]:
@@ -435,19 +392,6 @@ def more_of_source(source: Path, host: str, wanted: Sequence[FactRequest]) -> Se
         return collect({host: argv}, [request for request in wanted if request.kind != "command"])[
             0
         ].frames
-
-
-def _host_of(folder: Path) -> str:
-    """Return the host's name from its files, else the folder's name."""
-    for place in ("etc/hostname", "proc/sys/kernel/hostname"):
-        try:
-            with open_regular(folder / place, follow=False) as file:
-                words = file.read(256).decode("ascii", "replace").split()
-        except OSError:
-            continue
-        if words:
-            return words[0]
-    return folder.name
 
 
 def _first_problem(answers: Sequence[Collected]) -> str:

@@ -75,9 +75,6 @@ def status(name: str, texts: dict[str, str], profile: Profile = "throughput") ->
     return found.status
 
 
-SIZE = {"/proc/meminfo": "MemTotal:       65011712 kB"}
-CORES = {"/sys/devices/system/cpu/online": "0-63"}
-OFFLINE = "/sys/devices/system/cpu/offline"
 CLOCK = "/sys/devices/system/clocksource/clocksource0/current_clocksource"
 
 
@@ -88,30 +85,6 @@ def variables(**named: str) -> dict[str, str]:
 @pytest.mark.parametrize(
     ("name", "texts", "expected"),
     [
-        ("kernel-arguments", {"/proc/cmdline": "ro quiet iommu=pt"}, "pass"),
-        ("kernel-arguments", {"/proc/cmdline": "ro clocksource=hpet"}, "fail"),
-        ("kernel-arguments", {"/proc/cmdline": "ro clocksource=acpi_pm"}, "fail"),
-        ("kernel-arguments", {"/proc/cmdline": "ro tsc=unstable"}, "fail"),
-        ("kernel-arguments", {"/proc/cmdline": "ro notsc"}, "fail"),
-        ("kernel-arguments", {"/proc/cmdline": "ro pci=noaer,nomsi"}, "fail"),
-        ("kernel-arguments", {"/proc/cmdline": "ro nosmp"}, "fail"),
-        ("kernel-arguments", SIZE | {"/proc/cmdline": "mem=64G ro"}, "fail"),
-        ("kernel-arguments", SIZE | {"/proc/cmdline": "ro mem=66060288k"}, "fail"),
-        ("kernel-arguments", SIZE | {"/proc/cmdline": "ro mem=256G"}, "pass"),
-        ("kernel-arguments", {"/proc/cmdline": "ro mem=16G"}, "unknown"),
-        ("kernel-processors", CORES | {"/proc/cmdline": "ro quiet"}, "not-applicable"),
-        ("kernel-processors", CORES | {"/proc/cmdline": "ro nr_cpus=64", OFFLINE: ""}, "pass"),
-        ("kernel-processors", CORES | {"/proc/cmdline": "nr_cpus=64", OFFLINE: "64-127"}, "fail"),
-        ("kernel-processors", CORES | {"/proc/cmdline": "maxcpus=64", OFFLINE: "64-127"}, "fail"),
-        ("kernel-processors", CORES | {"/proc/cmdline": "maxcpus=999", OFFLINE: "64-127"}, "pass"),
-        ("kernel-processors", CORES | {"/proc/cmdline": "nr_cpus=256", OFFLINE: "64-127"}, "pass"),
-        ("kernel-arguments", {"/proc/cmdline": "ro slub_debug=FZP"}, "fail"),
-        ("kernel-arguments", {"/proc/cmdline": "ro debug_pagealloc=on"}, "fail"),
-        ("kernel-arguments", {"/proc/cmdline": "ro slub_debug=-"}, "pass"),
-        ("kernel-arguments", {"/proc/cmdline": "ro clocksource=tsc tsc=reliable"}, "pass"),
-        ("kernel-arguments", {"/proc/cmdline": "ro pcie_pme=nomsi"}, "pass"),
-        ("kernel-arguments", {"/proc/cmdline": "ro crashkernel=1G default_hugepagesz=1G"}, "pass"),
-        ("kernel-arguments", {"/proc/cmdline": "ro intel_idle.max_cstate=0 idle=poll"}, "pass"),
         ("slurmd-memlock", {CONF: "", MEMLOCK: "LimitMEMLOCK=18446744073709551615"}, "pass"),
         ("slurmd-memlock", {CONF: "", MEMLOCK: "LimitMEMLOCK=67108864"}, "fail"),
         ("clock-source", {CLOCK: "timebase"}, "pass"),

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from tests.audit.test_conditions import status
 from tests.audit.trees import HFI1_2015, lay_out
 from tests.cli.verb import wireproof
 
@@ -74,3 +75,51 @@ def test_what_a_kernel_is_too_old_for_says_so(tmp_path: Path) -> None:
     root = lay_out(tmp_path, "haswell-hfi1", {"etc/hostname": "n1"})
     said = _explained("busy-poll", "--from", str(root))
     assert "n/a, it exists since Linux 3.11; this kernel is 3.10.0" in said
+
+
+SIZE = {"/proc/meminfo": "MemTotal:       65011712 kB"}
+CORES = {"/sys/devices/system/cpu/online": "0-63"}
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("ro quiet iommu=pt", "pass"),
+        ("ro clocksource=hpet", "fail"),
+        ("ro clocksource=acpi_pm", "fail"),
+        ("ro tsc=unstable", "fail"),
+        ("ro notsc", "fail"),
+        ("ro pci=noaer,nomsi", "fail"),
+        ("ro nosmp", "fail"),
+        ("ro slub_debug=FZP", "fail"),
+        ("ro debug_pagealloc=on", "fail"),
+        ("ro slub_debug=-", "pass"),
+        ("ro clocksource=tsc tsc=reliable", "pass"),
+        ("ro pcie_pme=nomsi", "pass"),
+        ("ro crashkernel=1G default_hugepagesz=1G", "pass"),
+        ("ro intel_idle.max_cstate=0 idle=poll", "pass"),
+        ("mem=64G ro", "fail"),
+        ("ro mem=66060288k", "fail"),
+        ("ro mem=256G", "pass"),
+    ],
+)
+def test_an_argument_of_the_kernel_is_found_by_its_whole_word(line: str, expected: str) -> None:
+    assert status("kernel-arguments", SIZE | {"/proc/cmdline": line}) == expected
+
+
+@pytest.mark.parametrize(
+    ("line", "beyond", "expected"),
+    [
+        ("ro", "64-127", "not-applicable"),
+        ("nr_cpus=64", "", "pass"),
+        ("nr_cpus=64", "64-127", "fail"),
+        ("maxcpus=64", "64-127", "fail"),
+        ("maxcpus=999", "64-127", "pass"),
+        ("nr_cpus=256", "64-127", "pass"),
+    ],
+)
+def test_a_limit_of_processors_is_wrong_if_it_leaves_some_out(
+    line: str, beyond: str, expected: str
+) -> None:
+    offline = {"/sys/devices/system/cpu/offline": beyond}
+    assert status("kernel-processors", CORES | offline | {"/proc/cmdline": line}) == expected

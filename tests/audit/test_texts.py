@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import tarfile
 from pathlib import Path
 
 import pytest
 from tests.audit.test_pci import LSPCI
-from tests.audit.test_sources import IBSTAT_OF_ONE, IP_D_ADDRESS, IPOIB_ADDRESS, answers
+from tests.audit.test_sources import (
+    ETHTOOL,
+    IBSTAT_OF_ONE,
+    IP,
+    IP_D_ADDRESS,
+    IPOIB_ADDRESS,
+    answers,
+)
 
 from wireproof.audit.facts import HostFacts
 from wireproof.audit.interfaces import IP_ADDRESS, driver_of
@@ -14,6 +22,9 @@ from wireproof.audit.machine import machine_of
 from wireproof.audit.printed import IBSTAT
 from wireproof.model.record import FactFrame
 from wireproof.workflow import kept
+from wireproof.workflow.archive import opened
+from wireproof.workflow.audit import AuditSpecification, audit
+from wireproof.workflow.reporter import LoggingReporter
 
 PRINTED = {
     "ethtool -i ens1f0.txt": "driver: mlx5_core\nbus-info: 0000:17:00.0\n",
@@ -98,3 +109,111 @@ def test_a_device_that_udev_renamed_has_the_driver_of_its_interface() -> None:
     ]
     (port,) = machine_of(HostFacts.of("n1", frames)).rdma
     assert port.names["rdma.driver"] == "mlx5_core"
+
+
+def section(kind: str, subject: str, body: str) -> str:
+    return f"#==[ {kind} ]===============================#\n# {subject}\n{body}\n\n"
+
+
+SUPPORTCONFIG = {
+    "basic-environment.txt": section("Command", "/bin/uname -a", "Linux n7 6.4.0"),
+    "env.txt": section("Command", "/sbin/sysctl -a", "kernel.osrelease = 6\nvm.swappiness = 60"),
+    "hardware.txt": section("Command", "/bin/cat /proc/cpuinfo", "flags\t\t: fpu")
+    + section("Configuration File", "/proc/meminfo", "MemTotal: 1000 kB\nSwapTotal: 1000 kB"),
+    "modules.txt": section("Command", "/bin/cat /proc/modules", "ice 1 0 - Live 0x0")
+    + section("Configuration File", "/etc/none.conf - File not found", "")
+    + section("Configuration File", "/etc/../../evil", "x")
+    + section("Configuration File", "/root/evil", "x")
+    + section("Command", "/bin/cat /etc/../../evil", "x")
+    + section("Command", "/bin/../../evil ../../../evil", "x")
+    + section("Command", "/bin/" + "x" * 250, "x")
+    + section("Command", "/bin/" + "警" * 150, "x")
+    + section("Configuration File", "/etc/" + "警" * 150, "x")
+    + section("Configuration File", "/etc/a\0b/c", "x"),
+    "network.txt": section("Command", "/sbin/ip addr", IP)
+    + section("Command", "ethtool ens1", ETHTOOL),
+}
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_supportconfig_is_read(packed: bool, tmp_path: Path) -> None:
+    folder = tmp_path / "scc_n7_261123_1200"
+    folder.mkdir()
+    for name, text in SUPPORTCONFIG.items():
+        (folder / name).write_text(text)
+    before = sorted(tmp_path.rglob("*"))
+    source = folder
+    if packed:
+        source = tmp_path / "scc_n7_261123_1200.txz"
+        with tarfile.open(source, "w:xz") as archive:
+            archive.add(folder, folder.name)
+        before = sorted(tmp_path.rglob("*"))
+    audited = audit(AuditSpecification(source=source), LoggingReporter(), {})
+    found = {(one.id, one.instance): one.status for one in audited.results}
+    assert audited.hosts == ["n7"]
+    assert found["swappiness", ""] == "fail"
+    assert found["duplex", "ens1"] == "fail"
+    assert found["limit-memlock", ""] == "unknown"
+    assert sorted(tmp_path.rglob("*")) == before
+    assert not list(Path("/tmp").glob("evil"))
+
+
+BOND = """Ethernet Channel Bonding Driver: v5.14
+
+Bonding Mode: IEEE 802.3ad Dynamic link aggregation
+Transmit Hash Policy: layer2 (0)
+MII Polling Interval (ms): 0
+
+Slave Interface: ens1
+MII Status: down
+"""
+LONG_LSPCI = """0000:21:00.0 Ethernet controller: Some adapter (rev 01)
+\tCapabilities: [60] Express (v2) Endpoint, MSI 00
+\t\tLnkCap:\tPort #0, Speed 16GT/s, Width x16
+\t\tLnkSta:\tSpeed 16GT/s, Width x8 (downgraded)
+\tKernel driver in use: ice
+"""
+SLES = {
+    "basic-environment.txt": section("Command", "/bin/uname -a", "Linux n7 6.4.0"),
+    "hardware.txt": section("Configuration File", "/proc/cpuinfo", "flags\t\t: fpu")
+    + section("Command", "/sbin/lspci -nn", "0000:21:00.0 Ethernet controller [0200]: Some")
+    + section("Command", "/sbin/lspci -vvv", LONG_LSPCI),
+    "modules.txt": section("Command", "/sbin/lsmod | sort", "Module  Size\nhfi1 8 0\nrv 8 0")
+    + section("Command", "/sbin/modinfo hfi1", "filename: x")
+    + "# Known Module Parameter Values\n/sys/module/hfi1/parameters/rcvhdrcnt=64\n",
+    "network.txt": section("Command", "/sbin/ip addr", IP)
+    + section("Command", "/sbin/ip -6 route", "fe80::/64 dev ens1\n" * 20)
+    + section("Command", "/usr/sbin/ethtool ens1", ETHTOOL)
+    + section("Command", "/usr/sbin/ethtool -i ens1", "driver: ice\nbus-info: 0000:21:00.0")
+    + section("Command", "/usr/sbin/ethtool -g ens1", "netlink error: Operation not supported")
+    + section("Command", "/usr/sbin/ethtool --show-coalesce ens1",
+              "Coalesce parameters for ens1:\nAdaptive RX: off  TX: off")
+    + section("Configuration File", "/proc/net/bonding/bond0", BOND),
+    "systemd.txt": section("Command", "/usr/bin/timedatectl --no-pager status",
+                           "System clock synchronized: no"),
+}  # fmt: skip
+
+
+@pytest.mark.engine
+def test_a_supportconfig_is_read_in_the_forms_of_sles_15(tmp_path: Path) -> None:
+    """`log_cmd`, `conf_files` and `modules_info` of supportutils 3.2."""
+    folder = tmp_path / "scc_n7_261123_1200"
+    folder.mkdir()
+    for name, text in SLES.items():
+        (folder / name).write_text(text)
+    with opened(folder) as root:
+        bond = {one.name: one.read_text().strip() for one in root.glob("sys/class/net/bond0/*/*")}
+        assert "Width x8" in (root / "sos_commands/any/lspci_-nnvv").read_text()
+        assert bond == {"mode": "802.3ad 4", "xmit_hash_policy": "layer2", "miimon": "0",
+                        "arp_interval": "0"}  # fmt: skip
+        assert (root / "sys/module/rv/initstate").read_text() == "live\n"
+    audited = audit(AuditSpecification(source=folder), LoggingReporter(), {})
+    found = {(one.id, one.instance): one.status for one in audited.results}
+    assert found["pcie-width", "ens1"] == "fail"
+    assert found["coalescing-adaptive", "ens1"] == "fail"
+    assert found["ring-rx", "ens1"] == "not-applicable"
+    assert found["time-sync", ""] == "fail"
+    assert found["adapters", ""] == "pass"
+    with opened(folder) as root:
+        assert (root / "sys/module/hfi1/parameters/rcvhdrcnt").read_text() == "64\n"

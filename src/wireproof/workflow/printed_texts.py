@@ -140,6 +140,10 @@ _WHOLE = {
     "sestatus": "sestatus", "opainfo": "opainfo", "lscpu": "lscpu",
 }  # fmt: skip
 """Commands about the whole host: options hardly change what is read of them."""
+_PAIRS: dict[tuple[str, ...], str] = {
+    ("ibv", "devinfo"): "ibv_devinfo_-v",
+    ("tuned", "adm"): "tuned-adm_active",
+}
 _FILES = {
     "cpuinfo": "proc/cpuinfo", "meminfo": "proc/meminfo", "cmdline": "proc/cmdline",
     "modules": "proc/modules", "lsmod": "proc/modules", "interrupts": "proc/interrupts",
@@ -177,16 +181,14 @@ def _command(called: str, words: list[str]) -> str:
     first, rest = (words[0], words[1:]) if words else ("", [])
     if whole := _WHOLE.get(first):
         return whole
-    if first == "ibv" and rest[:1] == ["devinfo"]:
-        return "ibv_devinfo_-v"
+    if pair := _PAIRS.get((first, *rest[:1])):
+        return pair
     if first == "ip" and {"a", "addr", "address"}.intersection(rest):
         return "ip_-d_address"
     if first == "ip" and {"r", "route"}.intersection(rest) and "6" not in rest:
         return "ip_route_show_table_all"
     if first == "timedatectl" and "show" not in rest:
         return first
-    if first == "tuned" and rest[:1] == ["adm"]:
-        return "tuned-adm_active"
     if counters := _COUNTERS.fullmatch(called):
         return f"perfquery_-C_{counters[1]}_-P_{counters[2]}"
     name = file_called(called.split())

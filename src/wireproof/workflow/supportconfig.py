@@ -90,13 +90,15 @@ def _of_command(subject: str, body: str) -> Iterator[tuple[PurePosixPath, str]]:
         return
     if words[0] == "modinfo":
         yield from ((PurePosixPath(path), f"{text}\n") for path, text in _PARAMETER.findall(body))
-    if words == ["sort", "/proc/modules"] or words == ["lsmod"]:
-        yield PurePosixPath("proc/modules"), body
-        for module in _MODULE.findall(body):
-            yield PurePosixPath(f"sys/module/{module}/initstate"), "live\n"
-        return
-    for name, text in places(" ".join(words), body):
+    listed = words in (["sort", "/proc/modules"], ["lsmod"])
+    for name, text in _of_modules(body) if listed else places(" ".join(words), body):
         yield PurePosixPath(name), text
+
+
+def _of_modules(body: str) -> Iterator[tuple[str, str]]:
+    yield "proc/modules", body
+    for module in _MODULE.findall(body):
+        yield f"sys/module/{module}/initstate", "live\n"
 
 
 _MODES = {

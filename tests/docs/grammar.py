@@ -91,8 +91,9 @@ def _reached(words: Sequence[str]) -> click.Context | None:
     """The context of the subcommand; None for ``--help`` and its like."""
     reached: list[click.Context] = []
 
-    def note(_command: click.Command, context: click.Context) -> None:
+    def note(_command: click.Command, context: click.Context) -> int:
         reached.append(context)
+        return 0
 
     with (
         mock.patch.object(click.Command, "invoke", note),

@@ -270,6 +270,34 @@ def test_a_bug_in_one_recipe_costs_no_other_its_findings(
     assert "in 1 file; not read: 1 file" in told.out
 
 
+STORED = Path(__file__).parents[1] / "unit" / "data" / "run-folder-schema-1"
+
+
+@pytest.mark.parametrize(
+    ("words", "name", "done"),
+    [
+        (("history", "add", "h", STORED), "the current folder", "used"),
+        (("report", STORED, "--out=p"), "p", "written"),
+    ],
+)
+def test_a_current_folder_that_was_removed_is_no_error_of_ours(
+    words: tuple[object, ...],
+    name: str,
+    done: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    from wireproof.cli import main
+
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    assert main(list(map(str, words))) == 4
+    said = capsys.readouterr().err
+    assert said.endswith(f"{name} cannot be {done}: No such file or directory.\n")
+
+
 def test_signals_are_heard_once_and_innermost() -> None:
     with as_interrupt() as outer:
         try:

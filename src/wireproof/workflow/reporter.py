@@ -2,6 +2,7 @@
 
 import errno
 import logging
+import os
 import platform
 import sys
 import traceback
@@ -32,12 +33,24 @@ _OF_THE_SYSTEM = frozenset(
 
 
 def is_bug(error: BaseException) -> bool:
-    """Return whether an unforeseen error is a defect of wireproof: a lack of memory, and a file
-    that the system does not give, are not.
+    """Return whether an unforeseen error is a defect of wireproof: a lack of memory, a file that
+    the system does not give, and a current folder that was removed, are not.
     """
     if isinstance(error, OSError):
-        return error.filename is None or error.errno not in _OF_THE_SYSTEM
+        unnamed = error.filename is None or error.errno not in _OF_THE_SYSTEM
+        return unnamed and not _is_current_folder_gone(error)
     return not isinstance(error, MemoryError)
+
+
+def _is_current_folder_gone(error: OSError) -> bool:
+    """Return whether a relative path could not be completed: that error names no file."""
+    if not isinstance(error, FileNotFoundError):
+        return False
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        return error.filename is None
+    return False
 
 
 def sentence(error: BaseException, what: str = "") -> str:
@@ -48,7 +61,8 @@ def sentence(error: BaseException, what: str = "") -> str:
     """
     doing = f" while {clean(what, 200)}" if what else ""
     if isinstance(error, OSError) and not is_bug(error):
-        return f"{clean(error.filename, 120)} cannot be used{doing}: {error.strerror}."
+        name = clean(error.filename or "the current folder", 120)
+        return f"{name} cannot be used{doing}: {error.strerror}."
     if not is_bug(error):
         return f"there is not enough memory{doing}: raise the limit (ulimit -v), or give less."
     about = f"{type(error).__name__} at {_place(error)}" + (

@@ -191,6 +191,22 @@ def test_however_it_ends_nothing_is_left(number: signal.Signals) -> None:
     assert gone(f"--interval-ms\0{interval}") == []
 
 
+def test_an_interrupted_command_is_one_sentence_and_no_judgement() -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "wireproof", "prove", "--", "sh", "-c", "echo up; sleep 100"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "up\n"
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "interrupted: nothing is proven" in err
+    assert "INCONCLUSIVE" not in err
+
+
 def test_the_port_that_was_claimed_is_in_the_document() -> None:
     found = document(wireproof("prove", "--json", "--nic", "no0", "--", "true"))
     assert found["proof"] == "unproven"

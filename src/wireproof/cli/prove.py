@@ -361,5 +361,8 @@ def _print(proved: ProvedCommand, wanted: ProofSpecification) -> None:
     if chosen_form() != "text":
         print_document(proved.document(wanted), document)
         return
+    if proved.exit_status == INTERRUPTED:
+        say("interrupted: nothing is proven about a command that did not end. Run it again.")
+        return
     for line in rendered(document(), "text", sys.stderr).splitlines():
         click.echo(f"wireproof: {line}".rstrip(), err=True)

@@ -156,6 +156,7 @@ def variables(**named: str) -> dict[str, str]:
         ("env-ucx-tls", RDMA | variables(UCX_TLS="^ib"), "fail"),
         ("env-ucx-tls", RDMA | variables(UCX_TLS="^rc,ud,dc"), "fail"),
         ("env-fi-provider", RDMA | variables(FI_PROVIDER="^tcp"), "pass"),
+        ("env-fi-provider", RDMA | variables(FI_PROVIDER="^psm3,tcp"), "pass"),
         ("roce-traffic-class", RDMA | ROCE | {TCLASS: "Global tclass=196"}, "fail"),
         ("roce-traffic-class", RDMA | ROCE | {TCLASS: "Global tclass=106"}, "pass"),
         ("pfc-pauses-rx", ROCE | {STATISTICS: "  rx_priority_3_xoff.nic: 5"}, "pass"),

@@ -41,7 +41,7 @@ def made_history(root: Path, results: int = RESULTS, nodes: int = NODES) -> None
     draw = random.Random(1)
     names = [f"n{at:05}" for at in range(1, nodes + 1)]
     (root / store.INDEX).mkdir(parents=True)
-    store._write_parquet(root, [_entry(at, names, draw) for at in range(results)])
+    store._write_table(root, [_entry(at, names, draw) for at in range(results)])
 
 
 def _entry(at: int, names: list[str], draw: random.Random) -> Entry:

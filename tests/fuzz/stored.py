@@ -276,12 +276,12 @@ def _tables() -> list[bytes]:
     import duckdb
     from tests.unit.test_history import entry
 
-    from wireproof.store.history import INDEX, _write_parquet
+    from wireproof.store.history import INDEX, _write_table
 
     found = []
     with _folder() as folder:
         (folder / INDEX).mkdir()
-        _write_parquet(folder, [entry(number) for number in range(1, 9)])
+        _write_table(folder, [entry(number) for number in range(1, 9)])
         found += [path.read_bytes() for path in (folder / INDEX).iterdir()]
         for codec in ("uncompressed", "snappy", "gzip"):
             path = folder / codec
@@ -300,7 +300,8 @@ def try_history(data: bytes) -> str:
 
     with _folder() as folder:
         (folder / INDEX).mkdir()
-        (folder / INDEX / "entries-x[1]*.parquet").write_bytes(data)
+        form = "jsonl.gz" if data.startswith(b"\x1f\x8b") else "parquet"
+        (folder / INDEX / f"entries-x[1]*.{form}").write_bytes(data)
         return _tried(lambda: entries(folder), lambda: list(each_entry(folder, lambda why: None)))
 
 

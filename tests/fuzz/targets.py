@@ -15,6 +15,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import msgspec
 from tests.fuzz import stored
@@ -339,11 +340,18 @@ def _damaged_pairs(choice: random.Random) -> bytes:
 
 
 def _try_pairs(data: bytes) -> str:
-    from wireproof.workflow.locate import from_table
-
     with tempfile.TemporaryDirectory(prefix="wireproof-fuzz-") as folder:
         path = Path(folder) / ("c_*.parquet" if data[:1] == b"P" else "c_[1-2]?.csv")
         path.write_bytes(data[1:])
+        return max(_tried_reader(path, duckdb) for duckdb in (True, False))
+
+
+def _tried_reader(path: Path, duckdb: bool) -> str:
+    """Read a table of pairs with DuckDB, and as if it was not installed."""
+    from wireproof.store import pairs
+    from wireproof.workflow.locate import from_table
+
+    with patch.object(pairs, "has_duckdb", lambda: duckdb):
         try:
             from_table(path, None)
         except WireproofError as error:

@@ -25,7 +25,7 @@ from wireproof.files.held import own_folder
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.store import history
 from wireproof.store.manifest import MANIFEST, Tampering, signatures_of
-from wireproof.store.pair_table import open_pairs
+from wireproof.store.pairs import open_pairs
 from wireproof.store.seal import POINTS, table_differences
 from wireproof.workflow import benchmark
 from wireproof.workflow import history as pruning

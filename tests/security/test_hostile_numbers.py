@@ -32,7 +32,7 @@ from wireproof.model.record import FactFrame
 from wireproof.physics.table import default_table, override
 from wireproof.store import pair_table
 from wireproof.store.load import load_document, load_run
-from wireproof.store.pair_table import open_pairs
+from wireproof.store.pairs import open_pairs
 from wireproof.store.result import read_result
 from wireproof.study import readback
 from wireproof.tune import allowed
@@ -250,7 +250,7 @@ def test_what_only_looks_like_a_number_is_no_error_of_ours(text: str) -> None:
     assert host._memory(f"MemTotal: {text} kB\n") == ""
     assert launcher_messages._tasks(f"{text}-{text},{text}", [1, 2]) == set()
     assert reading._natural(f"policy{text}")
-    assert pair_table._natural(f"n{text}")
+    assert pair_table.natural(f"n{text}")
     heading = "delta_t rx_user_bytes rx_user_num"
     for data in (
         f"    {heading}\n{text} {text} {text}\n",

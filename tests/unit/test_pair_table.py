@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 
 import duckdb
 import numpy as np
 import pytest
 
-from wireproof.model.errors import BadInput
-from wireproof.store.pair_table import open_pairs
+from wireproof.model.errors import BadInput, CouldNotMeasure
+from wireproof.store import pairs as pairs_of_files
+from wireproof.store import seal
+from wireproof.store.pairs import open_pairs
 from wireproof.workflow.locate import from_table
 
 NODES = 60
+
+
+@pytest.fixture(params=["DuckDB", "without"], autouse=True)
+def reader(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """DuckDB is an extra: without it, CSV is read in memory. Parquet is read by DuckDB only."""
+    kind: str = request.param
+    if kind == "without":
+        monkeypatch.setattr(pairs_of_files, "has_duckdb", lambda: False)
+    return kind
+
+
 SLOW = 17
 
 
@@ -68,8 +82,6 @@ def test_medians_are_those_of_all_pairs(tmp_path: Path) -> None:
             assert rx[node] == pytest.approx(
                 np.median(everything.value[everything.target == node]), rel=2e-3
             )
-        between = pairs.between([node // 20 for node in range(NODES)], 3)
-        assert np.all(np.abs(between / 9.95e9 - 1) < 0.02)
 
 
 def test_the_worst_pair_is_worse_than_both_its_nodes(tmp_path: Path) -> None:
@@ -185,3 +197,61 @@ def test_a_pair_that_is_faster_than_its_nodes_is_not_far_below_them(tmp_path: Pa
     text = " ".join(document_text(locate_document(from_table(path, None))).split())
     assert "these rows cannot tell it apart from: n2 receives slowly" in text
     assert "220%" not in text
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
+@pytest.mark.parametrize("packed", [False, True])
+def test_both_readers_give_the_same_pairs(tmp_path: Path, separator: str, packed: bool) -> None:
+    """Other columns between, quotes, an empty line, and the line ends of another system."""
+    rows = [
+        "round,from,note,to,MB/s",
+        '0,n2,"a ""b""",n10,100',
+        "1,n10,,n2,101.5",
+        "",
+        "0,n2,x,n2,3",
+    ]
+    text = "\r\n".join(row.replace(",", separator) for row in rows) + "\r\n"
+    path = tmp_path / ("p.csv.gz" if packed else "p.csv")
+    path.write_bytes(gzip.compress(text.encode()) if packed else text.encode())
+    with open_pairs(path) as pairs:
+        columns = pairs.everything()
+        found = sorted(zip(*(each.tolist() for each in vars(columns).values()), strict=True))
+        assert (pairs.nodes, pairs.metric, pairs.left_out) == (("n2", "n10"), "goodput", 0)
+    assert found == [(0, 1, 0, 100e6), (1, 0, 1, pytest.approx(101.5e6))]
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (b"origin,target,MB/s\na,b,1,2\n", "4 columns"),
+        (b"origin,target,MB/s\na,b\n", "2 columns"),
+        (b"origin,target,MB/s\n" + b"x" * 300 + b",b,1\n", "255 characters"),
+        (b"origin,target,MB/s\na,b,1\n" + b"y" * (1 << 17), "a line is too long"),
+        (b'origin,target,MB/s\n"a,b,1\n', "cannot be read|columns"),
+        (b"origin,target,MB/s\n\xff,b,1\n", "cannot be read"),
+    ],
+)
+def test_damaged_text_is_one_sentence_without_duckdb(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, data: bytes, reason: str
+) -> None:
+    monkeypatch.setattr(pairs_of_files, "has_duckdb", lambda: False)
+    for name, content in (("p.csv", data), ("p.csv.gz", gzip.compress(data))):
+        (tmp_path / name).write_bytes(content)
+        with pytest.raises(BadInput, match=reason), open_pairs(tmp_path / name):
+            pass
+
+
+def test_a_table_is_never_larger_than_memory_without_duckdb(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pairs_of_files, "has_duckdb", lambda: False)
+    monkeypatch.setattr(pairs_of_files, "MOST_PLAIN", 3)
+    monkeypatch.setattr(seal, "has_duckdb", lambda: False)
+    for name, content in (
+        ("p.csv", "origin,target,MB/s\n" + "a,b,1\n" * 9),
+        ("p.parquet", "PAR1"),
+        ("p.csv.zst", "(\xb5/\xfd"),
+    ):
+        (tmp_path / name).write_text(content)
+        with pytest.raises(CouldNotMeasure, match="pip install"), open_pairs(tmp_path / name):
+            pass

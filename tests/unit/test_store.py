@@ -157,13 +157,14 @@ def test_without_duckdb_the_frames_stay_and_what_needs_it_is_named(
     sealed, fresh = (folder_of(tmp_path / name, FRAMES) for name in ("sealed", "fresh"))
     seal(sealed)
     (tmp_path / "index").mkdir()
-    (tmp_path / "index" / "entries-x.parquet").write_bytes(b"")
+    for name in ("index/entries-x.parquet", "pairs.parquet"):
+        (tmp_path / name).write_bytes(b"")
     monkeypatch.setitem(sys.modules, "duckdb", None)
     assert seal(fresh) == table_differences(fresh) == []
     assert len(load_run(fresh).points) == len(load_run(sealed).points)
     asked: tuple[Callable[[], object], ...] = (
         lambda: table_differences(sealed),
-        lambda: from_table(tmp_path / "pairs.csv", None),
+        lambda: from_table(tmp_path / "pairs.parquet", None),
         lambda: entries(tmp_path),
     )
     for ask in asked:

@@ -1,8 +1,8 @@
 """Read a table of pairs from a Parquet or CSV file of any size, by DuckDB in bounded memory.
 
 A matrix of 10,000 nodes has 100 million directed pairs. `locate` needs only a sample of every
-node's pairs (20 to 60 partners per node are enough), the medians of all nodes and of groups of
-nodes, and the few worst pairs.
+node's pairs (20 to 60 partners per node are enough), the medians of all nodes, and the few worst
+pairs.
 """
 
 from __future__ import annotations
@@ -20,11 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wireproof.files.held import temporary_folder
-from wireproof.files.hostile import open_regular
-from wireproof.model.errors import BadInput, CouldNotMeasure, reading
+from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.located import Metric
 from wireproof.model.quantity import whole
-from wireproof.store.seal import first_line, need_duckdb, open_database
+from wireproof.store.seal import first_line, open_database
 
 if TYPE_CHECKING:
     import duckdb
@@ -48,7 +47,7 @@ _TARGET = (
     "server",
 )
 _ROUND = ("round", "point", "repeat", "step")
-_VALUES: dict[str, tuple[Metric, float]] = {
+VALUES: dict[str, tuple[Metric, float]] = {
     "goodput_bytes_per_s": ("goodput", 1.0),
     "bytes_per_s": ("goodput", 1.0),
     "mb_per_s": ("goodput", 1e6),
@@ -82,12 +81,18 @@ def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def _plain(name: str) -> str:
+def plain_name(name: str) -> str:
+    """Return a column's name as it stands in ``VALUES``."""
     return re.sub(r"[^a-z0-9]+", "_", name.lower().replace("/s", "_per_s")).strip("_")
 
 
 def _column(names: Mapping[str, str], wanted: Sequence[str]) -> str | None:
     return next((names[one] for one in wanted if one in names), None)
+
+
+def starts_of(ordered: NDArray[Any]) -> NDArray[np.intp]:
+    """Return where each run of equal values begins."""
+    return np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])
 
 
 class PairTable:
@@ -142,43 +147,27 @@ class PairTable:
         for side in ("o", "t"):
             values = np.full(len(self.nodes), np.nan)
             index, middle = self._binned(side)
-            values[index[0]] = middle
+            values[index] = middle
             sides.append(values)
         return sides[0], sides[1]
 
-    def between(self, group: Sequence[int], groups: int) -> NDArray[np.float64]:
-        """Return groups x groups medians to 0.1 % (NaN: no pair); ``group``: the group of each
-        node, -1 for none.
-        """
-        matrix = np.full((groups, groups), np.nan)
-        with self._numbers("places", {"g": np.asarray(group, dtype=np.int32)}):
-            index, middle = self._binned(
-                "a.g, b.g",
-                "JOIN places a ON a.i = o JOIN places b ON b.i = t WHERE a.g >= 0 AND b.g >= 0",
-            )
-        matrix[index[0], index[1]] = middle
-        return matrix
-
-    def _binned(self, keys: str, rest: str = "") -> tuple[list[NDArray[Any]], NDArray[np.float64]]:
-        """Return the median of each group of rows by counting in logarithmic bins of 0.1 %, so that
-        no group is held or sorted.
+    def _binned(self, side: str) -> tuple[NDArray[Any], NDArray[np.float64]]:
+        """Return the nodes of one side and the median of the rows of each, by counting in
+        logarithmic bins of 0.1 %, so that no group is held or sorted.
         """
         table = self._database.execute(
-            f"SELECT {keys}, round(ln(v) * {BINS})::INTEGER AS bin, count(*) AS n FROM pairs {rest}"  # noqa: S608
+            f"SELECT {side}, round(ln(v) * {BINS})::INTEGER AS bin, count(*) AS n FROM pairs"  # noqa: S608
             " GROUP BY ALL ORDER BY ALL"
         ).fetchnumpy()
-        columns = [np.asarray(np.ma.filled(column, -1)) for column in table.values()]
-        *index, bins, counts = columns
-        edges = np.ones(len(bins), dtype=bool)
-        edges[1:] = np.logical_or.reduce([key[1:] != key[:-1] for key in index])
-        starts = np.flatnonzero(edges)
+        node, bins, counts = (np.asarray(np.ma.filled(column, -1)) for column in table.values())
+        starts = starts_of(node)
         total = np.add.reduceat(counts, starts)
         running = np.cumsum(counts) - np.repeat(
             np.cumsum(total) - total, np.diff([*starts, len(bins)])
         )
         over = running >= np.repeat(total, np.diff([*starts, len(bins)])) / 2
         first = np.minimum.reduceat(np.where(over, np.arange(len(bins)), len(bins)), starts)
-        return [key[starts] for key in index], np.exp(bins[first] / BINS)
+        return node[starts], np.exp(bins[first] / BINS)
 
     def worst(
         self, expected_tx: NDArray[np.float64], expected_rx: NDArray[np.float64], limit: int
@@ -210,12 +199,16 @@ class PairTable:
 _PACKED = {".gz": "gzip", ".zst": "zstd"}
 
 
+def is_parquet(path: Path) -> bool:
+    return path.suffix.lower() in (".parquet", ".pq")
+
+
 def _reader(path: Path, descriptor: int) -> str:
     """Return the SQL function that reads the open file. By path, DuckDB would expand ``*`` and
     ``[``, and take ``s3:`` as another machine.
     """
     source = f"'/proc/self/fd/{descriptor}'"
-    if path.suffix.lower() in (".parquet", ".pq"):
+    if is_parquet(path):
         return f"read_parquet({source})"
     return (
         f"read_csv({source}, header = true, compression ="
@@ -223,33 +216,34 @@ def _reader(path: Path, descriptor: int) -> str:
     )
 
 
-_LONGEST_LINE = 1 << 16
+LONGEST_LINE = 1 << 16
 
 
-def _refuse_no_text(path: Path, file: BinaryIO) -> None:
+def refuse_no_text(path: Path, file: BinaryIO) -> None:
     """Raise ``BadInput`` unless a table of text begins with a line: DuckDB looks for it through
     gigabytes of zeros, which take no space in a sparse or packed file.
     """
-    head = b"" if _reader(path, 0).startswith("read_parquet") else file.read(_LONGEST_LINE)
+    head = b"" if is_parquet(path) else file.read(LONGEST_LINE)
     if path.suffix.lower() == ".gz":
         with contextlib.suppress(zlib.error):  # DuckDB says what is wrong
-            head = zlib.decompressobj(wbits=31).decompress(head, _LONGEST_LINE)
+            head = zlib.decompressobj(wbits=31).decompress(head, LONGEST_LINE)
     file.seek(0)
-    if b"\0" in head or (len(head) == _LONGEST_LINE and b"\n" not in head):
+    if b"\0" in head or (len(head) == LONGEST_LINE and b"\n" not in head):
         raise BadInput(
             f"{path} cannot be read as a table of pairs: it does not begin with a line of text that"
             " names its columns."
         )
 
 
-def _chosen(columns: Sequence[str], path: Path) -> tuple[str, str, str | None, str]:
-    names = {_plain(column): column for column in columns}
+def chosen_columns(columns: Sequence[str], path: Path) -> tuple[str, str, str | None, str]:
+    """Return the columns of origin, target, round and value. Raises ``BadInput``."""
+    names = {plain_name(column): column for column in columns}
     origin, target = _column(names, _ORIGIN), _column(names, _TARGET)
-    value = _column(names, tuple(_VALUES))
+    value = _column(names, tuple(VALUES))
     if origin is None or target is None or value is None:
         raise BadInput(
             f"{path} has the columns {', '.join(columns)[:200]}: its first line must name origin,"
-            f" target and one of {', '.join(_VALUES)}."
+            f" target and one of {', '.join(VALUES)}."
         )
     return origin, target, _column(names, _ROUND), value
 
@@ -258,8 +252,8 @@ def _create(
     database: duckdb.DuckDBPyConnection, path: Path, source: str
 ) -> tuple[Metric, tuple[str, ...], int, int]:
     described = database.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()  # noqa: S608  a descriptor
-    origin, target, number, value = _chosen([row[0] for row in described], path)
-    metric, factor = _VALUES[_plain(value)]
+    origin, target, number, value = chosen_columns([row[0] for row in described], path)
+    metric, factor = VALUES[plain_name(value)]
     o, t, v = _quoted(origin), _quoted(target), _quoted(value)
     listed = database.execute(
         f"SELECT DISTINCT n::VARCHAR FROM (SELECT DISTINCT {o} AS n FROM {source}"  # noqa: S608
@@ -267,7 +261,7 @@ def _create(
     ).fetchall()
     if len(listed) > MOST_NODES:
         raise BadInput(f"{path} names more than {MOST_NODES} nodes: are these pairs of nodes?")
-    nodes = tuple(sorted((row[0] for row in listed), key=_natural))
+    nodes = tuple(sorted((row[0] for row in listed), key=natural))
     database.execute(
         "CREATE TEMP TABLE names AS SELECT unnest($n) AS name, unnest($i)::INTEGER AS i",
         {"n": list(nodes), "i": list(range(len(nodes)))},
@@ -292,7 +286,7 @@ def _count(database: duckdb.DuckDBPyConnection, query: str) -> int:
     return int(counted[0]) if counted else 0
 
 
-def _natural(name: str) -> list[tuple[int, int, str]]:
+def natural(name: str) -> list[tuple[int, int, str]]:
     """Sort key that puts n2 before n10."""
     parts = re.findall(r"[0-9]{1,18}|[^0-9]+", name)
     return [(1, 0, part) if (number := whole(part)) is None else (0, number, "") for part in parts]
@@ -310,35 +304,25 @@ def _threads() -> int:
     return os.cpu_count() or 1
 
 
-@contextlib.contextmanager
-def open_pairs(path: Path) -> Iterator[PairTable]:
-    """Open the pairs of ``path``. Rows without a positive, finite number, or of a node with itself,
-    are left out.
+def refuse_empty(rows: int, path: Path) -> None:
+    """Raise ``BadInput`` for a table without rows."""
+    if rows == 0:
+        raise BadInput(f"{path} has no pair with a value: there is nothing to locate.")
 
-    Raises ``BadInput`` if the file is not a table of pairs, ``CouldNotMeasure`` if there is not
-    enough space to read it.
-    """
-    need_duckdb(f"reading the table of pairs {path}")
+
+@contextlib.contextmanager
+def opened_by_duckdb(file: BinaryIO, path: Path) -> Iterator[PairTable]:
+    """Open the pairs of an open file. Raises as ``open_pairs``."""
     import duckdb
 
-    try:
-        file = open_regular(path)
-    except OSError as error:
-        raise BadInput(
-            f"{path} is not a file that can be read ({error.strerror}): give a Parquet or CSV table"
-            " of pairs, or a folder of a check."
-        ) from error
-    with file, temporary_folder("wireproof-pairs-") as scratch:
-        with reading(path):
-            _refuse_no_text(path, file)
+    with temporary_folder("wireproof-pairs-") as scratch:
         try:
             with open_database(MEMORY_LIMIT, scratch, _threads()) as database:
                 database.execute("SET preserve_insertion_order = false")
                 metric, nodes, rows, left_out = _create(
                     database, path, _reader(path, file.fileno())
                 )
-                if rows == 0:
-                    raise BadInput(f"{path} has no pair with a value: there is nothing to locate.")
+                refuse_empty(rows, path)
                 yield PairTable(database, metric, nodes, rows, left_out)
         except duckdb.OutOfMemoryException as error:
             raise CouldNotMeasure(

@@ -26,7 +26,8 @@ from wireproof.model.run import Run
 from wireproof.plan.schedule import screen_rounds
 from wireproof.report.documents.located import LocateDocument, WorstPair
 from wireproof.store.load import load_run
-from wireproof.store.pair_table import PairTable, open_pairs
+from wireproof.store.pair_table import PairTable
+from wireproof.store.pairs import PlainPairs, open_pairs
 from wireproof.store.snapshot import SETTINGS
 from wireproof.workflow.audit import AuditSpecification, audit, settings_by_id
 from wireproof.workflow.conditions import without_own_doing
@@ -164,7 +165,10 @@ def from_table(path: Path, fabric: Fabric | None) -> LocateDocument:
     """
     with open_pairs(path) as table:
         known, notes = _known(fabric, table.nodes)
-        columns = table.everything() if table.rows <= ALL_ROWS else table.sample(PARTNERS)
+        if isinstance(table, PairTable) and table.rows > ALL_ROWS:
+            columns = table.sample(PARTNERS)
+        else:
+            columns = table.everything()
         samples = Samples(
             metric=table.metric,
             nodes=table.nodes,
@@ -197,7 +201,7 @@ def _undecided(left_out: int) -> list[str]:
     return [f"{rows} without a positive number: is that pair down?"] if left_out else []
 
 
-def _worst(table: PairTable) -> tuple[WorstPair, ...]:
+def _worst(table: PairTable | PlainPairs) -> tuple[WorstPair, ...]:
     tx, rx = table.medians()
     # A node that occurs on one side only (each pair once) is judged by that side.
     sender, receiver = np.where(np.isnan(tx), rx, tx), np.where(np.isnan(rx), tx, rx)

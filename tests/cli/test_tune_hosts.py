@@ -32,7 +32,11 @@ case "$command" in
   *" tune apply"*)
     [ ! -e "$here/$host.dead" ] || {{ printf '{{"frame":"set","id":"x","sta'; exit 255; }}
     command="$command --root $here/$host --state $here/$host.state"
-    [ ! -e "$here/$host.slow" ] || {{ sh -c "$command"; touch "$here/$host.done"; sleep 60; }} ;;
+    [ ! -e "$here/$host.slow" ] || {{
+      sh -c "$command"
+      # A shell that waits for touch survives a Ctrl-C, and its sleep then holds stderr open.
+      (sleep 0.2; touch "$here/$host.done") &
+      exec sleep 60; }} ;;
   *" tune "*) command="$command --root $here/$host --state $here/$host.state" ;;
 esac
 exec sh -c "$command"

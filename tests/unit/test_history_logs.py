@@ -18,6 +18,7 @@ from wireproof.cli import main
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.report.json.judgement import JudgementDocument
 from wireproof.store.history import add_entry, entries
+from wireproof.workflow import pages
 from wireproof.workflow.gate import GateSpecification, gate
 from wireproof.workflow.history import (
     ages,
@@ -69,6 +70,15 @@ def test_a_log_is_added_listed_and_shown_by_its_own_copy(
     assert main(["history", "show", str(root), name, "--json"]) == 0
     document = msgspec.json.decode(capsys.readouterr().out, type=JudgementDocument)
     assert (document.verdict, document.series[0].source) == ("pass", "osu bw.out")
+
+
+def test_the_page_of_a_long_log_counts_what_it_leaves_out(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pages, "MOST_SERIES", 0)
+    log = entries(root)[-1]
+    assert log.imported is not None
+    assert "and 1 more: " in pages.log_page(root, log, log.imported).decode()
 
 
 def test_the_verdict_is_that_of_the_link(tmp_path: Path) -> None:

@@ -248,10 +248,20 @@ def test_a_table_is_never_larger_than_memory_without_duckdb(
     monkeypatch.setattr(pairs_of_files, "MOST_PLAIN", 3)
     monkeypatch.setattr(seal, "has_duckdb", lambda: False)
     for name, content in (
-        ("p.csv", "origin,target,MB/s\n" + "a,b,1\n" * 9),
+        ("p.csv", "origin,target,MB/s\n" + "a,b,1\n" * 4),
         ("p.parquet", "PAR1"),
         ("p.csv.zst", "(\xb5/\xfd"),
     ):
         (tmp_path / name).write_text(content)
         with pytest.raises(CouldNotMeasure, match="pip install"), open_pairs(tmp_path / name):
             pass
+
+
+def test_a_table_of_the_most_rows_is_read_and_an_odd_number_is_left_out_without_duckdb(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pairs_of_files, "has_duckdb", lambda: False)
+    monkeypatch.setattr(pairs_of_files, "MOST_PLAIN", 3)
+    (tmp_path / "p.csv").write_text("origin,target,MB/s\na,b,1\nb,a,1_000\na,b,2\n")
+    with open_pairs(tmp_path / "p.csv") as pairs:
+        assert (pairs.rows, pairs.left_out) == (2, 1)

@@ -211,7 +211,7 @@ def _decoded(data: bytes, path: Path) -> Entry:
 def _lines(path: Path) -> Iterator[bytes]:
     """Yield the entries of a table one by one: a few bytes can unpack to any number of them."""
     try:
-        with open_regular(path, follow=False) as file, gzip.open(file) as lines:
+        with open_regular(path, follow=False) as file, gzip.GzipFile(fileobj=file) as lines:
             while line := lines.readline(_LARGEST_ENTRY):
                 if len(line) == _LARGEST_ENTRY:
                     raise _too_long(path)

@@ -36,7 +36,7 @@ from wireproof.store.pair_table import (
     refuse_no_text,
     starts_of,
 )
-from wireproof.store.seal import first_line, has_duckdb, need_duckdb
+from wireproof.store.seal import first_line, has_duckdb, need_duckdb, without_duckdb
 
 
 class PlainPairs:
@@ -87,14 +87,14 @@ _LONGEST_NAME = 255
 
 
 def _plain_lines(file: BinaryIO | gzip.GzipFile, path: Path) -> Iterator[str]:
-    for _ in range(2 * MOST_PLAIN):
+    for _ in range(MOST_PLAIN + 2):  # the heading, and the end
         line = file.readline(LONGEST_LINE)
         if len(line) == LONGEST_LINE:
             raise BadInput(f"{path} cannot be read as a table of pairs: a line is too long.")
         if not line:
             return
         yield line.decode("utf-8-sig")
-    need_duckdb(f"reading the {MOST_PLAIN} lines and more of {path}")
+    raise without_duckdb(f"reading more than {MOST_PLAIN} rows of {path}")
 
 
 class _PlainRows:
@@ -146,6 +146,8 @@ class _PlainRows:
 
 
 def _number(text: str) -> float | None:
+    if "_" in text:  # Python reads 1_000 as a number; a table with it is damaged
+        return None
     with contextlib.suppress(ValueError):
         return float(text)
     return None
@@ -155,7 +157,7 @@ def _plain_table(file: BinaryIO, path: Path) -> PlainPairs:
     """Read a file of CSV, packed by gzip or not, without DuckDB."""
     packed = path.suffix.lower() == ".gz"
     try:
-        with gzip.open(file) if packed else contextlib.nullcontext(file) as source:
+        with gzip.GzipFile(fileobj=file) if packed else contextlib.nullcontext(file) as source:
             lines = _plain_lines(source, path)
             first = next(lines, "")
             separator = max(_SEPARATORS, key=first.count)

@@ -90,12 +90,17 @@ def has_duckdb() -> bool:
     return importlib.util.find_spec("duckdb") is not None
 
 
+def without_duckdb(purpose: str) -> CouldNotMeasure:
+    """Return the error of what cannot be done without DuckDB."""
+    return CouldNotMeasure(
+        f"{purpose} needs DuckDB, which is not installed: install it with `pip install duckdb`."
+    )
+
+
 def need_duckdb(purpose: str) -> None:
     """Raise ``CouldNotMeasure`` if DuckDB is not installed."""
     if not has_duckdb():
-        raise CouldNotMeasure(
-            f"{purpose} needs DuckDB, which is not installed: install it with `pip install duckdb`."
-        )
+        raise without_duckdb(purpose)
 
 
 def open_database(memory: str, scratch: str = "", threads: int = 1) -> duckdb.DuckDBPyConnection:

@@ -8,7 +8,7 @@ measurement.
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import msgspec
 import numpy as np
@@ -302,7 +302,7 @@ class _View:
         if about not in self.slow:
             return None
         shortfall = _of_route(self.slow[about], ends)
-        return replace(shortfall, both=about.back in self.slow)
+        return msgspec.structs.replace(shortfall, both=about.back in self.slow)
 
 
 def _with_causes(finding: Finding, causes: Sequence[Cause]) -> Finding:

@@ -5,7 +5,6 @@ has changed: the folder keeps a list of its pages, each with a key of its source
 """
 
 import contextlib
-import dataclasses
 import hashlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -77,7 +76,7 @@ def log_page(root: Path, entry: Entry, imported: Imported) -> bytes:
     document = log_document(entry, shown)
     if more > 0:
         rest = Text(f"and {more} more: `wireproof history show` shows them all", "note")
-        document = dataclasses.replace(document, parts=(*document.parts, rest))
+        document = msgspec.structs.replace(document, parts=(*document.parts, rest))
     return framed(document, str(root)).encode()
 
 

@@ -18,9 +18,11 @@ from tests.zoo.watched import proved
 
 from wireproof.verdict.run import judge
 
-# Beside a steady flow of others one program's bytes are known only within what is taken off for
-# these.
-_LEFT_OPEN = ("busy-healthy", "wrapped")
+_LEFT_OPEN = {
+    "busy-healthy": ("bnxt-vf", "iavf", "idpf", "newcomer", "vlan-mlx5-lag"),
+    "wrapped": ("cxi", "cxi-4", "cxi-8"),
+}
+"""What an expert decides: counters 2 to 10 s late, a bond's RDMA, registers of 56 bits."""
 
 
 # Every fourth in each turn: makers and kinds are neighbours in the zoo.
@@ -35,7 +37,10 @@ def test_no_situation_of_an_adapter_is_proved_wrong(one):
             continue
         right = situation.expected(one).proofs
         found = proved(scene)
-        allowed = (*right, "unproven") if situation.key in _LEFT_OPEN else right
+        unsure = one.key in _LEFT_OPEN.get(situation.key, ())
+        allowed = (*right, "unproven") if unsure else right
+        if situation.key == "busy-healthy" and not unsure:
+            allowed = right[:1]  # late counters, too
         assert found.proof in allowed, (situation.key, [reason.code for reason in found.reasons])
 
 

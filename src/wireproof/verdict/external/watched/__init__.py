@@ -149,7 +149,7 @@ class _Judged:
         wanted = self.printed.least_bytes
         if wanted < 2 * START_UP_BYTES and not self.claimed.below(ABSENT * wanted):
             return self._by_rate(self.printed, wanted)
-        if self.claimed.covers(criteria.on_wire_min * wanted):
+        if self.claimed.covers(criteria.on_wire_min * wanted, self.ports.late_share()):
             return self._doubted(self.printed, wanted, criteria)
         return self._shortage(wanted, criteria)
 

@@ -65,12 +65,15 @@ class Carried:
     def at_least(self, wanted: float) -> bool:
         return self.bytes - self.unsure >= wanted
 
-    def covers(self, wanted: float) -> bool:
+    def covers(self, wanted: float, late: float = 0.0) -> bool:
         """Return whether it is at least ``wanted``, less ``FAINT`` if the background doubled while
         the command ran.
+
+        ``late``: the share of the background that a late refresh may have added to its estimate.
         """
-        faint = min(self.unsure, FAINT * wanted)
-        return self.bytes - self.unsure + faint >= wanted
+        unsure = self.unsure * (1 - late)
+        faint = min(unsure, FAINT * wanted)
+        return self.bytes + self.unsure - 2 * unsure + faint >= wanted
 
     def below(self, wanted: float) -> bool:
         return self.upper < wanted

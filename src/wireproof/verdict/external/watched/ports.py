@@ -66,6 +66,7 @@ class WatchedPorts:
         machines = kernels((host.machine or f"name {host.host}", host) for host in read)
         self.hosts = [mates[0] for mates in machines]
         self.both_ways, self._virtual = both_ways, claim.virtual
+        self._idle_s = traffic.idle_s
         self.pairs, self.shared = pairs, pairs > 1 and len(self.hosts) > 2
         self._nics = {host.host: host.nic for host in claim.hosts}
         anywhere = {host.nic for host in claim.hosts if host.nic}
@@ -214,6 +215,11 @@ class WatchedPorts:
         """
         ends = [(self.ledger(host), self.busiest(host)[0]) for host in self.hosts]
         return max((refresh_ms(*end) for end in ends if end[1] in end[0].ports), default=0.0) / 1e3
+
+    def late_share(self) -> float:
+        """Return the largest share of the background that may be of a refresh too many."""
+        refresh_s = self.refresh_s()
+        return refresh_s / (refresh_s + self._idle_s) if refresh_s else 0.0
 
     def places(self) -> list[list[HostTraffic]]:
         """Group hosts that reach each other without a wire.

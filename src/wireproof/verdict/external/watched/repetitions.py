@@ -27,7 +27,7 @@ class Repetitions:
         as those of collectives.
         """
         usual = self.printed.repeated_bytes
-        return usual is not None and self.claimed.at_least(share * usual[0])
+        return usual is not None and self.claimed.covers(share * usual[0], self.ports.late_share())
 
     def far_above(self) -> bool:
         """Return whether many times the bytes of all repetitions crossed: another job's."""

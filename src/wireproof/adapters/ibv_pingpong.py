@@ -6,11 +6,10 @@ half round trip.
 
 import re
 
-from wireproof.adapters.options import command
 from wireproof.adapters.page import Page
 from wireproof.adapters.registry import Adapter, Parsed, Sign, starts_result
 from wireproof.adapters.rows import step_of
-from wireproof.model.series import Series, SeriesPoint, ToolRequest
+from wireproof.model.series import Series, SeriesPoint
 
 _BYTES = re.compile(
     r"^\s*(\d{1,18}) bytes in (\d{1,9}\.\d{1,6}) seconds = (\d{1,12}\.\d{1,6}) Mbit/sec\s*$"
@@ -99,12 +98,6 @@ def parse(page: Page, start: int) -> Parsed:
     return Parsed([series], index + 1)
 
 
-def argv(request: ToolRequest) -> tuple[str, ...]:
-    """Return ``ibv_rc_pingpong -d mlx5_0 -s 4096 -n 1000 SERVER``."""
-    flags = {"device": "-d", "port": "-p", "sizes": "-s", "iterations": "-n", "mtu": "-m"}
-    return command(request, "ibv_rc_pingpong", flags)
-
-
 ADAPTER = Adapter(
     name="ibv_pingpong",
     signs=(
@@ -112,5 +105,4 @@ ADAPTER = Adapter(
         Sign(" Mbit/sec", _BYTES.pattern),
     ),
     parse=parse,
-    argv=argv,
 )

@@ -8,11 +8,10 @@ import re
 from dataclasses import dataclass, field
 from typing import Literal
 
-from wireproof.adapters.options import one_size, refuse_others
 from wireproof.adapters.page import Page
 from wireproof.adapters.registry import Adapter, Parsed, Sign, starts_result
 from wireproof.model.quantity import counted
-from wireproof.model.series import Series, SeriesPoint, ToolRequest
+from wireproof.model.series import Series, SeriesPoint
 
 Side = Literal["Send", "Recv"]
 
@@ -240,18 +239,6 @@ def parse(page: Page, start: int) -> Parsed:
     return Parsed([_series(page, run, table, size) for table in tables], max(run.after, start + 1))
 
 
-def argv(request: ToolRequest) -> tuple[str, ...]:
-    """Return ``mpiGraph 1048576 10 10``: size, repetitions, window. All three or none are given;
-    missing ones get the program's defaults.
-    """
-    refuse_others(request, "mpiGraph", "sizes", "iterations", "window")
-    size = one_size(request, "mpiGraph measures one size a run")
-    if size is None and request.iterations is None and request.window is None:
-        return (request.program, *request.extra)
-    numbers = (16384 if size is None else size, request.iterations or 100, request.window or 50)
-    return (request.program, *map(str, numbers), *request.extra)
-
-
 ADAPTER = Adapter(
     name="mpigraph",
     signs=(
@@ -259,5 +246,4 @@ ADAPTER = Adapter(
         Sign("MsgSize", r"^ *MsgSize +\d"),
     ),
     parse=parse,
-    argv=argv,
 )

@@ -10,12 +10,11 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from wireproof.adapters.options import given, refuse_others
 from wireproof.adapters.page import Page
 from wireproof.adapters.registry import Adapter, Parsed, Sign, starts_result
 from wireproof.adapters.rows import Rows, What, is_padded, number, scan_rows, step_of
 from wireproof.model.quantity import counted, whole
-from wireproof.model.series import Series, SeriesPoint, ToolRequest
+from wireproof.model.series import Series, SeriesPoint
 
 _HEADING = re.compile(r"\bsize +count +type\b([ \w]{0,60}?)( +(?:cpu)?time +algbw +busbw\b.*)$")
 # A row of the current columns: size, count, type, operation, root, and the numbers of each place.
@@ -390,22 +389,6 @@ def _by_arithmetic(words: list[str], columns: list[str]) -> bool:
     return abs(rate - true) <= hidden + _AGREE * true
 
 
-def argv(request: ToolRequest) -> tuple[str, ...]:
-    """Return ``all_reduce_perf -b 8 -e 134217728 -f 2 -n 20 -g 1``: a range of doubling sizes, one
-    device per process.
-    """
-    refuse_others(request, "nccl-tests", "sizes", "iterations")
-    sizes = request.sizes
-    options = given(
-        ("-b", min(sizes) if sizes else None),
-        ("-e", max(sizes) if sizes else None),
-        ("-f", 2 if sizes else None),
-        ("-n", request.iterations),
-        ("-g", None if "-g" in request.extra else 1),
-    )
-    return (request.program, *options, *request.extra)
-
-
 ADAPTER = Adapter(
     name="nccl_tests",
     signs=(
@@ -413,5 +396,4 @@ ADAPTER = Adapter(
         *(Sign(word, _ROW % word) for word in ("float", "half", "double", "int")),
     ),
     parse=parse,
-    argv=argv,
 )

@@ -6,12 +6,11 @@ trip.
 
 import re
 
-from wireproof.adapters.options import given, one_size, refuse_others, server_of
 from wireproof.adapters.page import Page
 from wireproof.adapters.registry import Adapter, Benchmark, Parsed, Sign, starts_result
 from wireproof.adapters.rows import Rows, What, number, scan_rows, step_of
 from wireproof.model.quantity import whole
-from wireproof.model.series import Series, SeriesPoint, ToolRequest
+from wireproof.model.series import Series, SeriesPoint
 
 _TITLE = re.compile(
     r"\b(?:MIGRATED )?(?:(TCP|UDP) (STREAM|MAERTS|SENDFILE|REQUEST/RESPONSE)|OMNI(?: [\w|]{1,14})?)"
@@ -286,20 +285,6 @@ def parse(page: Page, start: int) -> Parsed:
     return Parsed([series], after)
 
 
-def argv(request: ToolRequest) -> tuple[str, ...]:
-    """Return ``netperf -H SERVER -t TCP_STREAM -l 10 -- -m 65536``; the server is ``netserver``."""
-    refuse_others(request, "netperf", "server", "port", "sizes", "seconds", "cpu")
-    size = one_size(request, "netperf measures one size a run")
-    server = server_of(request, "netperf")
-    test = request.benchmark.upper().replace("NETPERF", "") or "TCP_STREAM"
-    own = ("-r", f"{size},{size}") if test.endswith("RR") else ("-m", size)
-    options = given(("-H", server), ("-p", request.port))
-    if request.role == "client" or not request.role:
-        options += given(("-t", test), ("-l", request.seconds), ("-T", request.cpu))
-    tail = given(own) if size is not None else []
-    return (request.program, *options, *request.extra, *(["--", *tail] if tail else []))
-
-
 ADAPTER = Adapter(
     name="netperf",
     signs=(
@@ -307,5 +292,4 @@ ADAPTER = Adapter(
         Sign(" TEST from ", r"\bOMNI(?: [\w|]{1,14})? TEST from "),
     ),
     parse=parse,
-    argv=argv,
 )

@@ -8,11 +8,10 @@ both directions together if it loads both, and of all pairs.
 import re
 from dataclasses import replace
 
-from wireproof.adapters.options import given, one_size, refuse_others, server_of
 from wireproof.adapters.page import Page
 from wireproof.adapters.registry import Adapter, Benchmark, Parsed, Sign, starts_result
 from wireproof.adapters.rows import What, rows_below, step_of
-from wireproof.model.series import Series, SeriesPoint, ToolRequest
+from wireproof.model.series import Series, SeriesPoint
 
 _ROW = re.compile(
     r"^ *\d{1,6}: +(\d{1,12}(?:\.\d{3})?) +(bytes|[KMGT]?B) +(\d{1,10}) times -->"
@@ -106,23 +105,6 @@ def parse(page: Page, start: int) -> Parsed:
     return Parsed([series], max(rows.after, start + 1))
 
 
-def argv(request: ToolRequest) -> tuple[str, ...]:
-    """Return ``NPtcp -h SERVER -l 8192 -u 8192 -n 100``: one size, or NetPIPE's list."""
-    refuse_others(
-        request, "NetPIPE", "server", "port", "sizes", "iterations", "socket_buffer_bytes"
-    )
-    size = one_size(request, "NetPIPE measures one size a run, or its list")
-    options = given(
-        ("-h", server_of(request, "NetPIPE")),
-        ("-P", request.port),
-        ("-l", size),
-        ("-u", size),
-        ("-n", request.iterations),
-        ("-b", request.socket_buffer_bytes),
-    )
-    return (request.program, *options, *request.extra)
-
-
 ADAPTER = Adapter(
     name="netpipe",
     signs=(
@@ -130,5 +112,4 @@ ADAPTER = Adapter(
         Sign("trials for each message size", r"\bStart testing with \d{1,6} trials for each\b"),
     ),
     parse=parse,
-    argv=argv,
 )

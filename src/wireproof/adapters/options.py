@@ -15,11 +15,9 @@ _NAMES = {
     "iterations": "a number of iterations",
     "seconds": "a duration",
     "omit_seconds": "seconds to leave out",
-    "window": "a window",
     "socket_buffer_bytes": "a socket buffer's size",
     "cpu": "a core to run on",
     "device": "a device",
-    "mtu": "an MTU",
     "rdma_cm": "rdma_cm",
 }
 
@@ -56,6 +54,15 @@ def one_size(request: ToolRequest, rule: str) -> int | None:
     if len(request.sizes) > 1:
         raise BadInput(f"{rule}: {len(request.sizes)} sizes were requested.")
     return request.sizes[0] if request.sizes else None
+
+
+def whole_seconds(seconds: float | None, tool: str) -> int | None:
+    """Return a duration as ``tool`` takes it; None stays None. Raise BadInput for parts of a
+    second.
+    """
+    if seconds is not None and (seconds % 1 or seconds < 0):
+        raise BadInput(f"{tool} takes whole seconds, not {seconds:g}.")
+    return None if seconds is None else int(seconds)
 
 
 def server_of(request: ToolRequest, tool: str) -> str:

@@ -58,16 +58,16 @@ class Adapter:
     ``signs``: the lines that may start a result of this tool. ``parse(page, index)`` reads from
     that line (and may look back at earlier lines). It never raises on any text, never returns a row
     that the program did not print, and marks a table that was cut off as incomplete. It stops
-    before a line that starts another result. ``argv`` builds the program's command line; it raises
-    BadInput for an unknown benchmark. ``csv``: its rows also occur with commas between the numbers,
-    and ``parse`` then sees blanks instead.
+    before a line that starts another result. ``csv``: its rows also occur with commas
+    between the numbers, and ``parse`` then sees blanks instead. ``argv`` builds the command line of
+    a program that a recipe starts; it raises BadInput for an unknown benchmark.
     """
 
     name: str
     signs: tuple[Sign, ...]
     parse: Callable[[Page, int], Parsed]
-    argv: Callable[[ToolRequest], tuple[str, ...]]
     csv: bool = False
+    argv: Callable[[ToolRequest], tuple[str, ...]] = lambda one: (one.program, *one.extra)
 
 
 # One line per tool; the module's ADAPTER is loaded when a log is read.

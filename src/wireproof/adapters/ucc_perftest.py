@@ -5,12 +5,11 @@ Ranks may share a node, and the number of ranks is not printed. GB = 10^9 bytes.
 
 import re
 
-from wireproof.adapters.options import given, refuse_others
 from wireproof.adapters.page import Page
 from wireproof.adapters.registry import Adapter, Parsed, Sign, starts_result
 from wireproof.adapters.rows import What, number, rows_below, step_of
 from wireproof.model.quantity import whole
-from wireproof.model.series import IN_GPU, Series, SeriesPoint, ToolRequest
+from wireproof.model.series import IN_GPU, Series, SeriesPoint
 
 _HEADING = re.compile(r"\bCount +Size +Time, us(?: +(?:Bus )?Bandwidth, GB/s)?\s*$")
 _FACT = re.compile(r"^ *(Collective|Memory type|Datatype|Data type|Inplace): +(\S{1,40})\s*$")
@@ -79,23 +78,8 @@ def parse(page: Page, start: int) -> Parsed:
     return Parsed([series], max(rows.after, start + 1))
 
 
-def argv(request: ToolRequest) -> tuple[str, ...]:
-    """Return ``ucc_perftest -c allreduce -b 8 -e 1048576 -n 100``: counts of elements of 1 byte."""
-    refuse_others(request, "ucc_perftest", "sizes", "iterations")
-    sizes = request.sizes
-    options = given(
-        ("-c", request.benchmark),
-        ("-d", "uint8" if sizes else None),
-        ("-b", min(sizes) if sizes else None),
-        ("-e", max(sizes) if sizes else None),
-        ("-n", request.iterations),
-    )
-    return (request.program, *options, *request.extra)
-
-
 ADAPTER = Adapter(
     name="ucc_perftest",
     signs=(Sign("Time, us", _HEADING.pattern),),
     parse=parse,
-    argv=argv,
 )

@@ -98,7 +98,6 @@ class BenchmarkRecipe(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     install: str
     sizes: tuple[int, ...] = ()
     iterations: int | None = None
-    window: int | None = None
     seconds: float | None = None
     omit_seconds: float | None = None
     socket_buffer_bytes: int | None = None

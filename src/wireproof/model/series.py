@@ -33,11 +33,9 @@ class ToolRequest(msgspec.Struct, frozen=True, kw_only=True):
     iterations: int | None = None
     seconds: float | None = None
     omit_seconds: float | None = None
-    window: int | None = None
     socket_buffer_bytes: int | None = None
     cpu: int | None = None
     device: str = ""
-    mtu: int | None = None
     rdma_cm: bool = False
     extra: tuple[str, ...] = ()
 

@@ -12,13 +12,11 @@ from wireproof.adapters.fabtests.rows import (
     provider_of,
     read_fabric_rows,
 )
-from wireproof.adapters.options import command
 from wireproof.adapters.page import Page
 from wireproof.adapters.registry import Adapter, Benchmark, Parsed, Sign, starts_result
 from wireproof.adapters.rows import Rows, What, number, scaled, scan_rows, step_of
-from wireproof.model.errors import BadInput
 from wireproof.model.quantity import counted, whole
-from wireproof.model.series import Series, SeriesPoint, ToolRequest
+from wireproof.model.series import Series, SeriesPoint
 
 __all__ = ["ADAPTER", "PROGRAM", "test_of"]
 
@@ -239,19 +237,6 @@ def parse(page: Page, start: int) -> Parsed:
     return Parsed([], start + 1)
 
 
-def argv(request: ToolRequest) -> tuple[str, ...]:
-    """Return ``fi_rdm_bw -I 1000 -S 65536 -W 64 SERVER``; one size, or without ``-S`` the program's
-    list.
-    """
-    if request.window is not None and "_bw" not in f"{request.program} {request.benchmark}":
-        raise BadInput(
-            f"{request.benchmark or request.program} has no window: only the _bw tests have one."
-        )
-    port = "-P" if request.role == "client" else "-B"
-    flags = {"device": "-d", "port": port, "iterations": "-I", "sizes": "-S", "window": "-W"}
-    return command(request, "a fabtest", flags)
-
-
 ADAPTER = Adapter(
     name="fabtests",
     signs=(
@@ -259,5 +244,4 @@ ADAPTER = Adapter(
         Sign("xfer_size:", r"\bxfer_size: ?\d"),
     ),
     parse=parse,
-    argv=argv,
 )

@@ -4,7 +4,7 @@ import re
 
 from wireproof.adapters.imb.heading import SIGNS, ImbRun, is_own, is_table, run_of
 from wireproof.adapters.imb.tables import read_table
-from wireproof.adapters.options import refuse_others
+from wireproof.adapters.options import given, refuse_others
 from wireproof.adapters.page import Page
 from wireproof.adapters.registry import Adapter, Parsed, starts_result
 from wireproof.model.errors import BadInput
@@ -88,6 +88,9 @@ def parse(page: Page, start: int) -> Parsed:
     return Parsed(found, max(index, start + 1))
 
 
+_ABLE = ("sizes", "iterations", "seconds")
+
+
 def _logs(sizes: tuple[int, ...]) -> tuple[int, int] | None:
     """Return (k, n) if the sizes are 2^k, 2^(k+1) ... 2^n, with or without 0; otherwise None."""
     wanted = sorted(set(sizes) - {0})
@@ -123,35 +126,19 @@ def _suite(program: str) -> str:
     return program.rsplit("/", 1)[-1].upper().rpartition("IMB-")[2].partition("-")[0]
 
 
-def _refuse(request: ToolRequest, suite: str) -> None:
-    """Raise BadInput for requests that IMB leaves to the launcher or does not support."""
-    if request.seconds is not None and suite in ("P2P", "MT"):
-        raise BadInput(f"{request.program} has no time limit: give iterations.")
-    refuse_others(
-        request, f"{request.program} (an MPI program)", "sizes", "iterations", "seconds", "window"
-    )
-    if request.window is not None and suite not in ("MPI1", "MT"):
-        raise BadInput(
-            f"{request.program} has no window: only IMB-MPI1 (Uniband, Biband) and IMB-MT have one."
-        )
-
-
 def argv(request: ToolRequest) -> tuple[str, ...]:
     """Return ``IMB-MPI1 -msglog 0:22 -iter 1000 -time 10 PingPong``; ``seconds`` limits each
-    message size.
+    message size. Raise BadInput for what IMB leaves to the launcher or does not support.
     """
     suite = _suite(request.program)
-    _refuse(request, suite)
-    words = [request.program]
-    if request.sizes:
-        words += _sizes(request, suite)
-    if request.iterations is not None:
-        words += ["-repeat" if suite == "MT" else "-iter", str(request.iterations)]
-    if request.seconds is not None:
-        words += ["-time", f"{request.seconds:g}"]
-    if request.window is not None:
-        words += ["-window_size", str(request.window)]
-    return (*words, *request.extra, *((request.benchmark,) if request.benchmark else ()))
+    if request.seconds is not None and suite in ("P2P", "MT"):
+        raise BadInput(f"{request.program} has no time limit: give iterations.")
+    refuse_others(request, f"{request.program} (an MPI program)", *_ABLE)
+    repeats = "-repeat" if suite == "MT" else "-iter"
+    sizes = _sizes(request, suite) if request.sizes else []
+    options = given((repeats, request.iterations), ("-time", request.seconds))
+    named = (request.benchmark,) if request.benchmark else ()
+    return (request.program, *sizes, *options, *request.extra, *named)
 
 
 ADAPTER = Adapter(name="imb", signs=SIGNS, parse=parse, argv=argv, csv=True)

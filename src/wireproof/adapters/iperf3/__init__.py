@@ -12,7 +12,13 @@ from wireproof.adapters.documents import JsonText, amount, document_at, member, 
 from wireproof.adapters.iperf3.results import IperfFlow, RunInfo, series_of, spread
 from wireproof.adapters.iperf3.rows import OLD_ROW
 from wireproof.adapters.iperf3.text_output import parse_text
-from wireproof.adapters.options import given, refuse_others
+from wireproof.adapters.options import (
+    given,
+    one_size,
+    refuse_others,
+    server_of,
+    whole_seconds,
+)
 from wireproof.adapters.page import Page
 from wireproof.adapters.registry import Adapter, Parsed, Sign
 from wireproof.model.errors import BadInput
@@ -240,30 +246,17 @@ def parse(page: Page, start: int) -> Parsed:
     return parse_text(page, start)
 
 
-def _whole(seconds: float, what: str) -> str:
-    if seconds != int(seconds) or seconds < 0:
-        raise BadInput(f"iperf3 takes whole seconds {what}, not {seconds:g}.")
-    return str(int(seconds))
-
-
 def _client(request: ToolRequest) -> list[str]:
-    if not request.server:
-        raise BadInput("iperf3's client needs the server's address.")
-    if len(request.sizes) > 1:
-        raise BadInput(
-            f"iperf3 measures one block length a run: {len(request.sizes)} sizes were requested."
-        )
     if request.seconds is not None and request.iterations is not None:
         raise BadInput("iperf3 runs for seconds or for a number of blocks, not both.")
-    seconds, omitted = request.seconds, request.omit_seconds
     options = given(
-        ("-t", None if seconds is None else _whole(seconds, "of a run")),
+        ("-t", whole_seconds(request.seconds, "iperf3")),
         ("-k", request.iterations),
-        ("-O", None if omitted is None else _whole(omitted, "to leave out")),
-        ("-l", request.sizes[0] if request.sizes else None),
+        ("-O", whole_seconds(request.omit_seconds, "iperf3")),
+        ("-l", one_size(request, "iperf3 measures one block length a run")),
         ("-w", request.socket_buffer_bytes),
     )
-    return ["-c", request.server, *_BENCHMARKS[request.benchmark], *options, "-J"]
+    return ["-c", server_of(request, "iperf3"), *_BENCHMARKS[request.benchmark], *options, "-J"]
 
 
 def argv(request: ToolRequest) -> tuple[str, ...]:

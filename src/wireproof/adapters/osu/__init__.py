@@ -22,7 +22,6 @@ from wireproof.adapters.rows import (
     step_of,
     times,
 )
-from wireproof.model.errors import BadInput
 from wireproof.model.quantity import counted, whole
 from wireproof.model.series import IN_GPU, Series, SeriesPoint, ToolRequest
 
@@ -293,13 +292,8 @@ def argv(request: ToolRequest) -> tuple[str, ...]:
     """Return ``osu_bw -m 1048576:1048576 -i 1000``. OSU takes a range of doubling sizes, never a
     list.
     """
-    if request.window is not None and "bw" not in request.benchmark:
-        raise BadInput(
-            f"{request.benchmark or request.program} has no window: only the bandwidth tests have "
-            "one."
-        )
     sizes = f"{min(request.sizes)}:{max(request.sizes)}" if request.sizes else None
-    options = given(("-m", sizes), ("-i", request.iterations), ("-W", request.window))
+    options = given(("-m", sizes), ("-i", request.iterations))
     return (request.program, *options, *request.extra)
 
 

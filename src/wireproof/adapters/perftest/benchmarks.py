@@ -4,7 +4,7 @@ printed number is calculated.
 
 import re
 
-from wireproof.adapters.options import refuse_others
+from wireproof.adapters.options import given, refuse_others, server_of, whole_seconds
 from wireproof.adapters.registry import Benchmark
 from wireproof.model.errors import BadInput
 from wireproof.model.series import ToolRequest, Traffic
@@ -102,7 +102,6 @@ def _latency(name: str, verb: str) -> Benchmark:
     return Benchmark(name, "latency", "other", formula)
 
 
-_MTUS = (256, 512, 1024, 2048, 4096)
 _LARGEST = 1 << 23
 _ABLE = (
     "server",
@@ -111,9 +110,7 @@ _ABLE = (
     "iterations",
     "seconds",
     "omit_seconds",
-    "window",
     "device",
-    "mtu",
     "rdma_cm",
 )
 
@@ -139,36 +136,18 @@ def _sizes(request: ToolRequest) -> list[str]:
 
 
 def _amount(request: ToolRequest) -> list[str]:
-    if request.seconds is None:
-        if request.omit_seconds is not None:
-            raise BadInput(
-                f"{request.program} leaves seconds out only of a run of given duration: request "
-                "seconds."
-            )
-        return ["-n", str(request.iterations)] if request.iterations is not None else []
-    if request.iterations is not None:
-        raise BadInput(f"{request.program} runs for seconds or for iterations, not both.")
-    if request.seconds != int(request.seconds) or request.seconds < 1:
-        raise BadInput(f"{request.program} takes whole seconds, not {request.seconds:g}.")
-    words = ["-D", str(int(request.seconds))]
-    return (
-        [*words, "-f", f"{request.omit_seconds:g}"] if request.omit_seconds is not None else words
-    )
-
-
-def _mtu(request: ToolRequest) -> list[str]:
-    """Return the option for the MTU; none with rdma_cm, which takes the path's MTU (the only way to
-    8192).
-    """
-    if request.mtu is None or request.rdma_cm:
-        return []
-    if request.mtu not in _MTUS:
-        known = ", ".join(str(mtu) for mtu in _MTUS)
+    seconds, omitted = request.seconds, request.omit_seconds
+    if seconds is None and omitted is not None:
         raise BadInput(
-            f"{request.program} takes an MTU of {known}, not {request.mtu}: use rdma_cm for the "
-            "path's own."
+            f"{request.program} leaves seconds out only of a run of given duration: request "
+            "seconds."
         )
-    return ["-m", str(request.mtu)]
+    if seconds is not None and request.iterations is not None:
+        raise BadInput(f"{request.program} runs for seconds or for iterations, not both.")
+    lasting = whole_seconds(seconds, request.program)
+    if lasting == 0:
+        raise BadInput(f"{request.program} runs for 1 second or longer.")
+    return given(("-n", request.iterations), ("-D", lasting), ("-f", omitted))
 
 
 def argv(request: ToolRequest) -> tuple[str, ...]:
@@ -179,19 +158,7 @@ def argv(request: ToolRequest) -> tuple[str, ...]:
     numactl).
     """
     refuse_others(request, request.program, *_ABLE)
-    words = [request.program, "-F"]
-    if request.rdma_cm:
-        words.append("-R")
-    if request.device:
-        words += ["-d", request.device]
-    if request.port is not None:
-        words += ["-p", str(request.port)]
-    words += [*_mtu(request), *_sizes(request), *_amount(request)]
-    if request.window is not None:
-        words += ["-t", str(request.window)]
-    words += request.extra
-    if request.role == "client":
-        if not request.server:
-            raise BadInput(f"{request.program}'s client needs the server's address.")
-        words.append(request.server)
-    return tuple(words)
+    port = given(("-R", request.rdma_cm), ("-d", request.device), ("-p", request.port))
+    words = (*port, *_sizes(request), *_amount(request), *request.extra)
+    server = server_of(request, request.program)
+    return (request.program, "-F", *words, *([server] if server else []))

@@ -84,7 +84,6 @@ _ABLE = (
     "socket_buffer_bytes",
     "cpu",
     "device",
-    "mtu",
     "rdma_cm",
 )
 _RDMA = ("rc_", "uc_", "ud_", "xrc_")
@@ -144,7 +143,6 @@ def argv(request: ToolRequest) -> tuple[str, ...]:
         ("-sb", request.socket_buffer_bytes),
         ("-ca", request.cpu),
         ("-i", request.device),
-        ("-mt", request.mtu),
         ("-cm", 1 if request.rdma_cm else None),
     )
     sizes = _sizes(request.sizes)

@@ -3,7 +3,6 @@
 import re
 from dataclasses import dataclass
 
-from wireproof.adapters.options import given, one_size, refuse_others, server_of
 from wireproof.adapters.page import Page
 from wireproof.adapters.registry import Adapter, Benchmark, Parsed, Sign
 from wireproof.adapters.rows import Rows, number, step_of, times
@@ -19,7 +18,7 @@ from wireproof.adapters.ucx_perftest.lines import (
 )
 from wireproof.model import gathered
 from wireproof.model.quantity import counted
-from wireproof.model.series import Series, SeriesPoint, ToolRequest
+from wireproof.model.series import Series, SeriesPoint
 
 __all__ = ["ADAPTER"]
 
@@ -214,24 +213,6 @@ def parse(page: Page, start: int) -> Parsed:
     return Parsed(series, every.after)
 
 
-def argv(request: ToolRequest) -> tuple[str, ...]:
-    """Return ``ucx_perftest n1 -t tag_bw -s 1048576 -n 10000 -c 2``; UCX_NET_DEVICES chooses the
-    network.
-    """
-    refuse_others(request, "ucx_perftest", "server", "port", "sizes", "iterations", "window", "cpu")
-    size = one_size(request, "ucx_perftest measures one size a run")
-    server = server_of(request, "ucx_perftest")
-    test = given(
-        ("-t", request.benchmark or "tag_lat"),
-        ("-s", size),
-        ("-n", request.iterations),
-        ("-O", request.window),
-    )
-    own = [server, *test] if server else []
-    options = given(("-p", request.port), ("-c", request.cpu))
-    return (request.program, *own, *options, *request.extra)
-
-
 ADAPTER = Adapter(
     name="ucx_perftest",
     signs=(
@@ -239,5 +220,4 @@ ADAPTER = Adapter(
         Sign("iterations,", r"\biterations,(?:typical|\d{1,3}\.\d_percentile)_lat,"),
     ),
     parse=parse,
-    argv=argv,
 )

@@ -376,6 +376,7 @@ def _ends(toggles: Count | None) -> Count | None:
     if toggles is None or toggles.value is None:
         return toggles
     if toggles.value == 1:
-        said = "one transition, which began a pause or ended it"
-        return msgspec.structs.replace(toggles, value=None, remark=said)
+        return msgspec.structs.replace(
+            toggles, value=None, remark="one transition, which began a pause or ended it"
+        )
     return msgspec.structs.replace(toggles, value=toggles.value // 2)

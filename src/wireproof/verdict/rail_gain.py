@@ -10,7 +10,7 @@ from wireproof.analysis.interval import Floats, median_draws
 from wireproof.model import quantity
 from wireproof.model.claim import Criteria
 from wireproof.model.experiment import GainRow, Interval, RailNumber
-from wireproof.model.finding import Evidence, Finding, Route, Verdict, verdict_of, worst
+from wireproof.model.finding import Finding, Route, Verdict, verdict_of, worst
 from wireproof.model.quantity import goodput
 from wireproof.verdict.issue import Issue, merge
 
@@ -83,14 +83,20 @@ def _issues(row: GainRow, criteria: Criteria) -> list[Issue]:
 
 
 def _as_issue(code: str, route: Route, text: str, row: GainRow, rail: str = "") -> Issue:
-    evidence: Evidence = {
-        "gain": row.gain.value,
-        "of_sum": row.of_sum.value,
-        "together_bytes_per_s": row.together.goodput.value,
-        "alone": [f"{one.rail}: {goodput(one.goodput.value)}" for one in row.alone],
-        **({"rail": rail} if rail else {}),
-    }
-    return Issue(code, "fail", route, text, evidence, weight=float(row.message_bytes))
+    return Issue(
+        code,
+        "fail",
+        route,
+        text,
+        {
+            "gain": row.gain.value,
+            "of_sum": row.of_sum.value,
+            "together_bytes_per_s": row.together.goodput.value,
+            "alone": [f"{one.rail}: {goodput(one.goodput.value)}" for one in row.alone],
+            **({"rail": rail} if rail else {}),
+        },
+        weight=float(row.message_bytes),
+    )
 
 
 def _slow_rail(row: GainRow, criteria: Criteria) -> tuple[str, str] | None:

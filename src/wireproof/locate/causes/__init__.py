@@ -294,8 +294,9 @@ class _RunView(msgspec.Struct, frozen=True):
             matched for rule in self.rules if (matched := self._match(rule, blame, machines))
         ]
         if not causes:
-            evidence = [*blame.evidence, self._silence(blame, machines)]
-            return msgspec.structs.replace(blame, causes=[], evidence=evidence)
+            return msgspec.structs.replace(
+                blame, causes=[], evidence=[*blame.evidence, self._silence(blame, machines)]
+            )
         causes.sort(key=lambda cause: (-cause.confidence, cause.code))
         return msgspec.structs.replace(blame, causes=causes[:MOST_CAUSES])
 

@@ -270,17 +270,15 @@ def _contention(
         return []
     worst = max(relevant, key=lambda recheck: recheck.slowness)
     about = suspect.about(metric)
-    sentence = (
-        f"{about} was {compared(metric, suspect.slowness)} while others measured, and alone it is"
-        f" {compared(metric, worst.slowness)} than expected: contention, not a fault"
-    )
     return [
         Contention(
             subject=str(about),
             about=about,
             loaded=value_of(metric, suspect.expected + suspect.slowness),
             alone=value_of(metric, worst.expected + worst.slowness),
-            sentence=sentence,
+            sentence=f"{about} was {compared(metric, suspect.slowness)} while others measured,"
+            " and alone it is"
+            f" {compared(metric, worst.slowness)} than expected: contention, not a fault",
         )
     ]
 

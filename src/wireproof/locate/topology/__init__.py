@@ -239,8 +239,9 @@ def read_slurm(text: str, source: str = "topology.conf") -> Fabric:
     for line in lines.values():
         for child in line.switches:
             if child not in lines:
-                sentence = f"switch {short(child)} is named but no line defines it."
-                builder.refuse(line.number, sentence)
+                builder.refuse(
+                    line.number, f"switch {short(child)} is named but no line defines it."
+                )
     levels = _heights(
         {line.name: line.switches for line in lines.values()},
         lambda name: builder.where(lines[name].number),

@@ -83,13 +83,16 @@ def _latency(time_ns: float, message_bytes: int, bounds: CurveBounds) -> list[Re
     usual = _RING_STARTS * bounds.slow_at(message_bytes)
     if time_ns <= usual:
         return []
-    severity: Severity = "fail" if time_ns > _SLOW * usual else "inconclusive"
-    text = (
-        f"{short_time(time_ns)} at {size(message_bytes)}: a ring over {bounds.link.name} usually"
-        f" takes less than {short_time(usual)}"
-    )
-    evidence = {"time_ns": time_ns, "usual_ns": usual, "size": message_bytes}
-    return [Reason(code="slow-start", severity=severity, message=text, evidence=dict(evidence))]
+    return [
+        Reason(
+            code="slow-start",
+            severity="fail" if time_ns > _SLOW * usual else "inconclusive",
+            message=f"{short_time(time_ns)} at {size(message_bytes)}: a ring over"
+            f" {bounds.link.name} usually"
+            f" takes less than {short_time(usual)}",
+            evidence={"time_ns": time_ns, "usual_ns": usual, "size": message_bytes},
+        )
+    ]
 
 
 def _goodput(
@@ -234,11 +237,13 @@ def _beside(series: Series, judged: SeriesVerdict, quick: Sequence[Series]) -> S
     )
     if other is None:
         return judged
-    text = (
-        f"{other.benchmark} of the same log (line {other.first_line}) is faster than the link"
-        " can be: both may have stayed in one machine"
+    reason = Reason(
+        code="mixed-paths",
+        severity="inconclusive",
+        message=f"{other.benchmark} of the same log (line {other.first_line}) is faster than the"
+        " link"
+        " can be: both may have stayed in one machine",
     )
-    reason = Reason(code="mixed-paths", severity="inconclusive", message=text)
     return msgspec.structs.replace(
         judged, verdict="inconclusive", reasons=[reason, *judged.reasons]
     )

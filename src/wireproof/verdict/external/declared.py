@@ -70,17 +70,18 @@ def far_too_slow(case: Case) -> bool:
     best, at = max(large, default=(0.0, 0))
     if not large or best >= _TENTH * most:
         return False
-    text = (
+    case.add(
+        "below-expectation",
+        "fail",
         f"bus bandwidth of {throughput(best)} at {size(at)} is {best / most:.1%} of the "
         f"{throughput(most)} of {case.kind}; "
-        f"less than {_TENTH:.0%} cannot be a ring over it: sockets, one slow rail or another link"
+        f"less than {_TENTH:.0%} cannot be a ring over it: sockets, one slow rail or another link",
+        {
+            "bus_bytes_per_s": best,
+            "attainable_bytes_per_s": most,
+            "size": at,
+        },
     )
-    evidence: dict[str, str | float | int | bool | list[str] | None] = {
-        "bus_bytes_per_s": best,
-        "attainable_bytes_per_s": most,
-        "size": at,
-    }
-    case.add("below-expectation", "fail", text, evidence)
     return True
 
 

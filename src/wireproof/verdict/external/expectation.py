@@ -68,8 +68,11 @@ def judge_expectation(case: Case, bounds: CurveBounds, attainable: float | None)
     best = max(row.goodput for row in telling)
     usual, as_slow = as_published(case, closest)
     if usual:
-        text = f"{throughput(best)} is {best / attainable:.1%} of attainable, as usual: {as_slow}"
-        case.add("usual-shortfall", "note", text)
+        case.add(
+            "usual-shortfall",
+            "note",
+            f"{throughput(best)} is {best / attainable:.1%} of attainable, as usual: {as_slow}",
+        )
         return True
     _short_of(case, bounds, best, closest, shares, attainable, as_slow)
     if closest.wait_ns and case.series.traffic == "pingpong":
@@ -116,11 +119,12 @@ def _short_of(
 
 def _halved_twice(case: Case, best: float, reached: float) -> None:
     if 0.9 <= 2 * reached <= 1.02:
-        text = (
+        case.add(
+            "wrong-formula",
+            "note",
             f"twice {throughput(best)} would fit {case.kind}: is the time a whole round trip and "
-            "not half of one?"
+            "not half of one?",
         )
-        case.add("wrong-formula", "note", text)
 
 
 def _tells(case: Case, bounds: CurveBounds, row: CurveRow, attainable: float) -> bool:
@@ -229,13 +233,15 @@ def judge_middle(case: Case, bounds: CurveBounds, attainable: float | None) -> N
     most = _ways(case) * bounds.slow + last.size / (_CRAWL * attainable) * 1e9
     if case.series.traffic == "atomic" or last.wait_ns <= most:
         return
-    text = (
+    case.add(
+        "below-expectation",
+        "inconclusive",
         f"{size(last.size)} takes {short_time(last.wait_ns)}; a usual start and {_CRAWL:.0%} of "
         "the attainable "
-        f"{throughput(attainable)} would make {short_time(most)}, and no larger size shows the rate"
+        f"{throughput(attainable)} would make {short_time(most)}, and no larger size shows the"
+        " rate",
+        {"size": last.size, "time_ns": last.wait_ns, "usual_ns": most},
     )
-    evidence: Evidence = {"size": last.size, "time_ns": last.wait_ns, "usual_ns": most}
-    case.add("below-expectation", "inconclusive", text, evidence)
 
 
 # --- Reasons for a shortfall other than the link: the test, its pattern, the library, the slot. A

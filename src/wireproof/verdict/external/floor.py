@@ -53,12 +53,13 @@ def judge_any_nic(case: Case) -> None:
     if start is None or crossing >= (fastest if case.curve.fall else any_nic_ns(case.table)):
         return
     case.off = case.too_quick = True
-    text = (
+    case.add(
+        "below-any-nic",
+        "fail",
         f"{short_time(start.wait_ns)} at {size(start.size)}: no NIC in a PCIe slot answers in "
-        f"less than {short_time(fastest)}"
+        f"less than {short_time(fastest)}",
+        {"time_ns": start.wait_ns, "any_nic_ns": fastest, "size": start.size},
     )
-    evidence: Evidence = {"time_ns": start.wait_ns, "any_nic_ns": fastest, "size": start.size}
-    case.add("below-any-nic", "fail", text, evidence)
 
 
 def judge_floor(case: Case, bounds: CurveBounds) -> None:
@@ -79,8 +80,12 @@ def judge_floor(case: Case, bounds: CurveBounds) -> None:
     case.off = case.off or doubt == "fail"
     case.too_quick = case.too_quick or doubt == "fail"
     case.held = case.held or doubt == "note"
-    evidence: Evidence = {"time_ns": start.wait_ns, "floor_ns": bounds.floor, "size": start.size}
-    case.add("below-floor", doubt, text + _WHY[doubt], evidence)
+    case.add(
+        "below-floor",
+        doubt,
+        text + _WHY[doubt],
+        {"time_ns": start.wait_ns, "floor_ns": bounds.floor, "size": start.size},
+    )
 
 
 def judge_collective(case: Case, bounds: CurveBounds) -> None:
@@ -99,12 +104,13 @@ def judge_collective(case: Case, bounds: CurveBounds) -> None:
     if at < 0 or not least < bounds.hard * share:  # nan never contradicts
         return
     case.off = case.too_quick = True
-    text = (
+    case.add(
+        "below-floor",
+        "fail",
         f"{series.benchmark} took {short_time(least)} at {size(at)}; "
-        f"one message over {case.kind} takes {short_time(bounds.floor)}"
+        f"one message over {case.kind} takes {short_time(bounds.floor)}",
+        {"time_ns": least, "floor_ns": bounds.floor, "size": at},
     )
-    evidence: Evidence = {"time_ns": least, "floor_ns": bounds.floor, "size": at}
-    case.add("below-floor", "fail", text, evidence)
 
 
 def _needs_a_message(series: Series) -> bool:
@@ -139,19 +145,20 @@ def judge_transfer(case: Case, bounds: CurveBounds) -> None:
     case.off = True
     sizes = "this size breaks" if len(broken) == 1 else f"{len(broken)} sizes break"
     remains = f"{short_time(left)} is left" if left > 0 else "nothing is left"
-    text = (
+    case.add(
+        "faster-than-transfer",
+        "fail",
         f"{size(row.size)} in {short_time(wait)}: moving the bytes alone takes "
         f"{short_time(moved)} at {throughput(most)}, and {remains} for a start of "
-        f"{short_time(bounds.floor)} ({sizes} the bound)"
+        f"{short_time(bounds.floor)} ({sizes} the bound)",
+        {
+            "size": row.size,
+            "time_ns": wait,
+            "transfer_ns": moved,
+            "floor_ns": bounds.floor,
+            "sizes": len(broken),
+        },
     )
-    evidence: Evidence = {
-        "size": row.size,
-        "time_ns": wait,
-        "transfer_ns": moved,
-        "floor_ns": bounds.floor,
-        "sizes": len(broken),
-    }
-    case.add("faster-than-transfer", "fail", text, evidence)
 
 
 def _too_short(case: Case, bounds: CurveBounds, row: CurveRow) -> bool:
@@ -183,13 +190,14 @@ def limited_after_burst(case: Case, bounds: CurveBounds) -> bool:
         return False
     case.bucket = broken[-1].size
     fastest = max(row.goodput for row in broken)
-    text = (
+    case.add(
+        "rate-limited",
+        "inconclusive",
         f"messages up to {size(case.bucket)} pass at up to {throughput(fastest)}, larger ones "
         f"keep to the {throughput(most)} of {case.kind}: a rate limiter (cloud, container, lab) "
-        "lets a bucket of bytes through at once"
+        "lets a bucket of bytes through at once",
+        {"size": case.bucket, "attainable_bytes_per_s": most},
     )
-    evidence: Evidence = {"size": case.bucket, "attainable_bytes_per_s": most}
-    case.add("rate-limited", "inconclusive", text, evidence)
     return True
 
 
@@ -269,11 +277,13 @@ def _striped(case: Case, ratio: float) -> bool:
 
 def _several_links(case: Case, ratio: float) -> None:
     case.mixed = True
-    text = (
+    case.add(
+        "mixed-paths",
+        "fail",
         f"the curve starts and stays flat as a wire's, at {ratio:.2g} times one link: "
-        f"{math.ceil(ratio)} links carry it together, or the claimed rate is too low"
+        f"{math.ceil(ratio)} links carry it together, or the claimed rate is too low",
+        {"ratio": ratio},
     )
-    case.add("mixed-paths", "fail", text, {"ratio": ratio})
 
 
 def judge_slowest_pair(case: Case, bounds: CurveBounds) -> None:
@@ -288,16 +298,17 @@ def judge_slowest_pair(case: Case, bounds: CurveBounds) -> None:
         if slowest == math.inf or not exceeds(bounds, slowest, case.criteria.ceiling_tolerance):
             continue
         case.off = True
-        text = (
+        case.add(
+            "above-ceiling",
+            "fail",
             f"even the slowest pair moves {throughput(slowest)}, {slowest / most:.4g} times the "
-            f"{throughput(most)} that {case.kind} can carry: no pair crossed it"
+            f"{throughput(most)} that {case.kind} can carry: no pair crossed it",
+            {
+                "goodput_bytes_per_s": slowest,
+                "attainable_bytes_per_s": most,
+                "size": row.size,
+            },
         )
-        evidence: Evidence = {
-            "goodput_bytes_per_s": slowest,
-            "attainable_bytes_per_s": most,
-            "size": row.size,
-        }
-        case.add("above-ceiling", "fail", text, evidence)
         return
 
 
@@ -311,8 +322,9 @@ def _unit_hint(case: Case, best: float, most: float, tolerance: float) -> None:
         return 0.85 * most <= value <= most * (1 + tolerance)
 
     def hint(code: str, divisor: str, value: float, why: str) -> None:
-        text = f"{throughput(best)} / {divisor} = {throughput(value)} would fit: {why}"
-        case.add(code, "note", text)
+        case.add(
+            code, "note", f"{throughput(best)} / {divisor} = {throughput(value)} would fit: {why}"
+        )
 
     if fits(best / 8) and case.series.tool not in _OWN_UNITS:
         hint("unit-doubt", "8", best / 8, "bits read as bytes?")

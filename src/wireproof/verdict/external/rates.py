@@ -8,7 +8,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from statistics import median
 
-from wireproof.model.finding import Evidence, Severity
+from wireproof.model.finding import Evidence
 from wireproof.model.quantity import first_few, size, throughput
 from wireproof.model.series import Series
 from wireproof.physics.bounds import CurveBounds, exceeds
@@ -112,11 +112,13 @@ def _fits(case: Case, bounds: CurveBounds, row: CurveRow) -> None:
     total = _least_rate(row) / 1e6
     pairs = f"{series.pairs} pairs" if series.pairs > 1 else "one pair"
     if per_pair < _SLOW * most:
-        text = (
+        case.add(
+            "message-rate-unusual",
+            "inconclusive",
             f"{total:.3g} M messages/s of {size(row.size)} by {pairs}: one pair over {case.kind}"
-            f" usually sends more than {_SLOW * most / 1e6:g} M/s"
+            f" usually sends more than {_SLOW * most / 1e6:g} M/s",
+            {"messages_per_s": total * 1e6},
         )
-        case.add("message-rate-unusual", "inconclusive", text, {"messages_per_s": total * 1e6})
         return
     case.held = True
 
@@ -143,13 +145,13 @@ def judge_one_pair(case: Case, bounds: CurveBounds) -> None:
     messages = _least_rate(row)
     if messages <= usual:
         return
-    text = (
+    case.add(
+        "message-rate-unusual",
+        "warning" if case.counted else "inconclusive",
         f"{messages / 1e6:.3g} M messages/s of {size(row.size)} by one pair; over {case.kind} one "
-        f"core usually sends less than {usual / 1e6:g} M/s, through memory it does"
+        f"core usually sends less than {usual / 1e6:g} M/s, through memory it does",
+        {"messages_per_s": messages, "usual_per_s": usual},
     )
-    evidence: Evidence = {"messages_per_s": messages, "usual_per_s": usual}
-    severity: Severity = "warning" if case.counted else "inconclusive"
-    case.add("message-rate-unusual", severity, text, evidence)
 
 
 def _least_rate(row: CurveRow) -> float:
@@ -218,12 +220,14 @@ def judge_pairs(case: Case) -> None:
 
 def _slow_pairs(case: Case, slow: list[_Pair], count: int, usual: float) -> None:
     shown = [f"{p.source} -> {p.target} {throughput(p.goodput)}" for p in slow]
-    text = (
+    case.add(
+        "slow-pair",
+        "fail",
         f"{len(slow)} of {count} pairs {'is' if len(slow) == 1 else 'are'} below"
         f" {case.criteria.peer_ratio:.0%} of the median "
-        f"{throughput(usual)}: {first_few(shown, _SHOWN)}"
+        f"{throughput(usual)}: {first_few(shown, _SHOWN)}",
+        {"pairs": len(slow), "median_bytes_per_s": usual},
     )
-    case.add("slow-pair", "fail", text, {"pairs": len(slow), "median_bytes_per_s": usual})
 
 
 def _ceiling(case: Case, pairs: list[_Pair]) -> None:
@@ -235,15 +239,12 @@ def _ceiling(case: Case, pairs: list[_Pair]) -> None:
     over = [pair for pair in pairs if exceeds(bounds, pair.goodput, tolerance)]
     if over:
         worst = max(over, key=lambda p: p.goodput)
-        text = (
-            f"{worst.source} -> {worst.target}: {throughput(worst.goodput)} is more than the "
-            f"{throughput(most)} that {case.kind} "
-            f"can carry ({len(over)} of {len(pairs)} pairs)"
-        )
         case.add(
             "above-ceiling",
             "fail",
-            text,
+            f"{worst.source} -> {worst.target}: {throughput(worst.goodput)} is more than the "
+            f"{throughput(most)} that {case.kind} "
+            f"can carry ({len(over)} of {len(pairs)} pairs)",
             {"goodput_bytes_per_s": worst.goodput, "pairs": len(over)},
         )
 
@@ -262,14 +263,11 @@ def _nodes(
         if len(of_node) >= _FEWEST - 1 and len(by_node) >= _FEWEST and share >= _MOST_OF:
             slow_nodes.add((direction, node))
             middle = median(pair.goodput for pair in of_node)
-            text = (
-                f"{node} {direction} at {throughput(middle)}, {middle / usual:.0%} of the median "
-                f"{throughput(usual)} of all pairs"
-            )
             case.add(
                 "node-direction-slow",
                 "fail",
-                text,
+                f"{node} {direction} at {throughput(middle)}, {middle / usual:.0%} of the median "
+                f"{throughput(usual)} of all pairs",
                 {"node": node, "direction": direction, "share": share},
             )
     return slow_nodes

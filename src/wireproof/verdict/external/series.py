@@ -110,13 +110,15 @@ def _roce_if_only_that_explains(
     roce = bounds_of(carried_by(bounds.link, "rdma"), table)
     if start < roce.doubt or not _explains(case, roce):
         return bounds
-    text = (
+    case.guessed = True
+    case.add(
+        "judged-as-rdma",
+        "note",
         f"a start of {short_time(start)} excludes kernel TCP ({short_time(bounds.floor)} at least) "
         f"and RoCE explains the whole curve: judged as {roce.link.name}; give --path tcp if "
-        "TCP was used"
+        "TCP was used",
+        {"start_ns": start, "tcp_floor_ns": bounds.floor},
     )
-    case.guessed = True
-    case.add("judged-as-rdma", "note", text, {"start_ns": start, "tcp_floor_ns": bounds.floor})
     return roce
 
 
@@ -254,11 +256,12 @@ def _held_collective(case: Case) -> None:
     if far_too_slow(case):
         return
     beside = ", and ranks may be neighbours on one node" if neighbours(case.series) else ""
-    text = (
+    case.add(
+        "only-a-floor",
+        "inconclusive",
         f"{case.series.benchmark} is compared with the floor only, because a link's goodput does "
-        f"not limit it{beside}"
+        f"not limit it{beside}",
     )
-    case.add("only-a-floor", "inconclusive", text)
 
 
 def _unit_doubt(case: Case, attainable: float | None) -> None:

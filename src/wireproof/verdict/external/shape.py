@@ -81,13 +81,17 @@ def _cache(case: Case) -> None:
         )
     else:
         text += ", as copies through a cache do and a wire does not"
-    evidence: Evidence = {
-        "peak_size": peak.size,
-        "peak_bytes_per_s": best,
-        "end_size": end.size,
-        "end_bytes_per_s": last,
-    }
-    case.add("cache-shaped", severity, text, evidence)
+    case.add(
+        "cache-shaped",
+        severity,
+        text,
+        {
+            "peak_size": peak.size,
+            "peak_bytes_per_s": best,
+            "end_size": end.size,
+            "end_bytes_per_s": last,
+        },
+    )
 
 
 def _two_paths(case: Case, bounds: CurveBounds) -> None:
@@ -102,11 +106,13 @@ def _two_paths(case: Case, bounds: CurveBounds) -> None:
     case.mixed = True
     quick = [row.size for row in case.curve.waited if row.wait_ns < bounds.hard]
     small = max(quick, default=0)
-    text = (
+    case.add(
+        "mixed-paths",
+        "fail",
         f"up to {size(small)} the times are memory's, from {size(large[0].size)} on they are those "
-        f"of {case.kind}: two paths carry this table"
+        f"of {case.kind}: two paths carry this table",
+        {"small_size": small, "large_size": large[0].size},
     )
-    case.add("mixed-paths", "fail", text, {"small_size": small, "large_size": large[0].size})
 
 
 def _as_a_wire(large: list[CurveRow], bounds: CurveBounds) -> bool:
@@ -185,19 +191,20 @@ def _cliff(case: Case) -> None:
         return
     before, after = found
     low, high = before.goodput, after.goodput
-    text = (
+    case.add(
+        "protocol-switch-cliff",
+        "warning",
         f"goodput falls from {throughput(low)} at {size(before.size)} to {throughput(high)} at "
         f"{size(after.size)} and comes back later: the library changes its protocol there; "
-        f"{_advice(case)}"
+        f"{_advice(case)}",
+        {
+            "size": before.size,
+            "next_size": after.size,
+            "fall": 1 - high / low,
+            "bytes_per_s": before.goodput,
+            "next_bytes_per_s": after.goodput,
+        },
     )
-    evidence: Evidence = {
-        "size": before.size,
-        "next_size": after.size,
-        "fall": 1 - high / low,
-        "bytes_per_s": before.goodput,
-        "next_bytes_per_s": after.goodput,
-    }
-    case.add("protocol-switch-cliff", "warning", text, evidence)
 
 
 def _deepest_fall(moved: list[CurveRow]) -> tuple[CurveRow, CurveRow] | None:
@@ -326,12 +333,13 @@ def _doubted(series: Series, judged: SeriesVerdict) -> SeriesVerdict:
             f" {max(rates) / most:.0%} of attainable, a full line {_FULL:.0%} with differences"
             f" up to {_FLAT:.1%}"
         )
-    text = (
-        f"copies in memory reach {throughput(best)}, too: {shape}; no latency and no two host"
-        " names in this log tell them apart"
-    )
     reason = Reason(
-        code="rate-like-memory", severity="inconclusive", message=text, evidence=evidence
+        code="rate-like-memory",
+        severity="inconclusive",
+        message=f"copies in memory reach {throughput(best)}, too: {shape}; no latency and no two"
+        " host"
+        " names in this log tell them apart",
+        evidence=evidence,
     )
     return msgspec.structs.replace(
         judged, verdict="inconclusive", reasons=[reason, *judged.reasons]

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from statistics import median
 
-from wireproof.model.finding import Evidence
 from wireproof.model.quantity import counted, size, throughput
 from wireproof.model.series import SeriesPoint
 from wireproof.verdict.external.curve import MEBI, OF_SEVERAL, Case, CurveRow
@@ -135,8 +134,12 @@ def _compare(case: Case, what: str, clear: list[_Product]) -> None:
     odd = [product for product in clear if _is_odd(product, usual, below)]
     if odd:
         shown = ", ".join(f"{size(product.size)}: {product.value:.4g}" for product in odd[:_SHOWN])
-        text = f"{what} is {usual:.4g} in most rows and not in {len(odd)} of {len(clear)}: {shown}"
-        case.add("row-arithmetic", "inconclusive", text, {"usual": usual, "rows": len(odd)})
+        case.add(
+            "row-arithmetic",
+            "inconclusive",
+            f"{what} is {usual:.4g} in most rows and not in {len(odd)} of {len(clear)}: {shown}",
+            {"usual": usual, "rows": len(odd)},
+        )
     elif what == _SHARED:
         _unit(case, usual, min(product.hidden for product in clear))
     elif what == _MOVED:
@@ -201,13 +204,14 @@ def _iterations(case: Case) -> None:
     few = [shortage for row in case.curve.rows if (shortage := _too_few(case, row)) is not None]
     if few:
         at, count, least = few[0]
-        text = (
+        case.add(
+            "too-few-iterations",
+            "inconclusive",
             f"{count} iterations at {size(at)} ({counted(len(few), 'size')} in all), at least"
             f" {least} are "
-            "needed: the mean includes first touches and the clock's steps"
+            "needed: the mean includes first touches and the clock's steps",
+            {"size": at, "iterations": count, "sizes": len(few)},
         )
-        evidence: Evidence = {"size": at, "iterations": count, "sizes": len(few)}
-        case.add("too-few-iterations", "inconclusive", text, evidence)
 
 
 def _too_few(case: Case, row: CurveRow) -> tuple[int, int, int] | None:

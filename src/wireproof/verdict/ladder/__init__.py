@@ -122,16 +122,21 @@ def _of_step(step: LayerStep, busy: str) -> Finding:
     severity: Severity = "note" if step.regained else "inconclusive" if busy else "fail"
     if step.answer == "undecided":
         code, severity = "layer-undecided", "inconclusive"
-    evidence: Evidence = {
-        "lower": step.lower,
-        "upper": step.upper,
-        "quantity": step.quantity,
-        "ratio": step.ratio,
-        "low": step.low,
-        "high": step.high,
-        "p": step.p,
-    }
-    return as_finding(code, severity, step.text + busy, evidence=evidence, subject=step.upper)
+    return as_finding(
+        code,
+        severity,
+        step.text + busy,
+        evidence={
+            "lower": step.lower,
+            "upper": step.upper,
+            "quantity": step.quantity,
+            "ratio": step.ratio,
+            "low": step.low,
+            "high": step.high,
+            "p": step.p,
+        },
+        subject=step.upper,
+    )
 
 
 def _of_lowest(parts: Sequence[Layer], attainable: float | None) -> list[Finding]:
@@ -157,10 +162,12 @@ def _top(layer: Layer) -> float:
 
 
 def _of_layer(layer: Layer) -> Finding:
-    message = f"{layer.title} is left out of all comparisons: {layer.apart}"
-    evidence: Evidence = {"proof": layer.proof}
     return as_finding(
-        "layer-off-wire", "inconclusive", message, evidence=evidence, subject=layer.name
+        "layer-off-wire",
+        "inconclusive",
+        f"{layer.title} is left out of all comparisons: {layer.apart}",
+        evidence={"proof": layer.proof},
+        subject=layer.name,
     )
 
 
@@ -169,15 +176,20 @@ def _of_number(parts: Sequence[Layer], steps: Sequence[LayerStep]) -> list[Findi
     if steps:
         return []
     usable = ", ".join(layer.title for layer in parts) or "none"
-    message = f"no step can be compared: layers that are measured and proven: {usable}"
     return [
-        as_finding("ladder-too-short", "inconclusive", message, evidence={"layers": len(parts)})
+        as_finding(
+            "ladder-too-short",
+            "inconclusive",
+            f"no step can be compared: layers that are measured and proven: {usable}",
+            evidence={"layers": len(parts)},
+        )
     ]
 
 
 def _of_missing(layer: MissingLayer) -> Finding:
-    message = f"{layer.title} is not measured: {layer.why}"
-    return as_finding("layer-missing", "note", message, subject=layer.name)
+    return as_finding(
+        "layer-missing", "note", f"{layer.title} is not measured: {layer.why}", subject=layer.name
+    )
 
 
 def _answer(

@@ -70,11 +70,14 @@ def _note(node: str, nics: str, partner: str, finding: Finding) -> Issue:
     receives = isinstance(finding.about, Port) and finding.about.direction == "rx"
     ends = f"{partner},{node}" if receives else f"{node},{partner}"
     command = f"wireproof measure stream --hosts {ends} --nic {nics} --gain"
-    text = (
+    return Issue(
+        "rail-not-told",
+        "inconclusive",
+        Node(node),
         f"{node}: its rails {nics} carried their shares, so the bytes do not show which rail is"
-        f" slow; measure each alone: {command}"
+        f" slow; measure each alone: {command}",
+        {"command": command},
     )
-    return Issue("rail-not-told", "inconclusive", Node(node), text, {"command": command})
 
 
 # --- Which findings of the judgement a located culprit explains.
@@ -316,8 +319,12 @@ def _excused(
 def _of_starved(issue: Issue) -> Issue:
     if issue.severity != "fail":
         return issue
-    text = f"{issue.message}. All processes waited for a processor: measure again on idle hosts"
-    return replace(issue, severity="inconclusive", message=text)
+    return replace(
+        issue,
+        severity="inconclusive",
+        message=f"{issue.message}. All processes waited for a processor: measure again on idle"
+        " hosts",
+    )
 
 
 def _blunt_but_good(issue: Issue) -> Issue:

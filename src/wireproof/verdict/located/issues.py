@@ -18,7 +18,6 @@ from wireproof.model.finding import (
     Node,
     Port,
     Route,
-    Severity,
     Subject,
     Switch,
     Whole,
@@ -143,13 +142,16 @@ def located_issues(located: Located) -> list[Issue]:
     A culprit that was not measured again alone is inconclusive: it may be contention.
     """
     if not has_samples(located):
-        text = (
-            f"no sample of {_WHAT[located.metric]}: no node is known to be slow, and none to be "
-            "good"
-        )
         return [
             *_missing(located),
-            Issue("nothing-screened", "inconclusive", Whole(located.metric), text),
+            Issue(
+                "nothing-screened",
+                "inconclusive",
+                Whole(located.metric),
+                f"no sample of {_WHAT[located.metric]}: no node is known to be slow, and none to"
+                " be "
+                "good",
+            ),
         ]
     issues = [blame_issue(blame) for blame in located.blames]
     issues += [_not_confirmed(blame) for blame in located.blames if blame.stage != "confirmed"]
@@ -229,10 +231,14 @@ def blame_issue(blame: Blame) -> Issue:
     code, subject = _CODES[blame.kind], _subject(blame)
     message = blame_sentence(blame)
     message += f". {cause_sentence(blame.causes)}"
-    severity: Severity = (
-        "fail" if blame.stage == "confirmed" and not is_shared(blame) else "inconclusive"
+    return Issue(
+        code,
+        "fail" if blame.stage == "confirmed" and not is_shared(blame) else "inconclusive",
+        subject,
+        message,
+        _evidence(blame),
+        weight=blame.slowdown,
     )
-    return Issue(code, severity, subject, message, _evidence(blame), weight=blame.slowdown)
 
 
 def _evidence(blame: Blame) -> Evidence:
@@ -259,8 +265,12 @@ def _evidence(blame: Blame) -> Evidence:
 
 def _not_confirmed(blame: Blame) -> Issue:
     code, subject = _CODES[blame.kind], _subject(blame)
-    text = f"{_who(blame)} was found slow by the screen ({code}) and was not measured again alone"
-    return Issue("not-confirmed", "warning", subject, text)
+    return Issue(
+        "not-confirmed",
+        "warning",
+        subject,
+        f"{_who(blame)} was found slow by the screen ({code}) and was not measured again alone",
+    )
 
 
 def _missing(located: Located) -> list[Issue]:
@@ -303,20 +313,24 @@ def _blind(located: Located) -> list[Issue]:
         if known
         else "no slowdown at all"
     )
-    text = (
-        f"{least} would be found reliably in {_WHAT[located.metric]} ({located.samples} "
-        "samples of "
-        f"{located.measured} nodes scatter by {_share(located.noise)}); "
-        f"{_share(located.practical)} is of interest"
-    )
-    evidence: Evidence = {
-        "detectable": located.detectable,
-        "practical": located.practical,
-        "noise": located.noise,
-        "rounds": located.rounds,
-        "samples": located.samples,
-    }
-    return [Issue("noise-too-high", "inconclusive", Whole(located.metric), text, evidence)]
+    return [
+        Issue(
+            "noise-too-high",
+            "inconclusive",
+            Whole(located.metric),
+            f"{least} would be found reliably in {_WHAT[located.metric]} ({located.samples} "
+            "samples of "
+            f"{located.measured} nodes scatter by {_share(located.noise)}); "
+            f"{_share(located.practical)} is of interest",
+            {
+                "detectable": located.detectable,
+                "practical": located.practical,
+                "noise": located.noise,
+                "rounds": located.rounds,
+                "samples": located.samples,
+            },
+        )
+    ]
 
 
 def _innocent(located: Located) -> list[Issue]:
@@ -327,19 +341,23 @@ def _innocent(located: Located) -> list[Issue]:
     ]
     for tier in located.tiers:
         if tier.oversubscription > 1.0 + located.practical:
-            text = (
-                f"paths of the kind '{tier.name}' are {tier.oversubscription:.2g} times slower "
-                "than the best kind "
-                f"({tier.samples} samples): a property of the fabric, not a fault; "
-                f"{_quantity_of(located, tier.median)} is expected there if all use them"
+            issues.append(
+                Issue(
+                    "tier-oversubscribed",
+                    "note",
+                    Whole(tier.name),
+                    f"paths of the kind '{tier.name}' are {tier.oversubscription:.2g} times slower "
+                    "than the best kind "
+                    f"({tier.samples} samples): a property of the fabric, not a fault; "
+                    f"{_quantity_of(located, tier.median)} is expected there if all use them",
+                    {
+                        "oversubscription": tier.oversubscription,
+                        "samples": tier.samples,
+                        "expected": tier.median,
+                        "spread": tier.spread,
+                    },
+                )
             )
-            evidence: Evidence = {
-                "oversubscription": tier.oversubscription,
-                "samples": tier.samples,
-                "expected": tier.median,
-                "spread": tier.spread,
-            }
-            issues.append(Issue("tier-oversubscribed", "note", Whole(tier.name), text, evidence))
     issues += [
         Issue(
             "suspect-cleared",

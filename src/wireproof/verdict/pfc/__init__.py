@@ -330,8 +330,12 @@ def _before(judged: Judged) -> Iterator[Finding]:
     busy = [one for one in judged.readings if one.before]
     if busy:
         first = busy[0]
-        said = f"{first.host} {first.nic} paused, or was paused, before the load began"
-        yield made("pfc-before-the-load", "note", said, [one.host for one in busy])
+        yield made(
+            "pfc-before-the-load",
+            "note",
+            f"{first.host} {first.nic} paused, or was paused, before the load began",
+            [one.host for one in busy],
+        )
 
 
 def _unwatched(judged: Judged) -> Iterator[Finding]:
@@ -340,5 +344,9 @@ def _unwatched(judged: Judged) -> Iterator[Finding]:
     if lost:
         first = lost[0]
         why = first.error or "its port or a reading is missing"
-        said = f"{len(lost)} of {len(judged.record.hosts)} hosts were not read; {first.host}: {why}"
-        yield made("pfc-unwatched", "inconclusive", said, [one.host for one in lost])
+        yield made(
+            "pfc-unwatched",
+            "inconclusive",
+            f"{len(lost)} of {len(judged.record.hosts)} hosts were not read; {first.host}: {why}",
+            [one.host for one in lost],
+        )

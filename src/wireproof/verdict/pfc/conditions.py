@@ -92,8 +92,11 @@ def conditions(port: JudgedPort) -> list[Condition]:
 def _first(port: JudgedPort, name: str, rules: Iterable[Rule]) -> Condition:
     said = next(chain.from_iterable(rule(port) for rule in rules))
     if said.code == _MISSING and not port.reading.family and name != "link-pause":
-        because = f"no counters of pauses are known of the driver {port.reading.driver or '(none)'}"
-        said = said._replace(because=because, code="pfc-adapter-unknown")
+        said = said._replace(
+            because="no counters of pauses are known of the driver"
+            f" {port.reading.driver or '(none)'}",
+            code="pfc-adapter-unknown",
+        )
     counters = [counter for one in said.counts for counter in one.counters]
     return Condition(
         name=name, answer=said.answer, because=said.because, code=said.code, counters=counters
@@ -104,14 +107,19 @@ def _unread(counts: Sequence[Count | None]) -> Iterator[Said]:
     """Report counters that exist but have no value for this interval."""
     if unknown := [one for one in counts if one is not None and one.moved is None]:
         why = unknown[0].remark or "not known"
-        because = f"{_leaf(unknown[0].counters)} has no value for this interval: {why}"
-        yield Said("unproven", because, "pfc-counters-unreadable", unknown)
+        yield Said(
+            "unproven",
+            f"{_leaf(unknown[0].counters)} has no value for this interval: {why}",
+            "pfc-counters-unreadable",
+            unknown,
+        )
 
 
 def _no_priority(port: JudgedPort) -> Iterator[Said]:
     if port.priority is None:
-        because = "the lossless priority is unknown: give --priority"
-        yield Said("unproven", because, "pfc-no-priority")
+        yield Said(
+            "unproven", "the lossless priority is unknown: give --priority", "pfc-no-priority"
+        )
 
 
 # --- Condition 1: no drops, sent or received.
@@ -197,8 +205,12 @@ def _none_dropped(port: JudgedPort) -> Iterator[Said]:
 def _never_resumed(port: JudgedPort) -> Iterator[Said]:
     for verb, pauses in port.ways:
         if pauses.stopped and pauses.resumed is False:
-            because = f"Xoff was {verb} ({_sent(pauses)}) and Xon never"
-            yield Said("fail", because, "pfc-no-xon", _counts(pauses))
+            yield Said(
+                "fail",
+                f"Xoff was {verb} ({_sent(pauses)}) and Xon never",
+                "pfc-no-xon",
+                _counts(pauses),
+            )
 
 
 def _no_pause(port: JudgedPort) -> Iterator[Said]:
@@ -299,8 +311,9 @@ def _others_unseen(port: JudgedPort) -> Iterator[Said]:
     yield from _unread([count for one in port.reading.priorities for count in _both(one)])
     shown = port.reading.shown_when_on and None not in (port.own.tx.stopped, port.own.rx.stopped)
     if not shown and any(None in (one.tx.stopped, one.rx.stopped) for one in port.others):
-        because = f"pauses of the other priorities are not counted{port.of_driver}"
-        yield Said("unproven", because, _MISSING)
+        yield Said(
+            "unproven", f"pauses of the other priorities are not counted{port.of_driver}", _MISSING
+        )
 
 
 def _others_quiet(port: JudgedPort) -> Iterator[Said]:

@@ -245,8 +245,13 @@ def _slow_of(readings: Sequence[PfcReading], load: PfcLoad, priority: int) -> It
         severity: Severity = "warning" if _was_the_target(reading, load) else "fail"
         if severity == "warning":
             said += " (it is the load's only receiver, and received at line rate)"
-        evidence: Evidence = {"frames": frames, "of": total, "priority": priority}
-        yield made("pfc-slow-receiver", severity, said, [reading.host], evidence=evidence)
+        yield made(
+            "pfc-slow-receiver",
+            severity,
+            said,
+            [reading.host],
+            evidence={"frames": frames, "of": total, "priority": priority},
+        )
 
 
 def _alone(reading: PfcReading, rate: PauseRate, frames: int, priority: int) -> Iterator[Finding]:
@@ -254,11 +259,13 @@ def _alone(reading: PfcReading, rate: PauseRate, frames: int, priority: int) -> 
     got = pause_rate(reading.of(priority).rx, reading.seconds).frames
     if got is None or frames < _ONE_SIDED * max(1, got) or not matters(reading, rate):
         return
-    said = (
+    yield made(
+        "pfc-slow-receiver",
+        "fail",
         f"{reading.host} {reading.nic} sent {_frames(rate)} pauses in priority {priority} and got"
-        f" {got:,}: it cannot take what arrives"
+        f" {got:,}: it cannot take what arrives",
+        [reading.host],
     )
-    yield made("pfc-slow-receiver", "fail", said, [reading.host])
 
 
 def _was_the_target(reading: PfcReading, load: PfcLoad) -> bool:
@@ -275,8 +282,12 @@ def _alarms(readings: Sequence[PfcReading]) -> Iterator[Finding]:
         first = alarmed[0]
         names = [name for count in first.storms if count.moved for name in count.counters]
         shown = ", ".join(name.rsplit("/", 1)[-1].strip() for name in names)
-        said = f"{first.host} {first.nic}: the adapter's own alarm rose ({shown})"
-        yield made("pfc-storm", "fail", said, [one.host for one in alarmed])
+        yield made(
+            "pfc-storm",
+            "fail",
+            f"{first.host} {first.nic}: the adapter's own alarm rose ({shown})",
+            [one.host for one in alarmed],
+        )
 
 
 def _storms(readings: Sequence[PfcReading], priority: int) -> Iterator[Finding]:
@@ -284,8 +295,12 @@ def _storms(readings: Sequence[PfcReading], priority: int) -> Iterator[Finding]:
     storming = [(one, rate) for one, rate in rated if _is_storm(one, rate)]
     if storming:
         reading, rate = storming[0]
-        said = f"{reading.host} {reading.nic} stopped its switch port {_share(rate)}"
-        yield made("pfc-storm", "fail", said, [one.host for one, _ in storming])
+        yield made(
+            "pfc-storm",
+            "fail",
+            f"{reading.host} {reading.nic} stopped its switch port {_share(rate)}",
+            [one.host for one, _ in storming],
+        )
 
 
 def _is_storm(reading: PfcReading, rate: PauseRate) -> bool:

@@ -77,8 +77,13 @@ def _mode_lost(job: StatisticsJob) -> Iterator[Issue]:
         mask = job.setting(one, "PSM3_PRINT_STATSMASK") or "0xfffff"
         shown = re.fullmatch(r"0x[0-9a-f]{1,8}", mask) and int(mask, 16) & _RDMA_SHOWN
         if mode and one.identity.hal == "verbs" and headings and shown and not headings & _OF_RDMA:
-            text = f"{one.who}: PSM3_RDMA={mode} was set, and no counters of RDMA were registered"
-            yield Issue("psm-rdma-not-in-use", "fail", job.node(one.host), text, {"mode": mode})
+            yield Issue(
+                "psm-rdma-not-in-use",
+                "fail",
+                job.node(one.host),
+                f"{one.who}: PSM3_RDMA={mode} was set, and no counters of RDMA were registered",
+                {"mode": mode},
+            )
 
 
 def _speeds(one: Statistics) -> str:
@@ -106,9 +111,13 @@ def _disagreements(job: StatisticsJob) -> Iterator[Issue]:
         groups = gathered((view(one) or "not said", one.who) for one in job.files)
         if len(groups) > 1 and not (what in ("HAL", "build") and "not said" in groups):
             parts = "; ".join(f"{value[:60]}: {listed(who)}" for value, who in groups.items())
-            seen: Evidence = {"what": what, "values": list(groups)[:10]}
-            text = f"the ranks differ in their {what}: {parts}"
-            yield Issue("psm-ranks-disagree", severity, job.whole, text, seen)
+            yield Issue(
+                "psm-ranks-disagree",
+                severity,
+                job.whole,
+                f"the ranks differ in their {what}: {parts}",
+                {"what": what, "values": list(groups)[:10]},
+            )
 
 
 def _refused(job: StatisticsJob) -> Iterator[Issue]:
@@ -137,8 +146,13 @@ def _matching(job: StatisticsJob) -> Iterator[Issue]:
                 f"{one.who}: {percent(one.unexpected / one.received)} of {one.received} messages"
                 " came before their receives were posted, and were copied once more"
             )
-            seen: Evidence = {"unexpected": one.unexpected, "received": one.received}
-            yield Issue("psm-late-receives", "note", job.node(one.host), text, seen)
+            yield Issue(
+                "psm-late-receives",
+                "note",
+                job.node(one.host),
+                text,
+                {"unexpected": one.unexpected, "received": one.received},
+            )
         if one.search > _LONG_SEARCH:
             text = f"{one.who}: {one.search} posted receives were compared for each message"
             yield Issue("psm-long-queues", "note", job.node(one.host), text)
@@ -184,9 +198,13 @@ def _nothing(job: StatisticsJob) -> Iterator[Issue]:
     if not idle:
         return
     every = len(idle) == len(job.processes)
-    text = f"no message was counted by {listed(idle)}"
-    severity: Severity = "inconclusive" if every else "warning"
-    yield Issue("psm-nothing-moved", severity, job.whole, text, {"processes": len(idle)})
+    yield Issue(
+        "psm-nothing-moved",
+        "inconclusive" if every else "warning",
+        job.whole,
+        f"no message was counted by {listed(idle)}",
+        {"processes": len(idle)},
+    )
 
 
 def _sums(job: StatisticsJob) -> Iterator[Issue]:
@@ -213,8 +231,12 @@ def _sums(job: StatisticsJob) -> Iterator[Issue]:
 def _unchecked(job: StatisticsJob) -> Iterator[Issue]:
     for one in job.files:
         if not one.checked:
-            text = f"{one.library}, layout {one.layout}: it was never compared with a real file"
-            yield Issue("psm-layout-unchecked", "note", Node(one.library), text)
+            yield Issue(
+                "psm-layout-unchecked",
+                "note",
+                Node(one.library),
+                f"{one.library}, layout {one.layout}: it was never compared with a real file",
+            )
 
 
 def judge_statistics(

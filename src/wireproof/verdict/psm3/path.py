@@ -89,11 +89,14 @@ def _again(job: StatisticsJob, host: CountedHost, nic: NicCounted) -> Iterator[I
 
 def _late(host: CountedHost, nic: NicCounted) -> Iterator[Issue]:
     if nic.late:
-        text = (
+        yield Issue(
+            "psm-late-answers",
+            "note",
+            _port(host, nic),
             f"an acknowledgement was late {counted(nic.late, 'time')}, and nothing had to be sent"
-            " again: a peer was busy, no packet was lost"
+            " again: a peer was busy, no packet was lost",
+            {"asked": nic.late},
         )
-        yield Issue("psm-late-answers", "note", _port(host, nic), text, {"asked": nic.late})
 
 
 def _stalls(host: CountedHost, nic: NicCounted) -> Iterator[Issue]:
@@ -101,13 +104,14 @@ def _stalls(host: CountedHost, nic: NicCounted) -> Iterator[Issue]:
         return
     lost = nic.again or nic.losses
     why = "packets are lost too" if lost else "nothing was lost"
-    text = (
+    yield Issue(
+        "psm-credit-stalls",
+        "warning" if lost else "note",
+        _port(host, nic),
         f"sending waited {counted(nic.stalls, 'time')} for credits, at {nic.packets} packets"
-        f" or more; {why}"
+        f" or more; {why}",
+        {"stalls": nic.stalls, "packets": nic.packets, "sent_again": lost},
     )
-    seen: Evidence = {"stalls": nic.stalls, "packets": nic.packets, "sent_again": lost}
-    severity: Severity = "warning" if lost else "note"
-    yield Issue("psm-credit-stalls", severity, _port(host, nic), text, seen)
 
 
 def _errors(host: CountedHost, nic: NicCounted) -> Iterator[Issue]:
@@ -115,9 +119,13 @@ def _errors(host: CountedHost, nic: NicCounted) -> Iterator[Issue]:
         return
     grave = [name for name in nic.errors if name in (*_NEVER, *_LINK)]
     parts = ", ".join(f"{name} {count}" for name, count in nic.errors.items())
-    seen: Evidence = dict(nic.errors)
-    severity: Severity = "fail" if grave else "warning"
-    yield Issue("psm-errors", severity, _port(host, nic), f"counted: {parts}", seen)
+    yield Issue(
+        "psm-errors",
+        "fail" if grave else "warning",
+        _port(host, nic),
+        f"counted: {parts}",
+        dict(nic.errors),
+    )
 
 
 _ABSENT = 0.05

@@ -235,8 +235,14 @@ class _Bench:
             self.issues += rail_issues(self.ctx, self.striping)
         self.issues += switch_issues(self.ctx, self.curves) + launch_issues(self.launches)
         if not self.pairs and not self.groups:
-            text = "no pair of any point gave a number"
-            self.issues.append(Issue("nothing-measured", "inconclusive", Whole(), text))
+            self.issues.append(
+                Issue(
+                    "nothing-measured",
+                    "inconclusive",
+                    Whole(),
+                    "no pair of any point gave a number",
+                )
+            )
         named = self.others.named(self.pairs)
         places = places_of(self.ctx, self.pairs)
         self.issues += trailing(places)

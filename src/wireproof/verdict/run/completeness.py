@@ -11,7 +11,7 @@ from wireproof.physics.from_port import link_of_port
 from wireproof.physics.rails import one_rail
 from wireproof.verdict.catalogue import code_of, severity_of
 from wireproof.verdict.context import Context
-from wireproof.verdict.issue import Evidence, Issue
+from wireproof.verdict.issue import Issue
 from wireproof.verdict.path import kernels
 
 # --- Compare libfabric's provider with the requested provider: another provider, or an unusual
@@ -41,11 +41,18 @@ def provider_issues(ctx: Context) -> list[Issue]:
             continue
         why = _fallback(host.fabric, ctx.run.claim.provider, wire=ctx.run.claim.wire)
         if why:
-            evidence: Evidence = {
-                "provider": host.fabric.provider,
-                "wanted": ctx.run.claim.provider,
-            }
-            issues.append(Issue("provider-fallback", "fail", ctx.node(host.rank), why, evidence))
+            issues.append(
+                Issue(
+                    "provider-fallback",
+                    "fail",
+                    ctx.node(host.rank),
+                    why,
+                    {
+                        "provider": host.fabric.provider,
+                        "wanted": ctx.run.claim.provider,
+                    },
+                )
+            )
     return [*issues, *_differences(ctx), *_completion(ctx)]
 
 
@@ -97,13 +104,17 @@ def _differences(ctx: Context) -> list[Issue]:
         if other is None:
             continue
         rank, value = other[0], getattr(other[1], name)
-        text = (
-            f"libfabric's {name.replace('_', ' ')} is {first or 'unknown'} on"
-            f" {ctx.name(ranks[0][0])} and {value or 'unknown'} on {ctx.name(rank)}: numbers"
-            " between them describe neither setup"
+        issues.append(
+            Issue(
+                "provider-differs",
+                "warning",
+                ctx.node(rank),
+                f"libfabric's {name.replace('_', ' ')} is {first or 'unknown'} on"
+                f" {ctx.name(ranks[0][0])} and {value or 'unknown'} on {ctx.name(rank)}: numbers"
+                " between them describe neither setup",
+                {"what": name, "first": str(first), "other": str(value)},
+            )
         )
-        evidence: Evidence = {"what": name, "first": str(first), "other": str(value)}
-        issues.append(Issue("provider-differs", "warning", ctx.node(rank), text, evidence))
     return issues
 
 
@@ -125,12 +136,17 @@ def _completion(ctx: Context) -> list[Issue]:
         return []
     fabric = early[0].fabric
     said = (fabric.completion if fabric else "") or "its own"
-    text = (
-        f"{' and '.join(remote)} ended with {said} completion of the provider"
-        f" {fabric.provider if fabric else ''}: the time does not include the write to the"
-        " target's memory"
-    )
-    return [Issue("completion-local", "warning", _RUN, text, {"completion": said})]
+    return [
+        Issue(
+            "completion-local",
+            "warning",
+            _RUN,
+            f"{' and '.join(remote)} ended with {said} completion of the provider"
+            f" {fabric.provider if fabric else ''}: the time does not include the write to the"
+            " target's memory",
+            {"completion": said},
+        )
+    ]
 
 
 _RUN = Whole()
@@ -178,11 +194,15 @@ def _cut_short(ctx: Context) -> list[Issue]:
             )
         )
     elif run.close.failed or run.close.points > len(run.points) + run.close.failed:
-        text = (
-            f"the engine closed with {run.close.points} points, {run.close.failed} failed; "
-            f"{len(run.points)} are sealed"
+        issues.append(
+            Issue(
+                "points-missing",
+                "inconclusive",
+                _RUN,
+                f"the engine closed with {run.close.points} points, {run.close.failed} failed; "
+                f"{len(run.points)} are sealed",
+            )
         )
-        issues.append(Issue("points-missing", "inconclusive", _RUN, text))
     if run.open is None:
         issues.append(
             Issue("engine-error", "inconclusive", _RUN, "the engine never opened its transport")
@@ -204,9 +224,15 @@ def _errors(ctx: Context) -> list[Issue]:
         code = code_of(error.code)
         who: Subject = _RUN if error.rank is None else ctx.node(error.rank)
         where = "" if error.id is None else f" (point {error.id})"
-        text = f"{error.message or error.code}{where}"
         issues.append(
-            Issue(code, severity_of(code), who, text, {"engine_code": error.code}, error.id)
+            Issue(
+                code,
+                severity_of(code),
+                who,
+                f"{error.message or error.code}{where}",
+                {"engine_code": error.code},
+                error.id,
+            )
         )
     return issues
 
@@ -234,8 +260,15 @@ def _libraries(ctx: Context) -> list[Issue]:
     if len(found) < 2:
         return []
     listed = [f"{ctx.name(host.rank)}: {host.library}" for host in ctx.run.hosts]
-    text = f"the ranks ran different MPI libraries: {'; '.join(sorted(found))}"
-    return [Issue("library-mismatch", "fail", _RUN, text, {"libraries": listed})]
+    return [
+        Issue(
+            "library-mismatch",
+            "fail",
+            _RUN,
+            f"the ranks ran different MPI libraries: {'; '.join(sorted(found))}",
+            {"libraries": listed},
+        )
+    ]
 
 
 def _nics(ctx: Context) -> list[Issue]:
@@ -246,8 +279,14 @@ def _nics(ctx: Context) -> list[Issue]:
             continue
         if nic is None and claim.nic:
             there = ", ".join(n.name for n in host.nics) or "none"
-            text = f"{claim.host} has no NIC {_lacking(claim.nic, host)!r}; it has {there}"
-            issues.append(Issue("nic-unknown", "inconclusive", Node(claim.host), text))
+            issues.append(
+                Issue(
+                    "nic-unknown",
+                    "inconclusive",
+                    Node(claim.host),
+                    f"{claim.host} has no NIC {_lacking(claim.nic, host)!r}; it has {there}",
+                )
+            )
         elif nic is not None:
             issues += [] if are_rails(nic) else _carrier(claim.host, nic)
             for one, link in _with_links(ctx, nic, host.nics):
@@ -297,12 +336,14 @@ def _speed(
     if not stated or any(_agrees(one, link, claimed) for one in stated):
         return []
     speed = max(stated)
-    text = (
-        f"{host} {nic.name} negotiated {speed / 1e9:g} Gb/s, and {link.name} "
-        f"({claimed / 1e9:g} Gb/s) was claimed"
-    )
     return [
-        Issue("nic-speed-disagrees", "fail" if speed < claimed else "warning", Node(host), text)
+        Issue(
+            "nic-speed-disagrees",
+            "fail" if speed < claimed else "warning",
+            Node(host),
+            f"{host} {nic.name} negotiated {speed / 1e9:g} Gb/s, and {link.name} "
+            f"({claimed / 1e9:g} Gb/s) was claimed",
+        )
     ]
 
 
@@ -354,11 +395,15 @@ def _places(ctx: Context) -> list[Issue]:
     for host in ctx.run.hosts:
         asked, found = _short(host.host), _short(host.hostname)
         if asked and found != asked and found in claimed:
-            text = (
-                f"rank {host.rank} should run on {host.host} but runs on {host.hostname}: its "
-                "numbers belong to that host"
+            issues.append(
+                Issue(
+                    "wrong-host",
+                    "inconclusive",
+                    Node(host.host),
+                    f"rank {host.rank} should run on {host.host} but runs on {host.hostname}: its "
+                    "numbers belong to that host",
+                )
             )
-            issues.append(Issue("wrong-host", "inconclusive", Node(host.host), text))
     return issues
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from wireproof.model import gathered, quantity
-from wireproof.model.finding import Direction, Evidence, Port, Route, Severity, Subject
+from wireproof.model.finding import Direction, Evidence, Port, Route, Subject
 from wireproof.model.quantity import goodput
 from wireproof.verdict.context import Context
 from wireproof.verdict.issue import Issue
@@ -203,8 +203,14 @@ def _node_issue(one: SlowNode, kind: tuple[str, str, int, str], doubt: str) -> I
         "streams": [f"{s.route}: {goodput(s.value)}" for s in one.streams],
     }
     subject = Port(one.node, direction)
-    severity: Severity = "inconclusive" if doubt else "fail"
-    return Issue("node-direction-slow", severity, subject, text, evidence, weight=float(kind[2]))
+    return Issue(
+        "node-direction-slow",
+        "inconclusive" if doubt else "fail",
+        subject,
+        text,
+        evidence,
+        weight=float(kind[2]),
+    )
 
 
 def _pair_issues(ctx: Context, streams: list[Stream], explained: set[Route]) -> list[Issue]:
@@ -227,15 +233,13 @@ def _pair_issues(ctx: Context, streams: list[Stream], explained: set[Route]) -> 
             )
             doubt = _pair_doubt(slow, back, ctx.criteria.direction_ratio)
             text += f"; {doubt}" if doubt else ""
-            severity: Severity = "inconclusive" if doubt else "fail"
-            evidence = {"slow_bytes_per_s": slow.value, "other_bytes_per_s": back.value}
             issues.append(
                 Issue(
                     "direction-slow",
-                    severity,
+                    "inconclusive" if doubt else "fail",
                     who,
                     text,
-                    dict(evidence),
+                    {"slow_bytes_per_s": slow.value, "other_bytes_per_s": back.value},
                     weight=float(slow.kind[2]),
                 )
             )

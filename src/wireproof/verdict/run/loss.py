@@ -104,9 +104,16 @@ class Loss:
             text = f"{name}: {_words(host)}"
             evidence = host.evidence()
             loud = share is None or share >= _WORTH_A_WARNING
-            severity: Severity = "warning" if loud else "note"
             found.append(
-                Issue("retransmits", severity, Node(name), text, evidence, host.at[0], _SPEAKS)
+                Issue(
+                    "retransmits",
+                    "warning" if loud else "note",
+                    Node(name),
+                    text,
+                    evidence,
+                    host.at[0],
+                    _SPEAKS,
+                )
             )
             worst = self._costs(name, end, share, issues_so_far)
             if worst is not None and culprit is None:
@@ -183,8 +190,14 @@ class Loss:
             and one.subject.node in ends
         ]
         text += f"; {busy[0].message}" if busy else ""
-        severity: Severity = "inconclusive" if busy else "fail"
-        return Issue("packet-loss", severity, culprit, text, whole.evidence(), whole.at[0])
+        return Issue(
+            "packet-loss",
+            "inconclusive" if busy else "fail",
+            culprit,
+            text,
+            whole.evidence(),
+            whole.at[0],
+        )
 
     def _blamed(self, sender: str, end: str) -> tuple[Route | Node, str]:
         """Return whom the loss of ``sender``'s packets concerns: a retransmitting host need not be

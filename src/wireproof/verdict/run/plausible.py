@@ -177,12 +177,14 @@ class _Scale:
             if over_fabric(self.link)
             else ""
         )
-        text = (
+        self._add(
+            "slow-start",
+            "inconclusive" if why else "fail",
             f"{time.median_ns / 1e3:.1f} us; small messages over {self.link.name} usually take "
             "less than"
-            f" {usual_ns / 1e3:.1f} us{'; ' + why if why else ''}"
+            f" {usual_ns / 1e3:.1f} us{'; ' + why if why else ''}",
+            time.median_ns,
         )
-        self._add("slow-start", "inconclusive" if why else "fail", text, time.median_ns)
 
     def _quickest(self) -> float:
         """Return the slowest of the few fastest exchanges, in ns."""
@@ -314,8 +316,12 @@ class _Scale:
             excuse = self._excuse(start_ns, share)
             disturbed = self._disturbance(reached / attainable)
             text += "".join(f"; {why}" for why in (disturbed, excuse) if why)
-            severity: Severity = "inconclusive" if disturbed or excuse else "fail"
-            self._add("below-expectation", severity, text, -reached)
+            self._add(
+                "below-expectation",
+                "inconclusive" if disturbed or excuse else "fail",
+                text,
+                -reached,
+            )
         elif self._moving_ns(high_ns, start_ns) > moved_ns:
             self.clear = False
             text = f"{got}; the interval straddles the expected {share:.0%}"

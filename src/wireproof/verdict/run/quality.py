@@ -16,7 +16,6 @@ from wireproof.model.finding import (
     Node,
     PairVerdict,
     Route,
-    Severity,
     Subject,
     worst_proof,
 )
@@ -85,9 +84,15 @@ def precision_issues(
         known = f"{quantity.plus_minus(time.half_width)} ({samples})"
         noisy = f"noisy, {known}; but precise enough to decide" if enough else f"too noisy: {known}"
         text = f"{where}: {noisy if wide else known}"
-        severity: Severity = ("warning" if enough else "inconclusive") if wide else "note"
         issues.append(
-            Issue("unstable", severity, who, text, point=point.id, weight=time.half_width)
+            Issue(
+                "unstable",
+                ("warning" if enough else "inconclusive") if wide else "note",
+                who,
+                text,
+                point=point.id,
+                weight=time.half_width,
+            )
         )
     if time.label == "multimodal" and not ctx.moves_nothing:  # a model's times are made up
         text = f"{where}: the samples fall in separate groups"
@@ -326,5 +331,8 @@ def _is_over(finding: Finding, routes: set[Route], still_open: set[Route]) -> bo
 
 
 def _softer(finding: Finding) -> Finding:
-    message = f"{finding.message}; measured again, the same route passes"
-    return msgspec.structs.replace(finding, severity="warning", message=message)
+    return msgspec.structs.replace(
+        finding,
+        severity="warning",
+        message=f"{finding.message}; measured again, the same route passes",
+    )

@@ -13,7 +13,7 @@ from wireproof.analysis.measured import Measured
 from wireproof.atlas import SMALL, Layer, place, trails_all
 from wireproof.model import quantity
 from wireproof.model.atlas import Place
-from wireproof.model.finding import Evidence, PairVerdict, Proof, Route, Severity, Whole
+from wireproof.model.finding import PairVerdict, Proof, Route, Severity, Whole
 from wireproof.model.pattern import FORMS, is_round_trip, one_way
 from wireproof.model.quantity import goodput
 from wireproof.model.record import Estimate, PairResult, PointRecord
@@ -105,12 +105,17 @@ def _cache_issue(variant: Variant, curve: Mapping[int, CurveSample], peak: int, 
     severity: Severity = "warning" if proven else "inconclusive"
     if not proven and not disturbed and end.high < (1 - FALL) * top.low:
         severity = "fail"
-    evidence: Evidence = {
-        "peak_bytes": peak,
-        "peak_bytes_per_s": top.goodput,
-        "end_bytes_per_s": end.goodput,
-    }
-    return Issue("cache-shaped", severity, variant.route, text, evidence)
+    return Issue(
+        "cache-shaped",
+        severity,
+        variant.route,
+        text,
+        {
+            "peak_bytes": peak,
+            "peak_bytes_per_s": top.goodput,
+            "end_bytes_per_s": end.goodput,
+        },
+    )
 
 
 def switch_issues(ctx: Context, curves: Curves) -> list[Issue]:
@@ -134,15 +139,19 @@ def switch_issues(ctx: Context, curves: Curves) -> list[Issue]:
             continue
         if found.eager_limit_bytes < bucket:
             continue
-        text = (
-            f"{variant.route}: from {quantity.size(found.eager_limit_bytes)} to"
-            f" {quantity.size(found.next_bytes or 0)} a message "
-            "takes "
-            f"{found.step_ns / 1e3:.2f} us more than the smaller ones foretell: the library "
-            "changes its protocol there"
+        issues.append(
+            Issue(
+                "protocol-switch",
+                "note",
+                variant.route,
+                f"{variant.route}: from {quantity.size(found.eager_limit_bytes)} to"
+                f" {quantity.size(found.next_bytes or 0)} a message "
+                "takes "
+                f"{found.step_ns / 1e3:.2f} us more than the smaller ones foretell: the library "
+                "changes its protocol there",
+                {"eager_limit_bytes": found.eager_limit_bytes, "step_ns": found.step_ns},
+            )
         )
-        evidence = {"eager_limit_bytes": found.eager_limit_bytes, "step_ns": found.step_ns}
-        issues.append(Issue("protocol-switch", "note", variant.route, text, dict(evidence)))
     return issues
 
 
@@ -162,13 +171,17 @@ def launch_issues(
         spread = slowest[0] / fastest[0] - 1
         apart = f"{spread:.0%}" if spread < 1 else f"a factor of {spread + 1:.3g}"
         if slowest[1] > fastest[2] and spread > _LAUNCH_SPREAD:
-            text = (
-                f"{who}, {pattern} of {quantity.size(size)}: {len(times)} repeats differ by"
-                f" {apart}, more than "
-                "their intervals"
-            )
             issues.append(
-                Issue("launches-disagree", "warning", who, text, {"spread": spread}, weight=spread)
+                Issue(
+                    "launches-disagree",
+                    "warning",
+                    who,
+                    f"{who}, {pattern} of {quantity.size(size)}: {len(times)} repeats differ by"
+                    f" {apart}, more than "
+                    "their intervals",
+                    {"spread": spread},
+                    weight=spread,
+                )
             )
     return issues
 

@@ -248,12 +248,16 @@ def _of_route(ctx: Context, key: Key, stripe: Stripe) -> Issue:
         if code == "one-rail"
         else f"the rails did not carry their shares (within {ctx.criteria.rail_tolerance:.0%})"
     )
-    text = (
+    return Issue(
+        code,
+        "fail",
+        Route(origin, target),
         f"{origin} -> {target}, {pattern} of {quantity.size(stripe.size)}: {what}:"
-        f" {_listed(stripe.worst)}"
+        f" {_listed(stripe.worst)}",
+        {"host": end.host, "direction": end.direction, "rails": _lines(stripe)},
+        key[0],
+        float(stripe.size),
     )
-    evidence: Evidence = {"host": end.host, "direction": end.direction, "rails": _lines(stripe)}
-    return Issue(code, "fail", Route(origin, target), text, evidence, key[0], float(stripe.size))
 
 
 def _busiest(stripe: Stripe) -> RailShare:
@@ -300,10 +304,13 @@ def _of_node(place: Port, rail: str, stripes: Sequence[Stripe]) -> Issue:
     typical = sorted(one.share or 0.0 for one in shares)[len(shares) // 2]
     due = shares[0].due_share
     verb = "sends" if place.direction == "tx" else "receives"
-    text = (
+    return Issue(
+        "slow-rail",
+        "fail",
+        place,
         f"the rail {rail} of {place.node} is slow: {place.node} {verb} {typical:.0%} of the bytes"
         f" through it, and {due:.0%} is its share (in all {len(stripes)} measurements, and other"
-        " nodes share well)"
+        " nodes share well)",
+        {"rail": rail, "share": typical, "due_share": due},
+        weight=due - typical,
     )
-    evidence: Evidence = {"rail": rail, "share": typical, "due_share": due}
-    return Issue("slow-rail", "fail", place, text, evidence, weight=due - typical)

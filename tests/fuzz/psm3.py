@@ -11,7 +11,9 @@ from pathlib import Path
 import msgspec
 from tests.fuzz.mutate import damaged
 
-from wireproof.adapters.psm3 import is_help, is_statistics, readback, statistics
+from wireproof.adapters.psm3 import is_help, is_statistics
+from wireproof.adapters.psm3.readback import readback
+from wireproof.adapters.psm3.statistics import statistics
 from wireproof.model.errors import BadInput
 
 __all__ = ["damaged_statistics", "try_statistics"]

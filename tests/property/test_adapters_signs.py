@@ -9,11 +9,11 @@ import re
 import pytest
 from tests.property.logs_as_met import LOGS
 
-from wireproof.adapters import adapter, adapter_names
 from wireproof.adapters.page import page_of
-from wireproof.adapters.registry import starts_result
+from wireproof.adapters.registry import SIGNS as TOOLS
+from wireproof.adapters.registry import adapter, starts_result
 
-SIGNS = [sign for name in adapter_names() for sign in adapter(name).signs]
+SIGNS = [sign for signs in TOOLS.values() for sign in signs]
 
 
 @pytest.mark.parametrize("log", LOGS, ids=lambda path: path.name)
@@ -26,7 +26,13 @@ def test_the_word_first_finds_the_same_lines(log) -> None:  # type: ignore[no-un
 
 def test_every_tool_has_a_golden_that_its_signs_find() -> None:
     lines = [line for log in LOGS for line in page_of(log.read_bytes(), "log").lines]
-    for name in adapter_names():
-        assert any(
-            re.search(sign.pattern, line) for sign in adapter(name).signs for line in lines
-        ), name
+    for name, signs in TOOLS.items():
+        assert any(re.search(sign.pattern, line) for sign in signs for line in lines), name
+
+
+def test_every_tool_has_an_adapter_of_its_name() -> None:
+    assert [adapter(name).name for name in TOOLS] == list(TOOLS)
+
+
+def test_no_two_tools_have_the_same_sign() -> None:
+    assert len(set(SIGNS)) == len(SIGNS)

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from wireproof.adapters.psm3 import is_statistics, statistics
+from wireproof.adapters.psm3 import is_statistics
+from wireproof.adapters.psm3.statistics import statistics
 from wireproof.analysis.psm3 import counted, unaccounted_bytes
 from wireproof.model.errors import BadInput
 from wireproof.model.psm3 import Statistics

@@ -16,7 +16,7 @@ from tests.fuzz.targets import TARGETS, _document
 from tests.synthetic import World, run_of
 
 from wireproof.adapters import read
-from wireproof.adapters.psm3 import statistics
+from wireproof.adapters.psm3.statistics import statistics
 from wireproof.adapters.rows import number
 from wireproof.audit import expression, gone, host, judge_machine, reading
 from wireproof.audit.machine import machine_of

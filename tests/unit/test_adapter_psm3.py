@@ -7,7 +7,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from wireproof.adapters.psm3 import identities, is_help, is_statistics, settings, statistics
+from wireproof.adapters.psm3 import is_help, is_statistics
+from wireproof.adapters.psm3.identify import identities, settings
+from wireproof.adapters.psm3.statistics import statistics
 from wireproof.model.errors import BadInput
 from wireproof.model.psm3 import Statistics
 

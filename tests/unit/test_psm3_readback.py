@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from wireproof.adapters.psm3 import readback
-from wireproof.adapters.psm3.readback import SETTINGS
+from wireproof.adapters.psm3.readback import SETTINGS, readback
 from wireproof.model.psm3 import NOT_SAID
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "psm3"

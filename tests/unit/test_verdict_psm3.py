@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from wireproof.adapters.psm3 import statistics
+from wireproof.adapters.psm3.statistics import statistics
 from wireproof.analysis.psm3 import by_host, counted, unaccounted_bytes
 from wireproof.model.psm3 import (
     CounterSection,

@@ -20,7 +20,8 @@ from tests.cli.verb import wireproof
 from tests.vm.machine import NAMES, Machines, booted
 from tests.vm.test_soft_roce import counters, rise
 
-from wireproof.adapters.psm3 import readback, statistics
+from wireproof.adapters.psm3.readback import readback
+from wireproof.adapters.psm3.statistics import statistics
 from wireproof.analysis.psm3 import counted
 from wireproof.model.psm3 import Statistics
 from wireproof.verdict.psm3 import judge_statistics

@@ -17,7 +17,6 @@ import msgspec
 from wireproof.adapters.headless import headless
 from wireproof.adapters.page import Page, pages_of, without_commas
 from wireproof.adapters.registry import Adapter, adapter, adapter_names, tool_of
-from wireproof.adapters.table import tables
 from wireproof.model.errors import BadInput, NoResult
 from wireproof.model.quantity import counted
 from wireproof.model.series import BYPASS, ONE_HOST, SOFTWARE, Series, SeriesPoint
@@ -141,8 +140,14 @@ def _other_verb(data: bytes) -> str:
     )
 
 
+def _tables(page: Page) -> list[Series]:
+    from wireproof.adapters.table import tables
+
+    return [part for one in tables(page) for part in _runs(one)]
+
+
 def _of_page(page: Page, data: bytes, source: str) -> list[Series]:
-    found = _found(page, source) or [part for one in tables(page) for part in _runs(one)]
+    found = _found(page, source) or _tables(page)
     rest = headless(page, found)
     if rest:
         found = sorted([*found, *rest], key=lambda one: one.first_line)

@@ -14,7 +14,7 @@ from wireproof.adapters.fabtests.rows import (
 )
 from wireproof.adapters.options import command
 from wireproof.adapters.page import Page
-from wireproof.adapters.registry import Adapter, Parsed, Sign
+from wireproof.adapters.registry import Adapter, Parsed
 from wireproof.model.series import Series, ToolRequest
 
 _HEADING = re.compile(
@@ -87,7 +87,6 @@ def argv(request: ToolRequest) -> tuple[str, ...]:
 
 ADAPTER = Adapter(
     name="fi_pingpong",
-    signs=(Sign("#sent", r"\bbytes +#sent +#ack +total\b"),),
     parse=parse,
     argv=argv,
 )

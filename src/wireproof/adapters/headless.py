@@ -9,7 +9,6 @@ import re
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
-from wireproof.adapters.osu.benchmarks import by_name
 from wireproof.adapters.page import Page
 from wireproof.adapters.registry import Benchmark
 from wireproof.adapters.rows import Rows, number, step_of
@@ -117,6 +116,8 @@ def _named(page: Page, block: Rows) -> Benchmark | None:
     for index in range(block.lines[0] - 1, max(-1, block.lines[0] - _ABOVE), -1):
         found = _COMMAND.search(page.lines[index])
         if found is not None:
+            from wireproof.adapters.osu.benchmarks import by_name
+
             test = by_name(found.group(1))
             rated = test is not None and test.metric == "message_rate"
             return test if _width(block) == (3 if rated else 2) else None

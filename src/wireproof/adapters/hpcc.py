@@ -13,19 +13,12 @@ from msgspec import structs
 
 from wireproof.adapters.options import refuse_others
 from wireproof.adapters.page import Page
-from wireproof.adapters.registry import Adapter, Benchmark, Parsed, Sign, starts_result
+from wireproof.adapters.registry import SIGNS, Adapter, Benchmark, Parsed, starts_result
 from wireproof.adapters.rows import number, step_of, times
 from wireproof.model.quantity import whole
 from wireproof.model.series import Series, SeriesPoint, ToolRequest
 
-_SIGNS = (
-    Sign("HPC Challenge", r"This is the DARPA/DOE HPC Challenge Benchmark"),
-    Sign("Bandwidth-Benchmark", r"Latency-Bandwidth-Benchmark R\d"),
-    Sign("Begin of", r"Begin of (?:LatencyBandwidth|Summary) section"),
-    Sign("PingPong", r"PingPong(?:Latency_usec|Bandwidth_GBytes) ?="),
-    Sign("OrderedRing", r"OrderedRing(?:Latency_usec|Bandwidth_GBytes) ?="),
-)
-_OWN = re.compile("|".join(sign.pattern for sign in _SIGNS))
+_OWN = re.compile("|".join(sign.pattern for sign in SIGNS["hpcc"]))
 _TITLE = re.compile(r"^[\s#>*]{0,24}This is the DARPA/DOE HPC Challenge Benchmark")
 _PART = re.compile(r"^\s{0,40}Latency-Bandwidth-Benchmark R\d")
 _LAST = re.compile(r"^\s{0,40}End of HPC Challenge tests")
@@ -395,4 +388,4 @@ def argv(request: ToolRequest) -> tuple[str, ...]:
     return (request.program, *request.extra)
 
 
-ADAPTER: Adapter = Adapter(name="hpcc", signs=_SIGNS, parse=parse, argv=argv)
+ADAPTER: Adapter = Adapter(name="hpcc", parse=parse, argv=argv)

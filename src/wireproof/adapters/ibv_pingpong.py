@@ -7,13 +7,11 @@ half round trip.
 import re
 
 from wireproof.adapters.page import Page
-from wireproof.adapters.registry import Adapter, Parsed, Sign, starts_result
+from wireproof.adapters.registry import Adapter, Parsed, sign, starts_result
 from wireproof.adapters.rows import step_of
 from wireproof.model.series import Series, SeriesPoint
 
-_BYTES = re.compile(
-    r"^\s*(\d{1,18}) bytes in (\d{1,9}\.\d{1,6}) seconds = (\d{1,12}\.\d{1,6}) Mbit/sec\s*$"
-)
+_BYTES = sign("ibv_pingpong", " Mbit/sec")
 _ITERATIONS = re.compile(
     r"^\s*(\d{1,12}) iters in (\d{1,9}\.\d{1,6}) seconds = (\d{1,12}\.\d{1,6}) usec/iter(\s*)$"
 )
@@ -100,9 +98,5 @@ def parse(page: Page, start: int) -> Parsed:
 
 ADAPTER = Adapter(
     name="ibv_pingpong",
-    signs=(
-        Sign("local address:", r"^\s*local address: +LID 0x[0-9a-f]{1,6}, QPN"),
-        Sign(" Mbit/sec", _BYTES.pattern),
-    ),
     parse=parse,
 )

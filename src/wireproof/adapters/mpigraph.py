@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from wireproof.adapters.page import Page
-from wireproof.adapters.registry import Adapter, Parsed, Sign, starts_result
+from wireproof.adapters.registry import Adapter, Parsed, starts_result
 from wireproof.model.quantity import counted
 from wireproof.model.series import Series, SeriesPoint
 
@@ -241,9 +241,5 @@ def parse(page: Page, start: int) -> Parsed:
 
 ADAPTER = Adapter(
     name="mpigraph",
-    signs=(
-        Sign("START mpiGraph", r"\bSTART mpiGraph\b"),
-        Sign("MsgSize", r"^ *MsgSize +\d"),
-    ),
     parse=parse,
 )

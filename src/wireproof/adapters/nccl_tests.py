@@ -11,17 +11,12 @@ from dataclasses import dataclass, field
 import msgspec
 
 from wireproof.adapters.page import Page
-from wireproof.adapters.registry import Adapter, Parsed, Sign, starts_result
+from wireproof.adapters.registry import Adapter, Parsed, starts_result
 from wireproof.adapters.rows import Rows, What, is_padded, number, scan_rows, step_of
 from wireproof.model.quantity import counted, whole
 from wireproof.model.series import Series, SeriesPoint
 
 _HEADING = re.compile(r"\bsize +count +type\b([ \w]{0,60}?)( +(?:cpu)?time +algbw +busbw\b.*)$")
-# A row of the current columns: size, count, type, operation, root, and the numbers of each place.
-_ROW = (
-    r"^ *(?:\d{1,7}: +)?\d{1,18}[ ,]+\d{1,18}[ ,]+[a-z]?%s[a-z0-9_]{0,10}[ ,]+"
-    r"(?:sum|prod|max|min|avg|none|all|mulsum)[ ,]+-?\d{1,7}(?:[ ,]+\d[\d.]{0,15}){3}[ ,]"
-)
 _ROW_COLUMNS = "size count type redop root" + 2 * " time algbw busbw #wrong"
 _AGREE = 0.02
 _TYPE = re.compile(r"[a-z][a-z0-9_]{1,15}")
@@ -391,9 +386,5 @@ def _by_arithmetic(words: list[str], columns: list[str]) -> bool:
 
 ADAPTER = Adapter(
     name="nccl_tests",
-    signs=(
-        Sign("algbw", r"\bsize[ ,]+count[ ,]+type\b[ ,\w]{0,60}time[ ,]+algbw[ ,]+busbw\b"),
-        *(Sign(word, _ROW % word) for word in ("float", "half", "double", "int")),
-    ),
     parse=parse,
 )

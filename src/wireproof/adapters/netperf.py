@@ -7,7 +7,7 @@ trip.
 import re
 
 from wireproof.adapters.page import Page
-from wireproof.adapters.registry import Adapter, Benchmark, Parsed, Sign, starts_result
+from wireproof.adapters.registry import Adapter, Benchmark, Parsed, starts_result
 from wireproof.adapters.rows import Rows, What, number, scan_rows, step_of
 from wireproof.model.quantity import whole
 from wireproof.model.series import Series, SeriesPoint
@@ -287,9 +287,5 @@ def parse(page: Page, start: int) -> Parsed:
 
 ADAPTER = Adapter(
     name="netperf",
-    signs=(
-        Sign(" TEST from ", r"\b(?:TCP|UDP) (?:STREAM|MAERTS|SENDFILE|REQUEST/RESPONSE) TEST "),
-        Sign(" TEST from ", r"\bOMNI(?: [\w|]{1,14})? TEST from "),
-    ),
     parse=parse,
 )

@@ -9,7 +9,7 @@ import re
 from dataclasses import replace
 
 from wireproof.adapters.page import Page
-from wireproof.adapters.registry import Adapter, Benchmark, Parsed, Sign, starts_result
+from wireproof.adapters.registry import Adapter, Benchmark, Parsed, starts_result
 from wireproof.adapters.rows import What, rows_below, step_of
 from wireproof.model.series import Series, SeriesPoint
 
@@ -107,9 +107,5 @@ def parse(page: Page, start: int) -> Parsed:
 
 ADAPTER = Adapter(
     name="netpipe",
-    signs=(
-        Sign("Now starting the main loop", r"\bNow starting the main loop\b"),
-        Sign("trials for each message size", r"\bStart testing with \d{1,6} trials for each\b"),
-    ),
     parse=parse,
 )

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
+from typing import NamedTuple
 
 from wireproof.adapters.page import Page
 from wireproof.model.errors import BadInput
@@ -41,8 +42,7 @@ class Parsed:
     after: int
 
 
-@dataclass(frozen=True, slots=True)
-class Sign:
+class Sign(NamedTuple):
     """A line that matches the regular expression ``pattern`` may start a result. Every such line
     contains ``word``, which is searched for first because that is much cheaper.
     """
@@ -55,8 +55,8 @@ class Sign:
 class Adapter:
     """The adapter of one tool.
 
-    ``signs``: the lines that may start a result of this tool. ``parse(page, index)`` reads from
-    that line (and may look back at earlier lines). It never raises on any text, never returns a row
+    ``parse(page, index)`` reads from a line with a sign of the tool (and may look back at earlier
+    lines). It never raises on any text, never returns a row
     that the program did not print, and marks a table that was cut off as incomplete. It stops
     before a line that starts another result. ``csv``: its rows also occur with commas
     between the numbers, and ``parse`` then sees blanks instead. ``argv`` builds the command line of
@@ -64,31 +64,123 @@ class Adapter:
     """
 
     name: str
-    signs: tuple[Sign, ...]
     parse: Callable[[Page, int], Parsed]
     csv: bool = False
     argv: Callable[[ToolRequest], tuple[str, ...]] = lambda one: (one.program, *one.extra)
 
 
-# One line per tool; the module's ADAPTER is loaded when a log is read.
-MODULES: tuple[str, ...] = (
-    "osu",
-    "perftest",
-    "iperf3",
-    "qperf",
-    "sockperf",
-    "imb",
-    "hpcc",
-    "fi_pingpong",
-    "fabtests",
-    "mpigraph",
-    "ucx_perftest",
-    "nccl_tests",
-    "netperf",
-    "ibv_pingpong",
-    "netpipe",
-    "ucc_perftest",
+IMB_NAMES = (
+    r"(?:Multi-)?(?:PingP[io]ng|Send[Rr]ecv|Exchange|Uniband|Biband|Unidir_|Bidir_|Put_|Get_|One_"
+    r"|All_|Accumulate|"
+    r"Fetch_and|Compare_and|I?[Aa]ll(?:reduce|gather|toall)|I?[Rr]educe|I?[Gg]ather|I?[Ss]catter"
+    r"|I?[Bb]cast|I?[Bb]arrier)"
 )
+_NCCL_ROW = (
+    r"^ *(?:\d{1,7}: +)?\d{1,18}[ ,]+\d{1,18}[ ,]+[a-z]?%s[a-z0-9_]{0,10}[ ,]+"
+    r"(?:sum|prod|max|min|avg|none|all|mulsum)[ ,]+-?\d{1,7}(?:[ ,]+\d[\d.]{0,15}){3}[ ,]"
+)
+_IPERF_END = (
+    r"^ *\[(?:SUM| {{0,3}}\d{{1,4}})\](?:\[[RT]X-[CS]\])? .{{0,60}}\d {{1,4}}sec .{{0,60}}/sec"
+    r".{{0,60}} {0}$"
+)
+SIGNS: dict[str, tuple[Sign, ...]] = {
+    "osu": (Sign(" Test", r"OSU [A-Z][\w /*()+.-]{2,80} Test\b"),),
+    "perftest": (
+        Sign(
+            "Test",
+            r"\b(?:RDMA_Write|RDMA_Read|Send|Atomic)(?:_imm)? (?:[A-Za-z_]+ ){0,5}?(?:BW|Latency)"
+            r" (?:\w+ ){0,2}Test\b",
+        ),
+        Sign("bytes ", r"#?\bbytes +#?(?:iterations|sl)\b"),
+        Sign(
+            "device",
+            r"Unable to find the Infiniband/RoCE device|Couldn't get device attributes"
+            r"|IB device \S{1,40} not found",
+        ),
+        Sign("test_info", r'"test_info" ?: ?\{'),
+    ),
+    "iperf3": (
+        Sign("Connecting to host", r"^ *Connecting to host \S{1,80}, port"),
+        Sign("Accepted connection", r"^ *Accepted connection from \S"),
+        Sign("Client connecting", r"^ *Client connecting to \S{1,80}, (?:TCP|UDP) port"),
+        Sign("Server listening", r"^ *Server listening on (?:TCP|UDP) port"),
+        Sign("Interval", r"\[ ID\](?:\[Role\])? +Interval +Transfer +B(?:itrate|andwidth)\b"),
+        Sign("receiver", _IPERF_END.format("receiver")),  # the last lines alone, as people quote
+        Sign("sender", _IPERF_END.format("sender")),
+        # A row of iperf 2, which prints one or four decimals of the seconds; iperf3 prints two.
+        Sign(
+            "Bytes ",
+            r"^ *\[(?:SUM| {0,3}\d{1,4})\] {1,4}0\.0(?:000)?- {0,3}\d{1,6}\.(?:\d|\d{4}) sec"
+            r" .{0,40}Bytes .{0,40}s/sec *$",
+        ),
+        Sign("iperf3:", r"^iperf3: (?:error|interrupt)"),
+        Sign('"start"', r'"start" ?: ?\{ *(?:$|"connected|"version)'),
+        Sign('"event"', r'^ *\{ ?"event" ?: ?"start"'),
+    ),
+    "qperf": (
+        Sign("lat:", r"^ *(?:tcp|udp|sctp|sdp|rds|rc|uc|ud|xrc)_(?:[a-z]{2,8}_){0,3}lat: *$"),
+        Sign("bw:", r"^ *(?:tcp|udp|sctp|sdp|rds|rc|uc|ud|xrc)_(?:[a-z]{2,8}_){0,3}bw: *$"),
+        Sign("mr:", r"^ *rc_(?:[a-z]{2,8}_){1,3}mr: *$"),
+    ),
+    "sockperf": (
+        Sign("sockperf:", r"sockperf: == version"),
+        Sign("sockperf:", r"sockperf: \[Total Run\] RunTime="),
+        Sign("sockperf:", r"sockperf: Total of \d{1,18} messages sent"),
+        Sign("sockperf:", r"sockperf: Summary: (?:Latency|Round trip|Message Rate|BandWidth) "),
+    ),
+    "imb": (
+        Sign("MPI Benchmark", r"MPI Benchmark"),
+        Sign("Benchmarking", rf"# {{0,4}}Benchmarking {{1,4}}[A-Z]|Benchmarking {IMB_NAMES}"),
+        Sign("repetitions", r"#?\bbytes\"?[\s,;]{1,20}\"?#?repetitions"),
+    ),
+    "hpcc": (
+        Sign("HPC Challenge", r"This is the DARPA/DOE HPC Challenge Benchmark"),
+        Sign("Bandwidth-Benchmark", r"Latency-Bandwidth-Benchmark R\d"),
+        Sign("Begin of", r"Begin of (?:LatencyBandwidth|Summary) section"),
+        Sign("PingPong", r"PingPong(?:Latency_usec|Bandwidth_GBytes) ?="),
+        Sign("OrderedRing", r"OrderedRing(?:Latency_usec|Bandwidth_GBytes) ?="),
+    ),
+    "fi_pingpong": (Sign("#sent", r"\bbytes +#sent +#ack +total\b"),),
+    "fabtests": (
+        Sign("iters", r"\bbytes +(?:xfers +)?iters +total +time +[MG][Bb]/sec"),
+        Sign("xfer_size:", r"\bxfer_size: ?\d"),
+    ),
+    "mpigraph": (
+        Sign("START mpiGraph", r"\bSTART mpiGraph\b"),
+        Sign("MsgSize", r"^ *MsgSize +\d"),
+    ),
+    "ucx_perftest": (
+        Sign("# iterations", r"# iterations +(?:typical|\d{1,3}\.\d%ile) +average"),
+        Sign("iterations,", r"\biterations,(?:typical|\d{1,3}\.\d_percentile)_lat,"),
+    ),
+    "nccl_tests": (
+        Sign("algbw", r"\bsize[ ,]+count[ ,]+type\b[ ,\w]{0,60}time[ ,]+algbw[ ,]+busbw\b"),
+        # A row of the current columns: size, count, type, operation, root, numbers of each place.
+        *(Sign(word, _NCCL_ROW % word) for word in ("float", "half", "double", "int")),
+    ),
+    "netperf": (
+        Sign(" TEST from ", r"\b(?:TCP|UDP) (?:STREAM|MAERTS|SENDFILE|REQUEST/RESPONSE) TEST "),
+        Sign(" TEST from ", r"\bOMNI(?: [\w|]{1,14})? TEST from "),
+    ),
+    "ibv_pingpong": (
+        Sign("local address:", r"^\s*local address: +LID 0x[0-9a-f]{1,6}, QPN"),
+        Sign(
+            " Mbit/sec",
+            r"^\s*(\d{1,18}) bytes in (\d{1,9}\.\d{1,6}) seconds"
+            r" = (\d{1,12}\.\d{1,6}) Mbit/sec\s*$",
+        ),
+    ),
+    "netpipe": (
+        Sign("Now starting the main loop", r"\bNow starting the main loop\b"),
+        Sign("trials for each message size", r"\bStart testing with \d{1,6} trials for each\b"),
+    ),
+    "ucc_perftest": (
+        Sign("Time, us", r"\bCount +Size +Time, us(?: +(?:Bus )?Bandwidth, GB/s)?\s*$"),
+    ),
+}
+"""The tools and their signs. ``wireproof.adapters.NAME`` is loaded when a log has a sign of the
+tool.
+"""
 
 _SIGN_WITHIN = 4096
 """A sign is within the first characters of its line; only JSON without line breaks has longer
@@ -96,65 +188,43 @@ lines.
 """
 
 
-@cache
-def adapters() -> tuple[Adapter, ...]:
-    """Return the adapter of every tool. Raise ValueError if two have the same name."""
-    return registered(
-        tuple(import_module(f"wireproof.adapters.{name}").ADAPTER for name in MODULES)
-    )
+def sign(tool: str, word: str) -> re.Pattern[str]:
+    """Return the sign of ``tool`` whose lines contain ``word``."""
+    return re.compile(next(sign.pattern for sign in SIGNS[tool] if sign.word == word))
 
 
-def registered(found: tuple[Adapter, ...]) -> tuple[Adapter, ...]:
-    """Return ``found`` if all names and signs are unique; otherwise raise ValueError, because the
-    second of two would never be used.
-    """
-    names: set[str] = set()
-    signs: dict[Sign, str] = {}
-    for one in found:
-        if one.name in names:
-            raise ValueError(f"two adapters are called {one.name!r}")
-        names.add(one.name)
-        for sign in one.signs:
-            if sign in signs:
-                raise ValueError(f"{one.name} and {signs[sign]} have the sign {sign.pattern!r}")
-            signs[sign] = one.name
+def _tool_named(line: str) -> str:
+    head = line[:_SIGN_WITHIN]
+    found, at = "", len(head) + 1
+    for tool, signs in SIGNS.items():
+        for word, pattern in signs:
+            if word in head and (match := re.search(pattern, head)) and match.start() < at:
+                found, at = tool, match.start()
     return found
-
-
-@cache
-def _signs() -> tuple[tuple[str, Adapter, Callable[[str], re.Match[str] | None]], ...]:
-    return tuple(
-        (sign.word, tool, re.compile(sign.pattern).search)
-        for tool in adapters()
-        for sign in tool.signs
-    )
 
 
 def tool_of(line: str) -> Adapter | None:
     """Return the tool whose sign is in the line, the leftmost if there are several; None if there
     is none.
     """
-    head = line[:_SIGN_WITHIN]
-    found, at = None, len(head) + 1
-    for word, tool, search in _signs():
-        if word in head and (match := search(head)) is not None and match.start() < at:
-            found, at = tool, match.start()
-    return found
+    name = _tool_named(line)
+    return adapter(name) if name else None
 
 
 def starts_result(line: str) -> bool:
     """Return True if a result of some tool may start on this line."""
-    return tool_of(line) is not None
+    return bool(_tool_named(line))
 
 
 def adapter_names() -> tuple[str, ...]:
     """Return the names of the supported tools."""
-    return tuple(one.name for one in adapters())
+    return tuple(SIGNS)
 
 
+@cache
 def adapter(name: str) -> Adapter:
     """Return the adapter of a tool. Raise BadInput, with the known names, if there is none."""
-    for one in adapters():
-        if one.name == name:
-            return one
-    raise BadInput(f"no adapter for {name!r}: there are {', '.join(adapter_names())}.")
+    if name not in SIGNS:
+        raise BadInput(f"no adapter for {name!r}: there are {', '.join(SIGNS)}.")
+    found: Adapter = import_module(f"wireproof.adapters.{name}").ADAPTER
+    return found

@@ -6,7 +6,7 @@ from typing import Literal
 
 from wireproof.adapters.options import given, one_size, refuse_others, server_of
 from wireproof.adapters.page import Page
-from wireproof.adapters.registry import Adapter, Benchmark, Parsed, Sign, starts_result
+from wireproof.adapters.registry import Adapter, Benchmark, Parsed, starts_result
 from wireproof.adapters.rows import PATIENCE, number, scaled, step_of
 from wireproof.model.errors import BadInput
 from wireproof.model.series import Series, SeriesPoint, ToolRequest
@@ -351,12 +351,6 @@ def argv(request: ToolRequest) -> tuple[str, ...]:
 
 ADAPTER = Adapter(
     name="sockperf",
-    signs=(
-        Sign("sockperf:", r"sockperf: == version"),
-        Sign("sockperf:", r"sockperf: \[Total Run\] RunTime="),
-        Sign("sockperf:", r"sockperf: Total of \d{1,18} messages sent"),
-        Sign("sockperf:", r"sockperf: Summary: (?:Latency|Round trip|Message Rate|BandWidth) "),
-    ),
     parse=parse,
     argv=argv,
 )

@@ -6,12 +6,12 @@ Ranks may share a node, and the number of ranks is not printed. GB = 10^9 bytes.
 import re
 
 from wireproof.adapters.page import Page
-from wireproof.adapters.registry import Adapter, Parsed, Sign, starts_result
+from wireproof.adapters.registry import Adapter, Parsed, sign, starts_result
 from wireproof.adapters.rows import What, number, rows_below, step_of
 from wireproof.model.quantity import whole
 from wireproof.model.series import IN_GPU, Series, SeriesPoint
 
-_HEADING = re.compile(r"\bCount +Size +Time, us(?: +(?:Bus )?Bandwidth, GB/s)?\s*$")
+_HEADING = sign("ucc_perftest", "Time, us")
 _FACT = re.compile(r"^ *(Collective|Memory type|Datatype|Data type|Inplace): +(\S{1,40})\s*$")
 _BEFORE = 30
 _WIDTHS = (5, 8)  # without and with the bandwidth (-F)
@@ -80,6 +80,5 @@ def parse(page: Page, start: int) -> Parsed:
 
 ADAPTER = Adapter(
     name="ucc_perftest",
-    signs=(Sign("Time, us", _HEADING.pattern),),
     parse=parse,
 )

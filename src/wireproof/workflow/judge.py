@@ -6,16 +6,13 @@ import os
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from functools import partial
-from multiprocessing import get_context
 from pathlib import Path
-from typing import BinaryIO, TypedDict, TypeVar, Unpack
+from typing import TYPE_CHECKING, BinaryIO, TypedDict, TypeVar, Unpack
 
 from wireproof.adapters import read
-from wireproof.adapters.psm3 import is_help, is_statistics, statistics
+from wireproof.adapters.psm3 import is_help, is_statistics
 from wireproof.atlas import Atlas
 from wireproof.files.hostile import open_regular
 from wireproof.model.claim import LinkClaim
@@ -32,6 +29,9 @@ from wireproof.verdict.external import judge_log
 from wireproof.workflow.atlas import atlas
 from wireproof.workflow.judge_statistics import JudgedFile, Tally, may_be_log
 from wireproof.workflow.reporter import LoggingReporter, Reporter, is_bug, sentence
+
+if TYPE_CHECKING:
+    from concurrent.futures import ProcessPoolExecutor
 
 __all__ = [
     "JudgedFile",
@@ -92,19 +92,22 @@ def standard(
 ) -> Standard:
     """Build the standard from texts as a user types them; see ``Claims``. Raises ``BadInput``."""
     from wireproof.physics.rails import claim_of_rails
-    from wireproof.settings.resolve import read_table
-    from wireproof.settings.row import as_path
 
     if not link and (mtu or pcie or path):
         raise BadInput(
             "--mtu, --pcie and --path say more about a link:"
             " name it with --link, such as --link 10gbe."
         )
+    table = None
+    if physics is not None:
+        from wireproof.settings.resolve import read_table
+
+        table = read_table(Path(physics))
     return Standard(
         link=claim_of_rails(link, path=path, mtu=mtu, pcie=pcie) if link else None,
         path=path,
-        table=read_table(as_path(physics)),
-        atlas=atlas(as_path(site)) if link else None,
+        table=table,
+        atlas=atlas(Path(site) if site else None) if link else None,
     )
 
 
@@ -137,6 +140,8 @@ def judge(
 
 def _of_bytes(data: bytes, name: str, against: Standard) -> JudgedFile[JudgedSeries]:
     if is_statistics(data):
+        from wireproof.adapters.psm3.statistics import statistics
+
         return JudgedFile(name, statistics=statistics(data, name))
     judged = judge_bytes(data, name, against)
     return JudgedFile(name, judged, [series.verdict for series in judged])
@@ -249,6 +254,8 @@ def _judged_file(
             result.passed_over = f"{shown}: explains PSM3's counters and holds none"
             return result
         if is_statistics(data):
+            from wireproof.adapters.psm3.statistics import statistics
+
             result.statistics = statistics(data, shown)
             return result
         judged = judge_bytes(data, shown, against)
@@ -315,13 +322,22 @@ def _in_waves(
         yield from _by_several(chunks[start : start + wave], judge_chunk, workers)
 
 
+def _pool(workers: int) -> "ProcessPoolExecutor":
+    from concurrent.futures import ProcessPoolExecutor
+    from multiprocessing import get_context
+
+    return ProcessPoolExecutor(workers, mp_context=get_context("fork"))
+
+
 def _by_several(
     chunks: Sequence[Sequence[str]], judge_chunk: Chunk[Rendered], workers: int
 ) -> Iterator[JudgedFile[Rendered]]:
     """Judge by several processes. If one is killed (out of memory), only one file is lost."""
+    from concurrent.futures.process import BrokenProcessPool
+
     done = 0
     while done < len(chunks):
-        with ProcessPoolExecutor(workers, mp_context=get_context("fork")) as pool:
+        with _pool(workers) as pool:
             try:
                 for results in pool.map(judge_chunk, chunks[done:]):
                     done += 1
@@ -336,7 +352,9 @@ def _by_several(
 
 def _alone(name: str, judge_chunk: Chunk[Rendered]) -> JudgedFile[Rendered]:
     """Judge one file in a separate process."""
-    with ProcessPoolExecutor(1, mp_context=get_context("fork")) as pool:
+    from concurrent.futures.process import BrokenProcessPool
+
+    with _pool(1) as pool:
         try:
             return pool.submit(judge_chunk, [name]).result()[0]
         except BrokenProcessPool:

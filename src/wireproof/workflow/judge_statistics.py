@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import msgspec
 
@@ -24,9 +24,11 @@ from wireproof.model.psm3 import JudgedStatistics, Statistics
 from wireproof.model.traffic import Traffic
 from wireproof.report.documents.judgement import totals
 from wireproof.report.json.judgement import JudgedSeries, JudgementDocument, JudgementEnd
-from wireproof.report.judged_run import JudgedRun
 from wireproof.report.names import clean
-from wireproof.workflow.target import Target
+
+if TYPE_CHECKING:
+    from wireproof.report.judged_run import JudgedRun
+    from wireproof.workflow.target import Target
 
 
 def claimed_wire(link: LinkClaim | None) -> bool | None:
@@ -38,13 +40,15 @@ def judged_jobs(files: Iterable[Statistics], wire: bool | None) -> list[JudgedSt
     """Judge each job: the files with the same job key, or, without a key, the files of one
     folder.
     """
+    jobs = gathered((file.job or str(PurePath(file.source).parent), file) for file in files)
+    if not jobs:
+        return []
     from wireproof.verdict.psm3 import judge_statistics
 
-    jobs = gathered((file.job or str(PurePath(file.source).parent), file) for file in files)
     return [judge_statistics(job, wire=wire) for job in jobs.values()]
 
 
-def with_statistics(section: JudgedRun, files: tuple[Statistics, ...] | None) -> JudgedRun:
+def with_statistics(section: "JudgedRun", files: tuple[Statistics, ...] | None) -> "JudgedRun":
     """Add to ``section`` the findings and the verdict of PSM3's counters; None: they were not
     requested. The path of each point is proven by the ports alone.
     """
@@ -112,7 +116,8 @@ def collected(folder: Path) -> tuple[list[Statistics], list[str]]:
     """Read every statistics file in ``folder``, in the order of the names; also return a sentence
     for each file that could not be read.
     """
-    from wireproof.adapters.psm3 import is_help, is_statistics, statistics
+    from wireproof.adapters.psm3 import is_help, is_statistics
+    from wireproof.adapters.psm3.statistics import statistics
 
     files: list[Statistics] = []
     refused: list[str] = []
@@ -129,7 +134,7 @@ def collected(folder: Path) -> tuple[list[Statistics], list[str]]:
 
 
 def held_against_ports(
-    files: Sequence[Statistics], traffic: Traffic, target: Target
+    files: Sequence[Statistics], traffic: Traffic, target: "Target"
 ) -> JudgedStatistics:
     """Compare the counters with the ports."""
     from wireproof.verdict.psm3 import judge_statistics

@@ -13,7 +13,7 @@ from wireproof.adapters.fabtests.rows import (
     read_fabric_rows,
 )
 from wireproof.adapters.page import Page
-from wireproof.adapters.registry import Adapter, Benchmark, Parsed, Sign, starts_result
+from wireproof.adapters.registry import Adapter, Benchmark, Parsed, starts_result
 from wireproof.adapters.rows import Rows, What, number, scaled, scan_rows, step_of
 from wireproof.model.quantity import counted, whole
 from wireproof.model.series import Series, SeriesPoint
@@ -239,9 +239,5 @@ def parse(page: Page, start: int) -> Parsed:
 
 ADAPTER = Adapter(
     name="fabtests",
-    signs=(
-        Sign("iters", r"\bbytes +(?:xfers +)?iters +total +time +[MG][Bb]/sec"),
-        Sign("xfer_size:", r"\bxfer_size: ?\d"),
-    ),
     parse=parse,
 )

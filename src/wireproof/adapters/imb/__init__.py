@@ -2,7 +2,7 @@
 
 import re
 
-from wireproof.adapters.imb.heading import SIGNS, ImbRun, is_own, is_table, run_of
+from wireproof.adapters.imb.heading import ImbRun, is_own, is_table, run_of
 from wireproof.adapters.imb.tables import read_table
 from wireproof.adapters.options import given, refuse_others
 from wireproof.adapters.page import Page
@@ -141,4 +141,4 @@ def argv(request: ToolRequest) -> tuple[str, ...]:
     return (request.program, *sizes, *options, *request.extra, *named)
 
 
-ADAPTER = Adapter(name="imb", signs=SIGNS, parse=parse, argv=argv, csv=True)
+ADAPTER = Adapter(name="imb", parse=parse, argv=argv, csv=True)

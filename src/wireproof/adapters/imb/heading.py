@@ -7,24 +7,12 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from wireproof.adapters.page import Page
-from wireproof.adapters.registry import Sign, starts_result
+from wireproof.adapters.registry import IMB_NAMES, SIGNS, starts_result
 
-_NAMES = (
-    r"(?:Multi-)?(?:PingP[io]ng|Send[Rr]ecv|Exchange|Uniband|Biband|Unidir_|Bidir_|Put_|Get_|One_"
-    r"|All_|Accumulate|"
-    r"Fetch_and|Compare_and|I?[Aa]ll(?:reduce|gather|toall)|I?[Rr]educe|I?[Gg]ather|I?[Ss]catter"
-    r"|I?[Bb]cast|I?[Bb]arrier)"
-)
-SIGNS = (
-    Sign("MPI Benchmark", r"MPI Benchmark"),
-    Sign("Benchmarking", rf"# {{0,4}}Benchmarking {{1,4}}[A-Z]|Benchmarking {_NAMES}"),
-    Sign("repetitions", r"#?\bbytes\"?[\s,;]{1,20}\"?#?repetitions"),
-)
-
-_SIGN = re.compile("|".join(sign.pattern for sign in SIGNS))
+_SIGN = re.compile("|".join(sign.pattern for sign in SIGNS["imb"]))
 _TITLE = re.compile(r"^[\s#>*-]{0,24}(?:Intel ?(?:\(R\)|\u00ae)|Pallas) ?MPI Benchmark")
 _TABLE = re.compile(
-    rf"^[\s>*-]{{0,24}}# {{0,4}}Benchmarking {{1,4}}[A-Z]|^\s{{0,24}}Benchmarking {_NAMES}|"
+    rf"^[\s>*-]{{0,24}}# {{0,4}}Benchmarking {{1,4}}[A-Z]|^\s{{0,24}}Benchmarking {IMB_NAMES}|"
     r"^\s{0,40}\"?(?:Group[\s,;]{1,20})?#?bytes\"?[\s,;]{1,20}\"?#?repetitions"
 )
 _VERSION = re.compile(r"MPI Benchmarks?(?: Suite)? V?(\d[\w. ]{0,24})(?:,\s{0,4}(.{0,60}))?")
@@ -38,7 +26,7 @@ _THREADS = re.compile(r"threads: (\d{1,6})\)")
 _GROUPS = re.compile(r"\( ?(\d{1,8}) groups of (\d{1,8}) processes")
 _WAITING = re.compile(r"\( ?(\d{1,8}) additional process")
 _MODE = re.compile(r"MODE: (NON-AGGREGATE|AGGREGATE)")
-_HINT = re.compile(rf"(?i:\b(?:ping_?-?p[io]ng|sendrecv|uniband|biband)\b)|\b{_NAMES}\w{{0,20}}")
+_HINT = re.compile(rf"(?i:\b(?:ping_?-?p[io]ng|sendrecv|uniband|biband)\b)|\b{IMB_NAMES}\w{{0,20}}")
 _PLAIN = {
     "pingpong": "PingPong",
     "pingping": "PingPing",

@@ -10,7 +10,6 @@ from typing import Any, Literal
 
 from wireproof.adapters.documents import JsonText, amount, document_at, member, text
 from wireproof.adapters.iperf3.results import IperfFlow, RunInfo, series_of, spread
-from wireproof.adapters.iperf3.rows import OLD_ROW
 from wireproof.adapters.iperf3.text_output import parse_text
 from wireproof.adapters.options import (
     given,
@@ -20,7 +19,7 @@ from wireproof.adapters.options import (
     whole_seconds,
 )
 from wireproof.adapters.page import Page
-from wireproof.adapters.registry import Adapter, Parsed, Sign
+from wireproof.adapters.registry import Adapter, Parsed
 from wireproof.model.errors import BadInput
 from wireproof.model.series import ToolRequest
 
@@ -275,26 +274,8 @@ def argv(request: ToolRequest) -> tuple[str, ...]:
     return (request.program, *own, *options, *request.extra)
 
 
-_LAST = (
-    r"^ *\[(?:SUM| {{0,3}}\d{{1,4}})\](?:\[[RT]X-[CS]\])? .{{0,60}}\d {{1,4}}sec .{{0,60}}/sec"
-    r".{{0,60}} {0}$"
-)
-
 ADAPTER = Adapter(
     name="iperf3",
-    signs=(
-        Sign("Connecting to host", r"^ *Connecting to host \S{1,80}, port"),
-        Sign("Accepted connection", r"^ *Accepted connection from \S"),
-        Sign("Client connecting", r"^ *Client connecting to \S{1,80}, (?:TCP|UDP) port"),
-        Sign("Server listening", r"^ *Server listening on (?:TCP|UDP) port"),
-        Sign("Interval", r"\[ ID\](?:\[Role\])? +Interval +Transfer +B(?:itrate|andwidth)\b"),
-        Sign("receiver", _LAST.format("receiver")),  # the last lines alone, as people quote them
-        Sign("sender", _LAST.format("sender")),
-        Sign("Bytes ", OLD_ROW.pattern),
-        Sign("iperf3:", r"^iperf3: (?:error|interrupt)"),
-        Sign('"start"', r'"start" ?: ?\{ *(?:$|"connected|"version)'),
-        Sign('"event"', r'^ *\{ ?"event" ?: ?"start"'),
-    ),
     parse=parse,
     argv=argv,
 )

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass, field
 
 from wireproof.adapters.page import Page
-from wireproof.adapters.registry import starts_result
+from wireproof.adapters.registry import sign, starts_result
 from wireproof.adapters.rows import PATIENCE, number, step_of
 
 ROW = re.compile(
@@ -34,11 +34,7 @@ _BYTES = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 _BEFORE = 12
 _OPENINGS = (" con", " listening", "Connecting")
 _UDP = ("Datagrams", "protocol: UDP", ", UDP port")
-OLD_ROW = re.compile(
-    r"^ *\[(?:SUM| {0,3}\d{1,4})\] {1,4}0\.0(?:000)?- {0,3}\d{1,6}\.(?:\d|\d{4}) sec"
-    r" .{0,40}Bytes .{0,40}s/sec *$"
-)
-"""A row of iperf 2, which prints one or four decimals of the seconds; iperf3 prints two."""
+_OLD_ROW = sign("iperf3", "Bytes ")
 _OLD = re.compile(r"^ *(?:Client connecting to \S{1,80}, |Server listening on )(TCP|UDP) port")
 
 
@@ -213,7 +209,7 @@ def _take_above(run: IperfRun, lines: list[str]) -> None:
 
 def collect(page: Page, start: int) -> IperfRun:
     """Return the run that begins on line index ``start``."""
-    run, idle = IperfRun(after=start + 1, old=OLD_ROW.search(page.lines[start]) is not None), 0
+    run, idle = IperfRun(after=start + 1, old=_OLD_ROW.search(page.lines[start]) is not None), 0
     _take_above(run, page.lines[max(0, start - _BEFORE) : start])
     last = len(page.lines) - 1
     for index in range(start, last + 1):

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from wireproof.adapters.options import given
 from wireproof.adapters.osu.benchmarks import by_title
 from wireproof.adapters.page import Page
-from wireproof.adapters.registry import Adapter, Benchmark, Parsed, Sign, starts_result
+from wireproof.adapters.registry import Adapter, Benchmark, Parsed, starts_result
 from wireproof.adapters.rows import (
     Rows,
     What,
@@ -347,7 +347,6 @@ def with_request(series: Iterable[Series], command: Sequence[str]) -> list[Serie
 
 ADAPTER = Adapter(
     name="osu",
-    signs=(Sign(" Test", r"OSU [A-Z][\w /*()+.-]{2,80} Test\b"),),
     parse=parse,
     argv=argv,
     csv=True,

@@ -16,7 +16,7 @@ from wireproof.adapters.perftest.benchmarks import (
 )
 from wireproof.adapters.perftest.block import ERROR, RULE, Block, block_at, printable
 from wireproof.adapters.perftest.json_output import DOCUMENT, parse_document
-from wireproof.adapters.registry import Adapter, Benchmark, Parsed, Sign, starts_result
+from wireproof.adapters.registry import Adapter, Benchmark, Parsed, starts_result
 from wireproof.adapters.rows import (
     Rows,
     as_count,
@@ -52,14 +52,6 @@ _CLOCKS = ("Conflicting CPU frequency", "measured timestamp frequency")
 _GPU = (" GPU buffer", "ROCm Device with ID")
 _SAMPLE = re.compile(r"^\s*(?:\d{1,9}, [\d.e+-]{1,20}|#, \w{1,8}|-{5,}|)\s*$")
 _COUNTER = re.compile(r"^\s*(\w{2,40})=(\d{1,20})\s*$")
-_TITLE_SIGN = (
-    r"\b(?:RDMA_Write|RDMA_Read|Send|Atomic)(?:_imm)? (?:[A-Za-z_]+ ){0,5}?(?:BW|Latency) (?:\w+ "
-    r"){0,2}Test\b"
-)
-_LOST = (
-    r"Unable to find the Infiniband/RoCE device|Couldn't get device attributes|IB device \S{1,40} "
-    r"not found"
-)
 _UNIT = {"": "us", "Gb/sec": "Gb = 10^9 bits", "MiB/sec": "MiB = 2^20 bytes"}
 
 
@@ -307,12 +299,6 @@ def _ends(line: str) -> bool:
 
 ADAPTER = Adapter(
     name="perftest",
-    signs=(
-        Sign("Test", _TITLE_SIGN),
-        Sign("bytes ", r"#?\bbytes +#?(?:iterations|sl)\b"),
-        Sign("device", _LOST),
-        Sign("test_info", r'"test_info" ?: ?\{'),
-    ),
     parse=parse,
     argv=argv,
 )

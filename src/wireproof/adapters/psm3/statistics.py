@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from wireproof.adapters.page import Page, page_of
+from wireproof.adapters.psm3 import LOOKED_AT, is_table
 from wireproof.adapters.psm3.identify import (
     StatisticsLine,
     identities_of,
@@ -24,17 +25,11 @@ from wireproof.model.psm3 import CounterSection, Identity, Statistics
 # --- The tables of ``PSM2_MQ_PRINT_STATS`` and ``PSM3_MQ_PRINT_STATS``: one row of totals per
 # reading, in columns of 16 characters. No real file of PSM2 was seen; the columns follow psm_mq.c.
 
-_HEAD = re.compile(rb"^ {0,16}delta_t +rx_user_bytes +rx_user_num ", re.M)
 _MQ_FILE = re.compile(
     r"psm(?P<generation>[23])-perf-stat-ep-(?P<id>.{1,200})-pid-(?P<pid>\d{1,10})$", re.A
 )
 _WHOLE = re.compile(r"-?\d{1,20}", re.A)
 _NO_RANK = 1 << 31
-
-
-def is_table(head: bytes) -> bool:
-    """Return True if the text begins like such a table."""
-    return _HEAD.search(head[:4096]) is not None
 
 
 def _rows(page: Page, start: int, columns: int) -> tuple[list[list[int]], list[int], str]:
@@ -109,35 +104,10 @@ _COUNTER = re.compile(
 )
 _TIME = re.compile(r"Time Delta (?P<seconds>\d{1,12}) seconds \S", re.A)
 _NAME = re.compile(r"psm3-perf-stat-(?P<host>.{1,255})-pid-(?P<pid>\d{1,10})(?:\.\w{1,8})?$", re.A)
-_SIGNS = (b"MPI_Statistics_Summary", b"PSM_low-level_protocol_stats", b"PSM3_PRINT_STATS=")
-_BEGINNINGS = (b"Time Delta ", b"PSM3_", b"FI_PSM3_", b"cmdline:")
-"""How a statistics file begins. A job's log that only quotes such a file is a log."""
-_HELP = re.compile(rb"^[\w./-]{3,80}, Mask 0x[0-9a-f]{1,8}:", re.M)
 _SHOW_ZEROS = 0x100000
 _REREGISTERED = "Fault_Injection"
-_LOOKED_AT = 1 << 20
 _MOST_DOUBTS = 5
 _HIGHEST = (1 << 64) - 1
-
-
-def is_help(data: bytes) -> bool:
-    """Return True for the explanations that ``PSM3_PRINT_STATS_HELP=1`` writes beside the
-    statistics.
-    """
-    head = data[:_LOOKED_AT]
-    return _HELP.search(head[:4096]) is not None and b"Time Delta" not in head
-
-
-def is_statistics(data: bytes) -> bool:
-    """Return True if ``data`` looks like a statistics file of PSM3 or PSM2, whole or torn."""
-    head = data[:_LOOKED_AT]
-    if is_help(data):
-        return False
-    if head.startswith(b"cmdline:") and b"\nenviron:" in head[:65536]:
-        return True
-    begins = head.lstrip().startswith(_BEGINNINGS)
-    block = b"Time Delta " in head and any(sign in head for sign in _SIGNS)
-    return (begins and block) or is_table(head)
 
 
 _Key = tuple[str, str, str, int | None]
@@ -278,7 +248,7 @@ def statistics(data: bytes, source: str) -> Statistics:
     process.
     """
     page = page_of(data, source)
-    if is_table(data[:_LOOKED_AT]):
+    if is_table(data[:LOOKED_AT]):
         return of_table(page)
     lines = list(kept(page.lines))
     reader = _StatisticsReader(source)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from wireproof.adapters.page import Page
 from wireproof.adapters.qperf.benchmarks import TITLE, argv, default_size, protocol_of, test_of
-from wireproof.adapters.registry import Adapter, Benchmark, Parsed, Sign, starts_result
+from wireproof.adapters.registry import Adapter, Benchmark, Parsed, starts_result
 from wireproof.adapters.rows import number, step_of, times
 from wireproof.model.quantity import whole
 from wireproof.model.series import Series, SeriesPoint
@@ -279,11 +279,6 @@ def parse(page: Page, start: int) -> Parsed:
 
 ADAPTER = Adapter(
     name="qperf",
-    signs=(
-        Sign("lat:", r"^ *(?:tcp|udp|sctp|sdp|rds|rc|uc|ud|xrc)_(?:[a-z]{2,8}_){0,3}lat: *$"),
-        Sign("bw:", r"^ *(?:tcp|udp|sctp|sdp|rds|rc|uc|ud|xrc)_(?:[a-z]{2,8}_){0,3}bw: *$"),
-        Sign("mr:", r"^ *rc_(?:[a-z]{2,8}_){1,3}mr: *$"),
-    ),
     parse=parse,
     argv=argv,
 )

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 
 from wireproof.adapters.page import Page
-from wireproof.adapters.registry import Adapter, Benchmark, Parsed, Sign
+from wireproof.adapters.registry import Adapter, Benchmark, Parsed
 from wireproof.adapters.rows import Rows, number, step_of, times
 from wireproof.adapters.ucx_perftest.lines import (
     COLUMNS,
@@ -215,9 +215,5 @@ def parse(page: Page, start: int) -> Parsed:
 
 ADAPTER = Adapter(
     name="ucx_perftest",
-    signs=(
-        Sign("# iterations", r"# iterations +(?:typical|\d{1,3}\.\d%ile) +average"),
-        Sign("iterations,", r"\biterations,(?:typical|\d{1,3}\.\d_percentile)_lat,"),
-    ),
     parse=parse,
 )

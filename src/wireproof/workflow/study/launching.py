@@ -13,7 +13,9 @@ from pathlib import Path
 
 import msgspec
 
-from wireproof.adapters.psm3 import is_statistics, readback, statistics
+from wireproof.adapters.psm3 import is_statistics
+from wireproof.adapters.psm3.readback import readback
+from wireproof.adapters.psm3.statistics import statistics
 from wireproof.analysis.measured import metric_of, value_of
 from wireproof.files.held import make_folder
 from wireproof.files.hostile import read_bounded

@@ -72,6 +72,7 @@ def entry(
         results=2,
     )
     fields: dict[str, object] = {
+        "numbers": [number],
         "fingerprint": "f",
         "hosts": "n[1-2]",
         "link": "edr",
@@ -84,7 +85,6 @@ def entry(
         measured=(START + timedelta(days=day)).isoformat(),
         verdict=verdict,
         nodes=nodes or {"n1": verdict, "n2": verdict},
-        numbers=[number],
         **(fields | more),  # type: ignore[arg-type]
     )
 
@@ -251,10 +251,20 @@ def test_what_is_no_file_is_named(tmp_path: Path, name: str, make: Callable[[Pat
         entries(tmp_path)
 
 
-@pytest.mark.parametrize("value", [0.0, 1e-320, 1e300])
-def test_a_number_that_cannot_be_is_refused(tmp_path: Path, value: float) -> None:
-    add_entry(tmp_path, entry(1, value))
-    with pytest.raises(BadInput, match="has an impossible number"):
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *(("value", value) for value in (0.0, 1e-320, 1e300)),
+        ("low", -1.0),
+        ("high", 1e300),
+        ("window", -1),
+        ("message_bytes", 1 << 51),
+    ],
+)
+def test_a_number_that_cannot_be_is_refused(tmp_path: Path, name: str, value: float) -> None:
+    number = msgspec.structs.replace(entry(1).numbers[0], **{name: value})
+    add_entry(tmp_path, entry(1, numbers=[number]))
+    with pytest.raises(BadInput, match=rf"is damaged: Expected .* at `\$\.numbers\[0\]\.{name}`"):
         entries(tmp_path)
 
 
@@ -337,6 +347,16 @@ def test_ten_thousand_results_are_read(tmp_path: Path) -> None:
     store._write_table(tmp_path, [entry(day) for day in range(10_000)])
     assert len(found(tmp_path, "n1")) == 10_000
     assert found(tmp_path, "n9") == []
+
+
+def test_a_long_history_shows_its_newest_results() -> None:
+    many = [entry(day) for day in range(41)]
+    text = document_text(entries_document(many))
+    assert "r00000" not in text
+    assert "r00040" in text
+    assert text.startswith("41 results")
+    assert text.endswith("1 older: --last 41 shows all\n")
+    assert "r00000" in document_text(entries_document(many, 41))
 
 
 def test_hostile_names_are_shown_harmless() -> None:

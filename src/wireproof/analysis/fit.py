@@ -9,6 +9,7 @@ import msgspec
 import numpy as np
 
 from wireproof.analysis.interval import Floats
+from wireproof.model.history import FEWEST
 
 # --- Lines through time against size. LogGP (Alexandrov et al. 1995) models t(s) = start + gap s.
 # Where the library changes from eager to rendezvous the line breaks, and one line across the break
@@ -136,8 +137,6 @@ def _best_break(sizes: Floats, times: Floats, whole: FittedLine) -> int | None:
 
 LEAST = 4
 """Minimum values on either side of a change found by ranks."""
-FEWEST = 2
-"""Minimum values on either side of any change."""
 _MANY = 16
 _BLOCKS = (99, 400, 1500)
 """Numbers of random orders, in blocks drawn one after the other."""

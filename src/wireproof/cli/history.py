@@ -38,10 +38,10 @@ def command() -> None:
     params=[ROOT, HOSTS, LAST, FORM, JSON],
 )
 def list_(root: Path, hosts: str, last: int | None) -> int:
-    """Show one line for each result, oldest first."""
+    """Show one line for each result, oldest first: the newest 40, or as many as --last says."""
     entries = _found(root, hosts)
     shown = entries[-last:] if last else entries
-    return print_result(listed("HistoryResults", results=shown), shown)
+    return print_result(listed("HistoryResults", results=shown), shown, *([last] if last else []))
 
 
 @command.command(

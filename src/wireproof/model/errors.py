@@ -150,9 +150,10 @@ def memory_of(data: bytes) -> int:
 
 def _width(data: bytes) -> int:
     """Return the bytes per character that Python needs for the widest character of the text."""
-    if b"\\u" in data or any(lead in data for lead in _WIDE):
+    ascii_only = data.isascii()
+    if b"\\u" in data or (not ascii_only and any(lead in data for lead in _WIDE)):
         return 4
-    return 1 if data.isascii() else 2
+    return 1 if ascii_only else 2
 
 
 # --- TOML from untrusted sources: its size and depth are checked before it is parsed. The standard

@@ -2,32 +2,42 @@
 ``wireproof compare`` prints about two results.
 """
 
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
 
 from wireproof.model.finding import Verdict
+from wireproof.model.frames import LARGEST, LARGEST_COUNT, LARGEST_MESSAGE
 
+FEWEST = 2
+"""Values needed on each side of a change of a number over time."""
+PRACTICAL = 0.03
+"""Differences below 3 % also occur on an unchanged machine from day to day."""
 GOOD = 3
 """Good results needed before the newest result can be compared with them."""
 
 
+_Count = Annotated[int, msgspec.Meta(ge=0, le=LARGEST_COUNT)]
+_Value = Annotated[float, msgspec.Meta(ge=1e-6, le=LARGEST)]  # less has no ratio
+_Bound = Annotated[float, msgspec.Meta(ge=0, le=LARGEST)]
+
+
 class _NamedNumber(msgspec.Struct, frozen=True, kw_only=True):
     name: str
-    message_bytes: int
+    message_bytes: Annotated[int, msgspec.Meta(ge=0, le=LARGEST_MESSAGE)]
     unit: Literal["ns", "bytes_per_s"]
 
 
-class Number(_NamedNumber, frozen=True, kw_only=True):
+class Number(_NamedNumber, frozen=True, kw_only=True, gc=False):
     """The geometric mean over the routes of a result, with its 95 % interval. ``window``: messages
     in flight, 0 if that is not relevant. It covers only results whose path is proven.
     """
 
-    value: float
-    low: float
-    high: float
-    results: int
-    window: int = 0
+    value: _Value
+    low: _Bound
+    high: _Bound
+    results: _Count
+    window: _Count = 0
 
 
 class Claimed(_NamedNumber, frozen=True, kw_only=True):
@@ -35,9 +45,9 @@ class Claimed(_NamedNumber, frozen=True, kw_only=True):
     size and window. It has no interval, because the log does not show how the value varies.
     """
 
-    value: float
-    tables: int
-    window: int = 0
+    value: _Value
+    tables: _Count
+    window: _Count = 0
 
 
 class Imported(msgspec.Struct, frozen=True, kw_only=True):

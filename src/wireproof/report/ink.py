@@ -180,7 +180,7 @@ def _pieces(text: str, styles: Sequence[str]) -> list[Piece]:
 
 def _folds(line: str, width: int) -> Iterator[tuple[int, int]]:
     begin = used = 0
-    for match in _WORD.finditer(line):
+    for match in _WORD.finditer(line) if cell_length(line) > width else ():
         low, high = match.span()
         if used and used + cell_length(match[0].rstrip()) > width:
             yield begin, low

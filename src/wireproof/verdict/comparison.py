@@ -19,12 +19,10 @@ from wireproof.analysis.interval import least_size, shift
 from wireproof.locate.significance import as_student
 from wireproof.model import gathered
 from wireproof.model.finding import GroupVerdict, Judgement, PairVerdict
-from wireproof.model.history import LAUNCHES, Conclusion, Number, Ratio, Side
+from wireproof.model.history import LAUNCHES, PRACTICAL, Conclusion, Number, Ratio, Side
 from wireproof.model.run import Run
 from wireproof.verdict.node import changed_apart
 
-PRACTICAL = 0.03
-"""Differences below 3 % also occur on an unchanged machine from day to day."""
 _CONDITIONS = (
     ("form", "form"),
     ("formula", "formula"),

@@ -10,13 +10,13 @@ from wireproof.files.held import real_path
 from wireproof.model import gathered
 from wireproof.model.errors import BadInput
 from wireproof.model.finding import worst
-from wireproof.model.history import LAUNCHES, Comparison, Difference, Ratio, Side, Source
+from wireproof.model.history import LAUNCHES, PRACTICAL, Comparison, Difference, Ratio, Side, Source
 from wireproof.model.series import Traffic, software_of
 from wireproof.model.setting import Audit
 from wireproof.report.json.judgement import JudgedSeries, JudgementDocument
 from wireproof.report.judged_run import JudgedRun
 from wireproof.report.names import clean, fold
-from wireproof.verdict.comparison import PRACTICAL, ComparedResult, Key, compared, samples_of
+from wireproof.verdict.comparison import ComparedResult, Key, compared, samples_of
 from wireproof.workflow.conditions import conditions, listed, setting_values
 from wireproof.workflow.history.logs import headline_of
 from wireproof.workflow.judge import judge

@@ -5,10 +5,18 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
-from wireproof.analysis.fit import FEWEST
 from wireproof.model import quantity
 from wireproof.model.finding import Verdict
-from wireproof.model.history import GOOD, Entry, NodeAge, Number, NumberChange, Regression, Trend
+from wireproof.model.history import (
+    FEWEST,
+    GOOD,
+    Entry,
+    NodeAge,
+    Number,
+    NumberChange,
+    Regression,
+    Trend,
+)
 from wireproof.report.document import (
     Document,
     Facts,
@@ -32,6 +40,7 @@ _MOST_CHANGED = 6
 _LONGEST_CURVE = 60
 _HEADLINES = (("pingpong", 8), ("stream", 1 << 20))
 _ALL = 1_000_000
+_NEWEST = 40
 _ENTRY = (
     Head("result", 9, left=True),
     Head("verdict", 8, left=True),
@@ -54,9 +63,9 @@ def _tone(verdict: str) -> Tone:
     return "fail" if verdict == "fail" else "warning" if verdict == "inconclusive" else ""
 
 
-def entries_document(entries: Sequence[Entry]) -> Document:
+def entries_document(entries: Sequence[Entry], last: int = _NEWEST) -> Document:
     """Return a row for each result: id, verdict, hosts, link, MPI, half round trip at 8 B and
-    goodput at 1 MiB; for an imported log, its tools and file.
+    goodput at 1 MiB; for an imported log, its tools and file. The table has the ``last`` of them.
     """
     rows = tuple(
         Row(
@@ -70,13 +79,15 @@ def entries_document(entries: Sequence[Entry]) -> Document:
             ),
             _tone(entry.verdict),
         )
-        for entry in entries
+        for entry in entries[-last:]
     )
+    older = len(entries) - len(rows)
+    note = f"{older} older: --last {len(entries)} shows all" if older else ""
     count = Counter(entry.verdict for entry in entries)
     verdicts = ", ".join(f"{count[each]} {each}" for each in sorted(count))
-    answer = f"{quantity.counted(len(rows), 'result')}, oldest first"
+    answer = f"{quantity.counted(len(entries), 'result')}, oldest first"
     answer += f": {verdicts}" if rows else ""
-    return Document("Results", answer, (Table(_ENTRY, rows, most=_ALL),))
+    return Document("Results", answer, (Table(_ENTRY, rows, note=note, most=_ALL),))
 
 
 def _carried(entry: Entry) -> str:

@@ -9,15 +9,16 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from statistics import NormalDist, fmean, stdev
+from typing import TYPE_CHECKING
 
-from wireproof.analysis.fit import FEWEST, ChangePoint, change_points
 from wireproof.files.held import held_folder, within
-from wireproof.locate.significance import as_student
 from wireproof.model import gathered
 from wireproof.model.errors import BadInput, suggestion
 from wireproof.model.finding import Verdict
 from wireproof.model.history import (
+    FEWEST,
     GOOD,
+    PRACTICAL,
     Claimed,
     Entry,
     NodeAge,
@@ -30,7 +31,9 @@ from wireproof.model.run import seconds_of
 from wireproof.settings.hosts import parse_hosts
 from wireproof.store.history import INDEX, LOG, RESULTS, entries, last_turn, remove_entries
 from wireproof.store.result import read_result
-from wireproof.verdict.comparison import PRACTICAL
+
+if TYPE_CHECKING:
+    from wireproof.analysis.fit import ChangePoint
 
 _GOOD = 5  # good results of each fingerprint that are never pruned
 _LAST = 20
@@ -101,6 +104,8 @@ def trends(known: Sequence[Entry], name: str = "", size: int | None = None) -> l
 
 
 def _trend(rows: Sequence[_Row]) -> Trend:
+    from wireproof.analysis.fit import change_points
+
     newest, number = rows[-1]
     logs = [_performance(row) for _, row in rows]
     points = change_points(logs, alpha=_ALPHA, floor=_FLOOR)
@@ -132,7 +137,7 @@ def _performance(number: Number | Claimed) -> float:
 def _change(
     rows: Sequence[_Row],
     logs: Sequence[float],
-    point: ChangePoint,
+    point: "ChangePoint",
     within: tuple[int, int],
 ) -> NumberChange:
     after = rows[point.index][0]
@@ -247,6 +252,8 @@ def good_before(known: Sequence[Entry]) -> list[Entry]:
 
 def _regression(number: Number, past: Sequence[float], z: float) -> Regression:
     """Compare a number with Student's prediction interval of one more value."""
+    from wireproof.locate.significance import as_student
+
     count, middle = len(past), fmean(past)
     half = as_student(z, count - 1) * stdev(past) * math.sqrt(1 + 1 / count)
     ratio = math.exp(_performance(number) - middle)

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "host/stack.hpp"
+
 namespace wireproof::host {
 namespace {
 
@@ -85,13 +87,6 @@ std::string guid_of(const std::string& mac) {
   return std::string{kHex[first >> 4], kHex[first & 15]} + mac.substr(3, 2) + ":" +
          mac.substr(6, 2) + "ff:fe" + mac.substr(9, 2) + ":" + mac.substr(12, 2) +
          mac.substr(15, 2);
-}
-
-/// A port of the adapter's switch that stands for a function (pf0vf3): its device is the adapter's,
-/// its RDMA port, if any, is named by the GID table.
-bool is_representor(const Tree& tree, const std::string& interface) {
-  const std::string name = tree.line("sys/class/net/" + interface + "/phys_port_name");
-  return name.find("vf") != std::string::npos || name.find("sf") != std::string::npos;
 }
 
 void add_state(Nic& nic) {

@@ -42,6 +42,11 @@ std::string kind_by_files(const Tree& tree, const std::string& base, const Nic& 
 
 }  // namespace
 
+bool is_representor(const Tree& tree, const std::string& interface) {
+  const std::string name = tree.line("sys/class/net/" + interface + "/phys_port_name");
+  return name.find("pf") != std::string::npos;  // those of a port are p0, p0s1
+}
+
 void stack_from_tree(const Tree& tree, Nic& nic) {
   const std::string base = "sys/class/net/" + nic.name;
   for (const std::string& entry : tree.list(base)) {
@@ -56,6 +61,9 @@ void stack_from_tree(const Tree& tree, Nic& nic) {
   nic.master = tree.target_name(base + "/master");
   nic.link_kind = device_type(tree, base);
   if (nic.link_kind.empty()) nic.link_kind = kind_by_files(tree, base, nic);
+  if (!is_representor(tree, nic.name)) return;
+  nic.kind = "virtual";
+  nic.link_kind = "representor";
 }
 
 void stack_from_kernel(const std::vector<NetworkDevice>& devices, std::vector<Nic>& nics) {

@@ -10,7 +10,12 @@
 
 namespace wireproof::host {
 
+/// Whether a port of the adapter's switch stands for a function (pf0vf3, pf0sf88, pf0hpf): its
+/// device is the adapter's, its RDMA port, if any, is named by the GID table.
+bool is_representor(const Tree& tree, const std::string& interface);
+
 /// `lower`, `master` and `link_kind` as sysfs shows them; for a kind that sysfs does not name, "".
+/// A representor is no port of the adapter, whatever its device: its kind is virtual.
 void stack_from_tree(const Tree& tree, Nic& nic);
 
 /// The same as the kernel says; `nics` are those of `devices`, in the same order.

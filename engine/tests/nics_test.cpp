@@ -244,6 +244,9 @@ TEST(Nics, ARepresentorIsNotThePortOfItsAdapter) {
   EXPECT_TRUE(named(nics, "ens1f0").rdma.has_value());
   EXPECT_FALSE(named(nics, "ens1f0npf0vf3").rdma.has_value());
   EXPECT_EQ(named(nics, "ens1f0npf0vf3").adapter.switch_id, "b8599f0300a01234");
+  EXPECT_EQ(named(nics, "ens1f0npf0vf3").kind, "virtual") << "it leads to a guest";
+  EXPECT_EQ(named(nics, "ens1f0npf0vf3").link_kind, "representor");
+  EXPECT_EQ(named(nics, "ens1f0").kind, "ethernet");
 }
 
 TEST(Nics, FunctionsOfOneAdapter) {

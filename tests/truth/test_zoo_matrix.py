@@ -5,18 +5,30 @@ judged.
 from __future__ import annotations
 
 import pytest
+from tests.conftest import some_of
 from tests.zoo.animals import ZOO
-from tests.zoo.matrix import PAGE, cells, page, row
+from tests.zoo.arranged import ARRANGED
+from tests.zoo.matrix import PAGE, Cell, cell, cells, page, row
+from tests.zoo.parts import Adapter
+from tests.zoo.situations import SITUATIONS
+
+
+def _wrong(row: list[Cell | None]) -> dict[str, tuple[str, tuple[str, ...]]]:
+    return {
+        each.situation.key: (each.wrong, each.codes)
+        for each in row
+        if each is not None and each.wrong
+    }
 
 
 @pytest.mark.parametrize("one", ZOO, ids=lambda one: one.key)
 def test_no_situation_of_an_adapter_is_judged_wrong(one):
-    wrong = {
-        each.situation.key: (each.wrong, each.codes)
-        for each in row(one.key)
-        if each is not None and each.wrong
-    }
-    assert not wrong
+    assert not _wrong(row(one.key))
+
+
+@pytest.mark.parametrize("one", some_of(ARRANGED, 16), ids=lambda one: one.key)
+def test_no_situation_of_an_arrangement_is_judged_wrong(one: Adapter) -> None:
+    assert not _wrong([cell(one, each) for each in SITUATIONS])
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from tests.zoo.other_fabrics import ADAPTERS as FABRICS
 from tests.zoo.parts import ALL, KERNEL, RDMA, Adapter, File, Port
 from tests.zoo.virtual import ADAPTERS as VIRTUAL
 
-__all__ = ["ADAPTERS"]
+__all__ = ["ADAPTERS", "MODES", "above", "bond", "several", "shared"]
 
 Share = tuple[float, float]
 _NONE = (0.0, 0.0)
@@ -32,7 +32,7 @@ def _interface(port: Port) -> tuple[File, ...]:
 
 # --- bonds -----------------------------------------------------------------------------------
 
-_MODES: dict[str, tuple[Share, Share]] = {
+MODES: dict[str, tuple[Share, Share]] = {
     "active-backup": (WHOLE, _NONE),
     "802.3ad": ((1.0, 0.0), (0.0, 1.0)),
     "balance-rr": ((0.5, 0.5), (0.5, 0.5)),
@@ -54,7 +54,7 @@ _BONDS = (
 )
 
 
-def _bond(key: str, mode: str) -> Adapter:
+def bond(key: str, mode: str) -> Adapter:
     """A bond of two ports of one card; its statistics are the sum of its members'."""
     below, of = _base(key), _PRESENT[key]
     legs = [
@@ -69,7 +69,7 @@ def _bond(key: str, mode: str) -> Adapter:
     ]
     lower = ("p0", "p1")
     bond = Port("bond0", "bonding", _interface(below), "virtual", lower=lower, link_kind="bond")
-    shares = dict(zip(lower, _MODES[mode], strict=True))
+    shares = dict(zip(lower, MODES[mode], strict=True))
     one_port = mode in ("active-backup", "balance-xor")
     return Adapter(
         f"bond-{mode.removeprefix('balance-').replace('802.3ad', 'lacp')}-{key}",
@@ -85,7 +85,7 @@ def _bond(key: str, mode: str) -> Adapter:
 # --- what stands on other ports ----------------------------------------------------------------
 
 
-def _above(
+def above(
     key: str, nic: str, kind: str, of: Adapter, *, outer: float = 1.0, rdma: bool = False
 ) -> Adapter:
     """An interface over the claimed port of another animal; ``outer``: bytes below for each above,
@@ -114,22 +114,22 @@ def _above(
     )
 
 
-_BOND = {f"{key} {mode}": _bond(key, mode) for key, mode in _BONDS}
-_VLAN_ON_BOND = _above("vlan-bond", "bond0.7", "vlan", _PRESENT["bond-lacp"])
+_BOND = {f"{key} {mode}": bond(key, mode) for key, mode in _BONDS}
+_VLAN_ON_BOND = above("vlan-bond", "bond0.7", "vlan", _PRESENT["bond-lacp"])
 _STACKS = (
     _VLAN_ON_BOND,
-    _above("bridge-vlan-bond", "br0", "bridge", _VLAN_ON_BOND),
-    _above("bridge-bond-ice", "br0", "bridge", _BOND["ice 802.3ad"]),
-    _above("macvlan-bond-mlx5", "net1", "macvlan", _BOND["mlx5-eth 802.3ad"]),
-    _above("vlan-bond-bnxt", "bond0.30", "vlan", _BOND["bnxt_en active-backup"]),
-    _above("qinq", "p0.7.12", "vlan", _PRESENT["vlan"]),
-    _above("ipvlan-ice", "net1", "ipvlan", _PRESENT["ice"]),
-    _above("macvlan-bnxt", "net1", "macvlan", _PRESENT["bnxt_en"]),
-    _above("bridge-mlx5", "br0", "bridge", _PRESENT["mlx5-eth"]),
-    _above("vlan-mlx5-lag", "bond0.100", "vlan", _PRESENT["mlx5-lag"], rdma=True),
-    _above("vlan-bnxt_re", "hsn0.100", "vlan", _PRESENT["bnxt_re"], rdma=True),
-    _above("vlan-irdma", "hsn0.100", "vlan", _PRESENT["irdma-e810"], rdma=True),
-    _above("vxlan-ice", "vxlan5", "vxlan", _PRESENT["ice"], outer=1.02),
+    above("bridge-vlan-bond", "br0", "bridge", _VLAN_ON_BOND),
+    above("bridge-bond-ice", "br0", "bridge", _BOND["ice 802.3ad"]),
+    above("macvlan-bond-mlx5", "net1", "macvlan", _BOND["mlx5-eth 802.3ad"]),
+    above("vlan-bond-bnxt", "bond0.30", "vlan", _BOND["bnxt_en active-backup"]),
+    above("qinq", "p0.7.12", "vlan", _PRESENT["vlan"]),
+    above("ipvlan-ice", "net1", "ipvlan", _PRESENT["ice"]),
+    above("macvlan-bnxt", "net1", "macvlan", _PRESENT["bnxt_en"]),
+    above("bridge-mlx5", "br0", "bridge", _PRESENT["mlx5-eth"]),
+    above("vlan-mlx5-lag", "bond0.100", "vlan", _PRESENT["mlx5-lag"], rdma=True),
+    above("vlan-bnxt_re", "hsn0.100", "vlan", _PRESENT["bnxt_re"], rdma=True),
+    above("vlan-irdma", "hsn0.100", "vlan", _PRESENT["irdma-e810"], rdma=True),
+    above("vxlan-ice", "vxlan5", "vxlan", _PRESENT["ice"], outer=1.02),
 )
 
 # --- containers and guests ---------------------------------------------------------------------
@@ -194,7 +194,7 @@ _GUESTS = (
 # --- partitions of a port, several adapters ----------------------------------------------------
 
 
-def _shared(counters: tuple[str, str], *nics: str, age_ms: float = 0.0) -> Port:
+def shared(counters: tuple[str, str], *nics: str, age_ms: float = 0.0) -> Port:
     """The physical port below several functions: each of them shows its registers. It stands for
     no interface.
     """
@@ -216,7 +216,7 @@ def _partition(key: str, of: str, counters: tuple[str, str], *drop: str, **age: 
     named = {name: value for name, value in port.identity.items() if "guid" not in name}
     second = replace(second, rdma_driver="", link_layer="", rate="", identity=named)
     shares = {carrier: {"hsn0": WHOLE, "phys9": WHOLE} for carrier in one.shares}
-    ports = (replace(port, files=files), second, _shared(counters, "hsn0", "hsn0b", **age))
+    ports = (replace(port, files=files), second, shared(counters, "hsn0", "hsn0b", **age))
     return replace(one, key=key, title=f"partition of {one.title}", ports=ports, shares=shares)
 
 
@@ -236,7 +236,7 @@ _PARTITIONS = (
 )
 
 
-def _several(key: str, of: str, count: int, title: str, *, one_card: bool = False) -> Adapter:
+def several(key: str, of: str, count: int, title: str, *, one_card: bool = False) -> Adapter:
     """The adapter so many times, the first of them claimed; ``one_card``: ports of one."""
     one, port = _PRESENT[of], _base(of)
     more = tuple(
@@ -255,14 +255,14 @@ def _several(key: str, of: str, count: int, title: str, *, one_card: bool = Fals
 
 
 _SEVERAL = (
-    _several("mlx5-dual", "mlx5-roce-pf", 2, "mlx5, RoCE, two ports of a card", one_card=True),
-    _several("gb10", "mlx5-roce-pf", 2, "mlx5, two functions of a cable, each its half"),
-    _several("mlx5-ib-8", "mlx5-ib-pf", 8, "mlx5, InfiniBand, eight adapters"),
-    _several("hfi1-2", "hfi1", 2, "hfi1, two adapters"),
-    _several("cxi-4", "cxi", 4, "cxi, four adapters"),
-    _several("cxi-8", "cxi", 8, "cxi, eight adapters"),
-    _several("efa-4", "efa", 4, "EFA, four adapters beside ena"),
-    _several("bnxt_re-8", "bnxt_re", 8, "bnxt_re, eight adapters"),
+    several("mlx5-dual", "mlx5-roce-pf", 2, "mlx5, RoCE, two ports of a card", one_card=True),
+    several("gb10", "mlx5-roce-pf", 2, "mlx5, two functions of a cable, each its half"),
+    several("mlx5-ib-8", "mlx5-ib-pf", 8, "mlx5, InfiniBand, eight adapters"),
+    several("hfi1-2", "hfi1", 2, "hfi1, two adapters"),
+    several("cxi-4", "cxi", 4, "cxi, four adapters"),
+    several("cxi-8", "cxi", 8, "cxi, eight adapters"),
+    several("efa-4", "efa", 4, "EFA, four adapters beside ena"),
+    several("bnxt_re-8", "bnxt_re", 8, "bnxt_re, eight adapters"),
 )
 
 # --- InfiniBand's own forms, other RDMA ---------------------------------------------------------

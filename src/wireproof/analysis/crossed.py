@@ -9,7 +9,7 @@ from functools import cached_property
 import msgspec
 
 from wireproof.analysis.counted import Crossed, added, counted, counted_part, with_peak
-from wireproof.analysis.functions import SharedPorts, shared_ports
+from wireproof.analysis.functions import FRAMES, HELD, SharedPorts, shared_ports
 from wireproof.analysis.places import (
     bases,
     bottoms,
@@ -21,7 +21,7 @@ from wireproof.analysis.places import (
 )
 from wireproof.analysis.relations import are_rails, beneath, is_tunnel, owns_what_is_below
 from wireproof.model import gathered
-from wireproof.model.traffic import LEVELS, Direction, Ledger, LedgerEntry, Level
+from wireproof.model.traffic import LEVELS, Direction, Ledger, LedgerEntry, Level, PortLedger
 
 __all__ = [
     "Crossed",
@@ -103,8 +103,20 @@ class _Crossing:
             return self._rails(below)
         own = counted(port.entries(self.direction))
         if not below:
-            return own
+            return self._passed(port, own)
         return self._owner(name, own, below) if owns_what_is_below(port.nic) else self._sharer(name)
+
+    def _passed(self, port: PortLedger, own: Crossed) -> Crossed:
+        """Return what passed the physical port of a virtual function, if that is certainly less
+        than the function moved: the adapter's switch turned the rest round.
+        """
+        if port.nic.adapter is None or not port.nic.adapter.physical or own.bytes is None:
+            return own
+        below = self.shared.below.get(port.nic.name, ())
+        whole = added([counted(self.ports[one].entries(self.direction)) for one in below])
+        sure = whole.bytes is not None and (whole.level, whole.quality) == ("wire", "exact")
+        less = sure and (whole.bytes or 0.0) + FRAMES < HELD * own.bytes
+        return replace(whole, inside=own.bytes) if less else own
 
     def _rails(self, names: Sequence[str]) -> Crossed:
         """Sum up rails; rails that are one place are counted once."""

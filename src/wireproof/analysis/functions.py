@@ -26,25 +26,27 @@ from wireproof.model.traffic import (
     PortLedger,
 )
 
-_ALIKE, _ALIKE_UNSEEN, _FRAMES = 0.01, 0.001, 2000.0
+_ALIKE, _ALIKE_UNSEEN, FRAMES = 0.01, 0.001, 2000.0
 """Tolerance between readings of one register: a share, and the bytes of a few frames."""
 _ITS_OWN, _TOGETHER = 0.75, (0.5, 1.5)
 """Shares of a port's register: what its function moved if it is the only one, and what several
 functions moved together.
 """
-_MOST = 0.9
+HELD = 0.9
 
 
 class SharedPorts(msgspec.Struct, frozen=True):
     """``holder``: function -> the port whose counters also include its bytes.
 
     ``doubtful``: holders of ports that may be separate, because what each moved is not counted.
-    ``shown``: ports whose own counters are those of a physical port.
+    ``shown``: ports whose own counters are those of a physical port. ``below``: virtual function ->
+    its physical port, or those of its bond, also if they lack its bytes.
     """
 
     holder: Mapping[str, str]
     doubtful: AbstractSet[str] = frozenset()
     shown: AbstractSet[str] = frozenset()
+    below: Mapping[str, Sequence[str]] = {}
 
     def mates(self, name: str) -> set[str]:
         """Return the ports that are certainly one physical port with ``name``, without ``name``."""
@@ -82,11 +84,14 @@ def shared_ports(ledger: Ledger) -> SharedPorts:
         return SharedPorts({}, shown=shown)
     owner = {one: name for name in ledger.ports for one in _owned(ledger, name)}
     holder, doubtful = _partitions(functions, owner)
+    below: dict[str, list[str]] = {}
     for one in functions:
-        physical = _physical(one, functions, owner)
-        if physical:
+        ports = _physical(one, functions, owner)
+        below[one.nic.name] = [port.nic.name for port in ports]
+        if ports and all(_hold(ports, one, way) for way in DIRECTIONS):
+            physical = below[one.nic.name][0]
             holder[one.nic.name] = holder.get(physical, physical)
-    return SharedPorts(holder, frozenset(doubtful), shown)
+    return SharedPorts(holder, frozenset(doubtful), shown, below)
 
 
 def _partitions(
@@ -155,22 +160,23 @@ def _owned(ledger: Ledger, name: str) -> list[str]:
     return nic.lower if owns_what_is_below(nic) and nic.link_kind != RAILS else []
 
 
-def _physical(function: _Function, functions: Sequence[_Function], owner: Mapping[str, str]) -> str:
-    """Return the physical port of a virtual function if its counters include the function's bytes.
+def _physical(
+    function: _Function, functions: Sequence[_Function], owner: Mapping[str, str]
+) -> list[_Function]:
+    """Return the physical port of a virtual function first, then the others of its bond, whose
+    every member the function may use.
 
-    The function of a bond's member may use every member. "" if two ports have that PCI address, or
-    if the adapter's own switch turned bytes round.
+    Empty if two ports have that PCI address.
     """
     address = function.nic.adapter.physical if function.nic.adapter is not None else ""
     if not address or function.shows_port:
-        return ""
+        return []
     found = [one for one in functions if one.nic.pci == address and one is not function]
     if len(found) != 1:
-        return ""
+        return []
     bond = owner.get(found[0].nic.name)
-    ports = [one for one in functions if bond and owner.get(one.nic.name) == bond] or found
-    holds = all(_hold(ports, function, way) for way in DIRECTIONS)
-    return found[0].nic.name if holds else ""
+    members = (one for one in functions if bond and owner.get(one.nic.name) == bond)
+    return [*found, *(one for one in members if one is not found[0])]
 
 
 def _hold(ports: Iterable[_Function], function: _Function, way: Direction) -> bool:
@@ -178,7 +184,7 @@ def _hold(ports: Iterable[_Function], function: _Function, way: Direction) -> bo
     counts, own = [one.all_bytes(way) for one in ports], function.own(way)
     whole = sum(count or 0.0 for count in counts)
     late = any(entry.quality == "stale" for entry in function.port.entries(way))
-    return None not in counts and (own is None or late or whole + _FRAMES >= _MOST * own)
+    return None not in counts and (own is None or late or whole + FRAMES >= HELD * own)
 
 
 def _alike(functions: Iterable[_Function], owner: Mapping[str, str]) -> Iterator[list[_Function]]:
@@ -218,7 +224,7 @@ def _may_share(one: _Function, other: _Function) -> bool:
 
 def _rose_alike(one: _Function, other: _Function, tolerance: float) -> bool:
     pairs = [(one.whole[way] or 0.0, other.whole[way] or 0.0) for way in DIRECTIONS]
-    return all(abs(a - b) <= tolerance * max(a, b) + _FRAMES for a, b in pairs)
+    return all(abs(a - b) <= tolerance * max(a, b) + FRAMES for a, b in pairs)
 
 
 def _is_one_port(group: Sequence[_Function]) -> bool | None:
@@ -229,7 +235,7 @@ def _is_one_port(group: Sequence[_Function]) -> bool | None:
     way = max(DIRECTIONS, key=lambda one: group[0].whole[one] or 0.0)
     whole, own = group[0].whole[way] or 0.0, [one.own(way) for one in group]
     known = [count for count in own if count is not None]
-    if whole <= _FRAMES:
+    if whole <= FRAMES:
         return False
     if len(known) == len(own):
         if all(count >= _ITS_OWN * whole for count in known):

@@ -12,7 +12,15 @@ from wireproof.analysis.catalogue.read import CounterRow, Family, families
 from wireproof.model.record import Nic
 from wireproof.model.site import of_site
 
-__all__ = ["CounterRow", "Family", "by_driver", "by_kind", "families", "family_of"]
+__all__ = [
+    "CounterRow",
+    "Family",
+    "by_driver",
+    "by_kind",
+    "families",
+    "family_of",
+    "without_interface",
+]
 
 
 # --- Find the family of a port by the driver of its interface, the driver of its RDMA device and
@@ -98,7 +106,7 @@ def _together(own: Family | None, below: Family) -> Family:
     if not below.has_rdma:
         # software RDMA identifies itself, so this is hardware without known counters
         return _with_blind_rdma(own or below)
-    if own is None or own is below or not (own.stacked or _without_interface(below)):
+    if own is None or own is below or not (own.stacked or without_interface(below)):
         return below
     return replace(
         own,
@@ -114,7 +122,7 @@ def _of_device(row: CounterRow) -> bool:
     return any("{device}" in name for name in row.tx)
 
 
-def _without_interface(below: Family) -> bool:
+def without_interface(below: Family) -> bool:
     """True for an RDMA device beside an interface of another driver (erdma beside virtio_net)."""
     return not any("{nic}" in name for row in below.rows for name in row.tx)
 

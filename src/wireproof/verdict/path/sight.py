@@ -10,6 +10,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from wireproof.analysis.catalogue import family_of, without_interface
 from wireproof.analysis.crossed import (
     Crossed,
     at_rails,
@@ -280,8 +281,19 @@ class _PortSight:
         return payload if here.quality == "lower-bound" and telling else self.due.need
 
     def _unread(self) -> str:
-        lost = self.here.quality == "pegged" or self.here.remark in ("reset", "negative")
-        return "wrapped" if lost else "blind"
+        if self.here.quality == "pegged" or self.here.remark in ("reset", "negative"):
+            return "wrapped"
+        return "wrong-path" if self.here.bytes is None and self._beside() else "blind"
+
+    def _beside(self) -> bool:
+        """Return whether the kernel moved just this payload on other ports, and the claimed device
+        has no interface: those bytes cannot be its own.
+        """
+        family = family_of(self.ledger.ports[self.name].nic)
+        kernel = sum(one.carried("kernel") or 0.0 for one in self.around.values())
+        least = self.criteria.on_wire_min * self.due.need
+        alone = family is not None and without_interface(family) and not self._few_elsewhere()
+        return alone and least <= kernel <= self.due.most
 
     def _fits(self) -> bool:
         """Return whether the bytes do not exceed the payload, the packets suffice and other ports

@@ -71,7 +71,7 @@ def test_a_mistake_is_named_with_its_place_and_the_others_run(change, said):
     assert list(found.entries) == ["c-d"]
     (sentence,) = found.skipped
     assert said in sentence
-    assert "x.toml, line 1" in sentence or "a-b" in sentence
+    assert "x.toml, line " in sentence or "a-b" in sentence
 
 
 def test_two_of_one_name_and_a_text_that_is_no_toml():

@@ -20,7 +20,8 @@ from wireproof.instrument.folder import open_folder
 from wireproof.lab.topology_file import load_topology, parse_topology
 from wireproof.launch.engines import private_link
 from wireproof.locate.topology import read_topology
-from wireproof.model.errors import DEEPEST, LARGEST, BadInput, CouldNotMeasure, read_toml
+from wireproof.model.errors import BadInput, CouldNotMeasure
+from wireproof.model.toml import DEEPEST, LARGEST, read_toml
 from wireproof.physics.table import default_table, override
 from wireproof.settings.hosts import parse_hosts
 from wireproof.settings.resolve import read_file, read_table
@@ -207,7 +208,7 @@ def test_depth_that_is_used_is_read() -> None:
 
 def test_no_other_place_parses_toml() -> None:
     """There is one reader of TOML, so that its bounds hold everywhere."""
-    reader = ROOT / "src/wireproof/model/errors.py"
+    reader = ROOT / "src/wireproof/model/toml.py"
     sources = [path for path in (ROOT / "src").rglob("*.py") if path != reader]
     assert [
         str(path) for path in sources if re.search(r"\btomllib\b|msgspec\.toml", path.read_text())

@@ -151,12 +151,16 @@ def test_a_row_of_a_file_is_a_family() -> None:
 @pytest.mark.parametrize(
     ("right", "wrong", "said"),
     [
-        ('"ethtool"', '"telemetry"', "line 7: counters of 'telemetry' have no 'carrier'"),
-        ('"ethtool"', '"ethtol"', "line 8: invalid enum value"),
-        ('"tx_octets"', '"tx_octets more"', "line 9: 'tx' and"),
-        ('rx = "rx_octets"\n', "", "line 7: counters of"),
-        ("source = ", "sauce = ", "line 5: object contains unknown field 'sauce'"),
-        ('name = "an adapter"', "name = 3", "line 3: expected"),
+        (
+            '"ethtool"',
+            '"telemetry"',
+            "line 7: counters 1: counters of 'telemetry' have",
+        ),
+        ('"ethtool"', '"ethtol"', "line 8: counters 1, of: 'ethtol' is not one of"),
+        ('"tx_octets"', '"tx_octets more"', "line 9: counters 1: 'tx' and"),
+        ('rx = "rx_octets"\n', "", "line 7: counters 1: counters of"),
+        ("source = ", "sauce = ", "line 5: 'sauce' is not known: did you mean source?"),
+        ('name = "an adapter"', "name = 3", "line 3: name: expected"),
         ("[[family]]", "[[familie]]", "familie"),
     ],
 )

@@ -61,28 +61,31 @@ def test_the_examples_are_those_that_the_documents_name() -> None:
     ("text", "said"),
     [
         ("nodes = ", "not TOML"),
-        (NETWORK, "nodes is missing"),
+        (NETWORK, "'nodes' is missing"),
         ("nodes = 2\n", "no network"),
         ("nodes = 0\n" + NETWORK, "give 1 to 128"),
         ("nodes = 9999\n" + NETWORK, "give 1 to 128"),
-        ("nodes = true\n" + NETWORK, "count or a list"),
-        ("nodes = 2.5\n" + NETWORK, "count or a list"),
+        ("nodes = true\n" + NETWORK, "nodes: expected a whole number or a list"),
+        ("nodes = 2.5\n" + NETWORK, "nodes: expected a whole number or a list"),
         ("nodes = []\n" + NETWORK, "give 1 to 128"),
-        ("nodes = [1, 2]\n" + NETWORK, "Expected `str`, got `int`"),
+        ("nodes = [1, 2]\n" + NETWORK, "line 1: nodes 1: expected text, got a whole number"),
         ('nodes = ["N1"]\n' + NETWORK, "'N1' cannot be a node's name"),
         ('nodes = ["a;rm"]\n' + NETWORK, "cannot be a node's name"),
         ('nodes = ["../x"]\n' + NETWORK, "cannot be a node's name"),
         ('nodes = ["localhost"]\n' + NETWORK, "cannot be a node's name"),
         ('nodes = ["n1", "n1"]\n' + NETWORK, "'n1' would be there twice"),
         ('nodes = ["n1", "n1-hsn"]\n' + NETWORK, "'n1-hsn' would be there twice"),
-        ("node = 2\n" + NETWORK, "unknown key 'node' (did you mean nodes?)"),
-        ("nodes = 2\nnetwork = 3\n", "write each one under a line [[network]]"),
+        ("node = 2\n" + NETWORK, "line 1: 'node' is not known: did you mean nodes?"),
+        ("nodes = 2\nnetwork = 3\n", "line 2: network: expected a list"),
         (
             "nodes = 2\n" + NETWORK + 'rat = "1gbit"\n',
-            "network 1: unknown key 'rat' (did you mean rate?)",
+            "line 7: network 1: 'rat' is not known: did you mean rate?",
         ),
         ("nodes = 2\n" + NETWORK + "mtu = 100\n", "mtu = 100 is out of range"),
-        ("nodes = 2\n" + NETWORK + 'mtu = "big"\n', "network 1: mtu: Expected `int`, got `str`"),
+        (
+            "nodes = 2\n" + NETWORK + 'mtu = "big"\n',
+            "line 7: network 1, mtu: expected a whole number",
+        ),
         ("nodes = 2\n" + NETWORK.replace("1gbit", "1Gb/s"), "rate '1Gb/s' is not understood"),
         ("nodes = 2\n" + NETWORK.replace("hsn0", "fab0"), "PSM3 takes that for a number"),
         ("nodes = 2\n" + NETWORK.replace('"hsn0"', '"lo"'), "cannot be a NIC's name"),
@@ -100,7 +103,7 @@ def test_the_examples_are_those_that_the_documents_name() -> None:
         ("nodes = 2\n" + NETWORK.replace("10.20.1.0", "127.0.0.0"), "has no room"),
         (
             "nodes = 2\n" + NETWORK.replace('subnet = "10.20.1.0/24"\n', ""),
-            "missing required field `subnet`",
+            "network 1: 'subnet' is missing",
         ),
         ("nodes = 2\n" + NETWORK + NETWORK, "two networks have name = 'hsn'"),
         (
@@ -109,7 +112,7 @@ def test_the_examples_are_those_that_the_documents_name() -> None:
         ),
         (
             "nodes = 2\n" + 'share = ["net"]\n' + NETWORK,
-            "share 1: Invalid enum value 'net': use uts, ipc",
+            "share 1: 'net' is not one of ipc, mount, pid, shm, uts",
         ),
         ("nodes = 2\n" + 'share = ["mount"]\n' + NETWORK, 'needs "pid" and "shm" too'),
         ("nodes = 2\n" + NETWORK + FAULT.replace("n1", "n7"), "fault 1: node: there is no 'n7'"),
@@ -126,7 +129,7 @@ def test_the_examples_are_those_that_the_documents_name() -> None:
         ),
         (
             "nodes = 2\n" + NETWORK + FAULT.replace('"rate"', '"gone"'),
-            "fault 1: kind: Invalid enum value 'gone': use rate, loss, delay, down",
+            "fault 1, kind: 'gone' is not one of delay, down, loss, rate",
         ),
         ("nodes = 2\n" + NETWORK + FAULT + FAULT, "fault 2: rate is given twice"),
     ],
@@ -135,7 +138,7 @@ def test_what_is_wrong_is_named_with_the_file(text: str, said: str) -> None:
     with pytest.raises(BadInput) as caught:
         parse_topology(text, "lab.toml")
     assert said in str(caught.value)
-    assert str(caught.value).startswith("lab.toml: ")
+    assert str(caught.value).startswith("lab.toml")
 
 
 def test_a_topology_made_by_a_program_is_checked_too() -> None:
@@ -148,8 +151,8 @@ def test_a_topology_made_by_a_program_is_checked_too() -> None:
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (None, "cannot be read"),
-        (b"\xff\xfe", "byte 0 is not UTF-8"),
+        (None, "does not exist"),
+        (b"\xff\xfe", "is not text in UTF-8"),
         (b"#" * (1 << 20) + b"##", "larger than 1 MiB"),
     ],
 )

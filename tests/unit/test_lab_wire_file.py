@@ -113,21 +113,21 @@ def test_the_file_of_a_lab_is_toml() -> None:
 @pytest.mark.parametrize(
     ("head", "sentence"),
     [
-        ('wire = "ethernet"', "Invalid enum value 'ethernet': use token-bucket, store-and-forward"),
-        ('wirr = "store-and-forward"', "unknown key 'wirr' (did you mean wire?)"),
+        ('wire = "ethernet"', "wire: 'ethernet' is not one of store-and-forward, token-bucket"),
+        ('wirr = "store-and-forward"', "'wirr' is not known: did you mean wire?"),
         ('latency = "50us"', 'latency needs wire = "store-and-forward"'),
         ('loss = "1%"', 'loss needs wire = "store-and-forward"'),
         ('wire = "store-and-forward"\nlatency = "soon"', "latency: delay 'soon' is not understood"),
         ('wire = "store-and-forward"\nloss = "0%"', "loss: loss 0% is out of range"),
         ('wire = "store-and-forward"\nseed = -1', "seed = -1 is out of range"),
-        ('wire = "store-and-forward"\nseed = "x"', "seed: Expected `int`, got `str`"),
-        ('wire = "store-and-forward"\nlatency = 5', "latency: Expected `str`, got `int`"),
+        ('wire = "store-and-forward"\nseed = "x"', "seed: expected a whole number, got text"),
+        ('wire = "store-and-forward"\nlatency = 5', "latency: expected text, got a whole number"),
     ],
 )
 def test_what_cannot_be_asked_of_a_wire_has_one_sentence(head: str, sentence: str) -> None:
     with pytest.raises(BadInput) as error:
         parse_topology(f"nodes = 2\n{head}\n{NETWORK}", "lab.toml")
-    assert str(error.value).startswith("lab.toml: ")
+    assert str(error.value).startswith("lab.toml")
     assert sentence in str(error.value)
 
 

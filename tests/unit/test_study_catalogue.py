@@ -119,11 +119,11 @@ def test_only_what_is_asked_for_is_varied() -> None:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("", "missing required field"),
+        ("", "is missing"),
         ('id = "x"\ntitle = "X"\nprefixes = []\nknob = []', "no .*knob"),
         ("= 1", "not TOML"),
-        ("[[knob]]\nname = 'A'", "missing required field"),
-        ("extra = 1", "unknown field"),
+        ("[[knob]]\nname = 'A'", "is missing"),
+        ("extra = 1", "is not known"),
     ],
 )
 def test_a_sites_own_file_with_a_mistake(tmp_path: Path, text: str, says: str) -> None:

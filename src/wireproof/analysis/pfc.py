@@ -13,10 +13,10 @@ from wireproof.analysis.ledger import HostPorts
 from wireproof.analysis.relations import beneath, port_called, stacks
 from wireproof.analysis.traffic import speed_of
 from wireproof.model.claim import rails_of
-from wireproof.model.errors import read_rows
 from wireproof.model.pfc import Count, Drop, Pauses, PfcReading, PriorityReading
 from wireproof.model.record import Nic
 from wireproof.model.site import HEADS, of_site
+from wireproof.model.toml import read_rows
 from wireproof.model.traffic import DIRECTIONS, Direction, Ledger, PortLedger, Watched
 
 # --- Pauses, drops and alarms of a host's ports, by the table of the adapter. The byte ledger's

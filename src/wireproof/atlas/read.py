@@ -1,18 +1,17 @@
 """Read a file of the atlas as sources. A bad row is reported with file, line and field. Pure."""
 
-import re
 from typing import Literal
 
 import msgspec
 
 from wireproof.model.atlas import RATE_UNITS, TIME_UNITS, Publication, Published
 from wireproof.model.claim import LinkClaim
-from wireproof.model.errors import BadInput, read_toml
+from wireproof.model.errors import BadInput
+from wireproof.model.toml import line_at, read_struct
 from wireproof.physics.bounds import CurveBounds, bounds_of
 from wireproof.physics.claims import PATHS, claim_from_text
 from wireproof.physics.table import PhysicsError
 
-_PLACE = re.compile(r"\$\.source\[(\d+)\](?:\.series\[(\d+)\])?(?:\.(\w+))?(?:\[(\d+)\])?")
 _LARGEST = 4 << 20
 _VERBS = ("ib_", "raw_ethernet", "qperf rc", "qperf uc", "qperf ud", "rdma_", "ibv_")
 _SOCKETS = ("iperf", "netperf", "qperf tcp", "sockperf", "nuttcp", "ntttcp", "netpipe tcp", "nttcp")
@@ -33,56 +32,19 @@ def sources_of(text: str, name: str) -> list[Publication]:
     Raises ``BadInput`` that names ``name``, the line and the field: for an invalid format, an
     unknown link, a duplicate source, and a row that the link's limits exclude.
     """
-    try:
-        found = msgspec.convert(read_toml(text, name, largest=_LARGEST), _SourcesFile).source
-    except msgspec.ValidationError as error:
-        raise BadInput(_sentence_of(str(error), text, name)) from error
+    found = read_struct(text, name, _SourcesFile, largest=_LARGEST).source
     seen: set[str] = set()
     for number, source in enumerate(found):
         if source.id in seen:
-            line = _line(text, number, None, "id")
-            raise BadInput(f"{name}:{line}: id: {source.id!r} appears twice.")
+            line = line_at(text, [("source", number), ("id", None)])
+            raise BadInput(f"{name}, line {line}: id: {source.id!r} appears twice.")
         seen.add(source.id)
         for place, series in enumerate(source.series):
             if wrong := trouble(series):
                 field, why = wrong
-                line = _line(text, number, place, field)
-                raise BadInput(f"{name}:{line}: {field}: {why}.")
+                line = line_at(text, [("source", number), ("series", place), (field, None)])
+                raise BadInput(f"{name}, line {line}: {field}: {why}.")
     return found
-
-
-def _sentence_of(error: str, text: str, name: str) -> str:
-    """Return msgspec's sentence with the line of the value that it refers to."""
-    match = _PLACE.search(error)
-    what = error.partition(" - at ")[0]
-    if match is None:
-        return f"{name}: {what}."
-    series = int(match[2]) if match[2] else None
-    field = match[3] or (
-        unknown[1] if (unknown := re.search(r"unknown field `(\w+)", what)) else ""
-    )
-    row = f" (row {int(match[4]) + 1})" if match[4] and field == "rows" else ""
-    line = _line(text, int(match[1]), series, field)
-    return f"{name}:{line}: {field or 'source'}{row}: {what}."
-
-
-def _line(text: str, source: int, series: int | None, field: str) -> int:
-    """Return the line of a field, or of the table that should have it; the parser reports no
-    lines.
-    """
-    wanted = (source, -1 if series is None else series)
-    sources, inside, at = -1, -1, 1
-    for number, line in enumerate(text.splitlines(), 1):
-        plain = line.replace(" ", "")
-        if plain.startswith("[[source]]"):
-            sources, inside = sources + 1, -1
-        elif plain.startswith("[[source.series]]"):
-            inside += 1
-        elif field and (sources, inside) == wanted and plain.startswith(f"{field}="):
-            return number
-        if plain.startswith("[[") and (sources, inside) == wanted:
-            at = number
-    return at
 
 
 def layer_of_tool(tool: str) -> Layer:

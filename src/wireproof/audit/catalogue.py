@@ -8,7 +8,6 @@ import difflib
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import msgspec
 
@@ -18,9 +17,10 @@ from wireproof.audit.firmware import MAKERS
 from wireproof.audit.machine import FILES, GLOBS, NAMES, Instance
 from wireproof.audit.printed import port_info
 from wireproof.audit.values import AFFINITIES, INTERRUPTS, vectors_of
-from wireproof.model.errors import BadInput, read_toml
+from wireproof.model.errors import BadInput
 from wireproof.model.plan import FactRequest
 from wireproof.model.setting import PROFILES, Profile, Read, Setting
+from wireproof.model.toml import line_at, mistake, read_toml
 
 ELSEWHERE = ("bios", "environment")
 """Places that are not files of the host: the firmware's attributes (by Redfish) and the job's
@@ -81,15 +81,17 @@ def catalogue_of(texts: Mapping[str, str]) -> Catalogue:
         except BadInput as error:
             skipped.append(str(error))
             continue
-        for number, raw in enumerate(document.get("setting", ()), 1):
+        for number, raw in enumerate(document.get("setting", ())):
+            place = [("setting", number)]
             try:
-                entry = _entry(raw)
+                entry = _parsed(msgspec.convert(raw, Setting))
                 if entry.setting.id in entries:
                     raise BadInput("its id is already used.")
                 entries[entry.setting.id] = entry
+            except msgspec.ValidationError as error:
+                skipped.append(str(mistake(text, name, Setting, error, place)))
             except BadInput as error:
-                title = raw.get("id", f"setting {number}") if isinstance(raw, dict) else number
-                skipped.append(f"{name}, line {_line(text, raw, number)}: {title}: {error}")
+                skipped.append(f"{name}, line {line_at(text, place)}: {raw['id']}: {error}")
     for entry in list(entries.values()):
         if wrong := _unknown_names(entry, entries):
             skipped.append(f"{entry.setting.id}: {wrong}")
@@ -97,18 +99,7 @@ def catalogue_of(texts: Mapping[str, str]) -> Catalogue:
     return Catalogue(entries, tuple(skipped))
 
 
-def _line(text: str, raw: Any, number: int) -> int:
-    """Return the line on which the entry starts."""
-    starts = [match.start() for match in re.finditer(r"^[ \t]*\[\[setting\]\]", text, re.MULTILINE)]
-    at = starts[number - 1] if number <= len(starts) else 0
-    return text.count("\n", 0, at) + 1
-
-
-def _entry(raw: Any) -> ParsedSetting:
-    try:
-        setting = msgspec.convert(raw, Setting)
-    except msgspec.ValidationError as error:
-        raise BadInput(_hinted(str(error))) from error
+def _parsed(setting: Setting) -> ParsedSetting:
     if not _ID.fullmatch(setting.id):
         raise BadInput(f"the id {setting.id!r} is not lower case words joined by '-'.")
     _check_names(setting)
@@ -149,15 +140,6 @@ def _check_names(setting: Setting) -> None:
     makers = [name for name in setting.names if name not in ("any", *MAKERS)]
     if makers:
         raise BadInput(f"no maker is called {makers[0]!r}; there are any, {', '.join(MAKERS)}.")
-
-
-def _hinted(error: str) -> str:
-    """Return msgspec's message, with the nearest known field if a field is unknown."""
-    field_name = re.search(r"unknown field `([^`]+)`", error)
-    if field_name is None:
-        return error
-    near = difflib.get_close_matches(field_name.group(1), Setting.__struct_fields__, n=1)
-    return f"{error}; did you mean {near[0]}?" if near else error
 
 
 def _check_place(setting: Setting, read: Read) -> None:

@@ -13,8 +13,9 @@ from wireproof.audit.catalogue import ParsedSetting
 from wireproof.audit.expression import Expression, Unknown, parse
 from wireproof.audit.remedy import by_hand_of, tuned_to
 from wireproof.audit.values import typed
-from wireproof.model.errors import BadInput, read_toml
+from wireproof.model.errors import BadInput
 from wireproof.model.setting import SEVERITIES, AuditResult, AuditResults, Setting, Severity
+from wireproof.model.toml import read_struct
 
 HostsOf = Callable[[str], Iterable[str]]
 """Expands a set of hosts such as ``n[1-4]``."""
@@ -63,10 +64,7 @@ def site_of(text: str, source: str, known: Iterable[str]) -> Site:
     """Parse a site's TOML file. ``known``: names of all settings. Raise ``BadInput`` with the
     mistake; a waiver needs a reason and an end.
     """
-    try:
-        file = msgspec.convert(read_toml(text, source), _SiteFile)
-    except msgspec.ValidationError as error:
-        raise BadInput(f"{source}: {error}.") from error
+    file = read_struct(text, source, _SiteFile)
     names = set(known)
     for waiver in file.waiver:
         if waiver.setting not in names:

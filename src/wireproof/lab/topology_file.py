@@ -28,19 +28,20 @@ A file looks like this; ``nodes`` is a count (n1, n2, ...) or a list of names::
 
 import ipaddress
 import re
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from wireproof.files.hostile import read_bounded
-from wireproof.model.errors import LARGEST, BadInput, read_toml
+from wireproof.model.errors import BadInput, reading
+from wireproof.model.toml import LARGEST, read_struct
 from wireproof.model.topology import (
-    KINDS,
     Fault,
     Network,
+    Share,
     Topology,
+    Wire,
     nearest,
     parse_delay_us,
     parse_loss_percent,
@@ -59,84 +60,40 @@ _LINE_OVERHEAD = 14 + 24  # header; frame check, preamble and gap
 _VALUES = {"rate": parse_rate, "loss": parse_loss_percent, "delay": parse_delay_us}
 
 
-def _check_keys(table: dict[str, Any], allowed: Iterable[str], where: str) -> None:
-    names = list(allowed)
-    for key in table:
-        if key not in names:
-            raise BadInput(f"{where}: unknown key {key!r}{nearest(key, names)}.")
-
-
-def _tables(
-    document: dict[str, Any], key: str, kind: type[msgspec.Struct], source: str
-) -> list[dict[str, Any]]:
-    tables = document.get(key, [])
-    if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
-        raise BadInput(f"{source}: {key} must be tables: write each one under a line [[{key}]].")
-    for number, table in enumerate(tables, start=1):
-        _check_keys(table, kind.__struct_fields__, f"{source}: {key} {number}")
-    return tables
-
-
-def _node_names(nodes: object, source: str) -> list[Any]:
-    if isinstance(nodes, bool) or not isinstance(nodes, int | list):
-        raise BadInput(
-            f'{source}: nodes must be a count or a list of names: nodes = 4, or nodes = ["n1", '
-            '"n2"].'
-        )
+def _node_names(nodes: int | list[str], source: str) -> tuple[str, ...]:
     if isinstance(nodes, list):
-        return nodes
+        return tuple(nodes)
     if not 1 <= nodes <= MOST_NODES:
         raise BadInput(f"{source}: nodes = {nodes} is out of range: give 1 to {MOST_NODES}.")
-    return [f"n{number}" for number in range(1, nodes + 1)]
+    return tuple(f"n{number}" for number in range(1, nodes + 1))
 
 
-_ALLOWED = {
-    "kind": ("rate", "loss", "delay", "down"),
-    "direction": ("tx", "rx"),
-    "share": KINDS,
-    "wire": ("token-bucket", "store-and-forward"),
-}
-_PLAIN = ("wire", "latency", "loss", "seed")
-
-
-def _in_words(error: str) -> str:
-    """Return msgspec's message with the keys of the file, for example for ``Expected `int`, got
-    `str` - at `$.networks[0].mtu```.
-    """
-    what, _, path = error.partition(" - at `$.")
-    parts = re.fullmatch(
-        r"(nodes|share|network|fault|wire|latency|loss|seed)s?(?:\[(\d+)\])?(?:\.(\w+))?",
-        path.rstrip("`"),
-    )
-    if parts is None:
-        return what
-    table, index, key = parts.groups()
-    place = table + (f" {int(index) + 1}" if index else "") + (f": {key}" if key else "")
-    allowed = _ALLOWED.get(key or table, ())
-    return f"{place}: {what}" + (
-        f": use {', '.join(allowed)}" if what.startswith("Invalid enum") else ""
-    )
+class _TopologyFile(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    nodes: int | list[str]
+    network: tuple[Network, ...] = ()
+    fault: tuple[Fault, ...] = ()
+    share: tuple[Share, ...] = ()
+    wire: Wire = "token-bucket"
+    latency: str = ""
+    loss: str = ""
+    seed: int = 1
 
 
 def parse_topology(text: str, source: str = "topology") -> Topology:
     """Parse the topology in ``text`` (TOML). Raise ``BadInput`` with ``source``, the key and the
     remedy.
     """
-    document = read_toml(text, source)
-    _check_keys(document, ("nodes", "share", "network", "fault", *_PLAIN), source)
-    if "nodes" not in document:
-        raise BadInput(f"{source}: nodes is missing: write nodes = 2.")
-    plain = {
-        "nodes": _node_names(document["nodes"], source),
-        "networks": _tables(document, "network", Network, source),
-        "faults": _tables(document, "fault", Fault, source),
-        "share": document.get("share", []),
-        **{key: document[key] for key in _PLAIN if key in document},
-    }
-    try:
-        topology = msgspec.convert(plain, Topology)
-    except msgspec.ValidationError as error:
-        raise BadInput(f"{source}: {_in_words(str(error))}.") from error
+    file = read_struct(text, source, _TopologyFile)
+    topology = Topology(
+        nodes=_node_names(file.nodes, source),
+        networks=file.network,
+        faults=file.fault,
+        share=file.share,
+        wire=file.wire,
+        latency=file.latency,
+        loss=file.loss,
+        seed=file.seed,
+    )
     check_topology(topology, source)
     return topology
 
@@ -304,15 +261,6 @@ def check_fault(fault: Fault, topology: Topology, where: str = "fault") -> None:
 
 def load_topology(path: Path) -> Topology:
     """Return the topology in ``path``. Raise ``BadInput`` with the file, the key and the remedy."""
-    try:
-        content = read_bounded(path, LARGEST)
-    except OSError as error:
-        raise BadInput(
-            f"{path}: cannot be read ({error.strerror}): give a topology file, see examples/lab."
-        ) from error
-    try:
-        return parse_topology(content.decode("utf-8"), str(path))
-    except UnicodeDecodeError as error:
-        raise BadInput(
-            f"{path}: byte {error.start} is not UTF-8, so the file is not a topology."
-        ) from error
+    with reading(path, f"{path} does not exist: give a topology file, see examples/lab."):
+        text = read_bounded(path, LARGEST).decode("utf-8")
+    return parse_topology(text, str(path))

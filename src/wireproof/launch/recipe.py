@@ -13,8 +13,9 @@ from typing import Literal
 import msgspec
 
 from wireproof.launch.engines import Family
-from wireproof.model.errors import BadInput, read_toml
+from wireproof.model.errors import BadInput
 from wireproof.model.site import packaged
+from wireproof.model.toml import read_toml
 
 # --- ``hpccinf.txt``: the input of HPCC. It reads no options, only this file in its working folder.
 

@@ -15,8 +15,9 @@ from types import MappingProxyType
 import msgspec
 
 from wireproof.model.claim import LinkClaim, Protocol
-from wireproof.model.errors import BadInput, once, read_rows, read_toml
+from wireproof.model.errors import BadInput
 from wireproof.model.site import HEADS, CatalogueFile, of_site, packaged, site_texts
+from wireproof.model.toml import once, read_rows, read_toml
 
 
 class PhysicsError(BadInput, ValueError):

@@ -10,7 +10,8 @@ from pathlib import Path
 import msgspec
 
 from wireproof.files.hostile import read_bounded, read_secret
-from wireproof.model.errors import LARGEST, BadInput, read_toml
+from wireproof.model.errors import BadInput
+from wireproof.model.toml import LARGEST, read_struct
 from wireproof.model.tuning import Bmc, Login, Secret
 from wireproof.settings.hosts import parse_hosts
 
@@ -83,10 +84,7 @@ def _entries(source: str, hosts: Sequence[str]) -> list[tuple[str, _Entry]]:
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
         raise BadInput(f"{source} cannot be read: {why}.") from error
-    try:
-        entries = msgspec.convert(read_toml(text, source), _BmcFile).bmc
-    except msgspec.ValidationError as error:
-        raise BadInput(f"{source}: {error}.") from error
+    entries = read_struct(text, source, _BmcFile).bmc
     folder = Path(source).absolute().parent
     return [
         (f"{source}, bmc {number}", _placed(entry, folder))

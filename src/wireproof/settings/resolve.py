@@ -16,8 +16,9 @@ import msgspec
 from wireproof.files.hostile import read_bounded
 from wireproof.model.claim import Criteria
 from wireproof.model.dossier import KNOWN, Agreed, Threshold
-from wireproof.model.errors import LARGEST, BadInput, read_toml, reading, suggestion
+from wireproof.model.errors import BadInput, reading, suggestion
 from wireproof.model.plan import ModelFault, ModelWorld
+from wireproof.model.toml import LARGEST, read_toml
 from wireproof.physics.table import Table, default_table, override
 from wireproof.settings.options import ROWS, Options
 from wireproof.settings.row import Given

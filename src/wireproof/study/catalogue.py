@@ -7,10 +7,11 @@ from dataclasses import dataclass
 import msgspec
 
 from wireproof.model import quantity
-from wireproof.model.errors import BadInput, line_of, read_toml, suggestion
+from wireproof.model.errors import BadInput, suggestion
 from wireproof.model.pattern import Form, GroupPattern, Pattern
 from wireproof.model.plan import Point
 from wireproof.model.study import Configuration, Knob, Library
+from wireproof.model.toml import read_struct
 
 MOST = 64
 """Most values of a study beside the base; each costs a launch in every round."""
@@ -24,12 +25,7 @@ def library_of(text: str, source: str) -> Library:
 
     Raises ``BadInput`` that names ``source`` and the place of the mistake.
     """
-    try:
-        found = msgspec.convert(read_toml(text, source), Library)
-    except msgspec.ValidationError as error:
-        place = re.search(r"\$\.knob\[(\d+)\]", str(error))
-        line = f", line {line_of(text, 'knob', int(place[1]))}" if place else ""
-        raise BadInput(f"{source}{line}: {error}.") from error
+    found = read_struct(text, source, Library)
     if not found.knob:
         raise BadInput(f"{source}: it has no [[knob]]: a study needs at least one.")
     for kind, pattern in found.says.items():

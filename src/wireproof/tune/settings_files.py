@@ -15,8 +15,8 @@ from typing import Literal
 
 import msgspec
 
-from wireproof.model.errors import read_toml
 from wireproof.model.site import packaged
+from wireproof.model.toml import read_toml
 
 _SECTION = re.compile(r"\[([^\]]*)\]")
 _INDENTED = re.compile(r"( *)(?:- +)?[\"']?([^\s\"':#]+)[\"']?:(?:\s+(.*))?")

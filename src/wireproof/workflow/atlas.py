@@ -10,8 +10,9 @@ from wireproof.atlas import Atlas, Known
 from wireproof.atlas.read import bounds_of_series, sources_of
 from wireproof.files.hostile import read_bounded
 from wireproof.model.atlas import RATE_UNITS, AtlasView, Publication, Quantity, Spread
-from wireproof.model.errors import read_toml, reading
+from wireproof.model.errors import reading
 from wireproof.model.site import of_site, site_texts
+from wireproof.model.toml import read_toml
 from wireproof.physics.claims import claim_from_text
 from wireproof.physics.rails import claim_of_rails
 from wireproof.workflow.catalogue import site_folder

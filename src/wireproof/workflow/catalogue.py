@@ -16,16 +16,9 @@ from typing import TYPE_CHECKING
 from wireproof.files.bounded import ends_within
 from wireproof.files.held import held_folder, within, written_by_others
 from wireproof.files.hostile import read_bounded
-from wireproof.model.errors import (
-    LARGEST,
-    BadInput,
-    line_of,
-    line_of_field,
-    read_toml,
-    reading,
-    suggestion,
-)
+from wireproof.model.errors import BadInput, reading, suggestion
 from wireproof.model.site import HEADS, CatalogueFile, packaged, site_studies, use_site
+from wireproof.model.toml import LARGEST, line_at, read_toml
 
 if TYPE_CHECKING:
     from wireproof.model.study import Library
@@ -109,7 +102,7 @@ def _refuse_controls(text: CatalogueFile, head: str, entries: list[object]) -> N
     for number, entry in enumerate(entries):
         bad = {sign for sign in _strings(entry) if not sign.isprintable()} - {"\n", "\t"}
         if bad:
-            line = line_of(text.text, head, number)
+            line = line_at(text.text, [(head, number)])
             raise BadInput(f"{text.name}, line {line}: [[{head}]] has the control {min(bad)!r}.")
 
 
@@ -126,7 +119,7 @@ def _refuse_unknown_settings(text: CatalogueFile, head: str, entries: list[objec
 
     for number, setting in named.items():
         if setting not in catalogue().entries:
-            line = line_of_field(text.text, head, number, "'setting'")
+            line = line_at(text.text, [(head, number), ("setting", None)])
             raise BadInput(
                 f"{text.name}, line {line}: 'setting' is {setting[:60]!r}, which is not in"
                 " the catalogue of settings (`wireproof audit --list`)."

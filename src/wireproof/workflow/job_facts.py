@@ -31,8 +31,9 @@ from pathlib import Path
 from wireproof.audit.facts import HostFacts
 from wireproof.audit.host import disclosed_items
 from wireproof.files.hostile import read_bounded
-from wireproof.model.errors import BadInput, read_toml
+from wireproof.model.errors import BadInput
 from wireproof.model.setting import GROUPS, Audit, Group
+from wireproof.model.toml import read_toml
 from wireproof.report.disclosure import Found, folded, run_items, setting_items
 from wireproof.report.judged_run import JudgedRun
 from wireproof.store.snapshot import read_snapshot

@@ -2,11 +2,9 @@
 synthetic world.
 """
 
-import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
 
-import msgspec
 import numpy as np
 
 from wireproof.files.hostile import read_bounded
@@ -19,10 +17,11 @@ from wireproof.locate.screen import screen
 from wireproof.locate.screen.few import by_rows
 from wireproof.locate.topology import against
 from wireproof.locate.world import World
-from wireproof.model.errors import LARGEST, BadInput, CouldNotMeasure, read_toml
+from wireproof.model.errors import BadInput, CouldNotMeasure, reading
 from wireproof.model.located import Fabric, Located, Metric
 from wireproof.model.quantity import counted
 from wireproof.model.run import Run
+from wireproof.model.toml import LARGEST, read_struct
 from wireproof.plan.schedule import screen_rounds
 from wireproof.report.documents.located import LocateDocument, WorstPair
 from wireproof.store.load import load_run
@@ -217,16 +216,9 @@ def _worst(table: PairTable | PlainPairs) -> tuple[WorstPair, ...]:
 
 
 def _world_of(path: Path) -> World:
-    try:
+    with reading(path):
         text = read_bounded(path, LARGEST).decode("utf-8")
-        world = msgspec.convert(read_toml(text, str(path)), World)
-    except OSError as error:
-        raise BadInput(f"{path} cannot be read: {error.strerror}.") from error
-    except (UnicodeDecodeError, msgspec.ValidationError) as error:
-        known = ", ".join(field.name for field in dataclasses.fields(World))
-        raise BadInput(
-            f"{path} is not a world ({error}): a world has {known}, with faults under [[faults]]."
-        ) from error
+    world = read_struct(text, str(path), World)
     _check_world(world, path)
     return world
 

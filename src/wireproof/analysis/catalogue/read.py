@@ -5,9 +5,9 @@ from typing import Any, Literal
 
 import msgspec
 
-from wireproof.model.errors import once, read_rows
 from wireproof.model.record import Nic
 from wireproof.model.site import HEADS, CatalogueFile, of_site, packaged, site_texts
+from wireproof.model.toml import once, read_rows
 from wireproof.model.traffic import Carrier, Direction, Level, Quality
 
 # --- A catalogue row: one counter (or a sum of counters) of one kind of port.

@@ -11,10 +11,10 @@ import msgspec
 from msgspec.structs import replace
 
 from wireproof.lint.rule import CommandRow, LineRow, Rule, VariableRow
-from wireproof.model.errors import Row, once, read_rows
 from wireproof.model.finding import LintFinding
 from wireproof.model.setting import Setting
 from wireproof.model.site import HEADS, CatalogueFile, of_site, packaged, site_texts
+from wireproof.model.toml import Row, once, read_rows
 
 __all__ = ["ADMIN", "FILES", "SCRIPT", "Book", "book", "rules"]
 

@@ -7,8 +7,8 @@ from functools import cache, lru_cache
 
 import msgspec
 
-from wireproof.model.errors import Row, read_rows, read_toml
 from wireproof.model.site import HEADS, CatalogueFile, of_site, packaged, site_texts
+from wireproof.model.toml import Row, read_rows, read_toml
 
 __all__ = ["MOST_WORDS", "Module", "NumberRange", "Sysctl", "VariableTable"]
 __all__ += ["folders", "libraries", "listed", "modules", "nearest", "sysctls"]

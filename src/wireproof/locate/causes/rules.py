@@ -10,10 +10,11 @@ from typing import Literal
 import msgspec
 
 from wireproof.locate.causes.signs import AnySign, Grows
-from wireproof.model.errors import BadInput, once, read_rows, read_toml
+from wireproof.model.errors import BadInput
 from wireproof.model.located import Blame, Cause
 from wireproof.model.setting import Setting
 from wireproof.model.site import HEADS, of_site, packaged, site_texts
+from wireproof.model.toml import once, read_rows, read_toml
 
 # --- Steps that bring a setting of a host in line with its equals, in words.
 

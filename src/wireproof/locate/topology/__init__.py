@@ -15,8 +15,9 @@ from wireproof.locate.topology.infiniband import (
     read_opareport,
 )
 from wireproof.locate.topology.nodes import Builder, against, expand, leaf_numbers, readable, short
-from wireproof.model.errors import BadInput, read_toml
+from wireproof.model.errors import BadInput
 from wireproof.model.located import Fabric
+from wireproof.model.toml import read_toml
 
 __all__ = [
     "FORMS",

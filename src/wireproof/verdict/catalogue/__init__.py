@@ -139,8 +139,8 @@ def findings() -> dict[str, CatalogueEntry]:
 
     Raise BadInput if a code is defined twice.
     """
-    from wireproof.model.errors import once, read_rows
     from wireproof.model.site import HEADS, site_texts
+    from wireproof.model.toml import once, read_rows
 
     entries = dict(CATALOGUE)
     codes = set(entries)
@@ -159,7 +159,7 @@ def known_names() -> dict[str, KnownName]:
     """Return the names that people ask for although no finding, setting or rule has them, keyed by
     spelling.
     """
-    from wireproof.model.errors import read_toml
+    from wireproof.model.toml import read_toml
 
     tree = read_toml(packaged(__name__, _NAMES), _NAMES)
     rows = msgspec.convert(tree["name"], list[KnownName])

@@ -1,0 +1,238 @@
+"""Read TOML from untrusted sources. Every error names the file, the line and the field. Pure.
+
+The size and the depth are checked before the text is parsed: the standard library's parser recurses
+into nested values and takes quadratic time for a long dotted key.
+"""
+
+import re
+import tomllib
+from collections.abc import Callable, Collection, Sequence
+from typing import Any, TypeVar
+
+import msgspec
+
+from wireproof.model.errors import BadInput, suggestion
+
+Row = TypeVar("Row")
+Place = tuple[str, int | None]
+"""A key, and the index of one of its values if it is a list."""
+
+LARGEST = 1 << 20
+"""Characters. No settings, limits, lab or world are longer. The topology of a large fabric may be
+(``largest``).
+"""
+DEEPEST = 32
+"""Nested brackets, and parts of one dotted key."""
+
+_TOKEN = re.compile(
+    r"""
+      ["]{3} (?: [^"\\] | \\. | ["](?!["]{2}) )*+ ["]{3,5}
+    | [']{3} (?: [^']   |       ['](?![']{2}) )*+ [']{3,5}
+    | ["] (?: [^"\\\n] | \\. )*+ ["]  |  ['] [^'\n]*+ [']  |  \#[^\n]*+
+    | [][{}.,=\n]
+    | ["']  # one that never ends: the parser, too, gets no farther
+    """,
+    re.DOTALL | re.VERBOSE,
+)
+_TYPES = {
+    "int": "a whole number",
+    "float": "a number",
+    "str": "text",
+    "bool": "true or false",
+    "array": "a list",
+    "object": "a table",
+    "date": "a date",
+}
+
+
+def read_toml(text: str, source: str, *, largest: int = LARGEST) -> dict[str, Any]:
+    """Return the document in ``text``. ``BadInput`` names ``source`` and says what is wrong.
+
+    It refuses text that is not TOML, is longer than ``largest`` characters, or is nested deeper
+    than ``DEEPEST``.
+    """
+    if len(text) > largest:
+        raise BadInput(
+            f"{source}: more than {largest / 1e6:.3g} million characters, which is too large."
+        )
+    if line := _too_deep(text):
+        raise BadInput(
+            f"{source}: line {line} is nested or dotted more than {DEEPEST} levels deep,"
+            " which wireproof's files never are."
+        )
+    try:
+        return tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise BadInput(f"{source}: not TOML: {str(error)[:200]}.") from error
+    except ValueError as error:  # a number with more digits than Python reads
+        raise BadInput(f"{source}: a value cannot be read: {str(error)[:200]}.") from error
+
+
+def read_struct(text: str, source: str, kind: type[Row], *, largest: int = LARGEST) -> Row:
+    """Return the document in ``text`` as ``kind``, a struct or a dataclass. Raises ``BadInput``."""
+    tree = read_toml(text, source, largest=largest)
+    try:
+        return msgspec.convert(tree, kind)
+    except msgspec.ValidationError as error:
+        raise mistake(text, source, kind, error) from error
+
+
+def mistake(
+    text: str, source: str, kind: Any, error: Exception, entry: Sequence[Place] = ()
+) -> BadInput:
+    """Return the error that says where and how ``text`` differs from ``kind``.
+
+    ``entry``: the place of the value that was converted, if it is not the whole document.
+    """
+    what, _, path = str(error).partition(" - at `$")
+    places = _places(path)
+    line = (*entry, *places)
+    named = ", ".join(key if at is None else f"{key} {at + 1}" for key, at in places)
+    if missing := re.fullmatch(r"Object missing required field `(.+)`", what):
+        what = f"'{missing[1]}' is missing"
+    elif unknown := re.fullmatch(r"Object contains unknown field `(.+)`", what):
+        names = [field.encode_name for field in _type_at(kind, places).fields]
+        what = f"'{unknown[1][:60]}' is not known: {suggestion(unknown[1], names)}"
+        line = (*line, (unknown[1], None))
+    elif value := re.fullmatch(r"Invalid enum value (.+)", what):
+        what = f"{value[1][:60]} is not one of {', '.join(_type_at(kind, places).values)}"
+    else:
+        what = re.sub(r"`([^`]*)`", lambda types: _in_words(types[1]), what)
+        what = what[:1].lower() + what[1:]
+        line = (*line, *_quoted(what))
+    place = f"{named}: " if named else ""
+    end = "" if what.endswith((".", "?")) else "."
+    return BadInput(f"{source}, line {line_at(text, line)}: {place}{what[:600]}{end}")
+
+
+def _places(path: str) -> list[Place]:
+    """Parse msgspec's path of a value, such as ``.source[0].link``."""
+    return [
+        (key, int(index) if index else None)
+        for key, index in re.findall(r"\.([\w-]+)(?:\[(\d+)\])?", path)
+    ]
+
+
+def _quoted(reason: str) -> list[Place]:
+    """Return the field that a sentence quotes."""
+    return [(name, None) for name in re.findall(r"'(\w+)'", reason)[:1]]
+
+
+def _in_words(types: str) -> str:
+    """Return msgspec's names of types, such as ``int | null``, in words."""
+    return " or ".join(_TYPES.get(name, name) for name in types.split(" | ") if name != "null")
+
+
+def _type_at(kind: Any, places: Sequence[Place]) -> Any:
+    """Return msgspec's description of the struct or the enumeration at a place in ``kind``."""
+    import msgspec.inspect
+
+    found = _core(msgspec.inspect.type_info(kind))
+    for key, _ in places:
+        found = _core(next(field.type for field in found.fields if field.encode_name == key))
+    return found
+
+
+def _core(found: Any) -> Any:
+    """Return the struct or the enumeration in a list, a dictionary or an optional value."""
+    if hasattr(found, "fields") or hasattr(found, "values"):
+        return found
+    inner = [getattr(found, name, None) for name in ("item_type", "value_type")]
+    parts = [part for part in (*getattr(found, "types", ()), *inner) if part is not None]
+    return next((core for part in parts if (core := _core(part)) is not None), None)
+
+
+def once(known: set[str], name: str, what: str) -> None:
+    """Add a name of ``what`` to those that are known. Raises ValueError if it is one of them."""
+    if name in known:
+        raise ValueError(f"the {what} {name!r} already exists")
+    known.add(name)
+
+
+def read_rows(
+    text: str,
+    source: str,
+    name: str,
+    kind: type[Row],
+    beside: Collection[str] = (),
+    check: Callable[[Row], object] = lambda _: None,
+) -> list[Row]:
+    """Return the entries ``[[name]]`` of a file that may also have entries called ``beside``.
+
+    ``BadInput`` names ``source``, the line and the field of a wrong entry. ``check`` raises
+    ValueError for errors that the type alone does not show.
+    """
+    tree = read_toml(text, source)
+    if others := sorted(tree.keys() - {name, *beside}):
+        raise BadInput(f"{source}: {others[0][:60]!r} is not known here: entries are [[{name}]].")
+    entries = tree.get(name, [])
+    rows = []
+    for number, entry in enumerate(entries if isinstance(entries, list) else [entries]):
+        try:
+            row = msgspec.convert(entry, kind)
+            _refuse_blank(row)
+            check(row)
+            rows.append(row)
+        except msgspec.ValidationError as error:
+            raise mistake(text, source, kind, error, [(name, number)]) from error
+        except ValueError as error:
+            reason = str(error)[:400].removesuffix(".")
+            line = line_at(text, [(name, number), *_quoted(reason)])
+            raise BadInput(f"{source}, line {line}: {reason}.") from error
+    return rows
+
+
+_CODE = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+
+
+def _refuse_blank(row: Any) -> None:
+    """Raise ValueError, with the field, if a required text is blank or a code cannot be typed as a
+    name.
+    """
+    for field in msgspec.structs.fields(row):
+        value = getattr(row, field.name)
+        texts = value if isinstance(value, tuple) else (value,)
+        if field.required and any(isinstance(text, str) and not text.strip() for text in texts):
+            raise ValueError(f"'{field.encode_name}' is blank")
+        if field.name == "code" and not _CODE.fullmatch(value):
+            raise ValueError(f"'code' is {value[:40]!r}: small letters, digits and - between them")
+
+
+def line_at(text: str, path: Sequence[Place]) -> int:
+    """Return the line of the value at ``path``, or of the innermost table around it that exists."""
+    lines = text.split("\n")
+    at, table = -1, ""
+    for key, index in path:
+        table = f"{table}.{key}".lstrip(".")
+        later = range(at + 1, len(lines))
+        head = re.compile(rf"\s*\[\[?\s*{re.escape(table)}\s*\]")
+        heads = [line for line in later if head.match(lines[line])]
+        if (index or 0) < len(heads):
+            at = heads[index or 0]
+            continue
+        value = re.compile(rf"\s*[\"']?{re.escape(key)}[\"']?\s*=")
+        end = next((line for line in later if lines[line].lstrip()[:1] == "["), len(lines))
+        at = next((line for line in range(at + 1, end) if value.match(lines[line])), at)
+    return max(at, 0) + 1
+
+
+def _too_deep(text: str) -> int:
+    """Return the first line that is nested too deeply; 0 if there is none. Strings and comments do
+    not count.
+    """
+    depth = dots = 0
+    for found in _TOKEN.finditer(text):
+        match found.group():
+            case "[" | "{":
+                depth, dots = depth + 1, 0
+            case "]" | "}":
+                depth, dots = max(0, depth - 1), 0
+            case ".":
+                dots += 1
+            case "\n" | "," | "=":
+                dots = 0
+            case '"' | "'":
+                return 0
+        if depth > DEEPEST or dots > DEEPEST:
+            return text.count("\n", 0, found.start()) + 1
+    return 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from tests.audit.trees import facts_of
+from tests.audit.trees import cpu, facts_of
 
 from wireproof.audit import judge_machine
 from wireproof.audit.catalogue import requests
@@ -187,6 +187,11 @@ OPA = {
     "/sys/devices/system/cpu/online": "0-191",
 }
 CONTEXTS = "/sys/class/infiniband/hfi1_0/nctxts"
+IDLE_DRIVER = "/sys/devices/system/cpu/cpuidle/current_driver"
+FUGAKU = {"/proc/cpuinfo": "processor\t: 0\nCPU implementer\t: 0x46\n"}
+XEON = {"/proc/cpuinfo": cpu("GenuineIntel", 6, 143)}
+MI300A = {"/proc/cpuinfo": cpu("AuthenticAMD", 0x19, 0x90)}
+BMC = {"bios": '{"attributes": {"Preferred IO": "Disabled"}}'}
 
 
 @pytest.mark.parametrize(
@@ -198,6 +203,11 @@ CONTEXTS = "/sys/class/infiniband/hfi1_0/nctxts"
         ("hfi1-wss-threshold", OPA | STORAGE | {f"{HFI1_PARAMETERS}/wss_threshold": "70"}, "pass"),
         ("hfi1-wss-threshold", OPA | {f"{HFI1_PARAMETERS}/wss_threshold": "60"}, "fail"),
         ("hfi1-user-contexts", OPA | {CONTEXTS: "90"}, "fail"),
+        ("hfi1-cap-mask", OPA | {f"{HFI1_PARAMETERS}/cap_mask": "0x4c09a08cb9a"}, "pass"),
+        ("hfi1-cap-mask", OPA | {f"{HFI1_PARAMETERS}/cap_mask": "0x4c09a48cb9a"}, "fail"),
+        ("idle-driver", FUGAKU | {IDLE_DRIVER: "none"}, "pass"),
+        ("idle-driver", XEON | {IDLE_DRIVER: "none"}, "fail"),
+        ("bios-preferred-io", MI300A | BMC, "not-applicable"),
         ("hfi1-user-contexts", OPA | {CONTEXTS: "160"}, "pass"),
     ],
 )
@@ -269,7 +279,10 @@ HFI1 = {
     "/sys/class/infiniband/hfi1_0/ports/1/link_layer": "InfiniBand",
     "/sys/class/infiniband/hfi1_0/device/uevent": "DRIVER=hfi1",
     "/sys/module/hfi1/parameters/ipoib_accel": "0",
+    "/sys/module/hfi1/parameters/cap_mask": "0x4c09a00cb9a",
 }
+IN_TREE = OPA | {f"{HFI1_PARAMETERS}/cap_mask": "0x4c09a08cb9a"}
+"""Accelerated IP is a bit of the mask; ipoib_accel is a parameter only of the maker's driver."""
 IPOIB = {
     "interfaces": '[{"name": "ib0", "kind": "infiniband", "operstate": "up"}]',
     "/sys/class/net/ib0/type": "32",
@@ -298,6 +311,8 @@ IPOIB = {
         ("ipoib-mode", HFI1 | IPOIB | {"/sys/class/net/ib0/mode": "datagram"},
          {"throughput": "fail"}),
         ("ipoib-mode", RDMA | IPOIB | {"/sys/class/net/ib0/mode": "datagram"},
+         {"throughput": "pass"}),
+        ("ipoib-mode", IN_TREE | IPOIB | {"/sys/class/net/ib0/mode": "datagram"},
          {"throughput": "pass"}),
         ("huge-pages", {PAGES: "[always] never"}, {"throughput": "pass", "latency": "fail"}),
         ("huge-pages", {PAGES: "always [never]"}, {"throughput": "fail", "latency": "pass"}),

@@ -161,6 +161,28 @@ def test_facts_of_ansible_are_read(tmp_path: Path) -> None:
     assert found["ring-rx", "ens1f0"] == "unknown", "was not gathered"
 
 
+@pytest.mark.engine
+def test_facts_of_ansible_name_interfaces_outside_pci_and_ports_of_a_card(tmp_path: Path) -> None:
+    facts = FACTS["ansible_facts"]
+    assert isinstance(facts, dict)
+    nic = {"mtu": 9000, "speed": 100000, "active": True, "module": "bnxt_en"}
+    azure = {
+        **nic, "module": "hv_netvsc", "pciid": "f8615163-0000-1000-2000-6045bd123456",
+        "features": {"tcp_segmentation_offload": "off"},
+    }  # fmt: skip
+    added = {
+        "ansible_interfaces": ["eth0", "ens1f0", "ens1f1"],
+        "ansible_eth0": azure,
+        "ansible_ens1f0": {**nic, "pciid": "0000:17:00.0"},
+        "ansible_ens1f1": {**nic, "pciid": "0000:17:00.1", "speed": 25000},
+    }
+    (tmp_path / "n7").write_text(json.dumps({"ansible_facts": {**facts, **added}}))
+    found = {(name, of): status for name, of, status, _ in answers(tmp_path)}
+    assert found["offload-tso", "eth0"] == "fail"
+    assert found["link-speed", "ens1f1"] == "fail", "the card's other port is faster"
+    assert found["hfi1-krcvqs", ""] == "unknown", "a port without IPoIB is no interface"
+
+
 @pytest.mark.parametrize(
     "text",
     [

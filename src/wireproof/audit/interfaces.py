@@ -72,11 +72,16 @@ def driver_of(nic: str) -> tuple[str, ...]:
     return ("ethtool", "-i", nic)
 
 
-_BUS = re.compile(r"^bus-info: ([0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])$", re.MULTILINE)
+_BUS = re.compile(
+    r"^bus-info: (?:([0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])"
+    r"|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-\w+)$",
+    re.MULTILINE,
+)
+"""On PCI, or on the bus of a hypervisor."""
 
 
 def _nics_of_ethtool(facts: HostFacts) -> Iterator[Nic]:
-    """Yield the interfaces of PCI adapters, which have an address there."""
+    """Yield the interfaces of adapters, which have an address on their bus."""
     for argv, frame in facts.commands.items():
         if argv[:2] == driver_of("")[:2] and _BUS.search(frame.text):
             yield _with_address(Nic(name=argv[2], kind=_kind_of(frame.text)), facts)

@@ -94,7 +94,7 @@ NAMES = {
     "nic.rate": "Gb/s, 0 if it is down; for a virtual interface, those of the adapters below it",
     "nic.most": "Gb/s of the fastest link mode that it supports",
     "nic.offered": "Gb/s of the fastest link mode that both ends of its link offer",
-    "nic.board": "PCI IDs of its adapter's model",
+    "nic.board": "PCI IDs of its adapter's model, else its card's address",
     "nic.sisters": "Gb/s of the fastest interface of the host with its driver and nic.most; if"
     " that is unknown, with its driver and nic.board",
     "nic.uncoded": "whether its module needs no error correction by the adapter: 100GBASE-LR4 and"
@@ -255,7 +255,7 @@ def _of_adapter(nic: Nic, facts: HostFacts) -> dict[str, Value]:
     uevent = facts.file(f"{folder}/device/uevent").text or ""
     board = re.findall(r"^PCI_(?:SUBSYS_)?ID=(\S+)$", uevent, re.MULTILINE)
     return {
-        "nic.board": " ".join(board) or UNKNOWN,
+        "nic.board": " ".join(board) or nic.pci.rpartition(".")[0] or UNKNOWN,
         "nic.idle": _is_down(nic.name, facts) and not nic.address and _never_up(nic.name, facts),
         "nic.ipoib": interface_kind(nic, facts) == "ipoib",
         "nic.cpus": cpu_list(cpus) if cpus else UNKNOWN,
@@ -374,7 +374,8 @@ def _fabric(
     ethernet = [nic for nic in nics if nic.names["nic.kind"] != "ipoib"]
     hidden = not rdma and _may_have_rdma(facts)
     nameless = any(isinstance(port.names["rdma.driver"], Unknown) for port in rdma)
-    unsure = nameless or (hidden and not drivers)
+    unread = facts.file("/proc/modules").text is None
+    unsure = nameless or (hidden and (unread or not drivers))
     return {
         "host.fabrics": UNKNOWN if unsure else sorted(set(drivers)),
         "host.rate": max(rates, default=UNKNOWN),

@@ -215,6 +215,7 @@ def _of_ethtool(called: str, text: str) -> Iterator[tuple[str, str]]:
 # --- The facts of a host that ansible gathered (``ansible -m setup --tree FOLDER``).
 
 _NIC = re.compile(r"[\w.@:-]{1,15}")
+_NIC_ADDRESS = re.compile(r"[\w.:-]{1,64}")
 
 
 def _of_facts(text: str) -> Iterator[tuple[str, str]]:
@@ -296,7 +297,7 @@ def _of_nic(name: str, fact: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield f"{folder}/operstate", "up\n" if active else "down\n"
     driver, pci = fact.get("module"), fact.get("pciid")
     if isinstance(driver, str) and re.fullmatch(r"\w{1,32}", driver):
-        slot = f"bus-info: {pci}\n" if isinstance(pci, str) and ":" in pci else ""
+        slot = f"bus-info: {pci}\n" if isinstance(pci, str) and _NIC_ADDRESS.fullmatch(pci) else ""
         yield f"{COMMANDS}/ethtool_-i_{name}", f"driver: {driver}\n{slot}"
     features = fact.get("features")
     if isinstance(features, dict):

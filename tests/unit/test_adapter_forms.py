@@ -14,7 +14,7 @@ from tests.unit.external_tables import codes
 
 from wireproof.adapters import read
 from wireproof.adapters.page import streams
-from wireproof.model.errors import BadInput
+from wireproof.model.errors import BadInput, NoResult
 from wireproof.model.series import Series
 from wireproof.physics import claim_from_text
 from wireproof.verdict.external import judge_log
@@ -289,3 +289,53 @@ def test_outputs_that_a_document_holds_are_unpacked(packed: Callable[[str], str]
     (one,) = read((packed(OSU_RUN) + "\n").encode(), "x")
     assert (one.benchmark, one.complete) == ("osu_latency", True)
     assert times(one) == times(read(OSU_RUN.encode(), "x")[0])
+
+
+COMMAS = """# OSU MPI Latency Test v5.8
+# Size          Latency (us)
+0                       1,23
+8                       1,30
+1024                    2,51
+1048576              1234,567
+"""
+
+
+@pytest.mark.parametrize("text", [COMMAS, COMMAS.replace(" 1,30", " | 1,30 |")])
+def test_decimal_commas_of_the_locale(text: str) -> None:
+    (one,) = read(text.encode(), "x")
+    assert one.complete
+    assert [point.hrt_ns for point in one.points] == pytest.approx([1230, 1300, 2510, 1234567])
+
+
+def test_decimal_commas_in_the_times_and_rates_of_iperf3() -> None:
+    text = (
+        "Connecting to host n2, port 5201\n[ ID] Interval           Transfer     Bitrate\n"
+        "[  5]   0,00-10,00  sec  10,9 GBytes  9,41 Gbits/sec    0             sender\n"
+        "[  5]   0,00-10,00  sec  10,9 GBytes  9,40 Gbits/sec                  receiver\n"
+        "\niperf Done.\n"
+    )
+    (one,) = read(text.encode(), "x")
+    assert one.points[0].goodput_bytes_per_s == pytest.approx(9.40e9 / 8)
+
+
+def test_groups_of_thousands_and_lists_stay_what_they_are() -> None:
+    lists = "".join(f"rank {rank} on cores {rank},{rank + 12}\n" for rank in range(4))
+    dotted = COMMAS.replace(",", ".")
+    assert read((lists + dotted * 5).encode(), "x")[0].points[0].hrt_ns == pytest.approx(1230)
+    grouped = (
+        "# OSU MPI Latency Test v5.8\n# Size   Latency (us)\n8   1,300\n16   1,400\n32   1,500\n"
+    )
+    assert not read(grouped.encode(), "x")[0].points
+
+
+@pytest.mark.parametrize(
+    ("text", "program"),
+    [
+        (" 11213.3125 MB /  10.00 sec = 9404.8756 Mbps 25 %TX 50 %RX 0 retrans\n", "nuttcp"),
+        ("NTttcp for Linux 1.4.0\n10:11:12 INFO: throughput :9.41Gbps\n", "NTttcp"),
+        ("Bytes(MEG)    realtime(s) Avg Frame Size Throughput(MB/s)\n", "NTttcp"),
+    ],
+)
+def test_an_output_that_is_not_read_is_named(text: str, program: str) -> None:
+    with pytest.raises(NoResult, match=f"the output of {program}, which is not read"):
+        read(text.encode(), "x")

@@ -118,26 +118,32 @@ def read(data: bytes, source: str) -> list[Series]:
     found = [one for page in pages for one in _of_page(page, data, source)]
     if not found:
         lines = sum(len(page.lines) for page in pages)
+        seen = next((text for sign, text in _NOT_READ if sign.search(data)), "")
         raise NoResult(
             f"{source}: no result of a known benchmark in {lines} lines; `wireproof judge -h` names"
-            f" the tools; a table of pairs is for `wireproof locate`.{_other_verb(data)}"
+            f" the tools; a table of pairs is for `wireproof locate`.{seen}"
         )
     return sorted(found, key=lambda one: one.first_line) if len(pages) > 1 else found
 
 
-_SHOWS = re.compile(
-    rb"^[ \t]{0,40}(?:PortState:[ \t]|Current Configuration:[ \t])", re.IGNORECASE | re.MULTILINE
+_NOT_READ: tuple[tuple[re.Pattern[bytes], str], ...] = (
+    (
+        re.compile(
+            rb"^[ \t]{0,40}(?:PortState:[ \t]|Current Configuration:[ \t])",
+            re.IGNORECASE | re.MULTILINE,
+        ),
+        " This is the output of opainfo or QCU: `wireproof lint FILE` reads it.",
+    ),
+    (
+        re.compile(rb"\d MB / +\d[\d.]{0,12} sec = +\d[\d.]{0,15} Mbps\b"),
+        " This is the output of nuttcp, which is not read: it prints no message size.",
+    ),
+    (
+        re.compile(rb"\bNTttcp\b|\bntttcp\b|Bytes\(MEG\) +realtime\(s\)", re.IGNORECASE),
+        " This is the output of NTttcp, which is not read: it prints no message size.",
+    ),
 )
-"""A line of opainfo, or of QCU."""
-
-
-def _other_verb(data: bytes) -> str:
-    """Return which subcommand reads the text if it is what opainfo or QCU prints; else ""."""
-    return (
-        " This is the output of opainfo or QCU: `wireproof lint FILE` reads it."
-        if _SHOWS.search(data)
-        else ""
-    )
+"""What identifies an output that no adapter reads, and a sentence about it."""
 
 
 def _tables(page: Page) -> list[Series]:

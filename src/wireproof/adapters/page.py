@@ -173,6 +173,12 @@ _SPACES |= dict.fromkeys(range(0x80, 0xA0))  # the other way to write a terminal
 _FIRST, _NEXT = r'[ ]*"?[0-9]{1,18}"?', r'[ ]{0,8}"?-?[0-9][0-9.eE+-]{0,30}'
 _COMMAS = re.compile(rf'{_FIRST}(?:,{_NEXT}"?){{1,24}},?[ ]*')
 _SEMICOLONS = re.compile(rf'{_FIRST}(?:;{_NEXT}(?:,[0-9]{{0,9}})?"?){{1,24}};?[ ]*')
+# Numbers as a locale with decimal commas prints them. Groups of thousands have three digits, so
+# other counts prove the comma; a blank or a hyphen stands before a number of a row, not of CSV.
+_WITH_COMMA = re.compile(r"(?<=[ -])(\d{1,12}),(\d{1,9})(?=s?(?![\w.,]))")
+_BY_LOCALE = re.compile(r"(?<=[ -])(?:\d{1,12},(?:\d\d?|\d{4,9})|0,\d{3})(?=s?(?![\w.,]))")
+_WITH_POINT = re.compile(r"(?<=[ -])\d{1,12}\.\d{1,9}(?=s?(?![\w.,]))")
+_FEWEST_COMMAS, _COMMAS_A_POINT = 3, 4
 _BINARY_SAMPLE = 1 << 16
 # a whole output in one string, as JSON writes it
 _PACKED = 3
@@ -261,8 +267,17 @@ def _with_plain_blanks(text: str) -> str:
     return text.translate(_SPACES)
 
 
+def _with_points(text: str) -> str:
+    """Return the text with decimal points if the locale of the tool's machine printed commas."""
+    proved = len(_BY_LOCALE.findall(text)) if "," in text else 0
+    if proved < _FEWEST_COMMAS or proved <= _COMMAS_A_POINT * len(_WITH_POINT.findall(text)):
+        return text
+    return _WITH_COMMA.sub(r"\1.\2", text)
+
+
 def _text(data: bytes, source: str) -> str:
-    return _with_plain_blanks(_without_markup(_unpacked(_without_escapes(_decoded(data, source)))))
+    plain = _without_markup(_unpacked(_without_escapes(_decoded(data, source))))
+    return _with_points(_with_plain_blanks(plain))
 
 
 def _lines(text: str) -> list[str]:

@@ -13,7 +13,7 @@ from wireproof.lint.script.variables import nearest
 from wireproof.lint.shell import Command, commands, corrected, segments
 
 
-def read(text: str, name: str = "page.txt") -> list[Command]:
+def read(text: str, name: str = "page.txt") -> tuple[Command, ...]:
     return commands(Recipe(name, "script", tuple(text.split("\n"))))
 
 
@@ -260,3 +260,10 @@ def test_here_documents_are_looked_up_without_looking_at_the_whole_recipe() -> N
     assert first.heredoc is not None
     assert first.heredoc.lines == ("text",)
     assert second.heredoc is None
+
+
+def test_a_redirection_over_an_existing_file_ends_no_command() -> None:
+    (found,) = read("echo 1 >| /proc/sys/vm/nr_hugepages", "job.sh")
+    assert [(one.operator, one.target.text) for one in found.redirects] == [
+        (">|", "/proc/sys/vm/nr_hugepages")
+    ]

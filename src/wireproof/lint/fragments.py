@@ -13,7 +13,7 @@ from functools import lru_cache
 from itertools import islice
 
 from wireproof.lint.rule import Broken, Kind, Recipe, kind_of_name
-from wireproof.lint.shell import Command, Word, commands
+from wireproof.lint.shell import Command, commands
 from wireproof.lint.tables import nearest
 
 LONGEST_LINE = 8192
@@ -156,7 +156,7 @@ def _files_written(recipe: Recipe) -> Iterator[Fragment]:
             yield Fragment(kind, path, tuple(lines), quoted=True, expanded=True)
 
 
-def _heredoc(every: list[Command], place: int) -> Fragment | None:
+def _heredoc(every: tuple[Command, ...], place: int) -> Fragment | None:
     command = every[place]
     heredoc = command.heredoc
     path = _target(every, place)
@@ -171,7 +171,7 @@ def _heredoc(every: list[Command], place: int) -> Fragment | None:
     return Fragment(kind, path, lines, expanded=not heredoc.quoted)
 
 
-def _target(every: list[Command], place: int) -> str:
+def _target(every: tuple[Command, ...], place: int) -> str:
     command = every[place]
     targets = [
         redirect.target.text
@@ -193,11 +193,8 @@ def _arguments(command: Command) -> list[str]:
 
 def _remote_target(command: Command) -> str:
     """Return the file of ``ssh n1 'cat > /etc/hosts' <<EOF``: the quoted command writes it."""
-    for word in command.words[1:]:
-        into = _INTO.search(word.text[:LONGEST_LINE]) if ">" in word.text else None
-        if into is not None:
-            return into[1]
-    return ""
+    found = (_INTO.search(text[:LONGEST_LINE]) for text in command.texts[1:] if ">" in text)
+    return next((into[1] for into in found if into), "")
 
 
 def _echoed(recipe: Recipe, command: Command) -> WrittenLine | None:
@@ -210,17 +207,11 @@ def _echoed(recipe: Recipe, command: Command) -> WrittenLine | None:
     word = words[0]
     quotes = _QUOTED.fullmatch(word.raw)
     body = quotes[2] if quotes else word.raw
-    if _changes(word, body):
+    if word.text != body or re.search(r"[\n\\`]|\$\(", body):
         return None
     whole = recipe.lines[word.line - 1]
     begin = word.column - 1 + (1 if quotes else 0)
     return WrittenLine(word.line, body, whole[:begin], whole[begin + len(body) :])
-
-
-def _changes(word: Word, body: str) -> bool:
-    if word.text != body or "\n" in body:
-        return True
-    return "\\" in body or "`" in body or "$(" in body
 
 
 # --- Fragments of one kind.

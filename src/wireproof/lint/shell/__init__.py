@@ -24,17 +24,13 @@ from wireproof.lint.shell.command import (
     edited,
     heredocs,
     inner,
-    launched,
     lines_inside,
     whole_number,
 )
 from wireproof.lint.shell.lex import Token, tokens
+from wireproof.lint.tables import listed
 
 __all__ = ["LAUNCHERS", "Command", "Edit", "Heredoc", "Redirect", "Segment", "Word", "at_word"]
-
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
 
 
 _ORNAMENT = re.compile(
@@ -43,13 +39,6 @@ _ORNAMENT = re.compile(
     r"(?:\\?\$>\s*|\\?\$\s+|(?:\(\w{1,20}\)\s?)?\[[\w.-]{1,64}@[\w.-]{1,64}[ "
     r":][^\]\n]{1,64}\][$#]\s*"
     r"|[\w.-]{1,64}@[\w.-]{1,64}:[^\s$#]{1,64}[$#]\s+)?"  # a prompt
-)
-
-_STOP_WORDS = _words(
-    "a an and are as at be because been but by can could does followed from has have however if "
-    "in into is it its may must not of on or our should so than that the their then there these "
-    "they this to used uses using was we when which will with would you your following instead "
-    "also only more most some such"
 )
 
 
@@ -81,7 +70,7 @@ def is_prose(line: str) -> bool:
     if "$>" in head or head.lstrip().startswith(("#", "$ ", "\\$ ")):
         return False
     words = [word.strip(".,:;()\"'“”") for word in head.split()]
-    little = sum(word.lower() in _STOP_WORDS for word in words)
+    little = sum(word.lower() in listed("little-words") for word in words)
     return little >= 2 or (
         little == 1 and words[-1:] != [] and head.rstrip().endswith((".", ":")) and len(words) > 4
     )
@@ -91,9 +80,11 @@ def segments(recipe: Recipe) -> list[Segment]:
     """Divide the recipe at fences (```` ``` ````), at ``#!`` lines, and, except in scripts by name,
     at sentences.
     """
-    lines = recipe.lines
-    inside = lines_inside(recipe)
-    if _trusted(recipe) and not _document(lines, inside):
+    lines, inside = recipe.lines, lines_inside(recipe)
+    shown = [line for number, line in enumerate(lines, 1) if number not in inside]
+    heads = sum(line.startswith("#!") for line in shown)
+    fenced = any(line.startswith("```") for line in shown)
+    if _trusted(recipe) and not fenced and heads < 2:
         return [Segment(1, len(lines), True)]
     cuts: list[Segment] = []
     first, script = 1, False
@@ -114,14 +105,6 @@ def _trusted(recipe: Recipe) -> bool:
     return by_head or recipe.name.endswith(SCRIPT_NAMES)
 
 
-def _document(lines: tuple[str, ...], inside: frozenset[int]) -> bool:
-    shown = [line for number, line in enumerate(lines, 1) if number not in inside]
-    return (
-        any(line.startswith("```") for line in shown)
-        or sum(line.startswith("#!") for line in shown) > 1
-    )
-
-
 def _cut(cuts: list[Segment], first: int, last: int, script: bool) -> None:
     if first <= last:
         cuts.append(Segment(first, last, script))
@@ -136,20 +119,13 @@ NESTED = 8
 """Largest number of wrappers before a program."""
 
 
-def commands(recipe: Recipe) -> list[Command]:
+@lru_cache(maxsize=4)
+def commands(recipe: Recipe) -> tuple[Command, ...]:
     """Return every simple command, in order; for a wrapped command the wrapper first, then the
     command that it starts. Sentences and comments are left out. Never raises; time is linear in the
     size.
     """
-    return list(_commands(recipe))
-
-
-@lru_cache(maxsize=4)
-def _commands(recipe: Recipe) -> tuple[Command, ...]:
-    found: list[Command] = []
-    for part in segments(recipe):
-        found.extend(_segment(recipe, part))
-    return tuple(found)
+    return tuple(command for part in segments(recipe) for command in _segment(recipe, part))
 
 
 def _segment(recipe: Recipe, part: Segment) -> Iterator[Command]:
@@ -172,7 +148,8 @@ def _shown_commands(lines: list[str]) -> tuple[list[str], list[int]]:
     continued = False
     for line in lines:
         sentence = not continued and is_prose(line)
-        command = "" if sentence else _cut_remark(line)
+        # without "// on the server", which documents write after commands
+        command = "" if sentence else line.partition(" // ")[0]
         indents.append(0 if continued else min(indent(command), len(command)))
         continued = line.rstrip(" \t\r").endswith("\\") and not sentence
         if command.endswith(("\\ ", "\\\r", "\\\t")):
@@ -180,14 +157,6 @@ def _shown_commands(lines: list[str]) -> tuple[list[str], list[int]]:
             command = command.rstrip()
         shown.append(command)
     return shown, indents
-
-
-def _cut_remark(line: str) -> str:
-    """Return the line without ``// on the server``, which documents write after commands; the
-    columns before it do not change.
-    """
-    at = line.find(" // ")
-    return line if at < 0 else line[:at]
 
 
 class _CommandReader:
@@ -211,7 +180,7 @@ class _CommandReader:
             return
         if isinstance(token, Word):
             self._word(token)
-        elif _redirects(token.text):
+        elif "<" in token.text or ">" in token.text:  # no word of the command follows
             self.operator = token.text
         else:
             yield from self.end(piped=token.text in ("|", "|&"))
@@ -223,16 +192,12 @@ class _CommandReader:
         if not self.operator:
             self.words.append(word)
         elif self.operator.startswith("<<") and self.operator != "<<<":
-            self.heredoc = self._heredoc(word.line)
+            found = heredocs(self.recipe).get(word.line)
+            inside = found is not None and found.line + len(found.lines) <= self.part.last
+            self.heredoc = found if inside else None
         else:
             self.redirects.append(Redirect(self.operator, word))
         self.operator = ""
-
-    def _heredoc(self, line: int) -> Heredoc | None:
-        found = heredocs(self.recipe).get(line)
-        if found is None or found.line + len(found.lines) > self.part.last:
-            return None
-        return found
 
     def end(self, *, piped: bool = False) -> Iterator[Command]:
         """Return the command of the collected words; for a wrapped command the wrapper first."""
@@ -260,15 +225,6 @@ class _CommandReader:
         yield from _unwrapped(whole)
 
 
-def _redirects(text: str) -> bool:
-    """Return whether the token is ``>``, ``2>``, ``<<-``, ``&>`` …: the next word is not a word of
-    the command.
-    """
-    if text in ("&", "&&", "|&"):
-        return False
-    return text[-1] in "<>-&" and ("<" in text or ">" in text)
-
-
 def _unwrapped(whole: Command) -> Iterator[Command]:
     """Return the command, then the command that it starts (``sudo``, ``pdsh`` …), and so on."""
     command = whole
@@ -288,12 +244,10 @@ def _unwrapped(whole: Command) -> Iterator[Command]:
 
 
 def _source(recipe: Recipe, first: Word, final: Word) -> str:
-    if first.line == final.line:
-        return recipe.lines[first.line - 1][first.column - 1 : final.column - 1 + len(final.raw)]
-    middle = recipe.lines[first.line : final.line - 1]
-    tail = recipe.lines[final.line - 1][: final.column - 1 + len(final.raw)]
-    return "\n".join((recipe.lines[first.line - 1][first.column - 1 :], *middle, tail))
+    lines = list(recipe.lines[first.line - 1 : final.line])
+    lines[-1] = lines[-1][: final.column - 1 + len(final.raw)]
+    return "\n".join((lines[0][first.column - 1 :], *lines[1:]))
 
 
-__all__ += ["broken", "commands", "corrected", "edited", "heredocs", "launched", "lines_inside"]
+__all__ += ["broken", "commands", "corrected", "edited", "heredocs", "lines_inside"]
 __all__ += ["segments", "whole_number"]

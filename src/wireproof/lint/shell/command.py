@@ -223,7 +223,8 @@ _VALUES: dict[str, frozenset[str]] = {
         "--input",
     }.items()
 }
-_POSITIONAL = {"ssh": 1, "timeout": 1, "xdsh": 1, "psh": 1}
+_POSITIONAL = {"ssh": 1, "timeout": 1, "xdsh": 1, "psh": 1, "taskset": 1}
+"""How many words before the program belong to a wrapper without being options."""
 
 LAUNCHERS = _words(
     "mpirun mpiexec mpiexec.hydra orterun prterun oshrun mpirun.openmpi mpiexec.openmpi "
@@ -242,60 +243,30 @@ _LAUNCH_ONE = _words(
     "-arch -file"
 )
 _LAUNCH_TWO = _words("-mca --mca -gmca --gmca --prtemca -prtemca --pmixmca --omca -genv -env")
+_VALUES |= dict.fromkeys(LAUNCHERS, _LAUNCH_ONE | _LAUNCH_TWO)
+_LISTS = {"-c", "--cpu-list", "-p", "–c", "-cp", "-pc"}
 
 
 def inner(words: tuple[Word, ...]) -> int | None:
-    """Return the index of the program that the wrapper ``words[0]`` starts; None if it
-    starts none.
+    """Return the index of the program that the wrapper or the MPI launcher ``words[0]`` starts;
+    None if it starts none.
     """
     name = words[0].text.rsplit("/", 1)[-1] if words else ""
-    if name in LAUNCHERS:
-        return launched(words)
-    values = _VALUES.get(name)
-    if values is None:
-        return None
-    positional = _positional(name, words)
+    values, positional = _VALUES.get(name), _POSITIONAL.get(name, 0)
+    if name == "taskset" and _LISTS & {word.text for word in words[1:3]}:
+        positional = 0  # -c LIST instead of a mask
     at = 1
-    while at < len(words):
+    while values is not None and at < len(words):
         text = words[at].text
-        if text == "--":
-            return at + 1 if at + 1 < len(words) else None
-        if text.startswith(("-", "–", "—")) and len(text) > 1:
-            at += 1 + (text in values or "-" + text[1:] in values)
-            continue
-        if name != "env" or "=" not in text:
-            if not positional:
-                return at
-            positional -= 1
         at += 1
-    return None
-
-
-def _positional(name: str, words: tuple[Word, ...]) -> int:
-    """Return how many words before the program belong to a wrapper without being options."""
-    if name == "taskset" and not any(_affinity(word.text) for word in words[1:3]):
-        return 1  # a mask instead of -c LIST
-    return _POSITIONAL.get(name, 0)
-
-
-def _affinity(text: str) -> bool:
-    return text in ("-c", "--cpu-list", "-p", "–c", "-cp", "-pc")
-
-
-def launched(words: tuple[Word, ...]) -> int | None:
-    """Return the index of the program that an MPI launcher starts; None if the line names none."""
-    at = 1
-    while at < len(words):
-        text = words[at].text
-        if text in _LAUNCH_TWO:
-            # hydra also takes -genv NAME=VALUE
-            at += 2 if at + 1 < len(words) and "=" in words[at + 1].text else 3
-        elif text in _LAUNCH_ONE:
-            at += 2
-        elif text.startswith(("-", "–", "—")) or (
-            words[0].text.endswith("mpirun_rsh") and "=" in text
-        ):
-            at += 1
-        else:
-            return at
+        if text == "--":
+            return at if at < len(words) else None
+        if text.startswith(("-", "–", "—")) and len(text) > 1:
+            taken = text in values or "-" + text[1:] in values
+            pair = text in _LAUNCH_TWO and at < len(words) and "=" not in words[at].text
+            at += taken + (taken and pair)  # hydra also takes -genv NAME=VALUE
+        elif "=" not in text or name not in ("env", "mpirun_rsh"):
+            if not positional:
+                return at - 1
+            positional -= 1
     return None

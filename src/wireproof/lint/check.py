@@ -3,12 +3,10 @@ variables, which ``script.variables`` evaluates.
 """
 
 import re
-from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import islice, pairwise
-from operator import itemgetter
 
 import msgspec
 
@@ -23,7 +21,6 @@ from wireproof.lint.rule import (
     Kind,
     LineRow,
     Recipe,
-    Rule,
     compiled,
     detected,
     filled,
@@ -36,6 +33,7 @@ from wireproof.lint.script import BENCHMARK, benchmarks, jobs, mpi, variables, w
 from wireproof.lint.shell import LAUNCHERS, Command, Word, commands
 from wireproof.lint.shell import broken as broken_at
 from wireproof.lint.tables import libraries, listed, nearest
+from wireproof.model import gathered
 from wireproof.model.finding import LintFinding
 
 
@@ -116,11 +114,7 @@ def _words(row: CommandRow, command: Command) -> tuple[Word, ...]:
 
 def of_scripts(check: Check) -> Check:
     """Return ``check`` limited to scripts, so that it need not test the kind of the recipe."""
-
-    def checked(recipe: Recipe) -> Iterator[Broken]:
-        return check(recipe) if recipe.kind == "script" else iter(())
-
-    return checked
+    return lambda recipe: check(recipe) if recipe.kind == "script" else iter(())
 
 
 JUDGES: dict[str, Callable[[Recipe, Command], Iterator[Broken]]] = {
@@ -139,15 +133,11 @@ def by_program(recipe: Recipe) -> Iterator[Broken]:
             yield from judge(recipe, command)
 
 
-_OF_SCRIPTS: tuple[tuple[Check, ...], ...] = (
-    *(writing.CHECKS, variables.CHECKS, mpi.CHECKS, wire.CHECKS),
-    *(benchmarks.CHECKS, (by_program,), addresses.CHECKS, software.CHECKS, (by_command,)),
+_OF_SCRIPTS: tuple[Check, ...] = (
+    *(*writing.CHECKS, *variables.CHECKS, *mpi.CHECKS, *wire.CHECKS, *benchmarks.CHECKS),
+    *(by_program, *addresses.CHECKS, *software.CHECKS, by_command),
 )
-CHECKS: tuple[Check, ...] = (
-    *(of_scripts(check) for checks in _OF_SCRIPTS for check in checks),
-    *files.CHECKS,
-    by_line,
-)
+CHECKS: tuple[Check, ...] = (*map(of_scripts, _OF_SCRIPTS), *files.CHECKS, by_line)
 
 MOST = 1000
 """Largest number of findings for a file; more are not useful."""
@@ -221,7 +211,9 @@ def _finding(recipe: Recipe, broken: Broken) -> LintFinding:
         line=broken.line,
         column=broken.column,
         last=broken.last or broken.line,
-        message=_message(rule, broken.seen),
+        message=f"{rule.sentence.removesuffix('.')}: {broken.seen[:200]}"
+        if broken.seen
+        else rule.sentence,
         fix=broken.fix or "",
         right=broken.right or rule.right,
         why=rule.why,
@@ -236,17 +228,8 @@ _ALLOW = re.compile(r"wireproof:\s{0,9}allow\s+([\w, -]{1,400})")
 
 def _allowed(lines: tuple[str, ...], broken: Broken) -> bool:
     """Return whether ``wireproof: allow CODE`` is in the line or in the previous line."""
-    for line in lines[max(0, broken.line - 2) : broken.line]:
-        match = _ALLOW.search(line) if "wireproof:" in line else None
-        if match and broken.code in match[1].replace(",", " ").split():
-            return True
-    return False
-
-
-def _message(rule: Rule, seen: str) -> str:
-    if not seen:
-        return rule.sentence
-    return f"{rule.sentence.removesuffix('.')}: {seen[:200]}"
+    found = map(_ALLOW.search, lines[max(0, broken.line - 2) : broken.line])
+    return any(match and broken.code in re.split("[, ]", match[1]) for match in found)
 
 
 _STATE = re.compile(r"\s{0,40}(?:PortState:|Current Configuration:)\s", re.IGNORECASE)
@@ -379,11 +362,8 @@ def _whole(text: str, name: str, kind: Kind | None, lines: set[int]) -> dict[int
             at, stop = flat[one.line - 1][0], max(one.line, one.last)
             ends[at] = max(ends[at], flat[stop - 1][0])
             flat[one.line - 1 : stop] = [(at, line) for line in one.fix.split("\n")]
-    return {line: _between(flat, line, end) for line, end in ends.items()}
-
-
-def _between(flat: Sequence[tuple[int, str]], first: int, last: int) -> str:
-    """Return the text that now replaces the lines ``first`` to ``last``."""
-    start = bisect_left(flat, first, key=itemgetter(0))
-    stop = bisect_right(flat, last, key=itemgetter(0))
-    return "\n".join(line for _, line in flat[start:stop])
+    now = gathered(flat)
+    return {
+        line: "\n".join(text for at in range(line, end + 1) for text in now.get(at, ()))
+        for line, end in ends.items()
+    }

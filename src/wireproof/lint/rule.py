@@ -70,20 +70,22 @@ class _Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     """
 
     FILLED: ClassVar[tuple[str, ...]] = ()
+    PATTERNS: ClassVar[tuple[str, ...]] = ()
+    """The fields that are regular expressions, first the one whose match is changed."""
     code: str
     change: str | None = None
     seen: str = ""
 
-    def _check(self, *names: str) -> None:
+    def __post_init__(self) -> None:
         """Raise ValueError that names the field that is not a regular expression, or whose groups
         ``change`` or ``seen`` does not know.
         """
-        for name in names:
+        for name in self.PATTERNS:
             try:
                 pattern = compiled(getattr(self, name))
             except (re.error, RecursionError, OverflowError) as error:
                 raise ValueError(f"{name!r} is not a regular expression: {error}") from error
-            if name == names[0]:
+            if name == self.PATTERNS[0]:
                 self._check_groups(pattern)
 
     def _check_groups(self, pattern: re.Pattern[str]) -> None:
@@ -104,11 +106,9 @@ class LineRow(_Row, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """
 
     FILLED = ("match",)
+    PATTERNS = ("match", "unless")
     match: str
     unless: str = ""
-
-    def __post_init__(self) -> None:
-        self._check("match", "unless")
 
 
 class VariableRow(_Row, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -120,6 +120,7 @@ class VariableRow(_Row, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """
 
     FILLED = ("name", "value")
+    PATTERNS = ("name", "value", "allowed", "unless")
     name: str
     value: str = ""
     allowed: str = ""
@@ -127,20 +128,17 @@ class VariableRow(_Row, frozen=True, forbid_unknown_fields=True, kw_only=True):
     unless: str = ""
     right: str = ""
 
-    def __post_init__(self) -> None:
-        self._check("name", "value", "allowed", "unless")
-
-    def of_value(self) -> bool:
-        """Whether the row is about values."""
-        return bool(self.value or self.allowed)
+    def forbids(self, name: str) -> bool:
+        """Return whether a variable breaks the rule with any value."""
+        whole = not self.value and not self.allowed
+        return whole and compiled(self.name).fullmatch(name) is not None
 
     def hits(self, name: str, value: str) -> bool:
-        """Return whether a variable with this value breaks the rule."""
-        if not compiled(self.name).fullmatch(name):
+        """Return whether a variable breaks the rule with this value."""
+        wrong = compiled(self.value).fullmatch(value) if self.value else self.allowed
+        if not wrong or not compiled(self.name).fullmatch(name):
             return False
-        if self.allowed and compiled(self.allowed).fullmatch(value):
-            return False
-        return not self.value or bool(compiled(self.value).fullmatch(value))
+        return not (self.allowed and compiled(self.allowed).fullmatch(value))
 
 
 class CommandRow(_Row, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -154,6 +152,7 @@ class CommandRow(_Row, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """
 
     FILLED = ("word", "command", "program", "values")
+    PATTERNS = ("word", "program", "where", "unless", "elsewhere", "allowed")
     program: str
     where: str = ""
     unless: str = ""
@@ -166,9 +165,6 @@ class CommandRow(_Row, frozen=True, forbid_unknown_fields=True, kw_only=True):
     meant: dict[str, str] = {}
     likeness: float = 0.6
     below: int = 0
-
-    def __post_init__(self) -> None:
-        self._check("word", "program", "where", "unless", "elsewhere", "allowed")
 
     def hit(self, raw: str, text: str) -> re.Match[str] | None:
         """Return the match of the pattern in a wrong word, as written (``raw``) if the pattern
@@ -335,33 +331,25 @@ def detected(name: str, lines: tuple[str, ...]) -> Kind:
     """Return the kind of a file. ``unknown`` means a document, whose lines are tried one by one
     (``views``).
     """
-    kind = kind_of_name(name)
-    if kind is not None:
+    if kind := kind_of_name(name):
         return kind
-    if _begins_as_script(lines):
-        return "unknown" if any(line.startswith("```") for line in lines) else "script"
-    content = [line for line in lines if line.strip() and not line.lstrip().startswith(("#", ";"))]
-    kind = _kind_of_sections(content)
-    if kind is not None:
-        return kind
-    kinds = {kind_of_line(line) for line in content}
-    only = next(iter(kinds), None)
-    return only if len(kinds) == 1 and only is not None else "unknown"
-
-
-def _begins_as_script(lines: tuple[str, ...]) -> bool:
     first = next((line for line in lines if line.strip()), "")
-    return first.lstrip("\ufeff").startswith("#!") or any(
-        line.startswith("#SBATCH") for line in lines
+    if first.lstrip("\ufeff").startswith("#!") or any(each.startswith("#SBATCH") for each in lines):
+        return "unknown" if any(line.startswith("```") for line in lines) else "script"
+    return _kind_of_content(
+        [line for line in lines if line.strip() and not line.lstrip().startswith(("#", ";"))]
     )
 
 
-def _kind_of_sections(content: list[str]) -> Kind | None:
-    """Return the kind by the ``[section]`` lines and the lines below them."""
+def _kind_of_content(content: list[str]) -> Kind:
+    """Return the kind by ``[section]`` lines and the lines below them, or the form of all lines."""
     sections = {line.strip() for line in content if _SECTION.match(line)}
     if sections and any(_SOURCE.match(line[:200]) for line in content):
         return "repository"
-    return "keyfile" if sections & {"[connection]", "[ipv4]"} else None
+    if sections & {"[connection]", "[ipv4]"}:
+        return "keyfile"
+    kinds = {kind_of_line(line) for line in content}
+    return (kinds.pop() if len(kinds) == 1 else None) or "unknown"
 
 
 def views(recipe: Recipe) -> Iterator[Recipe]:

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
-import msgspec
 from msgspec.structs import replace
 
 from wireproof.lint.rule import CommandRow, LineRow, Rule, VariableRow
@@ -32,25 +31,16 @@ class Book(NamedTuple):
     command: list[CommandRow]
 
 
-def book(names: Iterable[str] = (*SCRIPT, *ADMIN, *FILES)) -> Book:
+@of_site
+def book(names: tuple[str, ...] = (*SCRIPT, *ADMIN, *FILES)) -> Book:
     """Return the content of our files ``names`` and the rows of the site. Raise BadInput for a code
     with two rules, and for a row of an unknown rule.
     """
-    return _book(tuple(names))
-
-
-def rules() -> dict[str, Rule]:
-    """Return all rules by their codes."""
-    return book().rules
-
-
-@of_site
-def _book(names: tuple[str, ...]) -> Book:
     texts = (*(CatalogueFile(packaged(__package__, name), name) for name in names), *site_texts())
     made = Book({}, [], [], [])
     codes: set[str] = set()
     for text in texts:
-        for rule in _rows(text, "rule", Rule, partial(_new, codes)):
+        for rule in _rows(text, "rule", Rule, lambda rule: once(codes, rule.code, "rule")):
             made.rules[rule.code] = replace(rule, source=text.source(rule.source))
     known = partial(_known, made.rules)
     for text in texts:
@@ -60,14 +50,15 @@ def _book(names: tuple[str, ...]) -> Book:
     return made
 
 
+def rules() -> dict[str, Rule]:
+    """Return all rules by their codes."""
+    return book().rules
+
+
 def _rows(
     text: CatalogueFile, head: str, kind: type[Row], check: Callable[[Row], object]
 ) -> list[Row]:
     return read_rows(text.text, text.name, head, kind, HEADS, check)
-
-
-def _new(codes: set[str], rule: Rule) -> None:
-    once(codes, rule.code, "rule")
 
 
 def _known(rules: Mapping[str, Rule], row: LineRow | VariableRow | CommandRow) -> None:
@@ -120,10 +111,9 @@ def _with_setting(
     entry = settings.get(found)
     if entry is None:
         return finding
-    wanted = "; ".join(_wishes(entry)) if entry.effect.on != "none" else ""
-    return msgspec.structs.replace(
-        finding, setting=entry.id, wanted=wanted, setting_until=entry.until
-    )
+    wishes = (entry.wanted or entry.good) if entry.effect.on != "none" else {}
+    wanted = (text if name == "any" else f"{name}: {text}" for name, text in wishes.items())
+    return replace(finding, setting=entry.id, wanted="; ".join(wanted), setting_until=entry.until)
 
 
 def _named(finding: LintFinding, line: str, names: Mapping[str, str]) -> str:
@@ -142,8 +132,3 @@ def _named(finding: LintFinding, line: str, names: Mapping[str, str]) -> str:
             if name in names:
                 return names[name]
     return ""
-
-
-def _wishes(entry: Setting) -> list[str]:
-    wanted = entry.wanted or entry.good
-    return [text if name == "any" else f"{name}: {text}" for name, text in wanted.items()]

@@ -7,7 +7,8 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from itertools import islice
+from itertools import chain, islice
+from operator import attrgetter
 from typing import Literal
 
 from wireproof.lint.rule import Recipe
@@ -110,18 +111,14 @@ class Launch:
     @cached_property
     def families(self) -> set[Family]:
         """The MPIs whose options the line has."""
-        found: set[Family] = set()
-        if self.is_srun:
-            return found
-        for word in self.options:
-            text = word.text.partition("=")[0]
-            if _OPENMPI.match(text) or (
-                text == "-x" and not self.command.program.endswith("hydra")
-            ):
-                found.add("openmpi")
-            elif _HYDRA.match(text):
-                found.add("hydra")
-        return found
+        words = () if self.is_srun else self.options
+        names = {word.text.partition("=")[0] for word in words}
+        exports = "-x" in names and not self.command.program.endswith("hydra")
+        found: dict[Family, bool] = {
+            "openmpi": exports or any(map(_OPENMPI.match, names)),
+            "hydra": any(map(_HYDRA.match, names)),
+        }
+        return {family for family, named in found.items() if named}
 
 
 def _number(word: Word | None) -> int | None:
@@ -175,6 +172,7 @@ _OLD_INTEL = re.compile(
     r"|compilers_and_libraries_201[0-8]|bin64/mpivars)",
     re.IGNORECASE,
 )
+_HIDING = ("module", "ml", "spack", "eval", "conda", "micromamba")
 _OF_INTEL = re.compile(r"(setvars|env/vars|mpivars|mpivars\.release)\.c?sh$")
 
 
@@ -219,18 +217,15 @@ class Job:
         return bool(self.sbatch) or "SLURM_" in self.text
 
     @cached_property
-    def _last_values(self) -> dict[str, str]:
+    def given(self) -> dict[str, str]:
+        """The last value of each #SBATCH option, by its long name."""
         return {option.name: option.value for option in self.sbatch}
-
-    def option(self, name: str) -> str | None:
-        """Return the last value of an #SBATCH option, by its long name."""
-        return self._last_values.get(name)
 
     def count(self, name: str) -> int | None:
         """Return the value of an #SBATCH option if it is a plain number (the smaller of
         ``2-4``).
         """
-        return whole_number((self.option(name) or "").split("-")[0])
+        return whole_number(self.given.get(name, "").split("-")[0])
 
     @cached_property
     def old_intel(self) -> bool:
@@ -248,24 +243,16 @@ class Job:
         """The MPI launches; the first ones if there are very many."""
         return tuple(islice(launches(self.commands), MOST))
 
-    @cached_property
-    def _lines(self) -> list[int]:
-        return [command.line for command in self.commands]
-
     def after(self, line: int) -> Command | None:
         """Return the first command that begins after a line."""
-        at = bisect_right(self._lines, line)
+        at = bisect_right(self.commands, line, key=attrgetter("line"))
         return self.commands[at] if at < len(self.commands) else None
 
     @cached_property
     def exported(self) -> dict[str, int]:
         """The names in ``export``, with the line of the first occurrence."""
-        found: dict[str, int] = {}
-        for command in self.commands:
-            if command.program == "export":
-                for text in command.texts[1:]:
-                    found.setdefault(text.partition("=")[0], command.line)
-        return found
+        exports = (command for command in self.commands[::-1] if command.program == "export")
+        return {text.partition("=")[0]: one.line for one in exports for text in one.texts[1:]}
 
     @cached_property
     def _general(self) -> tuple[SetVariable, ...]:
@@ -291,26 +278,22 @@ class Job:
         """Whether something invisible may set more variables: a sourced file, a module, ``set -a``,
         an environment file.
         """
-        for command in self.commands:
-            if command.program in ("source", ".") and len(command.words) > 1:
-                if not _OF_INTEL.search(command.texts[1]):
-                    return True
-            elif command.program in ("module", "ml", "spack", "eval", "conda", "micromamba"):
-                return True
-        return False
+        programs = {command.program for command in self.commands}
+        sourced = (one.texts[1:2] for one in self.commands if one.program in ("source", "."))
+        return not programs.isdisjoint(_HIDING) or any(
+            not _OF_INTEL.search(name) for texts in sourced for name in texts
+        )
 
 
 @lru_cache(maxsize=4)
 def jobs(recipe: Recipe) -> tuple[Job, ...]:
     """Return the recipe's segments as jobs."""
     every = commands(recipe)
-    found, at = [], 0
+    found, begin = [], 0
     for part in segments(recipe):
-        begin = at
-        while at < len(every) and every[at].line <= part.last:
-            at += 1
-        mine = tuple(every[begin:at])
-        found.append(Job(recipe, part, mine, tuple(_settings(mine))))
+        end = bisect_right(every, part.last, begin, key=attrgetter("line"))
+        found.append(Job(recipe, part, every[begin:end], _settings(every[begin:end])))
+        begin = end
     return tuple(found)
 
 
@@ -348,32 +331,23 @@ def _options(words: list[Word]) -> Iterator[SetVariable]:
             yield SetVariable(long, text[2:] or after, word, word, "sbatch")
 
 
-def _settings(every: tuple[Command, ...]) -> Iterator[SetVariable]:
-    seen: set[tuple[int, int]] = set()
-    for command in every:
-        for setting in _of(command):
-            place = (setting.word.line, setting.word.column)
-            if place not in seen:
-                seen.add(place)
-                yield setting
+def _settings(every: tuple[Command, ...]) -> tuple[SetVariable, ...]:
+    """Return the variables that the commands set: the first setting at each place."""
+    found: dict[tuple[int, int], SetVariable] = {}
+    for setting in chain.from_iterable(map(_of, every)):
+        found.setdefault((setting.word.line, setting.word.column), setting)
+    return tuple(found.values())
 
 
 def _of(command: Command) -> Iterator[SetVariable]:
-    for word in command.assignments:
-        yield _assigned(word, "assignment")
-    if command.program in ("export", "declare", "env", "setenv", "set"):
-        yield from _exported(command)
-    for at in range(len(command.words) - 1):
-        yield from _by_option(command.words[at : at + 3])
-
-
-def _exported(command: Command) -> Iterator[SetVariable]:
-    texts, words = command.texts, command.words
-    if command.program == "setenv" and len(words) == 3:
-        yield SetVariable(texts[1], texts[2], words[1], words[2], "export")
-    for word in words[1:]:
-        if _sets(word):
-            yield _assigned(word, "export")
+    program, words = command.program, command.words
+    yield from (_assigned(word, "assignment") for word in command.assignments)
+    if program == "setenv" and len(words) == 3:
+        yield SetVariable(words[1].text, words[2].text, words[1], words[2], "export")
+    if program in ("export", "declare", "env", "setenv", "set"):
+        yield from (_assigned(word, "export") for word in words[1:] if _sets(word))
+    for at in range(len(words) - 1):
+        yield from _by_option(words[at : at + 3])
 
 
 def _by_option(words: tuple[Word, ...]) -> Iterator[SetVariable]:

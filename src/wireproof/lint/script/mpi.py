@@ -7,13 +7,14 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
-from itertools import pairwise
+from itertools import chain, pairwise
+from operator import itemgetter
 from typing import Literal
 
 from wireproof.lint.rule import Broken, Recipe
 from wireproof.lint.script import BENCHMARK, Family, Job, Launch, jobs, launched
 from wireproof.lint.script.variables import provider_of
-from wireproof.lint.shell import LAUNCHERS, Command, Word, at_word, edited
+from wireproof.lint.shell import LAUNCHERS, Command, Word, at_word, commands, edited
 
 Mpi = Literal["openmpi", "intel", "mpich", "mvapich"]
 
@@ -44,34 +45,22 @@ def mpi_of(job: Job, launch: Launch) -> Mpi | None:
     command = launch.command
     places = [word.text for word in command.words[:1]]
     places += [word.text for word in command.assignments if word.text.startswith("PATH=")][-1:]
-    direct = [mpi for place in places if (mpi := _by_place(place)) is not None]
-    if direct:
-        return direct[0]
-    around = _around(job, command.line)
-    if around:
-        return _fitting(around, launch)
-    signs = _of_variables(job, launch)
-    if "openmpi" in launch.families:
-        signs.add("openmpi")
-    return next(iter(signs)) if len(signs) == 1 else None
-
-
-def _of_variables(job: Job, launch: Launch) -> set[Mpi]:
+    direct: Mpi | None = next(filter(None, map(_by_place, places)), None)
+    # files that are sourced, modules that are loaded and folders put into PATH before the line
+    signs = _signs(job)
+    at = bisect_right(signs, command.line, key=itemgetter(0))
+    around = [mpi for _, mpi in signs[max(0, at - 20) : at]]
+    if direct or around:
+        return direct or _fitting(around, launch)
     names = environment(job, launch)
-    return {mpi for prefix, mpi in _PREFIXES if any(name.startswith(prefix) for name in names)}
+    found = {mpi for prefix, mpi in _PREFIXES if any(name.startswith(prefix) for name in names)}
+    if "openmpi" in launch.families:
+        found.add("openmpi")
+    return found.pop() if len(found) == 1 else None
 
 
 def _by_place(text: str) -> Mpi | None:
     return next((mpi for pattern, mpi in _PLACES if pattern.search(text[:2000])), None)
-
-
-def _around(job: Job, line: int) -> list[Mpi]:
-    """Return the MPIs whose files are sourced, whose modules are loaded or whose folders are put
-    into PATH before the line.
-    """
-    signs = _signs(job)
-    at = bisect_right(signs, line, key=lambda sign: sign[0])
-    return [mpi for _, mpi in signs[max(0, at - 20) : at]]
 
 
 def _fitting(around: list[Mpi], launch: Launch) -> Mpi:
@@ -98,10 +87,7 @@ def _signs(job: Job) -> list[tuple[int, Mpi]]:
                 for word in words
                 if word.text.startswith(_PATH_NAMES)
             ]
-        for place in places:
-            mpi = _by_place(place)
-            if mpi:
-                found.append((command.line, mpi))
+        found += [(command.line, mpi) for place in places if (mpi := _by_place(place))]
     return found
 
 
@@ -183,21 +169,16 @@ def foreign(recipe: Recipe) -> Iterator[Broken]:
         if launch.is_srun:
             continue
         mpi = mpi_of(job, launch)
+        intel = mpi in (None, "intel") and "openmpi" not in launch.families
         for word in _option_words(launch):
-            if _is_gone(word, mpi, launch):
+            if intel and _GONE.match(word.text):
                 if not job.old_intel:
                     yield _removed(recipe, word)
-                continue
-            name = _not_of(word, mpi, job)
-            if name:
+            elif name := _not_of(word, mpi, job):
                 yield at_word("option-of-another-mpi", word, f"{word.text} for {name}")
-    yield from _shown_options(recipe)
-
-
-def _is_gone(word: Word, mpi: Mpi | None, launch: Launch) -> bool:
-    """Return whether the word is an option that selected a fabric in Intel MPI before 2019."""
-    intel = mpi in (None, "intel") and "openmpi" not in launch.families
-    return intel and _GONE.match(word.text) is not None
+    for command in commands(recipe):  # an option that a document shows alone: ``-PSM2``
+        if len(command.words) == 1 and _SHOWN.match(command.texts[0]):
+            yield _removed(recipe, command.words[0])
 
 
 def _not_of(word: Word, mpi: Mpi | None, job: Job) -> str:
@@ -218,14 +199,6 @@ def _option_words(launch: Launch) -> Iterator[Word]:
         elif word.text.startswith("-"):
             skip = 2 if re.match(r"--?(mca|gmca|genv|env)\Z", word.text) else 0
             yield word
-
-
-def _shown_options(recipe: Recipe) -> Iterator[Broken]:
-    """Find an option that a document shows alone: ``-PSM2``."""
-    for job in jobs(recipe):
-        for command in job.commands:
-            if len(command.words) == 1 and _SHOWN.match(command.texts[0]):
-                yield _removed(recipe, command.words[0])
 
 
 def _removed(recipe: Recipe, word: Word) -> Broken:
@@ -254,9 +227,10 @@ def nested(recipe: Recipe) -> Iterator[Broken]:
     for _, launch in launched(recipe):
         name = launch.program[0].text.rsplit("/", 1)[-1] if launch.program else ""
         if launch.is_srun and name in LAUNCHERS and launch.ranks != 1 and not launch.has("--pty"):
-            command = launch.command
-            column = command.words[0].column
-            yield Broken("srun-starts-mpirun", command.line, column, command.text)
+            first = launch.command.words[0]
+            yield replace(
+                at_word("srun-starts-mpirun", first, launch.command.text), line=launch.command.line
+            )
 
 
 _MOST_PREFIXES = 100
@@ -297,19 +271,13 @@ def slots(recipe: Recipe) -> Iterator[Broken]:
         hosts = launch.value("--host", "-host", "-H")
         if hosts is None or launch.ranks is None or mpi_of(job, launch) != "openmpi":
             continue
-        if not re.fullmatch(r"[\w.-]+(,[\w.-]+)*", hosts.text) or _oversubscribes(job, launch):
-            continue
-        count = len(hosts.text.split(","))
-        if launch.ranks > count:
+        count, by = len(hosts.text.split(",")), launch.value("--map-by", "-map-by")
+        words = [by.text if by else "", *chain.from_iterable(environment(job, launch).items())]
+        shared = launch.has("--oversubscribe", "-oversubscribe") or any(
+            "oversubscribe" in word.lower() for word in words
+        )
+        if re.fullmatch(r"[\w.-]+(,[\w.-]+)*", hosts.text) and launch.ranks > count and not shared:
             yield at_word("more-ranks-than-hosts", hosts, f"{launch.ranks} ranks, {count} slots")
-
-
-def _oversubscribes(job: Job, launch: Launch) -> bool:
-    if launch.has("--oversubscribe", "-oversubscribe"):
-        return True
-    by = launch.value("--map-by", "-map-by")
-    values = [f"{name}={value}" for name, value in environment(job, launch).items()]
-    return any("oversubscribe" in text.lower() for text in (by.text if by else "", *values))
 
 
 CHECKS = (continuation, foreign, components, nested, prefixes, slots)

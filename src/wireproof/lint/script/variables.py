@@ -9,7 +9,7 @@ from dataclasses import replace
 from wireproof.lint.rule import Broken, Recipe, VariableRow, compiled, filled
 from wireproof.lint.rules import book
 from wireproof.lint.script import Job, SetVariable, jobs
-from wireproof.lint.shell import at_word, corrected
+from wireproof.lint.shell import at_word, corrected, edited
 from wireproof.lint.tables import libraries, listed
 from wireproof.model.site import of_site
 
@@ -73,7 +73,7 @@ def _name(recipe: Recipe, number: int, at: int, name: str, old: bool) -> Iterato
             )
             instead = f"FI_PROVIDER={provider_of(' '.join(line[at:].split()[:2]))}"
             yield Broken("variable-removed", number, at + 1, name, new, right=instead)
-    elif row := next((each for each in _of_names() if each.hits(name, "")), None):
+    elif row := next((row for row in book().variable if row.forbids(name)), None):
         yield Broken(row.code, number, at + 1, filled(row.seen, name=name), right=row.right)
     else:
         right = nearest(name)
@@ -96,10 +96,6 @@ def _without(line: str, at: int, name: str) -> str | None:
     if before is None or after is None:
         return None
     return line[: before.start()] + line[at + len(name) + after.end() :]
-
-
-def _of_names() -> list[VariableRow]:
-    return [row for row in book().variable if not row.of_value()]
 
 
 @of_site
@@ -173,16 +169,11 @@ def _value(recipe: Recipe, job: Job, setting: SetVariable, value: str) -> Iterat
     elif name in ("FI_PROVIDER", "I_MPI_OFI_PROVIDER"):
         yield from _provider(recipe, setting, value)
     for row in book().variable:
-        if row.of_value() and row.hits(name, value) and _holds(row, job, setting):
+        elsewhere = row.how not in ("", setting.how) or not row.hits(name, value)
+        if not elsewhere and not (row.unless and compiled(row.unless).search(job.text)):
             seen = filled(row.seen, name=name, value=value)
             right = filled(row.right, name=name, value=value)
             yield _at(row.code, setting, seen, _changed(row, recipe, setting, value), right)
-
-
-def _holds(row: VariableRow, job: Job, setting: SetVariable) -> bool:
-    if row.how not in ("", setting.how):
-        return False
-    return not (row.unless and compiled(row.unless).search(job.text))
 
 
 def _changed(row: VariableRow, recipe: Recipe, setting: SetVariable, value: str) -> str | None:
@@ -241,23 +232,12 @@ def _provider(recipe: Recipe, setting: SetVariable, value: str) -> Iterator[Brok
         right = f"I_MPI_FABRICS=ofi FI_PROVIDER={provider_of(value)}"
         yield _at("fabric-is-provider", setting, f"{setting.name}={value}", right=right)
         return
-    for part in re.split(r"[;,]", value.lower().lstrip("^!")):
-        part = part.strip()
-        if part and part not in listed("providers") and not part.startswith(("ofi_", "off_")):
-            near = next(
-                (
-                    known
-                    for known in sorted(listed("providers"))
-                    if len(part) > 2 and distance(part, known, 1) == 1
-                ),
-                None,
-            )
-            if near:
-                word = setting.value_word
-                fix = corrected(recipe, [(word, word.raw.replace(part, near))], word.line)
-                yield _at(
-                    "value-invalid", setting, f"{setting.name}={value}: {near} is meant?", fix
-                )
+    known, word = listed("providers"), setting.value_word
+    for part in map(str.strip, re.split(r"[;,]", value.lower().lstrip("^!"))):
+        near = [name for name in sorted(known) if len(part) > 2 and distance(part, name, 1) == 1]
+        if near and part not in known and not part.startswith(("ofi_", "off_")):
+            seen = f"{setting.name}={value}: {near[0]} is meant?"
+            yield edited("value-invalid", recipe, word, word.raw.replace(part, near[0]), seen)
 
 
 CHECKS = (names, values)

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 from wireproof.lint.rule import Broken, Recipe
 from wireproof.lint.script import Job, Launch, SetVariable, jobs, launched
@@ -38,7 +39,9 @@ def _is_wire_test(launch: Launch) -> bool:
 def placement(recipe: Recipe) -> Iterator[Broken]:
     """Judge -ppn under Slurm, and ranks that nothing spreads over nodes."""
     for job, launch in _wire_tests(recipe):
-        if _spread(job):
+        tasks = job.count("--ntasks")
+        by_count = tasks is not None and tasks == job.count("--nodes")
+        if by_count or job.count("--ntasks-per-node") is not None:
             continue
         per_node = launch.value("-ppn", "--ppn", "-perhost", "--perhost")
         # Intel MPI under Slurm ignores -ppn
@@ -49,25 +52,20 @@ def placement(recipe: Recipe) -> Iterator[Broken]:
             yield at_word("ranks-on-one-node", first, f"2 ranks, {job.count('--nodes')} nodes")
 
 
-def _spread(job: Job) -> bool:
-    tasks = job.count("--ntasks")
-    return job.count("--ntasks-per-node") is not None or (
-        tasks is not None and tasks == job.count("--nodes")
-    )
-
-
 def _placed_by_slurm(recipe: Recipe, launch: Launch, per_node: Word) -> Broken:
-    option = per_node
-    if per_node in launch.options:
-        option = launch.options[launch.options.index(per_node) - 1]
+    option = _before(launch.options, per_node) or per_node
     new = f"-genv I_MPI_JOB_RESPECT_PROCESS_PLACEMENT off {option.raw}"
     return edited("ppn-under-slurm", recipe, option, new, f"{option.text} {per_node.text}")
 
 
+def _before(words: tuple[Word, ...], word: Word) -> Word | None:
+    return next((option for option, value in pairwise(words) if value == word), None)
+
+
 def _on_one_node(job: Job, launch: Launch) -> bool:
-    if launch.ranks != 2 or launch.is_srun:
+    if launch.ranks != 2 or launch.is_srun or launch.per_node is not None:
         return False
-    return (job.count("--nodes") or 0) > 1 and not _placed(launch)
+    return (job.count("--nodes") or 0) > 1 and not launch.has(*_PLACING.split())
 
 
 def _respects(job: Job, launch: Launch) -> bool:
@@ -80,10 +78,6 @@ _PLACING = """--map-by -map-by --host -host -H -hosts --hosts -hostfile --hostfi
 --map-by=ppr -machine -pernode --pernode -grr"""
 
 
-def _placed(launch: Launch) -> bool:
-    return launch.per_node is not None or launch.has(*_PLACING.split())
-
-
 def selection(recipe: Recipe) -> Iterator[Broken]:
     """Judge the selection of fabric and interface."""
     for job, launch in _wire_tests(recipe):
@@ -93,7 +87,7 @@ def selection(recipe: Recipe) -> Iterator[Broken]:
         word = launch.command.words[0]
         provider = values.get("FI_PROVIDER") or values.get("I_MPI_OFI_PROVIDER") or ""
         if _looks_intel(job, launch) and not provider:
-            if not _names_interface(values) and not _names_fabric(values):
+            if not _chooses(values):
                 fix = _inserted(recipe, word, "-genv I_MPI_DEBUG 5 -genv FI_PROVIDER <provider>")
                 yield at_word("no-fabric-selection", word, launch.command.text, fix)
             continue
@@ -102,18 +96,15 @@ def selection(recipe: Recipe) -> Iterator[Broken]:
             yield at_word("no-interface", word, f"UCX_TLS={values['UCX_TLS']}")
 
 
-def _names_interface(values: dict[str, str]) -> bool:
-    return any(name.endswith("_IFACE") or name.startswith(("PSM", "UCX_NET")) for name in values)
-
-
-def _names_fabric(values: dict[str, str]) -> bool:
-    """Return whether a fabric of Intel MPI before 2019 is named, which counts as a choice; rules
-    name its replacement.
+def _chooses(values: dict[str, str]) -> bool:
+    """Return whether an interface is named, or a fabric of Intel MPI before 2019, which counts as a
+    choice; rules name its replacement.
     """
-    if "I_MPI_TMI_PROVIDER" in values:
-        return True
     parts = values.get("I_MPI_FABRICS", "").strip("\"'").split(":")
-    return any(part not in ("", "shm", "ofi") for part in parts)
+    return not {"", "shm", "ofi"}.issuperset(parts) or any(
+        name.endswith("_IFACE") or name.startswith(("PSM", "UCX_NET", "I_MPI_TMI_PROVIDER"))
+        for name in values
+    )
 
 
 def _any_interface(recipe: Recipe, job: Job, launch: Launch, provider: str) -> Iterator[Broken]:
@@ -157,17 +148,23 @@ def _btl(recipe: Recipe, job: Job, launch: Launch) -> Iterator[Broken]:
     setting = next(each for each in reversed(job.settings) if each.name == "OMPI_MCA_btl")
     word, value = setting.word, setting.value_word
     by_option = setting.how == "mca"
-    named = any(name.startswith("OMPI_MCA_btl_tcp_if_") for name in values)
-    if _TCP_BTL.search(btl) and not named:
-        edits = [(value, f"{value.raw} --mca btl_tcp_if_include <interface>")]
+    for code, parameter in _missing(job, launch, values) if _TCP_BTL.search(btl) else ():
+        edits = [(value, f"{value.raw} --mca {parameter}")]
         fix = corrected(recipe, edits, value.line) if by_option else None
-        yield Broken("no-interface", value.line, word.column, f"btl {btl}", fix)
-    if _TCP_BTL.search(btl) and _aborts(job, launch, values):
-        edits = [(value, f"{value.raw} --mca osc pt2pt")]
-        fix = corrected(recipe, edits, value.line) if by_option else None
-        yield Broken("one-sided-over-tcp", value.line, word.column, f"btl {btl}", fix)
+        yield Broken(code, value.line, word.column, f"btl {btl}", fix)
     if by_option and "OMPI_MCA_pml" not in values:
-        yield at_word("pml-not-forced", word, f"btl {btl}", _with_pml(recipe, launch, word))
+        option = _before(launch.command.words, word)
+        new = [(option, f"{option.raw} pml ob1 {option.raw}")] if option else []
+        fix = corrected(recipe, new, option.line) if option else None
+        yield at_word("pml-not-forced", word, f"btl {btl}", fix)
+
+
+def _missing(job: Job, launch: Launch, values: dict[str, str]) -> Iterator[tuple[str, str]]:
+    """Return the rules that the BTL tcp breaks, each with the parameter that is missing."""
+    if not any(name.startswith("OMPI_MCA_btl_tcp_if_") for name in values):
+        yield "no-interface", "btl_tcp_if_include <interface>"
+    if _aborts(job, launch, values):
+        yield "one-sided-over-tcp", "osc pt2pt"
 
 
 def _aborts(job: Job, launch: Launch, values: dict[str, str]) -> bool:
@@ -183,15 +180,6 @@ def _aborts(job: Job, launch: Launch, values: dict[str, str]) -> bool:
 def _inserted(recipe: Recipe, launcher: Word, options: str) -> str:
     """Return the line with more options after the launcher; ``<…>`` is for a person to fill in."""
     return corrected(recipe, [(launcher, f"{launcher.raw} {options}")], launcher.line)
-
-
-def _with_pml(recipe: Recipe, launch: Launch, word: Word) -> str | None:
-    words = launch.command.words
-    at = words.index(word) if word in words else 0
-    option = words[at - 1] if at else None
-    if option is None:
-        return None
-    return corrected(recipe, [(option, f"{option.raw} pml ob1 {option.raw}")], option.line)
 
 
 _SHARED_BTLS = {"self", "sm", "vader"}
@@ -258,10 +246,6 @@ def _pairs_first_two(launch: Launch) -> bool:
     return not any(text == "-multi" or text.startswith("-map") for text in texts)
 
 
-def _by_list(job: Job, launch: Launch) -> bool:
-    return "OMPI_MCA_mca_base_env_list" in environment(job, launch)
-
-
 _HOSTS = ("--host", "-host", "-H", "--hostfile", "-hostfile", "--machinefile", "-machinefile")
 
 
@@ -270,7 +254,7 @@ def forwarded(recipe: Recipe) -> Iterator[Broken]:
     for job in jobs(recipe):
         for launch in job.launches[:50] if not job.slurm else ():
             by_ssh = not launch.is_srun and launch.has(*_HOSTS)
-            if by_ssh and mpi_of(job, launch) == "openmpi" and not _by_list(job, launch):
+            if by_ssh and mpi_of(job, launch) == "openmpi":
                 for setting in _lost(job, launch):
                     yield at_word("variable-not-forwarded", setting.word, setting.name)
 
@@ -278,7 +262,8 @@ def forwarded(recipe: Recipe) -> Iterator[Broken]:
 def _lost(job: Job, launch: Launch) -> Iterator[SetVariable]:
     line = launch.command.line
     passed = {word.text.partition("=")[0] for word in launch.options}
-    for setting in job.settings:
+    by_list = "OMPI_MCA_mca_base_env_list" in environment(job, launch)
+    for setting in () if by_list else job.settings:
         if setting.word.line >= line or setting.how not in ("export", "assignment"):
             continue
         exported = job.exported.get(setting.name, line) < line

@@ -66,12 +66,10 @@ def first_line(recipe: Recipe) -> Iterator[Broken]:
 def late(recipe: Recipe) -> Iterator[Broken]:
     """Find #SBATCH after the first command."""
     for job in _scripts(recipe):
-        first = min((command.line for command in job.commands), default=None)
-        for option in job.sbatch:
-            if first is not None and option.word.line > first:
-                line = recipe.lines[option.word.line - 1]
-                seen = f"{line.strip()} (line {first} is a command)"
-                yield Broken("sbatch-after-command", option.word.line, 1, seen)
+        first = min((command.line for command in job.commands), default=len(recipe.lines))
+        for number in (option.word.line for option in job.sbatch if option.word.line > first):
+            seen = f"{recipe.lines[number - 1].strip()} (line {first} is a command)"
+            yield Broken("sbatch-after-command", number, 1, seen)
 
 
 def misspelt(recipe: Recipe) -> Iterator[Broken]:
@@ -136,7 +134,7 @@ def counts(recipe: Recipe) -> Iterator[Broken]:
 
 def _too_many_tasks(job: Job) -> Iterator[Broken]:
     nodes, tasks, each = (job.count(name) for name in ("--nodes", "--ntasks", "--ntasks-per-node"))
-    fixed = (job.option("--nodes") or "").isdigit()
+    fixed = job.given.get("--nodes", "").isdigit()
     if nodes and tasks and each and fixed and tasks > nodes * each:
         last = next(option for option in reversed(job.sbatch) if option.name == "--ntasks")
         seen = f"{tasks} tasks on {nodes} nodes with {each} each"
@@ -221,15 +219,11 @@ def quotes(recipe: Recipe) -> Iterator[Broken]:
         if command.outer or (command.words and not _plain(command)):
             continue
         for word in (*command.assignments, *command.words):
-            if _opens(word):
+            bare = re.sub(r"\"[^\"]*\"|'[^']*'|<[^>]*>", "", word.raw)
+            if re.match(r"[“„‘”]|[\w-]{1,80}=[“„‘”]", bare):
                 fix = _requoted(recipe.lines[word.line - 1], word.column - 1)
                 yield at_word("typographic-quote", word, word.text, fix)
                 break
-
-
-def _opens(word: Word) -> bool:
-    bare = re.sub(r"\"[^\"]*\"|'[^']*'|<[^>]*>", "", word.raw)
-    return bool(re.match(r"[“„‘”]|[\w-]{1,80}=[“„‘”]", bare))
 
 
 def _requoted(line: str, begin: int) -> str | None:
@@ -257,11 +251,9 @@ def invisible(recipe: Recipe) -> Iterator[Broken]:
                 or '"' in line
             ):
                 continue
-            fix = re.sub("[\u200b-\u200d\u2060\ufeff]", "", line)
-            fix = _INVISIBLE.sub(" ", fix)
-            yield Broken(
-                "invisible-character", number, match.start() + 1, f"U+{ord(match.group()):04X}", fix
-            )
+            fix = _INVISIBLE.sub(" ", re.sub("[\u200b-\u200d\u2060\ufeff]", "", line))
+            seen = f"U+{ord(match.group()):04X}"
+            yield Broken("invisible-character", number, match.start() + 1, seen, fix)
 
 
 def backslashes(recipe: Recipe) -> Iterator[Broken]:

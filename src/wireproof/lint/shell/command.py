@@ -262,11 +262,16 @@ def inner(words: tuple[Word, ...]) -> int | None:
         if text == "--":
             return at if at < len(words) else None
         if text.startswith(("-", "–", "—")) and len(text) > 1:
-            taken = text in values or "-" + text[1:] in values
-            pair = text in _LAUNCH_TWO and at < len(words) and "=" not in words[at].text
-            at += taken + (taken and pair)  # hydra also takes -genv NAME=VALUE
+            at += _taken(text, values, words[at : at + 1])
         elif "=" not in text or name not in ("env", "mpirun_rsh"):
             if not positional:
                 return at - 1
             positional -= 1
     return None
+
+
+def _taken(option: str, values: frozenset[str], following: tuple[Word, ...]) -> int:
+    """Return how many words after an option are its values; hydra also takes -genv NAME=VALUE."""
+    if option not in values and "-" + option[1:] not in values:
+        return 0
+    return 2 if option in _LAUNCH_TWO and not any("=" in word.text for word in following) else 1

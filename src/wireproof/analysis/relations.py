@@ -31,6 +31,11 @@ def is_radio(nic: Nic) -> bool:
     return nic.link_kind == "wlan"
 
 
+def has_no_carrier(nic: Nic) -> bool:
+    """Return whether the port is known to have no link."""
+    return nic.carrier is False or nic.operstate in ("down", "lowerlayerdown")
+
+
 def stated(nic: Nic, nics: Iterable[Nic]) -> Nic:
     """Return the port with its RDMA device's driver, as reported by the adapter's own interface."""
     if nic.rdma is None or nic.rdma.driver or nic.kind != "virtual":

@@ -99,6 +99,16 @@ class Switch(_Subject, frozen=True, tag="switch"):
 Subject = Whole | Node | Port | Route | Both | Link | Switch
 
 
+def nodes_of(subject: Subject | None) -> tuple[str, ...]:
+    """Return the nodes that a subject names: one, the two ends of a pair, or none."""
+    match subject:
+        case Node(name=node) | Port(node=node):
+            return (node,)
+        case Route(origin=one, target=other) | Both(one=one, other=other):
+            return one, other
+    return ()
+
+
 Proof = Literal["on-wire", "off-wire", "wrong-path", "mixed", "unproven"]
 Verdict = Literal["pass", "fail", "inconclusive"]
 Severity = Literal["fail", "inconclusive", "warning", "note"]

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from wireproof.analysis.relations import has_no_carrier
 from wireproof.analysis.traffic import speed_of
 from wireproof.model.plan import FactRequest
 from wireproof.model.quantity import whole
@@ -112,11 +113,10 @@ def _of_link(nic: Nic, texts: _Texts) -> _Found:
     net, _ = _places(nic)
     duplex = _DUPLEX.search(texts.command(f"ethtool {nic.name}"))
     read = texts.number(f"{net}/speed")
-    down = nic.carrier is False or nic.operstate in ("down", "lowerlayerdown")
     return {
         "speed": speed_of(nic) or (read * 1e6 if read and read > 0 else None),
         "duplex": (texts.first(f"{net}/duplex") or _group(duplex)).lower(),
-        "link_state": "down" if down else None,
+        "link_state": "down" if has_no_carrier(nic) else None,
     }
 
 

@@ -177,7 +177,7 @@ class _Bench:
         ctx = self.ctx
         who = ctx.route(pair)
         where = f"{who}, {point.pattern} of {quantity.size(point.message_bytes)}"
-        own = status_issues(ctx, point, who, where, pair) + path_issues(ctx, point, pair, proof)
+        own = [*status_issues(ctx, point, who, where, pair), *path_issues(ctx, point, pair, proof)]
         number = measure(point, pair)
         if number is None:
             self.issues += own
@@ -233,7 +233,8 @@ class _Bench:
             self._compare_directions()
             self.issues += cache_issues(self.curves)
             self.issues += rail_issues(self.ctx, self.striping)
-        self.issues += switch_issues(self.ctx, self.curves) + launch_issues(self.launches)
+        self.issues += switch_issues(self.ctx, self.curves)
+        self.issues += launch_issues(self.launches)
         if not self.pairs and not self.groups:
             self.issues.append(
                 Issue(

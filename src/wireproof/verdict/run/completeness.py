@@ -1,17 +1,18 @@
 """Find issues of the run as a whole: cut short, engine errors, libraries, NICs, clock, crowding."""
 
 from collections import Counter
+from collections.abc import Iterator
 
-from wireproof.analysis.relations import are_rails, rail_nics
+from wireproof.analysis.relations import are_rails, has_no_carrier, rail_nics
 from wireproof.model.claim import LinkClaim, joined, rails_of
 from wireproof.model.finding import Node, Subject, Whole
-from wireproof.model.record import Host, LibfabricUsed, Nic
+from wireproof.model.record import LibfabricUsed, Nic
 from wireproof.model.run import MissingCode
 from wireproof.physics.from_port import link_of_port
 from wireproof.physics.rails import one_rail
 from wireproof.verdict.catalogue import code_of, severity_of
 from wireproof.verdict.context import Context
-from wireproof.verdict.issue import Issue
+from wireproof.verdict.issue import Evidence, Issue
 from wireproof.verdict.path import kernels
 
 # --- Compare libfabric's provider with the requested provider: another provider, or an unusual
@@ -33,27 +34,13 @@ _WRITES = frozenset({"put", "accumulate"})
 """Remote accesses that return nothing."""
 
 
-def provider_issues(ctx: Context) -> list[Issue]:
-    """Return findings about the provider; none if libfabric was not measured."""
-    issues = []
+def _fallbacks(ctx: Context) -> Iterator[Issue]:
+    """Report providers that are not the requested one; none if libfabric was not measured."""
+    wanted = ctx.run.claim.provider
     for host in ctx.run.hosts:
-        if host.fabric is None:
-            continue
-        why = _fallback(host.fabric, ctx.run.claim.provider, wire=ctx.run.claim.wire)
-        if why:
-            issues.append(
-                Issue(
-                    "provider-fallback",
-                    "fail",
-                    ctx.node(host.rank),
-                    why,
-                    {
-                        "provider": host.fabric.provider,
-                        "wanted": ctx.run.claim.provider,
-                    },
-                )
-            )
-    return [*issues, *_differences(ctx), *_completion(ctx)]
+        if host.fabric and (why := _fallback(host.fabric, wanted, wire=ctx.run.claim.wire)):
+            seen: Evidence = {"provider": host.fabric.provider, "wanted": wanted}
+            yield Issue("provider-fallback", "fail", ctx.node(host.rank), why, seen)
 
 
 def _fallback(found: LibfabricUsed, wanted: str, *, wire: bool) -> str:
@@ -91,62 +78,52 @@ _ALIKE = (
 """Properties that equally started ranks share. Domains and NICs differ between hosts."""
 
 
-def _differences(ctx: Context) -> list[Issue]:
+def _differences(ctx: Context) -> Iterator[Issue]:
     """Report ranks whose libfabric setup differs from the first rank's.
 
     The engine refuses only ranks that cannot communicate.
     """
     ranks = [(host.rank, host.fabric) for host in ctx.run.hosts if host.fabric is not None]
-    issues = []
     for name in _ALIKE:
         first = getattr(ranks[0][1], name) if ranks else ""
         other = next((one for one in ranks if getattr(one[1], name) != first), None)
         if other is None:
             continue
         rank, value = other[0], getattr(other[1], name)
-        issues.append(
-            Issue(
-                "provider-differs",
-                "warning",
-                ctx.node(rank),
-                f"libfabric's {name.replace('_', ' ')} is {first or 'unknown'} on"
-                f" {ctx.name(ranks[0][0])} and {value or 'unknown'} on {ctx.name(rank)}: numbers"
-                " between them describe neither setup",
-                {"what": name, "first": str(first), "other": str(value)},
-            )
+        yield Issue(
+            "provider-differs",
+            "warning",
+            ctx.node(rank),
+            f"libfabric's {name.replace('_', ' ')} is {first or 'unknown'} on"
+            f" {ctx.name(ranks[0][0])} and {value or 'unknown'} on {ctx.name(rank)}: numbers"
+            " between them describe neither setup",
+            {"what": name, "first": str(first), "other": str(value)},
         )
-    return issues
 
 
-def _is_early(found: LibfabricUsed | None) -> bool:
-    """Records before version 0.2 state this only for sends."""
-    if found is None:
-        return False
-    return found.remote == "local" if found.remote else found.completion != "delivery"
-
-
-def _completion(ctx: Context) -> list[Issue]:
+def _completion(ctx: Context) -> Iterator[Issue]:
     """Report remote writes with local completion: they say nothing about the target's memory.
 
-    An access that returns data has reached the target.
+    An access that returns data has reached the target. Records before version 0.2 state the
+    completion of sends only.
     """
     remote = sorted({point.pattern for point in ctx.run.points} & _WRITES)
-    early = [host for host in ctx.run.hosts if _is_early(host.fabric)]
-    if not remote or not early:
-        return []
-    fabric = early[0].fabric
-    said = (fabric.completion if fabric else "") or "its own"
-    return [
-        Issue(
+    fabrics = [host.fabric for host in ctx.run.hosts if host.fabric is not None]
+    early = [
+        one
+        for one in fabrics
+        if (one.remote == "local" if one.remote else one.completion != "delivery")
+    ]
+    if remote and early:
+        stated = early[0].completion or "its own"
+        yield Issue(
             "completion-local",
             "warning",
             _RUN,
-            f"{' and '.join(remote)} ended with {said} completion of the provider"
-            f" {fabric.provider if fabric else ''}: the time does not include the write to the"
-            " target's memory",
-            {"completion": said},
+            f"{' and '.join(remote)} ended with {stated} completion of the provider"
+            f" {early[0].provider}: the time does not include the write to the target's memory",
+            {"completion": stated},
         )
-    ]
 
 
 _RUN = Whole()
@@ -155,26 +132,10 @@ _MISSING_CODES: dict[MissingCode, str] = {"rank-lost": "rank-lost", "deadline": 
 _CODED, _CODE = ("sdr", "ddr", "qdr"), 8 / 10
 
 
-def run_issues(ctx: Context) -> list[Issue]:
-    """Return all issues that do not belong to one point."""
-    return [
-        *_cut_short(ctx),
-        *_errors(ctx),
-        *_transport(ctx),
-        *_libraries(ctx),
-        *provider_issues(ctx),
-        *_nics(ctx),
-        *_crowding(ctx),
-        *_claim(ctx),
-        *_namespaces(ctx),
-        *_places(ctx),
-    ]
-
-
-def _cut_short(ctx: Context) -> list[Issue]:
+def _cut_short(ctx: Context) -> Iterator[Issue]:
     run = ctx.run
-    issues = [
-        Issue(
+    for point, why in sorted(run.missing.items()):
+        yield Issue(
             _MISSING_CODES.get(why.code, "points-missing"),
             "inconclusive",
             _RUN,
@@ -182,41 +143,26 @@ def _cut_short(ctx: Context) -> list[Issue]:
             point=point,
             weight=1.0 if why.reached else 0.0,
         )
-        for point, why in sorted(run.missing.items())
-    ]
     if run.close is None:
-        issues.append(
-            Issue(
-                "points-missing",
-                "inconclusive",
-                _RUN,
-                "the engine did not close the run: it was cut short",
-            )
-        )
+        text = "the engine did not close the run: it was cut short"
+        yield Issue("points-missing", "inconclusive", _RUN, text)
     elif run.close.failed or run.close.points > len(run.points) + run.close.failed:
-        issues.append(
-            Issue(
-                "points-missing",
-                "inconclusive",
-                _RUN,
-                f"the engine closed with {run.close.points} points, {run.close.failed} failed; "
-                f"{len(run.points)} are sealed",
-            )
+        text = (
+            f"the engine closed with {run.close.points} points, {run.close.failed} failed; "
+            f"{len(run.points)} are sealed"
         )
+        yield Issue("points-missing", "inconclusive", _RUN, text)
     if run.open is None:
-        issues.append(
-            Issue("engine-error", "inconclusive", _RUN, "the engine never opened its transport")
-        )
-    return issues
+        text = "the engine never opened its transport"
+        yield Issue("engine-error", "inconclusive", _RUN, text)
 
 
-def _errors(ctx: Context) -> list[Issue]:
+def _errors(ctx: Context) -> Iterator[Issue]:
     """Report the engine's own errors.
 
     If a run was interrupted at a point, resumed and closed, the resumed launch measured that point,
     and the interruption is not reported.
     """
-    issues = []
     sealed = {point.id for point in ctx.run.points} if ctx.run.close is not None else set()
     for error in ctx.run.errors:
         if error.code == "interrupted" and error.id in sealed:
@@ -224,74 +170,73 @@ def _errors(ctx: Context) -> list[Issue]:
         code = code_of(error.code)
         who: Subject = _RUN if error.rank is None else ctx.node(error.rank)
         where = "" if error.id is None else f" (point {error.id})"
-        issues.append(
-            Issue(
-                code,
-                severity_of(code),
-                who,
-                f"{error.message or error.code}{where}",
-                {"engine_code": error.code},
-                error.id,
-            )
+        yield Issue(
+            code,
+            severity_of(code),
+            who,
+            f"{error.message or error.code}{where}",
+            {"engine_code": error.code},
+            error.id,
         )
-    return issues
 
 
-def _transport(ctx: Context) -> list[Issue]:
+def _transport(ctx: Context) -> Iterator[Issue]:
     opened = ctx.run.open
-    if opened is None:
-        return []
-    if opened.transport in ("null", "model"):
-        text = (
-            f"transport {opened.transport} moves nothing: the instrument was tested, not a network"
+    if opened is not None and opened.transport in ("null", "model"):
+        yield Issue(
+            "instrument-only",
+            "inconclusive",
+            _RUN,
+            f"transport {opened.transport} moves nothing: the instrument was tested, not a network",
         )
-        return [Issue("instrument-only", "inconclusive", _RUN, text)]
-    if opened.clock.source == "monotonic":
-        cost = opened.clock.read_cost_ns
-        text = (
-            f"times come from CLOCK_MONOTONIC ({cost:.0f} ns per reading), not from a cycle counter"
+    elif opened is not None and opened.clock.source == "monotonic":
+        yield Issue(
+            "clock-not-tsc",
+            "warning",
+            _RUN,
+            f"times come from CLOCK_MONOTONIC ({opened.clock.read_cost_ns:.0f} ns per reading), not"
+            " from a cycle counter",
         )
-        return [Issue("clock-not-tsc", "warning", _RUN, text)]
-    return []
 
 
-def _libraries(ctx: Context) -> list[Issue]:
+def _libraries(ctx: Context) -> Iterator[Issue]:
     found = {host.library for host in ctx.run.hosts if host.library}
     if len(found) < 2:
-        return []
+        return
     listed = [f"{ctx.name(host.rank)}: {host.library}" for host in ctx.run.hosts]
-    return [
-        Issue(
-            "library-mismatch",
-            "fail",
-            _RUN,
-            f"the ranks ran different MPI libraries: {'; '.join(sorted(found))}",
-            {"libraries": listed},
-        )
-    ]
+    yield Issue(
+        "library-mismatch",
+        "fail",
+        _RUN,
+        f"the ranks ran different MPI libraries: {'; '.join(sorted(found))}",
+        {"libraries": listed},
+    )
 
 
-def _nics(ctx: Context) -> list[Issue]:
-    issues = []
-    for rank, claim in sorted(ctx.claims.items()):
+def _nics(ctx: Context) -> Iterator[Issue]:
+    for rank, claim in sorted(ctx.claims.items() if ctx.run.claim.wire else ()):
         host, nic = ctx.hosts.get(rank), ctx.claimed_nic(rank)
-        if host is None or not ctx.run.claim.wire:
+        if host is None:
             continue
         if nic is None and claim.nic:
+            lacking = [name for name in rails_of(claim.nic) if not rail_nics(host.nics, name)]
             there = ", ".join(n.name for n in host.nics) or "none"
-            issues.append(
-                Issue(
-                    "nic-unknown",
-                    "inconclusive",
-                    Node(claim.host),
-                    f"{claim.host} has no NIC {_lacking(claim.nic, host)!r}; it has {there}",
-                )
+            yield Issue(
+                "nic-unknown",
+                "inconclusive",
+                Node(claim.host),
+                f"{claim.host} has no NIC {joined(lacking) or claim.nic!r}; it has {there}",
             )
         elif nic is not None:
-            issues += [] if are_rails(nic) else _carrier(claim.host, nic)
+            if not are_rails(nic) and has_no_carrier(nic):
+                yield Issue(
+                    "nic-down",
+                    "fail",
+                    Node(claim.host),
+                    f"{claim.host} {nic.name} has no carrier ({nic.operstate or 'carrier 0'})",
+                )
             for one, link in _with_links(ctx, nic, host.nics):
-                issues += _speed(ctx, claim.host, one, link, host.nics)
-    return issues
+                yield from _speed(ctx, claim.host, one, link, host.nics)
 
 
 def _with_links(ctx: Context, nic: Nic, others: list[Nic]) -> list[tuple[Nic, LinkClaim | None]]:
@@ -302,49 +247,28 @@ def _with_links(ctx: Context, nic: Nic, others: list[Nic]) -> list[tuple[Nic, Li
     return [(one, one_rail(ctx.link, number)) for number, one in enumerate(rails)]
 
 
-def _lacking(claim: str, host: Host) -> str:
-    """Return the claimed NICs that do not exist."""
-    names = rails_of(claim)
-    return joined([name for name in names if not rail_nics(host.nics, name)]) or claim
-
-
-def _carrier(host: str, nic: Nic) -> list[Issue]:
-    if nic.carrier is False or nic.operstate in ("down", "lowerlayerdown"):
-        return [
-            Issue(
-                "nic-down",
-                "fail",
-                Node(host),
-                f"{host} {nic.name} has no carrier ({nic.operstate or 'carrier 0'})",
-            )
-        ]
-    return []
-
-
 def _speed(
     ctx: Context, host: str, nic: Nic, link: LinkClaim | None, others: list[Nic]
-) -> list[Issue]:
+) -> Iterator[Issue]:
     """Compare the speed that the port states with the claim, for one rail or for all of them.
 
     A virtual host's speed is not compared.
     """
     found = link_of_port(nic, "any", others)
     if ctx.virtual or link is None or link.rate_bits_per_s is None or found is None:
-        return []
+        return
     claimed = link.rate_bits_per_s
     stated = [rate for rate in (found.rate_bits_per_s, found.line_rate) if rate]
     if not stated or any(_agrees(one, link, claimed) for one in stated):
-        return []
+        return
     speed = max(stated)
-    return [
-        Issue(
-            "nic-speed-disagrees",
-            "fail" if speed < claimed else "warning",
-            Node(host),
-            f"{host} {nic.name} negotiated {speed / 1e9:g} Gb/s, and {link.name} "
-            f"({claimed / 1e9:g} Gb/s) was claimed",
-        )
-    ]
+    yield Issue(
+        "nic-speed-disagrees",
+        "fail" if speed < claimed else "warning",
+        Node(host),
+        f"{host} {nic.name} negotiated {speed / 1e9:g} Gb/s, and {link.name} "
+        f"({claimed / 1e9:g} Gb/s) was claimed",
+    )
 
 
 def _agrees(stated: float, link: LinkClaim, claimed: float) -> bool:
@@ -386,57 +310,63 @@ def _namespaces(ctx: Context) -> list[Issue]:
     ]
 
 
-def _places(ctx: Context) -> list[Issue]:
+def _places(ctx: Context) -> Iterator[Issue]:
     """Report ranks that run on another claimed host than their own; an unclaimed name may be an
     alias.
     """
     claimed = {_short(host.host) for host in ctx.run.hosts} - {""}
-    issues = []
     for host in ctx.run.hosts:
         asked, found = _short(host.host), _short(host.hostname)
         if asked and found != asked and found in claimed:
-            issues.append(
-                Issue(
-                    "wrong-host",
-                    "inconclusive",
-                    Node(host.host),
-                    f"rank {host.rank} should run on {host.host} but runs on {host.hostname}: its "
-                    "numbers belong to that host",
-                )
+            yield Issue(
+                "wrong-host",
+                "inconclusive",
+                Node(host.host),
+                f"rank {host.rank} should run on {host.host} but runs on {host.hostname}: its "
+                "numbers belong to that host",
             )
-    return issues
 
 
 def _short(name: str) -> str:
     return name.lower().split(".", 1)[0]
 
 
-def _claim(ctx: Context) -> list[Issue]:
-    issues = []
+def _claim(ctx: Context) -> Iterator[Issue]:
+    link = ctx.link
     if not ctx.run.claim.wire:
-        text = (
-            "only one machine took part: shared memory or loopback was measured, and no wire was "
-            "proven"
+        yield Issue(
+            "no-wire-claimed",
+            "inconclusive",
+            _RUN,
+            "only one machine took part: shared memory or loopback was measured, and no wire was"
+            " proven",
         )
-        issues.append(Issue("no-wire-claimed", "inconclusive", _RUN, text))
-        return issues
-    if ctx.link is None or (
-        ctx.link.rate_bits_per_s is None and ctx.link.protocol not in ("shm", "loopback")
-    ):
+        return
+    if link is not None and link.protocol in ("shm", "loopback"):
+        text = (
+            f"a wire was claimed between hosts, and the link is {link.kind}: no limit of a wire is"
+            " known"
+        )
+        yield Issue("no-limit-known", "inconclusive", _RUN, text)
+    elif link is None or link.rate_bits_per_s is None:
         text = "the link's rate is unknown, so no number can be judged as too fast or too slow"
-        issues.append(Issue("no-limit-known", "inconclusive", _RUN, text))
-    elif ctx.link.protocol in ("shm", "loopback"):
-        text = (
-            f"a wire was claimed between hosts, and the link is {ctx.link.kind}: no limit of a "
-            "wire is known"
+        yield Issue("no-limit-known", "inconclusive", _RUN, text)
+    for rank in sorted(rank for rank, host in ctx.hosts.items() if not host.boot_id):
+        yield Issue(
+            "placement-unknown",
+            "warning",
+            ctx.node(rank),
+            f"{ctx.name(rank)} reported no boot id: only the counters can distinguish its machine"
+            " from another",
         )
-        issues.append(Issue("no-limit-known", "inconclusive", _RUN, text))
-    for rank, host in sorted(ctx.hosts.items()):
-        if not host.boot_id:
-            text = (
-                f"{ctx.name(rank)} reported no boot id: only the counters can distinguish its"
-                " machine from "
-                "another"
-            )
-            issues.append(Issue("placement-unknown", "warning", ctx.node(rank), text))
-    return issues
+
+
+_RULES = (
+    *(_cut_short, _errors, _transport, _libraries, _fallbacks, _differences, _completion),
+    *(_nics, _crowding, _claim, _namespaces, _places),
+)
+
+
+def run_issues(ctx: Context) -> list[Issue]:
+    """Return all issues that do not belong to one point."""
+    return [issue for rule in _RULES for issue in rule(ctx)]

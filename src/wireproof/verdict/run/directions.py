@@ -8,12 +8,12 @@ nodes only the direction can be named.
 
 import statistics
 from collections import defaultdict
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from wireproof.model import gathered, quantity
-from wireproof.model.finding import Direction, Evidence, Port, Route, Subject
+from wireproof.model.finding import Evidence, Port, Route, Subject
 from wireproof.model.quantity import goodput
 from wireproof.verdict.context import Context
 from wireproof.verdict.issue import Issue
@@ -73,53 +73,45 @@ def direction_issues(ctx: Context, streams: Iterable[Stream]) -> tuple[list[Issu
     """
     kinds = gathered((stream.kind, stream) for stream in streams)
     issues: list[Issue] = []
-    explained_routes: set[Subject] = set()
+    explained: set[Subject] = set()
     for kind in sorted(kinds):
-        merged = _one_per_route(kinds[kind])
+        merged = list(_one_per_route(kinds[kind]))
         found = blame(merged, ctx.criteria.peer_ratio)
         nodes = [
             _node_issue(one, kind, _doubt(one, merged, ctx.criteria.peer_ratio)) for one in found
         ]
         issues += nodes
-        explained = {s.route for one in found for s in one.streams}
-        issues += _pair_issues(ctx, merged, explained)
-        sure = {
-            s
+        issues += _pair_issues(ctx, merged, {s.route for one in found for s in one.streams})
+        explained |= {
+            way
             for one, issue in zip(found, nodes, strict=True)
             if issue.severity == "fail"
             for s in one.streams
+            for way in (s.route, s.route.back)
         }
-        explained_routes |= {verb for s in sure for verb in (s.route, s.route.back)}
-    return issues, explained_routes
+    return issues, explained
 
 
-def _one_per_route(streams: list[Stream]) -> list[Stream]:
+def _one_per_route(streams: list[Stream]) -> Iterator[Stream]:
     """Merge repeats of a route: median of times (harmonic), widest interval."""
     routes = gathered(((stream.origin, stream.target), stream) for stream in streams)
-    merged = []
-    for (origin, target), same in sorted(routes.items()):
-        value = 1.0 / statistics.median(1.0 / s.value for s in same)
+    for _, same in sorted(routes.items()):
         known = [s for s in same if s.sure] or same
-        low, high = min(s.low for s in known), max(s.high for s in known)
-        disturbed = next((s.disturbed for s in same if s.disturbed), "")
-        waited = statistics.median(s.waited for s in same)
-        sure = any(s.sure for s in same)
-        merged.append(
-            Stream(
-                origin,
-                target,
-                same[0].kind,
-                value,
-                low,
-                high,
-                sure,
-                disturbed,
-                waited,
-                any(s.capped for s in same),
-                same[0].pool,
-            )
+        yield replace(
+            same[0],
+            value=_typical(same),
+            low=min(s.low for s in known),
+            high=max(s.high for s in known),
+            sure=any(s.sure for s in same),
+            disturbed=next((s.disturbed for s in same if s.disturbed), ""),
+            waited=statistics.median(s.waited for s in same),
+            capped=any(s.capped for s in same),
         )
-    return merged
+
+
+def _typical(streams: Sequence[Stream]) -> float:
+    """Return the goodput of the median time."""
+    return 1.0 / statistics.median(1.0 / one.value for one in streams)
 
 
 def blame(streams: list[Stream], peer_ratio: float) -> list[SlowNode]:
@@ -133,7 +125,7 @@ def blame(streams: list[Stream], peer_ratio: float) -> list[SlowNode]:
     if len({s.origin for s in streams} | {s.target for s in streams}) < _MIN_NODES:
         return []
     while len(left) >= _MIN_NODES:
-        reference = _upper_quartile([s.value for s in left])
+        reference = sorted(s.value for s in left)[3 * len(left) // 4]
         candidates = [one for one in _candidates(left, reference) if _all_slow(one, peer_ratio)]
         if not candidates:
             break
@@ -163,25 +155,14 @@ def _doubt(one: SlowNode, streams: list[Stream], peer_ratio: float) -> str:
     return disturbed[0].disturbed if disturbed and not alike else ""
 
 
-def _candidates(streams: list[Stream], reference: float) -> list[SlowNode]:
+def _candidates(streams: list[Stream], reference: float) -> Iterator[SlowNode]:
     by_end: dict[tuple[str, Verb], list[Stream]] = defaultdict(list)
     for one in streams:
         by_end[one.origin, "sends"].append(one)
         by_end[one.target, "receives"].append(one)
-    found = []
-    for node in sorted({node for node, _ in by_end}):
-        verbs: tuple[Verb, Verb] = ("sends", "receives")
-        for verb in verbs:
-            mine = tuple(by_end.get((node, verb), ()))
-            if len(mine) >= 2:
-                typical = 1.0 / statistics.median(1.0 / s.value for s in mine)
-                found.append(SlowNode(node, verb, typical, reference, mine))
-    return found
-
-
-def _upper_quartile(values: list[float]) -> float:
-    ordered = sorted(values)
-    return ordered[min(len(ordered) - 1, (3 * len(ordered)) // 4)]
+    for (node, verb), mine in by_end.items():
+        if len(mine) >= 2:
+            yield SlowNode(node, verb, _typical(mine), reference, tuple(mine))
 
 
 def _node_issue(one: SlowNode, kind: tuple[str, str, int, str], doubt: str) -> Issue:
@@ -193,16 +174,15 @@ def _node_issue(one: SlowNode, kind: tuple[str, str, int, str], doubt: str) -> I
         f"{', '.join(peers)}); "
         f"every other direction reaches {goodput(one.reference)}{'; ' + doubt if doubt else ''}"
     )
-    direction: Direction = "tx" if one.verb == "sends" else "rx"
+    subject = Port(one.node, "tx" if one.verb == "sends" else "rx")
     evidence: Evidence = {
         "node": one.node,
-        "direction": direction,
+        "direction": subject.direction,
         "peers": list(peers),
         "value_bytes_per_s": one.value,
         "others_bytes_per_s": one.reference,
         "streams": [f"{s.route}: {goodput(s.value)}" for s in one.streams],
     }
-    subject = Port(one.node, direction)
     return Issue(
         "node-direction-slow",
         "inconclusive" if doubt else "fail",
@@ -213,12 +193,11 @@ def _node_issue(one: SlowNode, kind: tuple[str, str, int, str], doubt: str) -> I
     )
 
 
-def _pair_issues(ctx: Context, streams: list[Stream], explained: set[Route]) -> list[Issue]:
+def _pair_issues(ctx: Context, streams: list[Stream], explained: set[Route]) -> Iterator[Issue]:
     """Report pairs whose directions differ by more than ``direction_ratio`` with separate
     intervals.
     """
     routes = {s.route: s for s in streams}
-    issues = []
     for who, slow in sorted(routes.items(), key=lambda item: (item[0].origin, item[0].target)):
         back = routes.get(who.back)
         if back is None or who in explained or who.back in explained:
@@ -233,17 +212,14 @@ def _pair_issues(ctx: Context, streams: list[Stream], explained: set[Route]) -> 
             )
             doubt = _pair_doubt(slow, back, ctx.criteria.direction_ratio)
             text += f"; {doubt}" if doubt else ""
-            issues.append(
-                Issue(
-                    "direction-slow",
-                    "inconclusive" if doubt else "fail",
-                    who,
-                    text,
-                    {"slow_bytes_per_s": slow.value, "other_bytes_per_s": back.value},
-                    weight=float(slow.kind[2]),
-                )
+            yield Issue(
+                "direction-slow",
+                "inconclusive" if doubt else "fail",
+                who,
+                text,
+                {"slow_bytes_per_s": slow.value, "other_bytes_per_s": back.value},
+                weight=float(slow.kind[2]),
             )
-    return issues
 
 
 def _pair_doubt(slow: Stream, back: Stream, ratio: float) -> str:

@@ -249,7 +249,10 @@ def judge_group(
     who = _who(ctx, point, group)
     proof = prove_group(ctx, point, ledgers)
     where = f"{who}, {quantity.size(point.message_bytes)}"
-    issues = status_issues(ctx, point, who, where, group) + _path(ctx, point, who, where, proof)
+    issues = [
+        *status_issues(ctx, point, who, where, group),
+        *_path(ctx, point, who, where, proof),
+    ]
     estimate = group.estimate
     if estimate is None:
         return None, issues

@@ -9,7 +9,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from wireproof.analysis.changes import trouble_counters
-from wireproof.model.finding import Direction, Evidence, Node, Port, Route, Severity, Subject
+from wireproof.model.finding import (
+    Direction,
+    Evidence,
+    Node,
+    Port,
+    Route,
+    Severity,
+    Subject,
+    nodes_of,
+    verdict_of,
+)
 from wireproof.model.record import PairResult, PointRecord
 from wireproof.verdict.context import Context
 from wireproof.verdict.issue import SLOW, Issue
@@ -128,7 +138,9 @@ class Loss:
         """Return the worst severity of an issue about goodput that the loss explains, or None."""
         if not self._is_tcp() or (share is not None and share < _COSTS):
             return None
-        return _worst(issues_so_far, name) or (_worst_with(issues_so_far, end) if end else None)
+        slow = [one for one in issues_so_far if one.code in SLOW]
+        sent = [one for one in slow if _sends(name, one.subject)]
+        return _worst(sent) or _worst(one for one in slow if end in nodes_of(one.subject))
 
     def _one_sided(self) -> Port | Route | None:
         """Return the direction of two hosts, or the port of one, that loses far more than all
@@ -181,13 +193,12 @@ class Loss:
             else f"packets that {culprit.node} {what[culprit.direction]}"
         )
         text += f" lost, and those of all other directions are not: {_words(whole)}"
-        ends = {culprit.origin, culprit.target} if isinstance(culprit, Route) else {culprit.node}
         busy = [
             one
             for one in issues_so_far
             if one.code == "other-traffic"
             and isinstance(one.subject, Port)
-            and one.subject.node in ends
+            and one.subject.node in nodes_of(culprit)
         ]
         text += f"; {busy[0].message}" if busy else ""
         return Issue(
@@ -297,26 +308,10 @@ def _words(host: _Host) -> str:
     )
 
 
-def _worst(issues_so_far: Iterable[Issue], name: str) -> Severity | None:
-    """Return the worst severity of issues about low goodput that ``name`` sends, or None."""
-    own = [one.severity for one in issues_so_far if one.code in SLOW and _sends(name, one.subject)]
-    ranks: tuple[Severity, ...] = ("fail", "inconclusive")
-    return next((severity for severity in ranks if severity in own), None)
-
-
-def _worst_with(issues_so_far: Iterable[Issue], end: str) -> Severity | None:
-    """Return the worst severity of issues about low goodput to or from ``end``, or None."""
-    own = [
-        one.severity
-        for one in issues_so_far
-        if one.code in SLOW
-        and (
-            (isinstance(one.subject, Port) and one.subject.node == end)
-            or (isinstance(one.subject, Route) and end in (one.subject.origin, one.subject.target))
-        )
-    ]
-    ranks: tuple[Severity, ...] = ("fail", "inconclusive")
-    return next((severity for severity in ranks if severity in own), None)
+def _worst(issues: Iterable[Issue]) -> Severity | None:
+    """Return the worst severity, or None if no verdict suffers."""
+    found = verdict_of(one.severity for one in issues)
+    return None if found == "pass" else found
 
 
 def _sends(name: str, subject: Subject) -> bool:

@@ -17,6 +17,7 @@ from wireproof.model.finding import (
     PairVerdict,
     Route,
     Subject,
+    nodes_of,
     worst_proof,
 )
 from wireproof.model.record import Estimate, GroupResult, PairResult, PointRecord, Sentinel
@@ -35,7 +36,7 @@ _MEDIANS_APART = 0.10  # a block may include more than its batches, e.g. the las
 
 def status_issues(
     ctx: Context, point: PointRecord, who: Subject, where: str, result: PairResult | GroupResult
-) -> list[Issue]:
+) -> Iterator[Issue]:
     """Report a deadline, an error, missing times, or a payload that arrived changed or was not
     checked. ``where``: the pair or group with the size, for messages.
     """
@@ -47,14 +48,14 @@ def status_issues(
         code, what = "points-missing", "ended with an error"
     elif result.estimate is None and not timed:
         code, what = "points-missing", "ended without a number"
-    issues = [Issue(code, "inconclusive", who, f"{where}: {what}", point=point.id)] if code else []
+    if code:
+        yield Issue(code, "inconclusive", who, f"{where}: {what}", point=point.id)
     if result.integrity == "corrupt":
         text = f"{where}: the payload arrived corrupted"
-        issues.append(Issue("payload-corrupt", "fail", who, text, point=point.id, weight=1.0))
+        yield Issue("payload-corrupt", "fail", who, text, point=point.id, weight=1.0)
     elif result.integrity == "unchecked" and result.status == "ok" and not ctx.moves_nothing:
         text = f"{where}: the payload was not checked on arrival"
-        issues.append(Issue("payload-unchecked", "inconclusive", who, text, point=point.id))
-    return issues
+        yield Issue("payload-unchecked", "inconclusive", who, text, point=point.id)
 
 
 def enough_samples(time: Estimate) -> bool:
@@ -73,33 +74,27 @@ def decides(time: Estimate) -> bool:
 
 def precision_issues(
     ctx: Context, point: PointRecord, who: Subject, where: str, time: Estimate, enough: bool
-) -> list[Issue]:
+) -> Iterator[Issue]:
     """Report wide intervals and separate groups of samples. ``enough``: a wide interval still
     decides.
     """
-    issues = []
     wide = time.half_width > ctx.criteria.max_half_width or not enough_samples(time)
     if wide or time.label == "unstable":
         samples = quantity.counted(time.blocks, "sample")
         known = f"{quantity.plus_minus(time.half_width)} ({samples})"
         noisy = f"noisy, {known}; but precise enough to decide" if enough else f"too noisy: {known}"
         text = f"{where}: {noisy if wide else known}"
-        issues.append(
-            Issue(
-                "unstable",
-                ("warning" if enough else "inconclusive") if wide else "note",
-                who,
-                text,
-                point=point.id,
-                weight=time.half_width,
-            )
+        yield Issue(
+            "unstable",
+            ("warning" if enough else "inconclusive") if wide else "note",
+            who,
+            text,
+            point=point.id,
+            weight=time.half_width,
         )
     if time.label == "multimodal" and not ctx.moves_nothing:  # a model's times are made up
         text = f"{where}: the samples fall in separate groups"
-        issues.append(
-            Issue("multimodal", "warning", who, text, point=point.id, weight=time.half_width)
-        )
-    return issues
+        yield Issue("multimodal", "warning", who, text, point=point.id, weight=time.half_width)
 
 
 def arithmetic_issues(
@@ -108,10 +103,9 @@ def arithmetic_issues(
     """Check the record's own sums: bytes = messages x size; timed <= moved; batches <= elapsed;
     estimate = median.
     """
-    wrong = [*_wrong_counts(point, pair), *_wrong_times(ctx, point, pair, number)]
     return [
         Issue("row-arithmetic", "fail", ctx.route(pair), f"{where}: {text}", point=point.id)
-        for text in wrong
+        for text in (*_wrong_counts(point, pair), *_wrong_times(ctx, point, pair, number))
     ]
 
 
@@ -183,10 +177,9 @@ def disturbance(pair: PairResult) -> str:
     return "the ranks were preempted meanwhile"
 
 
-def sentinel_issues(ctx: Context, point: PointRecord, pair: PairResult) -> list[Issue]:
+def sentinel_issues(ctx: Context, point: PointRecord, pair: PairResult) -> Iterator[Issue]:
     """Report scheduler interference and a changing distance between the two cores."""
     who, marks = ctx.route(pair), pair.sentinels
-    issues = []
     busy, share = len(_busy_blocks(pair)), waited_share(pair)
     if crowded(pair):
         text = f"{who}: its ranks were preempted in {busy} of {len(marks)} blocks"
@@ -195,9 +188,7 @@ def sentinel_issues(ctx: Context, point: PointRecord, pair: PairResult) -> list[
             if share > _WAITED_SHARE
             else ""
         )
-        issues.append(
-            Issue("oversubscribed", "warning", who, text, point=point.id, weight=busy + share)
-        )
+        yield Issue("oversubscribed", "warning", who, text, point=point.id, weight=busy + share)
     bounces = [m.bounce_ns for m in marks if m.bounce_ns is not None and m.bounce_ns > 0]
     if len(bounces) >= 6 and two_modes(bounces) and max(bounces) > _FAR_RATIO * min(bounces):
         near, far = min(bounces), max(bounces)
@@ -205,17 +196,15 @@ def sentinel_issues(ctx: Context, point: PointRecord, pair: PairResult) -> list[
             f"{who}: the cache-line bounce between the two cores flipped between {near:.0f} and "
             f"{far:.0f} ns"
         )
-        issues.append(Issue("far-core-state", "warning", who, text, point=point.id))
-    return issues
+        yield Issue("far-core-state", "warning", who, text, point=point.id)
 
 
 def trouble_issues(
     ctx: Context, point: PointRecord, deltas: Mapping[int, Mapping[str, int]]
-) -> list[Issue]:
+) -> Iterator[Issue]:
     """Report retransmission, drop and pause counters that rose at a host during the point; lost
     carriers.
     """
-    issues = []
     for reader, counters in sorted(deltas.items()):
         who = ctx.node(reader)
         # Retransmissions of the kernel's TCP are reported for the whole run (``loss``).
@@ -226,10 +215,7 @@ def trouble_issues(
             code = "nic-down" if lost else "retransmits"
             text = f"{who}: {group} counters rose at point {point.id} ({listed})"
             total = sum(rose.values())
-            issues.append(
-                Issue(code, "warning", who, text, dict(rose), point.id, weight=float(total))
-            )
-    return issues
+            yield Issue(code, "warning", who, text, dict(rose), point.id, weight=float(total))
 
 
 # --- Settle samples of a route by repeats: one that is too wide or too small does not undo one that
@@ -266,7 +252,9 @@ def settled_by_repeats(judgement: Judgement) -> Judgement:
     """Judge again without the inconclusive samples that a repeat of their route settles."""
     passing = {_measurement(pair) for pair in judgement.pairs if pair.verdict == "pass"}
     pairs = [
-        msgspec.structs.replace(pair, settled=True) if _is_settled(pair, passing) else pair
+        msgspec.structs.replace(pair, settled=True)
+        if _measurement(pair) in passing and may_settle(pair)
+        else pair
         for pair in judgement.pairs
     ]
     left = [pair for pair in pairs if not pair.settled]
@@ -287,10 +275,6 @@ def _over(findings: Sequence[Finding], pairs: Sequence[PairVerdict]) -> list[Fin
     routes = {pair.route for pair in pairs if pair.settled}
     open_ = {pair.route for pair in pairs if not pair.settled and pair.verdict != "pass"}
     return [_softer(each) if _is_over(each, routes, open_) else each for each in findings]
-
-
-def _is_settled(pair: PairVerdict, passing: set[Measurement]) -> bool:
-    return _measurement(pair) in passing and may_settle(pair)
 
 
 def may_settle(pair: PairVerdict) -> bool:
@@ -324,8 +308,7 @@ def _is_over(finding: Finding, routes: set[Route], still_open: set[Route]) -> bo
         share = finding.evidence.get("per_million")
         if not isinstance(share, int | float) or share > _FEW_LOST:
             return False
-        ends = {about.name} if isinstance(about, Node) else set()
-        ends |= {about.origin, about.target} if isinstance(about, Route) else set()
+        ends = set(nodes_of(about)) if isinstance(about, Node | Route) else set[str]()
         return bool(ends) and not any(ends & {one.origin, one.target} for one in still_open)
     return finding.code in _SOFTER and about in routes - still_open
 

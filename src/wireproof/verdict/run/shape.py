@@ -4,7 +4,7 @@ protocol switches.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
@@ -76,17 +76,15 @@ Curves = Mapping[Variant, Mapping[int, CurveSample]]
 """The sample of each size, by variant."""
 
 
-def cache_issues(curves: Curves) -> list[Issue]:
+def cache_issues(curves: Curves) -> Iterator[Issue]:
     """Report cache-shaped curves: a warning if counters prove the wire where the curve falls.
 
     A failure if they do not and the whole intervals of an undisturbed curve fall.
     """
-    issues = []
     for variant, curve in curves.items():
         found = cache_fall({size: sample.goodput for size, sample in curve.items()})
         if found is not None:
-            issues.append(_cache_issue(variant, curve, *found))
-    return issues
+            yield _cache_issue(variant, curve, *found)
 
 
 def _cache_issue(variant: Variant, curve: Mapping[int, CurveSample], peak: int, fall: int) -> Issue:
@@ -118,14 +116,13 @@ def _cache_issue(variant: Variant, curve: Mapping[int, CurveSample], peak: int, 
     )
 
 
-def switch_issues(ctx: Context, curves: Curves) -> list[Issue]:
+def switch_issues(ctx: Context, curves: Curves) -> Iterator[Issue]:
     """Note where a ping-pong's time against size breaks: the library switches its protocol there.
 
     A shaped link also breaks the curve, at the size of its bucket: breaks up to that size are not
     the library's.
     """
     bucket = bandwidth_threshold_bytes(ctx.link, ctx.table) if ctx.link else 0
-    issues = []
     for variant, curve in curves.items():
         if variant.pattern != "pingpong":
             continue
@@ -139,29 +136,25 @@ def switch_issues(ctx: Context, curves: Curves) -> list[Issue]:
             continue
         if found.eager_limit_bytes < bucket:
             continue
-        issues.append(
-            Issue(
-                "protocol-switch",
-                "note",
-                variant.route,
-                f"{variant.route}: from {quantity.size(found.eager_limit_bytes)} to"
-                f" {quantity.size(found.next_bytes or 0)} a message "
-                "takes "
-                f"{found.step_ns / 1e3:.2f} us more than the smaller ones foretell: the library "
-                "changes its protocol there",
-                {"eager_limit_bytes": found.eager_limit_bytes, "step_ns": found.step_ns},
-            )
+        yield Issue(
+            "protocol-switch",
+            "note",
+            variant.route,
+            f"{variant.route}: from {quantity.size(found.eager_limit_bytes)} to"
+            f" {quantity.size(found.next_bytes or 0)} a message "
+            "takes "
+            f"{found.step_ns / 1e3:.2f} us more than the smaller ones foretell: the library "
+            "changes its protocol there",
+            {"eager_limit_bytes": found.eager_limit_bytes, "step_ns": found.step_ns},
         )
-    return issues
 
 
 def launch_issues(
     launches: Mapping[tuple[Variant, int], Sequence[Measured]],
-) -> list[Issue]:
+) -> Iterator[Issue]:
     """Warn if repeats of one point differ with separate intervals: each was precise about another
     state.
     """
-    issues = []
     for (variant, size), numbers in launches.items():
         who, pattern = variant.route, variant.pattern
         times = sorted((n.time.median_ns, n.time.low_ns, n.time.high_ns) for n in numbers)
@@ -171,19 +164,16 @@ def launch_issues(
         spread = slowest[0] / fastest[0] - 1
         apart = f"{spread:.0%}" if spread < 1 else f"a factor of {spread + 1:.3g}"
         if slowest[1] > fastest[2] and spread > _LAUNCH_SPREAD:
-            issues.append(
-                Issue(
-                    "launches-disagree",
-                    "warning",
-                    who,
-                    f"{who}, {pattern} of {quantity.size(size)}: {len(times)} repeats differ by"
-                    f" {apart}, more than "
-                    "their intervals",
-                    {"spread": spread},
-                    weight=spread,
-                )
+            yield Issue(
+                "launches-disagree",
+                "warning",
+                who,
+                f"{who}, {pattern} of {quantity.size(size)}: {len(times)} repeats differ by"
+                f" {apart}, more than "
+                "their intervals",
+                {"spread": spread},
+                weight=spread,
             )
-    return issues
 
 
 # --- Compare a run with published numbers of the same link.

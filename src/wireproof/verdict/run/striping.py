@@ -13,10 +13,10 @@ from dataclasses import dataclass
 
 import msgspec
 
-from wireproof.analysis.relations import rail_nics
+from wireproof.analysis.relations import has_no_carrier, rail_nics
 from wireproof.model import quantity
 from wireproof.model.claim import LinkClaim, is_several
-from wireproof.model.finding import Evidence, PairVerdict, Port, RailShare, Route
+from wireproof.model.finding import PairVerdict, Port, RailShare, Route
 from wireproof.model.finding import Striping as State
 from wireproof.model.pattern import crossings
 from wireproof.model.record import Host, Nic, PairResult, PointRecord
@@ -165,32 +165,27 @@ _WORST: tuple[State, ...] = ("striped", "unknown", "unequal", "one-rail")
 # --- Findings about rails: a rail that is down, unequal shares, and the node with the slow rail.
 
 _FEWEST = 2  # routes of a node that must agree before the node's rail is blamed
-_DOWN = ("down", "lowerlayerdown")
 
 
 def down_issues(ctx: Context) -> list[Issue]:
     """Report claimed rails that cannot carry anything."""
     if not ctx.run.claim.wire:
         return []
-    found: dict[tuple[str, str], Issue] = {}
-    for rank, claim in sorted(ctx.claims.items()):
-        host = ctx.hosts.get(rank)
-        if host is None or not is_several(claim.nic):
-            continue
-        for nic in rail_nics(host.nics, claim.nic):
-            why = _why_down(nic, host)
-            if why:
-                text = f"{claim.host}: the rail {nic.name} {why}"
-                evidence: Evidence = {"rail": nic.name}
-                where = Port(claim.host, nic=nic.name)
-                issue = Issue("rail-down", "fail", where, text, evidence)
-                found[claim.host, nic.name] = issue
-    return list(found.values())
+    return [
+        Issue(
+            "rail-down",
+            "fail",
+            Port(host, nic=rail),
+            f"{host}: the rail {rail} {why}",
+            {"rail": rail},
+        )
+        for (host, rail), why in _down_rails(ctx).items()
+    ]
 
 
 def _why_down(nic: Nic, host: Host) -> str:
     """Return what keeps a rail from carrying anything; "" if nothing is known."""
-    if nic.carrier is False or nic.operstate in _DOWN:
+    if has_no_carrier(nic):
         return f"has no carrier ({nic.operstate or 'carrier 0'})"
     bare = nic.rdma is None and nic.kind != "infiniband" and not nic.master
     told = any(one.address for one in host.nics)  # a recorded tree has none of any NIC
@@ -199,7 +194,7 @@ def _why_down(nic: Nic, host: Host) -> str:
     return ""
 
 
-def rail_issues(ctx: Context, striping: Striping) -> list[Issue]:
+def rail_issues(ctx: Context, striping: Striping) -> Iterator[Issue]:
     """Report routes whose rails did not share the largest messages according to their line rates.
 
     One finding per node if its rail explains several routes.
@@ -208,27 +203,26 @@ def rail_issues(ctx: Context, striping: Striping) -> list[Issue]:
     bad = {key: one for key, one in judged.items() if one.state in ("one-rail", "unequal")}
     down = _down_rails(ctx)
     explained: set[Key] = set()
-    found: list[Issue] = []
     for place, rail, keys in _blamed(judged, bad):
         explained |= keys
-        found.append(_of_node(place, rail, [bad[key] for key in sorted(keys)]))
+        yield _of_node(place, rail, [bad[key] for key in sorted(keys)])
     for key, stripe in bad.items():
         if key not in explained and not _lost(stripe, down):
-            found.append(_of_route(ctx, key, stripe))
-    return found
+            yield _of_route(ctx, key, stripe)
 
 
-def _down_rails(ctx: Context) -> set[tuple[str, str]]:
+def _down_rails(ctx: Context) -> dict[tuple[str, str], str]:
+    """Map each claimed rail that cannot carry anything, by host and name, to the reason."""
     return {
-        (ctx.name(rank), nic.name)
-        for rank, claim in ctx.claims.items()
-        if rank in ctx.hosts
+        (ctx.name(rank), nic.name): why
+        for rank, claim in sorted(ctx.claims.items())
+        if rank in ctx.hosts and is_several(claim.nic)
         for nic in rail_nics(ctx.hosts[rank].nics, claim.nic)
-        if is_several(claim.nic) and _why_down(nic, ctx.hosts[rank])
+        if (why := _why_down(nic, ctx.hosts[rank]))
     }
 
 
-def _lost(stripe: Stripe, down: set[tuple[str, str]]) -> bool:
+def _lost(stripe: Stripe, down: Mapping[tuple[str, str], str]) -> bool:
     """Return whether a rail that is down at one end explains it."""
     names = {rail for host, rail in down if host in stripe.route[:2]}
     return bool(names & {share.rail for share in _short(stripe)})

@@ -123,6 +123,18 @@ def _own_estimate(point: PointRecord, pair: PairResult) -> Estimate | None:
     return estimate(blocks if blocks.size >= 6 else times)
 
 
+_SWITCHES_PER_BLOCK, _STEAL_SHARE = 5, 0.02
+
+
+def busy_blocks(pair: PairResult) -> int:
+    """Return the number of blocks in which the scheduler took the processor away."""
+    block_ns = sum(pair.batch_ns) / max(1, len(pair.sentinels))
+    return sum(
+        mark.involuntary_switches > _SWITCHES_PER_BLOCK or mark.steal_ns > _STEAL_SHARE * block_ns
+        for mark in pair.sentinels
+    )
+
+
 def tail(point: PointRecord, pair: PairResult) -> dict[str, float]:
     """Return quantiles (ns per operation) over all batches; empty if nothing was timed."""
     times = operation_times(point, pair)

@@ -31,22 +31,23 @@ class SlownessEstimate:
     expected: float
 
 
+_KINDS: dict[type[Subject], BlameKind] = {
+    Node: "node",
+    Port: "port",
+    Link: "link",
+    Switch: "switch",
+    Route: "pair",
+    Both: "pair",
+}
+
+
 def kind_of(about: Subject) -> BlameKind:
     """Return which kind of culprit ``about`` is. Raise ValueError for a subject that cannot be a
     culprit.
     """
-    match about:
-        case Node():
-            return "node"
-        case Port():
-            return "port"
-        case Link():
-            return "link"
-        case Switch():
-            return "switch"
-        case Route() | Both():
-            return "pair"
-    raise ValueError(f"{about} is not a culprit")
+    if type(about) not in _KINDS:
+        raise ValueError(f"{about} is not a culprit")
+    return _KINDS[type(about)]
 
 
 def is_of_node(blame: Blame, node: str) -> bool:
@@ -137,13 +138,10 @@ def without_explained(
     kept = []
     for blame in blames:
         if blame.kind == "pair":
-            if not _is_behind(blame, leaf_of, named) and not _is_of_an_end(blame, blames):
-                kept.append(blame)
-        elif _is_unnamed(blame):
-            if not any(_covers(other, blame, leaves) for other in blames):
-                kept.append(blame)
+            gone = _is_behind(blame, leaf_of, named) or _is_of_an_end(blame, blames)
         else:
-            kept.append(_with_paths(blame, blames, leaves))
+            gone = any(_covers(other, blame, leaves) for other in blames)
+        kept += [] if gone else [_with_paths(blame, blames, leaves)]
     return kept
 
 

@@ -26,6 +26,7 @@ from wireproof.model.finding import (
     Subject,
     Switch,
     Verdict,
+    nodes_of,
     rank,
     worst,
     worst_proof,
@@ -103,32 +104,19 @@ def _by_node(
     for finding in sorted(serious, key=_telling):
         for name in _concerned(finding, named, below, names):
             evidence[name].findings.append(finding)
-    for name, result in _results(run, judgement):
-        evidence[name].results.append(result)
-    for result, ends in _open(run, judgement, named):
-        for name in ends:
+    passing = {_measurement(pair) for pair in judgement.pairs if pair.verdict == "pass"}
+    for result, nodes in _results(run, judgement):
+        for name in nodes:
+            evidence[name].results.append(result)
+        for name in _left_open(result, nodes, passing, named):
             evidence[name].open.append(result)
     return evidence
 
 
 def _named(findings: Sequence[Finding]) -> set[str]:
     """Return the nodes that have findings of their own."""
-    return {
-        finding.about.node if isinstance(finding.about, Port) else finding.about.name
-        for finding in findings
-        if isinstance(finding.about, Node | Port)
-    }
-
-
-def _open(
-    run: Run, judgement: Judgement, named: Collection[str]
-) -> Iterator[tuple[PairVerdict | GroupVerdict, Collection[str]]]:
-    """Yield results that do not pass and that nothing explains, with the nodes they leave
-    undecided.
-    """
-    for pair in _open_pairs(judgement):
-        yield pair, _undecided_ends(pair.origin_host, pair.target_host, named)
-    yield from _open_groups(run, judgement, named)
+    own = [finding.about for finding in findings if isinstance(finding.about, Node | Port)]
+    return {name for about in own for name in nodes_of(about)}
 
 
 def _telling(finding: Finding) -> tuple[bool, int]:
@@ -152,59 +140,49 @@ def _concerned(
         case Node(name=node) | Port(node=node):
             return [node]
         case Route(origin=a, target=b) | Both(one=a, other=b):
-            return _undecided_ends(a, b, named)
+            return _undecided_ends((a, b), named)
         case Link() | Switch():
             return below.get(finding.about, names)
     return names
 
 
-def _undecided_ends(a: str, b: str, named: Collection[str]) -> list[str]:
+def _undecided_ends(ends: Sequence[str], named: Collection[str]) -> list[str]:
     """Return the ends of a pair that does not pass, unless a fault of the other end explains it."""
-    return [end for end, far in ((a, b), (b, a)) if far not in named]
+    return [end for end, far in zip(ends, reversed(ends), strict=True) if far not in named]
 
 
-def _results(run: Run, judgement: Judgement) -> Iterator[tuple[str, PairVerdict | GroupVerdict]]:
+def _results(
+    run: Run, judgement: Judgement
+) -> Iterator[tuple[PairVerdict | GroupVerdict, Sequence[str]]]:
+    """Yield each result with its nodes."""
     for pair in judgement.pairs:
-        yield pair.origin_host, pair
-        yield pair.target_host, pair
-    members = _members(run)
-    for group in judgement.groups:
-        for name in members.get(group.point, ()):
-            yield name, group
-
-
-def _members(run: Run) -> Mapping[int, Collection[str]]:
-    """Return the hosts of each group, by its point."""
+        yield pair, (pair.origin_host, pair.target_host)
     hosts = {claim.rank: claim.host for claim in run.claim.hosts}
-    return {
-        point.id: {hosts.get(member, "") for member in point.group.members}
+    members = {
+        point.id: list({hosts.get(member, "") for member in point.group.members})
         for point in run.points
         if point.group is not None
     }
-
-
-def _open_groups(
-    run: Run, judgement: Judgement, named: Collection[str]
-) -> Iterator[tuple[GroupVerdict, Collection[str]]]:
-    """Yield groups that do not pass, with their nodes, unless a fault of a member explains it."""
-    members = _members(run)
     for group in judgement.groups:
-        nodes = members.get(group.point, ())
-        if group.verdict != "pass" and not set(named) & set(nodes):
-            yield group, nodes
+        yield group, members.get(group.point, [])
 
 
-def _open_pairs(judgement: Judgement) -> list[PairVerdict]:
-    """Return results that do not pass and that no repeat settles.
+def _left_open(
+    result: PairVerdict | GroupVerdict,
+    nodes: Sequence[str],
+    passing: Collection[tuple[str, ...]],
+    named: Collection[str],
+) -> Sequence[str]:
+    """Return the nodes that a result leaves undecided: it does not pass, and nothing explains it.
 
-    A repeat settles a number, but not an unproven path.
+    A repeat settles the number of a pair, but not an unproven path.
     """
-    passing = {_measurement(pair) for pair in judgement.pairs if pair.verdict == "pass"}
-    return [
-        pair
-        for pair in judgement.pairs
-        if pair.verdict != "pass" and (pair.proof != "on-wire" or _measurement(pair) not in passing)
-    ]
+    if result.verdict == "pass":
+        return ()
+    if isinstance(result, GroupVerdict):
+        return () if set(named) & set(nodes) else nodes
+    settled = result.proof == "on-wire" and _measurement(result) in passing
+    return () if settled else _undecided_ends(nodes, named)
 
 
 def _measurement(pair: PairVerdict) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ import msgspec
 from wireproof.analysis.changes import WitnessChanges, counter_delta
 from wireproof.analysis.crossed import crossed_at, others_than
 from wireproof.analysis.ledger import HostPorts
+from wireproof.analysis.measured import busy_blocks
 from wireproof.analysis.relations import are_rails, claimed_nic, with_rails
 from wireproof.locate.causes.properties import (
     NodeProperties,
@@ -25,7 +26,7 @@ from wireproof.locate.causes.rules import rules as causes
 from wireproof.locate.causes.signs import CauseSign
 from wireproof.model import gathered
 from wireproof.model.claim import first_rail
-from wireproof.model.finding import Both, Link, Node, Port, Route, Switch
+from wireproof.model.finding import Both, Link, Node, Port, Route, Switch, nodes_of
 from wireproof.model.located import Blame, Cause, Located
 from wireproof.model.record import FactFrame, Host, Nic, PairResult, PointRecord, WitnessReading
 from wireproof.model.run import Run
@@ -34,9 +35,7 @@ from wireproof.model.traffic import DIRECTIONS
 
 # --- What a run observed of each node: Facts, results, counters, sentinels and clocks.
 
-_RDMA = ("rocev2", "iwarp", "infiniband", "omnipath", "truescale", "efa", "slingshot", "fabric")
-_SWITCHES_PER_BLOCK = 5
-_STEAL_SHARE = 0.02
+RDMA = ("rocev2", "iwarp", "infiniband", "omnipath", "truescale", "efa", "slingshot", "fabric")
 _LEAST_PAYLOAD = 1 << 20
 _LEAST_NS = 1e6
 
@@ -173,7 +172,7 @@ def _carried(run: Run, host: Host, nic: Nic, readings: Sequence[WitnessReading])
     idle = next((frame for frame in run.idle if frame.rank == host.rank), None)
     ports = HostPorts(host.host or host.hostname, host.nics)
     protocol = run.claim.link.protocol if run.claim.link else None
-    total = _Carried(rdma_claimed=protocol in _RDMA and nic.rdma is not None)
+    total = _Carried(rdma_claimed=protocol in RDMA and nic.rdma is not None)
     for reading in readings:
         ledger = ports.ledger(WitnessChanges(reading, idle))
         name = next((candidate.name for candidate in host.nics if are_rails(candidate)), nic.name)
@@ -193,24 +192,16 @@ def _timing(seen: _Observed) -> Properties:
     ``clock_read`` (median, ns) and ``clock_apart`` (median relative difference between both ends'
     clocks over the same time).
     """
-    marks = [(mark, _block_ns(pair)) for pair in seen.sent for mark in pair.sentinels]
+    marks = [mark for pair in seen.sent for mark in pair.sentinels]
     timing: Properties = {}
     if marks:
-        busy = sum(
-            mark.involuntary_switches > _SWITCHES_PER_BLOCK or mark.steal_ns > _STEAL_SHARE * block
-            for mark, block in marks
-        )
-        timing["busy_share"] = busy / len(marks)
-        timing["steal"] = sum(mark.steal_ns for mark, _ in marks)
-        timing["clock_read"] = statistics.median(mark.clock_read_ns for mark, _ in marks)
+        timing["busy_share"] = sum(map(busy_blocks, seen.sent)) / len(marks)
+        timing["steal"] = sum(mark.steal_ns for mark in marks)
+        timing["clock_read"] = statistics.median(mark.clock_read_ns for mark in marks)
     apart = [difference for pair in seen.results if (difference := _clocks_apart(pair)) is not None]
     if apart:
         timing["clock_apart"] = statistics.median(apart)
     return timing
-
-
-def _block_ns(pair: PairResult) -> float:
-    return max(1.0, sum(pair.batch_ns) / max(1, len(pair.sentinels)))
 
 
 def _clocks_apart(pair: PairResult) -> float | None:
@@ -243,8 +234,8 @@ def explain(
         return located
     ranks = ranks_of(run)
     accused = {node for blame in located.blames for node in _nodes_of(blame) if node in ranks}
-    suspects = sorted(accused)[: _MOST_CULPRITS * 2]
-    peers = _evenly(sorted(set(ranks) - accused), _MOST_PEERS)
+    suspects, others = sorted(accused)[: _MOST_CULPRITS * 2], sorted(set(ranks) - accused)
+    peers = others[:: max(1, -(-len(others) // _MOST_PEERS))]
     machines = machines_of(run, ranks, [*suspects, *peers])
     view = _RunView(
         located=located,
@@ -261,17 +252,8 @@ def explain(
 
 def _nodes_of(blame: Blame) -> Sequence[str]:
     """Return the nodes to examine for a culprit; for a pair, its ends."""
-    match blame.about:
-        case Node(name=name) | Port(node=name):
-            return (name,)
-        case Route(origin=one, target=other) | Both(one=one, other=other) if not blame.nodes:
-            return one, other
-    return blame.nodes
-
-
-def _evenly(names: Sequence[str], most: int) -> list[str]:
-    step = max(1, -(-len(names) // most))
-    return list(names[::step])
+    named = nodes_of(blame.about)
+    return named if len(named) == 1 else blame.nodes or named
 
 
 class _RunView(msgspec.Struct, frozen=True):

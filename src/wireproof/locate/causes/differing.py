@@ -6,7 +6,8 @@ host slow. If no other host could be read, a wrong setting still counts, with le
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import cached_property
 
 import msgspec
 
@@ -99,37 +100,45 @@ class WrongSettings:
             if known is None or result.instance in known:
                 self._read[result.id][result.host].append(result)
         self._among_all: dict[str, list[Wrong]] = {}
-        self._whole: dict[str, _Equals] = {}
 
     def of(self, host: str, equals: Collection[str]) -> list[Wrong]:
         """Return how ``host`` differs from ``equals``, each setting at most once."""
-        differing = []
-        for name, by_host in self._read.items():
-            if here := by_host.get(host):
-                others = [one for equal in equals for one in by_host.get(equal, ())]
-                differing += self._first(name, here, _Equals.of(others))
-        return differing
+        return self._differing(
+            host,
+            lambda name, _: _Equals.of(
+                [one for equal in equals for one in self._read[name].get(equal, ())]
+            ),
+        )
 
     def among_all(self, host: str) -> list[Wrong]:
         """Return how ``host`` differs from all other hosts. The result is cached."""
         if host not in self._among_all:
-            differing = []
-            for name, by_host in self._read.items():
-                if here := by_host.get(host):
-                    differing += self._first(name, here, self._all(name).without(here))
-            self._among_all[host] = differing
+            self._among_all[host] = self._differing(
+                host, lambda name, here: self._all[name].without(here)
+            )
         return self._among_all[host]
 
-    def _all(self, name: str) -> _Equals:
-        if name not in self._whole:
-            self._whole[name] = _Equals.of(
-                [result for results in self._read[name].values() for result in results]
-            )
-        return self._whole[name]
+    @cached_property
+    def _all(self) -> dict[str, _Equals]:
+        """The values of all hosts for each setting."""
+        return {
+            name: _Equals.of([result for results in by_host.values() for result in results])
+            for name, by_host in self._read.items()
+        }
 
-    def _first(self, name: str, results: Sequence[AuditResult], equals: _Equals) -> list[Wrong]:
-        compared = (self._compared(name, wrong, equals) for wrong in results)
-        return [wrong for wrong in compared if wrong is not None][:1]
+    def _differing(
+        self, host: str, others: Callable[[str, Sequence[AuditResult]], _Equals]
+    ) -> list[Wrong]:
+        """Return how ``host`` differs from ``others`` (by setting, and the results here), each
+        setting at most once.
+        """
+        differing = []
+        for name, by_host in self._read.items():
+            if here := by_host.get(host):
+                equals = others(name, here)
+                compared = (self._compared(name, result, equals) for result in here)
+                differing += [wrong for wrong in compared if wrong is not None][:1]
+        return differing
 
     def shared(self, hosts: Sequence[str]) -> list[Wrong]:
         """Return what fails on most of ``hosts``. The first failing host's result stands
@@ -137,28 +146,22 @@ class WrongSettings:
         """
         common = []
         for name, by_host in self._read.items():
-            failing = [
-                wrong[0]
-                for host in hosts
-                if (
-                    wrong := [
-                        result
-                        for result in by_host.get(host, ())
-                        if result.status in _WRONG and _FIXED not in result.seen
-                    ]
-                )
-            ]
+            failing: dict[str, AuditResult] = {}
+            for host in hosts:
+                for result in by_host.get(host, ()):
+                    if result.status in _WRONG and _FIXED not in result.seen:
+                        failing.setdefault(host, result)
             if failing and len(failing) >= _AGREE * len(hosts):
-                where = _where(len(failing), len(hosts))
+                first = next(iter(failing.values()))
                 common.append(
                     Wrong(
                         setting=self.settings[name],
-                        result=failing[0],
-                        others=f"it should be {failing[0].wanted}",
+                        result=first,
+                        others=f"it should be {first.wanted}",
                         usual="",
                         confidence=_SHARED,
-                        evidence=tuple(failing[0].evidence),
-                        shared=where,
+                        evidence=tuple(first.evidence),
+                        shared=_where(len(failing), len(hosts)),
                     )
                 )
         return common

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from wireproof.locate.causes import MOST_CAUSES
+from wireproof.locate.causes import MOST_CAUSES, RDMA
 from wireproof.locate.causes.differing import Wrong, WrongSettings, effect_here
 from wireproof.locate.causes.rules import in_line
 from wireproof.model import gathered
@@ -43,7 +43,6 @@ figure.
 _LACKS = ", so it is not enough"
 _MOST = 0.95
 _MOST_BELOW = 32
-_RDMA = ("rocev2", "iwarp", "infiniband", "omnipath", "truescale", "efa", "slingshot", "fabric")
 _SOCKETS = ("tcp", "loopback")
 _NOT_MEASURED = ("gpu", "shm")
 """Traffic that a test of the wire does not carry."""
@@ -187,7 +186,7 @@ def _order(cause: Cause) -> tuple[bool, float, str]:
 
 def _kind(link: LinkClaim | None) -> str:
     protocol = link.protocol if link is not None else ""
-    return "rdma" if protocol in _RDMA else "ip" if protocol in _SOCKETS else ""
+    return "rdma" if protocol in RDMA else "ip" if protocol in _SOCKETS else ""
 
 
 def _scaled(cause: Cause, factor: float) -> Cause:

@@ -100,26 +100,6 @@ class IsNot(Is, frozen=True):
         return [f"{machine.name}: {_spaced(self.name)} is {actual}"]
 
 
-class Unusual(CauseSign, frozen=True):
-    """A property is known but is not known to be usual among peers: what all nodes have does not
-    make one node slow.
-    """
-
-    name: str
-
-    def means(self) -> str:
-        return f"{_spaced(self.name)} is not what most other nodes have"
-
-    def seen(self, machine: NodeProperties, peers: OtherNodes, blame: Blame) -> list[str]:
-        value, usual = machine.properties.get(self.name), peers.usual(self.name)
-        if value is None or (usual is not None and value == usual.value):
-            return []
-        if usual is None:
-            stated = _stated(machine, self.name, value)
-            return [f"{stated}; values of other nodes are unknown or differ"]
-        return [_against(machine, self.name, value, usual)]
-
-
 class Less(CauseSign, frozen=True):
     """A property is less than another property of the same machine."""
 
@@ -165,6 +145,22 @@ class Differs(CauseSign, frozen=True):
         if usual is None or value is None or value == usual.value:
             return []
         return [_against(machine, self.name, value, usual)]
+
+
+class Unusual(Differs, frozen=True):
+    """A property is known but is not known to be usual among peers: what all nodes have does not
+    make one node slow.
+    """
+
+    def means(self) -> str:
+        return f"{_spaced(self.name)} is not what most other nodes have"
+
+    def seen(self, machine: NodeProperties, peers: OtherNodes, blame: Blame) -> list[str]:
+        value = machine.properties.get(self.name)
+        if value is None or peers.usual(self.name) is not None:
+            return super().seen(machine, peers, blame)
+        stated = _stated(machine, self.name, value)
+        return [f"{stated}; values of other nodes are unknown or differ"]
 
 
 class Above(CauseSign, frozen=True):

@@ -6,6 +6,8 @@ from the screen.
 
 import dataclasses
 import math
+from collections.abc import Iterator
+from functools import cached_property
 
 import numpy as np
 
@@ -20,7 +22,7 @@ from wireproof.locate.samples import (
     log_slowness,
 )
 from wireproof.locate.screen.screened import Screened
-from wireproof.locate.screen.strata import ALL, tiers_of
+from wireproof.locate.screen.strata import ALL, Paths, paths_of
 from wireproof.locate.significance import MEDIAN_FACTOR, LocateCriteria, as_log, robust_scale
 from wireproof.model.finding import Direction
 
@@ -31,95 +33,41 @@ _FAR = 3.0
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class _Paths:
-    """For each sample, the kind of path (``tier``, an index into ``tiers``) and the ``kind`` of NIC
-    at the slower end (0 is the fastest).
-    """
-
-    tier: Ints
-    tiers: tuple[str, ...]
-    kind: Ints
-
-    def key(self, row: int) -> tuple[str, int]:
-        """Return (kind of path, kind of NIC), the key of the screen's levels."""
-        return self.tiers[int(self.tier[row])], int(self.kind[row])
-
-    def groups(self) -> list[tuple[tuple[str, int], Flags]]:
-        """Return each measured kind of path and NIC, with flags of its samples."""
-        kinds = sorted({(int(t), int(k)) for t, k in zip(self.tier, self.kind, strict=True)})
-        return [((self.tiers[t], k), (self.tier == t) & (self.kind == k)) for t, k in kinds]
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
 class Alone:
-    """The samples of the confirm stage with the ``expected`` log slowness of each on its kind of
-    path.
+    """The samples of the confirm stage: their log slowness (``logs``), ``paths``, and the ``kind``
+    of NIC at the slower end (0 is the fastest).
 
-    ``sharp``: kinds of path that show a port's slowness, the fastest unless they are noisy: a path
-    that is slow anyway hides a port. ``sigma``: of one sample. ``doubt``: standard error of
-    ``expected``. ``spread``: of healthy ports. ``practical``: smallest slowness that is reported.
-    ``tail``: sorted slowness that the screen left unexplained.
+    ``control``: samples between good ports. At least three of them correct the screen's level, or
+    replace it if contention had slowed the path. ``sigma``: of one sample. ``spread``: of healthy
+    ports. ``practical``: smallest slowness that is reported.
     """
 
+    screened: Screened
     samples: Samples
     logs: Floats
-    expected: Floats
-    doubt: Floats
-    paths: _Paths
-    sharp: frozenset[str]
+    paths: Paths
+    kind: Ints
+    control: Flags
     sigma: float
     spread: float
     practical: float
     alpha: float
-    tail: Floats
 
+    @cached_property
+    def tail(self) -> Floats:
+        """The log slowness of the screen's samples beyond their expected values, sorted."""
+        screen = self.screened.samples
+        logs = np.log(self.screened.expected) - np.log(screen.value)
+        return np.sort(logs if screen.metric == "goodput" else -logs)
 
-def alone(screened: Screened, confirm: Samples, criteria: LocateCriteria) -> Alone:
-    """Prepare the samples of the confirm stage. Raise ValueError if nothing was screened."""
-    if screened.effects is None:
-        raise ValueError("a confirm stage needs a screen")
-    logs = log_slowness(confirm)
-    sigma = _own_noise(confirm, logs, screened.effects.noise)
-    paths = _paths_of(screened, confirm)
-    practical = as_log(confirm.metric, criteria.practical(confirm.metric))
-    stage = _Stage(confirm, logs, paths, _controls(screened, confirm), screened, sigma, practical)
-    expected, doubt = stage.expectations(screened.effects.spread)
-    return Alone(
-        samples=confirm,
-        logs=logs,
-        expected=expected,
-        doubt=doubt,
-        paths=paths,
-        sharp=screened.sharp,
-        sigma=sigma,
-        spread=screened.effects.spread,
-        practical=practical,
-        alpha=criteria.alpha,
-        tail=_unexplained(screened),
-    )
-
-
-@dataclasses.dataclass(frozen=True)
-class _Stage:
-    """``control``: samples between good ports. At least three of them correct the screen's level,
-    or replace it if contention had slowed the path.
-    """
-
-    confirm: Samples
-    logs: Floats
-    paths: _Paths
-    control: Flags
-    screened: Screened
-    sigma: float
-    practical: float
-
-    def expectations(self, spread: float) -> tuple[Floats, Floats]:
-        """Return (expected log slowness, its standard error) of each sample."""
+    @cached_property
+    def expectations(self) -> tuple[Floats, Floats]:
+        """The expected log slowness of each sample on its kind of path, and its standard error."""
         expected, doubt = np.empty(self.logs.size), np.zeros(self.logs.size)
         shift, shared = self._shift()
         levels, errors = self.screened.levels, self.screened.level_errors
         slowest = max(levels.values(), default=None)
-        for key, chosen in self.paths.groups():
+        for key, chosen in self._groups():
             unknown = float(np.median(self.logs[chosen])) if slowest is None else slowest
             level = levels.get(key, unknown)
             if shared >= _CONTROLS and key in levels and key[0] in self.screened.sharp:
@@ -129,14 +77,22 @@ class _Stage:
             now = min(now, self._reached(chosen, now - self.practical))
             # Without a topology the number of hops of each pair is unknown, and the controls may
             # have had the fewest.
-            hops = key[0] == ALL and self.confirm.metric == "hrt"
+            hops = key[0] == ALL and self.samples.metric == "hrt"
             expected[chosen] = max(now, level) if hops else now
             doubt[chosen] = (
-                float(np.hypot(MEDIAN_FACTOR * self.sigma / controls**0.5, spread))
+                float(np.hypot(MEDIAN_FACTOR * self.sigma / controls**0.5, self.spread))
                 if controls >= _CONTROLS
                 else errors.get(key, 0.0)
             )
         return expected, doubt
+
+    def _groups(self) -> Iterator[tuple[tuple[str, int], Flags]]:
+        """Yield each measured kind of path and NIC, the key of the screen's levels, with flags of
+        its samples.
+        """
+        tier, kind = self.paths.tier, self.kind
+        for t, k in sorted(set(zip(tier.tolist(), kind.tolist(), strict=True))):
+            yield (self.paths.names[t], k), (tier == t) & (kind == k)
 
     def _by_controls(self, group: Flags, level: float) -> tuple[float, int]:
         """Return (median of the group's controls, else ``level``; number of controls)."""
@@ -148,14 +104,13 @@ class _Stage:
         controls on paths that show a port are used, because the few on one kind of path may lie in
         the tail of the noise.
         """
-        levels = self.screened.levels
-        keys = [(row, self.paths.key(row)) for row in np.nonzero(self.control)[0].tolist()]
         beyond = [
-            self.logs[row] - levels[key]
-            for row, key in keys
-            if key in levels and key[0] in self.screened.sharp
+            self.logs[chosen & self.control] - self.screened.levels[key]
+            for key, chosen in self._groups()
+            if key in self.screened.levels and key[0] in self.screened.sharp
         ]
-        return (float(np.median(beyond)), len(beyond)) if beyond else (0.0, 0)
+        known = np.concatenate(beyond) if beyond else np.zeros(0)
+        return (float(np.median(known)), known.size) if known.size else (0.0, 0)
 
     def _reached(self, group: Flags, least: float) -> float:
         """Return the log slowness of the routes that are certainly faster alone than ``least`` (the
@@ -163,13 +118,38 @@ class _Stage:
         screen. Infinite if there are none.
         """
         routes, place, members = np.unique(
-            _routes(self.confirm)[group], return_inverse=True, return_counts=True
+            _routes(self.samples)[group], return_inverse=True, return_counts=True
         )
         if not routes.size:
             return math.inf
         medians, _ = grouped_median(place, self.logs[group], routes.size)
         fast = medians[(members >= _CONTROLS) & (medians + _FAR * self.sigma < least)]
         return float(np.median(fast)) if fast.size else math.inf
+
+
+def alone(screened: Screened, confirm: Samples, criteria: LocateCriteria) -> Alone:
+    """Prepare the samples of the confirm stage, whose nodes are ordered differently. Raise
+    ValueError if nothing was screened.
+    """
+    if screened.effects is None:
+        raise ValueError("a confirm stage needs a screen")
+    index = {name: number for number, name in enumerate(screened.samples.nodes)}
+    place = np.asarray([index.get(name, -1) for name in confirm.nodes], dtype=np.int64)
+    leaf = np.where(place >= 0, screened.places.leaf[place], -1).astype(np.int32)
+    kind = np.where(place >= 0, screened.kinds.kind[place], 0).astype(np.int32)
+    logs = log_slowness(confirm)
+    return Alone(
+        screened=screened,
+        samples=confirm,
+        logs=logs,
+        paths=paths_of(confirm, dataclasses.replace(screened.places, leaf=leaf)),
+        kind=np.maximum(kind[confirm.origin], kind[confirm.target]),
+        control=_controls(screened, confirm),
+        sigma=_own_noise(confirm, logs, screened.effects.noise),
+        spread=screened.effects.spread,
+        practical=as_log(confirm.metric, criteria.practical(confirm.metric)),
+        alpha=criteria.alpha,
+    )
 
 
 def _routes(samples: Samples) -> Longs:
@@ -192,20 +172,6 @@ def _own_noise(confirm: Samples, logs: Floats, noise: float) -> float:
     weight = _MAD_EFFICIENCY * left.size
     variance = weight * robust_scale(left) ** 2 + _PRIOR_FREEDOM * noise**2
     return float(np.sqrt(variance / (weight + _PRIOR_FREEDOM)))
-
-
-def _paths_of(screened: Screened, confirm: Samples) -> _Paths:
-    """Return the kinds of path and NIC in the confirm stage, whose nodes are ordered
-    differently.
-    """
-    index = {name: number for number, name in enumerate(screened.samples.nodes)}
-    place = np.asarray([index.get(name, -1) for name in confirm.nodes], dtype=np.int64)
-    leaf = np.where(place >= 0, screened.places.leaf[place], -1).astype(np.int32)
-    tier, tiers = tiers_of(confirm, dataclasses.replace(screened.places, leaf=leaf))
-    kind = np.where(place >= 0, screened.kinds.kind[place], 0).astype(np.int32)
-    return _Paths(
-        tier=tier, tiers=tiers, kind=np.maximum(kind[confirm.origin], kind[confirm.target])
-    )
 
 
 def _controls(screened: Screened, confirm: Samples) -> Flags:
@@ -231,9 +197,3 @@ def _controls(screened: Screened, confirm: Samples) -> Flags:
         for origin, target in ends
     ]
     return np.asarray(flags, dtype=np.bool_)
-
-
-def _unexplained(screened: Screened) -> Floats:
-    """Return the log slowness of the screen's samples beyond their expected values, sorted."""
-    logs = np.log(screened.expected) - np.log(screened.samples.value)
-    return np.sort(logs if screened.samples.metric == "goodput" else -logs)

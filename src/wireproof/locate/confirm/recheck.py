@@ -190,19 +190,20 @@ def _of_fastest_nic(partners: list[Partner]) -> tuple[Partner, ...]:
 
 
 def _partner(view: Alone, name: str, tier: int, rows: Indices) -> Partner:
-    slowness = view.logs[rows] - view.expected[rows]
+    expected, doubt = (column[rows] for column in view.expectations)
+    slowness = view.logs[rows] - expected
     return Partner(
         name=name,
-        tier=view.paths.tiers[tier],
+        tier=view.paths.names[tier],
         slowness=float(np.median(slowness)),
         error=float(np.sqrt((MEDIAN_FACTOR * view.sigma) ** 2 / rows.size + view.spread**2)),
         p=1.0,
-        expected=float(np.median(view.expected[rows])),
-        doubt=float(np.max(view.doubt[rows])),
+        expected=float(np.median(expected)),
+        doubt=float(np.max(doubt)),
         early=float(np.min(slowness)),
         samples=int(rows.size),
         each=slowness,
-        kind=int(view.paths.kind[rows[0]]),
+        kind=int(view.kind[rows[0]]),
     )
 
 
@@ -214,7 +215,7 @@ def _showing(partners: tuple[Partner, ...], view: Alone) -> list[Partner]:
     return [
         partner
         for partner in partners
-        if partner.tier in view.sharp or partner.expected <= fastest + _AS_FAST
+        if partner.tier in view.screened.sharp or partner.expected <= fastest + _AS_FAST
     ] or list(partners)
 
 

@@ -36,7 +36,7 @@ from wireproof.locate.significance import (
     quantile,
     upper_tail,
 )
-from wireproof.model.finding import Both, Node, Port, Route, Subject
+from wireproof.model.finding import Both, Node, Port, Route, Subject, nodes_of
 from wireproof.model.located import Blame, Located, Metric
 from wireproof.model.quantity import percent
 
@@ -252,7 +252,7 @@ class _FewSearch:
         member of it explain the rows about as well.
         """
         (squares, *two), rows = tried[0], self.sets.rows
-        nodes = {name for number in two for name in _ends(self.sets.about[number])}
+        nodes = {name for number in two for name in nodes_of(self.sets.about[number])}
         rivals = (pair for left, *pair in tried if _deviance(left, squares, freedom) < _TOLD_APART)
         known = {rows[number] for number in two}
         return 2 * len(nodes) < len(self.samples.nodes) and all(
@@ -317,7 +317,7 @@ class _FewSearch:
             self.samples.metric,
             estimate,
             stage="screened",
-            nodes=_ends(about),
+            nodes=nodes_of(about),
             evidence=evidence,
         )
         return msgspec.structs.replace(blame, confidence=blame.confidence * share)
@@ -341,7 +341,7 @@ class _FewSearch:
         """Identify a set: a pair with a single direction, or a node with a single port, counts
         once.
         """
-        return self.sets.rows[number], frozenset(_ends(self.sets.about[number]))
+        return self.sets.rows[number], frozenset(nodes_of(self.sets.about[number]))
 
     @property
     def sigma(self) -> float:
@@ -390,15 +390,6 @@ def _another(freedom: int) -> float:
     cases (Fisher's approximation for the logarithm of F).
     """
     return float(np.exp(2.0 * quantile(0.05) / np.sqrt(max(0.5, freedom - 1.0))))
-
-
-def _ends(about: Subject) -> list[str]:
-    match about:
-        case Route(origin, target) | Both(origin, target):
-            return [origin, target]
-        case Node(node) | Port(node, _):
-            return [node]
-    raise ValueError(f"{about} is not in a table of pairs")
 
 
 def _words(about: Subject) -> str:

@@ -18,6 +18,7 @@ from wireproof.model.finding import (
     Port,
     Route,
     Subject,
+    nodes_of,
     worst,
 )
 from wireproof.model.located import Blame, Fabric, Located
@@ -58,12 +59,9 @@ def with_rail_notes(judgement: Judgement, claim: Claim) -> Judgement:
 
 
 def _node(finding: Finding) -> str:
-    match finding.about:
-        case Node(name=name):
-            return name
-        case Port(node=node):
-            return node
-    return finding.subject
+    """Return the node that a finding is about, else its subject."""
+    named = nodes_of(finding.about)
+    return named[0] if len(named) == 1 else finding.subject
 
 
 def _note(node: str, nics: str, partner: str, finding: Finding) -> Issue:
@@ -227,10 +225,15 @@ def with_located(
     pairs = [innocent.get(id(pair), pair) for pair in judgement.pairs]
     findings = _without_shared(judgement.findings, located, fabric)
     kept, gone = explained(findings, blames, judgement.pairs, pairs, good_alone(judgement, located))
-    issues = _failing((issue for sweep in located for issue in located_issues(sweep)), gone)
+    failing = _failing(gone)
     starved = _starved(pairs, blames, (criteria or Criteria()).min_efficiency)
     left = [pair for pair in pairs if not pair.settled]
-    issues = _excused(issues, starved, all_pass=worst(pair.verdict for pair in left) == "pass")
+    all_pass = worst(pair.verdict for pair in left) == "pass"
+    issues = [
+        _decided(issue, failing, starved, all_pass=all_pass)
+        for sweep in located
+        for issue in located_issues(sweep)
+    ]
     findings = sorted_findings([*kept, *_advised(merge(issues), blames)])
     verdict = overall(findings, left, judgement.groups)
     return msgspec.structs.replace(judgement, findings=findings, pairs=pairs, verdict=verdict)
@@ -270,17 +273,9 @@ def _with_other_traffic(located: Located, findings: Sequence[Finding]) -> Locate
     return msgspec.structs.replace(located, blames=blames)
 
 
-def _failing(issues: Iterable[Issue], gone: Iterable[tuple[Finding, Blame]]) -> list[Issue]:
-    """A culprit that explains a failure fails."""
-    fails = {
-        key_of(blame)
-        for finding, blame in gone
-        if finding.severity == "fail" and not is_shared(blame)
-    }
-    return [
-        replace(issue, severity="fail") if (issue.code, issue.subject) in fails else issue
-        for issue in issues
-    ]
+def _failing(gone: Iterable[tuple[Finding, Blame]]) -> set[tuple[str, Subject | None]]:
+    """Return the culprits that explain a failure."""
+    return {key_of(one) for why, one in gone if why.severity == "fail" and not is_shared(one)}
 
 
 def _starved(
@@ -306,30 +301,24 @@ def _starved(
     }
 
 
-def _excused(
-    issues: Iterable[Issue], starved: set[tuple[str, Subject | None]], *, all_pass: bool
-) -> list[Issue]:
-    """Make issues about starved culprits inconclusive, and noise a warning if all pairs pass."""
-    kept = [
-        _of_starved(issue) if (issue.code, issue.subject) in starved else issue for issue in issues
-    ]
-    return [_blunt_but_good(issue) for issue in kept] if all_pass else kept
-
-
-def _of_starved(issue: Issue) -> Issue:
-    if issue.severity != "fail":
-        return issue
-    return replace(
-        issue,
-        severity="inconclusive",
-        message=f"{issue.message}. All processes waited for a processor: measure again on idle"
-        " hosts",
-    )
-
-
-def _blunt_but_good(issue: Issue) -> Issue:
-    """Each pair reaches its own limit, so an imprecise comparison is only a warning."""
-    return replace(issue, severity="warning") if issue.code == "noise-too-high" else issue
+def _decided(
+    issue: Issue,
+    failing: set[tuple[str, Subject | None]],
+    starved: set[tuple[str, Subject | None]],
+    *,
+    all_pass: bool,
+) -> Issue:
+    """A culprit that explains a failure fails, unless its processes waited for a processor. If each
+    pair reaches its own limit, an imprecise comparison is only a warning.
+    """
+    key = issue.code, issue.subject
+    if key in starved and (issue.severity == "fail" or key in failing):
+        text = f"{issue.message}. All processes waited for a processor: measure again on idle hosts"
+        return replace(issue, severity="inconclusive", message=text)
+    if key in failing:
+        return replace(issue, severity="fail")
+    blunt = all_pass and issue.code == "noise-too-high"
+    return replace(issue, severity="warning") if blunt else issue
 
 
 def _without_shared(

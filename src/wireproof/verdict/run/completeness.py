@@ -228,15 +228,20 @@ def _nics(ctx: Context) -> Iterator[Issue]:
                 f"{claim.host} has no NIC {joined(lacking) or claim.nic!r}; it has {there}",
             )
         elif nic is not None:
-            if not are_rails(nic) and has_no_carrier(nic):
-                yield Issue(
-                    "nic-down",
-                    "fail",
-                    Node(claim.host),
-                    f"{claim.host} {nic.name} has no carrier ({nic.operstate or 'carrier 0'})",
-                )
-            for one, link in _with_links(ctx, nic, host.nics):
-                yield from _speed(ctx, claim.host, one, link, host.nics)
+            yield from _port(ctx, claim.host, nic, host.nics)
+
+
+def _port(ctx: Context, host: str, nic: Nic, others: list[Nic]) -> Iterator[Issue]:
+    """Report a claimed port without a link, and speeds that are not the claimed one."""
+    if not are_rails(nic) and has_no_carrier(nic):
+        yield Issue(
+            "nic-down",
+            "fail",
+            Node(host),
+            f"{host} {nic.name} has no carrier ({nic.operstate or 'carrier 0'})",
+        )
+    for one, link in _with_links(ctx, nic, others):
+        yield from _speed(ctx, host, one, link, others)
 
 
 def _with_links(ctx: Context, nic: Nic, others: list[Nic]) -> list[tuple[Nic, LinkClaim | None]]:

@@ -8,7 +8,7 @@ import msgspec
 
 from wireproof.analysis.changes import trouble_counters
 from wireproof.analysis.interval import MIN_SAMPLES, two_modes
-from wireproof.analysis.measured import Measured, typical_times
+from wireproof.analysis.measured import Measured, busy_blocks, typical_times
 from wireproof.model import quantity
 from wireproof.model.finding import (
     Finding,
@@ -20,15 +20,13 @@ from wireproof.model.finding import (
     nodes_of,
     worst_proof,
 )
-from wireproof.model.record import Estimate, GroupResult, PairResult, PointRecord, Sentinel
+from wireproof.model.record import Estimate, GroupResult, PairResult, PointRecord
 from wireproof.verdict.context import Context
 from wireproof.verdict.issue import Issue, overall
 
 _BUSY_BLOCKS = 0.5
 _ALL_CLOSE = 0.01
 _STILL_DECIDES = 0.5  # a half-width up to this decides if it is clear of every threshold
-_SWITCHES_PER_BLOCK = 5
-_STEAL_SHARE = 0.02
 _WAITED_SHARE = 0.05  # of the timed part, spent waiting for a processor
 _FAR_RATIO = 1.5
 _MEDIANS_APART = 0.10  # a block may include more than its batches, e.g. the last acknowledgement
@@ -140,16 +138,6 @@ def _wrong_times(
             yield f"the estimate {stated:.0f} ns is not its batches' {typical:.0f} ns"
 
 
-def _busy_blocks(pair: PairResult) -> list[Sentinel]:
-    block_ns = sum(pair.batch_ns) / max(1, len(pair.sentinels))
-    return [
-        mark
-        for mark in pair.sentinels
-        if mark.involuntary_switches > _SWITCHES_PER_BLOCK
-        or mark.steal_ns > _STEAL_SHARE * block_ns
-    ]
-
-
 def waited_share(pair: PairResult) -> float:
     """Return the share of the timed part for which the worse end waited for a processor; 0 if
     unknown.
@@ -163,7 +151,7 @@ def crowded(pair: PairResult) -> bool:
     """Return whether either end lost its processor in most blocks or for a good part of the
     time.
     """
-    often = len(_busy_blocks(pair)) > _BUSY_BLOCKS * len(pair.sentinels)
+    often = busy_blocks(pair) > _BUSY_BLOCKS * len(pair.sentinels)
     return often or waited_share(pair) > _WAITED_SHARE
 
 
@@ -180,7 +168,7 @@ def disturbance(pair: PairResult) -> str:
 def sentinel_issues(ctx: Context, point: PointRecord, pair: PairResult) -> Iterator[Issue]:
     """Report scheduler interference and a changing distance between the two cores."""
     who, marks = ctx.route(pair), pair.sentinels
-    busy, share = len(_busy_blocks(pair)), waited_share(pair)
+    busy, share = busy_blocks(pair), waited_share(pair)
     if crowded(pair):
         text = f"{who}: its ranks were preempted in {busy} of {len(marks)} blocks"
         text += (

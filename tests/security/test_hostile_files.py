@@ -367,6 +367,8 @@ def test_a_name_that_the_system_refuses_is_no_error_of_ours(
     denied = PermissionError(errno.EACCES, "Permission denied", "/a/b\x1b")
     assert not is_bug(denied)
     assert sentence(denied) == "/a/b\\x1b cannot be used: Permission denied."
+    for number in (errno.EINTR, errno.ENOTCONN, errno.ESHUTDOWN, errno.ETIMEDOUT, errno.EMFILE):
+        assert not is_bug(OSError(number, os.strerror(number), "/mnt/x"))
     assert is_bug(OSError(errno.EBADF, "x"))
     assert is_bug(OSError("x"))
 

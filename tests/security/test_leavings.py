@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import time
@@ -75,7 +76,6 @@ def test_what_a_killed_run_has_left_is_removed_by_the_next(temporary: Path) -> N
     os.close(lock)
 
 
-@pytest.mark.root
 def _fill(place: Path) -> None:
     for name in "abc":
         (place / name).write_text("x")
@@ -100,6 +100,19 @@ def test_an_interrupt_while_a_temporary_folder_is_removed_leaves_nothing(
     assert not list(temporary.iterdir())
 
 
+@pytest.mark.parametrize("number", [errno.EBUSY, errno.ENOTEMPTY, errno.ESTALE])
+def test_what_a_file_server_keeps_of_a_temporary_folder_costs_no_verdict(
+    number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def rmdir(path: Any, **_: Any) -> None:
+        raise OSError(number, os.strerror(number), path)
+
+    monkeypatch.setattr(os, "rmdir", rmdir)
+    with temporary_folder("wireproof-") as place:
+        _fill(Path(place))
+
+
+@pytest.mark.root
 def test_another_users_folder_is_not_touched(temporary: Path) -> None:
     theirs = temporary / "wireproof-tmp-theirs"
     theirs.mkdir()

@@ -89,12 +89,12 @@ def temporary_root() -> Path:
 
 
 @contextlib.contextmanager
-def temporary_folder(prefix: str, *, lenient: bool = False) -> Iterator[str]:
-    """Yield a new folder, which is removed at the end of the block; with ``lenient`` also if files
-    in it cannot be removed.
+def temporary_folder(prefix: str) -> Iterator[str]:
+    """Yield a new folder, which is removed at the end of the block. What a file server keeps of it
+    (an NFS server a file that is still open) costs no verdict.
     """
     made = tempfile.TemporaryDirectory(
-        prefix=prefix, dir=temporary_root(), ignore_cleanup_errors=lenient
+        prefix=prefix, dir=temporary_root(), ignore_cleanup_errors=True
     )
     try:
         yield made.name

@@ -155,7 +155,7 @@ def chromium_argv(program: str, form: str, source: Path, target: Path, *, root: 
 
 def _shot(program: str, form: Form, text: str, kind: str) -> bytes:
     """Return what Chromium draws from ``text``. Raises ``CouldNotMeasure`` if it fails."""
-    with temporary_folder("wireproof-", lenient=True) as made:
+    with temporary_folder("wireproof-") as made:
         source, target = Path(made, f"source.{kind}"), Path(made, f"target.{form}")
         source.write_text(text, encoding="utf-8")
         argv = chromium_argv(program, form, source, target, root=os.geteuid() == 0)

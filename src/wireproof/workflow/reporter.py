@@ -26,10 +26,16 @@ _PACKAGE = "wireproof"
 
 _OF_THE_SYSTEM = frozenset(
     getattr(errno, name)
-    for name in ("EACCES", "EDQUOT", "EIO", "ELOOP", "ENAMETOOLONG", "ENOSPC", "EROFS", "ESTALE")
+    for name in (
+        *("EACCES", "EDQUOT", "EIO", "ELOOP", "ENAMETOOLONG", "ENOSPC", "EROFS", "ESTALE"),
+        *("EBUSY", "EHOSTDOWN", "EINTR", "EMFILE", "ENFILE", "ENOTCONN", "EREMOTEIO"),
+        *("ESHUTDOWN", "ETIMEDOUT", "EUCLEAN"),
+    )
     if hasattr(errno, name)
 )
-"""What a disk, a file server or a user's own path causes."""
+"""What a disk, a file server (Lustre that evicts, FUSE that ended), a limit or a user's own path
+causes.
+"""
 
 
 def is_bug(error: BaseException) -> bool:

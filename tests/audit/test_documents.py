@@ -159,3 +159,22 @@ def test_a_setting_is_explained_by_the_names_that_people_know(
 ) -> None:
     found = [one.entry for one in explain(name)]
     assert [one.id for one in found if isinstance(one, Setting)] == settings
+
+
+@pytest.mark.parametrize(
+    ("name", "setting"),
+    [
+        ("processor", "cpu-governor"),
+        ("transparent hugepages", "huge-pages"),
+        ("ulimit -l", "limit-memlock"),
+        ("MaxReadReq", "pcie-read-request"),
+        ("LACP", "bond-hash"),
+        ("datagram", "ipoib-mode"),
+    ],
+)
+def test_a_word_of_the_field_leads_to_the_settings_and_to_no_entry_of_a_menu(
+    name: str, setting: str
+) -> None:
+    found = explain(name)
+    assert not any(isinstance(one.entry, Setting) for one in found)
+    assert setting in str(found[0].paragraphs)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _NEAR = 3
 _MOST_ALIKE = 5
 _SHORTEST = 7
-"""Letters of a word that may stand for the whole entry of a menu."""
+"""Letters of a word that may stand for a whole entry of a menu, if that is no twice as long."""
 _OF_PATHS = ("devices", "system", "link", "cpu")
 """Words of too many codes."""
 _SYSCTLS = "/proc/sys/"
@@ -79,11 +79,13 @@ def _named(name: str) -> list[Explanation]:
         found.append(_of_rule(rule, settings.get(rule.setting)))
     if key in settings:
         found.append(_of_setting(settings[key]))
+    known = known_names().get(key)
     if not found:
-        found = [_of_setting(setting) for setting in _known_as(name, settings.values())]
+        listed = _known_as(name, settings.values(), menus=known is None)
+        found = [_of_setting(setting) for setting in listed]
     if not found:
         found = _as_variable(name) or _knob(name)
-    if known := known_names().get(key):
+    if known:
         found.insert(0, _of_name(known, found))
     return found
 
@@ -195,16 +197,16 @@ def _studies(name: str) -> Iterator[tuple[str, str]]:
                 yield f"wireproof study {library} --knobs {name}", knob.what
 
 
-def _known_as(name: str, settings: Iterable[Setting]) -> list[Setting]:
-    """Return the settings whose source or target has this name, or else a word of it, or else the
-    settings whose entry in a menu begins so.
+def _known_as(name: str, settings: Iterable[Setting], *, menus: bool) -> list[Setting]:
+    """Return the settings whose source or target has this name, or else a word of it, or else with
+    ``menus`` the settings whose entry in a menu begins so.
     """
     key, known = name.casefold(), list(settings)
     for names_of in (_names_of, _words_of):
         found = [setting for setting in known if any(_is(key, one) for one in names_of(setting))]
         if found and (names_of is _names_of or len(found) <= _MOST_ALIKE):
             return found[:_MOST_ALIKE]
-    return [setting for setting in known if _in_menu(_letters(key), setting)][:_MOST_ALIKE]
+    return [one for one in known if menus and _in_menu(_letters(key), one)][:_MOST_ALIKE]
 
 
 def _letters(name: str) -> str:
@@ -212,8 +214,10 @@ def _letters(name: str) -> str:
 
 
 def _in_menu(letters: str, setting: Setting) -> bool:
-    entries = [name for names in setting.names.values() for name in names]
-    return len(letters) > _SHORTEST and any(_letters(one).startswith(letters) for one in entries)
+    entries = [_letters(name) for names in setting.names.values() for name in names]
+    return len(letters) > _SHORTEST and any(
+        one.startswith(letters) and len(one) <= 2 * len(letters) for one in entries
+    )
 
 
 def _is(key: str, known: str) -> bool:

@@ -14,7 +14,7 @@ from wireproof.model.run import Gate, Run, StoredPart, StoredResult
 from wireproof.store.result import write_result
 from wireproof.verdict.node import node_verdicts
 from wireproof.verdict.run import judge
-from wireproof.workflow.gate import GateSpecification, gate
+from wireproof.workflow.gate import gate
 
 __all__ = ["NOW", "asked", "many_nodes", "stored", "stored_run"]
 
@@ -76,4 +76,4 @@ def many_nodes(folder: Path, count: int) -> Path:
 
 
 def asked(source: Path, nodes: str | None = None, **more: float) -> Gate:
-    return gate(GateSpecification(source=source, nodes=nodes, **more))
+    return gate(source, nodes, **more)

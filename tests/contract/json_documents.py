@@ -178,9 +178,10 @@ def without_a_cluster() -> Iterator[None]:
     """
     from wireproof.workflow.report import report
     from wireproof.workflow.reporter import LoggingReporter
+    from wireproof.workflow.result import Result
 
     (again,) = report([STORED / "result-1" / "check"], LoggingReporter(), pages=False)
-    twice = again.result.__class__(parts=again.result.parts * 2)
+    twice = Result(parts=again.parts * 2)
     shown = SimpleNamespace(result=twice, slow_node="n3", lie=True, caught=True)
     made = study(runs([{"stream": 2.0}], 2), {1: OBEYED})
     gained = (_gain(), None)

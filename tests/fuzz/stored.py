@@ -154,7 +154,7 @@ def _documents() -> dict[str, tuple[type, str, Reader]]:
     from wireproof.store.history import each_entry, entries
     from wireproof.store.load import load_document
     from wireproof.store.result import read_dossier, read_fabrics, read_result
-    from wireproof.workflow.gate import GateSpecification, _answer
+    from wireproof.workflow.gate import _answer
     from wireproof.workflow.pfc import read_snapshot
     from wireproof.workflow.resume import StoredInvocation, recall
     from wireproof.workflow.study import Keeper
@@ -166,7 +166,7 @@ def _documents() -> dict[str, tuple[type, str, Reader]]:
         read_result(folder)
 
     def gated(folder: Path) -> None:
-        found = _answer(GateSpecification(source=folder, max_age_s=1e12), ["n1"])
+        found = _answer(folder, ["n1"], 1e12)
         assert found.verdict in ("pass", "fail", "inconclusive")
 
     def told(folder: Path) -> None:
@@ -249,13 +249,13 @@ def damaged_result(choice: random.Random) -> bytes:
 
 def try_result(data: bytes) -> str:
     from wireproof.workflow.export import page_of
-    from wireproof.workflow.gate import GateSpecification, _answer
+    from wireproof.workflow.gate import _answer
     from wireproof.workflow.report import judged_anew
 
     name, _, text = data.partition(b"\0")
 
     def judged() -> None:
-        sections = [part.section for part in judged_anew(folder).result.parts]
+        sections = judged_anew(folder).sections
         if len(data) % 16 == 0:
             page_of(sections, "fuzz")
 
@@ -263,8 +263,7 @@ def try_result(data: bytes) -> str:
         for file, kept in (_dossier() | {name.decode(): text}).items():
             (folder / file).parent.mkdir(exist_ok=True)
             (folder / file).write_bytes(kept)
-        asked = GateSpecification(source=folder, max_age_s=1e12)
-        return _tried(lambda: _answer(asked, ["n1"]), judged)
+        return _tried(lambda: _answer(folder, ["n1"], 1e12), judged)
 
 
 # --- a history's table

@@ -30,7 +30,7 @@ from wireproof.store.manifest import write_manifest
 from wireproof.workflow.catalogue import use_catalogue
 from wireproof.workflow.dossier import verify as verifying
 from wireproof.workflow.dossier.verify import verify
-from wireproof.workflow.gate import GateSpecification, gate
+from wireproof.workflow.gate import gate
 from wireproof.workflow.history.logs import add
 from wireproof.workflow.report import report
 from wireproof.workflow.reporter import LoggingReporter
@@ -219,8 +219,8 @@ def test_a_gate_reads_what_it_believes_once(
         return real(place)
 
     monkeypatch.setattr(gating, "listed", back)
-    found = gate(GateSpecification(source=folder, max_age_s=1e12))
-    assert found.verdict == gate(GateSpecification(source=made, max_age_s=1e12)).verdict
+    found = gate(folder, max_age_s=1e12)
+    assert found.verdict == gate(made, max_age_s=1e12).verdict
 
 
 TOOLS = "git ssh ip tc ethtool systemctl unshare lspci chromium mpirun mpiexec srun sinfo scontrol"

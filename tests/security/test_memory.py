@@ -26,7 +26,7 @@ from wireproof.store.result import read_fabrics, read_result
 from wireproof.store.seal import open_database
 from wireproof.store.snapshot import read_snapshot
 from wireproof.workflow.archive import opened
-from wireproof.workflow.gate import GateSpecification, gate
+from wireproof.workflow.gate import gate
 from wireproof.workflow.judge import judge
 from wireproof.workflow.report import report
 from wireproof.workflow.reporter import LoggingReporter
@@ -107,7 +107,7 @@ def test_so_is_it_in_a_field_that_is_known(folder: Path, kind: str) -> None:
 
 
 def _undecided(folder: Path) -> None:
-    found = gate(GateSpecification(source=folder))
+    found = gate(folder)
     assert found.verdict == "inconclusive"
     assert "would take more than" in found.reason
 

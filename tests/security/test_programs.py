@@ -138,7 +138,7 @@ def test_a_process_for_pages_takes_no_module_of_the_current_folder(tmp_path: Pat
     script = tmp_path / "else" / "script.py"
     script.parent.mkdir()
     script.write_text(
-        "import os\nfrom wireproof.workflow.pages.digest import apart\n"
+        "import os\nfrom wireproof.workflow.pages.apart import apart\n"
         "if __name__ == '__main__':\n"
         "    assert len(apart(os.urandom, 4, seconds=60)) == 4\n"
         "    assert 'PYTHONSAFEPATH' not in os.environ\n"

@@ -98,7 +98,7 @@ def _manual(folder: Path) -> None:
 def _exported(form: str, made: Path, target: Path) -> None:
     from wireproof.workflow.report import judged_anew
 
-    sections = [part.section for part in judged_anew(made).result.parts]
+    sections = judged_anew(made).sections
     exported(form, sections, "t", target, LoggingReporter())  # type: ignore[arg-type]
 
 
@@ -116,7 +116,7 @@ def _reported(made: Path, folder: Path) -> None:
             target.parent.mkdir(exist_ok=True)
             target.write_bytes(path.read_bytes())
     (found,) = report([folder], LoggingReporter())
-    assert found.result.page is not None
+    assert found.page is not None
 
 
 WAYS: dict[str, Callable[[Path, Path], object]] = {

@@ -29,7 +29,7 @@ from wireproof.settings.resolve import read_criteria
 from wireproof.store.manifest import MANIFEST
 from wireproof.workflow.dossier import unseal
 from wireproof.workflow.dossier.signature import refuse_altered
-from wireproof.workflow.gate import GateSpecification, gate
+from wireproof.workflow.gate import gate
 from wireproof.workflow.report import report
 from wireproof.workflow.reporter import LoggingReporter
 
@@ -419,7 +419,7 @@ def test_an_altered_one_is_no_result_for_other_verbs(copy: Path) -> None:
     edited(copy / "result.json", _set("criteria", "min_efficiency", value=0.5))
     with pytest.raises(BadInput, match=r"result\.json was changed"):
         report([copy], LoggingReporter(), pages=False)
-    found = gate(GateSpecification(source=copy))
+    found = gate(copy)
     assert found.verdict == "inconclusive"
     assert "is not what was sealed" in found.reason
 

@@ -13,15 +13,14 @@ from wireproof.model.history import Entry
 from wireproof.model.located import Attachment, Fabric
 from wireproof.store.history import add_entry
 from wireproof.workflow.history import ages, regressions, trends
-from wireproof.workflow.pages.board import MOST_POINTS, Board, grouped
-from wireproof.workflow.pages.digest import digest_of, leaves_of
+from wireproof.workflow.pages.board import MOST_POINTS, Board, grouped, leaves_of
 
 
 def board_of(root: Path, known: list[Entry]) -> Board:
     for one in known:
         add_entry(root, one)
     (root / "index").mkdir(exist_ok=True)
-    return Board(digest_of(root))
+    return Board(root)
 
 
 def test_nodes_are_as_old_as_in_the_history(tmp_path: Path) -> None:
@@ -97,19 +96,19 @@ def test_a_damaged_entry_is_named_and_the_others_are_shown(tmp_path: Path, text:
         (tmp_path / "index" / name).write_bytes(text)
     board = board_of(tmp_path, [])
     assert [one.id for one in board.entries] == ["r00001"]
-    assert len(board.digest.troubles) == 3
-    assert all("bad." in one for one in board.digest.troubles)
+    assert len(board.troubles) == 3
+    assert all("bad." in one for one in board.troubles)
 
 
 def test_a_newer_entry_is_named(tmp_path: Path) -> None:
     newer = msgspec.structs.replace(entry(2), version=99)
     board = board_of(tmp_path, [entry(1), newer])
     assert [one.id for one in board.entries] == ["r00001"]
-    assert "newer wireproof" in board.digest.troubles[0]
+    assert "newer wireproof" in board.troubles[0]
 
 
 def test_no_history_is_said() -> None:
-    (trouble,) = digest_of(Path("/nowhere/at/all")).troubles
+    (trouble,) = Board(Path("/nowhere/at/all")).troubles
     assert "does not exist" in trouble
     assert "wireproof check --history" in trouble
 
@@ -149,6 +148,6 @@ def test_a_topology_of_the_results_is_used(tmp_path: Path) -> None:
     part = {"fabric": {"attachments": [{"node": "n1", "switch": "leaf7"}], "levels": {"leaf7": 1}}}
     (place / "result.json").write_bytes(msgspec.json.encode({"parts": [part, {}]}))
     board = board_of(tmp_path, [entry(1, fabric=True, nodes={"n1": "pass"}), entry(0)])
-    assert board.digest.leaf == {"n1": "leaf7"}
+    assert board.leaf == {"n1": "leaf7"}
     (place / "result.json").write_bytes(b"{")
-    assert "is damaged" in board_of(tmp_path, []).digest.troubles[0]
+    assert "is damaged" in board_of(tmp_path, []).troubles[0]

@@ -19,7 +19,7 @@ from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.report.json.judgement import JudgementDocument
 from wireproof.store.history import add_entry, entries
 from wireproof.workflow import pages
-from wireproof.workflow.gate import GateSpecification, gate
+from wireproof.workflow.gate import gate
 from wireproof.workflow.history import (
     ages,
     entry_called,
@@ -132,7 +132,7 @@ def test_a_log_proves_no_node_and_is_no_good_result(root: Path, tmp_path: Path) 
     assert newest.imported is None
     assert entry_called(root, "last").imported is None
     assert regressions(known) == []
-    assert gate(GateSpecification(source=root)).verdict == "inconclusive"
+    assert gate(root).verdict == "inconclusive"
     assert len(found(root, "n3")) == 1
 
 

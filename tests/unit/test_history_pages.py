@@ -19,7 +19,7 @@ from wireproof.model.history import Comparison, Difference, Ratio, Side, Source
 from wireproof.report.documents.board import compared_document, file_of, framed
 from wireproof.store.history import add_entry, remove_entries
 from wireproof.workflow.pages import STATE
-from wireproof.workflow.pages.digest import apart
+from wireproof.workflow.pages.apart import apart
 
 
 @pytest.fixture(scope="module")

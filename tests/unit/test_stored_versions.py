@@ -15,7 +15,7 @@ from wireproof.model.errors import BadInput
 from wireproof.store.history import RESULTS as FOLDER
 from wireproof.store.snapshot import read_snapshot
 from wireproof.workflow.compare import compare
-from wireproof.workflow.gate import GateSpecification, gate
+from wireproof.workflow.gate import gate
 from wireproof.workflow.history import ages, entry_called, found, regressions, trends
 from wireproof.workflow.history.logs import add, judged_again
 from wireproof.workflow.report import report
@@ -47,11 +47,11 @@ def test_every_version_is_there() -> None:
 def test_a_result_is_reported_gated_and_added(copy: Path, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     (again,) = report([copy], SAY, page=page)
-    (part,) = again.result.parts
+    (part,) = again.parts
     assert part.section.run.points
-    assert again.result.verdict == "inconclusive"  # a model's numbers prove nothing
+    assert again.verdict == "inconclusive"  # a model's numbers prove nothing
     assert page.read_text().count("</html>") == 1
-    assert gate(GateSpecification(source=copy)).verdict == "inconclusive"
+    assert gate(copy).verdict == "inconclusive"
     history = tmp_path / "history"
     name = add(history, copy, SAY).id
     assert [one.id for one in found(history)] == [name]
@@ -140,7 +140,7 @@ def test_a_result_of_a_newer_version_is_refused(
 @pytest.mark.parametrize("copy", ["result-1/check"], indirect=True)
 def test_a_gate_does_not_pass_a_newer_version(copy: Path) -> None:
     _later(copy / "result.json", "schema", {})
-    found_gate = gate(GateSpecification(source=copy))
+    found_gate = gate(copy)
     assert found_gate.verdict == "inconclusive"
     assert "was made by a newer wireproof" in found_gate.reason
 

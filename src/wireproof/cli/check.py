@@ -188,7 +188,7 @@ def _run_prolog(options: dict[str, Any]) -> int:
         return INTERRUPTED
     if chosen is not None:
         return _print_verdict(chosen, gate_of(result))
-    sections = [part.section for part in result.parts]
+    sections = result.sections
     line = one_line(sections, result.verdict)
     click.echo(f"wireproof {line} ({time.monotonic() - began:.0f} s)")
     return status_of(result.verdict)

@@ -65,7 +65,7 @@ def show(root: Path, result: str) -> int:
         return print_result(judged, entry, judged, advice(judged))
     folder = root / RESULTS / entry.id
     (again,) = report([folder], Console(), pages=False)
-    return deliver(again.result)
+    return deliver(again)
 
 
 @command.command(

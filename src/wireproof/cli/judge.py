@@ -264,7 +264,7 @@ def gate(
     from wireproof.model.errors import BadInput
     from wireproof.report.gate import dialect as dialect_called
     from wireproof.settings.sizes import parse_duration
-    from wireproof.workflow.gate import GateSpecification, gate, put_verdict, undecided
+    from wireproof.workflow.gate import gate, put_verdict, undecided
 
     name = "json" if chosen_form() == "json" else dialect
     chosen = dialect_called(name)
@@ -272,10 +272,7 @@ def gate(
     try:
         within_s = parse_duration(within)
         until = time.monotonic() + within_s
-        asked = GateSpecification(
-            source=source, nodes=nodes, max_age_s=parse_duration(max_age), within_s=within_s
-        )
-        found = gate(asked)
+        found = gate(source, nodes, max_age_s=parse_duration(max_age), within_s=within_s)
     except BadInput as error:
         if name in _READ_BY_PEOPLE:
             raise

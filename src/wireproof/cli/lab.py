@@ -99,7 +99,7 @@ def demo(out: Path | None, seed: int | None) -> int:
         "shared memory measured in place of the wire": "off-wire" if found.lie else "",
     }
     stream = sys.stderr if for_programs else sys.stdout
-    runs = [part.section for part in found.result.parts]
+    runs = found.result.sections
     document = demo_document(faults, runs, found.result.folder)
     click.echo(rendered(document, "text", stream), file=stream)
     return 0 if found.caught else 1

@@ -217,7 +217,7 @@ def _words(parameter: click.Parameter, value: object) -> list[str]:
 
 def deliver(result: Result, going_on: str = "") -> int:
     """Print the result; return the exit status: that of the worst part, 130 if interrupted."""
-    show([part.section for part in result.parts])
+    show(result.sections)
     return ended(result, going_on)
 
 
@@ -273,17 +273,17 @@ def show_planned(planned: Planned, job: JobRequest | None = None) -> int:
     """Print the plan and start nothing; as JSON one document: argv, environment, hosts, points."""
     from wireproof.launch.command import shell_line
     from wireproof.report.documents.benchmark import dry_run_document
-    from wireproof.workflow.session.launch import document_of, own_job
+    from wireproof.workflow.session.launch import own_job
 
-    document, command = document_of(planned), planned.command
+    document, notes, ranks = planned
     argv = ["wireproof", *_inside(current_context().argv or ["check"])]
 
     def build() -> Document:
         return dry_run_document(
             document,
-            shell_line(command.argv, command.environment),
-            ranks=planned.target.size,
-            notes=command.notes,
+            shell_line(document.argv, document.environment),
+            ranks=ranks,
+            notes=notes,
             job=None if job is None else own_job(job, argv),
         )
 

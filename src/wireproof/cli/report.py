@@ -239,12 +239,12 @@ def command(
         topology=topology,
     )
     if as_json:
-        show([part.section for rejudged in found for part in rejudged.result.parts])
+        show([section for rejudged in found for section in rejudged.sections])
     statuses = []
     for old in found:
         if not as_json:
-            show([part.section for part in old.result.parts])
-        statuses.append(ended(old.result))
-        for line in change_lines(old.by, old.before, old.result.verdict, old.gone, old.new):
+            show(old.sections)
+        statuses.append(ended(old))
+        for line in change_lines(old.by, old.before, old.verdict, old.gone, old.new):
             say(f"{old.folder}: {line}")
     return max(statuses, key=lambda status: (status == 1, status))

@@ -41,7 +41,7 @@ def answers(section: JudgedRun, seen: Sequence[NicTraffic] | None = None) -> lis
         _normal(section),
         _wire(section, flows(section.run) if seen is None else seen),
         _which(section),
-        _why(section),
+        _answer("Why?", *why(section, _decisive(section)), "note"),
         _undo(section),
     ]
 
@@ -173,10 +173,6 @@ def _which(section: JudgedRun) -> Item:
     return _answer(question, "Cannot be determined", "", "inconclusive")
 
 
-def _why(section: JudgedRun) -> Item:
-    return _answer("Why?", *why(section, _decisive(section)), "note")
-
-
 def _subject(finding: Finding) -> str:
     doing = {"tx": "sending", "rx": "receiving"}.get(str(finding.evidence.get("direction", "")))
     node = finding.evidence.get("node")
@@ -267,7 +263,7 @@ def undo(standing: Standing | None) -> tuple[str, str, bool]:
     if standing is None:
         return "This run changed nothing", f"{_OF_ITSELF} {_UNASKED}", True
     known = not standing.unread
-    lines = [_OF_ITSELF, *undo_lines(standing)]
+    lines = [_OF_ITSELF, *(_set(one, standing) for one in standing.sets), *_unread(standing)]
     if standing.sets:
         verb = "was" if len(standing.sets) == 1 else "were"
         short = f"{quantity.counted(len(standing.sets), 'change set')} {verb} in force"
@@ -277,11 +273,6 @@ def undo(standing: Standing | None) -> tuple[str, str, bool]:
     if standing.hosts:
         lines.append(f"No change by `wireproof tune` was in force on {fold(standing.hosts)}.")
     return "Nothing was changed", " ".join(lines), known
-
-
-def undo_lines(standing: Standing) -> list[str]:
-    """Return a line for each change set in force, and for the hosts whose state is unknown."""
-    return [*(_set(change_set, standing) for change_set in standing.sets), *_unread(standing)]
 
 
 def _where(names: str, standing: Standing) -> str:

@@ -4,7 +4,7 @@ common appear once.
 """
 
 import shlex
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from wireproof.model import gathered, quantity
 from wireproof.model.claim import rails_of
@@ -28,16 +28,17 @@ def folded(found: Iterable[Found], hosts: Sequence[str]) -> Disclosure:
     everybody = sorted(set(hosts), key=natural)
     ordered = sorted(values, key=lambda key: GROUPS.index(key[0]))
     items = [
-        Disclosed(group=group, name=name, value=value, hosts=_some(who, everybody), why=why)
+        Disclosed(
+            group=group,
+            name=name,
+            value=value,
+            hosts=[] if len(who) == len(everybody) else sorted(who, key=natural),
+            why=why,
+        )
         for group, name in ordered
         for (value, why), who in values[group, name].items()
     ]
     return Disclosure(hosts=everybody, items=items)
-
-
-def _some(who: Collection[str], everybody: Sequence[str]) -> list[str]:
-    """Return the hosts that have the value; empty if all have it."""
-    return [] if len(who) == len(everybody) else sorted(who, key=natural)
 
 
 def run_items(section: JudgedRun) -> list[Found]:

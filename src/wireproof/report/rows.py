@@ -117,18 +117,12 @@ def tables(section: JudgedRun) -> list[ResultTable]:
         ((pair.pattern, _form(pair), pair.formula, str(pair.unit)), row_of(pair, section))
         for pair in counted(section.judgement)
     )
-    return [_table(key, rows) for key, rows in sorted(groups.items(), key=_rank)]
+    keys = sorted(groups, key=lambda key: (place_of(key[0], key[1]), key))
+    return [_table(key, groups[key]) for key in keys]
 
 
 def _form(pair: PairVerdict) -> str:
     return pair.form or ("latency" if pair.unit == "ns" else "stream")
-
-
-def _rank(
-    item: tuple[tuple[str, str, str, str], list[ResultRow]],
-) -> tuple[int, tuple[str, str, str, str]]:
-    key = item[0]
-    return (place_of(key[0], key[1]), key)
 
 
 def _table(key: tuple[str, str, str, str], rows: list[ResultRow]) -> ResultTable:

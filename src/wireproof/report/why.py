@@ -76,7 +76,13 @@ def why(section: JudgedRun, decisive: Sequence[Finding]) -> tuple[str, str]:
         return _caused(first, cause, advice)
     if first.code in _SAID:
         return _SAID[first.code], advice
-    parts = [_not_enough(first), _load(section), _excluded(section, first), advice]
+    found = excluded(section, first)
+    parts = [
+        _not_enough(first),
+        _load(section),
+        f"Ruled out: {'; '.join(found)}." if found else "",
+        advice,
+    ]
     return "No cause found yet", " ".join(part for part in parts if part)
 
 
@@ -89,13 +95,10 @@ def _caused(finding: Finding, cause: str, advice: str) -> tuple[str, str]:
     if isinstance(sure, float) and sure < LIKELY:
         head = f"It may be that {head}"
     said = f"{rest[:1].upper()}{rest[1:]}." if rest else ""
-    parts = (said, _seen(finding), _about_cause(finding), advice)
-    return head, " ".join(part for part in parts if part)
-
-
-def _seen(finding: Finding) -> str:
     seen = finding.evidence.get("cause_seen")
-    return f"Seen: {'; '.join(seen[:2])}." if isinstance(seen, list) and seen else ""
+    observed = f"Seen: {'; '.join(seen[:2])}." if isinstance(seen, list) and seen else ""
+    parts = (said, observed, _about_cause(finding), advice)
+    return head, " ".join(part for part in parts if part)
 
 
 def _about_cause(finding: Finding) -> str:
@@ -120,11 +123,6 @@ def _load(section: JudgedRun) -> str:
     seen = (one for one in section.judgement.findings if one.code == "oversubscribed")
     first = next(seen, None)
     return f"Not ruled out: other load ({first.message.rstrip('.')})." if first else ""
-
-
-def _excluded(section: JudgedRun, finding: Finding) -> str:
-    found = excluded(section, finding)
-    return f"Ruled out: {'; '.join(found)}." if found else ""
 
 
 def excluded(section: JudgedRun, finding: Finding) -> list[str]:

@@ -46,7 +46,7 @@ from wireproof.workflow.tune.plan import PlanSpecification, plan
 
 P = ParamSpec("P")
 T = TypeVar("T")
-_GROUPS = ("target", "link")
+_EVERYWHERE = tuple(name for name, row in ROWS.items() if row.group in ("target", "link"))
 _SHARED = ("budget", "deadline", "seed", "repeat", "out", "resume", "model", "environment")
 _CHECK = ("topology", "criteria", "rounds", "all_pairs", "audit", "model_faults")
 _MEASURE = tuple(
@@ -70,7 +70,7 @@ def _with_options(*names: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
     Its signature shows them, with the defaults of the table of options. A wrong name is a
     TypeError.
     """
-    known = (*_keywords(), *_SHARED, *names)
+    known = (*_EVERYWHERE, *_SHARED, *names)
     options = [Parameter(name, Parameter.KEYWORD_ONLY, default=_DEFAULTS[name]) for name in known]
 
     def decorate(function: Callable[P, T]) -> Callable[P, T]:
@@ -86,11 +86,6 @@ def _with_options(*names: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
         return call
 
     return decorate
-
-
-def _keywords() -> list[str]:
-    """Return the options that every function accepts because of their group."""
-    return [name for name, row in ROWS.items() if row.group in _GROUPS]
 
 
 @_with_options()
@@ -193,7 +188,7 @@ def report(
         pages=page is not None,
         topology=as_path(topology),
     )
-    return again.result.documents()
+    return again.documents()
 
 
 def compare(a: Path | str, b: Path | str) -> Comparison:

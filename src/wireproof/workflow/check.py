@@ -20,11 +20,11 @@ from wireproof.physics.table import link_from_name
 from wireproof.plan import SIZES, affordable, covering, numbered, paced, sweep
 from wireproof.settings.options import Profile
 from wireproof.store.snapshot import SETTINGS
-from wireproof.workflow.job_facts import REQUESTS, quick
-from wireproof.workflow.reporter import Reporter
+from wireproof.workflow.job_facts import QUICK, REQUESTS
+from wireproof.workflow.reporter import Reporter, say_all
 from wireproof.workflow.resume import remember, result_folder, stored_seed
 from wireproof.workflow.session import Session
-from wireproof.workflow.session.launch import Planned, install_for
+from wireproof.workflow.session.launch import Planned, install_for, planned
 from wireproof.workflow.session.screen_plan import crowded, screen_points
 from wireproof.workflow.specification import CheckSpecification, imagined_target, job_target
 from wireproof.workflow.target import Target, this_machine
@@ -131,10 +131,9 @@ def plan_check(
         target = resolve_target(specification, environment)
         refuse_lone_claims(specification, target)
         fabric = fabric_for(specification.topology, target, reporter)
-    for line in target.notes:
-        reporter.say(line)
+    say_all(target.notes, reporter)
     session = _session(specification, target, Path("RUN"), fabric)
-    return Planned.of(session, target)
+    return planned(session, target)
 
 
 def _narrowed(specification: CheckSpecification) -> CheckSpecification:
@@ -178,8 +177,7 @@ def _target(
         opened = job_target(specification, specification.request, reporter, resumed=resumed)
     with opened as target:
         refuse_lone_claims(specification, target)
-        for line in target.notes:
-            reporter.say(line)
+        say_all(target.notes, reporter)
         yield target
 
 
@@ -250,7 +248,7 @@ def _sweeps(profile: Profile, target: Target, *, back: bool) -> list[Point]:
 def _facts(target: Target) -> tuple[FactRequest, ...]:
     """Return the facts to read on every host: enough to find out why a node is slow."""
     nic = first_rail(target.nics[0]) if target.nics else ""
-    wanted = [*quick(), *REQUESTS]
+    wanted = [*QUICK, *REQUESTS]
     if target.hosts:
         wanted += fact_requests(nic, commands=target.size <= COMMANDS_UP_TO)
     return tuple({(fact.kind, fact.path, fact.argv): fact for fact in wanted}.values())

@@ -173,7 +173,7 @@ def compare(a: Path, b: Path, reporter: Reporter) -> Comparison:
             "a log cannot be compared with a wireproof result: give two results or two logs."
         )
     rejudged = report([a, b], reporter, pages=False)
-    first, second = ([part.section for part in each.result.parts] for each in rejudged)
+    first, second = (each.sections for each in rejudged)
     same, differ = _conditions(first, second)
     return Comparison(
         a=source_of(a, first),

@@ -8,7 +8,7 @@ import platform
 import shutil
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
@@ -65,7 +65,7 @@ TRY_SECONDS = 10.0
 
 def _read(path: str) -> str:
     try:
-        return Path(path).read_text(errors="replace")[:65536].strip()
+        return Path(path).read_text(errors="replace")
     except OSError:
         return ""
 
@@ -121,20 +121,13 @@ def _kernel_config() -> str:
     try:
         return gzip.decompress(Path("/proc/config.gz").read_bytes()).decode("utf-8", "replace")
     except (OSError, EOFError):
-        return _read_large(f"/boot/config-{platform.release()}")
-
-
-def _read_large(path: str) -> str:
-    try:
-        return Path(path).read_text(errors="replace")
-    except OSError:
-        return ""
+        return _read(f"/boot/config-{platform.release()}")
 
 
 def _kernel_features() -> list[Capability]:
     config = _kernel_config()
-    builtin = _read_large(f"/lib/modules/{platform.release()}/modules.builtin")
-    known = _read_large(f"/lib/modules/{platform.release()}/modules.dep")
+    builtin = _read(f"/lib/modules/{platform.release()}/modules.builtin")
+    known = _read(f"/lib/modules/{platform.release()}/modules.dep")
     result = []
     for name, (option, module, use) in KERNEL_OPTIONS.items():
         works: bool | None = None
@@ -181,7 +174,7 @@ def _counters(root: Path = Path("/sys/class/net")) -> Capability:
 def look() -> ThisMachine:
     """Examine this machine. Changes nothing; every test has a time limit."""
     root = os.geteuid() == 0
-    source = _read("/sys/devices/system/clocksource/clocksource0/current_clocksource")
+    source = _read("/sys/devices/system/clocksource/clocksource0/current_clocksource").strip()
     clock = Capability(
         name="clock",
         works=source in ("tsc", "arch_sys_counter"),
@@ -289,13 +282,6 @@ def try_transport(transport: TransportKind, install: MpiInstall | None = None) -
     )
 
 
-def try_mpis(installs: Sequence[MpiInstall] | None = None) -> list[TransportTried]:
-    """Try every MPI of this machine in turn; see ``find_mpis``."""
-    return [
-        try_transport("mpi", install) for install in (find_mpis() if installs is None else installs)
-    ]
-
-
 def diagnose(reporter: Reporter, *, start: bool = True) -> Diagnosis:
     """Examine the machine; ``start``: also start each MPI that is found, with two ranks,
     briefly.
@@ -304,7 +290,10 @@ def diagnose(reporter: Reporter, *, start: bool = True) -> Diagnosis:
     if not start:
         return Diagnosis(machine=machine, transports=[])
     reporter.say("trying the transports and every MPI that is found; a few seconds each")
-    answers = [*(try_transport(kind) for kind in ("null", "tcp", "ofi")), *try_mpis()]
+    answers = [
+        *(try_transport(kind) for kind in ("null", "tcp", "ofi")),
+        *(try_transport("mpi", install) for install in find_mpis()),
+    ]
     return Diagnosis(machine=machine, transports=answers)
 
 

@@ -74,7 +74,10 @@ def _named(name: str) -> list[Explanation]:
     key, settings, others = as_key(name), settings_by_id(), causes()
     found: list[Explanation] = []
     if key in others:
-        found.append(_of_finding(others[key], settings.get(_setting_of(key))))
+        from wireproof.locate.causes.rules import rules as cause_rules
+
+        setting = next((rule.setting for rule in cause_rules() if rule.code == key), "")
+        found.append(_of_finding(others[key], settings.get(setting)))
     if rule := lint_rules().get(key):
         found.append(_of_rule(rule, settings.get(rule.setting)))
     if key in settings:
@@ -285,12 +288,6 @@ def _unknown(code: str, key: str, names: Sequence[str]) -> str:
         else "'wireproof explain', 'wireproof lint --rules' and 'wireproof audit --list' list them."
     )
     return f"no finding, cause, rule of lint or setting has the code {code!r}; {hint}"
-
-
-def _setting_of(cause: str) -> str:
-    from wireproof.locate.causes.rules import rules as cause_rules
-
-    return next((rule.setting for rule in cause_rules() if rule.code == cause), "")
 
 
 def _of_finding(entry: CatalogueEntry, setting: Setting | None) -> Explanation:

@@ -7,7 +7,6 @@ time, the verdict is ``inconclusive``, with the reason. Nothing is measured and 
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import socket
 import time
 from collections.abc import Sequence
@@ -42,42 +41,48 @@ if TYPE_CHECKING:
     from wireproof.workflow.result import Result
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class GateSpecification:
-    """``source``: a result, or a folder of results, of which the newest counts.
-
-    ``nodes``: the nodes in question, None for all nodes of the result. ``max_age_s``: how old a
-    result may be. ``within_s``: the longest time to the answer.
-    """
-
-    source: Path
-    nodes: str | None = None
-    max_age_s: float = 86400.0
-    within_s: float = 50.0
-
-
-def gate(specification: GateSpecification) -> Gate:
+def gate(
+    source: Path,
+    nodes: str | None = None,
+    *,
+    max_age_s: float = 86400.0,
+    within_s: float = 50.0,
+) -> Gate:
     """Return the verdict within ``within_s`` at the latest.
 
-    Raises ``BadInput`` for a node set that cannot be parsed; anything wrong with the result is a
-    verdict, not an error.
+    ``source``: a result, or a folder of results, of which the newest counts. ``nodes``: the nodes
+    in question, None for all nodes of the result. ``max_age_s``: how old a result may be. Raises
+    ``BadInput`` for a node set that cannot be parsed; anything wrong with the result is a verdict,
+    not an error.
     """
-    wanted = _wanted(specification.nodes)
+    wanted = _wanted(nodes)
+
+    def undecided(why: str) -> Gate:
+        return Gate(
+            verdict="inconclusive",
+            subject=fold(wanted) or "no node",
+            reason=why,
+            max_age_s=max_age_s,
+            source=str(source),
+            nodes=[NodeVerdict(node=name, verdict="inconclusive", reason=why) for name in wanted],
+        )
 
     def ask() -> bytes:
         try:
-            found = _answer(specification, wanted)
+            found = _answer(source, wanted, max_age_s)
+        except BadInput as error:
+            found = undecided(str(error))
         except Exception as error:
-            found = _undecided(specification, wanted, sentence(error))
+            found = undecided(sentence(error))
         return json_text(found).encode()
 
     try:
-        return msgspec.json.decode(answer_aside(ask, specification.within_s), type=Gate)
+        return msgspec.json.decode(answer_aside(ask, within_s), type=Gate)
     except TimeoutError:
-        why = f"could not be read within {specification.within_s:g} s"
+        why = f"could not be read within {within_s:g} s"
     except OSError as error:
         why = f"could not be read: {error}"
-    return _undecided(specification, wanted, f"{specification.source} {why}")
+    return undecided(f"{source} {why}")
 
 
 def _wanted(nodes: str | None) -> tuple[str, ...]:
@@ -91,62 +96,58 @@ def _wanted(nodes: str | None) -> tuple[str, ...]:
     return (socket.gethostname().partition(".")[0],) if nodes == "here" else parse_hosts(nodes)
 
 
-def _answer(specification: GateSpecification, wanted: Sequence[str]) -> Gate:
+def _answer(source: Path, wanted: Sequence[str], max_age_s: float) -> Gate:
+    """Return the verdict. Raises ``BadInput`` with the reason if there is no sound result."""
     try:
-        newest = newest_result(specification.source, wanted)
-    except BadInput as error:
-        return _undecided(specification, wanted, str(error))
+        newest = newest_result(source, wanted)
     except OSError as error:
-        why = f"{error.filename or specification.source} cannot be read: {error.strerror}"
-        return _undecided(specification, wanted, why)
+        why = f"{error.filename or source} cannot be read: {error.strerror}"
+        raise BadInput(why) from error
     if newest is None:
         who = fold(wanted) if wanted else "any node"
-        reason = f"{specification.source} has no result of {who}: run `wireproof check --out`"
-        if not specification.source.exists():
-            reason = f"{specification.source} does not exist: run `wireproof check --out`"
-        elif any(specification.source.glob(f"*/{DOCUMENT}")):
-            reason = f"{specification.source} has records but no result: its check has not ended"
-        return _undecided(specification, wanted, reason)
+        reason = f"{source} has no result of {who}: run `wireproof check --out`"
+        if not source.exists():
+            reason = f"{source} does not exist: run `wireproof check --out`"
+        elif any(source.glob(f"*/{DOCUMENT}")):
+            reason = f"{source} has records but no result: its check has not ended"
+        raise BadInput(reason)
     place, result = newest
-    if place != specification.source:
-        broken = unfinished_after(specification.source, place, wanted)
-        if broken is not None:
-            why = f"{broken} is a newer check that did not end: run it again, or remove the folder"
-            return _undecided(specification, wanted, why)
+    if place != source and (broken := unfinished_after(source, place, wanted)) is not None:
+        raise BadInput(
+            f"{broken} is a newer check that did not end: run it again, or remove the folder"
+        )
     if is_sealed(place):
-        try:
-            result = read_result(place, listed(place).get(RESULT, "nothing")) or result
-        except BadInput as error:
-            return _undecided(specification, wanted, str(error))
-    return _judged(specification, wanted, place, result)
+        result = read_result(place, listed(place).get(RESULT, "nothing")) or result
+    return _fresh(_judged(wanted, place, result, max_age_s), max_age_s)
 
 
-def _judged(
-    specification: GateSpecification, wanted: Sequence[str], place: Path, result: StoredResult
-) -> Gate:
+def _judged(wanted: Sequence[str], place: Path, result: StoredResult, max_age_s: float) -> Gate:
     if not result.parts:
-        return _undecided(specification, wanted, f"{place} holds a result without parts")
+        raise BadInput(f"{place} holds a result without parts")
     if unfounded := _unfounded(result.parts):
-        why = f"{place} is edited or damaged: nothing in it proves the pass of {fold(unfounded)}"
-        return _undecided(specification, wanted, why)
+        raise BadInput(
+            f"{place} is edited or damaged: nothing in it proves the pass of {fold(unfounded)}"
+        )
     nodes = joined_nodes([part.nodes for part in result.parts])
     if wanted:
-        known = {row.node: row for row in nodes}
-        nodes = [known.get(name) or _not_there(name, place) for name in wanted]
+        known, why = {row.node: row for row in nodes}, f"it is not in the result {place.name}"
+        nodes = [
+            known.get(name) or NodeVerdict(node=name, verdict="inconclusive", reason=why)
+            for name in wanted
+        ]
     whole = worst(part.verdict for part in result.parts)
     verdict, subject, reason = _telling(nodes, "pass" if wanted else whole)
-    answer = Gate(
+    return Gate(
         verdict=verdict,
         subject=subject,
         reason=reason,
         measured=measured(part.run for part in result.parts),
-        max_age_s=specification.max_age_s,
+        max_age_s=max_age_s,
         source=str(place),
         by=result.wireproof,
         link=next((part.run.claim.link.name for part in result.parts if part.run.claim.link), ""),
         nodes=nodes,
     )
-    return _fresh(answer, specification)
 
 
 def _unfounded(parts: Sequence[StoredPart]) -> list[str]:
@@ -189,7 +190,7 @@ def _telling(nodes: Sequence[NodeVerdict], whole: Verdict) -> tuple[Verdict, str
 
 def gate_of(result: Result) -> Gate:
     """Return the verdict of a fresh measurement."""
-    sections = [part.section for part in result.parts]
+    sections = result.sections
     nodes = joined_nodes(
         [node_verdicts(section.run, section.judgement, section.located) for section in sections]
     )
@@ -213,13 +214,7 @@ def undecided(why: str) -> Gate:
     return Gate(verdict="inconclusive", subject="no node", reason=why, by=version())
 
 
-def _not_there(name: str, place: Path) -> NodeVerdict:
-    return NodeVerdict(
-        node=name, verdict="inconclusive", reason=f"it is not in the result {place.name}"
-    )
-
-
-def _fresh(answer: Gate, specification: GateSpecification) -> Gate:
+def _fresh(answer: Gate, max_age_s: float) -> Gate:
     """Return the verdict with its age; a result that is too old, or from the future, proves
     nothing about now.
     """
@@ -230,8 +225,8 @@ def _fresh(answer: Gate, specification: GateSpecification) -> Gate:
     age_s = time.time() - when
     if age_s < -SKEW_S:
         return _no_longer(answer, f"the result is from the future ({answer.measured})", age_s)
-    if age_s > specification.max_age_s:
-        reason = f"the result is older than {specification.max_age_s / 3600:g} h"
+    if age_s > max_age_s:
+        reason = f"the result is older than {max_age_s / 3600:g} h"
         return _no_longer(answer, reason, age_s)
     return msgspec.structs.replace(answer, age_s=max(age_s, 0.0))
 
@@ -251,17 +246,6 @@ def _no_longer(answer: Gate, why: str, age_s: float | None) -> Gate:
     ]
     return msgspec.structs.replace(
         answer, verdict="inconclusive", reason=why, age_s=age_s, nodes=nodes
-    )
-
-
-def _undecided(specification: GateSpecification, wanted: Sequence[str], why: str) -> Gate:
-    return Gate(
-        verdict="inconclusive",
-        subject=fold(wanted) or "no node",
-        reason=why,
-        max_age_s=specification.max_age_s,
-        source=str(specification.source),
-        nodes=[NodeVerdict(node=name, verdict="inconclusive", reason=why) for name in wanted],
     )
 
 

@@ -182,7 +182,9 @@ def from_table(path: Path, fabric: Fabric | None) -> LocateDocument:
                 f"{len(columns.value)} of {table.rows} rows were read, about {PARTNERS} per node"
             )
         worst = _worst(table)
-        undecided = _undecided(table.left_out)
+        left = counted(table.left_out, "row")
+        down = f"{left} without a positive number: is that pair down?"
+        undecided = [down] if table.left_out else []
     try:
         located, scattered = by_rows(screen(samples, known))
     except ValueError as error:  # DuckDB reads a table with damaged statistics in this way
@@ -193,11 +195,6 @@ def from_table(path: Path, fabric: Fabric | None) -> LocateDocument:
         worst_pairs=worst,
         undecided=(*undecided, *scattered),
     )
-
-
-def _undecided(left_out: int) -> list[str]:
-    rows = counted(left_out, "row")
-    return [f"{rows} without a positive number: is that pair down?"] if left_out else []
 
 
 def _worst(table: PairTable | PlainPairs) -> tuple[WorstPair, ...]:

@@ -35,12 +35,12 @@ from wireproof.plan import (
 )
 from wireproof.report.judged_run import JudgedRun
 from wireproof.workflow.judge_statistics import collected, statistics_folder, with_statistics
-from wireproof.workflow.reporter import Reporter
+from wireproof.workflow.reporter import Reporter, say_all
 from wireproof.workflow.result import MeasuredPart, Result, keep_result
 from wireproof.workflow.resume import result_folder
 from wireproof.workflow.session import Session
 from wireproof.workflow.session.again import run_settled
-from wireproof.workflow.session.launch import Planned
+from wireproof.workflow.session.launch import Planned, planned
 from wireproof.workflow.specification import MeasureSpecification
 from wireproof.workflow.target import Target, this_machine
 from wireproof.workflow.target.resolve import refuse_lone_claims, resolve_target
@@ -62,8 +62,7 @@ def measure(
     """
     prepared = prepare(specification, environment)
     target = prepared.target
-    for line in target.notes:
-        reporter.say(line)
+    say_all(target.notes, reporter)
     asked = specification.psm_statistics
     with (
         result_folder(specification.storage, "measure", reporter) as folder,
@@ -90,9 +89,8 @@ def plan_measure(
 ) -> Planned:
     """Plan the same measurement without starting anything."""
     prepared = prepare(specification, environment)
-    for line in prepared.target.notes:
-        reporter.say(line)
-    return Planned.of(_session(specification, prepared, Path("RUN"), ()), prepared.target)
+    say_all(prepared.target.notes, reporter)
+    return planned(_session(specification, prepared, Path("RUN"), ()), prepared.target)
 
 
 def _session(

@@ -18,7 +18,6 @@ from wireproof.model.finding import PairVerdict, worst_proof
 from wireproof.model.pattern import crossings
 from wireproof.model.quantity import counted
 from wireproof.model.record import PairResult, PointRecord
-from wireproof.model.run import Run
 from wireproof.physics.limits import limits
 from wireproof.physics.rails import one_rail
 from wireproof.plan import sweep
@@ -26,7 +25,7 @@ from wireproof.report.judged_run import JudgedRun
 from wireproof.verdict.rail_gain import gain_of, goodput_of, judge_gain
 from wireproof.verdict.run.plateau import fills_link
 from wireproof.workflow.measure import Prepared, prepare
-from wireproof.workflow.reporter import Reporter
+from wireproof.workflow.reporter import Reporter, say_all
 from wireproof.workflow.resume import result_folder
 from wireproof.workflow.session.launch import command_of
 from wireproof.workflow.session.rounds import Rounds, sealed
@@ -115,8 +114,7 @@ class _Rails(Bench[JudgedRun]):
 
     def measure(self, folder: Path, rounds: int) -> tuple[RailGain, Path | None]:
         """Measure all rounds, seal the records and return the answer."""
-        for line in self._together.target.notes:
-            self._reporter.say(line)
+        say_all(self._together.target.notes, self._reporter)
         names = "; ".join(way.title for way in self._ways)
         self._reporter.say(f"{counted(rounds, 'round')} of {names}")
         self._folder = folder
@@ -154,6 +152,7 @@ class _Rails(Bench[JudgedRun]):
         rows = [self._row(key, [by_key[key] for by_key in times], sections) for key in sorted(keys)]
         judged = judge_gain(rows, sections[-1].criteria)
         target = self._together.target
+        known = self._ways[-1].sections[0].run.provenance
         return RailGain(
             verdict=judged.verdict,
             answer=judged.answer,
@@ -164,7 +163,7 @@ class _Rails(Bench[JudgedRun]):
             seed=self._seed,
             rows=rows,
             findings=judged.findings,
-            told=_told(self._ways[-1].sections[0].run),
+            told=told_in(known.argv, known.environment),
             seconds=experiment.seconds,
             notes=list(target.notes),
         )
@@ -239,11 +238,6 @@ def times_of(sections: Sequence[JudgedRun]) -> Mapping[Key, list[list[float]]]:
         for point in section.run.points
         for pair in point.pairs
     )
-
-
-def _told(run: Run) -> dict[str, str]:
-    """Return which NICs the MPI was given."""
-    return told_in(run.provenance.argv, run.provenance.environment)
 
 
 def key_of(point: PointRecord, pair: PairResult) -> Key:

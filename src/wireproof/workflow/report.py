@@ -24,7 +24,7 @@ from wireproof.workflow.target.resolve import read_fabric
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Rejudged:
+class Rejudged(Result):
     """A stored result judged by the current rules.
 
     ``by``: the version that judged it before, "" if unknown; ``before``: the earlier verdict, None
@@ -33,7 +33,6 @@ class Rejudged:
     """
 
     folder: Path
-    result: Result
     title: str = "wireproof report"
     by: str = ""
     before: Verdict | None = None
@@ -43,7 +42,7 @@ class Rejudged:
     @property
     def changed(self) -> bool:
         """Return whether the judgement differs from the earlier judgement."""
-        return bool(self.gone or self.new) or self.before not in (None, self.result.verdict)
+        return bool(self.gone or self.new) or self.before not in (None, self.verdict)
 
 
 def report(
@@ -64,7 +63,7 @@ def report(
     ``page`` cannot be written. Nothing is written into a dossier.
     """
     for folder in filter(is_sealed, folders):
-        if page is not None and _is_inside(page, folder):
+        if page is not None and real_path(page).is_relative_to(real_path(folder)):
             raise BadInput(
                 f"{folder} is a dossier: an additional file would break it. Give another --out."
             )
@@ -82,9 +81,9 @@ def report(
     if not pages:
         return rejudged
     if page is not None:
-        sections = [part.section for result in rejudged for part in result.result.parts]
+        sections = [section for result in rejudged for section in result.sections]
         written = exported(form, sections, rejudged[0].title, page, reporter)
-        return [_with_page(result, written) for result in rejudged]
+        return [dataclasses.replace(result, page=written) for result in rejudged]
     return [_own_page(result, form, reporter) for result in rejudged]
 
 
@@ -93,13 +92,7 @@ def _judged(folder: Path, fabric: Fabric | None) -> Rejudged:
     if not is_sealed(folder):
         return judged_anew(folder, fabric)
     with unaltered(folder) as copy:
-        rejudged = judged_anew(copy, fabric)
-    result = dataclasses.replace(rejudged.result, folder=folder)
-    return dataclasses.replace(rejudged, folder=folder, result=result)
-
-
-def _is_inside(page: Path, folder: Path) -> bool:
-    return real_path(page).is_relative_to(real_path(folder))
+        return dataclasses.replace(judged_anew(copy, fabric), folder=folder)
 
 
 def judged_anew(folder: Path, fabric: Fabric | None = None) -> Rejudged:
@@ -112,13 +105,13 @@ def judged_anew(folder: Path, fabric: Fabric | None = None) -> Rejudged:
     if not sections:
         raise BadInput(f"{folder} holds a result without parts: nothing was measured.")
     sections = with_disclosures(sections, folder / (stored.settings or SETTINGS), stored.command)
-    result = Result(parts=tuple(MeasuredPart(section, ()) for section in sections), folder=folder)
+    parts = tuple(MeasuredPart(section, ()) for section in sections)
     if not stored.wireproof:
-        return Rejudged(folder=folder, result=result, title=stored.title)
+        return Rejudged(parts=parts, folder=folder, title=stored.title)
     gone, new = _differences(stored, sections)
     return Rejudged(
+        parts=parts,
         folder=folder,
-        result=result,
         title=stored.title,
         by=stored.wireproof,
         before=worst([part.verdict for part in stored.parts]),
@@ -140,21 +133,15 @@ def _differences(
 
 
 def _own_page(rejudged: Rejudged, form: Form, reporter: Reporter) -> Rejudged:
-    sections = [part.section for part in rejudged.result.parts]
     if is_sealed(rejudged.folder):
         reporter.say(
             f"{rejudged.folder} is a dossier and stays as it is: --out FILE writes the report."
         )
         return rejudged
     try:
-        page = exported(
-            form, sections, rejudged.title, default_target(form, rejudged.folder), reporter
-        )
+        target = default_target(form, rejudged.folder)
+        page = exported(form, rejudged.sections, rejudged.title, target, reporter)
     except CouldNotMeasure as error:
         reporter.warn(f"{error} Give --out FILE to write it elsewhere.")
         return rejudged
-    return _with_page(rejudged, page)
-
-
-def _with_page(rejudged: Rejudged, page: Path) -> Rejudged:
-    return dataclasses.replace(rejudged, result=dataclasses.replace(rejudged.result, page=page))
+    return dataclasses.replace(rejudged, page=page)

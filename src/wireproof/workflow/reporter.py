@@ -6,7 +6,7 @@ import os
 import platform
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Protocol
@@ -133,6 +133,12 @@ class Reporter(Protocol):
 
     def interruption(self) -> str:
         """Return the signal that ended the measurement, such as ``SIGTERM``, or ""."""
+
+
+def say_all(lines: Iterable[str], reporter: Reporter) -> None:
+    """Report each line, such as the notes of a target."""
+    for line in lines:
+        reporter.say(line)
 
 
 class LoggingReporter:

@@ -52,7 +52,25 @@ def stored_result(
     return StoredResult(
         title=title,
         wireproof=version(),
-        parts=[_stored(section) for section in sections],
+        parts=[
+            StoredPart(
+                title=section.title,
+                records=[folder.name for folder in section.records],
+                run=msgspec.structs.replace(section.run, points=[], facts=[]),
+                criteria=section.criteria,
+                lead=section.lead,
+                standing=section.standing,
+                constants=dict(section.constants),
+                fabric=section.fabric,
+                screened=bool(section.located),
+                settled=section.settled,
+                statistics=None if section.statistics is None else list(section.statistics),
+                verdict=section.judgement.verdict,
+                nodes=node_verdicts(section.run, section.judgement, section.located),
+                conclusions=conclusions(section.judgement),
+            )
+            for section in sections
+        ],
         settings=SETTINGS if any(section.settings for section in sections) else "",
         command=list(command),
     )
@@ -65,25 +83,6 @@ def conclusions(judgement: Judgement) -> list[Conclusion]:
             Conclusion(severity=finding.severity, code=finding.code, subject=finding.subject)
             for finding in judgement.findings
         }
-    )
-
-
-def _stored(section: JudgedRun) -> StoredPart:
-    return StoredPart(
-        title=section.title,
-        records=[folder.name for folder in section.records],
-        run=msgspec.structs.replace(section.run, points=[], facts=[]),
-        criteria=section.criteria,
-        lead=section.lead,
-        standing=section.standing,
-        constants=dict(section.constants),
-        fabric=section.fabric,
-        screened=bool(section.located),
-        settled=section.settled,
-        statistics=None if section.statistics is None else list(section.statistics),
-        verdict=section.judgement.verdict,
-        nodes=node_verdicts(section.run, section.judgement, section.located),
-        conclusions=conclusions(section.judgement),
     )
 
 
@@ -262,7 +261,11 @@ class Result:
     @property
     def verdict(self) -> Verdict:
         """Return the worst verdict of all parts."""
-        return worst([part.section.judgement.verdict for part in self.parts])
+        return worst([section.judgement.verdict for section in self.sections])
+
+    @property
+    def sections(self) -> list[JudgedRun]:
+        return [part.section for part in self.parts]
 
     def ended(self, how: str) -> bool:
         """Return whether a launch ended this way: ``interrupted``, ``disk-full``, ..."""
@@ -270,7 +273,7 @@ class Result:
 
     def documents(self) -> list[ResultDocument]:
         """Return one document for each part, as ``--json`` prints them."""
-        return [document_of(part.section) for part in self.parts]
+        return list(map(document_of, self.sections))
 
 
 def keep_result(
@@ -285,8 +288,11 @@ def keep_result(
     parts = [part._replace(section=section) for part, section in zip(parts, sections, strict=True)]
     if not storage.kept:
         return Result(parts=tuple(parts))
-    for place in _not_sealed(parts):
-        seal(place)
+    # New launches are sealed when they end; earlier ones, that a resumed check did not repeat, may
+    # have been killed before.
+    for place in (folder for section in sections for folder in section.records):
+        if not is_tabled(place):
+            seal(place)
     _keep(folder, stored_result(sections, title, storage.command), reporter)
     if storage.history is not None:
         from wireproof.workflow.history.keep import record
@@ -296,13 +302,6 @@ def keep_result(
     if any(section.run.points for section in sections):
         page = _write_page(sections, title, folder, reporter)
     return Result(parts=tuple(parts), folder=folder, page=page)
-
-
-def _not_sealed(parts: Sequence[MeasuredPart]) -> list[Path]:
-    """Return earlier launches that a resumed check did not repeat and that were killed before they
-    were sealed. New launches are sealed when they end.
-    """
-    return [place for part in parts for place in part.section.records if not is_tabled(place)]
 
 
 def _keep(folder: Path, stored: StoredResult, reporter: Reporter) -> None:

@@ -67,10 +67,9 @@ def scaling(
             notes[_CLAIMED] = None
         else:
             (again,) = report([path], reporter, pages=False)
-            sections = [part.section for part in again.result.parts]
-            sources.append(source_of(path, sections))
-            points += _of_run(sections, index, given)
-            if any(section.run.played for section in sections):
+            sources.append(source_of(path, again.sections))
+            points += _of_run(again.sections, index, given)
+            if any(section.run.played for section in again.sections):
                 notes[PLAYED] = None
     on_nodes = points and all(point.nodes for point in points)
     against = against or ("nodes" if on_nodes else "ranks")

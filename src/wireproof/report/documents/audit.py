@@ -214,13 +214,6 @@ def _place(read: Read) -> str:
     return read.file or " ".join(read.command)
 
 
-def _called(setting: Setting) -> list[str]:
-    return [
-        f"{', '.join(names)} ({maker})" if maker != "any" else ", ".join(names)
-        for maker, names in setting.names.items()
-    ]
-
-
 def entry_rows(setting: Setting) -> list[tuple[str, str]]:
     """Return what the catalogue knows about a setting, as (heading, text); the first has no
     heading.
@@ -230,7 +223,10 @@ def entry_rows(setting: Setting) -> list[tuple[str, str]]:
     texts = {
         "": setting.meaning,
         "read from": ", ".join(map(_place, setting.reads)),
-        "called": "; ".join(_called(setting)),
+        "called": "; ".join(
+            f"{', '.join(names)} ({maker})" if maker != "any" else ", ".join(names)
+            for maker, names in setting.names.items()
+        ),
         "otherwise shown by": ", ".join(each.sign for each in setting.inferred),
         "unit": setting.unit,
         "default": setting.default,

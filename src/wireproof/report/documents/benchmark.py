@@ -71,7 +71,9 @@ class BenchmarkDocument(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DryRunDocument(msgspec.Struct, frozen=True, kw_only=True):
-    """The first launch of a check: how often it is repeated, and what it measures."""
+    """The first launch of a check: how often it is repeated, and what it measures. ``at_most_s``:
+    of the timed part, with the whole budget for every point.
+    """
 
     argv: list[str]
     environment: dict[str, str]

@@ -125,11 +125,7 @@ def _provider(provider: Provider) -> Item:
 
 def _choice(choice: ProviderChoice) -> Item:
     text = f"{choice.mpi}: {choice.provider or 'no provider of libfabric'}"
-    return Item("", text, details=tuple(_steps(choice)))
-
-
-def _steps(choice: ProviderChoice) -> Iterator[tuple[str, str]]:
-    return (("because", step) for step in choice.why)
+    return Item("", text, details=tuple(("because", step) for step in choice.why))
 
 
 # --- Virtual clusters: networks, wire, nodes and planted faults.

@@ -120,15 +120,17 @@ def _what(row: Ratio | ScalingCurve) -> str:
 
 
 def _ratio(row: Ratio) -> Row:
+    word, tone = _WORDS[row.conclusion]
+    few = row.launches < LAUNCHES and row.conclusion != "undecided"
     cells = (
         row.name,
         quantity.size(row.message_bytes),
         *sides(row),
         quantity.change(row.ratio, row.low, row.high),
-        conclusion_text(row),
+        word + " (few launches)" if few else word,
         Span(row.ratio or 0.0, row.low, row.high),
     )
-    return Row(cells, _WORDS[row.conclusion][1])
+    return Row(cells, tone)
 
 
 def sides(row: Ratio) -> tuple[str, str]:
@@ -141,12 +143,6 @@ def sides(row: Ratio) -> tuple[str, str]:
         "-" if side is None else quantity.amount(side.value / of, unit) for side in (row.a, row.b)
     )
     return a, b
-
-
-def conclusion_text(row: Ratio) -> str:
-    """Return ``B is better``, with a remark if it is based on few launches."""
-    few = row.launches < LAUNCHES and row.conclusion != "undecided"
-    return _WORDS[row.conclusion][0] + (" (few launches)" if few else "")
 
 
 def _sources(sources: Sequence[Source], letters: str = "") -> Table:

@@ -7,7 +7,7 @@ from statistics import median
 from wireproof.model import quantity
 from wireproof.model.experiment import GainRow, Interval, RailGain, RailNumber
 from wireproof.model.finding import Finding
-from wireproof.model.ladder import Ladder, LadderPlan, Layer, LayerStep, Quantity, StepAnswer
+from wireproof.model.ladder import Ladder, LadderPlan, Layer, Quantity, StepAnswer
 from wireproof.model.study import StudiedPattern, Study, StudyRun
 from wireproof.report.document import (
     Bar,
@@ -185,8 +185,11 @@ def ladder_document(ladder: Ladder) -> Document:
     tables = [table for each in _QUANTITIES if (table := _layer_table(ladder, each))]
     parts: list[Part] = [*tables]
     if ladder.steps:
-        steps = Findings(tuple(_step(step) for step in ladder.steps))
-        parts.append(Section("From each layer to the next", (steps,)))
+        steps = tuple(
+            Item(_STEP_TONES[step.answer], step.text, word=f"{_STEP_ANSWERS[step.answer]}:")
+            for step in ladder.steps
+        )
+        parts.append(Section("From each layer to the next", (Findings(steps),)))
     step_texts = {step.text for step in ladder.steps}
     others = [
         finding
@@ -199,7 +202,13 @@ def ladder_document(ladder: Ladder) -> Document:
         hints = tuple(Try(f"{hint.name}: {hint.does}", hint.command) for hint in ladder.hints)
         title = "What to try: knobs of the layer that loses"
         parts.append(Section(title, (Steps(hints, most=_MOST_HINTS),)))
-    parts.append(Text(_ladder_method(ladder, where), "note"))
+    method = (
+        f"{where}; {quantity.counted(ladder.rounds, 'round')} in"
+        f" {quantity.duration(ladder.seconds)}, layers in random order, seed {ladder.seed};"
+        f" t(s) = o + s/R; a loss is claimed above {ladder.smallest:.0%}, at"
+        f" {ladder.alpha:.0%} for all steps together (Holm)"
+    )
+    parts.append(Text(method, "note"))
     return Document(f"Layers between {where}", ladder.answer, tuple(parts), ladder.verdict)
 
 
@@ -232,19 +241,6 @@ def _layer_row(layer: Layer, number: Interval | None, shown: Callable[[float], s
     bar = Bar(None if number is None else number.value)
     value = "-" if number is None else number.shown(shown)
     return Row((layer.title, value, layer.proof or "model", bar))
-
-
-def _step(step: LayerStep) -> Item:
-    return Item(_STEP_TONES[step.answer], step.text, word=f"{_STEP_ANSWERS[step.answer]}:")
-
-
-def _ladder_method(ladder: Ladder, where: str) -> str:
-    return (
-        f"{where}; {quantity.counted(ladder.rounds, 'round')} in"
-        f" {quantity.duration(ladder.seconds)}, layers in random order, seed {ladder.seed};"
-        f" t(s) = o + s/R; a loss is claimed above {ladder.smallest:.0%}, at"
-        f" {ladder.alpha:.0%} for all steps together (Holm)"
-    )
 
 
 # --- The gain from several rails as a document: a table for each pattern and size.

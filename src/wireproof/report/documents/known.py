@@ -4,7 +4,6 @@ them, and a rate or a time in every unit.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import partial
 
 from wireproof.model import quantity
 from wireproof.model.atlas import AtlasView, Spread
@@ -22,7 +21,6 @@ from wireproof.report.document import (
     Table,
     Text,
 )
-from wireproof.report.figure import Chart
 from wireproof.report.figure.series import atlas_chart
 
 _AT = {"time": 8, "goodput": 1 << 20}
@@ -63,17 +61,13 @@ def _groups(found: AtlasView, at: int | None) -> Iterator[Part]:
     for (link, pattern, what), rows in groups.items():
         rows.sort(key=lambda row: row[0], reverse=what == "goodput")
         yield _group(f"{link} {pattern}: {len(rows)} series", rows)
-    yield Picture(partial(_charts, found))
+    yield Picture(lambda: (atlas_chart(found),))
     shown = {one.source: one for rows in groups.values() for _, _, one in rows}
     about = (
         (one.source, f"({f'{one.trust} {one.date}'.strip()}) {one.title}; {one.where}")
         for one in sorted(shown.values(), key=lambda one: one.source)
     )
     yield Section("Sources", (Facts(tuple(about)),))
-
-
-def _charts(found: AtlasView) -> list[Chart]:
-    return [atlas_chart(found)]
 
 
 def _group(title: str, rows: Sequence[_Shown]) -> Section:
@@ -164,9 +158,8 @@ def _shares(link: LinkShares) -> Iterator[Text]:
 
 def links_document(links: Iterable[LinkClaim]) -> Document:
     """Return the links that --link accepts, with their rates."""
-    rows = tuple(Row((one.kind, _rate(one), one.protocol)) for one in links)
-    return Document("Links", "", (Table(_KNOWN_LINKS, rows, most=len(rows)),))
-
-
-def _rate(one: LinkClaim) -> str:
-    return f"{one.rate_bits_per_s / 1e9:g} Gb/s" if one.rate_bits_per_s else "no rate"
+    rows = []
+    for one in links:
+        rate = f"{one.rate_bits_per_s / 1e9:g} Gb/s" if one.rate_bits_per_s else "no rate"
+        rows.append(Row((one.kind, rate, one.protocol)))
+    return Document("Links", "", (Table(_KNOWN_LINKS, tuple(rows), most=len(rows)),))

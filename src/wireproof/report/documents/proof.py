@@ -188,7 +188,8 @@ def watched_document(
 def watched_parts(traffic: Traffic, judgement: TrafficVerdict) -> list[Part]:
     """Return the reasons, the ports, and what the peak is compared with."""
     items = tuple(Item(one.severity, one.message, one.code) for one in judgement.reasons)
-    lines = [f"The bytes were {LEVELS[judgement.level]}."] if _is_counted(judgement) else []
+    counted = judgement.proof == "on-wire" and judgement.level in LEVELS
+    lines = [f"The bytes were {LEVELS[judgement.level]}."] if counted else []
     lines += [sentence] if (sentence := _held_against(traffic, judgement)) else []
     printed = judgement.printed
     if printed and printed.rate_bytes_per_s:
@@ -199,10 +200,6 @@ def watched_parts(traffic: Traffic, judgement: TrafficVerdict) -> list[Part]:
         _ports(traffic, judgement.port.split(", ")),
         *map(Text, lines),
     ]
-
-
-def _is_counted(judgement: TrafficVerdict) -> bool:
-    return judgement.proof == "on-wire" and judgement.level in LEVELS
 
 
 def _held_against(traffic: Traffic, judgement: TrafficVerdict) -> str:

@@ -86,13 +86,13 @@ def _cumulative(values: Iterable[float]) -> tuple[Mark, ...]:
     """Return values with the share of values up to each; for very many values, only quantiles."""
     ordered = sorted(one for one in values if math.isfinite(one))
     count = len(ordered)
-    places = range(count) if count <= _STEPS else _quantiles(count)
+    places = (
+        range(count)
+        if count <= _STEPS
+        else sorted({round(step * (count - 1) / (_STEPS - 1)) for step in range(_STEPS)})
+    )
     marks = [(ordered[place], 100.0 * (place + 1) / count) for place in places]
     return tuple(Mark(x, y, y, y, "") for x, y in marks)
-
-
-def _quantiles(count: int) -> list[int]:
-    return sorted({round(step * (count - 1) / (_STEPS - 1)) for step in range(_STEPS)})
 
 
 def _at_share(line: Line, share: float) -> float:

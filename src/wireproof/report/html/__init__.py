@@ -121,17 +121,14 @@ def policy(*scripts: str, beside: bool = False) -> str:
     """Return a policy that allows no connections, only these scripts (by hash), and inline styles;
     with ``beside``, also styles from a file beside the page.
     """
-    allowed = " ".join(f"'sha256-{_digest(one)}'" for one in scripts) or "'none'"
+    digests = (base64.b64encode(hashlib.sha256(one.encode()).digest()) for one in scripts)
+    allowed = " ".join(f"'sha256-{digest.decode()}'" for digest in digests) or "'none'"
     styles = " 'self' file:" if beside else ""
     return (
         f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'{styles}; "
         "connect-src 'none'; font-src 'none'; frame-src 'none'; base-uri 'none'; "
         "form-action 'none'"
     )
-
-
-def _digest(text: str) -> str:
-    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
 # --- The result as JSON inside the page, limited in size: parts that do not fit are omitted and

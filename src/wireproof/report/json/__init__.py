@@ -3,7 +3,6 @@ then the content), and its text.
 """
 
 import functools
-import math
 import re
 from collections.abc import Sequence
 from pkgutil import resolve_name
@@ -37,7 +36,7 @@ def enveloped(kind: Kind, value: object, problems: Sequence[Problem] = ()) -> ms
     without a verdict gets null, since it judges nothing.
     """
     whole = _whole(kind)
-    members = {name: getattr(value, name) for name in _members(whole)}
+    members = {name: getattr(value, name) for name in whole.__struct_fields__[len(HEADER) : -1]}
     return whole(
         schema=kind.schema,
         version=kind.version,
@@ -67,10 +66,6 @@ def schema_of(whole: type[msgspec.Struct], name: str, version: int) -> dict[str,
     found["$schema"] = "https://json-schema.org/draft/2020-12/schema"
     found["title"] = f"{name} version {version}"
     return {key: _nullable(value) for key, value in found.items()}
-
-
-def _members(whole: type[msgspec.Struct]) -> tuple[str, ...]:
-    return whole.__struct_fields__[len(HEADER) : -1]
 
 
 @functools.cache
@@ -156,11 +151,8 @@ def escaped(text: str) -> str:
 
 
 def _escape(found: re.Match[str]) -> str:
-    code = ord(found.group())
-    if code < 1 << 16:
-        return f"\\u{code:04x}"
-    code -= 1 << 16
-    return f"\\u{0xD800 + (code >> 10):04x}\\u{0xDC00 + (code & 0x3FF):04x}"
+    units = found.group().encode("utf-16-be", "surrogatepass").hex()
+    return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))
 
 
 def _encodable(value: Any) -> Any:
@@ -185,24 +177,4 @@ def _number_or_text(value: Any) -> Any:
 
 def plain(value: Any) -> Any:
     """Return a struct as plain JSON types: dictionaries, lists and finite numbers."""
-    return _finite(msgspec.to_builtins(value, enc_hook=_scalar))
-
-
-def _scalar(value: Any) -> Any:
-    """Return a numpy scalar as a Python number, because statistics may leave numpy scalars in
-    evidence.
-    """
-    if callable(getattr(value, "item", None)):
-        return value.item()
-    raise TypeError(f"{type(value).__name__} has no place in a result")
-
-
-def _finite(value: Any) -> Any:
-    """Return the same tree with None for every NaN and infinity."""
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, dict):
-        return {key: _finite(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_finite(item) for item in value]
-    return value
+    return msgspec.json.decode(json_text(value))

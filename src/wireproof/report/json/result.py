@@ -19,7 +19,6 @@ from wireproof.model.finding import Finding, GroupVerdict, Judgement, PairVerdic
 from wireproof.model.located import Located
 from wireproof.model.record import (
     Close,
-    EngineError,
     Estimate,
     Floor,
     GroupResult,
@@ -155,7 +154,10 @@ def document(
         schema="wireproof.result",
         version=2,
         verdict=judgement.verdict,
-        errors=[_problem(error) for error in run.errors],
+        errors=[
+            Problem(message=error.message, code=error.code, rank=error.rank, point=error.id)
+            for error in run.errors
+        ],
         proof=judgement.proof,
         findings=judgement.findings,
         results=judgement.pairs,
@@ -178,10 +180,6 @@ def document(
         places=judgement.places,
         catalogue=site_names(),
     )
-
-
-def _problem(error: EngineError) -> Problem:
-    return Problem(message=error.message, code=error.code, rank=error.rank, point=error.id)
 
 
 def document_of(section: JudgedRun) -> ResultDocument:

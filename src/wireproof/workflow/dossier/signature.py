@@ -6,7 +6,7 @@ signature is shown, and its exit status decides.
 
 import contextlib
 import subprocess
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from wireproof.files.held import real_path, temporary_folder
@@ -193,8 +193,15 @@ def _listed(signatures: Sequence[Signature]) -> str:
 def _checked(path: Path, manifest: bytes, signers: Path | None) -> Signature:
     with reading(path):
         open_regular(path, follow=False).close()
-    look = _LOOKS.get(path.suffix, _by_another_tool)
-    return look(path.absolute(), manifest, signers and signers.absolute())
+    if path.suffix == ".asc":  # earlier versions accepted it: no verdict may rely on it
+        raise BadInput(
+            f"{path.name} is a GnuPG signature, which wireproof no longer reads: check it with"
+            f" `gpg --verify {path.name} {MANIFEST}`, move it elsewhere, and have the dossier"
+            " signed with an SSH key (`wireproof dossier sign`)."
+        )
+    if path.suffix != ".sig":
+        return _unchecked(path, "its own tool checks it")
+    return _by_ssh(path.absolute(), manifest, signers and signers.absolute())
 
 
 def _by_ssh(path: Path, manifest: bytes, signers: Path | None) -> Signature:
@@ -218,27 +225,6 @@ def _principals(program: str, path: Path, signers: Path | None) -> list[str]:
     done = _run(ssh_principals_argv(program, path, signers), b"", _CHECK_S)
     lines = done.stdout.decode("utf-8", "replace").splitlines()
     return lines[:_MOST_PRINCIPALS] if done.returncode == 0 else []
-
-
-def _of_gnupg(path: Path, _manifest: bytes, _signers: Path | None) -> Signature:
-    """Refuse a GnuPG signature, which earlier versions accepted, so that no verdict relies on
-    it.
-    """
-    raise BadInput(
-        f"{path.name} is a GnuPG signature, which wireproof no longer reads: check it with"
-        f" `gpg --verify {path.name} {MANIFEST}`, move it elsewhere, and have the dossier signed"
-        " with an SSH key (`wireproof dossier sign`)."
-    )
-
-
-def _by_another_tool(path: Path, _manifest: bytes, _signers: Path | None) -> Signature:
-    return _unchecked(path, "its own tool checks it")
-
-
-_LOOKS: dict[str, Callable[[Path, bytes, Path | None], Signature]] = {
-    ".sig": _by_ssh,
-    ".asc": _of_gnupg,
-}
 
 
 def _unchecked(path: Path, why: str) -> Signature:

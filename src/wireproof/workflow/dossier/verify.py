@@ -199,7 +199,7 @@ def _verified(folder: Path, signers: Path | None) -> Verification:
     dossier = read_dossier(folder)
     signatures = checked(folder, signers)
     again = judged_anew(folder)
-    sections = [part.section for part in again.result.parts]
+    sections = again.sections
     same_rules = dossier.rules == rules_digest()
     found = contradictions(
         folder,
@@ -219,7 +219,7 @@ def _verified(folder: Path, signers: Path | None) -> Verification:
         )
     return Verification(
         folder=folder.name,
-        verdict=again.result.verdict,
+        verdict=again.verdict,
         files=len(names),
         manifest=digest_of(folder / MANIFEST),
         dossier=dossier,
@@ -231,7 +231,7 @@ def _verified(folder: Path, signers: Path | None) -> Verification:
 def _rejudgement(again: Rejudged, *, same_rules: bool, page: bool | None) -> Rejudgement:
     assert again.before is not None  # noqa: S101  a dossier has a result.json
     return Rejudgement(
-        verdict=again.result.verdict,
+        verdict=again.verdict,
         before=again.before,
         same_rules=same_rules,
         page=page,

@@ -51,11 +51,11 @@ def found(root: Path, hosts: str = "") -> list[Entry]:
     part.
     """
     wanted = set(parse_hosts(hosts)) if hosts else set()
-    return [entry for entry in entries(root) if not wanted or wanted & _hosts(entry)]
-
-
-def _hosts(entry: Entry) -> set[str]:
-    return set(entry.imported.hosts if entry.imported else entry.nodes)
+    return [
+        entry
+        for entry in entries(root)
+        if not wanted or wanted & set(entry.imported.hosts if entry.imported else entry.nodes)
+    ]
 
 
 def entry_called(root: Path, name: str) -> Entry:
@@ -140,7 +140,7 @@ def _change(
     point: "ChangePoint",
     within: tuple[int, int],
 ) -> NumberChange:
-    after = rows[point.index][0]
+    before, after = rows[point.index - 1][0], rows[point.index][0]
     ratio = fmean(logs[point.index : within[1]]) - fmean(logs[within[0] : point.index])
     return NumberChange(
         since=after.id,
@@ -148,18 +148,13 @@ def _change(
         ratio=math.exp(ratio),
         p=point.p,
         few=point.few,
-        nodes=_fallen(rows[point.index - 1][0], after),
+        nodes=[
+            node
+            for node, verdict in after.nodes.items()
+            if verdict != "pass" and before.nodes.get(node) == "pass"
+        ],
         changed=_changed([entry for entry, _ in rows], point.index, within),
     )
-
-
-def _fallen(before: Entry, after: Entry) -> list[str]:
-    """Return the nodes that passed before and do not pass after."""
-    return [
-        node
-        for node, verdict in after.nodes.items()
-        if verdict != "pass" and before.nodes.get(node) == "pass"
-    ]
 
 
 def _changed(series: Sequence[Entry], at: int, within: tuple[int, int]) -> list[str]:

@@ -17,7 +17,6 @@ from wireproof.model import gathered
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.finding import worst
 from wireproof.model.history import Entry, Number
-from wireproof.model.run import NodeVerdict
 from wireproof.report.judged_run import JudgedRun
 from wireproof.report.names import fold
 from wireproof.store.history import RESULTS, add_entry
@@ -144,14 +143,9 @@ def _entry(name: str, sections: Sequence[JudgedRun]) -> Entry:
         conditions=known | {f"setting {id_}": listed(values) for id_, values in knobs.items()},
         nodes={row.node: row.verdict for row in nodes},
         numbers=_numbers(sections),
-        reasons=_reasons(nodes),
+        reasons=gathered((row.reason, row.node) for row in nodes if row.verdict != "pass"),
         fabric=any(section.fabric is not None for section in sections),
     )
-
-
-def _reasons(nodes: Sequence[NodeVerdict]) -> dict[str, list[str]]:
-    """Return the nodes that each reason keeps from passing; one reason can apply to all."""
-    return gathered((row.reason, row.node) for row in nodes if row.verdict != "pass")
 
 
 def _numbers(sections: Sequence[JudgedRun]) -> list[Number]:

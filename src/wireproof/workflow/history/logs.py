@@ -29,7 +29,7 @@ from wireproof.version import version
 from wireproof.workflow.dossier.signature import held, refuse_altered
 from wireproof.workflow.history.keep import measured, not_copied, record, whole_folder
 from wireproof.workflow.judge import Claims, judge
-from wireproof.workflow.report import Rejudged, judged_anew
+from wireproof.workflow.report import judged_anew
 from wireproof.workflow.reporter import Reporter
 
 _LARGEST = 16 << 20
@@ -79,7 +79,8 @@ def read_log(path: Path, claims: LogClaims) -> Log:
             " tells what it is."
         )
     measured, dated = _when(claims, data, changed)
-    hosts = list(parse_hosts(claims.hosts)) if claims.hosts else _hosts(document.series)
+    named = {clean(name, _LONGEST_NAME) for table in document.series for name in table.hosts}
+    hosts = list(parse_hosts(claims.hosts)) if claims.hosts else sorted(named)
     numbers = _numbers(document.series)
     if len(numbers) > _MOST_NUMBERS or len(hosts) > _MOST_HOSTS:
         raise BadInput(
@@ -127,10 +128,6 @@ def _when(
     if (printed := date_of(data.decode("utf-8", "replace"))) is not None:
         return printed, "log"
     return changed, "file"
-
-
-def _hosts(series: Sequence[JudgedSeries]) -> list[str]:
-    return sorted({clean(name, _LONGEST_NAME) for table in series for name in table.hosts})
 
 
 def _entry(imported: Imported, measured: datetime, document: JudgementDocument) -> Entry:
@@ -278,24 +275,20 @@ def add(root: Path, folder: Path, reporter: Reporter) -> Entry:
     """
     inside = real_path(folder)
     if inside.parent == real_path(root / RESULTS):
-        return record(root, inside, _sections(judged_anew(inside)))
+        return record(root, inside, judged_anew(inside).sections)
     with held(folder) as copy:
         if is_sealed(copy):
             refuse_altered(copy)
         again = judged_anew(copy)
         if again.before is None:
             reporter.warn(f"{folder} has no {RESULT}: what is there is judged.")
-        sections = _sections(again)
+        sections = again.sections
         stamp = re.sub(r"[^0-9TZ]", "", measured(sections).replace("+00:00", "Z"))
         place = root / RESULTS / f"{stamp or 'undated'}-{_digest(copy, sections)}"
         if not place.exists():
             with whole_folder(place) as fresh:
                 copy_folder(copy, fresh)
     return record(root, place, sections)
-
-
-def _sections(again: Rejudged) -> list[JudgedRun]:
-    return [part.section for part in again.result.parts]
 
 
 def _digest(folder: Path, sections: Sequence[JudgedRun]) -> str:

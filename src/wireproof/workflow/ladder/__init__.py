@@ -33,7 +33,7 @@ from wireproof.workflow.ladder.launched import (
     ModelStep,
     methods_of,
 )
-from wireproof.workflow.reporter import Reporter
+from wireproof.workflow.reporter import Reporter, say_all
 from wireproof.workflow.resume import result_folder
 from wireproof.workflow.session.rounds import sealed
 from wireproof.workflow.target import Target
@@ -108,8 +108,7 @@ class _Ladder(Bench[Round]):
 
     def measure(self) -> tuple[KeptLadder, Stopped]:
         """Measure all rounds, or those before an interruption, and return their answer."""
-        for line in self._target.notes:
-            self._reporter.say(line)
+        say_all(self._target.notes, self._reporter)
         names = ", ".join(layer.title for layer in self._layers)
         rounds = self._wanted.rounds or enough_rounds(len(self._layers) - 1)
         self._reporter.say(f"{counted(rounds, 'round')} of {names}")
@@ -298,7 +297,8 @@ def layers_of_hosts(
     """Return the layers from the wire up, without starting anything. Raises ``BadInput``."""
     if "application" in wanted.names and not (wanted.pattern or wanted.command):
         raise BadInput("--layers: give the application as a --pattern or as a command after --.")
-    launched = [name for name in wanted.names if name != "verbs" and not _is_command(wanted, name)]
+    others = ("verbs", "application") if wanted.command else ("verbs",)
+    launched = [name for name in wanted.names if name not in others]
     layers: list[AnyLayer] = [LaunchedLayer(name, wanted, folder, environment) for name in launched]
     if not layers:
         raise BadInput(
@@ -320,10 +320,6 @@ def layers_of_hosts(
         )
         layers.append(command)
     return layers
-
-
-def _is_command(wanted: LadderSpecification, name: LayerName) -> bool:
-    return name == "application" and bool(wanted.command)
 
 
 def check_hosts(target: Target, *, played: bool) -> None:

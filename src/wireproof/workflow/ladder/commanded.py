@@ -92,7 +92,8 @@ class CommandedLayer:
                 f"{self.title}: the command's output has no known table of sizes: put {SIZE_WORD}"
                 " where it takes the size, and give --metric."
             )
-        self._proofs.append(_of_round(proofs))
+        # Runs of small messages move too few bytes to be seen; the others decide.
+        self._proofs.append(worst_proof(proofs - {"unproven"}))
         return Round(times, max(windowed, default=None))
 
     def _proved(self, asked: Asked, reporter: Reporter) -> ProvedCommand:
@@ -143,14 +144,6 @@ class CommandedLayer:
         return None
 
 
-def _of_round(proofs: set[Proof]) -> Proof:
-    """Return the proof of a round.
-
-    Runs of small messages move too few bytes to be seen; the others decide.
-    """
-    return worst_proof(proofs - {"unproven"})
-
-
 def _times(series: Sequence[Series]) -> dict[int, float]:
     """Return the time of one message by size, for tables in which each message waits for the one
     before.
@@ -182,7 +175,7 @@ def _of_number(asked: Asked, size: int, proved: ProvedCommand, title: str) -> Se
             f"{title}: --metric finds no positive time in the output for {quantity.size(size)}."
         )
     point = SeriesPoint(
-        message_bytes=size, time_ns=time_ns, goodput_bytes_per_s=_rate(size, time_ns)
+        message_bytes=size, time_ns=time_ns, goodput_bytes_per_s=size / time_ns * _NS_PER_S
     )
     return Series(
         tool="command",
@@ -193,10 +186,6 @@ def _of_number(asked: Asked, size: int, proved: ProvedCommand, title: str) -> Se
         formula="",
         unit="ns",
     )
-
-
-def _rate(size: int, time_ns: float) -> float:
-    return size / time_ns * _NS_PER_S
 
 
 def application(

@@ -43,8 +43,8 @@ from wireproof.report.html.document import stylesheet
 from wireproof.report.names import natural
 from wireproof.store.history import RESULTS, refuse_other_than_history
 from wireproof.version import version
-from wireproof.workflow.pages.board import Board
-from wireproof.workflow.pages.digest import apart, digest_of, leaves_of
+from wireproof.workflow.pages.apart import apart
+from wireproof.workflow.pages.board import Board, leaves_of
 from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.target.resolve import read_fabric
 
@@ -59,8 +59,7 @@ def run_page(folder: Path) -> bytes:
     from wireproof.workflow.reporter import LoggingReporter
 
     (again,) = report([folder], LoggingReporter(), pages=False)
-    runs = [part.section for part in again.result.parts]
-    return page_of(runs, again.title, home="index.html").encode()
+    return page_of(again.sections, again.title, home="index.html").encode()
 
 
 def log_page(root: Path, entry: Entry, imported: Imported) -> bytes:
@@ -101,12 +100,6 @@ _VERDICTS = ("fail", "inconclusive", "never", "pass")
 _PER_NODE = 25
 
 
-class _State(msgspec.Struct):
-    """Each page with the key of its sources, "" for a page that is always rewritten."""
-
-    pages: dict[str, str] = {}
-
-
 def write_pages(
     root: Path,
     reporter: Reporter,
@@ -126,9 +119,9 @@ def write_pages(
     """
     refuse_other_than_history(root)
     leaf = leaves_of(read_fabric(topology)) if topology is not None else None
-    board = Board(digest_of(root, leaf))
+    board = Board(root, leaf)
     place = folder or root / FOLDER
-    for trouble in board.digest.troubles:
+    for trouble in board.troubles:
         reporter.warn(trouble)
     with _opened(place) as opened:
         site = _Site(board, opened, reporter)
@@ -136,7 +129,7 @@ def write_pages(
             site.write(runs)
         except OSError as error:
             raise CouldNotMeasure(f"{place} cannot be written: {error.strerror}.") from error
-    return place / CLUSTER, site.written, len(site.now.pages) - site.written
+    return place / CLUSTER, site.written, len(site.now) - site.written
 
 
 @contextlib.contextmanager
@@ -166,53 +159,55 @@ def _opened(place: Path) -> Iterator[int]:
 class _Site:
     def __init__(self, board: Board, folder: int, reporter: Reporter) -> None:
         self.board, self.folder, self.reporter = board, folder, reporter
-        self.root = board.digest.root
-        self.before, self.now = self._state(), _State(pages={})
+        self.root = board.root
+        self.before = self._state()
+        self.now: dict[str, str] = {}
         self.written = 0
         mask = os.umask(0)
         os.umask(mask)
         self.mode = 0o666 & ~mask
 
-    def _state(self) -> _State:
-        """Return the list of the last time; an empty list if it is damaged, so that all pages are
-        rewritten.
+    def _state(self) -> dict[str, str]:
+        """Return each page of the last time with the key of its sources, "" for a page that is
+        always rewritten; nothing if the list is damaged, so that all pages are rewritten.
         """
-        with contextlib.suppress(OSError, ValueError, msgspec.MsgspecError):
+        with contextlib.suppress(OSError, ValueError, KeyError, msgspec.MsgspecError):
             data = read_bounded(STATE, _LARGEST, follow=False, folder=self.folder)
-            return decode_json(data, _State)
-        return _State(pages={})
+            return decode_json(data, dict[str, dict[str, str]])["pages"]
+        return {}
+
+    def _keep_state(self, pages: dict[str, str]) -> None:
+        replace_in(STATE, self.folder, msgspec.json.encode({"pages": pages}))
 
     def write(self, runs: int) -> None:
         """Write all pages. Their list is stored even if an error occurs in between."""
-        replace_in(STATE, self.folder, msgspec.json.encode(self.before))
+        self._keep_state(self.before)
         try:
             self._runs(runs)
             self._nodes()
             self._sets()
             self._lists()
         finally:
-            left = self.before.pages.keys() - self.now.pages.keys()
-            kept = {} if self._is_whole() else {name: self.before.pages[name] for name in left}
-            replace_in(STATE, self.folder, msgspec.json.encode(_State(pages=kept | self.now.pages)))
+            left = self.before.keys() - self.now.keys()
+            whole = CLUSTER in self.now
+            kept = {} if whole else {name: self.before[name] for name in left}
+            self._keep_state(kept | self.now)
         for name in left:
             if name.endswith(".html") and "/" not in name:
                 with contextlib.suppress(FileNotFoundError):
                     os.unlink(name, dir_fd=self.folder)
 
-    def _is_whole(self) -> bool:
-        return CLUSTER in self.now.pages
-
     def _put(self, name: str, key: Sequence[object], made: Callable[[], str]) -> None:
         """Write page ``name`` unless it exists and its sources are unchanged."""
         known = hashlib.sha256(repr((version(), key)).encode()).hexdigest()[:32]
-        self.now.pages[name] = known
-        if self.before.pages.get(name) == known and _is_there(name, self.folder):
+        self.now[name] = known
+        if self.before.get(name) == known and _is_there(name, self.folder):
             return
         self._write(name, made())
 
     def _write(self, name: str, text: str) -> None:
         replace_in(name, self.folder, text.encode(), self.mode)
-        self.now.pages.setdefault(name, "")
+        self.now.setdefault(name, "")
         self.written += 1
 
     def _folder_of(self, entry: Entry) -> Path:
@@ -233,7 +228,7 @@ class _Site:
             if entry.imported is None:
                 last[entry.fingerprint] = entry
             name = file_of("run", entry.id)
-            if at < first and name not in self.before.pages:
+            if at < first and name not in self.before:
                 continue
             self._put(name, [entry.id, entry.verdict], partial(self._run, entry))
             if before is not None and entry.imported is None:
@@ -261,7 +256,7 @@ class _Site:
             except WireproofError as error:
                 return self._not_shown(b, f"This comparison cannot be shown: {error}")
             compared = msgspec.msgpack.decode(data, type=Comparison)
-            document = compared_document(a.id, b.id, compared, self.now.pages)
+            document = compared_document(a.id, b.id, compared, self.now)
             return framed(document, self.root)
 
         self._put(file_of("compare", b.id), [a.id, b.id], made)
@@ -272,13 +267,13 @@ class _Site:
             for node in group.nodes:
                 results, total = latest(node.node)
                 seen = [(entry.id, verdict) for entry, verdict in results]
-                there = [file_of("run", name) in self.now.pages for name, _ in seen]
+                there = [file_of("run", name) in self.now for name, _ in seen]
                 key = [node.state, node.proven, node.reason, node.group, total, seen, there]
                 made = partial(self._node, node, results, total)
                 self._put(file_of("node", node.node), key, made)
 
     def _node(self, node: NodeNow, results: list[tuple[Entry, Verdict]], total: int) -> str:
-        return framed(node_document(node, results, total, self.now.pages), self.root)
+        return framed(node_document(node, results, total, self.now), self.root)
 
     def _sets(self) -> None:
         for hosts in self.board.sets:
@@ -289,12 +284,12 @@ class _Site:
     def _set(self, hosts: HostSet) -> str:
         series = self.board.series(hosts.newest.fingerprint)
         trends = [self.board.trend(line) for line in _drawn(series)]
-        document = set_document(hosts.newest, series, trends, self.now.pages)
+        document = set_document(hosts.newest, series, trends, self.now)
         return framed(document, self.root, TRENDS)
 
     def _lists(self) -> None:
         """Write the lists, every time, because they show ages."""
-        board, places = self.board, self.now.pages
+        board, places = self.board, self.now
         groups = board.groups()
         nodes = sorted(
             (node for group in groups for node in group.nodes), key=lambda node: natural(node.node)

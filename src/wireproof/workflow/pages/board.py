@@ -1,13 +1,19 @@
 """Answers the questions of the pages about a history from memory."""
 
-from collections.abc import Callable, Collection, Mapping
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
 
 from wireproof.model import gathered
+from wireproof.model.errors import BadInput
 from wireproof.model.finding import Verdict
 from wireproof.model.history import (
     Entry,
@@ -20,9 +26,17 @@ from wireproof.model.history import (
     SeriesLine,
     SeriesTrend,
 )
+from wireproof.model.located import Fabric
 from wireproof.report.names import clean, fold, natural
+from wireproof.store.history import INDEX, RESULTS, each_entry
+from wireproof.store.result import read_fabrics
 from wireproof.workflow.history import age_of, newest_of, regressions, trends
-from wireproof.workflow.pages.digest import VERDICTS, Digest
+
+VERDICTS: tuple[Verdict, ...] = ("pass", "inconclusive", "fail")
+Unit = Literal["ns", "bytes_per_s"]
+MOST_TROUBLES = 20
+MOST_FABRICS = 3
+"""Maximum number of results whose topologies are joined; the newest wins if they differ."""
 
 _BLOCK = 64
 """Most nodes in one block of the map if no topology groups them."""
@@ -61,44 +75,137 @@ MOST_POINTS = 500
 _NEWEST = 12
 _RECENT = 40
 """Number of recent results that the newest is compared with."""
-_Numbers = npt.NDArray[np.uint32]
+
+
+def _lacking(root: Path) -> list[str]:
+    if (root / INDEX).is_dir():
+        return []
+    what = "is not a history: it has no folder" if root.is_dir() else "does not exist: no folder"
+    adds = f"`wireproof check --history {root}` adds the first result."
+    return [f"{root} {what} {INDEX}. {adds}"]
+
+
+def leaves_of(fabric: Fabric) -> dict[str, str]:
+    """Return the switch of each node's first attachment."""
+    return {link.node: link.switch for link in reversed(fabric.attachments)}
 
 
 class Board:
-    """One state of a history. Nothing in it changes except the age of the nodes."""
+    """One state of a history. Nothing in it changes except the age of the nodes.
 
-    def __init__(self, digest: Digest) -> None:
-        self.digest = digest
-        self.entries = digest.entries
-        self._by_id = {entry.id: at for at, entry in enumerate(digest.entries)}
-        members = [np.frombuffer(data, np.uint32) for data in digest.members]
-        self._shares = [
-            (members[share.nodes], np.frombuffer(share.verdicts, np.uint8))
-            for share in digest.shares
+    Ten thousand results of a large cluster are more than 100 MB of text. Repeated data (names of
+    nodes, conditions, participants) is stored once, and numbers are columns.
+
+    ``entries``: oldest first, without that data. ``leaf``: node to the switch above it.
+    ``troubles``: what could not be read, ``troubled`` in all.
+    """
+
+    def __init__(self, root: Path, topology: Mapping[str, str] | None = None) -> None:
+        """Read everything that can be read. ``topology``: node to switch, instead of the topology
+        in the results.
+        """
+        self.root, self.troubles = str(root), _lacking(root)
+        self.nodes: dict[str, int] = {}
+        self._conditions: dict[tuple[tuple[str, str], ...], int] = {}
+        self._members: dict[bytes, int] = {}
+        self._share_of: dict[tuple[int, bytes], int] = {}
+        self._kinds: dict[tuple[str, int, int, Unit], int] = {}
+        columns: list[array[Any]] = [
+            array("I"),
+            array("I"),
+            array("I"),
+            array("d"),
+            array("d"),
+            array("d"),
         ]
-        columns = digest.columns
-        self._result = np.frombuffer(columns.result, np.uint32)
-        self._kind = np.frombuffer(columns.kind, np.uint32)
+        found = [
+            self._without_data(entry, number, columns)
+            for number, entry in enumerate(each_entry(root, self.troubles.append))
+        ]
+        order = sorted(range(len(found)), key=lambda at: (found[at][0].measured, found[at][0].id))
+        self.entries = [found[at][0] for at in order]
+        self._condition_of = [found[at][1] for at in order]
+        self._shares = [found[at][2] for at in order]
+        self._reasons_of = [found[at][3] for at in order]
+        self._by_id = {entry.id: at for at, entry in enumerate(self.entries)}
+        self._set_columns(columns, order)
+        self.leaf = self._leaves(root) if topology is None else dict(topology)
+        self.troubled = len(self.troubles)
+        del self.troubles[MOST_TROUBLES:]
+
+    def _without_data(
+        self, entry: Entry, number: int, columns: Sequence[array[Any]]
+    ) -> tuple[Entry, int, int, dict[str, list[int]]]:
+        """Return the entry without repeated data, the indices of its conditions and of its
+        participants, and the nodes of each reason; add its numbers to the columns.
+        """
+        conditions = tuple(entry.conditions.items())
+        who = array("I", map(self._node, entry.nodes)).tobytes()
+        how = bytes(map(VERDICTS.index, entry.nodes.values()))
+        share = self._members.setdefault(who, len(self._members)), how
+        for one in entry.numbers:
+            kind = (one.name, one.message_bytes, one.window, one.unit)
+            place = self._kinds.setdefault(kind, len(self._kinds))
+            results = min(max(one.results, 0), 0xFFFFFFFF)
+            values = (number, place, results, one.value, one.low, one.high)
+            for column, value in zip(columns, values, strict=True):
+                column.append(value)
+        log = entry.imported and msgspec.structs.replace(entry.imported, numbers=[])
+        bare = msgspec.structs.replace(
+            entry, conditions={}, nodes={}, numbers=[], reasons={}, imported=log
+        )
+        return (
+            bare,
+            self._conditions.setdefault(conditions, len(self._conditions)),
+            self._share_of.setdefault(share, len(self._share_of)),
+            {why: list(map(self._node, names)) for why, names in entry.reasons.items()},
+        )
+
+    def _node(self, name: str) -> int:
+        return self.nodes.setdefault(name, len(self.nodes))
+
+    def _set_columns(self, columns: Sequence[array[Any]], order: Sequence[int]) -> None:
+        """Keep the numbers of all results, sorted by time."""
+        place = np.empty(len(order), np.uint32)
+        place[np.asarray(order, np.intp)] = np.arange(len(order), dtype=np.uint32)
+        result, kind, counts = (np.frombuffer(column, np.uint32) for column in columns[:3])
+        by_time = np.argsort(place[result], kind="stable")
+        self._result = place[result][by_time]
+        self._kind, self._counts = kind[by_time], counts[by_time]
+        self._values = [np.frombuffer(column, np.float64)[by_time] for column in columns[3:]]
+        self._kind_of, self._conditions_of = list(self._kinds), list(map(dict, self._conditions))
         self._sets: dict[str, int] = {}
         self._set_of = np.array(
-            [self._sets.setdefault(entry.fingerprint, len(self._sets)) for entry in digest.entries],
+            [self._sets.setdefault(entry.fingerprint, len(self._sets)) for entry in self.entries],
             dtype=np.uint32,
         )
-        self._counts = np.frombuffer(columns.results, np.uint32)
-        self._values = [
-            np.frombuffer(data, np.float64) for data in (columns.value, columns.low, columns.high)
+        members = [np.frombuffer(who, np.uint32) for who in self._members]
+        self._verdicts = [
+            (members[who], np.frombuffer(how, np.uint8)) for who, how in self._share_of
         ]
+
+    def _leaves(self, root: Path) -> dict[str, str]:
+        """Return the switch of each node, from the newest results with a topology."""
+        switch_of: dict[str, str] = {}
+        known = [entry for entry in reversed(self.entries) if entry.fabric]
+        for entry in known[:MOST_FABRICS]:
+            try:
+                for fabric in read_fabrics(root / RESULTS / entry.id):
+                    switch_of = leaves_of(fabric) | switch_of
+            except BadInput as error:
+                self.troubles.append(str(error))
+        return switch_of
 
     @cached_property
     def _last(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
         """Return for each node its last result (-1: none), the verdict there, and the last result
         that it passed. A result from the future proves nothing about now.
         """
-        count = len(self.digest.nodes)
+        count = len(self.nodes)
         last, proven = (np.full(count, -1, np.int64) for _ in range(2))
         verdict = np.zeros(count, np.uint8)
-        for at, share in enumerate(self.digest.share_of):
-            nodes, verdicts = self._shares[share]
+        for at, share in enumerate(self._shares):
+            nodes, verdicts = self._verdicts[share]
             last[nodes] = at
             verdict[nodes] = verdicts
             if age_of(self.entries[at].measured) is not None:
@@ -107,17 +214,16 @@ class Board:
 
     @cached_property
     def _groups(self) -> tuple[bool, list[tuple[str, list[str]]]]:
-        return grouped([*self.digest.nodes], self.digest.leaf)
+        return grouped(self.nodes, self.leaf)
 
     def groups(self) -> list[Group]:
         """Return every node with its current age, by group."""
         last, verdict, proven = (column.tolist() for column in self._last)
         ages = [age_of(entry.measured) for entry in self.entries]
-        place = {name: at for at, name in enumerate(self.digest.nodes)}
         reasons = self._reasons
 
         def now(name: str, group: int) -> NodeNow:
-            at = place.get(name, -1)
+            at = self.nodes.get(name, -1)
             if at < 0 or last[at] < 0:
                 return NodeNow(node=name, state="never", group=group)
             seen, passed = self.entries[last[at]], proven[at]
@@ -143,20 +249,20 @@ class Board:
         last = self._last[0]
         reasons: dict[int, str] = {}
         for at in {result for result in last.tolist() if result >= 0}:
-            for why, nodes in self.digest.reasons[at].items():
+            for why, nodes in self._reasons_of[at].items():
                 reasons |= dict.fromkeys((node for node in nodes if last[node] == at), why)
         return reasons
 
     def overview(self) -> Overview:
         return Overview(
-            root=self.digest.root,
+            root=self.root,
             results=len(self.entries),
             by_switch=self._groups[0],
             groups=self.groups(),
             newest=self.entries[: -_NEWEST - 1 : -1],
             regressions=self._regressions,
-            troubles=self.digest.troubles,
-            troubled=self.digest.troubled,
+            troubles=self.troubles,
+            troubled=self.troubled,
         )
 
     @cached_property
@@ -181,11 +287,11 @@ class Board:
         return msgspec.structs.replace(
             self.entries[at],
             numbers=[self._number(row) for row in range(first, end)],
-            conditions=self.digest.conditions[self.digest.condition_of[at]],
+            conditions=self._conditions_of[self._condition_of[at]],
         )
 
     def _number(self, row: int) -> Number:
-        name, size, window, unit = self.digest.kinds[self._kind[row]]
+        name, size, window, unit = self._kind_of[self._kind[row]]
         value, low, high = (float(column[row]) for column in self._values)
         return Number(
             name=name,
@@ -202,21 +308,20 @@ class Board:
         """Return a function that gives, for a node, at most ``most`` of its newest results with
         their verdicts, and their total number.
         """
-        count = len(self.digest.nodes)
+        count = len(self.nodes)
         at_of = np.full((count, most), -1, np.int64)
         verdict_of = np.zeros((count, most), np.uint8)
         total = np.zeros(count, np.int64)
-        for at, share in reversed(list(enumerate(self.digest.share_of))):
-            nodes, verdicts = self._shares[share]
+        for at, share in reversed(list(enumerate(self._shares))):
+            nodes, verdicts = self._verdicts[share]
             room = total[nodes] < most
             rows = nodes[room]
             at_of[rows, total[rows]] = at
             verdict_of[rows, total[rows]] = verdicts[room]
             total[nodes] += 1
-        place = {name: number for number, name in enumerate(self.digest.nodes)}
 
         def of(node: str) -> tuple[list[tuple[Entry, Verdict]], int]:
-            row = place.get(node)
+            row = self.nodes.get(node)
             if row is None:
                 return [], 0
             known = min(most, int(total[row]))
@@ -260,7 +365,7 @@ class Board:
     def trend(self, line: SeriesLine) -> SeriesTrend:
         """Return the newest ``MOST_POINTS`` of a series."""
         rows = self._rows_of(line.newest.fingerprint)
-        kind = self.digest.kinds.index((*_order(line.number), line.number.unit))
+        kind = self._kind_of.index((*_order(line.number), line.number.unit))
         places = rows[self._kind[rows] == kind].tolist()
         window = places[-MOST_POINTS:]
         values = [self._number(row) for row in window]
@@ -268,7 +373,7 @@ class Board:
             msgspec.structs.replace(
                 self.entries[at],
                 numbers=[value],
-                conditions=self.digest.conditions[self.digest.condition_of[at]],
+                conditions=self._conditions_of[self._condition_of[at]],
             )
             for at, value in zip(self._result[window].tolist(), values, strict=True)
         ]

@@ -25,7 +25,7 @@ from wireproof.workflow.pfc.host_files import Stored, hosts_in, printed_of, read
 from wireproof.workflow.pfc.live import LiveSpecification, check_incast, record_live, refuse
 from wireproof.workflow.prove.hosts import entered_node, target_of_command
 from wireproof.workflow.prove.watch import NOWHERE, Sinks
-from wireproof.workflow.reporter import Reporter
+from wireproof.workflow.reporter import Reporter, say_all
 from wireproof.workflow.session import Method
 from wireproof.workflow.target.resolve import claimed_link, prefix_of, resolve_target
 
@@ -200,8 +200,7 @@ def pfc_report(
         record = record_of(source, nic=target.nic, seconds=seconds)
     else:
         wanted = live_specification(target, environment, options)
-        for line in wanted.target.notes:
-            reporter.say(line)
+        say_all(wanted.target.notes, reporter)
         record = record_live(wanted, environment=environment, reporter=reporter, sinks=sinks)
     if snapshot := options.get("snapshot"):
         write_snapshot(snapshot, record)

@@ -142,13 +142,9 @@ def printed_of(paths: Iterable[Path]) -> dict[Path, bytes]:
     Threads only run processes: msgspec builds its decoder for a type on first use, and crashes if
     two threads do so at once.
     """
-    trees = [path for path in paths if _is_tree(path)]
+    trees = [path for path in paths if any((path / name).is_dir() for name in ("sys", "ethtool"))]
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         return dict(zip(trees, pool.map(_printed, trees), strict=True))
-
-
-def _is_tree(path: Path) -> bool:
-    return any((path / name).is_dir() for name in ("sys", "ethtool"))
 
 
 def read_host(path: Path, nic: str, printed: Mapping[Path, bytes]) -> Stored:

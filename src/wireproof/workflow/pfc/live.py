@@ -21,7 +21,7 @@ from wireproof.model.claim import rails_of
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.pfc import PfcLoad, PfcRecord, PfcSettings
 from wireproof.model.plan import Point
-from wireproof.model.record import FactFrame, Nic, PointRecord
+from wireproof.model.record import Nic
 from wireproof.model.traffic import Watched
 from wireproof.plan import paced
 from wireproof.workflow.audit import reader_argv
@@ -61,11 +61,11 @@ def settings_on(
 
 
 def _texts(answer: Collected) -> dict[str, str]:
-    return {_place(frame): frame.text for frame in answer.frames if frame.status == "ok"}
-
-
-def _place(frame: FactFrame) -> str:
-    return " ".join(frame.argv) if frame.kind == "command" else frame.path
+    return {
+        " ".join(frame.argv) or frame.path: frame.text
+        for frame in answer.frames
+        if frame.status == "ok"
+    }
 
 
 _INTERVAL_S = 0.5
@@ -280,7 +280,9 @@ def run_incast(wanted: LiveSpecification, reporter: Reporter) -> PfcLoad:
     ]
     if not ran:
         raise CouldNotMeasure("the incast did not run on any host.")
-    receivers = [ranks.hosts[_receiver(point)] for point in ran]
+    # the rank that all others sent to, or a rank of its host
+    sinks = [point.group.members[0] if point.group else point.pairs[0].target for point in ran]
+    receivers = [ranks.hosts[sink] for sink in sinks]
     return PfcLoad(
         kind="incast",
         receivers=receivers,
@@ -296,8 +298,3 @@ def _trouble(ending: Ending, missing: int) -> str:
     if ending.ended == "done" and not missing:
         return ""
     return f"the incast did not run to its end: {ending.reason or f'{missing} hosts had no turn'}"
-
-
-def _receiver(point: PointRecord) -> int:
-    """Return the rank that all others sent to, or a rank of its host."""
-    return point.group.members[0] if point.group is not None else point.pairs[0].target

@@ -22,7 +22,6 @@ from wireproof.model.planning import (
     Bounds,
     Prediction,
     Scale,
-    ScalePattern,
     ScreenDesign,
     Validation,
 )
@@ -133,7 +132,10 @@ def scale(wanted: ScaleSpecification) -> Scale:
     whole("--size", wanted.size, 0, _LARGEST)
     whole("--seed", wanted.seed, 0, 1 << 62)
     whole("the number of scales", len(wanted.nodes), 1, _MOST_SCALES)
-    patterns = [_pattern(name) for name in wanted.patterns]
+    patterns = [
+        next(known for known in PATTERNS if known == chosen("--pattern", name, PATTERNS))
+        for name in wanted.patterns
+    ]
     machine, parameters = machine_of(wanted.folder, wanted.parameters)
     topologies = [_topology(wanted, nodes) for nodes in wanted.nodes]
     found = predictions(machine, topologies, patterns, order=wanted.order, size=wanted.size)
@@ -147,10 +149,6 @@ def scale(wanted: ScaleSpecification) -> Scale:
         sources=list(SOURCES),
         validity=list(VALIDITY),
     )
-
-
-def _pattern(name: str) -> ScalePattern:
-    return next(known for known in PATTERNS if known == chosen("--pattern", name, PATTERNS))
 
 
 def _topology(wanted: ScaleSpecification, nodes: int) -> ScaleTopology:

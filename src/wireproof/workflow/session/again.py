@@ -333,15 +333,10 @@ def _confirm_folder(out: Path | None, points: Sequence[Point]) -> tuple[Path | N
         folder = out.with_name("confirm" if number == 1 else f"confirm-{number}")
         if not (folder / "run.json").is_file():
             return folder, False
-        if _same(load_document(folder).plan.points, points):
+        stored, wanted = (
+            sorted((point.id, point.pattern, point.message_bytes) for point in plan)
+            for plan in (load_document(folder).plan.points, points)
+        )
+        if stored == wanted:
             return folder, True
     raise BadInput(f"{out.parent} holds 999 confirm stages: give another --out.")
-
-
-def _same(stored: Sequence[Point], points: Sequence[Point]) -> bool:
-    """Return whether a stored plan has exactly these points."""
-    first, second = (
-        sorted((point.id, point.pattern, point.message_bytes) for point in plan)
-        for plan in (stored, points)
-    )
-    return first == second

@@ -355,18 +355,17 @@ def _narrowed(
         return rest, target, claim
     number = {rank: index for index, rank in enumerate(ranks)}
     return (
-        tuple(_renamed(point, number) for point in rest),
+        tuple(
+            msgspec.structs.replace(
+                point,
+                pairs=tuple((number[a], number[b]) for a, b in point.pairs),
+                load=tuple((number[a], number[b]) for a, b in point.load),
+                members=tuple(number[rank] for rank in point.members),
+            )
+            for point in rest
+        ),
         target.only(ranks),
         subset_claim(claim, ranks),
-    )
-
-
-def _renamed(point: Point, number: dict[int, int]) -> Point:
-    return msgspec.structs.replace(
-        point,
-        pairs=tuple((number[a], number[b]) for a, b in point.pairs),
-        load=tuple((number[a], number[b]) for a, b in point.load),
-        members=tuple(number[rank] for rank in point.members),
     )
 
 

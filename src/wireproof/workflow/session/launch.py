@@ -216,39 +216,26 @@ def _ended(outcome: Outcome, why: str) -> Outcome:
 # --- The first launch and what it would measure, as ``--dry-run`` shows it; nothing is started.
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Planned:
-    """A session on its target with the command of its first launch."""
-
-    session: Session
-    target: Target
-    command: LaunchCommand
-
-    @classmethod
-    def of(cls, session: Session, target: Target) -> Planned:
-        """Plan the first launch. Raises ``CouldNotMeasure`` if no MPI fits."""
-        return cls(session=session, target=target, command=command_of(session, target))
-
-    @property
-    def at_most_s(self) -> float:
-        """Return an upper bound of the timed part in s, with the whole budget for every point."""
-        default_ms = self.session.policy.point_budget_ms
-        launch_ms = sum(point.budget_ms or default_ms for point in self.session.points)
-        return launch_ms * self.session.launches / 1000
+Planned = tuple["DryRunDocument", Sequence[str], int]
+"""The first launch and what it measures, notes about its command, and the number of ranks."""
 
 
-def document_of(planned: Planned) -> DryRunDocument:
-    """Return the first launch and what it measures."""
+def planned(session: Session, target: Target) -> Planned:
+    """Plan the first launch. Raises ``CouldNotMeasure`` if no MPI fits."""
     from wireproof.report.documents.benchmark import DryRunDocument
 
-    return DryRunDocument(
-        argv=list(planned.command.argv),
-        environment=dict(planned.command.environment),
-        launches=planned.session.launches,
-        hosts=list(planned.target.hosts),
-        points=list(planned.session.points),
-        at_most_s=planned.at_most_s,
+    command = command_of(session, target)
+    default_ms = session.policy.point_budget_ms
+    launch_ms = sum(point.budget_ms or default_ms for point in session.points)
+    document = DryRunDocument(
+        argv=list(command.argv),
+        environment=dict(command.environment),
+        launches=session.launches,
+        hosts=list(target.hosts),
+        points=list(session.points),
+        at_most_s=launch_ms * session.launches / 1000,
     )
+    return document, command.notes, target.size
 
 
 def own_job(request: JobRequest, argv: Sequence[str]) -> tuple[str, str]:

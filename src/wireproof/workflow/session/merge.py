@@ -4,6 +4,7 @@ run. Pure.
 
 from collections.abc import Collection, Mapping, Sequence
 from itertools import chain
+from typing import TypeVar
 
 import msgspec
 
@@ -13,11 +14,7 @@ from wireproof.model.claim import Claim
 from wireproof.model.plan import Point
 from wireproof.model.record import (
     EngineError,
-    GroupResult,
     Host,
-    PairResult,
-    PointRecord,
-    WitnessReading,
 )
 from wireproof.model.run import Missing, Run
 
@@ -74,57 +71,43 @@ def renumbered(run: Run, ranks: Sequence[int], claim: Claim) -> Run:
     """
     if list(ranks) == list(range(len(claim.hosts))):
         return msgspec.structs.replace(run, claim=claim)
-    replace, new = msgspec.structs.replace, _Numbers(ranks)
-    return replace(
+    number = dict(enumerate(ranks))
+    points = [
+        msgspec.structs.replace(
+            point,
+            pairs=[_moved(pair, number) for pair in point.pairs],
+            group=point.group
+            and msgspec.structs.replace(
+                point.group, members=[number.get(rank, rank) for rank in point.group.members]
+            ),
+            witness=[_moved(reading, number) for reading in point.witness],
+        )
+        for point in run.points
+    ]
+    return msgspec.structs.replace(
         run,
         claim=claim,
-        hosts=[replace(host, rank=new.rank(host.rank)) for host in run.hosts],
-        points=[new.point(point) for point in run.points],
-        idle=[
-            replace(port, rank=new.rank(port.rank), shared_with=new.maybe(port.shared_with))
-            for port in run.idle
-        ],
-        totals=[
-            replace(port, rank=new.rank(port.rank), shared_with=new.maybe(port.shared_with))
-            for port in run.totals
-        ],
-        facts=[replace(fact, rank=new.rank(fact.rank)) for fact in run.facts],
-        errors=[replace(error, rank=new.maybe(error.rank)) for error in run.errors],
+        hosts=[_moved(host, number) for host in run.hosts],
+        points=points,
+        idle=[_moved(port, number) for port in run.idle],
+        totals=[_moved(port, number) for port in run.totals],
+        facts=[_moved(fact, number) for fact in run.facts],
+        errors=[_moved(error, number) for error in run.errors],
     )
 
 
-class _Numbers:
-    """Renumbers the ranks of a launch to those of the plan in each record."""
+_RANKS = frozenset({"rank", "shared_with", "origin", "target"})
+"""Fields of records that name a rank."""
+_Record = TypeVar("_Record", bound=msgspec.Struct)
 
-    def __init__(self, ranks: Sequence[int]) -> None:
-        self._ranks = ranks
 
-    def rank(self, rank: int) -> int:
-        return self._ranks[rank] if 0 <= rank < len(self._ranks) else rank
-
-    def maybe(self, rank: int | None) -> int | None:
-        return None if rank is None else self.rank(rank)
-
-    def point(self, point: PointRecord) -> PointRecord:
-        return msgspec.structs.replace(
-            point,
-            pairs=[self._pair(pair) for pair in point.pairs],
-            group=point.group and self._group(point.group),
-            witness=[self._reading(reading) for reading in point.witness],
-        )
-
-    def _pair(self, pair: PairResult) -> PairResult:
-        return msgspec.structs.replace(
-            pair, origin=self.rank(pair.origin), target=self.rank(pair.target)
-        )
-
-    def _group(self, group: GroupResult) -> GroupResult:
-        return msgspec.structs.replace(group, members=[self.rank(rank) for rank in group.members])
-
-    def _reading(self, reading: WitnessReading) -> WitnessReading:
-        return msgspec.structs.replace(
-            reading, rank=self.rank(reading.rank), shared_with=self.maybe(reading.shared_with)
-        )
+def _moved(record: _Record, number: Mapping[int, int]) -> _Record:
+    """Return the record with its ranks renumbered; a rank outside of the launch keeps its
+    number.
+    """
+    ranks = {name: getattr(record, name) for name in _RANKS.intersection(record.__struct_fields__)}
+    new = {name: number.get(rank, rank) for name, rank in ranks.items()}
+    return msgspec.structs.replace(record, **new)
 
 
 def merged_run(runs: Sequence[Run]) -> Run:
@@ -161,7 +144,7 @@ def _placed(runs: Sequence[Run]) -> tuple[dict[int, Host], list[EngineError]]:
     hosts = {host.rank: host for host in runs[0].hosts}
     errors = []
     for launch, run in enumerate(runs[1:], start=2):
-        if _moved(hosts, run):
+        if _differs(hosts, run):
             text = (
                 f"launch {launch} placed ranks on different hosts from launch 1: check each"
                 " placement separately"
@@ -177,7 +160,7 @@ def _still_missing(runs: Sequence[Run]) -> dict[int, Missing]:
     return {point: why for run in runs for point, why in run.missing.items() if point not in sealed}
 
 
-def _moved(before: Mapping[int, Host], run: Run) -> bool:
+def _differs(before: Mapping[int, Host], run: Run) -> bool:
     """Return whether a rank is on another machine than before, by boot ID and network namespace."""
     return any(
         (host.boot_id, host.netns) != (before[host.rank].boot_id, before[host.rank].netns)

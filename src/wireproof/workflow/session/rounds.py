@@ -13,7 +13,7 @@ from wireproof.model import quantity
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.experiment import RailGain
 from wireproof.model.ladder import Ladder
-from wireproof.model.plan import Point, Policy
+from wireproof.model.plan import Policy
 from wireproof.model.record import PointRecord
 from wireproof.plan import numbered
 from wireproof.report.json import json_text
@@ -96,7 +96,11 @@ class Rounds:
             out=folder,
             storage=self._storage,
         )
-        points = _numbered(self.prepared.points, number, seed + number)
+        first = number * len(self.prepared.points)
+        points = tuple(
+            msgspec.structs.replace(point, id=first + point.id, repeat=number)
+            for point in numbered(self.prepared.points, seed=seed + number)
+        )
         return dataclasses.replace(session, points=points, extra=self.prepared.variables)
 
     def run(self, number: int, seed: int, folder: Path, reporter: Reporter) -> JudgedRun:
@@ -142,11 +146,3 @@ def time_of(point: PointRecord) -> float | None:
         return estimate.median_ns if estimate is not None and estimate.median_ns > 0 else None
     measured = measure(point, point.pairs[0]) if point.pairs else None
     return measured.time.median_ns if measured is not None else None
-
-
-def _numbered(points: Sequence[Point], number: int, seed: int) -> tuple[Point, ...]:
-    first = number * len(points)
-    return tuple(
-        msgspec.structs.replace(point, id=first + point.id, repeat=number)
-        for point in numbered(points, seed=seed)
-    )

@@ -21,7 +21,6 @@ from wireproof.launch.command import provenance
 from wireproof.model.claim import Claim, Criteria, Limits
 from wireproof.model.errors import BadInput, CouldNotMeasure, WireproofError
 from wireproof.model.plan import (
-    Libfabric,
     ModelFault,
     Plan,
     Point,
@@ -82,7 +81,11 @@ def _plan(session: Session, target: Target, expect: str) -> Plan:
         transport=Transport(
             kind=session.transport,
             expect=expect,
-            ofi=_asked(session) if session.transport == "ofi" else None,
+            ofi=msgspec.structs.replace(
+                session.ofi, exchange="mpi" if session.by_mpi else "meeting"
+            )
+            if session.transport == "ofi"
+            else None,
         ),
         ranks=tuple(
             RankPlace(index=rank.rank, host=rank.host, nic=rank.nic, address=addresses[rank.rank])
@@ -99,11 +102,6 @@ def _plan(session: Session, target: Target, expect: str) -> Plan:
         model_faults=session.model_faults,
         facts=session.facts,
     )
-
-
-def _asked(session: Session) -> Libfabric:
-    """Return the settings of libfabric, with the exchange of addresses that the launch supports."""
-    return msgspec.structs.replace(session.ofi, exchange="mpi" if session.by_mpi else "meeting")
 
 
 def run_session(
@@ -299,11 +297,6 @@ def left_s(session: Session) -> float | None:
     return min(left, session.deadline_s or left)
 
 
-def _with_provider(claim: Claim, session: Session) -> Claim:
-    asked = session.ofi.provider if session.transport == "ofi" else ""
-    return msgspec.structs.replace(claim, provider=asked) if asked else claim
-
-
 def launched(session: Session, target: Target, claim: Claim, reporter: Reporter) -> Outcome:
     """Run one launch by the first command that starts, and seal its records.
 
@@ -333,10 +326,11 @@ def launched(session: Session, target: Target, claim: Claim, reporter: Reporter)
                 on_this_machine=target.lab is not None or not target.hosts,
                 meanwhile=_loads(session),
             )
+            asked = session.ofi.provider if session.transport == "ofi" else ""
             return measure(
                 plan,
                 option.command,
-                claim=_with_provider(claim, session),
+                claim=msgspec.structs.replace(claim, provider=asked) if asked else claim,
                 provenance=provenance(option.command, install),
                 recording=recording,
             )

@@ -233,12 +233,9 @@ def _affordable(
         for pair in pairs:
             seen[pair] = seen.get(pair, 0) + 1
             factors = [slowdowns[rank] for rank in pair if rank in slowdowns]
-            if seen[pair] <= _enough(max(factors, default=min(least, REPEATS[-1][0]))):
+            slowdown = max(factors, default=min(least, REPEATS[-1][0]))
+            enough = next((count for times, count in REPEATS if slowdown >= times), math.inf)
+            if seen[pair] <= enough:
                 stay.append(pair)
         kept += [stay] if stay else []
     return kept
-
-
-def _enough(slowdown: float) -> float:
-    """Return how often a pair is measured again if one end is slower by this factor."""
-    return next((count for times, count in REPEATS if slowdown >= times), math.inf)

@@ -44,7 +44,7 @@ from wireproof.model.study import (
 )
 from wireproof.study.catalogue import chosen, configurations, patterns_for
 from wireproof.study.conclude import concluded, spelling
-from wireproof.study.readback import Said, agreed_rails, complaint, readbacks
+from wireproof.study.readback import agreed_rails, complaint, readbacks
 from wireproof.workflow.catalogue import libraries, library_called, refuse_slow_patterns
 from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.resume import result_folder
@@ -85,11 +85,11 @@ class Prober:
                 readbacks=readbacks(lines, knob, configuration),
                 controls=self._controls(configuration, knob),
             )
-        return Probe(readbacks=readbacks(lines, knob, configuration), listed=self._listed(lines))
-
-    def _listed(self, reported: Said) -> list[str] | None:
-        lines = reported.get(self._library.listing, ())
-        return sorted({name for _, name, _ in lines}) if lines else None
+        listed = {name for _, name, _ in lines.get(self._library.listing, ())}
+        return Probe(
+            readbacks=readbacks(lines, knob, configuration),
+            listed=sorted(listed) if listed else None,
+        )
 
     def _controls(self, configuration: Configuration, knob: Knob) -> dict[str, str]:
         """Try other spellings of a refused value; return why each did not start."""

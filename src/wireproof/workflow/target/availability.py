@@ -184,24 +184,18 @@ def is_down(text: str) -> bool:
     return words[-1:] in (["down"], ["lowerlayerdown"])
 
 
-def _state_files(nic: str) -> list[str]:
-    """Return the files that can hold the state of ``nic``: an interface, ``mlx5_0`` or
-    ``mlx5_0:2``.
-    """
-    device, _, port = nic.partition(":")
-    return [
-        f"/sys/class/net/{nic}/operstate",
-        f"/sys/class/infiniband/{device}/ports/{port or 1}/state",
-    ]
-
-
 def _states(target: Target, nic: str, hosts: Sequence[str]) -> Mapping[str, str]:
     """Return the state that each host reports, empty if the host or the file cannot be read."""
     from wireproof.launch.fanout import facts_by_host
 
     environment = target.lab.agent_environment() if target.lab is not None else None
+    device, _, port = nic.partition(":")
+    files = (
+        f"/sys/class/net/{nic}/operstate",
+        f"/sys/class/infiniband/{device}/ports/{port or 1}/state",
+    )
     answers = facts_by_host(
-        hosts, ["cat", *_state_files(nic)], target.agent, TIMEOUT_S, environment=environment
+        hosts, ["cat", *files], target.agent, TIMEOUT_S, environment=environment
     )
     return {host: answer.text for host, answer in answers.items()}
 

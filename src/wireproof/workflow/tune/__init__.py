@@ -177,23 +177,16 @@ def _moved(
     if not wanted:
         return {}
     reasons: dict[str, str] = {}
-    for answer in _read_again(target, wanted, place):
+    asked = {
+        host: places_of([row.change for row in plan.changes], [row.keep for row in plan.keeps])
+        for host, plan in wanted.items()
+    }
+    for answer in read_files(target, asked, place).values():
         facts = HostFacts.of(answer.host, answer.frames)
         why = answer.problem if not answer.frames else moved(wanted[answer.host], facts)
         if why:
             reasons[answer.host] = why
     return reasons
-
-
-def _read_again(
-    target: Target, wanted: Mapping[str, HostPlan], place: JournalPlace | None
-) -> list[Collected]:
-    """Read the places of each host's plan; hosts with the same places are read together."""
-    asked = {
-        host: places_of([row.change for row in plan.changes], [row.keep for row in plan.keeps])
-        for host, plan in wanted.items()
-    }
-    return list(read_files(target, asked, place).values())
 
 
 def confirm(target: Target, name: str = "", place: JournalPlace | None = None) -> Tuned:

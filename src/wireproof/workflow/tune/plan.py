@@ -142,7 +142,11 @@ def plan(
     made = [_host(answer, wishes[answer.host], asked, hosts) for answer in answers]
     if wrong := nowhere([_machine(answer) for answer in answers if answer.frames], known, asked):
         raise BadInput(wrong)
-    return TunePlan(profile=specification.profile, made=_now(), hosts=made)
+    return TunePlan(
+        profile=specification.profile,
+        made=datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        hosts=made,
+    )
 
 
 def load_plan(path: Path) -> TunePlan:
@@ -150,10 +154,6 @@ def load_plan(path: Path) -> TunePlan:
     with reading(path), open_regular(path) as file:
         data = file.read(_LARGEST_PLAN)
     return read_plan(data, str(path))
-
-
-def _now() -> str:
-    return datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def _machine(answer: Collected) -> Machine:
@@ -219,10 +219,10 @@ class _Hosts:
         if self.target is None:
             assert self.source is not None  # noqa: S101 - one of the two
             facts = facts_of_source(self.source, self.known)
-            here = self.specification.root is not None
-            return (
-                [dataclasses.replace(answer, host=_here()) for answer in facts] if here else facts
-            )
+            if self.specification.root is None:
+                return facts
+            here = hosts_of(this_machine())[0]
+            return [dataclasses.replace(answer, host=here) for answer in facts]
         return facts_of_target(self.target, self.known, self.reporter, self.environment)
 
     def read_more(
@@ -240,7 +240,13 @@ class _Hosts:
             if answer.frames
         }
         if self.source is not None and is_snapshot(self.source):
-            more = {host: Collected(host, _not_there()) for host in wanted}
+            # A snapshot does not hold our drop-ins: the plan assumes that there are none, and
+            # `tune apply` finds out.
+            absent = tuple(
+                FactFrame(rank=0, kind="file", status="missing", path=path, text="")
+                for path in DROP_INS
+            )
+            more = {host: Collected(host, absent) for host in wanted}
         else:
             place = JournalPlace(root=str(self.source or ""))
             more = read_files(self.target or this_machine(), wanted, place)
@@ -266,19 +272,6 @@ class _Hosts:
             return Allowed(link_down=True)
         named = carrying(self.target, host, facts, self.environment)
         return Allowed(link_down=True, carrying=named)
-
-
-def _here() -> str:
-    return hosts_of(this_machine())[0]
-
-
-def _not_there() -> Sequence[FactFrame]:
-    """Return our drop-ins as missing: a snapshot does not hold them, so the plan assumes that there
-    are none, and `tune apply` finds out.
-    """
-    return tuple(
-        FactFrame(rank=0, kind="file", status="missing", path=path, text="") for path in DROP_INS
-    )
 
 
 def save_plan(made: TunePlan, path: Path) -> None:

@@ -26,7 +26,7 @@ from wireproof.model import quantity
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.experiment import Stopping, TrialRun, TriedKnob, TryResult, ValueEffect
 from wireproof.model.tuning import HostTuned, TunePlan
-from wireproof.workflow.reporter import Reporter
+from wireproof.workflow.reporter import Reporter, say_all
 from wireproof.workflow.target import Target
 from wireproof.workflow.target.resolve import options_of
 from wireproof.workflow.tune import apply, may_be_touched, new_id
@@ -66,23 +66,15 @@ def planned(
     """
     asked = [knob.name if value is None else f"{knob.name}={value}" for value in knob.values]
     bare = knob.values == (None,)
-    plans = [plan(text) for text in asked] if bare else [_plan(plan, text) for text in asked]
+    plans = [plan(text) if bare or "=" in text else TunePlan() for text in asked]
     if bare:
-        plans = [_nothing(plans[0]), plans[0]]
+        plans = [msgspec.structs.replace(plans[0], hosts=[]), plans[0]]
         knob = msgspec.structs.replace(knob, values=(None, _wanted(knob, plans[1])))
     for value_plan in plans:
         _check(knob, may_be_touched(value_plan, target, environment))
     if sum(not _changes(value_plan) for value_plan in plans) > 1:
         raise BadInput(f"{knob.name}: the values do not differ from the current ones.")
     return knob, plans
-
-
-def _plan(plan: Planner, text: str) -> TunePlan:
-    return plan(text) if "=" in text else TunePlan()
-
-
-def _nothing(of: TunePlan) -> TunePlan:
-    return msgspec.structs.replace(of, hosts=[])
 
 
 def _changes(plan: TunePlan) -> bool:
@@ -110,28 +102,9 @@ def _check(knob: TriedKnob, plan: TunePlan) -> None:
             )
 
 
-class AppliedKnob(AbstractContextManager["AppliedKnob"]):
-    """A knob during the trial; leaving the context restores the old value unless ``keep`` was
-    called.
-    """
-
-    def __exit__(self, *_: object) -> None:
-        """Restore nothing, because nothing was changed."""
-
-    def put(self, value: int) -> Variables:
-        """Put value number ``value`` in force for runs with the returned variables.
-
-        Raises ``CouldNotMeasure`` if that fails.
-        """
-        raise NotImplementedError
-
-    def keep(self, value: int) -> str:
-        """Keep the value; return what the user has to do, in a sentence."""
-        raise NotImplementedError
-
-
-class OnHosts(AppliedKnob):
-    """The knob on all hosts of ``target`` at once.
+class OnHosts(AbstractContextManager["OnHosts"]):
+    """The knob on all hosts of ``target`` at once; leaving the context restores the old value
+    unless ``keep`` was called.
 
     ``timeout_s``: of the timer, longer than the consecutive runs of one value.
     """
@@ -162,6 +135,10 @@ class OnHosts(AppliedKnob):
             self._reporter.warn(str(lost))
 
     def put(self, value: int) -> Variables:
+        """Put value number ``value`` in force for runs with the returned variables.
+
+        Raises ``CouldNotMeasure`` if that fails.
+        """
         if value != self._value:
             self._take_away()
             self._apply(self._plans[value], self._timeout_s)
@@ -169,6 +146,7 @@ class OnHosts(AppliedKnob):
         return {}
 
     def keep(self, value: int) -> str:
+        """Keep the value; return what the user has to do, in a sentence."""
         self._take_away()
         if not _changes(self._whole[value]):
             return "the best value is the one that was set before: nothing is changed"
@@ -204,11 +182,14 @@ class OnHosts(AppliedKnob):
                 f" current values, `wireproof tune revert {self._name}` tries again."
             )
         self._name = ""
-        early = next((host.host for host in done if _was_back(host)), "")
+        # If the old value was in place already, the runs did not use the new value.
+        early = [
+            host.host for host in done if all(each.state == "already" for each in host.changes)
+        ]
         if early:
             raise CouldNotMeasure(
-                f"the value on {early} was reverted before its runs had ended: by its timer, by the"
-                " command, or by another user."
+                f"the value on {early[0]} was reverted before its runs had ended: by its timer, by"
+                " the command, or by another user."
             )
 
 
@@ -227,13 +208,6 @@ def _may_be_changed(host: HostTuned) -> bool:
     return host.status not in (0, 1, 2)
 
 
-def _was_back(host: HostTuned) -> bool:
-    """Return whether the old value was in place before it was restored: the runs did not use the
-    new value.
-    """
-    return all(change.state == "already" for change in host.changes)
-
-
 def _failure(hosts: Sequence[HostTuned]) -> str:
     """Return the reason of the first host that failed, or ""."""
     for host in hosts:
@@ -244,11 +218,14 @@ def _failure(hosts: Sequence[HostTuned]) -> str:
     return ""
 
 
-class InEnvironment(AppliedKnob):
+class InEnvironment(AbstractContextManager["InEnvironment"]):
     """A variable of the runs; nothing outside of them is changed."""
 
     def __init__(self, knob: TriedKnob) -> None:
         self._knob = knob
+
+    def __exit__(self, *_: object) -> None:
+        """Restore nothing, because nothing was changed."""
 
     def put(self, value: int) -> Variables:
         return {self._knob.name: self._knob.values[value]}
@@ -257,6 +234,9 @@ class InEnvironment(AppliedKnob):
         text = self._knob.values[value]
         do = f"unset {self._knob.name}" if text is None else f"export {self._knob.shown(value)}"
         return f"a variable is lost when its process ends: put `{do}` into the job script"
+
+
+AppliedKnob = OnHosts | InEnvironment
 
 
 # --- The trial.
@@ -275,15 +255,14 @@ def run_trial(
     is started, ``CouldNotMeasure`` if a run fails.
     """
     workload = _workload(wanted, reporter, environment)
-    for line in workload.notes:
-        reporter.say(line)
+    say_all(workload.notes, reporter)
     wanted, knob = _applied(wanted, workload, reporter, environment)
     with ExitStack() as stack:
-        applied = stack.enter_context(knob)
+        stack.enter_context(knob)
         stack.enter_context(workload)
-        result = _Trial(wanted, workload, applied, reporter).measure()
+        result = _Trial(wanted, workload, knob, reporter).measure()
         if wanted.keep and result.best is not None:
-            reporter.say(applied.keep(result.best.value))
+            reporter.say(knob.keep(result.best.value))
             result = msgspec.structs.replace(result, kept=result.best.value)
     return result
 
@@ -306,7 +285,8 @@ def _applied(
     if wanted.knob.kind == "variable":
         workload.check(wanted.knob)
         return wanted, InEnvironment(wanted.knob)
-    target = _each_once(workload.target)
+    hosts = tuple(dict.fromkeys(workload.target.hosts))  # a host with several ranks changes once
+    target = dataclasses.replace(workload.target, hosts=hosts)
     asked = PlanSpecification(
         target=options_of(target), profile=wanted.profile, allow_link_down=wanted.allow_link_down
     )
@@ -318,13 +298,6 @@ def _applied(
     timeout_s = min(_LONGEST_TIMER_S, round(_SPARE_S + 2 * wanted.budget_s))
     on_hosts = OnHosts(plans, target, timeout_s=timeout_s, place=wanted.place, reporter=reporter)
     return dataclasses.replace(wanted, knob=knob), on_hosts
-
-
-def _each_once(target: Target) -> Target:
-    """Return the target with each host once, because a host is changed once however many ranks it
-    has.
-    """
-    return dataclasses.replace(target, hosts=tuple(dict.fromkeys(target.hosts)))
 
 
 class _Trial(Bench[TrialRun]):

@@ -32,7 +32,7 @@ from wireproof.workflow.session import Session, Storage
 from wireproof.workflow.session.launch import command_of, install_for
 from wireproof.workflow.session.rounds import equally_long, launched_once
 from wireproof.workflow.specification import MeasureSpecification
-from wireproof.workflow.target import Target, launcher_environment
+from wireproof.workflow.target import launcher_environment
 from wireproof.workflow.tune.node import JournalPlace
 
 Variables = Mapping[str, str | None]
@@ -41,31 +41,6 @@ Variables = Mapping[str, str | None]
 
 RunNumbers = tuple[float, dict[str, float], str]
 """The metric of one run, the guards by name, and the proof of its path, "" if it is not checked."""
-
-
-class Workload(AbstractContextManager["Workload"]):
-    """What is run repeatedly. Leaving the context ends all its processes."""
-
-    metric: Metric
-    title: str
-    notes: list[str]
-    target: Target
-
-    def __exit__(self, *_: object) -> None:
-        """End nothing, because a launch leaves no process behind."""
-
-    def check(self, knob: TriedKnob) -> None:
-        """Raise ``BadInput`` for a variable that cannot have an effect in the runs.
-
-        What a command reads is not checked.
-        """
-
-    def run(self, variables: Variables, shown: str) -> RunNumbers:
-        """Run once with ``variables``; ``shown``: the value under trial, for messages.
-
-        Raises ``CouldNotMeasure`` if the run fails, ``KeyboardInterrupt`` if the user stops it.
-        """
-        raise NotImplementedError
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -111,7 +86,7 @@ RUN_S = 0.2
 """Default length of a run; short, because launches differ more than repetitions within a launch."""
 
 
-class PatternWorkload(Workload):
+class PatternWorkload(AbstractContextManager["PatternWorkload"]):
     """Launches of the engine with one point. ``environment`` is searched for an allocation."""
 
     def __init__(
@@ -139,7 +114,11 @@ class PatternWorkload(Workload):
         self.notes = list(self.target.notes)
         self.metric = metric_of(point.pattern, point.form)
 
+    def __exit__(self, *_: object) -> None:
+        """End nothing, because a launch leaves no process behind."""
+
     def check(self, knob: TriedKnob) -> None:
+        """Raise ``BadInput`` for a variable that cannot have an effect in the runs."""
         name, install = knob.name, install_for(self._session)
         why = unread(name, self._session.transport, install)
         if why:
@@ -154,6 +133,10 @@ class PatternWorkload(Workload):
                 )
 
     def run(self, variables: Variables, shown: str) -> RunNumbers:
+        """Run once with ``variables``; ``shown``: the value under trial, for messages.
+
+        Raises ``CouldNotMeasure`` if the run fails, ``KeyboardInterrupt`` if the user stops it.
+        """
         before = processor_s()
         section = self._launched(self._with(variables), shown)
         point = section.run.points[0]
@@ -230,7 +213,7 @@ READ_EVERY_S = 10.0
 """Ports are read before and after a run; readings in between only keep the connection open."""
 
 
-class CommandWorkload(Workload):
+class CommandWorkload(AbstractContextManager["CommandWorkload"]):
     """Runs of one command.
 
     Its output is searched for the number, and its last lines are shown if it fails.
@@ -277,7 +260,11 @@ class CommandWorkload(Workload):
     def __exit__(self, *_: object) -> None:
         self._watch.__exit__()
 
+    def check(self, knob: TriedKnob) -> None:
+        """Check nothing: what a command reads is not known."""
+
     def run(self, variables: Variables, shown: str) -> RunNumbers:
+        """Run once, like `PatternWorkload.run`."""
         environment = {**self._environment, **{k: v for k, v in variables.items() if v is not None}}
         for name in [name for name, value in variables.items() if value is None]:
             environment.pop(name, None)
@@ -345,3 +332,7 @@ class CommandWorkload(Workload):
             for name, count in losses(rose).items():
                 total[name] = total.get(name, 0.0) + count
         return total
+
+
+Workload = PatternWorkload | CommandWorkload
+"""What is run repeatedly. Leaving the context ends all its processes."""

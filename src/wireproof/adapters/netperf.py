@@ -160,18 +160,6 @@ def _columns(page: Page, start: int) -> tuple[dict[str, str], int]:
     return {}, start + 1
 
 
-def _omni(page: Page, start: int) -> tuple[dict[str, str], int]:
-    """Return what an omni test printed, in whichever form."""
-    found, after = _columns(page, start)
-    return (found, after) if found else _selected(page, start)
-
-
-def _udp_received(found: dict[str, str], line: int) -> SeriesPoint | None:
-    """Return what the receiver of a UDP stream got; a sender counts what it sent."""
-    got = {**found, "THROUGHPUT": found.get(_RECEIVED, "")}
-    return _of_selected(got, answers=False, line=line)
-
-
 def _of_selected(found: dict[str, str], answers: bool, line: int) -> SeriesPoint | None:
     text, unit = found.get("THROUGHPUT", ""), found.get("THROUGHPUT_UNITS", "")
     rate = number(text)
@@ -217,7 +205,9 @@ def _told(
     said = ("REQUEST_SIZE" if answers else "LOCAL_SEND_SIZE") in found
     notes = [] if said else ["the message size is not printed: netperf's default is taken"]
     if udp and not answers:
-        point = _udp_received(found, after)
+        # A sender counts what it sent.
+        got = {**found, "THROUGHPUT": found.get(_RECEIVED, "")}
+        point = _of_selected(got, answers=False, line=after)
         return point, after, notes if point is not None else [_NOT_RECEIVED]
     return _of_selected(found, answers, after), after, notes
 
@@ -231,12 +221,6 @@ def _test(protocol: str, kind: str, burst: bool) -> Benchmark:
     return Benchmark(name, "half_round_trip", "pingpong", _ANSWER, waits=True)
 
 
-def _of_burst(point: SeriesPoint) -> SeriesPoint:
-    """Return the point with its rate only: several transactions were under way."""
-    rate = 1e9 / (point.hrt_ns or 1.0) / 2
-    return SeriesPoint(message_bytes=point.message_bytes, messages_per_s=rate, line=point.line)
-
-
 def _result(
     page: Page, start: int, title: re.Match[str]
 ) -> tuple[str, str, SeriesPoint | None, int, list[str]]:
@@ -244,7 +228,9 @@ def _result(
     protocol, kind = title.group(1), title.group(2)
     if protocol is not None:
         return protocol, kind, *_point(page, start, protocol == "UDP", kind == _ASKING)
-    found, after = _omni(page, start)
+    found, after = _columns(page, start)
+    if not found:
+        found, after = _selected(page, start)
     protocol = found.get("PROTOCOL", "TCP")
     kind = _ASKING if found.get("THROUGHPUT_UNITS") == "Trans/s" else "STREAM"
     point, after, notes = _told(found, protocol == "UDP", kind == _ASKING, after)
@@ -261,7 +247,10 @@ def parse(page: Page, start: int) -> Parsed:
     udp, answers = protocol == "UDP", kind == _ASKING
     burst = _BURST.search(page.lines[start]) if answers else None
     if burst is not None:
-        point = None if point is None else _of_burst(point)
+        rate = None if point is None else 1e9 / (point.hrt_ns or 1.0) / 2
+        point = point and SeriesPoint(
+            message_bytes=point.message_bytes, messages_per_s=rate, line=point.line
+        )
         notes.append(f"{burst.group(1)} more transactions were under way: no time of one is known")
     test = _test(protocol, kind, burst is not None)
     series = Series(

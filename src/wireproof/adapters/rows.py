@@ -1,5 +1,6 @@
 """Rows of numbers under a heading: the common part of the tables of all tools."""
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
@@ -170,6 +171,19 @@ def read_rows(page: Page, start: int, columns: Sequence[int], ends: Callable[[st
     rows = scan_rows(page, start, take)
     rows.after = max(rows.after, start + 1)
     return rows
+
+
+def nearest_above(
+    page: Page, start: int, sought: re.Pattern[str], limit: int, ends: Callable[[str], object]
+) -> re.Match[str] | None:
+    """Return the first match above line index ``start``, not beyond ``limit`` lines or a line for
+    which ``ends`` is true; None if there is none.
+    """
+    for line in reversed(page.lines[max(0, start - limit + 1) : start]):
+        found = sought.search(line)
+        if found is not None or ends(line):
+            return found
+    return None
 
 
 def is_padded(last: str, rows: Rows, page: Page) -> bool:

@@ -7,7 +7,7 @@ from typing import Literal
 from wireproof.adapters.options import given, one_size, refuse_others, server_of
 from wireproof.adapters.page import Page
 from wireproof.adapters.registry import Adapter, Benchmark, Parsed, starts_result
-from wireproof.adapters.rows import PATIENCE, number, scaled, step_of
+from wireproof.adapters.rows import PATIENCE, nearest_above, number, scaled, step_of
 from wireproof.model.errors import BadInput
 from wireproof.model.series import Series, SeriesPoint, ToolRequest
 
@@ -21,9 +21,9 @@ _HEAD = re.compile(
     r"sockperf: (?:== version|\[Total Run\] RunTime=|Total of \d{1,18} messages sent)"
 )
 _LINE = re.compile(r"sockperf(?:\[CLIENT\])?: ?(.{0,300})")
-_COMMAND = re.compile(
+_ASKED = re.compile(
     r"(?:^|[\s/$])sockperf\s{1,4}(ping-pong|pp|under-load|ul|throughput|tp|playback"
-    r"|pb)\b([^\n]{0,300})"
+    r"|pb)\b([^\n]{0,300})|using the following parameters:"
 )
 _SIZE = re.compile(r"(?:^|\s)(?:-m|--msg-size)[ =]?(\d{1,9})\b|msg-size=(\d{1,9})")
 NAMES = {"pp": "ping-pong", "ul": "under-load", "tp": "throughput", "pb": "playback"}
@@ -94,32 +94,27 @@ class SockperfRun:
         return "".join(char for char in text if char.isprintable())
 
 
-_STATISTICS = {
+_FORMS = {
     "percentile": _PERCENTILE,
     "extreme": _EXTREME,
     "total": _TOTAL,
     "dropped": _DROPPED,
     "spread": _SPREAD,
     "counts": _COUNTS,
+    "average": _AVERAGE,
+    "rate": _RATE,
+    "band": _BAND,
+    "trouble": _TROUBLE,
 }
-"""The first pattern that matches takes the line."""
-_SUMMARIES = {"average": _AVERAGE, "rate": _RATE, "band": _BAND, "trouble": _TROUBLE}
 
 
 def _take(run: SockperfRun, said: str) -> None:
-    for name, pattern in _STATISTICS.items():
+    for name, pattern in _FORMS.items():
         match = pattern.search(said)
         if match is not None and name in ("percentile", "extreme"):
-            label = match.group(1)
-            key = f"p{float(label):g}" if name == "percentile" else label
-            run.times[key] = float(match.group(2))
-            break
-        if match is not None:
-            run.said[name] = match
-            break
-    for name, pattern in _SUMMARIES.items():
-        match = pattern.search(said)
-        if match is not None:
+            label, time = match.groups()
+            run.times[f"p{float(label):g}" if name == "percentile" else label] = float(time)
+        elif match is not None:
             run.said[name] = match
     if run.size is None and "msg-size=" in said and "NOTE: test was performed" in said:
         size = _SIZE.search(said)
@@ -145,22 +140,14 @@ def _answered(run: SockperfRun) -> bool:
 
 
 def _ask(run: SockperfRun, page: Page, start: int) -> None:
-    """Read the nearest sockperf command above, if the log has it: name of the test and message
-    size.
+    """Read the nearest sockperf command above, or the head of ``--full-log``: name of the test and
+    message size.
     """
-    for index in range(start - 1, max(-1, start - _BEFORE), -1):
-        command = _COMMAND.search(page.lines[index])
-        if command is not None:
-            run.command = NAMES.get(command.group(1), command.group(1))
-            size = _SIZE.search(command.group(2))
-            run.size = int(size.group(1)) if size and size.group(1) else None
-            return
-        if "using the following parameters:" in page.lines[index]:  # the head of --full-log
-            size = _SIZE.search(page.lines[index])
-            run.size = int(size.group(1) or size.group(2)) if size else None
-            return
-        if _LINE.search(page.lines[index]):
-            return
+    asked = nearest_above(page, start, _ASKED, _BEFORE, _LINE.search)
+    if asked is not None:
+        run.command = NAMES.get(asked.group(1), asked.group(1) or "")
+        size = _SIZE.search(asked.group(2) or asked.string)
+        run.size = int(size.group(1) or size.group(2)) if size else None
 
 
 def _another(run: SockperfRun, line: str, own: bool) -> bool:

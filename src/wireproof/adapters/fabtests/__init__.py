@@ -2,7 +2,7 @@
 
 import re
 
-import msgspec
+from msgspec.structs import replace
 
 from wireproof.adapters.fabtests.rows import (
     FabricRow,
@@ -17,9 +17,6 @@ from wireproof.adapters.registry import Adapter, Benchmark, Parsed, starts_resul
 from wireproof.adapters.rows import Rows, What, number, scaled, scan_rows, step_of
 from wireproof.model.quantity import counted, whole
 from wireproof.model.series import Series, SeriesPoint
-
-__all__ = ["ADAPTER", "PROGRAM", "test_of"]
-
 
 # --- The fabtests of libfabric (fi_rdm_pingpong, fi_rdm_bw, fi_rma_bw ...): tables and ``-m``
 # machine lines. MB = 10^6 bytes; the clock is truncated to whole microseconds. Only the command
@@ -123,9 +120,7 @@ def _series(
 
 def _finished(series: Series, incomplete: str, notes: list[str]) -> Series:
     why = incomplete or ("" if series.points else "no row that can be read follows the heading")
-    return msgspec.structs.replace(
-        series, complete=not why, incomplete=why, notes=[*series.notes, *notes]
-    )
+    return replace(series, complete=not why, incomplete=why, notes=[*series.notes, *notes])
 
 
 def _parse_table(page: Page, start: int, heading: re.Match[str]) -> Parsed:
@@ -172,7 +167,9 @@ def _machine_point(line: str, index: int) -> tuple[SeriesPoint | None, int] | No
     count, total = whole(texts["iterations"]), whole(texts["total"])
     rate, time = number(texts["MB/sec"]), number(texts["usec/xfer"])
     messages = number(texts.get("Mxfers/sec", "0"))
-    if not count or total is None or messages is None or not _measured(rate, time):
+    if not count or total is None or messages is None or rate is None or rate < 0:
+        return None, 0
+    if not time or time < 0:
         return None, 0
     transfers = _transfers(int(size.group(1)), count, total)
     point = SeriesPoint(
@@ -186,14 +183,6 @@ def _machine_point(line: str, index: int) -> tuple[SeriesPoint | None, int] | No
         line=index + 1,
     )
     return point, transfers
-
-
-def _measured(rate: float | None, time: float | None) -> bool:
-    return rate is not None and time is not None and time > 0 and rate >= 0
-
-
-def _halved(point: SeriesPoint) -> SeriesPoint:
-    return msgspec.structs.replace(point, hrt_ns=point.time_ns, time_ns=None)
 
 
 def _most_frequent(counts: list[int]) -> int:
@@ -220,7 +209,9 @@ def _parse_machine(page: Page, start: int) -> Parsed:
     program, rest = command_before(page, start, PROGRAM)
     good = [(point, transfers) for point, transfers in known if point is not None]
     test = test_of(program, rest, _most_frequent([transfers for _, transfers in good]))
-    points = [_halved(point) if test.half_round_trip else point for point, _ in good]
+    points = [point for point, _ in good]
+    if test.half_round_trip:
+        points = [replace(point, hrt_ns=point.time_ns, time_ns=None) for point in points]
     odd = len(known) - len(good)
     left_out = f"{counted(odd, 'row')} left out: a value that cannot have been measured"
     series = _series(page, start, program, rest, test, points)

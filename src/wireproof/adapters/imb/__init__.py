@@ -10,9 +10,6 @@ from wireproof.adapters.registry import Adapter, Parsed, starts_result
 from wireproof.model.errors import BadInput
 from wireproof.model.series import Series, ToolRequest
 
-__all__ = ["ADAPTER", "startup"]
-
-
 # --- Intel MPI Benchmarks (3.x, 4.x, 2017 to 2021: MPI1, P2P, RMA, EXT, NBC, MT): output and
 # options. A run has a title, a head and one table per benchmark and number of processes; a pasted
 # excerpt often has only one table.

@@ -23,8 +23,6 @@ from wireproof.adapters.registry import Adapter, Parsed
 from wireproof.model.errors import BadInput
 from wireproof.model.series import ToolRequest
 
-__all__ = ["ADAPTER"]
-
 DOCUMENT = re.compile(r'"start" ?: ?\{')
 STREAM = re.compile(r'^ *\{ ?"event" ?: ?"start"')
 _EVENT = re.compile(r'"event" ?: ?"(\w{1,20})"')

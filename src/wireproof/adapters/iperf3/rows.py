@@ -107,10 +107,17 @@ def _take(run: IperfRun, line: str, index: int) -> None:
     if row is not None:
         _take_row(run, row)
         return
-    _take_peer(run, line)
-    _take_settings(run, line)
-    _take_datagrams(run, line, index)
-    _take_trouble(run, line)
+    peer, omit, trouble = _PEER.search(line), _OMIT.search(line), _TROUBLE.search(line)
+    if peer is not None:
+        run.hosts = run.hosts or [peer.group(1), peer.group(2)]
+        run.peers += 1
+    run.block = run.block or _length(line)
+    run.omit = int(omit.group(1)) if omit else run.omit
+    run.sent |= "Sent " in line and "datagrams" in line
+    run.udp |= any(sign in line for sign in _UDP)
+    run.report = index if "Server Report:" in line else run.report
+    if trouble is not None and not (run.server and run.summary):
+        run.trouble = "".join(char for char in trouble.group(0) if char.isprintable())
 
 
 def _take_row(run: IperfRun, row: IperfRow) -> None:
@@ -123,31 +130,6 @@ def _take_row(run: IperfRun, row: IperfRow) -> None:
         run.rows.append(row)
         run.intervals.add((row.stream, row.direction))
     run.last = row.line
-
-
-def _take_peer(run: IperfRun, line: str) -> None:
-    peer = _PEER.search(line)
-    if peer is not None:
-        run.hosts = run.hosts or [peer.group(1), peer.group(2)]
-        run.peers += 1
-
-
-def _take_settings(run: IperfRun, line: str) -> None:
-    run.block = run.block or _length(line)
-    omit = _OMIT.search(line)
-    run.omit = int(omit.group(1)) if omit else run.omit
-
-
-def _take_datagrams(run: IperfRun, line: str, index: int) -> None:
-    run.sent = run.sent or ("Sent " in line and "datagrams" in line)
-    run.udp = run.udp or any(sign in line for sign in _UDP)
-    run.report = index if "Server Report:" in line else run.report
-
-
-def _take_trouble(run: IperfRun, line: str) -> None:
-    trouble = _TROUBLE.search(line)
-    if trouble is not None and not (run.server and run.summary):
-        run.trouble = "".join(char for char in trouble.group(0) if char.isprintable())
 
 
 def _length(line: str) -> int | None:

@@ -25,15 +25,6 @@ from wireproof.adapters.rows import (
 from wireproof.model.quantity import counted, whole
 from wireproof.model.series import IN_GPU, Series, SeriesPoint, ToolRequest
 
-__all__ = [
-    "ADAPTER",
-    "requested_iterations",
-    "requested_processes",
-    "rows_of_cells",
-    "with_request",
-]
-
-
 # --- OSU Micro-Benchmarks 3.x to 7.x: output and options. MB = 10^6 bytes. Every table has a title
 # (``# OSU MPI_Put Bandwidth Test v5.8``), a line of column names and rows that begin with the
 # message size; widths and precision are build options, so rows are read by words, never by

@@ -20,6 +20,7 @@ from wireproof.adapters.registry import Adapter, Benchmark, Parsed, starts_resul
 from wireproof.adapters.rows import (
     Rows,
     as_count,
+    nearest_above,
     number,
     read_rows,
     scaled,
@@ -29,13 +30,11 @@ from wireproof.adapters.rows import (
 from wireproof.model.quantity import counted, whole
 from wireproof.model.series import IN_GPU, Series, SeriesPoint
 
-__all__ = ["ADAPTER"]
-
-
 # --- perftest (ib_write_bw and its family): output and options. MB is 2^20 bytes, whether a version
 # labels the column MB/sec or MiB/sec; Gb is 10^9 bits.
 
 _BEFORE = 40
+_OTHERS = re.compile(f"{HEADING.pattern}|{TITLE.pattern}")
 _MOST = 1e15
 _COLUMNS = frozenset(("size", "iterations", "goodput", "rate", "peak"))
 _FACTORS = {
@@ -183,18 +182,6 @@ def _state(page: Page, rows: Rows, block: Block, closed: bool, troubles: list[st
     return ""
 
 
-def _command(page: Page, start: int) -> tuple[str, str]:
-    """Return (program, its options) of the nearest command line above."""
-    for index in range(start - 1, max(-1, start - _BEFORE), -1):
-        line = page.lines[index]
-        if HEADING.search(line) or TITLE.search(line):
-            break
-        found = COMMAND.search(line) if "_" in line else None
-        if found is not None:
-            return found.group(1), found.group(2)
-    return "", ""
-
-
 def _notes(page: Page, start: int, block: Block, unit: str, odd: int, after: int) -> list[str]:
     notes = [f"{name}: {value}" for name, value in block.parameters.items()]
     if unit == "MB/sec":
@@ -263,7 +250,8 @@ def parse(page: Page, start: int) -> Parsed:
     if DOCUMENT.search(page.lines[start]):
         return parse_document(page, start)
     block = block_at(page, start)
-    command, rest = _command(page, start) if block.title is None else ("", "")
+    named = None if block.title else nearest_above(page, start, COMMAND, _BEFORE, _OTHERS.search)
+    command, rest = named.groups() if named is not None else ("", "")
     table = _table(page, block)
     rows, roles, unit = table.rows, table.roles, table.unit
     test = test_of(block.title, command, rest, roles)

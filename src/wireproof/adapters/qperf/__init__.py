@@ -6,12 +6,9 @@ from dataclasses import dataclass, field
 from wireproof.adapters.page import Page
 from wireproof.adapters.qperf.benchmarks import TITLE, argv, default_size, protocol_of, test_of
 from wireproof.adapters.registry import Adapter, Benchmark, Parsed, starts_result
-from wireproof.adapters.rows import number, step_of, times
+from wireproof.adapters.rows import nearest_above, number, step_of, times
 from wireproof.model.quantity import whole
 from wireproof.model.series import Series, SeriesPoint
-
-__all__ = ["ADAPTER"]
-
 
 # --- qperf: output and options. All units count in powers of 1000, except sizes that are whole in
 # powers of 1024 (``64 KiB (65,536)``).
@@ -136,16 +133,13 @@ def _asked_size(page: Page, start: int) -> int | None:
     """Return the size in ``-m 1M`` of a qperf command above: K, M, G, kib … are powers of 1024; k,
     m, g, kb … of 1000.
     """
-    for index in range(start - 1, max(-1, start - _BEFORE), -1):
-        command = _COMMAND.search(page.lines[index])
-        if command is not None:
-            size = _SIZE.search(command.group(1))
-            if size is None:
-                return None
-            scale = size.group(2) or ""
-            base = 1024 if scale.isupper() or scale.endswith("ib") else 1000
-            return int(size.group(1)) * int(base ** " kmg".index(scale[:1].lower() or " "))
-    return None
+    command = nearest_above(page, start, _COMMAND, _BEFORE, lambda _: False)
+    size = None if command is None else _SIZE.search(command.group(1))
+    if size is None:
+        return None
+    scale = size.group(2) or ""
+    base = 1024 if scale.isupper() or scale.endswith("ib") else 1000
+    return int(size.group(1)) * int(base ** " kmg".index(scale[:1].lower() or " "))
 
 
 def _others(block: _TestBlock) -> dict[str, float]:

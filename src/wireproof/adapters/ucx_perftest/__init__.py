@@ -20,9 +20,6 @@ from wireproof.model import gathered
 from wireproof.model.quantity import counted
 from wireproof.model.series import Series, SeriesPoint
 
-__all__ = ["ADAPTER"]
-
-
 # --- ucx_perftest: only the last line of a test counts, the lines before it are progress. MB = 2^20
 # bytes. The client's table gives neither the test nor the size: they are in the command or in the
 # server's box. The size is also bandwidth / message rate, which is compared with the size in the

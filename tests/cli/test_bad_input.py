@@ -121,6 +121,19 @@ def test_ctrl_c_before_a_subcommand_begins_is_one_sentence(
     assert capsys.readouterr().err == "wireproof: interrupted by Ctrl-C.\n"
 
 
+def test_a_terminal_shows_an_error_broken_between_words(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from wireproof.cli import main
+
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "40")
+    assert main(["measure", "pingpnog"]) == 2
+    lines = capsys.readouterr().err.splitlines()
+    assert all(len(line) <= 40 and not line.endswith("-") for line in lines)
+    assert " 'accumulate'," in " ".join(["", *lines])
+
+
 def test_an_interrupted_demo_names_no_option_that_it_lacks(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

@@ -5,6 +5,7 @@ advice.
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from tests.records import made_plan
@@ -55,3 +56,14 @@ def test_counters_of_the_loopback_prove_nothing(
     assert capability.works is works
     assert seen in capability.detail
     assert bool(capability.advice) is not works
+
+
+def test_an_interruption_ends_doctor(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    ending = SimpleNamespace(ended="interrupted", reason="interrupted by the user")
+    stopped = SimpleNamespace(folder=tmp_path / "run", ending=ending)
+    command = SimpleNamespace(expect="")
+    monkeypatch.setattr(doctor, "_command", lambda *_: command)
+    monkeypatch.setattr(doctor, "provenance", lambda *_: None)
+    monkeypatch.setattr(doctor, "measure", lambda *_, **__: stopped)
+    with pytest.raises(KeyboardInterrupt):
+        doctor.try_transport("null")

@@ -111,7 +111,16 @@ def say(text: str) -> None:
     current_context().answer.said = sentence
     for shown in _progress:
         shown.make_room()
-    click.echo(f"wireproof: {sentence}", err=True)
+    _print_wrapped(f"wireproof: {sentence}")
+
+
+def _print_wrapped(text: str) -> None:
+    """Print on stderr; on a terminal, break lines between words."""
+    if sys.stderr.isatty():
+        from wireproof.report.ink import Look, Paragraph, paint
+
+        text = paint([Paragraph.of(text)], Look.of(sys.stderr, os.environ)).rstrip("\n")
+    click.echo(text, err=True)
 
 
 def remark(text: str) -> None:
@@ -412,4 +421,4 @@ def _show(error: click.ClickException) -> None:
     context = error.ctx if isinstance(error, click.UsageError) else None
     ends = "" if text.endswith((".", ")", "?")) else "."
     page = f" See `{context.command_path} --help`." if context is not None else ""
-    click.echo(clean(f"wireproof: {text}{ends}{page}", LONGEST_SENTENCE), err=True)
+    _print_wrapped(clean(f"wireproof: {text}{ends}{page}", LONGEST_SENTENCE))

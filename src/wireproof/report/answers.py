@@ -245,7 +245,7 @@ def _shares(pairs: Sequence[PairVerdict]) -> str:
 
 
 _MOST_CHANGES = 6
-_OF_ITSELF = "This run measured and read counters only."
+_OF_ITSELF = "only measured and read counters."
 _UNASKED = (
     "Earlier changes that may be in force were not checked: run `wireproof tune status` on"
     " the hosts."
@@ -261,9 +261,10 @@ _STATES = {
 def undo(standing: Standing | None) -> tuple[str, str, bool]:
     """Return short answer, text, and whether the state is known. None: the hosts were not asked."""
     if standing is None:
-        return "This run changed nothing", f"{_OF_ITSELF} {_UNASKED}", True
+        return "This run changed nothing", f"It {_OF_ITSELF} {_UNASKED}", True
     known = not standing.unread
-    lines = [_OF_ITSELF, *(_set(one, standing) for one in standing.sets), *_unread(standing)]
+    mine = [_set(one, standing) for one in standing.sets]
+    lines = [f"This run {_OF_ITSELF}", *mine, *_unread(standing)]
     if standing.sets:
         verb = "was" if len(standing.sets) == 1 else "were"
         short = f"{quantity.counted(len(standing.sets), 'change set')} {verb} in force"

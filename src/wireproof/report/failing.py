@@ -22,6 +22,8 @@ _NO_DEVICES = re.compile(
     r"needs (the list of PCI devices, .*)|^(?:pci|mlxconfig)/\S+ was not asked for"
 )
 _ROOT = "is visible only to root: run the audit as root"
+_LIMITS = re.compile(r"^(\w+) (\w+) (files|bytes|processes)$")
+_LOADS = re.compile(r"^(\d+\.\d\d)(?: \d+\.\d\d){2} \d+/\d+ \d+$")
 _MOST_VALUES = 3
 _MOST_LABELS = 6
 _RDMA_PORTS = ("port-state", "port-rate")
@@ -192,7 +194,8 @@ def _values(group: Sequence[AuditResult]) -> str:
     """Return ``4096``, or ``4096 (n3), 8192 (n4)`` for several values."""
     by_value: dict[str, list[AuditResult]] = defaultdict(list)
     for one in group:
-        by_value[one.seen or "not set"].append(one)
+        value = _LOADS.sub(r"\1", _LIMITS.sub(r"\1 \3 (hard limit \2)", one.seen))
+        by_value[value or "not set"].append(one)
     if len(by_value) == 1:
         return next(iter(by_value))
     values = [

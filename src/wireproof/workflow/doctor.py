@@ -253,7 +253,8 @@ def _command(transport: TransportKind, install: MpiInstall | None) -> LaunchComm
 def try_transport(transport: TransportKind, install: MpiInstall | None = None) -> TransportTried:
     """Run the small plan over ``transport``.
 
-    Never raises if it does not work: ``problem`` holds the reason.
+    Does not raise if it does not work: ``problem`` holds the reason.
+    Raises ``KeyboardInterrupt`` if the user stopped it.
     """
     blank = _blank(install, install.title if install else transport)
     if install is not None and install.problem:
@@ -274,6 +275,8 @@ def try_transport(transport: TransportKind, install: MpiInstall | None = None) -
     except WireproofError as error:
         return msgspec.structs.replace(blank, problem=str(error))
     shutil.rmtree(outcome.folder, ignore_errors=True)
+    if outcome.ending.ended == "interrupted":
+        raise KeyboardInterrupt
     library = outcome.run.hosts[0].library if outcome.run.hosts else ""
     seconds = round(time.monotonic() - begun, 2)
     problem = "" if outcome.complete else outcome.ending.reason

@@ -242,8 +242,8 @@ def _nothing_fits(choice: str, seen: list[MpiInstall], environment: Mapping[str,
         )
     found = "; ".join(f"{it.title}{f': {it.problem}' if it.problem else ''}" for it in seen)
     return (
-        f"{wanted}: {looked}; found {found}. Load the right module, or give its prefix, launcher"
-        " or library with --mpi PATH."
+        f"{wanted}; found {found}. Load the right module, or give its prefix, launcher or library"
+        f" with --mpi PATH ({looked})."
     )
 
 

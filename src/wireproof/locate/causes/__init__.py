@@ -24,7 +24,7 @@ from wireproof.locate.causes.properties import (
 from wireproof.locate.causes.rules import CauseRule, oversubscribed, route_between
 from wireproof.locate.causes.rules import rules as causes
 from wireproof.locate.causes.signs import CauseSign
-from wireproof.model import gathered
+from wireproof.model import gathered, quantity
 from wireproof.model.claim import first_rail
 from wireproof.model.finding import Both, Link, Node, Port, Route, Switch, nodes_of
 from wireproof.model.located import Blame, Cause, Located
@@ -340,5 +340,6 @@ class _RunView(msgspec.Struct, frozen=True):
         facts = sum(len(machine.properties) + len(machine.settings) for machine in machines)
         counted = any(machine.counted for machine in machines)
         counters = "counters were read" if counted else "no counter was read"
-        compared = f"{facts} facts compared with {len(self.peers)} other nodes"
+        peers = quantity.counted(len(self.peers), "other node")
+        compared = f"{quantity.counted(facts, 'fact')} compared with {peers}"
         return f"cause: none found ({counters}, {compared})"

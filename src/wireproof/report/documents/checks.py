@@ -192,7 +192,8 @@ _FILES = (
 
 def lint_document(report: LintReport, files: int) -> Document:
     """``files``: number of files that could be read."""
-    items = [Item("inconclusive", one.message, word="not read:") for one in report.errors]
+    told = report.errors if files or len(report.errors) > 1 else []
+    items = [Item("inconclusive", one.message, word="not read:") for one in told]
     items += [_item(finding) for finding in report.findings]
     parts: list[Part] = [Findings(tuple(items), most=1_000_000, whole=True)] if items else []
     if len(where := _by_file(report)) > 1:
@@ -202,7 +203,7 @@ def lint_document(report: LintReport, files: int) -> Document:
 
 def _mistakes(report: LintReport, files: int) -> str:
     if not files:
-        why = f": {report.errors[0].message}" if report.errors else ""
+        why = f": {report.errors[0].message}" if len(report.errors) == 1 else ""
         return f"nothing could be read{why}"
     errors = sum(finding.severity == "error" for finding in report.findings)
     warnings = len(report.findings) - errors

@@ -225,7 +225,7 @@ def _blank(install: MpiInstall | None, name: str) -> TransportTried:
             works=False,
         )
     return TransportTried(
-        name=name,
+        name=install.title,
         family=install.family,
         launcher=str(install.launcher),
         version=install.version,
@@ -256,7 +256,7 @@ def try_transport(transport: TransportKind, install: MpiInstall | None = None) -
     Does not raise if it does not work: ``problem`` holds the reason.
     Raises ``KeyboardInterrupt`` if the user stopped it.
     """
-    blank = _blank(install, install.title if install else transport)
+    blank = _blank(install, transport)
     if install is not None and install.problem:
         return blank
     begun = time.monotonic()

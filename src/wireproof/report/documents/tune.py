@@ -208,7 +208,7 @@ def _tuned(one: HostTuned, names: str, tuned: Tuned) -> Iterator[Item]:
     rest = tuple(_answer(each) for each in one.changes if each.of not in known)
     if one.problem:
         yield Item("fail", f"{names}: {one.problem}", details=rest)
-    elif rest and not one.sets:
+    elif not one.sets:
         yield Item("", f"{names}: no change set", details=rest)
     for each in one.sets:
         details = () if _is_over(each, tuned) else tuple(_changes(each, one, tuned))

@@ -538,6 +538,7 @@ def test_a_port_of_an_archive_is_that_of_the_interface_with_its_guid() -> None:
     machine = machine_of(HostFacts.of("n1", frames))
     (port,) = machine.rdma
     assert port.names["rdma.nic"] == "ib0"
+    assert port.names["rdma.most"] == 200, "by the model, where ibportstate is not kept"
     assert "PCI_SLOT_NAME=0000:41:00.0" in machine.facts.line(
         "/sys/class/infiniband/mlx5_0/device/uevent"
     )

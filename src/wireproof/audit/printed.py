@@ -47,6 +47,18 @@ def printed_files(facts: HostFacts) -> dict[str, FactFrame]:
     }
 
 
+_ROW = re.compile(r"^[ \t]*(\w[\w ()-]{0,40}):[ \t]+(\S.*)$", re.MULTILINE)
+
+
+def _rows(text: str) -> dict[str, str]:
+    """Return the rows ``name: value`` of a program's output."""
+    return {name: value.rstrip() for name, value in _ROW.findall(text)}
+
+
+def _printed(facts: HostFacts, argv: tuple[str, ...]) -> str:
+    return f"{facts.command(argv).text or ''}\n"
+
+
 def _of_ip(facts: HostFacts) -> Iterator[tuple[str, str]]:
     if facts.command(IP_ADDRESS).text is None:
         return
@@ -60,23 +72,19 @@ def _of_ip(facts: HostFacts) -> Iterator[tuple[str, str]]:
 def _of_ethtool(facts: HostFacts) -> Iterator[tuple[str, str]]:
     for argv, frame in facts.commands.items():
         if len(argv) == 2 and argv[0] == "ethtool" and frame.status == "ok":
-            speed = re.search(r"^[ \t]*Speed: (\d{1,7})Mb/s$", frame.text, re.MULTILINE)
-            duplex = re.search(r"^[ \t]*Duplex: (Full|Half)$", frame.text, re.MULTILINE)
-            if speed or re.search(r"^[ \t]*Speed: Unknown!", frame.text, re.MULTILINE):
-                yield f"/sys/class/net/{argv[1]}/speed", speed[1] if speed else "-1"
-            if duplex:
-                yield f"/sys/class/net/{argv[1]}/duplex", duplex[1].lower()
+            rows = _rows(frame.text)
+            if speed := re.fullmatch(r"(\d{1,7})Mb/s|Unknown!.*", rows.get("Speed", "")):
+                yield f"/sys/class/net/{argv[1]}/speed", speed[1] or "-1"
+            if (duplex := rows.get("Duplex", "")) in ("Full", "Half"):
+                yield f"/sys/class/net/{argv[1]}/duplex", duplex.lower()
 
 
 def _of_dmidecode(facts: HostFacts) -> Iterator[tuple[str, str]]:
     """Yield values of the first structure of each kind."""
-    text = facts.command(DMIDECODE).text or ""
-    seen: set[str] = set()
-    for title, body in re.findall(r"^(\w[\w ]+)\n((?:\t.*\n?)+)", text, re.MULTILINE):
-        if title in seen:
-            continue
-        seen.add(title)
-        for key, value in re.findall(r"^\t([\w ]+): (.+?)\s*$", body, re.MULTILINE):
+    text = _printed(facts, DMIDECODE)
+    found = re.findall(r"^(\w[\w ]+)\n((?:\t.*\n?)+)", text, re.MULTILINE)
+    for title, body in dict(found[::-1]).items():
+        for key, value in _rows(body).items():
             if name := _DMI.get((title, key)):
                 yield f"/sys/class/dmi/id/{name}", value
 
@@ -89,8 +97,7 @@ _CPU = {
 
 
 def _of_lscpu(facts: HostFacts) -> Iterator[tuple[str, str]]:
-    text = facts.command(LSCPU).text or ""
-    rows = dict(re.findall(r"^[ \t]*([A-Z][\w ()-]{1,30}):[ \t]+(\S.*)$", text, re.MULTILINE))
+    rows = _rows(_printed(facts, LSCPU))
     if lines := [f"{_CPU[key]}\t: {value}\n" for key, value in rows.items() if key in _CPU]:
         yield "/proc/cpuinfo", "processor\t: 0\n" + "".join(lines)
     if online := rows.get("On-line CPU(s) list"):
@@ -107,10 +114,9 @@ def _of_sestatus(facts: HostFacts) -> Iterator[tuple[str, str]]:
     """Yield the mode of SELinux; a kernel with SELinux disabled has no such file, so nothing is
     derived.
     """
-    text = facts.command(SESTATUS).text or ""
-    mode = re.search(r"^Current mode:\s+(\w+)$", text, re.MULTILINE)
-    if mode and mode[1] in _ENFORCES:
-        yield "/sys/fs/selinux/enforce", _ENFORCES[mode[1]]
+    mode = _rows(_printed(facts, SESTATUS)).get("Current mode", "")
+    if mode in _ENFORCES:
+        yield "/sys/fs/selinux/enforce", _ENFORCES[mode]
 
 
 _UNIT = re.compile(r"^[ \t*\u25cf\u25cb\u00d7]*(\S+\.service)[ \t]+(.+)$", re.MULTILINE)
@@ -213,15 +219,13 @@ def files_of_ib(facts: HostFacts, nics: Iterable[Nic]) -> Files:
     owners = {_guid(nic.mac): nic for nic in nics if len(nic.mac) in (_MAC, _IPOIB_MAC)}
     for device, body in _CA.findall(_printed(facts, IBSTAT)):
         folder = f"{_FOLDER}/{device}"
-        ports = [
-            (port, dict(re.findall(r"^[ \t]+([\w ]+): (.+)$", lines, re.MULTILINE)))
-            for port, lines in _PORT.findall(body)
-        ]
+        ports = [(port, _rows(lines)) for port, lines in _PORT.findall(body)]
         interfaces = [owners.get(values.get("Port GUID", "")) for _, values in ports]
         if text := _uevent(facts, device, interfaces):
             yield f"{folder}/device/uevent", text
-        if firmware := re.search(r"^[ \t]+Firmware version: (\S+)$", body, re.MULTILINE):
-            yield f"{folder}/fw_ver", firmware[1]
+        rows = _rows(body)
+        named = (("fw_ver", "Firmware version"), ("hca_type", "CA type"))
+        yield from ((f"{folder}/{file}", rows[row]) for file, row in named if row in rows)
         for (port, values), owner in zip(ports, interfaces, strict=True):
             for name, text in _of_port(values, lanes.get((device, port), "")):
                 yield f"{folder}/ports/{port}/{name}", text
@@ -284,16 +288,12 @@ def _devinfo(facts: HostFacts) -> Iterator[tuple[str, str]]:
     return iter(_HCA.findall(_printed(facts, DEVINFO)))
 
 
-def _printed(facts: HostFacts, argv: tuple[str, ...]) -> str:
-    return f"{facts.command(argv).text or ''}\n"
-
-
 def _lanes(facts: HostFacts) -> Iterator[tuple[tuple[str, str], str]]:
     """Yield the lanes that each port uses, such as 4X."""
     for device, body in _devinfo(facts):
         for port, lines in _HCA_PORT.findall(body):
-            if width := re.search(r"^[ \t]+active_width:\s+(\d{1,2}X)\b", lines, re.MULTILINE):
-                yield (device, port), width[1]
+            if width := re.match(r"\d{1,2}X\b", _rows(lines).get("active_width", "")):
+                yield (device, port), width[0]
 
 
 def _of_devinfo(facts: HostFacts, listed: Sequence[str]) -> Files:
@@ -301,7 +301,7 @@ def _of_devinfo(facts: HostFacts, listed: Sequence[str]) -> Files:
     EFA, and none in iWARP mode.
     """
     for device, body in _devinfo(facts):
-        values = dict(re.findall(r"^[ \t]+(board_id|vendor_id):\s+(\S+)$", body, re.MULTILINE))
+        values = _rows(body)
         if board := values.get("board_id"):
             yield f"{_FOLDER}/{device}/board_id", board
         driver = _MAKERS.get(values.get("vendor_id", ""), "")
@@ -317,10 +317,11 @@ def _of_devinfo(facts: HostFacts, listed: Sequence[str]) -> Files:
 
 def _state_of(lines: str) -> Files:
     """Yield state and link layer of a port as ibv_devinfo prints them."""
-    if state := re.search(r"^[ \t]+state:\s+PORT_([A-Z]+) \(([1-4])\)$", lines, re.MULTILINE):
+    rows = _rows(lines)
+    if state := re.fullmatch(r"PORT_([A-Z]+) \(([1-4])\)", rows.get("state", "")):
         yield "state", f"{state[2]}: {state[1]}"
-    if layer := re.search(r"^[ \t]+link_layer:\s+(\w+)$", lines, re.MULTILINE):
-        yield "link_layer", layer[1]
+    if layer := rows.get("link_layer"):
+        yield "link_layer", layer
 
 
 _WORDS = len(perfquery_of("", ""))
@@ -336,7 +337,7 @@ def _of_perfquery(facts: HostFacts) -> Files:
 
 
 _TOOLS = ("mlxconfig", "mstconfig")
-_ROW = re.compile(r"^[* ]\s+([A-Z][A-Z0-9_]{1,60})\s+(\S+)\s+(\S+)\s+(\S+)[ \t]*$", re.MULTILINE)
+_VALUE = re.compile(r"^[* ]\s+([A-Z][A-Z0-9_]{1,60})\s+(\S+)\s+(\S+)\s+(\S+)[ \t]*$", re.MULTILINE)
 _ORDERING, _LINK_TYPE = "PCI_WR_ORDERING", "LINK_TYPE"
 _PENDING = "pending"
 _MOST_NAMED = 8
@@ -377,7 +378,7 @@ def _port_of(address: str) -> int:
 
 def _values(text: str) -> dict[str, str]:
     """Return the values in force, and those that wait for a restart."""
-    rows = _ROW.findall(text)
+    rows = _VALUE.findall(text)
     if not rows:
         return {}
     waiting = [f"{name} {after}" for name, _, now, after in rows if now != after]
@@ -442,10 +443,16 @@ def port_info(device: str, port: str) -> tuple[str, ...]:
     return ("ibportstate", "-C", device, "-P", port, "-D", "0", port)
 
 
+_OF_MODEL: dict[str, Value] = {"MT4115": 100.0, "MT4119": 100.0, "MT4123": 200.0, "MT4129": 400.0}
+"""ConnectX-4 to 7 by their PCI device in decimal (pci.ids), as ibstat prints it."""
+
+
 def signalled(facts: HostFacts, device: str, port: str) -> Value:
     """Return Gb/s that the lanes of the InfiniBand port can signal, including encoding."""
     text = facts.command(port_info(device, port)).text or ""
     lanes, signals = _LANES.search(text), " ".join(_SIGNALS.findall(text))
     widths = [int(width) for width in re.findall(r"\b(\d{1,2})X", lanes[1])] if lanes else []
     speeds = [float(speed) for speed in re.findall(r"\b(\d{1,4}(?:\.\d{1,6})?) Gbps", signals)]
-    return max(widths) * max(speeds) if widths and speeds else UNKNOWN
+    if widths and speeds:
+        return max(widths) * max(speeds)
+    return _OF_MODEL.get(facts.line(f"{_FOLDER}/{device}/hca_type"), UNKNOWN)

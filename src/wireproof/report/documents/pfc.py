@@ -115,7 +115,7 @@ def _alike(ports: Sequence[PfcPort]) -> list[list[PfcPort]]:
     groups: dict[_Key, list[PfcPort]] = defaultdict(list)
     for port in ports:
         groups[_key(port)].append(port)
-    return sorted(groups.values(), key=lambda group: (_rank(group[0]), _order(group[0])))
+    return sorted(groups.values(), key=lambda group: _order(group[0]))
 
 
 def _key(port: PfcPort) -> _Key:
@@ -135,12 +135,8 @@ def _decade(count: int | None) -> int:
     return -1 if count is None else len(str(count)) if count else 0
 
 
-def _rank(port: PfcPort) -> int:
-    return _WORST.index(port.answer)
-
-
-def _order(port: PfcPort) -> tuple[int, list[tuple[int, int, str]]]:
-    return -(port.tx.frames or 0), natural(port.host)
+def _order(port: PfcPort) -> tuple[int, int, list[tuple[int, int, str]]]:
+    return _WORST.index(port.answer), -(port.tx.frames or 0), natural(port.host)
 
 
 def _row(group: Sequence[PfcPort]) -> Row:

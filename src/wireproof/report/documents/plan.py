@@ -10,7 +10,6 @@ from wireproof.model.planning import (
     CableFit,
     Configured,
     Footprint,
-    LimitCheck,
     Observed,
     Parameter,
     Pfc,
@@ -84,8 +83,12 @@ def footprint_document(found: Footprint) -> Document:
         Text(found.sources[0]),
         Table(_heads("", "a rank", "a node", "the job"), rows, note=_assumed(found)),
     ]
-    items = (*map(_limit, found.limits), *map(_seen, found.observed))
-    parts += [Findings(items)] if items else []
+    items = [
+        Item(_FITS[one.fits], one.sentence, details=(("source", one.source),), word="limit")
+        for one in found.limits
+    ]
+    items += map(_seen, found.observed)
+    parts += [Findings(tuple(items))] if items else []
     used = tuple(
         Row((one.name, f"{one.value}", "given" if one.given else "default", one.meaning))
         for one in found.settings
@@ -115,10 +118,6 @@ def _assumed(found: Footprint) -> str:
 
 def _sums(name: str, sums: Sums, *, size: bool) -> Row:
     return Row((name, *(_range(one, size=size) for one in (sums.rank, sums.node, sums.job))))
-
-
-def _limit(one: LimitCheck) -> Item:
-    return Item(_FITS[one.fits], one.sentence, details=(("source", one.source),), word="limit")
 
 
 def _seen(one: Observed) -> Item:

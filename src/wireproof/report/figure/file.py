@@ -39,7 +39,10 @@ def over_samples(section: JudgedRun, name: str) -> Chart | None:
     lows = [line.marks[0].x for line in lines]
     highs = [_at_share(line, 99.0) for line in lines]
     low, high = max(0.0, min(*lows, 0.95) - 0.02), min(_WIDEST, max(*highs, 1.05) + 0.05)
-    words = "; ".join(_tail_in_words(line) for line in lines)
+    words = "; ".join(
+        f"{line.name}: 99 % of batches took at most {tail:.3g} medians"
+        for line, tail in zip(lines, highs, strict=True)
+    )
     return Chart(
         id=name,
         title="Spread of the samples: share of batches that took no longer",
@@ -97,10 +100,6 @@ def _cumulative(values: Iterable[float]) -> tuple[Mark, ...]:
 
 def _at_share(line: Line, share: float) -> float:
     return next((mark.x for mark in line.marks if mark.y >= share), line.marks[-1].x)
-
-
-def _tail_in_words(line: Line) -> str:
-    return f"{line.name}: 99 % of batches took at most {_at_share(line, 99.0):.3g} medians"
 
 
 def over_pairs(section: JudgedRun, tables: Sequence[ResultTable], name: str) -> Chart | None:

@@ -56,7 +56,8 @@ def _harmless(value: Any) -> Any:
 
 
 @cache
-def _environment() -> Any:
+def compiled_page() -> Any:
+    """Return the template of all pages; compiled at the first call."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(
@@ -70,13 +71,7 @@ def _environment() -> Any:
     environment.filters["coded"] = _coded
     environment.filters["key"] = _key
     environment.filters["slug"] = _slug
-    return environment
-
-
-@cache
-def template(name: str) -> Any:
-    """Return a compiled template."""
-    return _environment().get_template(name)
+    return environment.get_template("document.html")
 
 
 def _coded(text: Any) -> Any:

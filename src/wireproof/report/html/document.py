@@ -29,7 +29,7 @@ from wireproof.report.document import (
 from wireproof.report.figure import Chart
 from wireproof.report.figure.drawing import LONG, NARROW, WIDE, drawn
 from wireproof.report.figure.file import style
-from wireproof.report.html import part, policy, script, template, trusted
+from wireproof.report.html import compiled_page, part, policy, script, trusted
 from wireproof.report.names import clean, harmless
 from wireproof.version import version
 
@@ -45,11 +45,6 @@ def stylesheet() -> str:
     a history.
     """
     return part("style.css") + style() + part("board.css")
-
-
-def compiled_page() -> Any:
-    """Return the template of all pages; compiled at the first call."""
-    return template("document.html")
 
 
 def document_page(

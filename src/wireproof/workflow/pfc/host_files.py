@@ -5,7 +5,7 @@ only texts of ``ethtool``.
 import dataclasses
 import re
 import subprocess
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -304,7 +304,8 @@ def commands_of(nic: Nic) -> list[FactRequest]:
     """Return the requests about one port."""
     argvs = [
         *(read.command for setting in _IDS for read in _reads(setting, nic)),
-        *_others(nic.name),
+        ("mlnx_qos", "-i", nic.name),
+        ("lldptool", "-ti", nic.name, "-V", "PFC"),
     ]
     files = [read.file for read in _reads("roce-traffic-class", nic) if read.file]
     unique = dict.fromkeys(tuple(argv) for argv in argvs if argv)
@@ -312,10 +313,6 @@ def commands_of(nic: Nic) -> list[FactRequest]:
         *(FactRequest(kind="command", argv=argv) for argv in unique),
         *(FactRequest(kind="file", path=path) for path in files),
     ]
-
-
-def _others(nic: str) -> Iterable[Sequence[str]]:
-    return (("mlnx_qos", "-i", nic), ("lldptool", "-ti", nic, "-V", "PFC"))
 
 
 def _reads(setting: str, nic: Nic) -> list[Read]:

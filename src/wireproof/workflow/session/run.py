@@ -359,7 +359,7 @@ def _loads(session: Session) -> list[Callable[[], object]]:
 
 def _compile_page() -> None:
     """Compile the template of the result's page, which takes a tenth of a second."""
-    from wireproof.report.html.document import compiled_page
+    from wireproof.report.html import compiled_page
 
     compiled_page()
 

@@ -55,8 +55,8 @@ def _own(address: str) -> bool:
     only then. Binding to the address proves nothing if ``net.ipv4.ip_nonlocal_bind`` is 1. Nothing
     is sent.
     """
-    if _is_loopback(address):
-        return True
+    if (parsed := _parsed(address)) is not None and parsed.is_loopback:
+        return True  # all of 127.0.0.0/8, but the kernel answers only from 127.0.0.1
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     with (
         contextlib.suppress(OSError, ValueError),
@@ -68,21 +68,11 @@ def _own(address: str) -> bool:
     return False
 
 
-def _is_loopback(address: str) -> bool:
-    """Return whether this is in 127.0.0.0/8. All of it is this machine, but the kernel answers only
-    from 127.0.0.1.
-    """
+def _parsed(address: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
     try:
-        return ipaddress.ip_address(address).is_loopback
+        return ipaddress.ip_address(address)
     except ValueError:
-        return False
-
-
-def _unspecified(address: str) -> bool:
-    try:
-        return ipaddress.ip_address(address).is_unspecified
-    except ValueError:
-        return False
+        return None
 
 
 def is_here(
@@ -98,7 +88,8 @@ def is_here(
     own = (own_name or socket.gethostname()).lower()
     if name in ("localhost", own, own.split(".", 1)[0]):
         return True
-    found = [one for one in addresses(name) if not _unspecified(one)]
+    parsed = {one: _parsed(one) for one in addresses(name)}
+    found = [one for one, value in parsed.items() if value is None or not value.is_unspecified]
     if found:
         return any(_own(one) for one in found)
     return "." not in own and name.split(".", 1)[0] == own

@@ -124,15 +124,12 @@ def _recipes() -> tuple[BenchmarkRecipe, ...]:
     return msgspec.convert(tuple(rows), tuple[BenchmarkRecipe, ...])
 
 
-def _names(recipe: BenchmarkRecipe) -> tuple[str, ...]:
-    return (recipe.tool.lower(), recipe.program.lower())
-
-
 def recipes_of(tool: str) -> tuple[BenchmarkRecipe, ...]:
     """Return the recipes of a tool (``osu``) or of a program (``IMB-P2P``), ignoring case; all of
     them for "".
     """
-    return tuple(one for one in _recipes() if not tool or tool.lower() in _names(one))
+    name = tool.lower()
+    return tuple(one for one in _recipes() if name in ("", one.tool.lower(), one.program.lower()))
 
 
 def _like(recipe: BenchmarkRecipe, benchmark: str) -> BenchmarkRecipe:

@@ -397,7 +397,7 @@ class Scheduler:
     nested: bool = False
     sockets: bool = False
     options: Options | None = None
-    queries: Callable[[], Queries] | None = None
+    queries: Queries | None = None
     endings: tuple[tuple[str, str], ...] = ()
     check_task: Callable[[Mapping[str, str]], None] | None = None
     step: Callable[[str, str], Sequence[str]] | None = None

@@ -241,13 +241,9 @@ def one_nic(request: LaunchRequest, program: str) -> str:
     """Return the common NIC of all ranks; ``program`` is the launcher, for the message if the NICs
     differ.
     """
-    nics = request.claimed_nics
-    if len(nics) > 1:
-        raise BadInput(
-            f"{program} sets one NIC for all hosts, not {', '.join(nics[:4])}: start by the MPI's"
-            " own launcher."
-        )
-    return nics[0] if nics else ""
+    return request.only_nic(
+        f"{program} sets one NIC for all hosts, not {{}}: start by the MPI's own launcher."
+    )
 
 
 def placed_evenly(request: LaunchRequest, program: str) -> tuple[int, bool]:

@@ -54,12 +54,8 @@ def _unit(nic: str) -> str:
     return f"{found.group(1)}:{found.group(2) or 1}"
 
 
-def _port(nic: str) -> str:
-    return nic
-
-
 _WRITTEN: Mapping[Written, Callable[[str], str]] = {
-    "port": _port,
+    "port": str,
     "device": _device,
     "unit": _unit,
 }

@@ -66,18 +66,6 @@ def flux(request: LaunchRequest) -> LaunchCommand:
     return request.started("flux", argv, environment, clear=clearings(family), notes=(note,))
 
 
-def flux_hosts_argv() -> list[str]:
-    """Return the command that prints the hosts of the enclosing Flux instance, one set on each line
-    (flux-resource(1) of flux-core 0.6x).
-    """
-    return ["flux", "resource", "list", "-s", "all", "-no", "{nodelist}"]
-
-
-def flux_job_hosts_argv(job: str) -> list[str]:
-    """Return the command that prints the hosts of a Flux job (flux-jobs(1))."""
-    return ["flux", "jobs", "-no", "{nodelist}", job]
-
-
 def _detect(environment: Mapping[str, str], ask: Ask) -> Allocation | None:
     """Return the allocation. A batch or alloc job is an instance of its own (``FLUX_URI``), named
     by ``FLUX_ENCLOSING_ID``; a task of the system's instance has only the id of its job. In an
@@ -86,9 +74,11 @@ def _detect(environment: Mapping[str, str], ask: Ask) -> Allocation | None:
     if not environment.get("FLUX_URI") and not environment.get("FLUX_JOB_ID"):
         return None
     enclosing, task = job_id(environment, "FLUX_ENCLOSING_ID"), job_id(environment, "FLUX_JOB_ID")
-    questions = [flux_hosts_argv(), ["flux", "getattr", "hostlist"]]
+    # flux-resource(1) of flux-core 0.6x, one set on each line; flux-jobs(1)
+    instance = ["flux", "resource", "list", "-s", "all", "-no", "{nodelist}"]
+    questions = [instance, ["flux", "getattr", "hostlist"]]
     if task and not enclosing:
-        questions.insert(0, flux_job_hosts_argv(task))
+        questions.insert(0, ["flux", "jobs", "-no", "{nodelist}", task])
     for argv in questions:
         text = ",".join(ask(argv, environment).split())
         if text:

@@ -34,8 +34,13 @@ from wireproof.launch.registry import (
     shown_word,
 )
 from wireproof.launch.schedulers.slurm_answers import parse_node_states
-from wireproof.launch.schedulers.slurm_commands import JOB_ID, job_argv, node_states_argv
-from wireproof.launch.schedulers.slurm_job import asked
+from wireproof.launch.schedulers.slurm_commands import (
+    JOB_ID,
+    job_argv,
+    node_states_argv,
+    slurm_requests,
+)
+from wireproof.launch.schedulers.slurm_job import asked, job_ended, node_states, topology_text
 from wireproof.model.errors import BadInput, WireproofError
 from wireproof.model.quantity import whole
 from wireproof.settings.hosts import fold_hosts, parse_hosts
@@ -302,26 +307,6 @@ def _check_task(environment: Mapping[str, str]) -> None:
         )
 
 
-def _options(
-    request: LaunchRequest, job_hosts: Sequence[str], through: Sequence[str]
-) -> Sequence[tuple[LaunchRequest, str]]:
-    from wireproof.launch.schedulers.slurm_commands import slurm_requests
-
-    return slurm_requests(request, job_hosts, through)
-
-
-def _queries() -> Queries:
-    from wireproof.launch.schedulers.slurm_job import job_ended, node_states, topology_text
-
-    return Queries(
-        title="Slurm",
-        job_ended=job_ended,
-        node_states=node_states,
-        topology=topology_text,
-        topology_command="scontrol show topology",
-    )
-
-
 _CANCELLED = r"ON \S{1,255} CANCELLED AT \S{1,40}"
 _ENDINGS = (
     (
@@ -356,8 +341,14 @@ SLURM = SCHEDULERS.register(
         program="srun",
         reach={"mpi": _REACH, "scheduler": _REACH},
         sockets=True,
-        options=_options,
-        queries=_queries,
+        options=slurm_requests,
+        queries=Queries(
+            title="Slurm",
+            job_ended=job_ended,
+            node_states=node_states,
+            topology=topology_text,
+            topology_command="scontrol show topology",
+        ),
         check_task=_check_task,
         endings=_ENDINGS,
         step=_step,

@@ -3,7 +3,7 @@
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import pairwise
 
 from wireproof.lint.admin.addresses import mtu
@@ -231,23 +231,15 @@ def tuned(recipe: Recipe, command: Command) -> Iterator[Broken]:
     """Judge a tuned-adm command."""
     first, profiles = command.words[1:2], listed("tuned-profiles")
     if command.texts[1:2] == ("profile",):
-        yield from _profiles(recipe, command, command.words[2:], profiles)
+        for word in command.words[2:]:
+            text, meant = word.text, nearest(word.text, profiles, 0.85)
+            # what begins with a known name, or is the beginning of one, may belong to a site
+            if meant and "-" in meant and not (meant.startswith(text) or text.startswith(meant)):
+                seen = f"{text}; nearest is {meant}"
+                yield broken("tuned-profile", recipe, command, word, seen, [(word, meant)])
     elif first and first[0].text in profiles:
         edits = [(first[0], f"profile {first[0].raw}")]
         yield broken("tuned-profile", recipe, command, first[0], "", edits)
-
-
-def _profiles(
-    recipe: Recipe, command: Command, words: Iterable[Word], profiles: frozenset[str]
-) -> Iterator[Broken]:
-    """Judge names of profiles. A name that begins with a known name, or is the beginning of one,
-    may belong to a site.
-    """
-    for word in words:
-        text, meant = word.text, nearest(word.text, profiles, 0.85)
-        if meant and "-" in meant and not (meant.startswith(text) or text.startswith(meant)):
-            seen = f"{text}; nearest is {meant}"
-            yield broken("tuned-profile", recipe, command, word, seen, [(word, meant)])
 
 
 JUDGES = {

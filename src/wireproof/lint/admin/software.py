@@ -5,11 +5,12 @@ outputs that a recipe shows as proof (opainfo, ibstat, modinfo).
 import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from itertools import chain
 
 from wireproof.lint.files.system import KEY, OPTION, argument
 from wireproof.lint.fragments import LONGEST_LINE, WrittenLine
 from wireproof.lint.rule import Broken, Recipe
-from wireproof.lint.shell import Command, Word, broken, commands
+from wireproof.lint.shell import Command, Word, at_word, broken, commands
 from wireproof.lint.tables import listed, nearest
 
 MEANT = {
@@ -186,12 +187,17 @@ def images(recipe: Recipe) -> Iterator[Broken]:
     """
     every = commands(recipe)
     sets = [(at, word) for at, command in enumerate(every) if (word := root_of(command))]
-    used = next(filter(None, map(first_use, every[: sets[0][0]])), None) if sets else None
-    if used is not None and not is_set(recipe, used.line):
-        yield used
-    packed = packed_images(every) if sets else {}
+    words = chain.from_iterable(map(_named, every[: sets[0][0]] if sets else ()))
+    used = next((word for word in words if CHROOT.search(word.text)), None)
+    above = recipe.lines[: used.line - 1] if used else ()
+    if used and not any("CHROOT=" in text[:LONGEST_LINE] for text in above):
+        yield at_word("chroot-before-set", used, used.text[:160])
+    packed = _packed(every) if sets else {}
     for at, word in sets:
-        yield from other_root(recipe, every[at], word, packed)
+        root = ROOT.match(word.text)
+        if root is not None and packed and root.groups() not in packed.values():
+            seen = f"{word.text[:160]}, {next(iter(packed))}"
+            yield broken("image-other-root", recipe, every[at], word, seen)
 
 
 def root_of(command: Command) -> Word | None:
@@ -200,38 +206,15 @@ def root_of(command: Command) -> Word | None:
     return next((word for word in words if word.text.startswith("CHROOT=")), None)
 
 
-def is_set(recipe: Recipe, line: int) -> bool:
-    """Return whether CHROOT is set above the line, in any form."""
-    return any("CHROOT=" in text[:LONGEST_LINE] for text in recipe.lines[: line - 1])
-
-
-def first_use(command: Command) -> Broken | None:
-    """Report a command that names files below CHROOT."""
-    for word in (*command.words, *(redirect.target for redirect in command.redirects)):
-        if CHROOT.search(word.text):
-            return Broken("chroot-before-set", word.line, word.column, word.text[:160])
-    return None
-
-
-def packed_images(every: Iterable[Command]) -> dict[str, tuple[str, ...]]:
+def _packed(every: Iterable[Command]) -> dict[str, tuple[str, ...]]:
     """Return the names of the images that the commands pack, with their parts."""
-    names = (
-        name
-        for command in every
-        if command.program in ("packimage", "genimage")
-        for name in command.texts[1:]
-    )
+    packers = (command for command in every if command.program in ("packimage", "genimage"))
+    names = (name for command in packers for name in command.texts[1:])
     return {name: found.groups() for name in names if (found := IMAGE.match(name))}
 
 
-def other_root(
-    recipe: Recipe, command: Command, word: Word, packed: dict[str, tuple[str, ...]]
-) -> Iterator[Broken]:
-    """Find packed images of which none is in the folder."""
-    root = ROOT.match(word.text)
-    if root is not None and packed and root.groups() not in packed.values():
-        seen = f"{word.text[:160]}, {next(iter(packed))}"
-        yield broken("image-other-root", recipe, command, word, seen)
+def _named(command: Command) -> tuple[Word, ...]:
+    return (*command.words, *(redirect.target for redirect in command.redirects))
 
 
 REBOOTS = ("reboot", "shutdown", "rpower", "ipmitool", "init")

@@ -183,7 +183,7 @@ def _job_end(target: Target, reporter: Reporter) -> str:
     if job is None or not job.job or scheduler is None or scheduler.queries is None:
         return ""
     try:
-        why = scheduler.queries().job_ended(job.job, target.through())
+        why = scheduler.queries.job_ended(job.job, target.through())
         gone = Availability(reporter).absent(target, range(target.size)) if why else {}
     except WireproofError:  # the controller is gone too: the launcher's message must suffice
         return ""

@@ -42,7 +42,7 @@ class Availability:
         if target.lab is not None and job is None:
             why = _dead_in_lab(hosts, target)
         elif target.scheduler is not None and target.scheduler.queries is not None:
-            why = self._closed(hosts, target, target.scheduler.queries())
+            why = self._closed(hosts, target, target.scheduler.queries)
         elif job is not None and not target.reached_by_agent:
             why = {}
         else:

@@ -65,7 +65,7 @@ def _fabric_of_scheduler(target: Target, reporter: Reporter) -> Fabric | None:
     """Return the switches above a job's nodes as its scheduler knows them, or None."""
     if target.scheduler is None or target.scheduler.queries is None:
         return None
-    queries = target.scheduler.queries()
+    queries = target.scheduler.queries
     text = queries.topology(target.through())
     if not text.strip():
         return None

@@ -46,24 +46,23 @@ _LEAF_SHARE = 0.5
 _WHOLE = 0.75
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
+@dataclasses.dataclass(frozen=True)
 class _LeafView:
-    """Samples ``within`` a leaf, and samples ``across`` two known leaves."""
+    """The paths of the samples, and the log slowness of each."""
 
-    samples: Samples
+    paths: Paths
     logs: Floats
-    places: Places
-    within: Flags
-    across: Flags
 
     def by_leaf(self, ends: Ints, chosen: Flags) -> tuple[Floats, Indices]:
         """Return (median over nodes of their medians, nodes) of each leaf, by this end of the
         ``chosen`` samples.
         """
-        by_node, members = grouped_median(ends[chosen], self.logs[chosen], self.places.leaf.size)
-        placed = (members > 0) & (self.places.leaf >= 0)
+        by_node, members = grouped_median(
+            ends[chosen], self.logs[chosen], self.paths.places.leaf.size
+        )
+        placed = (members > 0) & (self.paths.places.leaf >= 0)
         median, nodes = grouped_median(
-            self.places.leaf[placed], by_node[placed], len(self.places.leaves)
+            self.paths.places.leaf[placed], by_node[placed], len(self.paths.places.leaves)
         )
         return median, nodes.astype(np.intp)
 
@@ -71,21 +70,9 @@ class _LeafView:
         """Return the share of nodes of ``leaf`` at this end that are slower than ``least`` with
         most others.
         """
-        chosen = self.across & (self.places.leaf[ends] == leaf)
-        best, members = grouped_best(ends[chosen], self.logs[chosen], self.places.leaf.size)
+        chosen = self.paths.across & (self.paths.places.leaf[ends] == leaf)
+        best, members = grouped_best(ends[chosen], self.logs[chosen], self.paths.places.leaf.size)
         return float(np.mean(best[members > 0] > least)) if np.any(members > 0) else 0.0
-
-
-def _view(paths: Paths, logs: Floats) -> _LeafView:
-    leaf, within = paths.places.leaf, paths.within
-    across = ~within & (leaf[paths.samples.origin] >= 0) & (leaf[paths.samples.target] >= 0)
-    return _LeafView(
-        samples=paths.samples,
-        logs=logs,
-        places=paths.places,
-        within=within,
-        across=across.astype(np.bool_),
-    )
 
 
 def slow_inside(paths: Paths, logs: Floats, ports: Ports, threshold: float) -> PolishStart | None:
@@ -99,10 +86,10 @@ def slow_inside(paths: Paths, logs: Floats, ports: Ports, threshold: float) -> P
     few = paths.places.known and 1 < len(paths.places.leaves) <= _FEW_LEAVES
     if not few or paths.samples.metric != "goodput":
         return None
-    view = _view(paths, logs)
-    inner, nodes = view.by_leaf(paths.samples.origin, view.within)
+    view = _LeafView(paths, logs)
+    inner, nodes = view.by_leaf(paths.samples.origin, view.paths.within)
     known = np.nonzero(nodes >= _FEWEST_NODES)[0]
-    if known.size < 2 or not np.any(view.across):
+    if known.size < 2 or not np.any(view.paths.across):
         return None
     base = float(np.sort(inner[known])[(known.size - 1) // 2])
     bad = np.zeros(ports.count, dtype=np.bool_)
@@ -118,8 +105,11 @@ def _bad_ports(view: _LeafView, ports: Ports, leaf: int, least: float) -> Flags:
     leaves.
     """
     bad = np.zeros(ports.count, dtype=np.bool_)
-    nodes = np.nonzero(view.places.leaf == leaf)[0]
-    for ends, first in ((view.samples.origin, 0), (view.samples.target, len(view.samples.nodes))):
+    nodes = np.nonzero(view.paths.places.leaf == leaf)[0]
+    for ends, first in (
+        (view.paths.samples.origin, 0),
+        (view.paths.samples.target, len(view.paths.samples.nodes)),
+    ):
         if view.share_beyond(ends, leaf, least) >= _WHOLE:
             bad[first + nodes] = True
     return bad
@@ -145,27 +135,29 @@ def leaf_excess(paths: Paths, residual: Floats, threshold: float) -> Floats | No
     samples, places = paths.samples, paths.places
     if not places.known or len(places.leaves) < 2:
         return None
-    view = _view(paths, residual)
+    view = _LeafView(paths, residual)
     sound = (
-        view.across
+        view.paths.across
         & _fast_inside(view, samples.origin, threshold)
         & _fast_inside(view, samples.target, threshold)
     )
     excess = np.zeros(len(samples))
     for ends in (samples.origin, samples.target):
-        inner, inner_nodes = view.by_leaf(ends, view.within)
+        inner, inner_nodes = view.by_leaf(ends, view.paths.within)
         outer, outer_nodes = view.by_leaf(ends, sound)
         known = np.where(inner_nodes >= _LEAF_NODES, inner, 0.0)
         slow = (outer_nodes >= _LEAF_NODES) & (outer > threshold) & ~(known > _LEAF_SHARE * outer)
         level = np.where(slow, outer, 0.0)
-        excess[view.across] = np.maximum(excess[view.across], level[places.leaf[ends[view.across]]])
+        excess[view.paths.across] = np.maximum(
+            excess[view.paths.across], level[places.leaf[ends[view.paths.across]]]
+        )
     return excess if bool(np.any(excess > 0.0)) else None
 
 
 def _fast_inside(view: _LeafView, ends: Ints, threshold: float) -> Flags:
     """Flag samples whose port at this end is not known to be slow within its leaf."""
     median, members = grouped_median(
-        ends[view.within], view.logs[view.within], len(view.samples.nodes)
+        ends[view.paths.within], view.logs[view.paths.within], len(view.paths.samples.nodes)
     )
     slow = (members > 0) & (np.nan_to_num(median) > threshold)
     return np.asarray(~slow[ends], dtype=np.bool_)

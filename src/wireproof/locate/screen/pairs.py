@@ -19,7 +19,7 @@ from wireproof.locate.samples import (
     grouped_median,
     log_slowness,
 )
-from wireproof.locate.screen.screened import Suspect
+from wireproof.locate.screen.screened import EVERY_DIRECTION, Suspect
 from wireproof.locate.significance import (
     MEDIAN_FACTOR,
     REACH,
@@ -33,7 +33,6 @@ _MOST_PAIRS = 16  # a long tail of the noise fills the top of the 4,032 routes o
 _AS_SLOW, _FEW_ALIKE, _OFTEN = 0.7, 4, 0.10
 # times the practical threshold: minimum slowness of a lone sample; the noise has a long tail
 _PAIR_TAIL = 3.0
-_EVERY_DIRECTION = ("tx", "rx", "")
 _PRIOR_SIGMA, _PRIOR_FREEDOM = 0.02, 8.0
 
 
@@ -120,7 +119,7 @@ def _slow_ends(suspects: Sequence[Suspect]) -> set[tuple[str, str]]:
     return {
         (suspect.nodes[0], direction)
         for suspect in suspects
-        for direction in ((suspect.direction,) if suspect.direction else _EVERY_DIRECTION)
+        for direction in ((suspect.direction,) if suspect.direction else EVERY_DIRECTION)
     }
 
 

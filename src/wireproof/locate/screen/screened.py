@@ -35,7 +35,7 @@ from wireproof.model.located import Blame, Direction, Fabric, Located, Metric
 
 _TAIL_REACH = 0.9
 _CLEAN = 0.25
-_EVERY_DIRECTION: tuple[Direction, ...] = ("tx", "rx", "")
+EVERY_DIRECTION: tuple[Direction, ...] = ("tx", "rx", "")
 _STRICT = 0.02
 
 
@@ -231,7 +231,7 @@ def with_unsteady(
     joined = list(suspects)
     for unsteady in found:
         name = samples.nodes[unsteady.port % len(samples.nodes)]
-        direction = _EVERY_DIRECTION[unsteady.port // len(samples.nodes)]
+        direction = EVERY_DIRECTION[unsteady.port // len(samples.nodes)]
         of_node = [n for n, old in enumerate(joined) if old.nodes == (name,)]
         same = [n for n in of_node if joined[n].direction in ("", direction)]
         passing = [n for n in of_node if joined[n].moment]

@@ -3,6 +3,7 @@ across leaves, or a higher level of the fabric) and by NIC speed.
 """
 
 import dataclasses
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -85,10 +86,16 @@ class Paths:
     tier: Ints
     names: tuple[str, ...]
 
-    @property
+    @cached_property
     def within(self) -> Flags:
         """Flags of the samples whose two nodes are below the same leaf."""
         return np.asarray([name == ONE_SWITCH for name in self.names])[self.tier]
+
+    @cached_property
+    def across(self) -> Flags:
+        """Flags of the samples between two known leaves."""
+        leaf, samples = self.places.leaf, self.samples
+        return ~self.within & (leaf[samples.origin] >= 0) & (leaf[samples.target] >= 0)
 
 
 def paths_of(samples: Samples, places: Places) -> Paths:

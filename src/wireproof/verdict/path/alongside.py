@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import msgspec
 
 from wireproof.analysis.crossed import crossed_at
-from wireproof.model.finding import Evidence, PairVerdict, Port, Route, Severity, Subject
+from wireproof.model.finding import PairVerdict, Port, Route, Subject
 from wireproof.model.quantity import goodput
 from wireproof.model.record import PointRecord, WitnessReading
 from wireproof.model.traffic import Direction, Ledger
@@ -145,18 +145,21 @@ class Others:
     def _issue(self, place: Port, points: Sequence[int], bytes_per_s: float) -> Issue:
         nic = self.seen[points[0]][place].nic
         verb = "sends" if place.direction == "tx" else "receives"
-        text = (
+        return Issue(
+            "other-traffic",
+            "inconclusive" if place in self.excused else "warning",
+            place,
             f"{place.node}: {nic} {verb} {goodput(bytes_per_s)} that wireproof did not send (at "
-            f"{len(points)} points): another job, or another check, uses the port"
+            f"{len(points)} points): another job, or another check, uses the port",
+            {
+                "node": place.node,
+                "nic": nic,
+                "direction": place.direction,
+                "bytes_per_s": bytes_per_s,
+            },
+            points[0],
+            bytes_per_s,
         )
-        evidence: Evidence = {
-            "node": place.node,
-            "nic": nic,
-            "direction": place.direction,
-            "bytes_per_s": bytes_per_s,
-        }
-        severity: Severity = "inconclusive" if place in self.excused else "warning"
-        return Issue("other-traffic", severity, place, text, evidence, points[0], bytes_per_s)
 
 
 def _beyond(ledger: Ledger, name: str, direction: Direction, own: float) -> float:

@@ -11,7 +11,7 @@ import msgspec
 from wireproof.analysis.relations import is_radio
 from wireproof.model import quantity
 from wireproof.model.claim import LinkClaim
-from wireproof.model.finding import Evidence, Severity
+from wireproof.model.finding import Severity
 from wireproof.model.quantity import volume
 from wireproof.model.record import Nic, PairResult, PointRecord
 from wireproof.model.traffic import Carrier
@@ -125,22 +125,20 @@ def path_issues(
 def _deciding(ctx: Context, point: PointRecord, pair: PairResult, proof: PairProof) -> Issue:
     severity: Severity = "inconclusive" if proof.proof == "unproven" else "fail"
     where = f"{ctx.route(pair)}, {point.pattern} of {quantity.size(point.message_bytes)}"
-    evidence: Evidence = {
-        "proof": proof.proof,
-        "expected_bytes": proof.expected,
-        "seen_bytes": proof.seen,
-        "level": proof.level,
-        "quality": proof.quality,
-        "ports": [_line(ctx, sighting) for sighting in proof.sightings],
-        "shared_ranks": _shared(ctx, pair),
-    }
-    message = f"{where}: {_moved(proof)}; {sentence(ctx, proof)}"
     return Issue(
         proof.code,
         severity,
         ctx.route(pair),
-        message,
-        evidence,
+        f"{where}: {_moved(proof)}; {sentence(ctx, proof)}",
+        {
+            "proof": proof.proof,
+            "expected_bytes": proof.expected,
+            "seen_bytes": proof.seen,
+            "level": proof.level,
+            "quality": proof.quality,
+            "ports": [_line(ctx, sighting) for sighting in proof.sightings],
+            "shared_ranks": _shared(ctx, pair),
+        },
         point.id,
         weight=float(proof.expected or 0),
     )

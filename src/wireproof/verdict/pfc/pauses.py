@@ -208,13 +208,9 @@ def pause_findings(
     if priority is None:
         return
     yield from _storms(readings, priority)
-    yield from _slow(readings, load, priority)
-    yield from _spreading(readings, load, priority)
-
-
-def _slow(readings: Sequence[PfcReading], load: PfcLoad, priority: int) -> Iterator[Finding]:
     for group in _comparable(readings, load):
         yield from _slow_of(group, load, priority)
+    yield from _spreading(readings, load, priority)
 
 
 def _comparable(readings: Sequence[PfcReading], load: PfcLoad) -> list[list[PfcReading]]:

@@ -73,8 +73,12 @@ def _reason(
         "one-rail": "one rail carried everything",
         "unequal": "the rails did not carry their shares",
     }.get(state, "what each rail carried is not known")
-    evidence = {"host": host, "direction": way, "striping": state}
-    return reason(code, f"{host} {way}: {summary}: {listed}.", evidence, severity)
+    return reason(
+        code,
+        f"{host} {way}: {summary}: {listed}.",
+        {"host": host, "direction": way, "striping": state},
+        severity,
+    )
 
 
 # --- The claimed port carried a watched command's bytes; was it by the claimed protocol?
@@ -94,12 +98,18 @@ def other_protocol(ports: WatchedPorts, link: LinkClaim | None, wanted: float) -
     if contradiction is None:
         return []
     code, severity, text = contradiction
-    evidence: dict[str, str | float | None] = {
-        "host": host,
-        "nic": port,
-        **{str(name): count for name, count in crossed.by},
-    }
-    return [reason(code, f"{text}.", evidence, severity)]
+    return [
+        reason(
+            code,
+            f"{text}.",
+            {
+                "host": host,
+                "nic": port,
+                **{str(name): count for name, count in crossed.by},
+            },
+            severity,
+        )
+    ]
 
 
 RETRANSMIT_SHARE = 1e-3
@@ -154,8 +164,12 @@ def one_place(ports: WatchedPorts, claimed: Carried) -> Iterator[Reason]:
     """Warn that the proof covers traffic between machines, not traffic between these hosts."""
     if claimed.level != "wire":
         for names, code in ports.mates().items():
-            text = f"{names}: {PLACES[code]}; their traffic with each other may not use a wire."
-            yield reason(code, text, {"hosts": names}, "warning")
+            yield reason(
+                code,
+                f"{names}: {PLACES[code]}; their traffic with each other may not use a wire.",
+                {"hosts": names},
+                "warning",
+            )
 
 
 def _above(claimed: Carried, attainable: float | None, line: float | None) -> Iterator[Reason]:
@@ -218,9 +232,11 @@ def _retransmits(host: str, counters: dict[str, int], segments: int | None) -> R
     beyond = any(name != "ip/Tcp/RetransSegs" for name in counters)
     of = f" ({share:.2%} of {segments} segments)" if share is not None and again else ""
     serious = beyond or share is None or share > RETRANSMIT_SHARE
-    text = f"{host} retransmitted: {_listed(counters)}{of}."
     return reason(
-        "traffic-retransmits", text, {"host": host, **counters}, "warning" if serious else "note"
+        "traffic-retransmits",
+        f"{host} retransmitted: {_listed(counters)}{of}.",
+        {"host": host, **counters},
+        "warning" if serious else "note",
     )
 
 

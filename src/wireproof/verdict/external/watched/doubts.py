@@ -86,8 +86,11 @@ class Doubts:
         radios = [name for ledger, name in self._busiest() if is_on_air(ledger, name)]
         if not radios:
             return None
-        text = f"{', '.join(radios)} is a Wi-Fi interface: its traffic crossed no wire."
-        return reason("traffic-adapter-unknown", text, {"nic": ", ".join(radios)})
+        return reason(
+            "traffic-adapter-unknown",
+            f"{', '.join(radios)} is a Wi-Fi interface: its traffic crossed no wire.",
+            {"nic": ", ".join(radios)},
+        )
 
     def _one_host(self) -> Reason | None:
         """Doubt traffic that one host sends and receives while all others are silent.
@@ -99,11 +102,12 @@ class Doubts:
         host, most = self.ports.answered()
         if most >= _MOSTLY * self.claimed.bytes:
             return None
-        text = (
+        return reason(
+            "traffic-not-its-own",
             f"{volume(self.claimed.bytes)} crossed the port of {host} in each direction, and ports"
-            f" of all other hosts moved {volume(most)} at most: other traffic was on it."
+            f" of all other hosts moved {volume(most)} at most: other traffic was on it.",
+            {"host": host, "most_bytes": most},
         )
-        return reason("traffic-not-its-own", text, {"host": host, "most_bytes": most})
 
     def _one_place(self) -> Reason | None:
         """Doubt bytes between two namespaces of one kernel or functions of one adapter: they need
@@ -140,11 +144,12 @@ class Doubts:
         above = _ABOVE_BOTH_WAYS if self.ports.both_ways else _ABOVE
         if most is None or peak <= above * most + START_UP_BYTES / self.traffic.interval_s:
             return None
-        text = (
+        return reason(
+            "traffic-not-its-own",
             f"the printed rows put at most {volume(most)}/s on a direction of a port, and "
-            f"{', '.join(self.claimed.names)} had {volume(peak)}/s: other traffic was on it."
+            f"{', '.join(self.claimed.names)} had {volume(peak)}/s: other traffic was on it.",
+            {"most_peak": most, "peak": peak},
         )
-        return reason("traffic-not-its-own", text, {"most_peak": most, "peak": peak})
 
     def _is_as_counted(self) -> bool:
         """Return whether a stream's printed byte count leaves no room for other traffic."""
@@ -158,11 +163,12 @@ class Doubts:
         most, crossed = self.printed.most_bytes, self.claimed.bytes
         if most is None or crossed <= MANY_TIMES * most + 4 * START_UP_BYTES:
             return None
-        text = (
+        return reason(
+            "traffic-not-its-own",
             f"the printed repetitions are at most {volume(most)} in a direction, and "
-            f"{volume(crossed)} crossed {', '.join(self.claimed.names)}: other traffic was on it."
+            f"{volume(crossed)} crossed {', '.join(self.claimed.names)}: other traffic was on it.",
+            {"most_bytes": most, "crossed_bytes": crossed},
         )
-        return reason("traffic-not-its-own", text, {"most_bytes": most, "crossed_bytes": crossed})
 
     def _one_adapter(self) -> Reason | None:
         """Doubt functions of one adapter: its switch may have carried all bytes.
@@ -173,23 +179,24 @@ class Doubts:
         masked = (is_masked(*end) for end in self._busiest())
         if not inside_adapter(self.claimed.level, places, masked):
             return None
-        text = (
+        return reason(
+            "traffic-one-adapter",
             "the ports may be functions of one adapter, and no counter of its physical port shows "
-            "that it left."
+            "that it left.",
         )
-        return reason("traffic-one-adapter", text)
 
     def _packets(self) -> Reason | None:
         """Doubt fewer packets than messages: each message of a ping-pong is a packet of its own."""
         due, seen = self.printed.least_packets, self.claimed.packets
         if seen is None or not lacks_packets(seen, due, _MOST):
             return None
-        text = (
+        return reason(
+            "traffic-not-its-own",
             f"the printed rows are {due:.0f} messages that cannot be merged, and {seen:.0f} "
             "packets crossed"
-            f" {', '.join(self.claimed.names)}: other traffic did."
+            f" {', '.join(self.claimed.names)}: other traffic did.",
+            {"least_packets": due, "packets": seen},
         )
-        return reason("traffic-not-its-own", text, {"least_packets": due, "packets": seen})
 
     def _bursts(self) -> Reason | None:
         """Doubt readings without a peak: a row's bytes cross within its time."""
@@ -199,15 +206,14 @@ class Doubts:
         for size, seconds in self.printed.bursts:
             least = _BURST_SEEN * size / (seconds + 2 * window_s)
             if self.claimed.rate < least:
-                text = (
+                return reason(
+                    "traffic-not-its-own",
                     f"a row moves {volume(size)} within {seconds * 1e3:.3g} ms, so that some "
                     "reading must show"
                     f" {volume(least)}/s at least; {', '.join(self.claimed.names)} never had more "
                     "than"
-                    f" {volume(self.claimed.rate)}/s: its bytes are other traffic."
-                )
-                return reason(
-                    "traffic-not-its-own", text, {"least_peak": least, "peak": self.claimed.rate}
+                    f" {volume(self.claimed.rate)}/s: its bytes are other traffic.",
+                    {"least_peak": least, "peak": self.claimed.rate},
                 )
         return None
 
@@ -243,8 +249,10 @@ class Doubts:
                     (doubt.message for doubt in judged.reasons if doubt.severity == "fail"), ""
                 )
                 what = f"{table.tool} {table.benchmark}"
-                text = f"{what}: {why}; what crossed the port is other traffic."
-                return reason("traffic-contradicted", text)
+                return reason(
+                    "traffic-contradicted",
+                    f"{what}: {why}; what crossed the port is other traffic.",
+                )
         return None
 
     def _rival(self) -> Reason | None:
@@ -254,8 +262,9 @@ class Doubts:
         sure = other.bytes - other.unsure
         if other.peak < RATE_SEEN * rate or not could_carry(sure, other.packets, *due, _MOST):
             return None
-        text = (
+        return reason(
+            "traffic-rival-port",
             f"{', '.join(other.names)} carried {volume(other.bytes)} too: either may have been "
-            "the program's path."
+            "the program's path.",
+            {"other_bytes": other.bytes},
         )
-        return reason("traffic-rival-port", text, {"other_bytes": other.bytes})

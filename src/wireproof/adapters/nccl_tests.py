@@ -40,6 +40,9 @@ _HYPERCUBE = (
     "#wrong is not used: with several devices a thread, hypercube_perf sends before it has received"
     " and fails its own check on sound hardware; run it with -g 1 and a process for each device"
 )
+_ALONE = (
+    "a rank is listed more than once: each process ran alone (a build without MPI), no exchange"
+)
 _ARGUMENTS = re.compile(
     r"\bnThread +(\d{1,6}) +nGpus +(\d{1,6}) +minBytes +(\d{1,18}) +maxBytes +(\d{1,18})\b"
 )
@@ -273,7 +276,12 @@ def _state(page: Page, rows: Rows, run: NcclRun, usable: bool) -> str:
 
 
 def _notes(run: NcclRun, program: str, ratio: float | None, left_out: int) -> list[str]:
-    notes = _notes_on_hosts(run)
+    on_hosts = (
+        (len(run.hosts) == 1, f"all {run.ranks} ranks are on one host: no network was measured"),
+        (not run.hosts, "no list of devices: how many hosts took part is not known"),
+        (run.repeated, _ALONE),
+    )
+    notes = [text for holds, text in on_hosts if holds]
     factor = bus_factor(program, run.ranks)
     if factor is not None and ratio is not None and abs(ratio - factor) > 0.02 * max(factor, 0.5):
         notes.append(
@@ -304,20 +312,6 @@ def _checks_itself_wrong(run: NcclRun, program: str) -> bool:
     """
     several = (run.devices or 1) > 1
     return program.startswith("hypercube") and several and (run.ranks or 0) > 2
-
-
-def _notes_on_hosts(run: NcclRun) -> list[str]:
-    notes = []
-    if len(run.hosts) == 1:
-        notes.append(f"all {run.ranks} ranks are on one host: no network was measured")
-    if not run.hosts:
-        notes.append("no list of devices: how many hosts took part is not known")
-    if run.repeated:
-        notes.append(
-            "a rank is listed more than once: each process ran alone (a build without MPI), no "
-            "exchange"
-        )
-    return notes
 
 
 def _series(

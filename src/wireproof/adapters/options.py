@@ -2,6 +2,7 @@
 option.
 """
 
+import re
 from collections.abc import Mapping
 
 from wireproof.model.errors import BadInput
@@ -45,6 +46,14 @@ def given(*options: tuple[str, str | int | float | None]) -> list[str]:
         if value is not True:
             words.append(f"{value:g}" if isinstance(value, float) else str(value))
     return words
+
+
+def option_of(rest: str, letter: str) -> str:
+    """Return the value of ``-p psm3`` or ``-ppsm3`` in the rest of a command line; "" if it is
+    absent.
+    """
+    match = re.search(rf"(?:^|\s)-{letter} ?([^\s-]\S{{0,63}})", rest)
+    return match.group(1).strip("'\":") if match else ""
 
 
 def one_size(request: ToolRequest, rule: str) -> int | None:

@@ -86,20 +86,13 @@ def _half_of_a_round_trip(points: Sequence[SeriesPoint]) -> bool:
     return True
 
 
-def _waited(benchmark: str, points: Sequence[SeriesPoint]) -> Benchmark:
-    """Return the test of a table named ping-pong: whatever its columns, each message waits for the
-    previous one.
-    """
-    if benchmark == "PingPing":
-        text = "size / time while both send, as IMB prints it"
-        return Benchmark(benchmark, "bandwidth", "exchange", text)
-    timed = any(point.hrt_ns is not None for point in points)
-    metric = "half_round_trip" if timed else "bandwidth"
-    text = "taken as half a round trip (the table does not say)"
-    return Benchmark(benchmark, metric, "pingpong", text, waits=True)
+_TAKEN = "taken as half a round trip (the table does not say)"
 
 
 def _test(benchmark: str, points: Sequence[SeriesPoint]) -> Benchmark:
+    """Return the test; in a table named ping-pong, whatever its columns, each message waits for
+    the previous one.
+    """
     known = by_name(benchmark)
     if known is not None:
         return known
@@ -107,31 +100,18 @@ def _test(benchmark: str, points: Sequence[SeriesPoint]) -> Benchmark:
         ways = 2 if benchmark == "Sendrecv" else 4
         text = f"{ways} x size / time, as IMB prints it"
         return Benchmark(benchmark, "bidirectional_bandwidth", "exchange", text, directions=2)
-    if benchmark in ("PingPong", "PingPing"):
-        return _waited(benchmark, points)
-    timed = any(point.hrt_ns is not None for point in points)
-    if timed and _half_of_a_round_trip(points):
-        text = "taken as half a round trip (the table does not say)"
-        return Benchmark(
-            benchmark or "ping-pong",
-            "half_round_trip",
-            "pingpong",
-            text,
-            waits=True,
-        )
+    if benchmark == "PingPing":
+        text = "size / time while both send, as IMB prints it"
+        return Benchmark(benchmark, "bandwidth", "exchange", text)
+    timed, waited = any(point.hrt_ns is not None for point in points), benchmark == "PingPong"
+    if waited or (timed and _half_of_a_round_trip(points)):
+        metric = "half_round_trip" if timed else "bandwidth"
+        return Benchmark(benchmark or "ping-pong", metric, "pingpong", _TAKEN, waits=True)
     if timed:
-        return Benchmark(
-            benchmark or "unknown",
-            "latency",
-            "other",
-            "time of one operation (the table does not say which)",
-        )
-    return Benchmark(
-        benchmark or "bandwidth",
-        "bandwidth",
-        "stream",
-        "taken as one direction (the table does not say)",
-    )
+        text = "time of one operation (the table does not say which)"
+        return Benchmark(benchmark or "unknown", "latency", "other", text)
+    text = "taken as one direction (the table does not say)"
+    return Benchmark(benchmark or "bandwidth", "bandwidth", "stream", text)
 
 
 def _plain(page: Page) -> Page:

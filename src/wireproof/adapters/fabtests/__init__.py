@@ -7,11 +7,11 @@ from msgspec.structs import replace
 from wireproof.adapters.fabtests.rows import (
     FabricRow,
     command_before,
-    option_of,
     points_of,
     provider_of,
     read_fabric_rows,
 )
+from wireproof.adapters.options import option_of
 from wireproof.adapters.page import Page
 from wireproof.adapters.registry import Adapter, Benchmark, Parsed, starts_result
 from wireproof.adapters.rows import Rows, What, number, scaled, scan_rows, step_of

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
+from wireproof.adapters.options import option_of
 from wireproof.adapters.page import Page
 from wireproof.adapters.registry import starts_result
 from wireproof.adapters.rows import Rows, What, number, scan_rows, times
@@ -191,14 +192,6 @@ def command_before(page: Page, start: int, program: re.Pattern[str]) -> tuple[st
         if index != start and starts_result(line):
             break
     return "", ""
-
-
-def option_of(rest: str, letter: str) -> str:
-    """Return the value of ``-p psm3`` or ``-ppsm3`` in the rest of a command line; "" if it is
-    absent.
-    """
-    match = re.search(rf"(?:^|\s)-{letter} ?([^\s-]\S{{0,63}})", rest)
-    return match.group(1).strip("'\":") if match else ""
 
 
 def provider_of(rest: str) -> str:

@@ -7,6 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from wireproof.adapters.options import option_of
 from wireproof.adapters.page import Page
 from wireproof.adapters.registry import Benchmark, starts_result
 from wireproof.adapters.rows import Rows, What, number, scan_rows
@@ -271,11 +272,6 @@ class Setup:
     protocol: Literal["", "tcp", "rdma"] = ""
 
 
-def _option(rest: str, letter: str) -> str:
-    match = re.search(rf"(?:^|\s)-{letter} ?([^\s-]\S{{0,60}})", rest)
-    return match.group(1) if match else ""
-
-
 def _protocol(transports: str) -> Literal["", "tcp", "rdma"]:
     names = set(transports.strip("'\"").split(",")) - {"self"}
     if names == {"tcp"}:
@@ -285,11 +281,11 @@ def _protocol(transports: str) -> Literal["", "tcp", "rdma"]:
 
 def _read_command(setup: Setup, line: str) -> None:
     rest = line.partition("ucx_perftest")[2][:_LONGEST_LINE]
-    setup.test = setup.test or _option(rest, "t")
+    setup.test = setup.test or option_of(rest, "t")
     if setup.size is None:
-        setup.size = _sum_of(_option(rest, "s"))
-    setup.iterations = setup.iterations or whole(_option(rest, "n"))
-    setup.window = setup.window or whole(_option(rest, "O"))
+        setup.size = _sum_of(option_of(rest, "s"))
+    setup.iterations = setup.iterations or whole(option_of(rest, "n"))
+    setup.window = setup.window or whole(option_of(rest, "O"))
     transports = _TLS.search(line)
     if transports and not setup.protocol:
         setup.protocol = _protocol(transports.group(1))

@@ -28,6 +28,7 @@ from wireproof.settings.resolve import read_file, read_table
 from wireproof.store.load import load_document, load_frames
 from wireproof.store.snapshot import write_snapshot
 from wireproof.workflow.locate import from_world
+from wireproof.workflow.pages.apart import apart
 from wireproof.workflow.reporter import is_bug, sentence
 from wireproof.workflow.resume import result_folder
 from wireproof.workflow.session import Storage
@@ -367,10 +368,23 @@ def test_a_name_that_the_system_refuses_is_no_error_of_ours(
     denied = PermissionError(errno.EACCES, "Permission denied", "/a/b\x1b")
     assert not is_bug(denied)
     assert sentence(denied) == "/a/b\\x1b cannot be used: Permission denied."
-    for number in (errno.EINTR, errno.ENOTCONN, errno.ESHUTDOWN, errno.ETIMEDOUT, errno.EMFILE):
+    for number in (errno.EINTR, errno.ENOTCONN, errno.ESHUTDOWN, errno.ETIMEDOUT):
         assert not is_bug(OSError(number, os.strerror(number), "/mnt/x"))
     assert is_bug(OSError(errno.EBADF, "x"))
     assert is_bug(OSError("x"))
+
+
+def test_a_limit_on_processes_is_no_error_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of users on login nodes; the page of a result is made in a process of its own."""
+
+    def limited(*_: object) -> None:
+        raise BlockingIOError(errno.EAGAIN, "Resource temporarily unavailable")
+
+    monkeypatch.setattr("multiprocessing.popen_spawn_posix.Popen", limited)
+    with pytest.raises(BlockingIOError) as caught:
+        apart(bytes, seconds=9.0)
+    assert not is_bug(caught.value)
+    assert sentence(caught.value, "x").startswith("a limit is reached while x: Resource")
 
 
 @pytest.mark.parametrize(

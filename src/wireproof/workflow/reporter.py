@@ -28,14 +28,14 @@ _OF_THE_SYSTEM = frozenset(
     getattr(errno, name)
     for name in (
         *("EACCES", "EDQUOT", "EIO", "ELOOP", "ENAMETOOLONG", "ENOSPC", "EROFS", "ESTALE"),
-        *("EBUSY", "EHOSTDOWN", "EINTR", "EMFILE", "ENFILE", "ENOTCONN", "EREMOTEIO"),
+        *("EBUSY", "EHOSTDOWN", "EINTR", "ENOTCONN", "EREMOTEIO"),
         *("ESHUTDOWN", "ETIMEDOUT", "EUCLEAN"),
     )
     if hasattr(errno, name)
 )
-"""What a disk, a file server (Lustre that evicts, FUSE that ended), a limit or a user's own path
-causes.
-"""
+"""What a disk, a file server (Lustre that evicts, FUSE that ended) or a user's own path causes."""
+_LIMITS = frozenset((errno.EAGAIN, errno.EMFILE, errno.ENFILE, errno.ENOMEM))
+"""What a limit on processes, open files or memory causes, often without the name of a file."""
 
 
 def is_bug(error: BaseException) -> bool:
@@ -43,6 +43,8 @@ def is_bug(error: BaseException) -> bool:
     the system does not give, and a current folder that was removed, are not.
     """
     if isinstance(error, OSError):
+        if error.errno in _LIMITS:
+            return False
         unnamed = error.filename is None or error.errno not in _OF_THE_SYSTEM
         return unnamed and not _is_current_folder_gone(error)
     return not isinstance(error, MemoryError)
@@ -66,6 +68,8 @@ def sentence(error: BaseException, what: str = "") -> str:
     ``what`` was being done. The traceback is written to a file that only this user can read.
     """
     doing = f" while {clean(what, 200)}" if what else ""
+    if isinstance(error, OSError) and error.errno in _LIMITS:
+        return f"a limit is reached{doing}: {error.strerror} (ulimit -n, ulimit -u, ulimit -v)."
     if isinstance(error, OSError) and not is_bug(error):
         name = clean(error.filename or "the current folder", 120)
         return f"{name} cannot be used{doing}: {error.strerror}."

@@ -30,9 +30,9 @@ def apart(job: Callable[..., bytes], *given: object, seconds: float) -> bytes:
     process = context.Process(
         target=_run, args=(theirs, job, given, (site_texts(), site_studies())), daemon=True
     )
+    with _without_interrupt(), _without_current_folder():
+        process.start()
     try:
-        with _without_interrupt(), _without_current_folder():
-            process.start()
         theirs.close()
         return _answer(ours, time.monotonic() + seconds, seconds)
     finally:

@@ -154,8 +154,15 @@ def _width(data: bytes) -> int:
     return 1 if ascii_only else 2
 
 
-# --- Numbers and names that users give.
+# --- Numbers and names that users give, or that files hold.
 
+LARGEST_COUNT = (1 << 63) - 1
+LARGEST_MESSAGE = 1 << 50
+"""Floating point does not represent larger sizes exactly, and no memory holds them."""
+LARGEST = 1e21
+"""Upper bound for any float: a rate of 10^15 bit/s and a time of 30,000 years are below it, and
+products of two such numbers stay finite.
+"""
 MOST_NODES = 1_000_000
 MOST_PPN = 4096
 MOST_RANKS = 1_000_000_000

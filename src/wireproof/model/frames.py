@@ -12,7 +12,13 @@ from typing import Any, TypeVar
 import msgspec
 
 from wireproof.model.claim import Claim
-from wireproof.model.errors import CouldNotMeasure, refuse_large
+from wireproof.model.errors import (
+    LARGEST,
+    LARGEST_COUNT,
+    LARGEST_MESSAGE,
+    CouldNotMeasure,
+    refuse_large,
+)
 from wireproof.model.record import (
     Close,
     EngineError,
@@ -32,14 +38,7 @@ from wireproof.model.run import Missing, Provenance, Run
 # --- Check whether the numbers in a frame or a run.json are possible. Pure.
 
 LARGEST_COUNTER = (1 << 64) - 1
-LARGEST_COUNT = (1 << 63) - 1
-LARGEST_MESSAGE = 1 << 50
-"""Floating point does not represent larger sizes exactly, and no memory holds them."""
 MOST_RANKS = 1 << 20
-LARGEST = 1e21
-"""Upper bound for any float: a rate of 10^15 bit/s and a time of 30,000 years are below it, and
-products of two such numbers stay finite.
-"""
 LEAST_NS = 1e-6
 """A time is 0 (not measured) or at least this: no clock has a finer resolution, and dividing by
 less gives no usable number.

@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 
 import msgspec
 
+from wireproof.model.errors import LARGEST, LARGEST_COUNT, LARGEST_MESSAGE
 from wireproof.model.finding import Verdict
-from wireproof.model.frames import LARGEST, LARGEST_COUNT, LARGEST_MESSAGE
 
 FEWEST = 2
 """Values needed on each side of a change of a number over time."""

@@ -12,8 +12,7 @@ from typing import Literal
 from wireproof.adapters.imb.heading import date_of
 from wireproof.files.held import make_folder, real_path
 from wireproof.files.hostile import copy_folder, read_bounded, replace_file
-from wireproof.model.errors import BadInput, reading
-from wireproof.model.frames import LARGEST, LARGEST_MESSAGE
+from wireproof.model.errors import LARGEST, LARGEST_MESSAGE, BadInput, reading
 from wireproof.model.history import Claimed, Entry, Imported
 from wireproof.model.series import SeriesPoint
 from wireproof.report.json.judgement import JudgedSeries, JudgementDocument

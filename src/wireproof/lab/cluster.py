@@ -228,7 +228,7 @@ def _locked(folder: Path) -> Iterator[None]:
 def _folder(name: str, *, create: bool = False) -> Path:
     if _NAME.fullmatch(name) is None:
         raise BadInput(
-            f"lab name {name[:40]!r} is not valid: use 1 to 32 small letters, digits and -."
+            f"lab name {name[:40]!r} is not valid: use 1 to 32 lower-case letters, digits and -."
         )
     folder = state_root(create=create) / name
     if len(str(folder / "socket")) > _LONGEST_SOCKET:

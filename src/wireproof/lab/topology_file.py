@@ -163,7 +163,7 @@ def _check_nodes(topology: Topology, source: str) -> None:
     for node in topology.nodes:
         if _NODE.fullmatch(node) is None or node in _RESERVED:
             raise BadInput(
-                f"{source}: nodes: {node[:40]!r} cannot be a node's name: use small letters, "
+                f"{source}: nodes: {node[:40]!r} cannot be a node's name: use lower-case letters, "
                 "digits and -."
             )
     names = [
@@ -180,9 +180,9 @@ def _check_nodes(topology: Topology, source: str) -> None:
 
 def _check_network(network: Network, topology: Topology, where: str) -> None:
     if _NETWORK.fullmatch(network.name) is None:
-        raise BadInput(f"{where}: name: use 1 to 10 small letters and digits, letter first.")
+        raise BadInput(f"{where}: name: use 1 to 10 lower-case letters and digits, letter first.")
     if _NETWORK.fullmatch(network.bridge) is None:
-        raise BadInput(f"{where}: switch: use 1 to 10 small letters and digits, letter first.")
+        raise BadInput(f"{where}: switch: use 1 to 10 lower-case letters and digits, letter first.")
     _check_device(network.device, where)
     if not 576 <= network.mtu <= 65535:
         raise BadInput(

@@ -195,7 +195,9 @@ def _refuse_blank(row: Any) -> None:
         if field.required and any(isinstance(text, str) and not text.strip() for text in texts):
             raise ValueError(f"'{field.encode_name}' is blank")
         if field.name == "code" and not _CODE.fullmatch(value):
-            raise ValueError(f"'code' is {value[:40]!r}: small letters, digits and - between them")
+            raise ValueError(
+                f"'code' is {value[:40]!r}: lower-case letters, digits and - between them"
+            )
 
 
 def line_at(text: str, path: Sequence[Place]) -> int:

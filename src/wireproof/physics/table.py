@@ -164,7 +164,9 @@ class _Link(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     def __post_init__(self) -> None:
         for name in (self.name, *self.aliases):
             if not _NAME.fullmatch(name):
-                raise ValueError(f"{name[:40]!r} is not a name: use small letters, digits, . and -")
+                raise ValueError(
+                    f"{name[:40]!r} is not a name: use lower-case letters, digits, . and -"
+                )
         if self.gbps is not None and not 0 < self.gbps <= _FASTEST_GBPS:
             raise ValueError(
                 f"'gbps' is {self.gbps:g}; it is above 0 and at most {_FASTEST_GBPS:g}"

@@ -234,7 +234,7 @@ def agreed_rails(hosts: Sequence[Host], asked: Sequence[str]) -> tuple[tuple[str
     if len(shared) < 2:
         return tuple(shared), []
     return tuple(shared), [
-        f"rails: {', '.join(shared)} (of one speed on all hosts); --nic NIC,NIC names others"
+        f"rails: {', '.join(shared)} (of equal speed on all hosts); --nic NIC,NIC names others"
     ]
 
 
@@ -253,5 +253,5 @@ def _check(host: Host, asked: Sequence[str]) -> None:
         speeds = ", ".join(f"{one.name} {one.speed_mbps or '?'} Mb/s" for one in found)
         raise BadInput(
             f"--nic: the rails of {where} differ in speed ({speeds}): the slowest would slow down"
-            " all; name rails of one speed."
+            " all; name rails of equal speed."
         )

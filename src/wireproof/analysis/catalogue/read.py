@@ -245,7 +245,7 @@ def families_in(text: str, source: str, known: set[str] | None = None) -> tuple[
 def check_drivers(drivers: Sequence[str]) -> None:
     """Raise ValueError for a shell pattern that no driver's name can match."""
     if any(driver != driver.lower() for driver in drivers):
-        raise ValueError("'drivers' are in small letters, as sysfs names them")
+        raise ValueError("'drivers' are in lower-case letters, as sysfs names them")
     for driver in drivers:
         if not driver.strip() or driver.count("[") != driver.count("]"):
             raise ValueError(f"'drivers' has {driver!r}, which matches no driver")

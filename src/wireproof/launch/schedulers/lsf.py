@@ -38,7 +38,7 @@ def lsf(request: LaunchRequest) -> LaunchCommand:
     if PurePath(request.agent).name == "jsrun":
         return _jsrun(request)
     command = MPIS[request.mpi_install.family].build(request)
-    return command.noted(f"a job of LSF: its hosts are reached by {request.agent or 'blaunch'}")
+    return command.noted(f"LSF job: its hosts are reached by {request.agent or 'blaunch'}")
 
 
 def _jsrun(request: LaunchRequest) -> LaunchCommand:

@@ -30,7 +30,7 @@ def pbs(request: LaunchRequest) -> LaunchCommand:
     command = MPIS[request.mpi_install.family].build(request)
     by_scheduler = "tm" if "tm" in command.argv else "pbs_tmrsh"
     reached_by = request.agent or (by_scheduler if request.starter == "scheduler" else "ssh")
-    return command.noted(f"a job of PBS: its hosts are reached by {reached_by}")
+    return command.noted(f"PBS job: its hosts are reached by {reached_by}")
 
 
 def _detect(environment: Mapping[str, str], _ask: Ask) -> Allocation | None:

@@ -210,7 +210,7 @@ def _parse(builder: Builder, number: int, line: str) -> _SwitchLine | None:
             words[key.lower()] = value.strip('"')
     if words["blockname"]:
         builder.note(
-            "blocks (topology/block) are taken as leaf switches; how they are joined is not known."
+            "blocks (topology/block) count as leaf switches; how they are connected is not known."
         )
     name = words["switchname"] or words["blockname"]
     if not name:

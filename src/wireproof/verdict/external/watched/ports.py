@@ -53,9 +53,9 @@ from wireproof.verdict.path import (
 class WatchedPorts:
     """The ports of every watched host: the claimed port, the others and loopback.
 
-    ``both_ways``: the command sends as much back as forth, so only bytes that a port carried in
-    both directions can be the command's. ``pairs``: so many hosts may share its bytes: the ends of
-    more than two hosts are added up.
+    ``both_ways``: the command sends as much in each direction, so only bytes that a port carried in
+    both directions can be the command's. ``pairs``: the number of hosts that may share its bytes;
+    the ends of more than two hosts are added up.
     """
 
     def __init__(
@@ -217,7 +217,7 @@ class WatchedPorts:
         return max((refresh_ms(*end) for end in ends if end[1] in end[0].ports), default=0.0) / 1e3
 
     def late_share(self) -> float:
-        """Return the largest share of the background that may be of a refresh too many."""
+        """Return the largest share of the background that one more refresh may add."""
         refresh_s = self.refresh_s()
         return refresh_s / (refresh_s + self._idle_s) if refresh_s else 0.0
 

@@ -177,7 +177,6 @@ def _pairs(run: JudgedRun, found: list[Results], name: str) -> list[Ink]:
     hosts, followed by every pair for the page's script.
     """
     from wireproof.report.figure.heat import MOST_HOSTS, heat_map, leaf_picture
-    from wireproof.report.figure.pairs import pair_map
 
     inks: list[Ink | None] = []
     for number, table in enumerate(found):
@@ -185,6 +184,8 @@ def _pairs(run: JudgedRun, found: list[Results], name: str) -> list[Ink]:
             continue
         many = len({host for row in table.rows for host in row.between}) > MOST_HOSTS
         if many:
+            from wireproof.report.figure.pairs import pair_map
+
             inks += [leaf_picture(run, table), pair_map(table, f"{name}-map{number}")]
         else:
             inks.append(heat_map(table))

@@ -73,3 +73,17 @@ def test_the_kernel_s_bytes_of_the_port_below_a_vlan_are_on_another_path() -> No
     below = replace(one, shares={"kernel": {"hsn0": (1.0, 1.0)}})
     scene = Scene(below, Move(claimed=1.0), nic=one.claimed, rate=0.8 * one.rate)
     assert proved(scene).proof == "wrong-path"
+
+
+def test_a_rail_of_eight_that_another_port_replaces_is_told_from_memory() -> None:
+    """The other port had the missing eighth, and "the rest" was said to be in memory."""
+    one = next(one for one in ZOO if one.key == "cxi-8")
+    rails = [port.name for port in one.ports]
+    used = dict.fromkeys(rails[:7], (0.125, 0.125))
+    move = Move(claimed=1.0, eth0=0.125, carrier="rdma")
+    scene = Scene(replace(one, shares={"rdma": used}), move, nic=",".join(rails), rate=0.9e9)
+    found = proved(scene)
+    assert found.proof == "mixed"
+    assert found.reasons[0].message.endswith(" crossed eth0: a part took another path.")
+    alone = proved(replace(scene, move=replace(move, eth0=0.0)))
+    assert alone.reasons[0].message.endswith(": the rest went through memory or loopback.")

@@ -171,6 +171,17 @@ def test_a_collective_beside_a_larger_flow(moved: int, peak: float, code: str) -
     assert found.proof == ("on-wire" if code == "traffic-on-wire" else "unproven")
 
 
+@pytest.mark.parametrize("processes", [None, 2])
+def test_a_collective_of_unknown_size_says_that_nothing_bounds_its_bytes(
+    processes: int | None,
+) -> None:
+    table = collective("osu", "osu_allreduce", *SIZES)
+    known = msgspec.structs.replace(table, processes=processes)
+    found = judge_traffic(pair(400 * MB, 60e6), [known], claim())
+    assert found.proof == "on-wire"
+    assert ("number of processes is unknown" in found.reasons[0].message) == (processes is None)
+
+
 @pytest.mark.parametrize(
     ("moved", "proof"), [(130, "on-wire"), (1300, "on-wire"), (3e3, "unproven")]
 )

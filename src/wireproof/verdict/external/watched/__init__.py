@@ -280,8 +280,7 @@ class _Judged:
             return "unproven", "traffic-unreadable", text
         some = ABSENT * wanted + START_UP_BYTES
         if self.claimed.at_least(some) or self.other.at_least(some):
-            text = f"{self._elsewhere()}: the rest went through memory or loopback"
-            return "mixed", "traffic-mixed", text
+            return "mixed", "traffic-mixed", f"{self._elsewhere()}: {self._rest(most)}"
         if self.loopback.at_least(MOST_OF_IT * wanted):
             text = f": {volume(self.loopback.bytes)} went over loopback, within one host"
             return "off-wire", "traffic-loopback", text
@@ -291,6 +290,11 @@ class _Judged:
             return "unproven", "traffic-background", text
         text = ": the messages went through memory, not over a wire"
         return "off-wire", "traffic-off-wire", text
+
+    def _rest(self, most: float) -> str:
+        """Say where the bytes are that did not cross the claimed port."""
+        whole = self.claimed.bytes + self.other.bytes >= most
+        return "a part took another path" if whole else "the rest went through memory or loopback"
 
     def _open(self, most: float, *, absent: bool) -> tuple[str, str]:
         """Return code and sentence if the counters cannot show what is missing; else ""."""
@@ -341,8 +345,8 @@ class _Judged:
         text = f"{implied}, {volume(crossed)} crossed"
         enough = {"least_bytes": wanted, "crossed_bytes": crossed}
         summary = f"{text} {self._claimed_ports()}."
-        fine = reason("traffic-on-wire", summary, enough, "note")
         again = Repetitions(self.ports, self.claimed, claims)
+        fine = reason("traffic-on-wire", summary + again.unbounded(), enough, "note")
         usual = claims.counted or again.as_usual(criteria.on_wire_min)
         if rate is None and usual and not again.far_above():
             return "on-wire", [fine]

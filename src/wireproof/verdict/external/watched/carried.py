@@ -91,6 +91,8 @@ class Carried:
 
 FAINT = 0.05
 """Share of a command's bytes that a change of the background may hide."""
+HARDLY = 0.01
+"""Share of the bytes below which a port is not named."""
 START_UP_BYTES = 256 << 10
 """Traffic of launchers and libraries beside any measurement; smaller amounts prove nothing."""
 NOTHING = Carried(0.0, 0.0, 0.0, "", ())
@@ -120,12 +122,13 @@ def peak_of(ends: Iterable[Carried], count: float) -> float:
 def total(seen: dict[str, Crossed]) -> Carried:
     """Sum up ports that share no byte."""
     whole = added(list(seen.values()))
+    least = HARDLY * (whole.bytes or 0.0)
     return Carried(
         whole.bytes or 0.0,
         whole.background,
         whole.peak_bytes_per_s or 0.0,
         (whole.remark or "unreadable") if seen and _is_doubtful(whole) else "",
-        tuple(name for name, crossed in seen.items() if crossed.bytes),
+        tuple(name for name, crossed in seen.items() if (crossed.bytes or 0.0) > least),
         whole.packets,
         whole.inside,
         whole.level if seen else "",

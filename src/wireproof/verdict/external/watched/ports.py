@@ -24,6 +24,7 @@ from wireproof.model.traffic import (
     Traffic,
 )
 from wireproof.verdict.external.watched.carried import (
+    HARDLY,
     NOTHING,
     START_UP_BYTES,
     Carried,
@@ -165,7 +166,7 @@ class WatchedPorts:
             most=max([most_of(chosen), *map(most_of, most)]),
             peak=peak_of(counted, 0.0 if chosen.together else chosen.bytes),
             trouble=next((end.trouble for end in both if end.trouble), ""),
-            names=tuple(dict.fromkeys(name for end in both for name in end.names)),
+            names=_names(both),
         )
 
     def _poorer(self, ends: list[tuple[Carried, Carried]], by: Key, *, alone: bool) -> Carried:
@@ -325,6 +326,12 @@ class WatchedPorts:
         real = len(inside) < len(ways)
         unclear = [name for name in inside if real and (ways[name].bytes or 0.0) > START_UP_BYTES]
         return ways | {name: _at_other_end(name) for name in unclear}
+
+
+def _names(ends: list[Carried]) -> tuple[str, ...]:
+    """Return the ports that carried a share worth naming at any end."""
+    least = HARDLY * max((end.bytes for end in ends), default=0.0)
+    return tuple(dict.fromkeys(name for end in ends if end.bytes > least for name in end.names))
 
 
 def _boot_id(host: HostTraffic) -> str:

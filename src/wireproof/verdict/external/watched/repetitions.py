@@ -37,6 +37,15 @@ class Repetitions:
     def _most(self) -> float | None:
         return self.printed.repeated_bytes[1] if self.printed.repeated_bytes else None
 
+    def unbounded(self) -> str:
+        """Return a sentence if nothing bounds the bytes of collectives from above; else ""."""
+        if self.printed.rate_bytes_per_s is not None or self._most() is not None:
+            return ""
+        return (
+            " The number of processes is unknown, so another job's bytes may be among them: start"
+            " the launcher directly, so that its -n is known."
+        )
+
     def as_repeated(self, wanted: float, share: float) -> bool:
         """Return whether the bytes are those of the rows' repetitions and few more: proof without
         the rate.

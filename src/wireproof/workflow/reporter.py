@@ -36,6 +36,8 @@ _OF_THE_SYSTEM = frozenset(
 """What a disk, a file server (Lustre that evicts, FUSE that ended) or a user's own path causes."""
 _LIMITS = frozenset((errno.EAGAIN, errno.EMFILE, errno.ENFILE, errno.ENOMEM))
 """What a limit on processes, open files or memory causes, often without the name of a file."""
+_FULL = frozenset(getattr(errno, name) for name in ("EDQUOT", "ENOSPC") if hasattr(errno, name))
+"""What a full disk causes: a write names no file."""
 
 
 def is_bug(error: BaseException) -> bool:
@@ -43,7 +45,7 @@ def is_bug(error: BaseException) -> bool:
     the system does not give, and a current folder that was removed, are not.
     """
     if isinstance(error, OSError):
-        if error.errno in _LIMITS:
+        if error.errno in _LIMITS | _FULL:
             return False
         unnamed = error.filename is None or error.errno not in _OF_THE_SYSTEM
         return unnamed and not _is_current_folder_gone(error)
@@ -71,7 +73,8 @@ def sentence(error: BaseException, what: str = "") -> str:
     if isinstance(error, OSError) and error.errno in _LIMITS:
         return f"a limit is reached{doing}: {error.strerror} (ulimit -n, ulimit -u, ulimit -v)."
     if isinstance(error, OSError) and not is_bug(error):
-        name = clean(error.filename or "the current folder", 120)
+        nameless = "a file" if error.errno in _FULL else "the current folder"
+        name = clean(error.filename or nameless, 120)
         return f"{name} cannot be used{doing}: {error.strerror}."
     if not is_bug(error):
         return f"there is not enough memory{doing}: raise the limit (ulimit -v), or give less."

@@ -8,7 +8,7 @@ from wireproof.model.series import Reason, Series
 from wireproof.model.traffic import HostTraffic, Ledger, Printed, Traffic
 from wireproof.physics.from_port import link_of_port
 from wireproof.verdict.external import judge_series
-from wireproof.verdict.external.watched.carried import PLACES, START_UP_BYTES, reason
+from wireproof.verdict.external.watched.carried import FAINT, PLACES, START_UP_BYTES, reason
 from wireproof.verdict.external.watched.ports import WatchedPorts
 from wireproof.verdict.path import (
     could_carry,
@@ -34,6 +34,8 @@ _MOSTLY = 0.9
 """Share of the claimed ports' bytes: the rest may be between hosts of one machine."""
 _AS_COUNTED = 1.25
 """Factor on the printed byte count: room for headers and retransmissions, not for other traffic."""
+_WITH_HEADERS = 1.06
+"""Factor on the printed byte count: headers of TCP in frames of 1500 bytes."""
 MANY_TIMES = 3.0
 """Factor on the printed bytes: a log of both ends may list a run twice; repeats add less."""
 
@@ -71,6 +73,7 @@ class Doubts:
             self._bursts,
             self._numbers,
             self._rival,
+            self._stray,
         ):
             doubt = question()
             if doubt is not None:
@@ -267,4 +270,21 @@ class Doubts:
             f"{', '.join(other.names)} carried {volume(other.bytes)} too: either may have been "
             "the program's path.",
             {"other_bytes": other.bytes},
+        )
+
+    def _stray(self) -> Reason | None:
+        """Doubt a printed byte count that the claimed port does not match if another port moved
+        part of as much: other traffic may have taken the place of that part.
+        """
+        least, other = self.printed.least_bytes, self.ports.carried("other")
+        if not self.printed.counted or other.bytes - other.unsure < FAINT * least:
+            return None
+        if least <= self.claimed.bytes <= _WITH_HEADERS * least + START_UP_BYTES:
+            return None
+        return reason(
+            "traffic-rival-port",
+            f"{volume(least)} was printed, and {volume(self.claimed.bytes)} crossed"
+            f" {', '.join(self.claimed.names)} while {', '.join(other.names)} carried"
+            f" {volume(other.bytes)}: part of it may have been the program's.",
+            {"other_bytes": other.bytes, "least_bytes": least},
         )

@@ -165,7 +165,7 @@ def test_a_password_file_that_others_can_read_is_refused(
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("bmc = 7", "array"),
+        ("bmc = 7", "line 1: bmc: expected a list"),
         ('[[bmc]]\nadress = "x"', "adress"),
         ('[[bmc]]\naddress = "x"\npassword = "never here"', "password"),
         ('[[bmc]]\naddress = "x"\nhosts = "n["', "n["),

@@ -52,6 +52,9 @@ def test_a_finding_is_explained_by_a_small_part_of_the_program() -> None:
     ("code", "said"),
     [
         ("off-wire", ("Do next",)),
+        ("hdr", ("100.0% of what hdr200 can carry",)),
+        ("2xedr", ("100.0% of what 2 x edr can carry",)),
+        ("opa", ("Cornelis",)),
         ("mtu-small", ("Setting", "mtu: MTU of the interface (wireproof explain mtu)")),
         ("irqbalance-hintpolicy", ("Setting", "wireproof explain irqbalance")),
         ("mtu", ("Fix", "Undo", "Rules of lint", "command-mtu", "Causes", "mtu-small")),

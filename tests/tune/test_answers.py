@@ -92,6 +92,11 @@ def test_the_first_line_says_what_is_in_force(hosts, said):
     assert tuned_document(Tuned(action="status", hosts=found)).answer.endswith(said)
 
 
+def test_a_host_without_a_change_set_is_named_once():
+    found = Tuned(action="status", hosts=[answered("\n", 0)])
+    assert document_text(tuned_document(found)).count("no change set") == 1
+
+
 def test_a_change_that_was_refused_is_an_answer_and_no_problem():
     assert answered(f"{SET}\n", 1).problem == ""
 

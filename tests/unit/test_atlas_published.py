@@ -175,7 +175,9 @@ def test_a_judgement_names_what_came_from_the_site(tmp_path: Path) -> None:
 
 def test_a_bad_row_of_the_site_names_its_file(tmp_path: Path) -> None:
     (tmp_path / "rack.toml").write_text(SITE.replace("1.11", "0.2"))
-    with pytest.raises(BadInput, match=r"rack\.toml:13: rows: 0\.2 us at 8 B is faster than edr"):
+    with pytest.raises(
+        BadInput, match=r"rack\.toml, line 13: rows: 0\.2 us at 8 B is faster than edr"
+    ):
         atlas(tmp_path)
 
 

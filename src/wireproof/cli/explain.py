@@ -71,9 +71,10 @@ def _say_other(asked: str, options: dict[str, Any]) -> int:
     from wireproof.workflow.convert import attainable_rate
 
     of_link = {name: options[name] for name in ("path", "mtu", "pcie")}
-    if rate := attainable_rate(asked, **of_link):
+    known = as_key(asked) in known_names()
+    if not known and (rate := attainable_rate(asked, **of_link)):
         return _say_units(rate, {**options, "link": asked})
-    if any(options.values()) or (asked.startswith(_NUMBERS) and as_key(asked) not in known_names()):
+    if any(options.values()) or (asked.startswith(_NUMBERS) and not known):
         return _say_units(asked, options)
     return _say_meaning(asked)
 

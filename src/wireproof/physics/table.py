@@ -202,6 +202,11 @@ def link_names() -> tuple[str, ...]:
     return tuple(name for name, link in _links().items() if name == link.name)
 
 
+def is_link(name: str) -> bool:
+    """Return whether ``link_from_name`` knows the name."""
+    return name.strip().lower() in _links()
+
+
 def link_from_name(
     name: str, *, mtu: int | None = None, pcie: str = "", source: str = ""
 ) -> LinkClaim:

@@ -14,7 +14,7 @@ from wireproof.physics import limits
 from wireproof.physics.bounds import bounds_of
 from wireproof.physics.claims import FAMILIES
 from wireproof.physics.rails import claim_of_rails
-from wireproof.physics.table import link_from_name, link_names
+from wireproof.physics.table import is_link, link_from_name, link_names
 from wireproof.physics.units import (
     Quantity,
     amounts,
@@ -42,7 +42,7 @@ def attainable_rate(link: str, *, path: str, mtu: int | None, pcie: str) -> str:
     or ``2xedr``; "" if the name is not a link, or has no rate. Raises ``BadInput``.
     """
     form = _LINK.fullmatch(link)
-    if form is None or form[1].lower() not in (*link_names(), *(FAMILIES if form[2] else ())):
+    if form is None or not (is_link(form[1]) or (form[2] and form[1].lower() in FAMILIES)):
         return ""
     claim = claim_of_rails(link, path=path, mtu=mtu, pcie=pcie)
     most = limits(claim, "stream", "stream", 0).attainable_bytes_per_s
@@ -107,7 +107,7 @@ def _held(quantity: Quantity, rate: Decimal | None, link: LinkClaim, size: int) 
     if rate is not None:
         return _shares(rate, link, link_limits, warnings)
     return LinkShares(
-        kind=link.kind,
+        kind=link.name,
         derivation=list(link_limits.derivation),
         arithmetic=_carried(quantity, link_limits),
         warnings=warnings,
@@ -130,7 +130,7 @@ def _shares(rate: Decimal, link: LinkClaim, link_limits: Limits, warnings: list[
     rows = {row.label: row for row in shares(rate, link)}
     values = {label: row.value for label, row in rows.items()}
     return LinkShares(
-        kind=link.kind,
+        kind=link.name,
         derivation=list(link_limits.derivation),
         arithmetic=[*(row.arithmetic for row in rows.values()), *_at_usual_mtu(rate, link)],
         warnings=[*_too_much(rate, link, values.get("attainable")), *warnings],

@@ -208,8 +208,6 @@ def _tuned(one: HostTuned, names: str, tuned: Tuned) -> Iterator[Item]:
     rest = tuple(_answer(each) for each in one.changes if each.of not in known)
     if one.problem:
         yield Item("fail", f"{names}: {one.problem}", details=rest)
-    elif not one.sets:
-        yield Item("", f"{names}: no change set", details=rest)
     for each in one.sets:
         details = () if _is_over(each, tuned) else tuple(_changes(each, one, tuned))
         lost = tuned.action == "verify" and not all(
@@ -218,8 +216,9 @@ def _tuned(one: HostTuned, names: str, tuned: Tuned) -> Iterator[Item]:
         yield Item(
             "fail" if lost else _TONES.get(each.state, ""), _set(each, names), details=details
         )
-    if rest and one.sets and not one.problem:
-        yield Item("", f"{names}: of no set", details=rest)
+    if rest and not one.problem:
+        of = "of no set" if one.sets else "no change set"
+        yield Item("", f"{names}: {of}", details=rest)
 
 
 def _is_over(each: SetAnswer, tuned: Tuned) -> bool:

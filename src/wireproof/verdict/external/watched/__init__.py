@@ -23,9 +23,8 @@ from wireproof.verdict.external.watched.beside import (
     unread,
 )
 from wireproof.verdict.external.watched.carried import NOTHING, START_UP_BYTES, Carried, reason
-from wireproof.verdict.external.watched.doubts import RATE_SEEN, Doubts
+from wireproof.verdict.external.watched.doubts import RATE_SEEN, Doubts, Repetitions
 from wireproof.verdict.external.watched.ports import WatchedPorts
-from wireproof.verdict.external.watched.repetitions import Repetitions
 from wireproof.verdict.path import may_have_wrapped, turned_round
 
 __all__ = ["judge_traffic"]

@@ -11,6 +11,7 @@ import gzip
 import hashlib
 import os
 import re
+import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -44,7 +45,7 @@ _VERSION = 1
 _FETCHED = 64
 _MEMORY = "768MB"
 _LONGEST = "SELECT coalesce(max(strlen(entry)), 0) + 1 FROM read_parquet(?)"
-_TRIES = 10
+_TRIES, _PAUSE_S = 10, 0.02
 _GO_ON = "Remove it to go on without it."
 
 
@@ -98,9 +99,10 @@ def _settled(root: Path) -> tuple[dict[str, Entry], list[Path]]:
     """Return the entries and the files that contain them; read again if another host merged files
     meanwhile.
     """
-    for _ in range(_TRIES - 1):
+    for number in range(_TRIES - 1):
         with contextlib.suppress(FileNotFoundError):
             return _read(root)
+        time.sleep(number * _PAUSE_S)  # a host that has merged entries removes them one by one
     try:
         return _read(root)
     except FileNotFoundError as error:

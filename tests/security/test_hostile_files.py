@@ -8,7 +8,9 @@ import re
 import stat
 import time
 from pathlib import Path
+from typing import Literal
 
+import msgspec
 import pytest
 
 from wireproof.cli import main
@@ -21,7 +23,7 @@ from wireproof.lab.topology_file import load_topology, parse_topology
 from wireproof.launch.engines import private_link
 from wireproof.locate.topology import read_topology
 from wireproof.model.errors import BadInput, CouldNotMeasure
-from wireproof.model.toml import DEEPEST, LARGEST, read_toml
+from wireproof.model.toml import DEEPEST, LARGEST, read_struct, read_toml
 from wireproof.physics.table import default_table, override
 from wireproof.settings.hosts import parse_hosts
 from wireproof.settings.resolve import read_file, read_table
@@ -409,3 +411,24 @@ def test_an_empty_path_is_not_the_current_folder(
 def test_a_snapshot_needs_a_name() -> None:
     with pytest.raises(BadInput, match="give the name of a file"):
         write_snapshot(Path("."), {})
+
+
+class _Row(msgspec.Struct, forbid_unknown_fields=True):
+    speed: Literal[1, 2] = 1
+    names: dict[str, int] = {}
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("speed = 3", "line 1: speed: 3 is not one of 1, 2."),
+        ('\nnames = {x = "y"}', "line 2: names: expected a whole number, got text."),
+        ("sped = 3", "line 1: 'sped' is not known: did you mean speed?"),
+        ('"x - at `$.q" = 1', "line 1: q: "),
+        ('"x - at `$.names" = 1', "line 1: names: "),
+    ],
+)
+def test_a_mistake_is_one_sentence_whatever_the_keys_are(text: str, said: str) -> None:
+    with pytest.raises(BadInput) as error:
+        read_struct(text, "f.toml", _Row)
+    assert str(error.value).startswith(f"f.toml, {said}")

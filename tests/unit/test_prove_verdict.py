@@ -142,6 +142,30 @@ def stream(iterations: int | None = 1000, size: int = MB, rate: float = 117e6) -
     return imb_rates([point])
 
 
+def beside(moved: float, other: float) -> Traffic:
+    """n1 sends to n2, and another port of both moves bytes the same way."""
+    quiet = way(1000, 0)
+    return traffic(
+        host("n1", port("eth0", way(moved), quiet), port("eth1", way(other, 40e6), quiet)),
+        host("n2", port("eth0", quiet, way(moved)), port("eth1", quiet, way(other, 40e6))),
+    )
+
+
+@pytest.mark.parametrize(
+    ("moved", "other", "proof"),
+    [
+        (1020, 300, "on-wire"),  # another job beside the whole payload
+        (990, 300, "unproven"),  # a flow may have filled what the other port took
+        (1200, 300, "unproven"),
+        (1200, 20, "on-wire"),  # too little to be part of the payload
+    ],
+)
+def test_a_flow_that_fills_what_another_port_took(moved: int, other: int, proof: str) -> None:
+    found = judge_traffic(beside(moved * MB, other * MB), [stream()], claim("eth0"))
+    assert found.proof == proof
+    assert ("traffic-rival-port" in codes(found)) == (proof == "unproven")
+
+
 def codes(verdict: TrafficVerdict) -> list[str]:
     return [one.code for one in verdict.reasons]
 

@@ -91,11 +91,13 @@ def mistake(
     if missing := re.fullmatch(r"Object missing required field `(.+)`", what):
         what = f"'{missing[1]}' is missing"
     elif unknown := re.fullmatch(r"Object contains unknown field `(.+)`", what):
-        names = [field.encode_name for field in _type_at(kind, places).fields]
+        fields = getattr(_type_at(kind, places), "fields", ())
+        names = [field.encode_name for field in fields]
         what = f"'{unknown[1][:60]}' is not known: {suggestion(unknown[1], names)}"
         line = (*line, (unknown[1], None))
     elif value := re.fullmatch(r"Invalid enum value (.+)", what):
-        what = f"{value[1][:60]} is not one of {', '.join(_type_at(kind, places).values)}"
+        values = getattr(_type_at(kind, places), "values", ())
+        what = f"{value[1][:60]} is not one of {', '.join(map(str, values))}"
     else:
         what = re.sub(r"`([^`]*)`", lambda types: _in_words(types[1]), what)
         what = what[:1].lower() + what[1:]
@@ -124,12 +126,15 @@ def _in_words(types: str) -> str:
 
 
 def _type_at(kind: Any, places: Sequence[Place]) -> Any:
-    """Return msgspec's description of the struct or the enumeration at a place in ``kind``."""
+    """Return msgspec's description of the struct or the enumeration at a place in ``kind``; None
+    if none is known: a key of the file may look like part of a path.
+    """
     import msgspec.inspect
 
     found = _core(msgspec.inspect.type_info(kind))
     for key, _ in places:
-        found = _core(next(field.type for field in found.fields if field.encode_name == key))
+        types = {field.encode_name: field.type for field in getattr(found, "fields", ())}
+        found = _core(types.get(key))
     return found
 
 

@@ -88,8 +88,7 @@ def _latency(time_ns: float, message_bytes: int, bounds: CurveBounds) -> list[Re
             code="slow-start",
             severity="fail" if time_ns > _SLOW * usual else "inconclusive",
             message=f"{short_time(time_ns)} at {size(message_bytes)}: a ring over"
-            f" {bounds.link.name} usually"
-            f" takes less than {short_time(usual)}",
+            f" {bounds.link.name} usually takes less than {short_time(usual)}",
             evidence={"time_ns": time_ns, "usual_ns": usual, "size": message_bytes},
         )
     ]
@@ -241,8 +240,7 @@ def _beside(series: Series, judged: SeriesVerdict, quick: Sequence[Series]) -> S
         code="mixed-paths",
         severity="inconclusive",
         message=f"{other.benchmark} of the same log (line {other.first_line}) is faster than the"
-        " link"
-        " can be: both may have stayed in one machine",
+        " link can be: both may have stayed in one machine",
     )
     return msgspec.structs.replace(
         judged, verdict="inconclusive", reasons=[reason, *judged.reasons]

@@ -337,8 +337,7 @@ def _doubted(series: Series, judged: SeriesVerdict) -> SeriesVerdict:
         code="rate-like-memory",
         severity="inconclusive",
         message=f"copies in memory reach {throughput(best)}, too: {shape}; no latency and no two"
-        " host"
-        " names in this log tell them apart",
+        " host names in this log tell them apart",
         evidence=evidence,
     )
     return msgspec.structs.replace(

@@ -113,7 +113,7 @@ def path_issues(
     if any(sighting.wrapped for sighting in proof.sightings):
         text = (
             f"{ctx.route(pair)}: a port counter wrapped once during the point; the difference was "
-            "repaired"
+            "corrected"
         )
         issues.append(Issue("counter-wrapped", "note", ctx.route(pair), text, point=point.id))
     if proof.proof == "on-wire" and any(sighting.stray for sighting in proof.sightings):

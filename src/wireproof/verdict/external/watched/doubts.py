@@ -44,7 +44,10 @@ _MOSTLY = 0.9
 _AS_COUNTED = 1.25
 """Factor on the printed byte count: room for headers and retransmissions, not for other traffic."""
 _WITH_HEADERS = 1.06
-"""Factor on the printed byte count: headers of TCP in frames of 1500 bytes."""
+_OF_A_PACKET = 100.0
+"""Factor on the printed byte count: headers of TCP in frames of 1500 bytes; bytes of headers of a
+message that is a packet of its own.
+"""
 MANY_TIMES = 3.0
 """Factor on the printed bytes: a log of both ends may list a run twice; repeats add less."""
 
@@ -289,9 +292,11 @@ class Doubts:
         part of as much: other traffic may have taken the place of that part.
         """
         least, other = self.printed.least_bytes, self.ports.carried("other")
-        if not self.printed.counted or other.bytes - other.unsure < FAINT * least:
+        part = max(FAINT * least, START_UP_BYTES)
+        if not self.printed.counted or other.bytes - other.unsure < part:
             return None
-        if least <= self.claimed.bytes <= _WITH_HEADERS * least + START_UP_BYTES:
+        headers = _OF_A_PACKET * self.printed.least_packets + START_UP_BYTES
+        if least <= self.claimed.bytes <= _WITH_HEADERS * least + headers:
             return None
         return reason(
             "traffic-rival-port",

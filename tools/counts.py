@@ -49,6 +49,8 @@ class Code:
     functions: list[Place] = field(default_factory=list)
     statements: int = 0
     wide: list[tuple[Path, int]] = field(default_factory=list)
+    classes: list[str] = field(default_factory=list)
+    """The name of each class, once for each definition."""
     comments: int = 0
     """Lines of comments and docstrings."""
     filled: int = 0
@@ -67,6 +69,7 @@ class Code:
             self.functions + other.functions,
             self.statements + other.statements,
             self.wide + other.wide,
+            self.classes + other.classes,
             self.comments + other.comments,
             self.filled + other.filled,
             self.inside + other.inside,
@@ -143,6 +146,8 @@ def _count_file(file: Path) -> Code:
     for node in ast.walk(ast.parse(text, str(file))):
         code.statements += isinstance(node, ast.stmt)
         code.comments += text_lines(node)
+        if isinstance(node, ast.ClassDef):
+            code.classes.append(node.name)
         if isinstance(node, Function):
             own = _own(node)
             code.inside += sum(isinstance(inner, ast.stmt) for inner in own)

@@ -10,7 +10,8 @@ _Value = TypeVar("_Value")
 
 
 def gathered(pairs: Iterable[tuple[_Key, _Value]]) -> dict[_Key, list[_Value]]:
-    """Return the values of each key, in their order; keys in the order of their first value."""
+    """Return the values of each key in their order, and the keys in the order of their first
+    values."""
     found: dict[_Key, list[_Value]] = {}
     for key, value in pairs:
         found.setdefault(key, []).append(value)

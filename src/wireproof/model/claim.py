@@ -22,7 +22,7 @@ def is_several(nic: str) -> bool:
 
 
 def joined(names: Sequence[str]) -> str:
-    """Return the claim that these NICs make together."""
+    """Return the claim that consists of these NICs."""
     return _BETWEEN.join(names)
 
 

@@ -74,7 +74,7 @@ KNOWN: tuple[Threshold, ...] = (
         "min_payload_bytes", 1, 1 << 30, "B", "minimum payload that stands out from other traffic"
     ),
 )
-"""In the order in which reports list them."""
+"""The fields are in the order in which reports list them."""
 
 
 def beyond(criteria: Criteria) -> str:
@@ -165,8 +165,8 @@ class Dossier(msgspec.Struct, frozen=True, kw_only=True):
 
 class Signature(msgspec.Struct, frozen=True, kw_only=True):
     """A detached signature of the manifest. ``vouched``: made by a signer in the file of signers;
-    ``valid``: it matches this manifest and the key that ``said`` names; ``unchecked``: it was
-    not checked, for the reason in ``said``.
+    ``valid``: it matches this manifest and the key that ``said`` names; ``unchecked``: it was not
+    checked, for the reason in ``said``.
     """
 
     file: str

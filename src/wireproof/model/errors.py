@@ -1,5 +1,5 @@
-"""Errors that the user sees, and the reader of JSON from untrusted sources, which raises them. An
-error is one sentence that says what was observed and what to do.
+"""Errors that users see, and the reader of JSON from untrusted sources, which raises them. An error
+is one sentence that says what was observed and what to do.
 
 Only ``cli`` maps them to exit statuses (design section 6): 2 usage, 4 could not measure.
 """
@@ -81,7 +81,7 @@ def suggestion(name: str, known: Iterable[str], otherwise: str = "") -> str:
 
 @contextlib.contextmanager
 def reading(what: object, missing: str = "") -> Iterator[None]:
-    """Refuse the file ``what`` in one sentence if the block cannot read it, or cannot decode it;
+    """Raise ``BadInput`` in one sentence if the block cannot read or decode the file ``what``;
     ``missing``: the sentence if it does not exist.
 
     Raises ``BadInput``.
@@ -103,10 +103,10 @@ def reading(what: object, missing: str = "") -> Iterator[None]:
 
 
 LARGEST_DECODED = 896 << 20
-"""Bytes in memory. A result of 10,000 hosts with two adapters each takes half of that."""
+"""Bytes in memory. A result of 10,000 hosts with two adapters each takes half of this."""
 _SMALL = 1 << 20
 _COSTS = ((b"{", 250), (b"[", 70), (b",", 60), (b":", 100))
-"""Bytes for each character, at most, measured with CPython 3.11: the largest struct without a
+"""Upper bound of bytes per character, measured with CPython 3.11 on the largest struct without a
 value, an empty list, a number or short text, and a key of a dictionary.
 """
 _WIDE = tuple(bytes([lead]) for lead in range(0xF0, 0xF5))
@@ -117,9 +117,9 @@ def decode_json(data: bytes | str, type_: type[T], *, times: int = 1) -> T:
     """Decode ``data`` as ``type_``. In a text, characters that UTF-8 cannot express become question
     marks.
 
-    ``times``: number of copies in memory, as when the value is converted afterwards. Raises
-    ``msgspec.DecodeError``, with a message that continues "... is damaged: ", also for invalid
-    UTF-8, too deep nesting, and data that would take more than ``LARGEST_DECODED``.
+    ``times``: number of copies in memory, for example if the value is converted afterwards. Raises
+    ``msgspec.DecodeError``, with a message that continues "... is damaged: ". Invalid UTF-8, too
+    deep nesting, and data that would take more than ``LARGEST_DECODED`` also raise it.
     """
     if isinstance(data, str):
         data = data.encode("utf-8", "replace")
@@ -133,7 +133,7 @@ def decode_json(data: bytes | str, type_: type[T], *, times: int = 1) -> T:
 
 
 def refuse_large(data: bytes, *, times: int = 1) -> None:
-    """Raise ``msgspec.DecodeError`` if ``decode_json`` refuses ``data`` for its size."""
+    """Raise ``msgspec.DecodeError`` if ``data`` is too large for ``decode_json``."""
     if len(data) > _SMALL and times * memory_of(data) > LARGEST_DECODED:
         raise msgspec.DecodeError(
             f"decoded, it would take more than {LARGEST_DECODED >> 20} MiB of memory"

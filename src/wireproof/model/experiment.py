@@ -44,7 +44,7 @@ class Interval(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ExperimentResult(msgspec.Struct, frozen=True, kw_only=True):
-    """What experiments in rounds have in common: ``rounds`` completed in ``seconds``."""
+    """Common fields of experiments in rounds: ``rounds`` completed in ``seconds``."""
 
     rounds: int
     seed: int
@@ -53,7 +53,7 @@ class ExperimentResult(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Metric(msgspec.Struct, frozen=True, kw_only=True):
-    """The number that decides. ``source``: where its value for a run comes from."""
+    """The metric that decides. ``source``: where its value for a run comes from."""
 
     name: str
     unit: str

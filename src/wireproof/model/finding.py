@@ -15,7 +15,7 @@ from wireproof.model.atlas import Place
 from wireproof.model.errors import Problem
 
 Direction = Literal["", "tx", "rx"]
-"""As the node sees it: ``tx`` leaves the node, ``rx`` reaches it, "" means both."""
+"""``tx`` leaves the node, ``rx`` reaches it, "" means both."""
 
 
 class _Subject(msgspec.Struct, frozen=True, tag_field="kind"):
@@ -147,7 +147,7 @@ class RailShare(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PointVerdict(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """What the verdicts on a pair and on a group have in common.
+    """Common fields of the verdicts on a pair and on a group.
 
     ``value`` has the interval ``low`` to ``high``. ``level``, ``quality``: of the evidence for the
     path, at the weaker end, in the ledger's terms; "" without evidence.
@@ -265,7 +265,7 @@ class LintFinding(msgspec.Struct, frozen=True, kw_only=True):
     ``line`` and ``column`` count from 1 (columns in characters). ``fix``: the corrected line or
     lines, joined by newlines, that replace the lines ``line`` to ``last``; "" if a person must
     decide. ``safe``: ``--fix`` may write it. ``right``: the correct form according to the rule.
-    ``whole``: these lines with the fixes of all their mistakes, "" if that equals ``fix``.
+    ``whole``: these lines after all their mistakes are fixed, "" if that equals ``fix``.
     ``setting``: the catalogue entry of the setting concerned, "" for none; ``wanted``: its good
     value; ``setting_until``: the last release that has the setting.
     """
@@ -296,8 +296,8 @@ class LintReport(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def verdict(self) -> Verdict:
-        """``fail`` with a finding, ``inconclusive`` if a file could not be checked, otherwise
-        ``pass``.
+        """``fail`` if there is a finding, ``inconclusive`` if a file could not be checked,
+        otherwise ``pass``.
         """
         if self.findings:
             return "fail"

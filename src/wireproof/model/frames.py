@@ -56,7 +56,7 @@ _SIGNED = {
 _RANKS = {"rank", "origin", "target", "members", "shared_with", "ranks", "pairs", "load", "index"}
 _AT_LEAST_ONE = {"partitions", "threads", "rails"}
 MOST_RAILS = 1024
-"""Limit for one flow, because every number of rails has separate limits."""
+"""Limit for a single flow; each number of rails has separate limits."""
 _ABOVE_ZERO = {"rate_bits_per_s", "rates"}
 """A line rate is above 0, because transfer times are divided by it."""
 _TEXT = {bool, str}
@@ -88,7 +88,7 @@ def _unsound(value: object, name: str) -> str:
 
 
 def _common(value: object) -> bool:
-    """Return True for a number that is valid for any field except a number of rails."""
+    """Return True if the number is valid in every field except a number of rails."""
     return (type(value) is int and 1 <= value <= MOST_RANKS) or (
         type(value) is float and 1.0 <= value <= LARGEST
     )
@@ -181,12 +181,12 @@ def _shown(value: int) -> str:
 
 SCHEMA = 1
 MAX_LINE_BYTES = 64 << 20
-"""Longest frame that is accepted. 2000 batches of 500 pairs take 25 MB; a longer line comes from a
+"""Length limit of a frame. 2000 batches of 500 pairs take 25 MB, so a longer line comes from a
 broken writer.
 """
 MAX_FRAMES_BYTES = 2 << 30
-"""Largest frames.jsonl that is read. A larger one does not fit into memory as a run, and no check
-of 10,000 hosts produces as much.
+"""Size limit of ``frames.jsonl``. A larger file does not fit into memory as a run, and no check of
+10,000 hosts produces that much.
 """
 
 _DECODER = msgspec.json.Decoder(Frame)
@@ -327,7 +327,7 @@ def assemble(
 
 
 def _identity(frame: Frame) -> object:
-    """Return what a later frame of the same kind must have in common to replace the first."""
+    """Return the key that a later frame of the same kind must share to replace the first."""
     match frame:
         case Host() | Idle() | Total():
             return frame.rank

@@ -1,5 +1,5 @@
-"""What a history keeps of each result, what is derived from it, what its pages show, and what
-``wireproof compare`` prints about two results.
+"""The entries of a history, what is derived from them, what its pages show, and what ``wireproof
+compare`` prints about two results.
 """
 
 from typing import Annotated, Literal
@@ -74,10 +74,11 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     """One result.
 
     ``id``: name of its folder. ``fingerprint``: equal for results that may be compared over time
-    (hosts, link, transport, MPI, NICs). ``conditions``: what may change between them. ``nodes``:
-    verdict on each node; ``reasons``: for each sentence that says why nodes do not pass, these
-    nodes. ``fabric``: the result knows the switch of each node. ``imported``: the entry is a log of
-    another program; ``nodes`` and ``numbers``, which earlier versions read, are then empty.
+    (hosts, link, transport, MPI, NICs). ``conditions``: properties that may differ between such
+    results. ``nodes``: verdict on each node; ``reasons``: the sentences that say why nodes do not
+    pass, each with these nodes. ``fabric``: the result knows the switch of each node. ``imported``:
+    the entry is a log of another program; ``nodes`` and ``numbers``, which earlier versions read,
+    are then empty.
     """
 
     id: str
@@ -136,8 +137,8 @@ class Regression(msgspec.Struct, frozen=True, kw_only=True):
     """The newest result compared with the last good results of its fingerprint.
 
     ``ratio``: its performance / theirs. A further good result lies between ``low`` and ``high``
-    (around 1) with 95 % probability; ``worse``: the ratio is below ``low`` and by more than the
-    practical threshold below 1.
+    (around 1) with 95 % probability; ``worse``: the ratio is below ``low``, and below 1 by more
+    than the practical threshold.
     """
 
     name: str
@@ -151,7 +152,7 @@ class Regression(msgspec.Struct, frozen=True, kw_only=True):
 
 class NodeAge(msgspec.Struct, frozen=True, kw_only=True):
     """When a node last passed; ``measured`` and ``age_s`` are empty if it never did. ``nic``,
-    ``link``: the NIC or link that this holds for, "" for any. Several NICs in ``nic`` were
+    ``link``: the NIC or link that the pass applies to, "" for any. Several NICs in ``nic`` were
     measured together.
     """
 
@@ -210,15 +211,15 @@ class Overview(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class HostSet(msgspec.Struct, frozen=True, kw_only=True):
-    """Results that may be compared over time: the newest, and how many there are."""
+    """Results that may be compared over time: the newest result and their number."""
 
     newest: Entry
     results: int
 
 
 class SeriesLine(msgspec.Struct, frozen=True, kw_only=True):
-    """One number of one fingerprint: how many results it has, and the newest. ``number`` is taken
-    from the newest.
+    """One number of one fingerprint: how many results contain it, and the newest. ``number`` is
+    taken from the newest.
     """
 
     newest: Entry

@@ -14,7 +14,7 @@ from wireproof.model.finding import Finding, Proof, Verdict
 
 LayerName = Literal["verbs", "tcp", "ofi", "mpi", "collective", "application"]
 LAYERS: tuple[LayerName, ...] = get_args(LayerName)
-"""From the wire up."""
+"""The layers, from the wire up."""
 Collective = Literal["allreduce", "alltoall", "broadcast"]
 COLLECTIVES: tuple[Collective, ...] = get_args(Collective)
 """Between two ranks, each of these is one step of s bytes, so its closed form is o + s/R, like that
@@ -24,7 +24,7 @@ APPLICATIONS = ("exchange", "put", "get", "ring", "incast", "all_to_all", "allga
 """wireproof's patterns that can stand for the application."""
 Quantity = Literal["start", "rate", "windowed"]
 """What a step may lose: time before the first byte (o), bytes per second with one message in flight
-(R), or with many (W), as bandwidth benchmarks print it.
+(R), or with many in flight (W), as bandwidth benchmarks print it.
 """
 StepAnswer = Literal["loses", "no-loss", "undecided"]
 
@@ -57,9 +57,9 @@ class Layer(msgspec.Struct, frozen=True, kw_only=True):
     """One layer as measured.
 
     ``how``: what was measured. ``proof``: proof of the path; "" if a model simulates the wire.
-    ``apart``: why the layer is left out of all claims, "" if it is not. ``form``: the closed form
-    that the line represents. ``waited``: share of the time that the process of the worse end waited
-    for a processor, median over the points; null: unknown.
+    ``apart``: why no claim uses the layer, "" if claims use it. ``form``: the closed form that the
+    line represents. ``waited``: share of the time that the process of the worse end waited for a
+    processor, median over the points; null: unknown.
     """
 
     name: LayerName
@@ -85,11 +85,11 @@ class MissingLayer(msgspec.Struct, frozen=True, kw_only=True):
 class LayerStep(msgspec.Struct, frozen=True, kw_only=True):
     """The step from one layer to the next higher one that takes part, in one quantity.
 
-    ``ratio``: how many times longer the start, or lower the rate, of ``upper`` is (1: equal).
-    ``difference``: ns more for ``start``, bytes/s less for rates. The intervals of all steps hold
-    simultaneously. ``p``: p-value of the hypothesis that the loss is not above the threshold,
-    adjusted for all steps (Holm). ``regained``: a higher layer that is as good as ``lower``, so it
-    does not have this loss.
+    ``ratio``: how many times longer the start of ``upper`` is, or how many times lower its rate (1:
+    equal). ``difference``: ns more for ``start``, bytes/s less for rates. The intervals of all
+    steps hold simultaneously. ``p``: p-value of the hypothesis that the loss is not above the
+    threshold, adjusted for all steps (Holm). ``regained``: a higher layer that is as good as
+    ``lower``, so it does not have this loss.
     """
 
     lower: LayerName

@@ -51,7 +51,7 @@ class Fabric(msgspec.Struct, frozen=True, kw_only=True):
 
     def leaf_of(self, node: str, nic: str = "") -> str:
         """Return the switch that ``node`` connects to (through ``nic``, if given); "" if the fabric
-        does not have the node.
+        does not contain the node.
         """
         attached = [link for link in self.attachments if link.node == node]
         by_nic = [link for link in attached if nic and link.nic == nic]
@@ -93,8 +93,8 @@ class Cause(msgspec.Struct, frozen=True, kw_only=True):
     """A cause, as far as counters, facts and settings show it.
 
     ``confidence``: 0 to 1; ``evidence``: what was observed, in sentences. ``setting``: its entry in
-    the catalogue of settings, "" if the cause is not a setting; ``expected``: what a wrong value
-    costs. ``explains`` False: the cause is too small to explain what was measured.
+    the catalogue of settings, "" if the cause is not a setting; ``expected``: the loss that a wrong
+    value causes. ``explains`` False: the cause is too small to explain what was measured.
     """
 
     code: str

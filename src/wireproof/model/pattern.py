@@ -44,9 +44,9 @@ Access = Literal["messages", "memory", "sum", "word"]
 returned.
 """
 Partners = Literal["", "neighbours", "halves", "first", "everyone", "twos"]
-"""The members with which a member of a group exchanges payload, in equal parts: the next and the
-previous member; the member half the group away; member 0 with each other; all; member 2 i with 2
-i + 1. "" if the library chooses.
+"""The members with which each member of a group exchanges payload, in equal parts: the next and the
+previous member; the member half the group away; member 0 with each other member; all; member 2 i
+with 2 i + 1. "" if the library chooses.
 """
 
 
@@ -64,11 +64,11 @@ class Traits(msgspec.Struct, frozen=True, kw_only=True):
     """One row of the catalogue.
 
     ``forms``: the forms that the pattern has, default first. ``sent``: takes the number of members
-    and returns the messages that all of them send in one operation; for a collective, the least
-    that any algorithm must send; None if the members' parts differ. ``unit_bytes``: every message
-    is a multiple of it; ``least`` and ``most`` bound the sizes of a sweep. ``waits``: an operation
-    of the group cannot end before something from another node arrives. ``room_for_all``: every
-    member keeps a block for each other member.
+    and returns the number of messages that all of them send in one operation; for a collective, the
+    minimum for any algorithm; None if the members send different numbers. ``unit_bytes``: every
+    message is a multiple of it; ``least`` and ``most`` bound the sizes of a sweep. ``waits``: an
+    operation of the group cannot end before something from another node arrives. ``room_for_all``:
+    every member keeps a block for each other member.
     """
 
     kind: Literal["pair", "group", "collective"]
@@ -214,7 +214,7 @@ CATALOGUE: Mapping[Pattern, Traits] = {
     "allgather": _collective("Allgather", lambda members: members, room_for_all=True),
     "alltoall": _collective("Alltoall", lambda members: members * (members - 1), room_for_all=True),
 }
-"""In the order of reports, of help and of the engine's list."""
+"""Reports, help and the engine's list use this order."""
 
 PAIR_PATTERNS: tuple[PairPattern, ...] = get_args(PairPattern)
 GROUP_PATTERNS: tuple[GroupPattern, ...] = get_args(GroupPattern)
@@ -230,8 +230,8 @@ def _row(pattern: str) -> Traits | None:
 
 
 def _in_form(pattern: str, form: str) -> tuple[Traits | None, str]:
-    """Return the row of a pair pattern (None for others) and the form that applies: the requested
-    form if the pattern has it, otherwise its first.
+    """Return the row of a pair pattern (None for other patterns) and the form that applies: the
+    requested form if the pattern has it, otherwise the first.
     """
     row = _row(pattern)
     if row is None or row.kind != "pair":
@@ -246,15 +246,15 @@ def is_remote(pattern: str) -> bool:
 
 
 def is_word_atomic(pattern: str) -> bool:
-    """Return True if a word goes there and the old word comes back: no operation is shorter than a
-    round trip.
+    """Return True if the operation sends a word and gets the old word back, so that no operation is
+    shorter than a round trip.
     """
     row = _row(pattern)
     return row is not None and row.access == "word"
 
 
 def is_round_trip(pattern: str, form: str) -> bool:
-    """Return True if an operation is a message in each direction and the number is half of that
+    """Return True if an operation is a message in each direction and its number is half of its
     time.
     """
     row, form = _in_form(pattern, form)

@@ -43,8 +43,8 @@ class Count(msgspec.Struct, frozen=True, kw_only=True):
 
 class Pauses(msgspec.Struct, frozen=True, kw_only=True):
     """One direction of one priority. A field is null if the driver has no such counter or the host
-    does not show it. ``frames``: pause frames, Xoff and Xon together. ``resumes``: how often a
-    pause ended. ``paused_us``: duration of pauses in microseconds. ``load``: bytes or packets of
+    does not show it. ``frames``: pause frames, Xoff and Xon together. ``resumes``: number of pauses
+    that ended. ``paused_us``: duration of pauses in microseconds. ``load``: bytes or packets of
     this priority.
     """
 
@@ -65,7 +65,7 @@ class Pauses(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def resumed(self) -> bool | None:
-        """True if a frame ended a pause; None if nothing counts that."""
+        """True if a frame ended a pause; None if no counter shows that."""
         for one in (self.xon, self.resumes):
             if one is not None and one.moved is not None:
                 return one.moved
@@ -177,9 +177,9 @@ class PfcLoad(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PfcRecord(msgspec.Struct, frozen=True, kw_only=True, tag_field="schema", tag="wireproof.pfc"):
-    """Everything that is judged: ``--snapshot`` stores it and ``--from`` judges it again. ``nics``:
-    the interface named for each host. ``rate_bits_per_s``: the claimed line rate, which replaces
-    the rate that the interfaces report.
+    """The complete input of the judgement: ``--snapshot`` stores it and ``--from`` judges it again.
+    ``nics``: the interface named for each host. ``rate_bits_per_s``: the claimed line rate, which
+    replaces the rate that the interfaces report.
     """
 
     version: int = 1

@@ -10,7 +10,7 @@ from wireproof.model.finding import Verdict
 
 
 class Bounds(msgspec.Struct, frozen=True):
-    """``low`` <= true value <= ``high``, in the unit of the field that holds the bounds."""
+    """``low`` <= true value <= ``high``, in the unit of the field that contains the bounds."""
 
     low: float
     high: float
@@ -75,8 +75,8 @@ class Pfc(msgspec.Struct, frozen=True, kw_only=True):
     ``headroom_bytes``: for one priority of one port. ``xon_bytes``, ``xoff_bytes``: fill level of
     that priority's buffer below which traffic resumes, and above which it is paused;
     ``buffer_bytes``: XOFF plus headroom. ``total_*``: for all ports and priorities.
-    ``refill_bytes``: what leaves the buffer before new data can arrive after XON; with less below
-    XON, the link idles.
+    ``refill_bytes``: bytes that leave the buffer before new data can arrive after XON; if less
+    remains below XON, the link idles.
     """
 
     speed_gbps: float
@@ -205,8 +205,8 @@ class Validation(msgspec.Struct, frozen=True, kw_only=True):
 # --- Queue pairs and memory of a job, as ``wireproof plan footprint`` prints them.
 
 Unit = Literal["rank", "peer rank", "peer node"]
-"""What a part exists for: each rank, each remote rank that a rank talks to, or each remote node
-that a node talks to.
+"""What a part exists once for: each rank, each remote rank that a rank talks to, or each remote
+node that a node talks to.
 """
 Basis = Literal["source", "assumed"]
 """``source``: sizes and counts come from the library's source code. ``assumed``: bounds taken from
@@ -304,7 +304,7 @@ class Observed(msgspec.Struct, frozen=True, kw_only=True):
 
 class Footprint(msgspec.Struct, frozen=True, kw_only=True):
     """What ``wireproof plan footprint --json`` prints. ``bytes``: resident memory that the
-    transport uses for messages, without the application's memory and what it registers.
+    transport uses for messages, without the application's memory and the memory that it registers.
     """
 
     mode: str

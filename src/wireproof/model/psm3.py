@@ -13,9 +13,9 @@ from wireproof.model.finding import Finding, Proof, Verdict
 NOT_SAID = "not said"
 """The value of a setting that the output does not mention."""
 Kind = Literal["observed", "taken", "given", "not said"]
-"""How certain a value is. ``observed``: what the library did. ``taken``: the value that the library
-reports it has parsed. ``given``: the text of the variable, repeated; the library may have parsed
-another value.
+"""Degrees of certainty about a value. ``observed``: what the library did. ``taken``: the value that
+the library reports it has parsed. ``given``: the text of the variable, repeated; the library may
+have parsed another value.
 """
 
 
@@ -134,7 +134,7 @@ class Statistics(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def who(self) -> str:
-        """``n1 rank 0``, or as much of it as is known."""
+        """Return ``n1 rank 0``, or as much of it as is known."""
         rank = self.identity.rank
         label = f"rank {rank}" if rank is not None else f"pid {self.pid}" if self.pid else ""
         return " ".join(part for part in (self.host, label) if part) or self.source
@@ -200,7 +200,7 @@ class CountedHost(_Bytes, frozen=True, kw_only=True):
 
 class JudgedStatistics(msgspec.Struct, frozen=True, kw_only=True):
     """The statistics files of one job, judged. ``proof`` is never better than ``unproven`` unless
-    ports were read too and agree: the library's counters are not those of a port.
+    port counters were read too and agree: the library's counters are not counters of a port.
     """
 
     sources: list[str]

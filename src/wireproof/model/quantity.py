@@ -71,7 +71,7 @@ def significant(value: float | None, digits: int = 3) -> str:
 
 
 def counted(number: int, noun: str, plural: str = "") -> str:
-    """``1 pair``, ``2 pairs``; ``plural`` for a noun that does not take an s.
+    """Return ``1 pair`` or ``2 pairs``; ``plural`` for a noun that does not take an s.
 
     >>> counted(1, "pair"), counted(12_000, "pair"), counted(2, "switch", "switches")
     ('1 pair', '12000 pairs', '2 switches')
@@ -237,7 +237,7 @@ def amount(value: float, unit: str) -> str:
 
 
 def whole(text: str) -> int | None:
-    """Return the number that 1 to 18 ASCII digits make; None for any other text.
+    """Return the number that 1 to 18 ASCII digits represent; None for any other text.
 
     ``str.isdigit`` also accepts digits such as ``²``, which ``int`` refuses.
     """

@@ -47,7 +47,7 @@ class Rdma(msgspec.Struct, frozen=True, kw_only=True):
     def in_software(self) -> bool:
         """True if the kernel emulates the port on an interface (soft-RoCE, soft-iWARP).
 
-        ``rate`` is then derived from the interface's speed. Seen with linux 6.1 rdma_rxe: it
+        ``rate`` is then derived from the interface's speed. Observed with rdma_rxe of Linux 6.1: it
         assumes 1 Gb/s if the speed is unknown, and prints 2.5 Gb/s for that.
         """
         return self.driver in ("rdma_rxe", "rxe", "siw")
@@ -330,8 +330,8 @@ class WitnessReading(NamespaceCounters, frozen=True, kw_only=True):
 class Total(WitnessReading, frozen=True, kw_only=True, tag_field="frame", tag="total"):
     """Counters before the first point and after the last one, once every counter had settled.
 
-    ``settled_ns``: how long the engine waited for counters with late refresh. For these, the whole
-    run is the evidence.
+    ``settled_ns``: how long the engine waited for counters with late refresh. For such counters,
+    the whole run is the evidence.
     """
 
     settled_ns: float = 0.0

@@ -159,8 +159,8 @@ class NodeVerdict(msgspec.Struct, frozen=True, kw_only=True):
 class Gate(msgspec.Struct, frozen=True, kw_only=True):
     """The verdict on a node or on all nodes.
 
-    ``subject``: the node in question, or all nodes folded. ``measured``: time of the measurement,
-    UTC, "" if no result counts; ``age_s``: its age, negative if it lies in the future.
+    ``subject``: the node that was asked about, or all nodes folded. ``measured``: time of the
+    measurement, UTC, "" if no result counts; ``age_s``: its age, negative if it lies in the future.
     ``max_age_s``: the highest age that is accepted. ``source``: the folder of the result. ``by``:
     the version that judged.
     """
@@ -193,7 +193,7 @@ RESULT_SCHEMA = 1
 
 
 class Conclusion(msgspec.Struct, frozen=True, order=True):
-    """A finding in short form, to be compared when a result is judged again."""
+    """A finding in short form, for comparison when a result is judged again."""
 
     severity: Severity
     code: str

@@ -10,8 +10,8 @@ _ESCAPES = re.compile(r"\x1b(\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(\x07|\x1b\\)?|[@
 
 
 def clean_text(data: bytes, limit: int = 400) -> str:
-    """Return text that is safe to print: without terminal escapes and control characters, on one
-    line, bounded.
+    """Return text that is safe to print: one line without terminal escapes and control characters,
+    of bounded length.
     """
     text = _ESCAPES.sub("", data.decode("utf-8", "replace"))
     text = "".join(letter if letter.isprintable() else " " for letter in text)
@@ -30,7 +30,7 @@ _ASSIGNED = re.compile(
     rf"[ \t]{{0,8}}[=:][ \t]{{0,8}})({_VALUE})"
 )
 """``password=``, ``DB_TOKEN: ``, ``"secret": ``, ``StoragePass=``: the name is a separate word. All
-repetitions are bounded, so that no text takes long.
+repetitions are bounded, so that no text takes long to search.
 """
 _OPTION = re.compile(rf"(?i)((?<![\w-])--?(?:[\w-]{{0,64}}-)?(?:{_NAMES})[ \t]{{1,8}})({_VALUE})")
 _LOGIN = re.compile(
@@ -50,8 +50,7 @@ _KNOWN = re.compile(
 def masked(text: str) -> str:
     """Return ``text`` with ``***`` for everything that looks like a password, a token or a key.
 
-    Secrets without a recognisable form are not found, so places that hold secrets must not be read
-    at all.
+    Secrets without a recognisable form are not found, so never read places that hold secrets.
     """
     text = _KEY.sub(rf"\1 {MASK} \2", text)
     text = _LOGIN.sub(rf"\1{MASK}", text)

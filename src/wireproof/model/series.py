@@ -17,7 +17,8 @@ Role = Literal["rank", "server", "client"]
 
 
 class ToolRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """One process of one program. The program's default applies to what is None or empty.
+    """One process of one program. None or an empty value leaves the choice to the program's
+    default.
 
     ``benchmark``: the program's name for the test (``PingPong``, ``tcp_bw``); ``server``: the
     address that a client connects to; ``device``: an RDMA device or a netdev; ``cpu``: the core to
@@ -43,7 +44,7 @@ class ToolRequest(msgspec.Struct, frozen=True, kw_only=True):
 SOFTWARE = "software: "
 """Prefix of a note that names the MPI, the system or its kernel."""
 IN_GPU = "Buffer on DEVICE"
-"""In a note if a buffer is in the memory of a GPU."""
+"""Text of a note about a buffer in the memory of a GPU."""
 ONE_HOST = "launched on one host: "
 """Prefix of a note with the launch option that places all ranks on one host."""
 BYPASS = "kernel bypass: "
@@ -58,7 +59,7 @@ Traffic = Literal[
 
 
 class SeriesPoint(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One printed row. JSON omits what was not printed.
+    """One printed row. JSON omits values that were not printed.
 
     ``hrt_ns`` is half a round trip; any other time of one operation is ``time_ns``.
     ``goodput_bytes_per_s`` is as the program defines it (``Series.directions`` is the number of
@@ -117,7 +118,7 @@ class SeriesTable(msgspec.Struct, frozen=True, kw_only=True):
 
 class Series(SeriesTable, frozen=True, kw_only=True):
     """One table, to be judged. ``waits``: each operation is answered before the next starts.
-    ``unit_doubt``: why the unit may be another, "" if it is certain.
+    ``unit_doubt``: why the printed unit may be wrong, "" if it is certain.
     """
 
     waits: bool = False

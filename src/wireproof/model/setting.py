@@ -62,7 +62,7 @@ word in brackets, as in sysfs; ``list``: numbers or words separated by commas an
 the file exists.
 """
 Scope = Literal["host", "nic", "rdma", "each"]
-"""What has the setting: the host, each fabric interface, each RDMA port, or each file that a
+"""The scope of the setting: the host, each fabric interface, each RDMA port, or each file that a
 pattern matches.
 """
 Severity = Literal["minor", "major", "critical"]
@@ -81,12 +81,13 @@ class Read(_SettingData, frozen=True):
     ``file`` and ``command`` may contain ``*`` and, depending on the scope, ``{nic}``, ``{device}``,
     ``{port}``. ``section``: only what follows the line that begins with it. ``key``: the text after
     ``KEY:``, ``KEY=`` or ``KEY`` and a blank. ``when``: condition for using this place.
-    ``statuses``: further exit statuses of the command with which its output is valid. ``own``: the
-    command belongs to what it reports on, so a host without the command does not have the setting;
-    if another command is missing, the setting is unknown. ``worst``: if ``file`` matches several
-    files (every core, policy, queue), the ``largest`` or ``smallest`` value counts, or the first of
-    the words between ``|``; with scope ``each``, separately for every name that the last ``*``
-    matches. For a command: over all names of ``key``, in which ``{p}`` stands for each priority.
+    ``statuses``: exit statuses other than 0 with which the command's output is valid. ``own``: the
+    command belongs to the software that it reports on, so a host without the command does not have
+    the setting; if any other command is missing, the setting is unknown. ``worst``: if ``file``
+    matches several files (every core, policy, queue), the ``largest`` or ``smallest`` value counts,
+    or the first of the words between ``|``; with scope ``each``, separately for every name that the
+    last ``*`` matches. For a command: over all names of ``key``, in which ``{p}`` stands for each
+    priority.
     """
 
     file: str = ""
@@ -101,7 +102,7 @@ class Read(_SettingData, frozen=True):
 
 
 class Inferred(_SettingData, frozen=True):
-    """What the operating system reveals about a setting that it does not show: the setting has
+    """A value inferred from the operating system, for a setting that it does not show directly:
     ``value`` if the condition ``when`` holds; ``sign``: what was observed, as text.
     """
 
@@ -111,13 +112,13 @@ class Inferred(_SettingData, frozen=True):
 
 
 class SettingEffect(_SettingData, frozen=True):
-    """What a wrong value costs: a share of ``on`` from ``low`` to ``high`` (0.1: 10 %).
+    """The loss that a wrong value causes: a share of ``on`` from ``low`` to ``high`` (0.1: 10 %).
 
-    ``sure``: how that is known. ``correctness``: numbers or jobs are wrong, not slow.
-    ``direction``: what the host with the setting sends or receives, "" for both. ``over``: ``ip``
-    affects only the kernel's sockets, ``rdma`` only the adapter's transport, ``gpu`` only data that
-    leaves GPU memory, ``shm`` only traffic within a host. ``pauses``: it affects only traffic with
-    pauses, which a benchmark does not have.
+    ``sure``: how the loss is known. ``correctness``: numbers or jobs are wrong, not slow.
+    ``direction``: the traffic of the host with the setting that is affected, sent or received; ""
+    for both. ``over``: ``ip`` affects only the kernel's sockets, ``rdma`` only the adapter's
+    transport, ``gpu`` only data that leaves GPU memory, ``shm`` only traffic within a host.
+    ``pauses``: it affects only traffic with pauses, which a benchmark does not have.
     """
 
     on: Literal[
@@ -141,8 +142,8 @@ class SettingEffect(_SettingData, frozen=True):
 
 
 class Doubt(_SettingData, frozen=True):
-    """When a value that is not good may still be right: ``when`` is a condition; ``why`` says, in a
-    sentence, what was seen and what to do.
+    """When a bad value may still be right: ``when`` is a condition; ``why`` says, in a sentence,
+    what was seen and what to do.
     """
 
     when: str
@@ -152,14 +153,14 @@ class Doubt(_SettingData, frozen=True):
 class Fix(_SettingData, frozen=True):
     """How the setting is changed.
 
-    ``value``: what to write, for each profile; ``any``: for profiles that are not named; after
-    ``=``, an expression in the language of the conditions. For the running system, it is written to
-    the file that was read, to ``file`` (a pattern: each file that matches), or set by ``command``.
-    ``coupled``: files whose values the write may change. To make it permanent, ``line`` goes into
-    the drop-in ``persist``; without ``line``, it is built from value and place. ``{value}``,
-    ``{nic}``, ``{device}``, ``{port}`` and the instance's ``{label}`` are filled in. ``takes``:
-    what must happen before the value takes effect; the running system is changed only for "" and
-    ``link-down``. ``kernel``: a kernel argument; ``by_hand``: what a person does.
+    ``value``: what to write, for each profile; ``any`` applies to profiles that are not named;
+    after ``=`` comes an expression in the language of the conditions. For the running system, it is
+    written to the file that was read, to ``file`` (a pattern: each file that matches), or set by
+    ``command``. ``coupled``: files whose values the write may change. To make it permanent,
+    ``line`` goes into the drop-in ``persist``; without ``line``, it is built from value and place.
+    ``{value}``, ``{nic}``, ``{device}``, ``{port}`` and the instance's ``{label}`` are filled in.
+    ``takes``: what must happen before the value takes effect; the running system is changed only
+    for "" and ``link-down``. ``kernel``: a kernel argument; ``by_hand``: what a person does.
     """
 
     value: dict[str, str] = msgspec.field(default_factory=dict)
@@ -183,12 +184,13 @@ class Fix(_SettingData, frozen=True):
 class Setting(_SettingData, frozen=True):
     """One entry of the catalogue.
 
-    ``good``: condition for each profile; ``any``: for profiles that are not named; ``wanted``: the
-    same as text. ``doubt``: when a value that is not good may be right. ``alike``: hosts of the
-    same kind should have the same value. ``ends``: both ends of a path must have the same value,
-    whichever is right. ``documents``: tuning documents that name the setting. `audit.machine` lists
-    the names that conditions may use. ``names``: names of the firmware attribute in setup menus, by
-    manufacturer (``any``: all). ``inferred``: used if no place can be read.
+    ``good``: condition for each profile; ``any`` applies to profiles that are not named;
+    ``wanted``: the same as text. ``doubt``: when a value that is not good may be right. ``alike``:
+    hosts of the same kind should have the same value. ``ends``: both ends of a path must have the
+    same value, whichever is right. ``documents``: tuning documents that name the setting.
+    `audit.machine` lists the names that conditions may use. ``names``: names of the firmware
+    attribute in setup menus, by manufacturer (``any``: all). ``inferred``: used if no place can be
+    read.
     """
 
     id: str
@@ -220,7 +222,7 @@ class Setting(_SettingData, frozen=True):
     documents: tuple[str, ...] = ()
 
     def condition(self, profile: Profile) -> str:
-        """Return the condition for a good value; "" if the entry is only informative."""
+        """Return the condition for a good value; "" if the entry only informs."""
         return self.good.get(profile, self.good.get("any", ""))
 
     def wish(self, profile: Profile) -> str:
@@ -257,8 +259,8 @@ class AuditResult(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class AuditResults(Sequence[AuditResult]):
-    """The results of many hosts, stored once for hosts that are alike: those of ten thousand hosts
-    would take half a gigabyte. The result of each host is made when it is read.
+    """The results of many hosts, with results that hosts share stored once: for ten thousand hosts,
+    separate results would take half a gigabyte. A host's result is built when it is read.
     """
 
     def __init__(self, results: Iterable[AuditResult] = ()) -> None:
@@ -267,20 +269,20 @@ class AuditResults(Sequence[AuditResult]):
 
     @classmethod
     def of(cls, results: Iterable[AuditResult]) -> "AuditResults":
-        """Return ``results``, in this form."""
+        """Return ``results`` in this compact form."""
         return results if isinstance(results, cls) else cls(results)
 
     def extend(self, results: Iterable[AuditResult]) -> None:
         self._parts.append((None, tuple(results), {}))
 
     def add(self, host: str, like: Sequence[AuditResult], other: Mapping[int, AuditResult]) -> None:
-        """Add the results of ``host``: they are ``like``, results that were added before, except
+        """Add the results of ``host``: those of ``like``, which were added before, except
         ``other``, by place and in order.
         """
         self._parts.append((host, like, other))
 
     def where(self, test: Callable[[AuditResult], bool]) -> Iterator[AuditResult]:
-        """Yield the results for which ``test`` is true; it must not depend on the host."""
+        """Yield the results for which ``test`` is true; the test must not depend on the host."""
         known: dict[int, list[int]] = {}
         for host, like, other in self._parts:
             places = known.get(id(like))
@@ -300,7 +302,7 @@ class AuditResults(Sequence[AuditResult]):
         test: Callable[[AuditResult], bool],
         change: Callable[[AuditResult], AuditResult],
     ) -> "AuditResults":
-        """Return the results, with what ``change`` makes of those for which ``test`` is true; the
+        """Return the results after ``change`` has replaced those for which ``test`` is true; the
         test must not depend on the host.
         """
         known: dict[int, list[int]] = {}
@@ -352,8 +354,8 @@ class AuditResults(Sequence[AuditResult]):
 
 
 _Part = tuple[str | None, Sequence[AuditResult], Mapping[int, AuditResult]]
-"""Host, results of a host like it, and its other results by place; without a host, results of any
-hosts.
+"""A host, results of a similar host, and the results in which it differs, by place; without a host,
+results of any hosts.
 """
 
 

@@ -19,7 +19,7 @@ def packaged(package: str, name: str) -> str:
     """Return the text of ``name`` beside the code of ``package``, such as ``wireproof.verdict``.
 
     The package's loader reads it, so this also works from a zip file; importing importlib.resources
-    takes 15 ms.
+    would take 15 ms.
     """
     module = import_module(package)
     loader = cast("ResourceLoader", module.__loader__)
@@ -62,12 +62,12 @@ def site_texts() -> tuple[CatalogueFile, ...]:
 
 
 def site_studies() -> tuple[CatalogueFile, ...]:
-    """Return the site's files with settings for studies, each of which is a library."""
+    """Return the site's files with settings for studies; each file describes one library."""
     return _studies
 
 
 def use_site(texts: tuple[CatalogueFile, ...], studies: tuple[CatalogueFile, ...] = ()) -> None:
-    """Add these files to the catalogues from now on."""
+    """From now on, add these files to the catalogues."""
     global _texts, _studies
     _texts, _studies = texts, studies
     for forget in _forget:
@@ -78,7 +78,7 @@ _forget: list[Callable[[], None]] = []
 
 
 def of_site(function: Callable[Given, Found]) -> Callable[Given, Found]:
-    """Cache what ``function`` returns until ``use_site`` changes the files."""
+    """Cache the result of ``function`` until ``use_site`` changes the files."""
     cached = lru_cache(maxsize=1024)(function)
     _forget.append(cached.cache_clear)
     return cast("Callable[Given, Found]", cached)

@@ -1,7 +1,7 @@
 """A study of a library's settings: which values take effect, and what they change on these hosts.
 
 Ratios are value / base of the metric as measured; shares are fractions. ``None`` means unknown,
-never zero. Compared values are texts, as they stand in the environment.
+never zero. Compared values are texts, as in the environment.
 """
 
 from typing import Literal
@@ -97,10 +97,10 @@ class Library(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     ``id``: its name on the command line. ``prefixes``: how its variables begin. ``base``: variables
     of every run. ``asks``: variables that make it report its settings. ``says``: kinds of lines,
     each a regular expression with a group ``value`` and, if the line has them, ``rank``, ``owner``
-    and ``name`` (together ``owner/name``); ``rank``: where any line names its rank. ``listing``:
-    the kind of line that names every setting that was read. ``complaints``: lines that explain a
-    failed start. ``fabric``: fabric of the MPI; ``provider``: libfabric provider, without an MPI.
-    ``mpi``: the MPI families that use the library.
+    and ``name`` (together ``owner/name``); ``rank``: how any line names its rank. ``listing``: the
+    kind of line that names every setting that was read. ``complaints``: lines that explain a failed
+    start. ``fabric``: fabric of the MPI; ``provider``: libfabric provider, without an MPI. ``mpi``:
+    the MPI families that use the library.
     """
 
     id: str

@@ -15,11 +15,11 @@ from wireproof.model.errors import BadInput, suggestion
 
 Row = TypeVar("Row")
 Place = tuple[str, int | None]
-"""A key, and the index of one of its values if it is a list."""
+"""A key, and the index of one of its values if that is a list."""
 
 LARGEST = 1 << 20
-"""Characters. No settings, limits, lab or world are longer. The topology of a large fabric may be
-(``largest``).
+"""Characters. Settings, limits, labs and worlds are shorter than this. The topology of a large
+fabric may be longer (``largest``).
 """
 DEEPEST = 32
 """Nested brackets, and parts of one dotted key."""
@@ -82,7 +82,7 @@ def mistake(
 ) -> BadInput:
     """Return the error that says where and how ``text`` differs from ``kind``.
 
-    ``entry``: the place of the value that was converted, if it is not the whole document.
+    ``entry``: the place of the converted value, if it is not the whole document.
     """
     what, _, path = str(error).partition(" - at `$")
     places = _places(path)
@@ -116,7 +116,7 @@ def _places(path: str) -> list[Place]:
 
 
 def _quoted(reason: str) -> list[Place]:
-    """Return the field that a sentence quotes."""
+    """Return the field that an error sentence quotes."""
     return [(name, None) for name in re.findall(r"'(\w+)'", reason)[:1]]
 
 
@@ -126,8 +126,8 @@ def _in_words(types: str) -> str:
 
 
 def _type_at(kind: Any, places: Sequence[Place]) -> Any:
-    """Return msgspec's description of the struct or the enumeration at a place in ``kind``; None
-    if none is known: a key of the file may look like part of a path.
+    """Return msgspec's description of the struct or the enumeration at a place in ``kind``; None if
+    there is none, because a key of the file may look like part of a path.
     """
     import msgspec.inspect
 
@@ -139,7 +139,7 @@ def _type_at(kind: Any, places: Sequence[Place]) -> Any:
 
 
 def _core(found: Any) -> Any:
-    """Return the struct or the enumeration in a list, a dictionary or an optional value."""
+    """Return the struct or the enumeration inside a list, a dictionary or an optional value."""
     if hasattr(found, "fields") or hasattr(found, "values"):
         return found
     inner = [getattr(found, name, None) for name in ("item_type", "value_type")]
@@ -148,7 +148,7 @@ def _core(found: Any) -> Any:
 
 
 def once(known: set[str], name: str, what: str) -> None:
-    """Add a name of ``what`` to those that are known. Raises ValueError if it is one of them."""
+    """Add a name of ``what`` to the known names. Raises ValueError if the name is already known."""
     if name in known:
         raise ValueError(f"the {what} {name!r} already exists")
     known.add(name)
@@ -165,7 +165,7 @@ def read_rows(
     """Return the entries ``[[name]]`` of a file that may also have entries called ``beside``.
 
     ``BadInput`` names ``source``, the line and the field of a wrong entry. ``check`` raises
-    ValueError for errors that the type alone does not show.
+    ValueError for errors that the type does not reveal.
     """
     tree = read_toml(text, source)
     if others := sorted(tree.keys() - {name, *beside}):
@@ -191,8 +191,8 @@ _CODE = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 
 
 def _refuse_blank(row: Any) -> None:
-    """Raise ValueError, with the field, if a required text is blank or a code cannot be typed as a
-    name.
+    """Raise ValueError, naming the field, if a required text is blank or a code contains characters
+    that cannot be typed.
     """
     for field in msgspec.structs.fields(row):
         value = getattr(row, field.name)
@@ -224,8 +224,8 @@ def line_at(text: str, path: Sequence[Place]) -> int:
 
 
 def _too_deep(text: str) -> int:
-    """Return the first line that is nested too deeply; 0 if there is none. Strings and comments do
-    not count.
+    """Return the first line that is nested too deeply; 0 if there is none. Brackets in strings and
+    comments do not count.
     """
     depth = dots = 0
     for found in _TOKEN.finditer(text):

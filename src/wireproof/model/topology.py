@@ -102,7 +102,7 @@ class Fault(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
     @property
     def place(self) -> tuple[str, str, str, str]:
-        """Where the fault acts. Two faults in the same place exclude each other."""
+        """The place where the fault acts. Two faults in the same place exclude each other."""
         return (self.node, self.network, self.direction, self.kind)
 
 

@@ -209,18 +209,19 @@ class Traffic(msgspec.Struct, frozen=True, kw_only=True):
 class Printed(msgspec.Struct, frozen=True, kw_only=True):
     """What the command must have moved according to the numbers that it printed.
 
-    ``least_bytes``: at least this much from one host, in the busier direction. ``counted``: derived
-    from printed iterations, not only from one message per row. ``rate_bytes_per_s``: best printed
-    goodput in one direction; ``lasted_s``: how long that row must have taken, null if unknown.
-    ``least_packets``: packets of messages that cannot be merged. ``bursts``: bytes and seconds of
-    each row whose iterations are printed. ``most_bytes_per_s``: the most that any row can put on a
-    port in one direction, headers included, null if a row does not determine it. ``most_bytes``:
-    bytes of all rows of ping-pongs and collectives in one direction, headers included, null without
-    printed iterations. ``repeated_bytes``: bounds of the bytes in one direction if every row was
-    repeated as printed, or as its tool does by default; null if the repetitions of a row are
-    unknown, and the most of a collective whose number of processes is unknown.
-    ``slowest_bytes_per_s``: the lowest rate of a host in the fastest row whose time says nothing
-    else about a port, as of collectives. ``arithmetic``: how the numbers are derived.
+    ``least_bytes``: minimum number of bytes from one host, in the busier direction. ``counted``:
+    derived from printed iterations, not only from one message per row. ``rate_bytes_per_s``: best
+    printed goodput in one direction; ``lasted_s``: how long that row must have taken, null if
+    unknown. ``least_packets``: packets of messages that cannot be merged. ``bursts``: bytes and
+    seconds of each row whose iterations are printed. ``most_bytes_per_s``: the maximum rate that
+    any row can cause on a port in one direction, headers included; null if a row does not determine
+    it. ``most_bytes``: bytes of all rows of ping-pongs and collectives in one direction, headers
+    included, null without printed iterations. ``repeated_bytes``: bounds of the bytes in one
+    direction if every row was repeated as printed, or as often as its tool does by default; null if
+    the repetitions of a row are unknown, and for the upper bound of a collective whose number of
+    processes is unknown. ``slowest_bytes_per_s``: the lowest rate of a host in the fastest row
+    whose time implies no other rate of a port, as for collectives. ``arithmetic``: how the numbers
+    are derived.
     """
 
     least_bytes: float

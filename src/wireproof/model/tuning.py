@@ -22,8 +22,8 @@ Login = Literal["", "session", "basic"]
 
 
 class Secret:
-    """A password. Only ``reveal`` returns it: it is in no representation and no formatted text, and
-    it cannot be pickled.
+    """A password. Only ``reveal`` returns it: no representation and no formatted text contains it,
+    and it cannot be pickled.
     """
 
     __slots__ = ("_text",)
@@ -106,7 +106,7 @@ class PlannedAttribute(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AttributeChange(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What the journal keeps of one attribute. ``was``: value in effect at the time of the change;
+    """The journal's entry for one attribute. ``was``: value in effect at the time of the change;
     ``old``: value that was pending before it; ``wanted``: value that was written.
     """
 
@@ -191,8 +191,8 @@ class Keep(_ChangeData, frozen=True):
 
 
 class ChangeSet(_ChangeData, frozen=True):
-    """What one host is asked to change, all or nothing. ``timeout_s``: time until it reverts by
-    itself. ``by``: who requested it, for the journal.
+    """The changes requested from one host, all or nothing. ``timeout_s``: seconds until it reverts
+    automatically. ``by``: who requested it, for the journal.
     """
 
     id: str
@@ -222,8 +222,8 @@ class ChangeAnswer(msgspec.Struct, frozen=True, kw_only=True, tag="change", tag_
 
 
 class SetAnswer(msgspec.Struct, frozen=True, kw_only=True, tag="set", tag_field="frame"):
-    """One change set of one host. ``deadline_s``: seconds until it reverts by itself, null if it
-    does not. ``boot`` ``other``: the host has rebooted since.
+    """One change set of one host. ``deadline_s``: seconds until it reverts automatically, null if
+    it does not. ``boot`` ``other``: the host has rebooted since.
     """
 
     id: str
@@ -322,7 +322,7 @@ class HostTuned(msgspec.Struct, frozen=True, kw_only=True):
 
 class Tuned(msgspec.Struct, frozen=True, kw_only=True):
     """What the commands for change sets print. ``id``: id of the set, the same on all hosts;
-    ``until``: when it reverts by itself, local time with time zone.
+    ``until``: when it reverts automatically, local time with time zone.
     """
 
     action: Literal["apply", "confirm", "revert", "status", "verify"]

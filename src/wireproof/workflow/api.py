@@ -63,11 +63,11 @@ _DEFAULTS: dict[str, Any] = {
 
 
 def _with_options(*names: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
-    """Give a function the keywords ``names``, and those that every function has: the options of the
-    groups target and link, ``budget``, ``out`` ..., and ``environment``: the variables by which an
-    allocation is found, by default those of this process.
+    """Give a function the keywords ``names`` and the common keywords: the options of the groups
+    target and link, ``budget``, ``out`` ..., and ``environment``, the variables in which an
+    allocation is looked for, by default those of this process.
 
-    Its signature shows them, with the defaults of the table of options. A wrong name is a
+    Its signature shows these keywords, with defaults from the table of options. A wrong name is a
     TypeError.
     """
     known = (*_EVERYWHERE, *_SHARED, *names)
@@ -208,7 +208,7 @@ def _asked(options: Mapping[str, Any], **more: str) -> Asked:
 
 
 def _text(name: str, value: object) -> object:
-    """Return the value as the option is typed, if the option is read from text."""
+    """Convert the value to the option's type, if the option is parsed from text."""
     if name not in SETTINGS or value is None:
         return value
     if isinstance(value, Sequence) and not isinstance(value, str):
@@ -227,7 +227,7 @@ def _storage(options: Asked) -> Storage:
 
 
 def environment_of(options: Mapping[str, Any]) -> Mapping[str, str]:
-    """Return the variables in which an allocation is searched."""
+    """Return the variables in which an allocation is looked for."""
     given = options.get("environment")
     return own_environment() if given is None else given
 
@@ -277,9 +277,9 @@ def tune_apply(
 
     It reverts by itself after ``timeout_s`` unless `tune_confirm` is called first.
 
-    Hosts that must not be changed, or whose values have changed since the plan, are left alone and
-    named in the result. This changes the running systems only; only the command line changes the
-    BIOS.
+    Hosts that must not be changed, or whose values have changed since the plan, stay unchanged and
+    are named in the result. This changes the running systems only; only the command line changes
+    the BIOS.
     """
     place = _place(root, state)
     target = _target(options, root)
@@ -306,8 +306,8 @@ def tune_revert(
 ) -> Tuned:
     """Restore the old values, byte for byte.
 
-    ``name`` "": those of each host's newest set. ``force``: also values that others have changed
-    since.
+    ``name`` "": those of each host's newest set. ``force``: also restore values that others have
+    changed since.
     """
     return revert(_target(options, root), name, _place(root, state), force=force)
 

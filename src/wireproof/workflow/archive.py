@@ -23,15 +23,16 @@ from wireproof.workflow.supportconfig import NAMES, is_supportconfig, lay_out
 
 _LARGEST_ARCHIVE = 4 << 30
 _LARGEST_UNPACKED = 16 << 30
-"""Includes members that are not read: skipping them requires decompressing them, too."""
+"""Includes members that are not read, because skipping them also requires decompressing them."""
 _MOST_HEADERS = 1000
 """Maximum number of global headers: each member with headers gets a copy of them."""
 _MOST_MEMBERS = 1_000_000
 _MOST_FILES = 100_000
-"""Most files that are unpacked."""
+"""Limit on the number of unpacked files."""
 _LARGEST_HEADER = 1 << 15
 _LARGEST_HEADERS = 16 << 20
-"""Bytes of all headers with names and attributes of a member, which tarfile parses word by word."""
+"""Limit on the bytes of a member's headers with names and attributes, which tarfile parses word by
+word."""
 _LONGEST_NAME = 4095
 _WANTED = ("etc", "proc", "sys", "sos_commands", "uname", "lspci", "environment")
 _RELEASE = ("usr", "lib", "os-release")
@@ -55,7 +56,7 @@ _ARCHIVES = (".tar", ".tar.gz", ".tgz", ".tar.xz", ".txz", ".tar.bz2", ".tbz")
 
 @contextlib.contextmanager
 def opened(source: Path, host: str = "") -> Iterator[Path]:
-    """Yield the folder of `opened_all` that is called ``host``, else the first."""
+    """Yield the folder of `opened_all` that is called ``host``, or else the first folder."""
     with opened_all(source) as roots:
         yield next((root for root in roots if root.name == host), roots[0])
 
@@ -63,8 +64,8 @@ def opened(source: Path, host: str = "") -> Iterator[Path]:
 @contextlib.contextmanager
 def opened_all(source: Path) -> Iterator[list[Path]]:
     """Yield the folder that holds the host's /proc, /sys and /etc: ``source`` itself, or the
-    unpacked archive, which is removed after the block. Texts of several hosts give a folder each.
-    Raises ``BadInput`` if it is neither.
+    unpacked archive, which is removed after the block. Texts of several hosts become one folder for
+    each host. Raises ``BadInput`` if it is neither a folder nor an archive.
     """
     if source.is_dir():
         with _as_roots(source) as roots:
@@ -110,8 +111,8 @@ def _as_roots(folder: Path) -> Iterator[list[Path]]:
 
 
 def _texts_of(folder: Path) -> Iterator[tuple[str, str]]:
-    """Yield the files of ``folder`` that may be texts of commands, by name. Raises ``BadInput``
-    above 256 MiB.
+    """Yield the files of ``folder`` that may be the output of commands, by name. Raises
+    ``BadInput`` above 256 MiB.
     """
     total = 0
     for file in sorted(folder.iterdir())[:_MOST_FILES]:
@@ -124,7 +125,7 @@ def _texts_of(folder: Path) -> Iterator[tuple[str, str]]:
 
 
 def _root(folder: Path) -> Path:
-    """Return ``folder``, or the only host's folder in it, as archives have it."""
+    """Return ``folder``, or the only host's folder inside it, as in archives."""
     if _is_root(folder):
         return folder
     inside = [path for path in sorted(folder.iterdir()) if path.is_dir() and _is_root(path)]
@@ -171,10 +172,10 @@ _HEADERS = (
 
 
 class _Member(tarfile.TarInfo):
-    """Bounds what tarfile reads.
+    """Bounds the bytes that tarfile reads.
 
-    tarfile calls this for each header, recursively if a header belongs to the next, and holds all
-    of them until the last; it does not bound the map of a sparse file.
+    tarfile calls this for each header, recursively if a header belongs to the next one, and keeps
+    all of them in memory; it does not limit the map of a sparse file.
     """
 
     _within = 0
@@ -204,7 +205,7 @@ class _Member(tarfile.TarInfo):
 
 
 def _members(archive: tarfile.TarFile, source: Path) -> Iterator[tarfile.TarInfo]:
-    """Yield the members that are read one by one, without keeping them as tarfile does."""
+    """Yield members one by one, without collecting them as tarfile does."""
     files = 0
     for _ in range(_MOST_MEMBERS):
         member = archive.next()

@@ -24,8 +24,8 @@ _TELLING = 0.01  # fraction of the line rate below which a goodput says nothing 
 
 
 def atlas_folder(given: Path | None, environment: Mapping[str, str]) -> Path | None:
-    """Return the folder of a site's sources: the given folder, that of the variable, or
-    ``~/.config/wireproof/atlas`` if it exists. Raises ``BadInput`` if a named folder does not
+    """Return the folder of a site's sources: the given folder, the folder that the variable names,
+    or ``~/.config/wireproof/atlas`` if it exists. Raises ``BadInput`` if a named folder does not
     exist.
     """
     named = given or environment.get(VARIABLE)

@@ -67,8 +67,8 @@ _VARIABLES = (
 @dataclass(frozen=True)
 class AuditSpecification:
     """``source``: a snapshot, a folder with a host's files, or a sosreport, instead of the target's
-    hosts. ``only``: IDs of settings; without them all. ``bmc``: how the firmware's settings are
-    read. ``snapshot``: a file that stores what was read. ``site``: a TOML file with the site's
+    hosts. ``only``: IDs of settings, all settings if empty. ``bmc``: how the firmware's settings
+    are read. ``snapshot``: a file that stores what was read. ``site``: a TOML file with the site's
     decisions. ``against``: a host, or a source or result folder, to compare the hosts with instead
     of the catalogue. ``at_least``: failures below this severity are waived.
     """
@@ -102,7 +102,7 @@ def audit(
 ) -> Audit:
     """Judge every setting on every host of the target, or of the source.
 
-    ``environment``: of the caller; in a job, the environment of its programs. Only variables of MPI
+    ``environment``: the caller's; in a job, the environment of its programs. Only variables of MPI
     libraries and fabrics are read.
 
     Raises ``BadInput`` if a setting is unknown or the source is invalid, and ``CouldNotMeasure`` if
@@ -127,7 +127,8 @@ def _beside(
     reporter: Reporter,
     environment: Mapping[str, str],
 ) -> list[Collected]:
-    """Return the facts of the reference: files, or else a host that is reached like the others."""
+    """Return the facts of the reference: from files, or from a host that is reached like the
+    others."""
     source = Path(specification.against)
     if source.exists() or "/" in specification.against:
         return facts_of_source(source, known)
@@ -182,7 +183,8 @@ def _judged(
 def _machines(answers: list[Collected], kinds: dict[str, HostKind]) -> Iterator[Machine]:
     """Yield the machine of each answer and put its kind into ``kinds``.
 
-    The answers are emptied: those of ten thousand hosts would not fit in memory beside all results.
+    The answers are removed as they are read: for ten thousand hosts they would not fit in memory
+    beside all results.
     """
     if not any(answer.frames for answer in answers):
         raise CouldNotMeasure(f"no host gave its settings: {_first_problem(answers)}.")
@@ -302,7 +304,7 @@ def facts_of_target(
 
 
 def reader_argv(target: Target) -> dict[str, list[str]]:
-    """Return the command that reads facts on each host."""
+    """Return the command with which each host reads the facts."""
     reader = _reader()
     return {host: reach(target, host if target.hosts else "", reader) for host in hosts_of(target)}
 
@@ -357,7 +359,7 @@ def _joined(answer: Collected, more: Collected | None, nics: Sequence[str]) -> C
 def facts_of_source(source: Path, known: Catalogue) -> list[Collected]:
     """Return the facts in a snapshot of hosts, or in one host's files.
 
-    The engine reads a tree like a machine, but runs no command there.
+    The engine reads a tree like a machine, but runs no commands.
     """
     if not source.exists():
         raise BadInput(f"{source} does not exist.")
@@ -382,7 +384,7 @@ def _facts_of_tree(folder: Path, known: Catalogue) -> Collected:
 
 
 def more_of_source(source: Path, host: str, wanted: Sequence[FactRequest]) -> Sequence[FactFrame]:
-    """Read further files of a folder or an archive; a snapshot holds no more than it has given."""
+    """Read further files of a folder or an archive; a snapshot cannot provide any."""
     if is_snapshot(source):
         return ()
     from wireproof.workflow.archive import opened

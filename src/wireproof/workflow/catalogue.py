@@ -1,8 +1,8 @@
 """Add a site's rows to the catalogues: the files of one folder, checked before any of them takes
 effect.
 
-NIC families, pauses, causes, findings, links, rows of the atlas, lint's rules with their rows, and
-studies of knobs; ``docs/catalogue.md`` describes each.
+The catalogues cover NIC families, pauses, causes, findings, links, rows of the atlas, lint's rules
+with their rows, and studies of knobs; ``docs/catalogue.md`` describes each.
 """
 
 import errno
@@ -69,8 +69,8 @@ def site_folder(
 def use_catalogue(folder: Path) -> dict[str, int]:
     """Add the rows of the folder's ``*.toml`` files to wireproof's from now on.
 
-    Return the number of rows of each kind. Raises ``BadInput`` with file, line and field; then no
-    row takes effect.
+    Return the number of rows of each kind. Raises ``BadInput`` with file, line and field; in that
+    case no row takes effect.
     """
     rows: dict[str, int] = {}
     texts, studies = [], []

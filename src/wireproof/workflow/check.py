@@ -41,16 +41,16 @@ if TYPE_CHECKING:
 QUICK_PINGPONG = (0, 8, 1024, 16384, 65536, 262144, 1 << 20)
 QUICK_STREAM = (8, 4096, 65536, 262144, 1 << 20, 4 << 20)
 QUICK_LATENCY, QUICK_BANDWIDTH = 0.04, 0.02
-"""Relative half-widths at which a point of a quick check of two hosts, or of a lab, ends: narrow
+"""Relative half-widths at which a point of a quick check (of two hosts, or of a lab) ends: narrow
 enough to decide on a difference of 10 %. A point that does not reach them uses its whole budget.
 """
 QUICK_LARGEST_MS, QUICK_IN_FLIGHT_MS = 25.0, 12.0
-"""Longest message and window of a quick check at the claimed rate: longer messages reach no other
-plateau.
+"""Longest message and window of a quick check at the claimed rate; longer messages would show the
+same plateau.
 """
 QUICK_RATE = 1e9
-"""Rate for which a quick check plans if no link claims a rate, in bits per second: what fills
-a link of 1 Gb/s fills a faster link too, and a link of 10 Mb/s still answers within a minute.
+"""Rate for which a quick check plans if no link claims a rate, in bits per second. Messages that
+fill a link of 1 Gb/s also fill a faster link, and a link of 10 Mb/s still answers within a minute.
 """
 LAUNCHES: dict[Profile, int] = {"quick": 1, "standard": 3, "acceptance": 10}
 """Independent launches vary among themselves (Hunold and Carpen-Amarie 2016); repetitions within a
@@ -73,7 +73,7 @@ def check(
 ) -> Result:
     """Measure, prove, locate and judge; the records go where the specification says.
 
-    ``environment`` is searched for the allocation that we run in. Raises ``BadInput`` before
+    ``environment``: where to look for the allocation of this process. Raises ``BadInput`` before
     anything is started, and ``CouldNotMeasure`` if nothing at all was measured.
     """
     specification = _narrowed(specification)
@@ -137,7 +137,7 @@ def plan_check(
 
 
 def _narrowed(specification: CheckSpecification) -> CheckSpecification:
-    """Replace the hosts by the least proven of them, if ``--least-proven`` asks for that; a resumed
+    """Replace the hosts by the least proven of them, if ``--least-proven`` requests that; a resumed
     run gets the same hosts.
     """
     count = specification.least_proven
@@ -166,7 +166,7 @@ def _narrowed(specification: CheckSpecification) -> CheckSpecification:
 def _target(
     specification: CheckSpecification, reporter: Reporter, environment: Mapping[str, str]
 ) -> Iterator[Target]:
-    """Yield the target; a job that we requested is released whatever happens."""
+    """Yield the target; a job that wireproof requested is always released."""
     if specification.request is None:
         opened: contextlib.AbstractContextManager[Target] = contextlib.nullcontext(
             resolve_target(specification, environment)
@@ -257,8 +257,8 @@ def _facts(target: Target) -> tuple[FactRequest, ...]:
 def _policy(specification: CheckSpecification, target: Target) -> Policy:
     """Return the bounds of the points.
 
-    Points of a screen are short: a rank that exceeds its budget by far is hung, and the other ranks
-    must go on.
+    Points of a screen are short: a rank that far exceeds its budget hangs, and the other ranks must
+    continue.
     """
     method = specification.method
     policy = method.bounds()
@@ -331,7 +331,7 @@ def _with_settings(
     folder: Path,
 ) -> list[MeasuredPart]:
     """Add the hosts' settings to the first part, and to each part the settings that can explain its
-    slowness. If the settings cannot be read, the parts are returned unchanged.
+    slowness. If the settings cannot be read, return the parts unchanged.
     """
     skipped = target.size > COMMANDS_UP_TO or (parts and parts[-1].ended("interrupted"))
     if not parts or not specification.audit or skipped:

@@ -30,7 +30,7 @@ _NOTE = "both are logs: claims of other programs, with no proof of their path an
 _MOST = 200
 
 _Key = tuple[str, Literal["ns", "bytes_per_s"], int, int]
-"""Pattern, unit, directions and message size."""
+"""Pattern, unit, directions and message size of a point."""
 _OF_A_PAIR: tuple[Traffic, ...] = ("pingpong", "stream", "exchange", "put", "get")
 
 
@@ -72,7 +72,7 @@ def _points(series: Sequence[JudgedSeries]) -> dict[_Key, list[float]]:
 
 
 def _pattern(table: JudgedSeries) -> str:
-    """Return the key by which tables match.
+    """Return the key by which tables are matched.
 
     Point-to-point patterns match across programs; a collective matches only with the same program
     and number of ranks.
@@ -227,8 +227,8 @@ def _conditions(
 
 
 def _settings(a: Audit | None, b: Audit | None) -> list[Difference]:
-    """Return the settings that differ between the hosts of A and of B, of those that both could
-    read. Hosts that are in both are compared with themselves.
+    """Return the settings that differ between the hosts of A and those of B, if both could be read.
+    Hosts that occur in both are compared with themselves.
     """
     if a is None or b is None:
         return []
@@ -273,9 +273,7 @@ def _notes(a: Sequence[JudgedRun], b: Sequence[JudgedRun]) -> list[str]:
 
 
 def _launches(sections: Sequence[JudgedRun]) -> int:
-    """Return the number of independent launches of the part with most: their folders are
-    numbered.
-    """
+    """Return the largest number of independent launches of a part: their folders are numbered."""
     return max(
         sum(_NUMBERED.search(folder.name) is not None for folder in section.records)
         for section in sections

@@ -1,5 +1,5 @@
 """The conditions of a measurement: what can explain a difference between two results or make it
-meaningless, and connect the hosts' settings with what was measured: a slow node, and the setting
+meaningless. Also connects the hosts' settings with the measurement: a slow node, and the setting
 that may be the cause. The verdict does not change.
 """
 
@@ -24,7 +24,7 @@ from wireproof.verdict.located.slow_pairs import with_short_causes
 from wireproof.workflow.audit import settings_by_id
 
 _NAMED = 256
-"""Most ports that are listed individually."""
+"""Limit on the number of ports that are listed individually."""
 
 
 _Condition = tuple[str, str, str]
@@ -32,8 +32,8 @@ _Condition = tuple[str, str, str]
 
 
 def conditions(sections: Sequence[JudgedRun], *, with_hosts: bool = False) -> dict[str, str]:
-    """Return the value of each condition; all values if hosts or parts differ, ``with_hosts`` each
-    with its hosts.
+    """Return the value of each condition; if hosts or parts differ, all values, and ``with_hosts``
+    the hosts of each.
     """
     values: dict[str, dict[str, dict[str, None]]] = {}
     for section in sections:

@@ -28,11 +28,11 @@ SLOW_NODE, SLOW_RATE, SLOW_RATE_TEXT = "n3", "300mbit", "300 Mb/s"
 LIE_BUDGET_MS, LARGE_BUDGET_MS = 150, 800
 LARGE_BYTES = 1 << 19
 SCREEN_ROUNDS = 6
-"""Every pair twice, which suffices to suspect a node at a third of its rate."""
+"""Each pair is measured twice, which suffices to suspect a node at a third of its rate."""
 PING_SIZES = (8, 64, 512, 2048, 8192, 32768, 131072, 524288, 1 << 20)
 STREAM_SIZES = (512, 2048, 8192, 32768, 131072, 524288, 1 << 20, 4 << 20)
-"""Few sizes with enough time for each, so that no point of the curve is doubtful. Streams of
-smaller messages show the cores, which four nodes share; a round trip of 4 MiB takes 70 ms.
+"""Few sizes, with enough time for each, so that no point of the curve is doubtful. Streams of
+smaller messages would show the cores, which four nodes share; a round trip of 4 MiB takes 70 ms.
 """
 PING_BUDGET_MS, STREAM_BUDGET_MS = 1000, 350
 """Budgets of the small sizes. A ping-pong needs enough messages to stand out in the counters; a
@@ -44,8 +44,8 @@ INJECTED = "Injected fault, unknown to the judgement:"
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class DemoResult:
-    """``slow_node``: the finding about the slow node, "" if it was missed; ``lie``: memory was
-    distinguished from a wire.
+    """``slow_node``: the finding about the slow node, "" if it was missed; ``lie``: the off-wire
+    measurement was recognised.
     """
 
     result: Result
@@ -164,7 +164,7 @@ def _lie(lab: Lab, folder: Path, seed: int) -> tuple[Session, Target]:
 def _slow_node(findings: list[Finding]) -> str:
     """Return the message of the only finding that names the slow port.
 
-    The findings do not know what was injected.
+    The code that makes the findings does not know which faults were injected.
     """
     slow = [finding for finding in findings if finding.code in ("port-slow", "node-slow")]
     named = [finding.about for finding in slow] == [Port(SLOW_NODE, "tx")]

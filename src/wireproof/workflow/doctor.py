@@ -197,7 +197,7 @@ DEADLINE_S = 40.0
 
 
 def small_plan(transport: TransportKind, expect: str = "") -> Plan:
-    """Return a plan with two ranks and one half round trip at 8 B, which suffices to see that
+    """Return a plan with two ranks and one half round trip at 8 B, which suffices to show that
     frames arrive.
     """
     return Plan(
@@ -253,8 +253,8 @@ def _command(transport: TransportKind, install: MpiInstall | None) -> LaunchComm
 def try_transport(transport: TransportKind, install: MpiInstall | None = None) -> TransportTried:
     """Run the small plan over ``transport``.
 
-    Does not raise if it does not work: ``problem`` holds the reason.
-    Raises ``KeyboardInterrupt`` if the user stopped it.
+    If it does not work, return the reason in ``problem`` instead of raising. Raises
+    ``KeyboardInterrupt`` if the user stopped it.
     """
     blank = _blank(install, transport)
     if install is not None and install.problem:

@@ -1,5 +1,5 @@
-"""Explains a code of a finding, a cause, lint or a setting, and what to do next; knows which of
-them refer to the same setting.
+"""Explains a code of a finding, a cause, a lint rule or a setting, and what to do next; knows which
+of them refer to the same setting.
 """
 
 from __future__ import annotations
@@ -25,9 +25,10 @@ if TYPE_CHECKING:
 _NEAR = 3
 _MOST_ALIKE = 5
 _SHORTEST = 7
-"""Letters of a word that may stand for a whole entry of a menu, if that is no twice as long."""
+"""Minimum length of a word that may stand for a whole entry of a menu, if the entry is less than
+twice as long."""
 _OF_PATHS = ("devices", "system", "link", "cpu")
-"""Words of too many codes."""
+"""Words that occur in too many codes."""
 _SYSCTLS = "/proc/sys/"
 _MOST_WORDS = 8
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9]*_[A-Za-z0-9_]{2,80}")
@@ -51,11 +52,11 @@ class Explanation:
 
 
 def explain(code: str) -> list[Explanation]:
-    """Return everything with the name ``code``: a finding or a cause, a rule of lint, a setting (a
-    rule may have the same name); else the settings that the system, a vendor's menu or a document
-    calls so (``krcvqs``, ``PSM3_RDMA``, ``vm.swappiness``, ``C1E Autopromote``), also with a value
-    (``krcvqs=4``) or among other words (``blacklist acpi_pad``). Raises ``BadInput`` with similar
-    names.
+    """Return every entry with the name ``code``: a finding or a cause, a lint rule, a setting (a
+    rule may have the same name). If there is none, return the settings that the system, a vendor's
+    menu or a document calls by that name (``krcvqs``, ``PSM3_RDMA``, ``vm.swappiness``, ``C1E
+    Autopromote``), also with a value (``krcvqs=4``) or among other words (``blacklist acpi_pad``).
+    Raises ``BadInput`` with similar names.
     """
     key = as_key(code)
     if entry := findings().get(key):  # no cause, rule or setting has the code of a finding
@@ -94,7 +95,7 @@ def _named(name: str) -> list[Explanation]:
 
 
 def _with_value(text: str) -> list[Explanation]:
-    """Return what is known of NAME in ``NAME=VALUE`` or ``NAME: VALUE``, and the rules that a
+    """Return what is known about NAME in ``NAME=VALUE`` or ``NAME: VALUE``, and the rules that a
     script with this value of a variable breaks.
     """
     match = _ASSIGNED.fullmatch(" ".join(text.split()))
@@ -107,8 +108,8 @@ def _with_value(text: str) -> list[Explanation]:
 
 
 def _in_words(text: str) -> list[Explanation]:
-    """Return the names among the words of a line or of a menu's entry: the longest, or several of
-    equal length. The device in ``nictypes.ib0`` does not count.
+    """Return the names among the words of a line or of a menu's entry: the longest name, or several
+    of equal length. The device in ``nictypes.ib0`` does not count.
     """
     words = text.split()
     if len(words) == 1:
@@ -122,7 +123,8 @@ def _in_words(text: str) -> list[Explanation]:
 
 
 def _with_word(word: str) -> list[Explanation]:
-    """Return all entries with the word in their code, such as ``hfi1``; of many only the titles."""
+    """Return all entries whose code contains the word, such as ``hfi1``; if there are many, only
+    their titles."""
     if word in _OF_PATHS:
         return []
     codes = _codes_with(word)
@@ -137,7 +139,8 @@ def _codes_with(word: str) -> list[str]:
 
 
 def _of_name(name: KnownName, others: Sequence[Explanation]) -> Explanation:
-    """Return the explanation of a name; without other entries, with the codes that contain it."""
+    """Return the explanation of a name; if there are no entries of that name, the explanation lists
+    the codes that contain it."""
     explained = _of_finding(name, None)
     codes = [] if others else _codes_with(as_key(name.code))
     more = [*_listed("See also", codes), ("Source", name.source)]
@@ -162,7 +165,7 @@ def _as_variable(name: str, value: str = "") -> list[Explanation]:
 
 
 def _seen(finding: LintFinding) -> str:
-    """Return what the finding adds to its rule's sentence."""
+    """Return what the finding adds to the sentence of its rule."""
     from wireproof.lint.rules import rules as lint_rules
 
     return finding.message.removeprefix(
@@ -201,8 +204,8 @@ def _studies(name: str) -> Iterator[tuple[str, str]]:
 
 
 def _known_as(name: str, settings: Iterable[Setting], *, menus: bool) -> list[Setting]:
-    """Return the settings whose source or target has this name, or else a word of it, or else with
-    ``menus`` the settings whose entry in a menu begins so.
+    """Return the settings whose source or target has this name, or else contains it as a word, or
+    else (with ``menus``) whose menu entry begins with it.
     """
     key, known = name.casefold(), list(settings)
     for names_of in (_names_of, _words_of):
@@ -224,7 +227,8 @@ def _in_menu(letters: str, setting: Setting) -> bool:
 
 
 def _is(key: str, known: str) -> bool:
-    """Return whether ``key`` is the name, or a path in which a device stands for ``{nic}``."""
+    """Return whether ``key`` is the name, or a path that contains a device in place of
+    ``{nic}``."""
     if key == known.casefold() or "{" not in known or not key.startswith("/"):
         return key == known.casefold()
     parts = re.split(r"\{\w+\}", known.casefold())
@@ -232,8 +236,8 @@ def _is(key: str, known: str) -> bool:
 
 
 def _names_of(setting: Setting) -> Iterator[str]:
-    """Yield variables, attributes of menus, files and their last part, sysctls with dots, and
-    kernel arguments.
+    """Yield variables, attributes of menus, files and the last parts of their paths, sysctls with
+    dots, and kernel arguments.
     """
     for names in setting.names.values():
         yield from names
@@ -247,7 +251,7 @@ def _names_of(setting: Setting) -> Iterator[str]:
 
 def _words_of(setting: Setting) -> Iterator[str]:
     """Yield folders of the files that are read, words of commands and services, the name of the
-    kernel argument, and words of the line in a drop-in.
+    kernel argument, and words of the drop-in line.
     """
     for read in setting.reads:
         yield from filter(None, read.file.split("/")[:-1])
@@ -301,8 +305,8 @@ def _of_finding(entry: CatalogueEntry, setting: Setting | None) -> Explanation:
 
 
 def _of_rule(rule: Rule, setting: Setting | None, here: tuple[str, str] = ("", "")) -> Explanation:
-    """Return the explanation of a rule; ``here``: what it says about one name, and the correct
-    form.
+    """Return the explanation of a rule; ``here``: what it says about a particular name, and the
+    correct form.
     """
     texts = [
         *([("Here", here[0])] if here[0] else []),

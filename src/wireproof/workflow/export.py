@@ -1,7 +1,7 @@
 """Writes a report in the requested form: page, Markdown, figures as SVG or PNG, PDF.
 
 A Chromium on this machine draws PDF and PNG from wireproof's page. It needs no network, and the
-page's policy allows it none.
+page's policy forbids network access.
 """
 
 import os
@@ -18,7 +18,7 @@ from wireproof.report.judged_run import JudgedRun
 from wireproof.workflow.reporter import Reporter
 
 Form = Literal["html", "markdown", "svg", "pdf", "png"]
-"""A page, Markdown, every figure as SVG or PNG, the page as PDF."""
+"""The forms: a page, Markdown, every figure as SVG or PNG, the page as PDF."""
 _DEFAULTS: dict[Form, str] = {"html": "report.html", "markdown": "report.md", "pdf": "report.pdf"}
 _BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 _TIMEOUT_S = 180.0

@@ -151,8 +151,8 @@ def _judged(wanted: Sequence[str], place: Path, result: StoredResult, max_age_s:
 
 
 def _unfounded(parts: Sequence[StoredPart]) -> list[str]:
-    """Return the nodes that pass in a part without what every pass needs: a claim about a wire that
-    names the node, and a result that crossed it.
+    """Return the nodes that pass in a part but lack what every pass needs: a claim about a wire
+    that names the node, and a result that crossed that wire.
     """
     unfounded: list[str] = []
     for part in parts:
@@ -166,8 +166,9 @@ def _unfounded(parts: Sequence[StoredPart]) -> list[str]:
 
 
 def _telling(nodes: Sequence[NodeVerdict], whole: Verdict) -> tuple[Verdict, str, str]:
-    """Return the verdict, its nodes, and the reason: those that share the first of the worst
-    reasons, and how many others do not pass. No node can be better than ``whole``.
+    """Return the verdict, its nodes, and the reason: the nodes that share the first of the worst
+    reasons, and the number of other nodes that do not pass. No node can have a better verdict than
+    ``whole``.
     """
     verdict = worst(row.verdict for row in nodes)
     everyone = fold(row.node for row in nodes) or "no node"

@@ -1,9 +1,9 @@
-"""The facts that a check reads on its hosts besides their settings: a few files, what the
-firmware says, and the limits and cores of a job's processes, which often differ from those of a
-login session; and what a result discloses of them.
+"""The facts that a check reads on its hosts besides their settings: a few files, firmware data, and
+the limits and cores of a job's processes, which often differ from those of a login session. Also
+discloses them in a result.
 
-A rank of a check reads them, or a step of the scheduler's job; else they are those of this process
-or of the session that reached the host. The results say which it was.
+A rank of a check, or a step of the scheduler's job, reads them; otherwise they are those of this
+process or of the session that reached the host. The results say which process it was.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ Frames = Mapping[str, tuple[FactFrame, ...]]
 
 
 def of_ranks(run: Run) -> dict[str, tuple[FactFrame, ...]]:
-    """Return by host what the first rank there read about itself."""
+    """For each host, return what its first rank read about itself."""
     by_rank = gathered(
         (frame.rank, frame) for frame in run.facts if frame.path in _PATHS and frame.status == "ok"
     )
@@ -95,7 +95,8 @@ def of_ranks(run: Run) -> dict[str, tuple[FactFrame, ...]]:
 
 
 def of_job(target: Target, hosts: Iterable[str], engine: list[str]) -> Frames:
-    """Return by host what a step of the scheduler's job reads about itself; empty without a job."""
+    """For each host, return what a step of the scheduler's job reads about itself; empty without a
+    job."""
     scheduler = target.scheduler
     if scheduler is None or scheduler.step is None or target.allocation is None:
         return {}
@@ -116,8 +117,8 @@ def _whose(text: str) -> FactFrame:
 def with_job(
     answer: Collected, job: Frames, target: Target, chosen: Iterable[FactFrame]
 ) -> Collected:
-    """Return the host's answer with the job's frames in front, because the first frame of a place
-    counts, and with the ``chosen`` frames.
+    """Return the host's answer preceded by the job's frames, because the first frame of a place
+    counts, and by the ``chosen`` frames.
     """
     if not answer.frames:
         return answer
@@ -162,7 +163,7 @@ def with_disclosures(
 
 def _by_hand(path: Path) -> list[Found]:
     """Return what a person has written beside the result, and the items that only a person can
-    know. A damaged file never loses a result.
+    know. A damaged file never makes the result unusable.
     """
     found: list[Found] = []
     try:

@@ -57,7 +57,7 @@ Rendered = TypeVar("Rendered")
 
 @dataclass(frozen=True, kw_only=True)
 class Standard:
-    """What results are compared with."""
+    """The standard that results are compared with."""
 
     link: LinkClaim | None = None
     path: str = ""
@@ -232,7 +232,7 @@ def judge_files(
 
 
 def _cores() -> int:
-    """Return the cores that we may use, or all cores if the system does not tell (macOS,
+    """Return the cores that this process may use, or all cores if the system does not tell (macOS,
     Windows).
     """
     if hasattr(os, "sched_getaffinity"):

@@ -1,5 +1,5 @@
-"""The facts of a host in its root folder, as archives keep them: files, output of commands instead
-of others, and what is unknown because nothing keeps it.
+"""The facts in a host's root folder, as archives store them: files, output of commands that
+replaces other commands, and what is unknown because no archive stores it.
 """
 
 import dataclasses
@@ -66,9 +66,8 @@ def _of_host(folder: Path) -> list[tuple[str, ...]]:
 
 
 def _of_archives(*commands: tuple[str, ...]) -> tuple[FactRequest, ...]:
-    """Return requests that only archives need, because the engine reads these facts itself on a
-    live host.
-    """
+    """Return requests that only archives need; on a live host the engine reads these facts
+    itself."""
     return tuple(FactRequest(kind="command", argv=argv) for argv in commands)
 
 
@@ -173,8 +172,8 @@ EVERYWHERE = (
     *("net/core/rmem_max", "net/core/somaxconn", "net/ipv4/ip_forward", "net/ipv4/tcp_sack"),
     *("net/ipv4/tcp_wmem", "vm/overcommit_memory", "vm/swappiness", "vm/vfs_cache_pressure"),
 )
-"""Files that every Linux since 3.10 has, from all over /proc/sys: a list without them, or a folder,
-was shortened.
+"""Files from all over /proc/sys that every Linux since 3.10 has: a list or folder without them was
+shortened.
 """
 
 
@@ -185,8 +184,8 @@ def _has_all_sysctls(root: Path) -> bool:
 
 
 _WHOLE = "/sys/devices/system/cpu"
-"""The folder that sos copies completely (its plugin processor); of that of the NUMA nodes it copies
-some files of each node."""
+"""The folder that sos copies completely (its plugin processor); of the folder of NUMA nodes it
+copies only some files of each node."""
 _MODULES = "/sys/module/"
 
 
@@ -248,8 +247,8 @@ _SYSCTLS = "/proc/sys/"
 
 
 def _of_sysctl(frame: FactFrame, values: Mapping[str, str]) -> Iterator[FactFrame]:
-    """Yield the frame, or what the values of ``sysctl -a`` give instead: for a pattern its list and
-    its files.
+    """Yield the frame, or what the values of ``sysctl -a`` provide instead: for a pattern, its list
+    and its files.
     """
     if not frame.path.startswith(_SYSCTLS) or not _is_missing(frame):
         yield frame

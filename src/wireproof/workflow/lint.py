@@ -22,7 +22,7 @@ from wireproof.workflow.catalogue import refuse_slow_patterns
 from wireproof.workflow.reporter import is_bug, sentence
 
 LARGEST = 16 << 20
-"""Bytes that a recipe may have; no script and no configuration file is larger."""
+"""Size limit of a recipe in bytes; no script and no configuration file is larger."""
 
 
 @dataclass(frozen=True, kw_only=True)

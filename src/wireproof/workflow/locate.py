@@ -35,7 +35,7 @@ from wireproof.workflow.session.screen_plan import again_rounds, leaves_of
 from wireproof.workflow.target.resolve import read_fabric
 
 ALL_ROWS = 4_000_000
-"""Tables up to this number of pairs are read whole; from larger tables a sample per node."""
+"""Tables up to this number of pairs are read whole; larger tables are sampled for each node."""
 PARTNERS = 60
 WORST = 20
 MOST_WORLD_NODES = 20_000
@@ -140,7 +140,7 @@ def from_folder(folder: Path, fabric: Fabric | None) -> LocateDocument:
 
 
 def _settings_of(folder: Path, run: Run) -> tuple[WrongSettings | None, list[str]]:
-    """Return the settings of the hosts that the check kept, and a note if they are damaged."""
+    """Return the settings of the hosts that the check stored, and a note if they are damaged."""
     kept = folder / SETTINGS
     if not kept.is_file():
         return None, []

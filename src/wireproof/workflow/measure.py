@@ -120,7 +120,7 @@ def _collected(folder: Path, reporter: Reporter) -> tuple[Statistics, ...]:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Prepared:
-    """Where, what and within which bounds to measure, and the variables that every rank needs."""
+    """Where to measure, what, within which bounds, and the variables that every rank needs."""
 
     target: Target
     points: tuple[Point, ...]
@@ -251,7 +251,7 @@ def _pairs(pattern: Pattern, specification: MeasureSpecification) -> list[Point]
 
 
 def _sizes(pattern: Pattern, given: tuple[int, ...], partitions: int) -> tuple[int, ...]:
-    """Return the sizes that the pattern can have, out of ``given`` or its default."""
+    """Return the sizes among ``given`` that the pattern supports, or its default sizes."""
     if is_word_atomic(pattern):
         if given not in ((), (_WORD_BYTES,)):
             raise BadInput(f"{pattern} works on one word of {_WORD_BYTES} B: leave --sizes out.")
@@ -275,7 +275,7 @@ def _variables(specification: MeasureSpecification, target: Target) -> tuple[tup
 
 
 def _with_answer(section: JudgedRun) -> JudgedRun:
-    """Add the answer of a saturation in words: the size from which the link is full."""
+    """Add a sentence with the answer of a saturation: the size from which the link is full."""
     limit = section.limits.attainable_bytes_per_s if section.limits else None
     answers = []
     for row in filled(section.run.points, limit):

@@ -1,4 +1,5 @@
-"""Sorts what people keep of commands' output, by host and by command, for ``audit --from``. Pure.
+"""Sorts the output of commands that people store, by host and by command, for ``audit --from``.
+Pure.
 
 A file is named after its command in any spelling (``ethtool -g eth0.txt``, ``ethtool-g-eth0.log``).
 It may hold several hosts, as pdsh, clush and ansible print them, and several interfaces.
@@ -30,19 +31,20 @@ _ANSIBLE = re.compile(rf"({_HOST}) \| (?:CHANGED|SUCCESS|FAILED)!? \| rc=\d{{1,3
 _LARGEST = 256 << 20
 _LONGEST_NAME = 200
 _OF_LINE = 64
-"""Memory of a line besides its letters."""
+"""Memory that a line takes besides its characters."""
 
 Places = dict[str, str]
 
 
 def holds_places(name: str, text: str) -> bool:
-    """Return whether a text of this name can hold anything that is read."""
+    """Return whether a text of this name can contain anything that is read."""
     return next(places(name, text), None) is not None
 
 
 def places_by_host(texts: Iterable[tuple[str, str]]) -> dict[str, Places]:
-    """Return what ``texts``, by file name, hold of each host: files of a root folder and outputs
-    below `COMMANDS`. "" is the host of texts that name none; a single named host has those, too.
+    """For each host, return the contents of ``texts`` (by file name): files of a root folder, and
+    outputs below `COMMANDS`. "" is the host of texts that name none; if only one host is named,
+    these texts also belong to it.
     """
     hosts: dict[str, Places] = {}
     texts = list(texts)
@@ -69,8 +71,8 @@ def _by_host(text: str, known: Collection[str] = ()) -> Mapping[str, str]:
 
 
 def _prefixed(lines: list[str], known: Collection[str]) -> dict[str, str]:
-    """Return the text of each host of ``node1: text``. Outputs such as that of ``ethtool -i`` also
-    begin their lines with words and colons, but each word once.
+    """Return the text of each host of ``node1: text``. The output of commands such as ``ethtool
+    -i`` also begins its lines with words and colons, but each word occurs once.
     """
     found: dict[str, list[str]] = {}
     full = [line for line in lines if line.strip()]
@@ -107,7 +109,8 @@ def _headed(lines: list[str]) -> dict[str, str]:
 
 
 def _title(lines: list[str], at: int) -> tuple[str, int]:
-    """Return the hosts that a heading at this line names, and its lines; "" and 0 if none is."""
+    """Return the hosts that a heading at this line names, and the number of its lines; "" and 0 if
+    it is no heading."""
     if ansible := _ANSIBLE.fullmatch(lines[at]):
         return ansible[1], 1
     ruled = at + 2 < len(lines) and _RULE.fullmatch(lines[at]) and _RULE.fullmatch(lines[at + 2])
@@ -139,7 +142,7 @@ _WHOLE = {
     "sysctl": "sysctl_-a", "lspci": "lspci_-nnvv", "ibstat": "ibstat", "dmidecode": "dmidecode",
     "sestatus": "sestatus", "opainfo": "opainfo", "lscpu": "lscpu",
 }  # fmt: skip
-"""Commands about the whole host: options hardly change what is read of them."""
+"""Commands about the whole host: options hardly change what is read from their output."""
 _PAIRS: dict[tuple[str, ...], str] = {
     ("ibv", "devinfo"): "ibv_devinfo_-v",
     ("tuned", "adm"): "tuned-adm_active",
@@ -158,7 +161,7 @@ def file_called(words: Sequence[str]) -> str:
 
 
 def places(name: str, text: str) -> Iterator[tuple[str, str]]:
-    """Yield the places that a text of this name fills."""
+    """Yield the places that a text of this name provides."""
     called = _ENDING.sub("", name)
     words = [word for word in _APART.split(called) if word]
     first = words[0].lower() if words else ""
@@ -175,8 +178,8 @@ def places(name: str, text: str) -> Iterator[tuple[str, str]]:
 
 
 def _command(called: str, words: list[str]) -> str:
-    """Return sos's name of the command that a file is called after; "" if it prints nothing that
-    is read.
+    """Return sos's name for the command that a file is named after; "" if that command prints
+    nothing that is read.
     """
     first, rest = (words[0], words[1:]) if words else ("", [])
     if whole := _WHOLE.get(first):
@@ -219,7 +222,7 @@ _NIC_ADDRESS = re.compile(r"[\w.:-]{1,64}")
 
 
 def _of_facts(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the files and outputs that the facts stand for; nothing for what is no JSON."""
+    """Yield the files and outputs that the facts represent; nothing if the text is not JSON."""
     try:
         facts = msgspec.json.decode(text, type=dict[str, Any]).get("ansible_facts")
     except (msgspec.MsgspecError, RecursionError):
@@ -276,7 +279,8 @@ def _memory(facts: dict[str, Any]) -> str:
 
 
 def _processor(facts: dict[str, Any]) -> str:
-    """Return the maker, and whether it is a guest. The list has number, maker and model."""
+    """Return the manufacturer, and whether the machine is a guest. The list has number, maker and
+    model."""
     listed = facts.get("processor")
     if not isinstance(listed, list):
         return ""

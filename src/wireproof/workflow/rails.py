@@ -61,7 +61,7 @@ def measure_gain(
 
 
 class _Rails(Bench[JudgedRun]):
-    """Arms: each rail alone, and last all of them together."""
+    """The arms are each rail alone, and last all of them together."""
 
     def __init__(
         self, wanted: MeasureSpecification, reporter: Reporter, environment: Mapping[str, str]

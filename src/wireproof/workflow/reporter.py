@@ -20,7 +20,7 @@ from wireproof.version import version
 # never the exit status of a FAIL.
 
 BUG = 70
-"""Exit status of a defect of wireproof: EX_SOFTWARE of sysexits.h."""
+"""Exit status for a defect of wireproof: EX_SOFTWARE of sysexits.h."""
 _PACKAGE = "wireproof"
 
 
@@ -33,16 +33,18 @@ _OF_THE_SYSTEM = frozenset(
     )
     if hasattr(errno, name)
 )
-"""What a disk, a file server (Lustre that evicts, FUSE that ended) or a user's own path causes."""
+"""Errors that a disk, a file server (Lustre that evicts, FUSE that ended) or a user's own path
+causes."""
 _LIMITS = frozenset((errno.EAGAIN, errno.EMFILE, errno.ENFILE, errno.ENOMEM))
-"""What a limit on processes, open files or memory causes, often without the name of a file."""
+"""Errors that a limit on processes, open files or memory causes, often without the name of a
+file."""
 _FULL = frozenset(getattr(errno, name) for name in ("EDQUOT", "ENOSPC") if hasattr(errno, name))
-"""What a full disk causes: a write names no file."""
+"""Errors of a full disk, which name no file."""
 
 
 def is_bug(error: BaseException) -> bool:
     """Return whether an unforeseen error is a defect of wireproof: a lack of memory, a file that
-    the system does not give, and a current folder that was removed, are not.
+    the system does not deliver, and a current folder that was removed, are none.
     """
     if isinstance(error, OSError):
         if error.errno in _LIMITS | _FULL:
@@ -67,7 +69,7 @@ def sentence(error: BaseException, what: str = "") -> str:
     """Return one sentence about ``error``: what and where it was, and the file to attach to a
     report.
 
-    ``what`` was being done. The traceback is written to a file that only this user can read.
+    ``what`` was in progress. The traceback is written to a file that only this user can read.
     """
     doing = f" while {clean(what, 200)}" if what else ""
     if isinstance(error, OSError) and error.errno in _LIMITS:
@@ -133,7 +135,7 @@ class Reporter(Protocol):
         """Report something worth knowing, in one sentence."""
 
     def warn(self, text: str) -> None:
-        """Report something that was left out or failed while the rest goes on."""
+        """Report something that was left out or failed while the rest continues."""
 
     def progress(self, plan: Plan, title: str) -> AbstractContextManager[Callable[[Frame], None]]:
         """Return a context that shows the frames of ``plan``'s run one by one."""

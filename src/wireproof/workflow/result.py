@@ -1,5 +1,5 @@
-"""The result of a check or a measurement: judged parts, what is kept of them, and what was kept,
-judged by the current rules.
+"""The result of a check or a measurement: its judged parts, what is stored of them, and stored
+results judged by the current rules.
 """
 
 from __future__ import annotations
@@ -234,7 +234,7 @@ class MeasuredPart(NamedTuple):
     outcomes: Sequence[Outcome]
 
     def on_hosts_with(self, standing: Standing | None) -> MeasuredPart:
-        """Add the changes of ours that were in force on its hosts."""
+        """Add the changes by wireproof that were in force on its hosts."""
         return self._replace(section=dataclasses.replace(self.section, standing=standing))
 
     def ended(self, how: str) -> bool:

@@ -1,8 +1,8 @@
 """Stores how a check was called, so that ``wireproof resume FOLDER`` can continue it.
 
-Whoever created the folder wrote this file. It is data: only listed options and variables are
-accepted, and none of them may name a program. Programs of the first call must be given again when
-resuming.
+Anyone who can create the folder can write this file. It is data: only listed options and variables
+are accepted, and none of them may name a program. Programs of the first call must be given again
+when resuming.
 """
 
 from __future__ import annotations
@@ -69,15 +69,16 @@ class GivenOption:
 
 
 def _absolute(hosts: str) -> str:
-    """Return the hosts with the absolute path of their file, if they are in a file."""
+    """Return the hosts; if a file lists them, with its absolute path."""
     file = hosts.removeprefix("file:")
     return hosts if file == hosts else f"file:{os.path.abspath(file)}"
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Invocation:
-    """How a check was called: ``argv`` without the program and without options that name one;
-    ``again`` has the names of these. ``environment``: the settings that were not given as options.
+    """How a check was called: ``argv`` without the program and without options that name a program;
+    ``again`` has the names of these options. ``environment``: the settings that were not given as
+    options.
     """
 
     argv: tuple[str, ...]
@@ -105,8 +106,8 @@ class Invocation:
 
 
 class StoredInvocation(msgspec.Struct, frozen=True, kw_only=True):
-    """``argv`` without the program and without options that name one; ``again`` has the names of
-    these.
+    """``argv`` without the program and without options that name a program; ``again`` has the names
+    of these options.
 
     ``environment``: the settings that were not given as options, as variables; ``hosts`` in rank
     order.
@@ -189,8 +190,8 @@ def _given_again(name: str, value: str = "") -> BadInput:
 
 
 def remember(folder: Path, invocation: Invocation, seed: int, hosts: Sequence[str]) -> None:
-    """Store how we were called in the result's folder, unless that is stored already (because we
-    are resuming).
+    """Store how this process was called in the result's folder, unless that is stored already
+    (because it resumes).
     """
     path = folder / ASKED
     if os.path.lexists(path):
@@ -315,11 +316,11 @@ def _opened(storage: Storage, name: str, reporter: Reporter) -> Path:
 
 
 def _private(out: Path, reporter: Reporter, *, change: bool) -> None:
-    """Create the folder, or take over an existing folder of ours, with mode 0700.
+    """Create the folder, or take over an existing folder of the same user, with mode 0700.
 
     Raises ``BadInput`` if it belongs to another user.
 
-    Anyone who can write into it could plant links that our records would be written through. With
+    Anyone who can write into it could plant links through which our records would be written. With
     ``change`` False the mode of an existing folder is not changed (a settings file in the current
     folder named it), and a folder that is open to others is refused.
     """

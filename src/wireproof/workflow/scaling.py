@@ -1,4 +1,4 @@
-"""Shows numbers of several results against the count of nodes or ranks: how latency grows."""
+"""Shows numbers of several results against the number of nodes or ranks: how latency grows."""
 
 import dataclasses
 import statistics
@@ -40,7 +40,7 @@ def scaling(
     against: Against | None = None,
     nodes: Sequence[int] = (),
 ) -> Scaling:
-    """Return a curve for each number that exists at two counts or more.
+    """Return a curve for each number that exists for at least two counts.
 
     ``paths``: folders of checks or measurements, and logs that `judge` reads. ``nodes``: the node
     count of each result, for logs that do not state it, or (). ``against`` None: nodes if every

@@ -229,7 +229,7 @@ class MeasureSpecification(_Job):
     """One pattern over a range of sizes.
 
     Without ``sizes`` the pattern's default sizes are used, without ``form`` its default form.
-    ``ranks`` applies to this machine alone, ``ppn`` to each host.
+    ``ranks`` applies to a single machine, ``ppn`` to each host.
     """
 
     pattern: str = ""

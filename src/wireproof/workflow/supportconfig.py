@@ -16,7 +16,7 @@ from wireproof.model.errors import BadInput
 from wireproof.workflow.printed_texts import places
 
 NAMES = ("scc_", "nts_")
-"""How the name of the archive's folder begins (supportutils 3 and before)."""
+"""Prefix of the name of the archive's folder (supportutils 3 and before)."""
 _WITNESSES = ("basic-environment.txt", "supportconfig.txt")
 _SECTION = re.compile(
     r"^#==\[ (Command|Configuration File) \]=+#\n# ([^\n]{1,300})\n", re.MULTILINE
@@ -27,7 +27,7 @@ _MOST_SECTIONS = 20_000
 _LONGEST_NAME = 200
 _ROOTS = ("etc", "proc", "sys")
 _ASIDE = ("--no-pager", "2>/dev/null")
-"""Words of a command that do not change what it prints."""
+"""Words of a command that do not change its output."""
 _HOST = re.compile(r"^(?:scc|nts)_(.+)_\d{6}_\d{4}$")
 
 
@@ -79,8 +79,8 @@ _MODULE = re.compile(r"^(?!Module )(\w{1,60}) ", re.MULTILINE)
 
 
 def _of_command(subject: str, body: str) -> Iterator[tuple[PurePosixPath, str]]:
-    """Yield the output of a command, the parameters of a module below that of modinfo, and what a
-    list of modules shows of each.
+    """Yield the output of a command, the parameters of a module from its modinfo section, and an
+    entry for each module in a list of modules.
     """
     program, *words = subject.partition(" | ")[0].split() or [""]
     words = [PurePosixPath(program).name, *(word for word in words if word not in _ASIDE)]
@@ -116,7 +116,7 @@ _MEMBER = re.compile(r"^Slave Interface: ([\w.:-]{1,15})\nMII Status: (\w+)$", r
 
 
 def _of_bond(place: PurePosixPath, body: str) -> Iterator[tuple[PurePosixPath, str]]:
-    """Yield the files of /sys that /proc/net/bonding stands for."""
+    """Yield the files of /sys whose content /proc/net/bonding shows."""
     if place.parent != PurePosixPath("proc/net/bonding"):
         return
     folder = PurePosixPath("sys/class/net")
@@ -148,7 +148,7 @@ def _is_name(text: str) -> bool:
 
 
 def _write(path: Path, text: str) -> None:
-    """Write into a folder that we have just created, unless a longer file exists."""
+    """Write into a folder that this process has just created, unless a longer file exists."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600), "wb") as file:

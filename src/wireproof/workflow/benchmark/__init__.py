@@ -57,8 +57,7 @@ _LARGEST_RESULT = 16 << 20
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class BenchmarkResult:
     """The tool's numbers, judged. ``interrupted``: the user stopped the tool, so nothing is
-    judged.
-    """
+    judged."""
 
     prepared: PreparedSteps
     proved: ProvedCommand
@@ -118,7 +117,8 @@ def prepared_document(prepared: PreparedSteps) -> PreparedDocument:
 def ready(
     wanted: BenchmarkSpecification, environment: Mapping[str, str], reporter: Reporter
 ) -> Iterator[tuple[PreparedSteps, Path]]:
-    """Yield the steps, ready to run, and the folder that holds their files during the block."""
+    """Yield the steps, ready to run, and the folder of their files, which exists during the
+    block."""
     with _work_folder(wanted.recipe) as folder:
         informed = with_core_and_address(wanted, reporter)
         prepared = prepare_steps(informed, environment, folder)
@@ -252,8 +252,8 @@ def proof_of(prepared: PreparedSteps) -> ProofSpecification:
 
 
 def main_argv(step: BenchmarkStep, target: Target) -> list[str]:
-    """Return the command of the proven step as started from here: a client on another host runs
-    through ssh or the agent.
+    """Return the command of the proven step as started from this machine: a client on another host
+    runs through ssh or the agent.
     """
     if target.lab is not None or not step.host:  # in a lab the proof itself enters the first node
         return list(step.enclosed)
@@ -275,7 +275,7 @@ def _with_result_file(
 
 
 def without_claim(verdict: TrafficVerdict) -> TrafficVerdict:
-    """Return the verdict for one plain machine without a claimed wire: memory and loopback are
+    """Return the verdict for a single machine without a claimed wire: memory and loopback are
     expected, and prove nothing.
     """
     reasons = [

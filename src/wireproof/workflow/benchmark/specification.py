@@ -1,4 +1,5 @@
-"""Which benchmark runs where, and what the user chose in addition to its recipe."""
+"""Which benchmark runs on which hosts, and which options the user chose in addition to its
+recipe."""
 
 import dataclasses
 from collections.abc import Mapping, Sequence
@@ -48,8 +49,8 @@ class BenchmarkSpecification:
 
     @property
     def path(self) -> str:
-        """Return what ``judge --path`` needs for the results: the fabric that the MPI was set to
-        use, or the tool's own path.
+        """Return the path of the results, as for ``judge --path``: the fabric that the MPI was set
+        to use, or the tool's own path.
         """
         return _path_of(self.fabric, self.recipe)
 

@@ -33,8 +33,8 @@ from wireproof.workflow.target import Target
 class BenchmarkStep:
     """One command.
 
-    ``host``: where it is started ("" for this machine); ``unset``: inherited variables that must
-    not reach it.
+    ``host``: the host on which it is started ("" for this machine); ``unset``: inherited variables
+    that must be removed from its environment.
     """
 
     role: Role
@@ -144,7 +144,7 @@ def _missing(recipe: BenchmarkRecipe) -> CouldNotMeasure:
 
 
 def _root_steps(wanted: BenchmarkSpecification) -> tuple[str, ...]:
-    """Return the steps for root, with those of Omni-Path's drivers if the link or the NIC is
+    """Return the steps for root; they include Omni-Path's driver steps if the link or the NIC is
     Omni-Path or unknown.
     """
     recipe, link = wanted.recipe, wanted.target.link
@@ -257,9 +257,8 @@ def _ranks(
 def _program_and_mpi(
     wanted: BenchmarkSpecification, environment: Mapping[str, str]
 ) -> tuple[Path | None, MpiInstall]:
-    """Return the program and the MPI that starts it; for a dry run without them their plain
-    names.
-    """
+    """Return the program and the MPI that starts it; a dry run without them gets their plain
+    names."""
     recipe = wanted.recipe
     program = find_tool(recipe.program, given=wanted.program, environment=environment)
     if program is not None:

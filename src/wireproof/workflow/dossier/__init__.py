@@ -1,4 +1,5 @@
-"""Makes a dossier of a kept result: criteria, disclosure, versions, and a manifest of all files."""
+"""Makes a dossier of a stored result: criteria, disclosure, versions, and a manifest of all
+files."""
 
 import dataclasses
 import functools
@@ -39,9 +40,9 @@ CRITERIA, DISCLOSURE = "criteria.toml", "disclosure.json"
 
 
 def seal(result: Result, profile: str, agreed: Agreed | None, reporter: Reporter) -> Result:
-    """Make a dossier of the result's folder, if it is kept.
+    """Make a dossier of the result's folder, if the result is stored.
 
-    If that fails, the folder stays as it is, the reason is reported and set as the result's
+    If that fails, the folder stays unchanged, and the reason is reported and becomes the result's
     ``left_open``.
     """
     folder = result.folder
@@ -133,8 +134,9 @@ _LOCATE = {
 
 
 def criteria_of(parts: Sequence[StoredPart], agreed: Agreed | None) -> list[Criterion]:
-    """Return the criteria of a result with ``parts``, which share them: thresholds, how certain a
-    culprit must be, the claimed link, and the constants of its limits that were set.
+    """Return the criteria of a result with ``parts``, which share them: the thresholds, the
+    certainty required of a culprit, the claimed link, and the constants of its limits that were
+    set.
     """
     first = parts[0]
     links = {part.run.claim.link for part in parts if part.run.claim.wire}
@@ -216,15 +218,15 @@ _SUFFIXES = (".py", ".toml", ".html", ".css", ".js")
 def rules_digest() -> str:
     """Return the SHA-256 of the modules that judge.
 
-    Equal digests reach equal conclusions from equal records.
+    Modules with equal digests reach equal conclusions from equal records.
     """
     return _digest(_RULES)
 
 
 @functools.cache
 def program_digest() -> str:
-    """Return the SHA-256 of all modules. Equal digests also write equal pages on the same
-    platform.
+    """Return the SHA-256 of all modules. Modules with equal digests also write equal pages on the
+    same platform.
     """
     return _digest(())
 

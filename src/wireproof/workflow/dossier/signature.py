@@ -20,12 +20,12 @@ from wireproof.store.manifest import MANIFEST, differences, manifest_bytes, sign
 # --- Refuses a folder that differs from what was sealed, naming each file.
 
 _MOST = 10
-"""Differences that are listed individually."""
+"""Limit on the differences that are listed individually."""
 
 
 def refuse_altered(folder: Path) -> bytes:
-    """Return the manifest. Raise ``BadInput`` if ``folder`` has none or differs from it, naming
-    each file.
+    """Return the manifest. Raise ``BadInput`` that names each file if ``folder`` has no manifest or
+    differs from it.
     """
     if not folder.is_dir():
         raise BadInput(f"{folder} is not a folder: give the folder of an unpacked dossier.")
@@ -85,7 +85,8 @@ def ssh_sign_argv(program: str, key: str) -> list[str]:
 
 
 def ssh_check_argv(program: str, signature: Path) -> list[str]:
-    """Return the command that checks whether a signature fits standard input, whoever made it."""
+    """Return the command that checks whether a signature matches standard input, whoever made
+    it."""
     return [program, "-Y", "check-novalidate", "-n", NAMESPACE, "-s", str(signature)]
 
 
@@ -117,7 +118,7 @@ def sign(folder: Path, key: str, manifest: bytes | None = None) -> Path:
     """Sign the manifest of ``folder``; return the new file beside it.
 
     ``key``: the file of an SSH key; a public key is used through the agent. ``manifest``: the bytes
-    that `refuse_altered` has compared the files with; default: those in the folder.
+    that `refuse_altered` has compared the files with; the default is the manifest in the folder.
 
     Raises ``BadInput`` if there is no such key or tool, ``CouldNotMeasure`` if the tool does not
     sign.
@@ -247,7 +248,7 @@ def _first_line(data: bytes) -> str:
 def _run(
     argv: Sequence[str], data: bytes, timeout_s: float, *, stderr: int | None = subprocess.PIPE
 ) -> subprocess.CompletedProcess[bytes]:
-    """Run a tool. With ``stderr`` None its questions and complaints reach the user."""
+    """Run a tool. If ``stderr`` is None, the user sees the tool's questions and error messages."""
     try:
         return subprocess.run(
             **by_path(argv),

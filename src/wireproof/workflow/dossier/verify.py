@@ -1,8 +1,8 @@
 """Verifies a dossier offline: whether it is as it was sealed, and what its records say.
 
-Whoever edits a file can also write a new manifest. A fact that stands in several places must then
-be edited in all of them, in agreement with the records; so verify also checks that the statements
-of a result follow from its raw records.
+Whoever edits a file can also write a new manifest. A fact that is stored in several places must
+then be edited in all of them, in agreement with the records; so verify also checks that the
+statements of a result follow from its raw records.
 """
 
 from collections.abc import Iterator, Sequence
@@ -96,7 +96,8 @@ def _of_criteria(folder: Path, dossier: Dossier, stored: StoredResult) -> Iterat
 
 
 def _of_words(folder: Path, dossier: Dossier, stored: StoredResult) -> Iterator[str]:
-    """Check units, meanings and sources too, which only the same program writes alike."""
+    """Also check units, meanings and sources, which only the same program writes in the same
+    way."""
     agreed = None
     if dossier.agreed is not None:
         agreed = Agreed(
@@ -241,7 +242,7 @@ def _rejudgement(again: Rejudged, *, same_rules: bool, page: bool | None) -> Rej
 
 
 def _same_program(dossier: Dossier) -> bool:
-    """Compare the version too: it stands on the page and is not part of the modules."""
+    """Also compare the version: it appears on the page and is not part of the modules."""
     return (dossier.program, dossier.wireproof) == (program_digest(), version())
 
 

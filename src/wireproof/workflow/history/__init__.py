@@ -47,8 +47,8 @@ _Over = tuple[str, str, str]  # node, NICs, link
 
 
 def found(root: Path, hosts: str = "") -> list[Entry]:
-    """Return the entries, oldest first; with ``hosts`` only those in which any of these took
-    part.
+    """Return the entries, oldest first; with ``hosts`` only those in which at least one of these
+    hosts took part.
     """
     wanted = set(parse_hosts(hosts)) if hosts else set()
     return [
@@ -76,7 +76,7 @@ def entry_called(root: Path, name: str) -> Entry:
 
 
 _Series = tuple[str, str, int, int]
-"""Fingerprint, name, size and window: they identify a series over time."""
+"""Fingerprint, name, size and window, which identify a series over time."""
 
 
 _Row = tuple[Entry, Number | Claimed]
@@ -158,9 +158,9 @@ def _change(
 
 
 def _changed(series: Sequence[Entry], at: int, within: tuple[int, int]) -> list[str]:
-    """Return the conditions that differ across the change, of those that both results know, and
-    those that changed a result or two beside it, with the result since which they differ: the
-    position of a change is known only to a result or two.
+    """Return the conditions that differ across the change, if both results know them, and those
+    that changed up to two results away, with the result since which they differ: the position of a
+    change is known only to within a result or two.
     """
     here, near = [], []
     first, last = max(within[0], at - 1 - _NEAR), min(within[1] - 1, at + _NEAR)
@@ -191,8 +191,8 @@ def regressions(known: Sequence[Entry]) -> list[Regression]:
     """Compare the newest result with the last good results of its fingerprint.
 
     A number is worse if it lies below the prediction interval of one more good result, and by more
-    than the practical threshold. The intervals of all numbers together hold 95 %. Empty with fewer
-    than ``GOOD`` good results.
+    than the practical threshold. The intervals of all numbers together hold 95 %. Return nothing if
+    there are fewer than ``GOOD`` good results.
     """
     newest = newest_of(known)
     if newest is None:
@@ -331,7 +331,7 @@ def least_proven(root: Path, hosts: Sequence[str], count: int) -> tuple[str, ...
 def prunable(known: Sequence[Entry], *, days: float, now: float, logs: bool = False) -> list[Entry]:
     """Return results older than ``days``, except those that a comparison needs: the last good
     results of each fingerprint, and the last pass of each node. Logs, which may be old when they
-    are added, stay unless ``logs`` is set.
+    are added, are not included unless ``logs`` is set.
     """
     if not logs:
         known = [entry for entry in known if entry.imported is None]
@@ -359,8 +359,8 @@ def _when(entry: Entry) -> float:
 
 def prune(root: Path, chosen: Sequence[Entry]) -> list[str]:
     """Remove the folders of these results, if they are folders of ours, then remove the results
-    from the index. Return a sentence for each folder that stays. A result whose folder could not be
-    removed stays in the index.
+    from the index. Return a sentence for each folder that was not removed. A result whose folder
+    could not be removed stays in the index.
     """
     stay, forget = [], []
     for entry in chosen:

@@ -1,4 +1,4 @@
-"""Stores results in a history; a folder is stored completely or not at all."""
+"""Stores results in a history, each folder either completely or not at all."""
 
 import contextlib
 import errno
@@ -30,9 +30,9 @@ from wireproof.workflow.conditions import conditions, listed, setting_values
 def whole_folder(place: Path) -> Iterator[Path]:
     """Yield a temporary name to build the folder under.
 
-    It is renamed to ``place`` at the end, and removed after an error or an interrupt; what a killed
-    process has left is removed a day later. If another process creates ``place`` first, that folder
-    wins. Raises ``CouldNotMeasure``.
+    It is renamed to ``place`` at the end, and removed after an error or an interrupt; leftovers of
+    a killed process are removed a day later. If another process creates ``place`` first, that
+    folder wins. Raises ``CouldNotMeasure``.
     """
     fresh = place.with_name(f".{place.name}.{secrets.token_hex(3)}")
     try:

@@ -1,4 +1,4 @@
-"""Logs of other programs in a history: claims, stored and judged, that prove no node."""
+"""Logs of other programs in a history: claims that are stored and judged but prove no node."""
 
 import dataclasses
 import hashlib
@@ -151,7 +151,7 @@ def _entry(imported: Imported, measured: datetime, document: JudgementDocument) 
 
 
 def _numbers(series: Sequence[JudgedSeries]) -> list[Claimed]:
-    """Return the headline number of each row, except for tables that prove to be off the wire.
+    """Return the headline number of each row, except for tables that are off the wire.
 
     Slow numbers are kept: a trend without them would hide a loss.
     """
@@ -207,7 +207,7 @@ def add_log(root: Path, log: Log) -> Entry:
     """Store a copy of the log, completely or not at all, and its entry.
 
     Adding the same log again replaces its entry. Raises ``CouldNotMeasure`` if the history cannot
-    be written, and ``BadInput`` if it leads outside of itself.
+    be written, and ``BadInput`` if its path leads outside of the history.
     """
     place = root / RESULTS / log.entry.id
     if place.is_symlink():

@@ -57,8 +57,8 @@ def run_ladder(
 ) -> KeptLadder:
     """Measure every layer in every round, and report at which step time or rate is lost.
 
-    ``environment`` is searched for an allocation. Raises ``BadInput`` before anything is started,
-    ``CouldNotMeasure`` if no layer, or a layer that was asked for, can be measured.
+    ``environment``: where to look for an allocation. Raises ``BadInput`` before anything is
+    started, and ``CouldNotMeasure`` if no layer, or a requested layer, cannot be measured.
     """
     with result_folder(wanted.storage, "ladder", reporter) as folder, ExitStack() as stack:
         kept, stopped = _Ladder(wanted, folder, reporter, environment, stack).measure()
@@ -70,7 +70,7 @@ def run_ladder(
 def plan_ladder(
     wanted: LadderSpecification, reporter: Reporter, environment: Mapping[str, str]
 ) -> LadderPlan:
-    """Return what would be run, without starting anything. Raises ``BadInput``."""
+    """Return the commands that would run, without starting anything. Raises ``BadInput``."""
     layers = layers_of_hosts(wanted, Path(), environment)
     target, seed = layers[0].target, wanted.mpi.chosen_seed()
     return LadderPlan(
@@ -150,7 +150,7 @@ class _Ladder(Bench[Round]):
         return self._with_layers(experiment.design)
 
     def _leave_out(self) -> None:
-        """Drop a layer that fails in the first round; later it may miss one round."""
+        """Drop a layer that fails in the first round; afterwards a layer may miss one round."""
         for number, layer, error in self._failed:
             if number == 0:
                 self._is_missing(layer.name, layer.title, error)
@@ -333,7 +333,7 @@ def check_hosts(target: Target, *, played: bool) -> None:
 
 
 def where_of(target: Target) -> str:
-    """Return the options that select these hosts again."""
+    """Return the options that select the same hosts again."""
     lab = [f"--lab {target.lab.name}"] if target.lab is not None else []
     nic = [f"--nic {target.nics[0]}"] if target.nics and target.nics[0] else []
     return " ".join([*lab, f"--hosts {','.join(target.hosts) or 'A,B'}", *nic])

@@ -41,7 +41,7 @@ class Asked:
     """One run of a command.
 
     With ``size`` and ``number`` it runs for this size alone, and ``number`` finds the time (ns) in
-    its output; else an adapter reads a table from its output.
+    its output; otherwise an adapter reads a table from its output.
     """
 
     proof: ProofSpecification
@@ -132,7 +132,7 @@ class CommandedLayer:
         return words if len(words) <= 80 else f"{words[:77]}..."
 
     def waited(self) -> float | None:
-        """Return None: the wait for a processor is not counted."""
+        """Return None: no time is counted during which a process waited for a processor."""
         return None
 
     def proof(self) -> Proof:
@@ -145,8 +145,8 @@ class CommandedLayer:
 
 
 def _times(series: Sequence[Series]) -> dict[int, float]:
-    """Return the time of one message by size, for tables in which each message waits for the one
-    before.
+    """Return the time of one message by size, for tables in which each message waits for the
+    previous one.
     """
     times: dict[int, float] = {}
     for table in series:

@@ -137,8 +137,8 @@ class LaunchedLayer:
         return f"{what} over {library or self._method.transport}"
 
     def waited(self) -> float | None:
-        """Return the share of the time that a process waited for a processor, or None if not
-        counted.
+        """Return the share of the time during which a process waited for a processor, or None if it
+        was not counted.
         """
         points = [point for section in self._rounds.sections for point in section.run.points]
         shares = [waited_share(pair) for point in points for pair in point.pairs]
@@ -186,8 +186,8 @@ def _streams(point: PointRecord) -> bool:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ModelStep:
-    """A step of the model: what ``layer`` and all layers above it cost more than the layer
-    below.
+    """A step of the model: the additional cost of ``layer`` and all layers above it, compared with
+    the layer below.
     """
 
     layer: LayerName
@@ -204,9 +204,9 @@ class ModelStep:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class LadderSpecification:
-    """``layers`` empty: all layers that can be measured here; else exactly these, and a layer that
-    cannot be measured is an error. ``rounds`` None: as many as all steps need for a decision.
-    ``smallest``: a smaller loss counts as none.
+    """``layers``: if empty, all layers that can be measured here; otherwise exactly these, and a
+    layer that cannot be measured is an error. ``rounds``: None for as many as all steps need for a
+    decision. ``smallest``: a smaller loss counts as none.
 
     The application is a ``pattern`` of wireproof or a ``command``; ``number`` finds the time (ns)
     in the output of a run for one size.

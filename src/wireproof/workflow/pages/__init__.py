@@ -49,7 +49,7 @@ from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.target.resolve import read_fabric
 
 MOST_SERIES = 200
-"""Most series of one log that its page shows."""
+"""Limit on the series of one log that its page shows."""
 
 
 def run_page(folder: Path) -> bytes:
@@ -168,8 +168,8 @@ class _Site:
         self.mode = 0o666 & ~mask
 
     def _state(self) -> dict[str, str]:
-        """Return each page of the last time with the key of its sources, "" for a page that is
-        always rewritten; nothing if the list is damaged, so that all pages are rewritten.
+        """Return the pages of the previous call, each with the key of its sources, "" for a page
+        that is always rewritten; nothing if the list is damaged, so that all pages are rewritten.
         """
         with contextlib.suppress(OSError, ValueError, KeyError, msgspec.MsgspecError):
             data = read_bounded(STATE, _LARGEST, follow=False, folder=self.folder)
@@ -180,7 +180,7 @@ class _Site:
         replace_in(STATE, self.folder, msgspec.json.encode({"pages": pages}))
 
     def write(self, runs: int) -> None:
-        """Write all pages. Their list is stored even if an error occurs in between."""
+        """Write all pages. The list of pages is stored even if an error occurs during the block."""
         self._keep_state(self.before)
         try:
             self._runs(runs)

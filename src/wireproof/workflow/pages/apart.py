@@ -1,5 +1,5 @@
-"""Work in a separate process: it has a deadline, its memory is released with it, and a library that
-crashes on a damaged file does no other harm.
+"""Work in a separate process: it has a deadline, its memory is released when it ends, and a library
+that crashes on a damaged file does no other harm.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def _run(
 
 @contextlib.contextmanager
 def _without_current_folder() -> Iterator[None]:
-    """Keep a new Python from importing modules of the current folder in place of its library
+    """Prevent a new Python from importing modules of the current folder instead of its library
     (``-c`` puts that folder first).
     """
     before = os.environ.get("PYTHONSAFEPATH")
@@ -97,7 +97,7 @@ def _without_current_folder() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _without_interrupt() -> Iterator[None]:
-    """Keep a new process from receiving the Ctrl-C that is meant for us."""
+    """Prevent a new process from receiving a Ctrl-C that is meant for this process."""
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
         return

@@ -1,4 +1,4 @@
-"""Answers the questions of the pages about a history from memory."""
+"""Answers the questions of a history's pages from memory."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def _lacking(root: Path) -> list[str]:
 
 
 def leaves_of(fabric: Fabric) -> dict[str, str]:
-    """Return the switch of each node's first attachment."""
+    """Return the switch that each node's first NIC connects to."""
     return {link.node: link.switch for link in reversed(fabric.attachments)}
 
 

@@ -39,7 +39,7 @@ _REBOOTED = "it was rebooted between the readings"
 def record_of(source: Path, *, nic: str = "", seconds: float | None = None) -> PfcRecord:
     """Read a stored record.
 
-    ``seconds``: between the readings, if they do not tell. Raises ``BadInput``.
+    ``seconds``: time between the readings, if they do not state it. Raises ``BadInput``.
     """
     if not source.exists():
         raise BadInput(f"{source} does not exist.")

@@ -35,8 +35,8 @@ _MOST_DIGITS = 20
 
 
 def split(text: str) -> dict[str, str]:
-    """Split a recorded terminal into each command (``$ ethtool -S eth0 | grep prio``) with its
-    output; a text without commands is all under "".
+    """Split a recorded terminal session into its commands (``$ ethtool -S eth0 | grep prio``) with
+    their output; a text without commands is stored under "".
     """
     lines_of: dict[str, list[str]] = {"": []}
     lines = lines_of[""]
@@ -334,8 +334,8 @@ def _reads(setting: str, nic: Nic) -> list[Read]:
 def settings_of(host: str, nic: Nic, texts: Mapping[str, str]) -> PfcSettings:
     """Return the configuration of a port.
 
-    ``texts``: the text of each place; commands by their words. They are hostile: what is not
-    understood is unknown.
+    ``texts``: the text of each place; commands by their words. The texts are hostile: anything that
+    is not understood counts as unknown.
     """
     lossless, source = _lossless(nic, texts)
     lldp = texts.get(" ".join(("lldptool", "-ti", nic.name, "-V", "PFC")), "")

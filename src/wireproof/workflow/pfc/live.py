@@ -76,7 +76,7 @@ _LONGEST_S = 86_400.0
 class LiveSpecification:
     """``load``: ``incast``, wireproof's load by ``method``, with ``senders`` (None: all the other
     hosts, at most ``MOST_SENDERS``); ``command``, ``argv``; ``none``, the existing traffic.
-    ``seconds``: how long, if the load does not tell.
+    ``seconds``: duration, if the load does not determine it.
     """
 
     target: Target
@@ -178,8 +178,8 @@ def _run(wanted: LiveSpecification, watch: Watch, reporter: Reporter, sinks: Sin
 
 @contextlib.contextmanager
 def _heard(watch: Watch) -> Iterator[None]:
-    """Empty the readers' pipes while another loop listens to the ranks of the load, because a full
-    pipe would block its reader.
+    """Empty the readers' pipes while another loop reads the ranks of the load, because a full pipe
+    would block its writer.
     """
     over = threading.Event()
     hearing = threading.Thread(target=watch.hearing.listen, args=(_LONGEST_S, over.is_set))
@@ -203,7 +203,8 @@ LEAST_SENDERS = 2
 _LEAST_POINT_S = 1.0
 _MESSAGE_BYTES = 1 << 20
 _TO_THE_END = 1_000_000_000
-"""Minimum number of operations, so that reaching the precision does not end a load early."""
+"""Minimum number of operations, so that a load does not end early because it has reached the
+precision."""
 
 
 def check_incast(hosts: int, senders: int | None, most: int = MOST_SENDERS) -> int:

@@ -1,7 +1,7 @@
-"""Plans beyond the available machines: QPs and memory, PFC buffers, latency at scale, time to
-prove.
+"""Plans for what the available machines cannot show: QPs and memory, PFC buffers, latency at scale,
+time to prove.
 
-Each function imports what it needs when it is called: a footprint needs no numpy.
+Each function imports its dependencies when it is called: a footprint needs no numpy.
 """
 
 from __future__ import annotations

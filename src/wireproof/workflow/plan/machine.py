@@ -137,7 +137,7 @@ def _measured(folder: Path) -> dict[str, tuple[float, str]]:
 
 
 def _collect(point: PointRecord, host: Mapping[int, str], times: _Times) -> None:
-    """Add what ranks of different hosts measured in the point."""
+    """Add the values that ranks of different hosts measured in the point."""
     size, group = point.message_bytes, point.group
     if point.pattern == "message_rate" and group is not None and group.estimate is not None:
         if len({host.get(rank) for rank in group.members}) == 2 and len(group.members) >= _MANY:

@@ -1,5 +1,5 @@
-"""Predicts, before anything is started, patterns of communication at any scale from measured or
-given parameters of one pair, the time of a check's screen, and what it takes to prove N nodes.
+"""Predicts patterns of communication at any scale from measured or given parameters of one pair,
+the time of a check's screen, and what it takes to prove N nodes, all before anything is started.
 """
 
 import dataclasses
@@ -48,8 +48,8 @@ _ROUND_TRIPS = 8 * 128
 _POINTS = 3  # a round: a stream each way, and half round trips with half of a stream's budget
 _BUDGETS = 2.5
 _BESIDE_S = 0.1
-"""Longest time of a point outside its timed part: counter readings and quiet windows. With 3 to 8
-nodes of a lab 80 to 97 ms were measured.
+"""Longest time of a point outside its timed part, for counter readings and quiet windows. On 3 to 8
+nodes of a lab it took 80 to 97 ms.
 """
 
 
@@ -239,7 +239,7 @@ class ValidateSpecification:
 
 
 def validate(wanted: ValidateSpecification) -> Validation:
-    """Return the power of a check's design, and of others. Raises ``BadInput``."""
+    """Return the power of a check's design, and of alternative designs. Raises ``BadInput``."""
     _check(wanted)
     metric = next(known for known in _METRICS if known == wanted.metric)
     criteria = dataclasses.replace(LocateCriteria(), alpha=wanted.false_alarms)

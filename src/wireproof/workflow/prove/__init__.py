@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 INTERRUPTED = 128 + signal.SIGINT
 MOST_RESULTS = 32 << 20
-"""Most bytes that are read from a file of results."""
+"""Limit on the bytes that are read from a file of results."""
 _USUAL_RESULTS = {"hpcc": "hpccoutf.txt"}
 
 
@@ -168,8 +168,8 @@ def run_command(
 ) -> tuple[WatchedCommand, int, float]:
     """Run the command to its end; return it, its exit status and its duration in s.
 
-    Ctrl-C stops the command, not the proof. Raises ``CouldNotMeasure`` if it takes longer than it
-    may.
+    Ctrl-C stops the command, not the proof. Raises ``CouldNotMeasure`` if it takes longer than
+    allowed.
     """
     begun = time.monotonic()
     argv = on_target(wanted.argv, wanted.target)

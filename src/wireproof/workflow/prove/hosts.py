@@ -73,7 +73,8 @@ class _Started:
 
 @dataclasses.dataclass(frozen=True)
 class Listeners:
-    """Names of the listeners of a host; ``of``: those of marked processes, None: not readable."""
+    """Names of the listeners of a host; ``of``: only those of marked processes, None if they cannot
+    be read."""
 
     everybody: frozenset[str]
     of: Mapping[str, frozenset[str] | None]
@@ -128,7 +129,7 @@ def _look(
     watch: Watch, started: Sequence[_Started], before: Mapping[str, Listeners | None]
 ) -> dict[_Started, str]:
     """Return whether each server listens: "yes", "late", or "perhaps" if the sockets of its
-    processes are not readable. Then any new listener of the host counts.
+    processes are not readable. In that case any new listener of the host counts.
     """
     found: dict[_Started, str] = {}
     for host, there in gathered((each.server.host, each) for each in started).items():

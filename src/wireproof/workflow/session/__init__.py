@@ -78,7 +78,7 @@ def _libfabric(settings: Options) -> Libfabric:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Method:
-    """By what method, how long and in which order to measure.
+    """The method of a measurement: how long and in which order to measure.
 
     ``budget_s``: time for one point; ``deadline_s``: for a whole launch; ``seed``: of the order of
     the points, None to draw one; ``repeat``: how often each point is measured in a launch.
@@ -129,8 +129,8 @@ class Method:
 
     @property
     def plays_hosts(self) -> bool:
-        """Return whether one process plays all ranks: their hosts are names only, and none can be
-        lost.
+        """Return whether one process simulates all ranks: their hosts are only names, and none can
+        be lost.
         """
         return self.transport in ("null", "model")
 

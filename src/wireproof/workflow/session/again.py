@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from wireproof.report.judged_run import JudgedRun
 
 AGAIN_S = 12.0
-"""Longest time of all repeats together in s."""
+"""Time limit for all repeats together in s."""
 LONGER = 6.0
 """Factor on the budget of an open point, if there is time for all repeats; a point that moved too
 few bytes gets the time that it needs.
@@ -225,7 +225,7 @@ def _open(
     lost: Mapping[int, str],
     reporter: Reporter,
 ) -> _CarriedScreen | None:
-    """Measure once more what keeps a screen undecided; None if there is nothing or it cannot be
+    """Measure again what leaves a screen undecided; None if there is nothing or it cannot be
     measured.
     """
     bounded = session.resume or session.until is not None or session.deadline_s is not None

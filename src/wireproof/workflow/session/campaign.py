@@ -1,9 +1,9 @@
 """Measures a plan in as many launches as necessary: lost hosts are named and left out, and the rest
 is measured.
 
-An MPI ends the whole job if one rank dies, so going on means another launch without the lost hosts.
-Each launch has its own complete run folder (``run``, ``run.2``, ...); here they become one run with
-the plan's ranks.
+An MPI ends the whole job if one rank dies, so continuing requires another launch without the lost
+hosts. Each launch has its own complete run folder (``run``, ``run.2``, ...); here they become one
+run with the plan's ranks.
 """
 
 import dataclasses
@@ -39,8 +39,8 @@ def large_messages_hang(
     points: Sequence[Point], sealed: Collection[int], late: Collection[int], runs: Sequence[Run]
 ) -> tuple[int, EngineError] | None:
     """Conclude which sizes hang from the points that ended (``sealed``) and those that hit their
-    deadline (``late``): the smallest of them, because larger ones are not worth a deadline, and
-    the error. None unless two sizes hang and all that pass are smaller.
+    deadline (``late``). Return the smallest such size, because larger ones are not worth a
+    deadline, and the error. None unless two sizes hang and all sizes that pass are smaller.
     """
     passed = {point.message_bytes for point in points if point.id in sealed}
     hung = sorted({point.message_bytes for point in points if point.id in late})
@@ -168,8 +168,8 @@ def _recall(folder: Path, whole: Claim, points: Sequence[Point]) -> Run:
 
 
 def _lasting(errors: Sequence[EngineError]) -> list[EngineError]:
-    """Return the errors except those about how an attempt was broken off: once the rest is measured
-    they no longer matter, and missing points are reported separately.
+    """Return the errors except those about how an attempt was broken off: they no longer matter
+    once the rest is measured, and missing points are reported separately.
     """
     return [
         error
@@ -286,7 +286,7 @@ class Campaign:
 
     def _again_with(self, crashed: Mapping[int, str], ranks: tuple[int, ...]) -> bool:
         """Keep ranks that crashed for the first time, unless their hosts are gone: an MPI library
-        can crash in a survivor of another rank.
+        can crash in a rank because another rank died.
         """
         gone = self._examined(ranks)
         self._result.lost |= gone
@@ -302,7 +302,8 @@ class Campaign:
         return True
 
     def _skip_what_hangs(self) -> None:
-        """Skip all sizes above two that have hung: each would cost a deadline."""
+        """Skip all sizes that are larger than two sizes that have hung: each would cost a
+        deadline."""
         result = self._result
         sealed = {point for point, _, _ in self._done}
         late = {
@@ -329,7 +330,7 @@ class Campaign:
     def _concluded(self, trouble: str) -> CampaignResult:
         """Give every planned point without data its reason.
 
-        Nothing at all is an error, never a result.
+        If nothing at all was measured, that is an error, never a result.
         """
         result = self._result
         if not any(run.points for run in result.runs):

@@ -1,5 +1,5 @@
-"""How a session's ranks are started: the MPI, the commands that can start it, best first, the
-command that succeeds, and outside causes of its end.
+"""How a session's ranks are started: the MPI, the commands that can start it (best first), the
+command that succeeds, and external causes of its end.
 """
 
 from __future__ import annotations
@@ -157,7 +157,7 @@ def started(
 _OWN_BUSINESS = ("done", "mismatch", "bad-frame", "disk-full")
 """Endings that the end of a job cannot explain."""
 _FOLLOWED = ("-lost", "-gone", "interrupted")
-"""Suffixes of the codes with which ranks report the consequences of the end of their job."""
+"""Suffixes of the codes by which ranks report consequences of the end of their job."""
 
 
 def ended_from_outside(outcome: Outcome, target: Target, reporter: Reporter) -> Outcome:

@@ -97,7 +97,7 @@ def renumbered(run: Run, ranks: Sequence[int], claim: Claim) -> Run:
 
 
 _RANKS = frozenset({"rank", "shared_with", "origin", "target"})
-"""Fields of records that name a rank."""
+"""Fields of records that refer to a rank."""
 _Record = TypeVar("_Record", bound=msgspec.Struct)
 
 
@@ -172,7 +172,7 @@ def _differs(before: Mapping[int, Host], run: Run) -> bool:
 def with_lost(
     run: Run, lost: Mapping[int, str], missing: Mapping[int, Missing], *, complete: bool
 ) -> Run:
-    """Return the run with lost hosts as errors: no evidence about a host is never a pass.
+    """Return the run with lost hosts as errors: missing evidence about a host is never a pass.
 
     ``lost``: a sentence for each rank; ``missing``: why a point has no data. ``complete``: the last
     launch ran to its end.

@@ -138,8 +138,8 @@ class Rounds:
 
 
 def time_of(point: PointRecord) -> float | None:
-    """Return the time of one message one way (half round trip), or of one collective, in ns; None
-    if not timed.
+    """Return the time of one message in one direction (half round trip), or of one collective, in
+    ns; None if not timed.
     """
     if point.group is not None:
         estimate = point.group.estimate

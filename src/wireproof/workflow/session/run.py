@@ -61,8 +61,8 @@ _NOT_TO_BE_HAD = (
 """Errors of a rank that another option corrects; they say nothing about the fabric."""
 SEALING = ("duckdb",)
 JUDGING = ("numpy", "wireproof.verdict.run", "wireproof.workflow.result")
-"""What is needed after a launch, the slowest first. To load it takes 0.2 s of a processor, about as
-long as ranks need to start.
+"""Modules that are needed after a launch, the slowest first. Loading them takes 0.2 s of a
+processor, about as long as ranks need to start.
 """
 LEAST_LAUNCH_S = 3.0
 """Shortest time in s in which a launch can start."""
@@ -109,7 +109,7 @@ def run_session(
 ) -> tuple[JudgedRun, list[Outcome]]:
     """Measure (``session.launches`` times) and judge; the records stay in the outcomes' folders.
 
-    ``claim``: replaces the target's claim (for a lie that is planted on purpose). Raises
+    ``claim``: replaces the target's claim (for a false claim that is planted on purpose). Raises
     ``CouldNotMeasure`` if not a single point was sealed, because there is nothing to judge.
     """
     attempts = _Attempts(target, claim or target.claim(), reporter)
@@ -174,7 +174,7 @@ class _Attempts:
 
 
 def _raise_for(gone: Mapping[int, str]) -> None:
-    """Raise ``CouldNotMeasure`` with every reason why a host cannot take part, if there is any."""
+    """Raise ``CouldNotMeasure`` with all reasons why hosts cannot take part, if there are any."""
     if gone:
         raise CouldNotMeasure("; ".join(dict.fromkeys(gone.values())) + ".")
 
@@ -270,7 +270,7 @@ def _carry_out(
 
 
 def _nobody(_target: Target, _ranks: Sequence[int]) -> dict[int, str]:
-    """Return no absent hosts: played hosts are names only and cannot be absent."""
+    """Return no absent hosts: simulated hosts are only names and cannot be absent."""
     return {}
 
 
@@ -285,9 +285,9 @@ def _faults_of(faults: Sequence[ModelFault], whole: Target, part: Target) -> tup
 
 
 def left_s(session: Session) -> float | None:
-    """Return the seconds that a launch may take: its deadline, or what is left of the whole.
+    """Return the seconds that a launch may take: its deadline, or the rest of the total time.
 
-    Raises ``CouldNotMeasure`` if none are left.
+    Raises ``CouldNotMeasure`` if no time is left.
     """
     if session.until is None:
         return session.deadline_s
@@ -342,7 +342,8 @@ def launched(session: Session, target: Target, claim: Claim, reporter: Reporter)
 
 
 def _wire_observer(target: Target) -> Callable[[], Sequence[EngineError]]:
-    """Return what reports, at the end of an attempt, that the wire of a lab fell behind."""
+    """Return a function that reports, at the end of an attempt, that the wire of a lab fell
+    behind."""
     if target.lab is None:
         return tuple
     from wireproof.lab.wire import wire_observer
@@ -365,7 +366,7 @@ def _compile_page() -> None:
 
 
 def _says_older(error: EngineError) -> bool:
-    """Return whether the engine does not know the list of drivers with late counters."""
+    """Return whether the engine does not support the list of drivers with late counters."""
     return error.code == "bad-plan" and 'unknown key "late"' in error.message
 
 

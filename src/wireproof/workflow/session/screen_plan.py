@@ -39,20 +39,20 @@ this often instead of five times. Among 360 simulated ports at half rate or less
 12 %, three repeats found as many as five.
 """
 ENOUGH_ROUNDS, MOST_REPEATS = 12, 4
-"""With few nodes each has few partners, so the rounds are repeated until each node has about
+"""With few nodes each node has few partners, so the rounds are repeated until each node has about
 ``ENOUGH_ROUNDS`` samples in each direction.
 """
 BRIEF_ABOVE = 64
-"""Above this number of nodes the raw batches of each pair are not recorded: they would take
+"""Above this number of nodes the raw batches of each pair are not recorded, because they would take
 gigabytes.
 """
 IN_FLIGHT_NS = 8e6
-"""Data in flight as time at line rate: enough to keep the link full while a process waits for a
-time slice, and little enough that even a slow link gives many batches within its budget.
+"""Data in flight, as time at line rate: enough to keep the link full while a process waits for a
+time slice, and little enough for many batches within the budget even on a slow link.
 """
 MOST_APART = 32
-"""Most pairs that a machine with fewer cores than ranks measures one after another; more would take
-too long and are measured in rounds of several.
+"""Limit on the pairs that a machine with fewer cores than ranks measures one after another; more
+pairs would take too long and are measured in rounds of several.
 """
 
 
@@ -150,7 +150,7 @@ def again_rounds(
     """Return (rounds of the confirm stage, suspects for which there is no place).
 
     Suspects of any metric meet partners that are good in all metrics; lone pairs are measured
-    again, and some good pairs serve as comparison.
+    again, and some good pairs serve as controls.
     """
     suspects, good = _suspects_and_partners(screens, index)
     found = [

@@ -270,8 +270,8 @@ def counting(library: Library, folder: Path) -> dict[str, str]:
 
 
 def heard(text: str, library: Library, folder: Path) -> Said:
-    """Return the lines of a start by kind; a reader of text and counters adds the kinds observed
-    and taken.
+    """Return the lines of a start by kind; a reader of text and counters adds the kinds
+    ``observed`` and ``taken``.
     """
     lines_by_kind: Mapping[str, list[tuple[str, str, str]]] = defaultdict(
         list, {kind: list(lines) for kind, lines in said_in(text, library).items()}

@@ -198,8 +198,9 @@ def _network(lab: Lab, nic: str) -> Network:
 
 
 def _claimed(lab: Lab, link: LinkClaim | None, networks: Sequence[Network]) -> LinkClaim:
-    """The link as the lab has built it, or the given link with the shaping that the lab adds: a
-    token bucket counts no preamble and lets bursts pass, whatever the link is called.
+    """Return the link as the lab has built it, or the given link with the shaping that the lab
+    adds: a token bucket does not count the preamble and lets bursts pass, whatever the link is
+    called.
     """
     built = links_together([lab.expected_link(network.name) for network in networks])
     if link is None:

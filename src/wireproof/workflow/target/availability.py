@@ -64,7 +64,8 @@ class Availability:
         """Return a sentence for each rank of ``ranks`` whose host does not respond or whose claimed
         NIC is down.
 
-        Used after a launch that failed without naming a host: an MPI's start fails as a whole then.
+        Used after a launch that failed without naming a host, because an MPI then fails to start as
+        a whole.
         """
         gone = self.absent(target, ranks)
         if target.allocation is not None and target.lab is None and not target.reached_by_agent:
@@ -177,8 +178,8 @@ def _some(names: Sequence[str]) -> str:
 
 
 def is_down(text: str) -> bool:
-    """Return whether the kernel's state of a link (operstate, or an InfiniBand port's ``1: DOWN``)
-    means that it is down.
+    """Return whether the kernel's state of a link (operstate, or ``1: DOWN`` for an InfiniBand
+    port) means that it is down.
     """
     words = text.lower().split()
     return words[-1:] in (["down"], ["lowerlayerdown"])
@@ -201,9 +202,9 @@ def _states(target: Target, nic: str, hosts: Sequence[str]) -> Mapping[str, str]
 
 
 def _ours_still(state: str) -> bool:
-    """Return whether a node was closed while our job holds it.
+    """Return whether the scheduler closed a node while our job holds it.
 
-    It still works, and leaving it out would hide its performance.
+    Such a node still works, and leaving it out would hide its performance.
     """
     return state.startswith(_NO_NEW_JOBS) and "not responding" not in state
 

@@ -1,5 +1,5 @@
-"""Resolves what the user asks for into a target: a job's nodes, a lab's nodes, hosts by ssh, or
-this machine.
+"""Resolves the user's options into a target: a job's nodes, a lab's nodes, hosts by ssh, or this
+machine.
 """
 
 from __future__ import annotations
@@ -80,8 +80,8 @@ def _fabric_of_scheduler(target: Target, reporter: Reporter) -> Fabric | None:
 
 
 def refuse_lone_claims(options: Options, target: Target) -> None:
-    """Raise ``BadInput`` if a NIC or a link is given for this run without hosts: it would be
-    ignored, along with any typing error. The model and null transports have no hosts.
+    """Raise ``BadInput`` if a NIC or a link is given without hosts: the run would ignore it, and
+    any typing error in it. The model and null transports have no hosts.
     """
     if target.hosts or options.transport in ("null", "model"):
         return
@@ -239,8 +239,8 @@ def lab_of(hosts: tuple[str, ...], name: str | None, launcher: str = "") -> Lab 
     """Return the lab called ``name``; without a name the only lab that has all these hosts as
     nodes, unless ``launcher`` tells how to reach them.
 
-    Raises ``BadInput`` if the names are nodes of a lab and of real hosts as well: the target is
-    never guessed.
+    Raises ``BadInput`` if the names belong both to nodes of a lab and to real hosts: wireproof
+    never guesses the target.
     """
     if name:
         return _opened(name)

@@ -89,7 +89,7 @@ def may_be_touched(
     environment: Mapping[str, str],
     place: JournalPlace | None = None,
 ) -> TunePlan:
-    """Return the plan with the reason on each host that a scheduler has given to others.
+    """Return the plan with a reason on each host that a scheduler has given to other jobs.
 
     Raises ``BadInput`` if the plan is for hosts that are not in the target.
     """
@@ -120,7 +120,7 @@ def apply(
 ) -> Tuned:
     """Carry out the plan on every host that may be changed and still has the plan's values.
 
-    ``name``: ID of the set, "" for a new ID. The set reverts by itself after ``timeout_s``.
+    ``name``: ID of the set, "" for a new ID. The set reverts automatically after ``timeout_s``.
     """
     name = name or new_id()
     wanted = {row.host: row for row in plan.hosts if row.changes or row.keeps or row.refused}
@@ -142,7 +142,7 @@ def apply(
 def _problems(
     target: Target, wanted: Mapping[str, HostPlan], place: JournalPlace | None
 ) -> dict[str, str]:
-    """Return why a host is left alone: the plan refuses it, or its values have changed."""
+    """Return why a host is not changed: the plan refuses it, or its values have changed."""
     refused = {host: row.refused for host, row in wanted.items() if row.refused}
     others = {host: row for host, row in wanted.items() if host not in refused}
     return refused | _moved(target, others, place)
@@ -159,7 +159,7 @@ def _set(host: HostPlan, name: str, timeout_s: int) -> ChangeSet:
 
 
 def who() -> str:
-    """Return who asked, from where, for the journal."""
+    """Return who requested the change, and from where, for the journal."""
     try:
         user = getpass.getuser()
     except (KeyError, OSError):
@@ -222,8 +222,8 @@ def status(target: Target, name: str = "", place: JournalPlace | None = None) ->
 
 
 def verify(target: Target, name: str = "", place: JournalPlace | None = None) -> Tuned:
-    """Return the confirmed sets on each host, with what overrules them, and the sets that wait for
-    their confirmation; nothing is changed.
+    """Return the confirmed sets on each host with the files that override them, and the sets that
+    wait for confirmation; nothing is changed.
 
     The status of a host is 1 if one of its values or files is no longer in force.
     """
@@ -249,7 +249,7 @@ def _verified(host: HostTuned) -> HostTuned:
 def with_overruled(
     answers: Sequence[HostTuned], target: Target, place: JournalPlace | None = None
 ) -> list[HostTuned]:
-    """Return the answers with the file that overrules each kept drop-in at the next boot."""
+    """Return the answers, each with the file that overrides its drop-in at the next boot."""
     wanted = [
         answer.host
         for answer in answers

@@ -90,8 +90,7 @@ def ask_hosts(
     """Run the commands of all hosts, ``FANOUT`` at a time. ``text_of``: standard input of a host's
     command.
 
-    A host that does not answer, or not completely, has a ``problem``; its answers before that are
-    kept.
+    A host that does not answer completely gets a ``problem``; answers before that are kept.
     """
     texts = text_of or {}
 

@@ -1,5 +1,5 @@
-"""The work of ``wireproof tune plan``: an audit, and the changes that correct what fails; and of
-``tune export``, which writes a plan as files of other tools.
+"""The work of ``wireproof tune plan``: an audit, and the changes that correct failing settings.
+Also ``tune export``, which writes a plan as files of other tools.
 """
 
 from __future__ import annotations
@@ -178,7 +178,7 @@ def _host(
 
 
 def _with_overruled(made: HostPlan, facts: HostFacts) -> HostPlan:
-    """Add a note for each value of our drop-ins that another file overrules."""
+    """Add a note for each value of our drop-ins that another file overrides."""
     ours = {planned.keep.path: planned.keep.text for planned in made.keeps}
     notes = [
         f"{line.place}: {line.file} says {line.says} and overrules ours at the next boot"

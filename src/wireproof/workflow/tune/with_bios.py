@@ -1,6 +1,6 @@
 """BIOS attributes in ``wireproof tune``: set through each host's BMC, pending until the next
-reboot, journalled and reverted on this machine. Their outcome stands in the same document as that
-of the running systems.
+reboot, journalled and reverted on this machine. Their outcome is part of the document about the
+running systems.
 """
 
 import datetime
@@ -231,9 +231,7 @@ def _taken_back(
 
 
 def _read_back(session: BmcSession, changes: Sequence[AttributeChange], wanted: list[Raw]) -> Bios:
-    """Return the BIOS once it shows the ``wanted`` values as pending, or after a few seconds,
-    because some BMCs are slow. With [] return it at once.
-    """
+    """If ``wanted`` is empty, return it at once. With [] return it at once."""
     bios = find_bios(session, registry=False)
     for pause_s in _PAUSES_S:
         if not wanted or _pending(bios, changes) == wanted:

@@ -146,7 +146,7 @@ class OnHosts(AbstractContextManager["OnHosts"]):
         return {}
 
     def keep(self, value: int) -> str:
-        """Keep the value; return what the user has to do, in a sentence."""
+        """Keep the value; return in a sentence what the user has to do."""
         self._take_away()
         if not _changes(self._whole[value]):
             return "the best value is the one that was set before: nothing is changed"
@@ -170,7 +170,7 @@ class OnHosts(AbstractContextManager["OnHosts"]):
     def _take_away(self) -> None:
         """Restore the old value, byte for byte.
 
-        Raises ``CouldNotMeasure`` if it is not restored, or was restored too early.
+        Raises ``CouldNotMeasure`` if it cannot be restored, or was restored too early.
         """
         self._value = -1
         if not self._name or not self._hosts:
@@ -194,14 +194,14 @@ class OnHosts(AbstractContextManager["OnHosts"]):
 
 
 def _without_drop_ins(plan: TunePlan) -> TunePlan:
-    """Drop the drop-in files from the plan: they are for values that stay."""
+    """Drop the drop-in files from the plan, because they are for values that stay."""
     hosts = [msgspec.structs.replace(host, keeps=[]) for host in plan.hosts if host.changes]
     return msgspec.structs.replace(plan, hosts=hosts)
 
 
 def _may_be_changed(host: HostTuned) -> bool:
     """Return whether the host may still have the set: its program accepted it and has not reverted
-    it, or did not answer to the end.
+    it, or its answer was incomplete.
     """
     if host.sets:
         return any(change_set.state != "reverted" for change_set in host.sets)

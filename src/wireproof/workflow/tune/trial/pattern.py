@@ -1,5 +1,5 @@
-"""What a trial is asked to measure, and its workloads: a pattern of wireproof, each run with its
-own launch, or a command of the user.
+"""The request to a trial and its workloads: a pattern of wireproof, each run with its own launch,
+or a command of the user.
 """
 
 import dataclasses
@@ -64,7 +64,7 @@ class TrialSpecification:
 
     ``smallest``: fraction below which an effect counts as none. ``budget_s``: no block is started
     that would end later. ``keep``: leave the best value applied, to be confirmed. For settings,
-    ``place``: where the journals are on the hosts; ``allow_link_down``: links may go down for a
+    ``place``: where the hosts keep their journals; ``allow_link_down``: links may go down for a
     moment.
     """
 
@@ -166,7 +166,7 @@ class PatternWorkload(AbstractContextManager["PatternWorkload"]):
 
 
 def processor_s() -> float:
-    """Return the processor time in seconds of all child processes of ours that have ended."""
+    """Return the processor time in seconds of all ended child processes of this process."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
@@ -261,7 +261,7 @@ class CommandWorkload(AbstractContextManager["CommandWorkload"]):
         self._watch.__exit__()
 
     def check(self, knob: TriedKnob) -> None:
-        """Check nothing: what a command reads is not known."""
+        """Check nothing, because it is unknown what a command reads."""
 
     def run(self, variables: Variables, shown: str) -> RunNumbers:
         """Run once, like `PatternWorkload.run`."""
@@ -335,4 +335,4 @@ class CommandWorkload(AbstractContextManager["CommandWorkload"]):
 
 
 Workload = PatternWorkload | CommandWorkload
-"""What is run repeatedly. Leaving the context ends all its processes."""
+"""The workload that is run repeatedly. Leaving the context ends all its processes."""

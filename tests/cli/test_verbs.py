@@ -189,6 +189,11 @@ def test_the_help_of_a_check_shows_what_is_used_most_and_where_the_rest_is() -> 
     assert "more options" not in whole
 
 
+@pytest.mark.parametrize("words", [("lint",), ("lab",), ("lab", "up"), ("history", "trend")])
+def test_help_all_is_accepted_if_help_shows_all_options_already(words: tuple[str, ...]) -> None:
+    assert wireproof(*words, "--help-all").stdout == wireproof(*words, "--help").stdout != ""
+
+
 def test_a_variable_that_is_almost_a_setting_is_named_once() -> None:
     done = wireproof("check", "--dry-run", environment={"WIREPROOF_LNIK": "edr"})
     assert done.stderr.count("did you mean WIREPROOF_LINK?") == 1

@@ -78,7 +78,7 @@ def test_a_good_file_is_read() -> None:
         ('unit = "us"', 'unit = "us"\nnodes = 1', "13: nodes: a single node"),
         ('unit = "us"', 'unit = "us"\npath = "efa"', "13: path: "),
         (GOOD, GOOD + GOOD, "22: id: 'somewhere' appears twice"),
-        (GOOD, "[[source]\n", "site.toml: not TOML: "),
+        (GOOD, "[[source]\n", "site.toml, line 1: not TOML: "),
         (GOOD, "x = 1\n", "1: 'source' is missing"),
     ],
 )

@@ -232,7 +232,7 @@ def _first() -> set[str]:
     return {"help", "help_all", "quiet"} | {name for name, row in ROWS.items() if row.first}
 
 
-def help_all() -> click.Option:
+def help_all(*, hidden: bool = False) -> click.Option:
     """Declare ``--help-all``, which ends the program like ``--help``."""
 
     def show(ctx: click.Context, _option: click.Parameter, given: bool) -> None:
@@ -247,6 +247,7 @@ def help_all() -> click.Option:
         is_eager=True,
         expose_value=False,
         callback=show,
+        hidden=hidden,
         help="Show all options and exit.",
     )
 

@@ -77,13 +77,13 @@ SUBCOMMANDS: dict[str, str] = {
 }
 
 
-def add_loudness(command: click.Command) -> click.Command:
-    """Give ``command`` and its subcommands ``-q`` and ``-v``; a letter that another option uses
-    stays with that option.
+def add_shared_options(command: click.Command) -> click.Command:
+    """Give ``command`` and its subcommands ``-q``, ``-v`` and ``--help-all``; a letter that another
+    option uses stays with that option. ``--help-all`` is hidden if ``--help`` shows all.
     """
     if isinstance(command, click.Group):
         for below in command.commands.values():
-            add_loudness(below)
+            add_shared_options(below)
     taken = {flag for parameter in command.params for flag in parameter.opts}
     if "--quiet" not in taken:
         options = (("-q", "--quiet", _QUIET, _hush), ("-v", "--verbose", _VERBOSE, _watch))
@@ -101,6 +101,8 @@ def add_loudness(command: click.Command) -> click.Command:
                 for letter, word, about, heard in options
             ),
         ]
+    if "--help-all" not in taken:
+        command.params.append(help_all(hidden=not isinstance(command, LazySubcommands)))
     return command
 
 
@@ -194,7 +196,7 @@ class LazySubcommands(click.Group):
 
     def __init__(self, *args: Any, **more: Any) -> None:
         super().__init__(*args, **more)
-        add_loudness(self)
+        add_shared_options(self)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted(SUBCOMMANDS)
@@ -204,7 +206,7 @@ class LazySubcommands(click.Group):
             return None
         module = _TOGETHER.get(cmd_name, cmd_name)
         name = cmd_name if cmd_name in _TOGETHER else "command"
-        return add_loudness(getattr(import_module(f"wireproof.cli.{module}"), name))
+        return add_shared_options(getattr(import_module(f"wireproof.cli.{module}"), name))
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Accept ``version`` as people type it."""
@@ -300,9 +302,6 @@ def _add_catalogue(given: str | None) -> None:
     if rows:
         counts = ", ".join(f"{number} [[{head}]]" for head, number in rows.items())
         remark(f"the catalogue {folder} adds {counts}.")
-
-
-subcommands.params.append(help_all())
 
 
 def root() -> click.Context:

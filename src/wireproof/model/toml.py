@@ -63,9 +63,31 @@ def read_toml(text: str, source: str, *, largest: int = LARGEST) -> dict[str, An
     try:
         return tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise BadInput(f"{source}: not TOML: {str(error)[:200]}.") from error
+        raise _not_toml(text, source, str(error)) from error
     except ValueError as error:  # a number with more digits than Python reads
         raise BadInput(f"{source}: a value cannot be read: {str(error)[:200]}.") from error
+
+
+_WHAT_IS_WRONG = {
+    "Cannot overwrite a value": "'{key}' is given twice",
+    "Illegal character '\\n'": "the quote of '{key}' is not closed",
+    "Unterminated string": "the quote of '{key}' is not closed",
+    "Invalid value": "'{key}' has no valid value: write text in quotes",
+}
+"""Messages of the standard library's parser, and the words for what people do to get them."""
+
+
+def _not_toml(text: str, source: str, error: str) -> BadInput:
+    """Return the error for a text that the parser refuses: with its line, and the key there."""
+    what, _, place = error.rpartition(" (at ")
+    lines = text.rstrip().split("\n")
+    line = int(at[1]) if (at := re.match(r"line (\d+)", place)) else len(lines)
+    key = re.match(r"\s*([\w.\"'-]{1,60})\s*=", lines[min(line, len(lines)) - 1])
+    if key and what in _WHAT_IS_WRONG:
+        what = _WHAT_IS_WRONG[what].format(key=key[1])
+    elif table := re.fullmatch(r"Cannot declare \('(.+)',?\) twice", what):
+        what = "the table [{}] is given twice".format(table[1].replace("', '", "."))
+    return BadInput(f"{source}, line {line}: not TOML: {(what or error)[:200]}.")
 
 
 def read_struct(text: str, source: str, kind: type[Row], *, largest: int = LARGEST) -> Row:

@@ -5,7 +5,6 @@ physical constants, and the model's world.
 
 import hashlib
 import math
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
@@ -18,7 +17,7 @@ from wireproof.model.claim import Criteria
 from wireproof.model.dossier import KNOWN, Agreed, Threshold
 from wireproof.model.errors import BadInput, reading, suggestion
 from wireproof.model.plan import ModelFault, ModelWorld
-from wireproof.model.toml import LARGEST, read_toml
+from wireproof.model.toml import LARGEST, line_at, read_toml
 from wireproof.physics.table import Table, default_table, override
 from wireproof.settings.options import ROWS, Options
 from wireproof.settings.row import Given
@@ -158,14 +157,6 @@ def _as_text(value: object, where: str) -> str:
     raise BadInput(f"{where}: give a text, a number or a list, not a {type(value).__name__}.")
 
 
-def _line_of(text: str, key: str) -> int:
-    """Return the line of ``key`` in the file, which the parser does not tell."""
-    for number, line in enumerate(text.splitlines(), start=1):
-        if re.match(rf"\s*[\"']?{re.escape(key)}[\"']?\s*=", line):
-            return number
-    return 1
-
-
 def read_file(path: Path) -> dict[str, tuple[str, str]]:
     """Return the settings of a ``wireproof.toml``: name to (text, ``file:line``).
 
@@ -180,7 +171,7 @@ def read_file(path: Path) -> dict[str, tuple[str, str]]:
     table = read_toml(text, f"settings file {path}")
     values: dict[str, tuple[str, str]] = {}
     for key, value in table.items():
-        where = f"{path.name}:{_line_of(text, key)}"
+        where = f"{path.name}:{line_at(text, [(key, None)])}"
         name = key.replace("-", "_")
         if name not in SETTINGS:
             raise BadInput(

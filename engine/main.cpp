@@ -1,4 +1,4 @@
-// wireproof-engine: reads one plan, writes frames, has no opinion
+// wireproof-engine reads a plan, writes frames, and does not judge
 // (docs/reference/engine-interface.md).
 #include <cstdio>
 

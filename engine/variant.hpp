@@ -1,4 +1,4 @@
-// Of which there is one definition per program.
+// Each program has exactly one definition of these.
 #pragma once
 
 #include "measure/run.hpp"

@@ -1,4 +1,4 @@
-// The command line, and the rank that a launcher says in the environment.
+// The command line, and the rank that a launcher gives in the environment.
 #pragma once
 
 #include <optional>
@@ -13,10 +13,11 @@ struct Arguments {
   std::optional<int> rank;
   std::optional<int> ranks;
   std::string meet;
-  std::string transport;  ///< of a rank that is not given the plan: "ofi"; "" = by the others
+  /// of a rank that does not read the plan: "ofi"; "" = derived from the other arguments
+  std::string transport;
 };
 
-/// Throws Failure (bad plan: exit 2) naming the argument.
+/// Throws Failure (bad plan: exit 2) that names the argument.
 Arguments parse_arguments(int argc, char** argv);
 
 struct LauncherRank {
@@ -24,8 +25,8 @@ struct LauncherRank {
   int ranks = 1;
 };
 
-/// From PMIx, Open MPI, PMI or Slurm; nothing when no launcher is seen. Slurm's own comes last:
-/// inside a batch script a launcher of its own inherits it.
+/// From PMIx, Open MPI, PMI or Slurm; nothing if no launcher is detected. Slurm's variables come
+/// last: a launcher inside a batch script inherits those of the script.
 std::optional<LauncherRank> launcher_rank();
 
 }  // namespace wireproof

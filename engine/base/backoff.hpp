@@ -14,7 +14,7 @@ namespace wireproof {
 
 class Backoff {
  public:
-  /// Polls without sleeping for `spin_ns`, then sleeps 20 us, doubling to `longest_ns`.
+  /// Polls without sleeping for `spin_ns`, then sleeps 20 us, doubling up to `longest_ns`.
   explicit Backoff(std::int64_t spin_ns = 50'000, long longest_ns = 500'000)
       : end_of_spin_ns_(monotonic_ns() + spin_ns), longest_ns_(longest_ns) {}
 

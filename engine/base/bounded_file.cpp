@@ -33,8 +33,8 @@ FileText failed_reading(int error) {
   return result;
 }
 
-// Reads until end of file or limit + 1 bytes, so that a file of exactly `limit` bytes is not called
-// truncated.
+// Reads until end of file or limit + 1 bytes, so that a file of exactly `limit` bytes does not
+// count as truncated.
 FileText read_all(int descriptor, std::size_t limit) {
   FileText result;
   result.status = ReadStatus::ok;

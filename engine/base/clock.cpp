@@ -15,13 +15,13 @@ namespace {
 #if defined(__x86_64__)
 constexpr std::size_t kCpuinfoBytes = 8192;
 
-/// The kernel's own opinion first: it leaves the time-stamp counter when it catches it drifting
+/// The kernel's choice comes first: it stops using the time-stamp counter if the counter drifts
 /// between sockets.
 bool counter_is_usable() {
   const std::string name =
       read_line("/sys/devices/system/clocksource/clocksource0/current_clocksource");
   if (!name.empty() && name != "tsc") return false;
-  // The first processor's flags stand in its first few kilobytes.
+  // The first processor's flags are in the first few kilobytes.
   const FileText cpuinfo = read_bounded("/proc/cpuinfo", kCpuinfoBytes);
   std::string_view left = cpuinfo.text;
   while (const auto line = take_line(left)) {
@@ -33,7 +33,8 @@ bool counter_is_usable() {
 }
 constexpr ClockSource kCounter = ClockSource::tsc;
 #elif defined(__aarch64__)
-bool counter_is_usable() { return true; }  // architected: constant rate, never stops
+// guaranteed by the architecture: constant rate, never stops
+bool counter_is_usable() { return true; }
 constexpr ClockSource kCounter = ClockSource::cntvct;
 #else
 bool counter_is_usable() { return false; }
@@ -47,7 +48,7 @@ ClockSource choose_source() {
 }
 
 constexpr std::int64_t kFirstFitNs =
-    10'000'000;  // 10 ms: anchors are good to ~50 ns, so 5e-6 at the worst
+    10'000'000;  // 10 ms: anchors are accurate to ~50 ns, so the error is at most 5e-6
 
 }  // namespace
 
@@ -73,7 +74,7 @@ HostClock::HostClock() : anchor_(take_anchor()) {
   measure_cost();
 }
 
-/// The counter read between two equal-looking readings of the wall clock; the tightest of a few
+/// Reads the counter between two nearly equal readings of the wall clock; the tightest of a few
 /// tries counts.
 HostClock::Anchor HostClock::take_anchor() noexcept {
   Anchor best;
@@ -97,7 +98,7 @@ void HostClock::refit() noexcept {
                        static_cast<double>(end.counter - anchor_.counter);
 }
 
-/// Quantum: the smallest non-zero step seen; read cost: mean of back-to-back reads, best of several
+/// Quantum: the smallest non-zero step; read cost: mean of back-to-back readings, best of several
 /// rounds.
 void HostClock::measure_cost() noexcept {
   constexpr int kReads = 2000;

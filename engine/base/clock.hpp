@@ -12,7 +12,8 @@
 
 namespace wireproof {
 
-/// Raw clock reading; the unit depends on the source. Convert differences by HostClock::to_ns.
+/// Raw clock reading; the unit depends on the clock source. Convert differences by
+/// HostClock::to_ns.
 using Ticks = std::uint64_t;
 
 inline std::int64_t read_clock_ns(clockid_t id) noexcept {
@@ -42,7 +43,7 @@ struct CounterClock {
   }
 };
 
-/// Fallback where the counter cannot be trusted; one tick is one nanosecond.
+/// Fallback if the counter cannot be trusted; one tick is one nanosecond.
 struct MonotonicClock {
   static Ticks now() noexcept { return static_cast<Ticks>(monotonic_ns()); }
 };
@@ -52,7 +53,7 @@ enum class ClockSource { tsc, cntvct, monotonic, virtual_time };
 /// Name as written in the `open` frame.
 std::string_view name_of(ClockSource source) noexcept;
 
-/// What the `open` frame says about the clock.
+/// The fields of the `open` frame about the clock.
 struct ClockFacts {
   ClockSource source = ClockSource::monotonic;
   double ns_per_tick = 1.0;
@@ -60,12 +61,12 @@ struct ClockFacts {
   double read_cost_ns = 0.0;
 };
 
-/// The host's clock of this process: source chosen once, rate fitted against CLOCK_MONOTONIC since
-/// construction.
+/// The host's clock of this process: the source is chosen once, the rate is fitted against
+/// CLOCK_MONOTONIC since construction.
 class HostClock {
  public:
-  /// Chooses the source (environment WIREPROOF_CLOCK=monotonic forces the fallback), takes the
-  /// anchor of the fit and measures quantum and read cost. Costs about 10 ms.
+  /// Chooses the source (the environment WIREPROOF_CLOCK=monotonic forces the fallback), takes the
+  /// first anchor of the fit and measures quantum and read cost. Costs about 10 ms.
   HostClock();
 
   ClockSource source() const noexcept { return facts_.source; }
@@ -73,7 +74,7 @@ class HostClock {
   Ticks now() const noexcept { return counter() ? CounterClock::now() : MonotonicClock::now(); }
 
   /// Refits the rate over [construction, now]; call it outside of timed regions, before converting
-  /// a point.
+  /// the times of a point.
   void refit() noexcept;
 
   double ns_per_tick() const noexcept { return facts_.ns_per_tick; }

@@ -1,5 +1,5 @@
-// The one exception type: the first function that knows says it once, with the cause seen. Thrown
-// only outside of timed regions; main maps it to an `error` frame and an exit status.
+// The only exception type: the function that first detects a problem reports it once, with its
+// cause. Thrown only outside of timed regions; main maps it to an `error` frame and an exit status.
 #pragma once
 
 #include <stdexcept>
@@ -14,7 +14,7 @@ class Failure : public std::runtime_error {
  public:
   Failure(ExitStatus status, std::string code, const std::string& message)
       : std::runtime_error(message), status_(status), code_(std::move(code)) {}
-  /// For those who know one status alone and write no frames, as wireproof-node.
+  /// For programs that know only one status and write no frames, such as wireproof-node.
   explicit Failure(const std::string& message) : Failure(ExitStatus::cannot_measure, "", message) {}
   ExitStatus status() const noexcept { return status_; }
   const std::string& code() const noexcept { return code_; }
@@ -24,8 +24,8 @@ class Failure : public std::runtime_error {
   std::string code_;
 };
 
-/// A point cannot begin, and both ends of the pair know it before they have talked: the run goes on
-/// without it.
+/// A point cannot begin, and both ends of the pair know that before they exchange messages: the run
+/// continues without the point.
 class CannotBegin : public Failure {
  public:
   CannotBegin(std::string code, const std::string& message)

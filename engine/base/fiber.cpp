@@ -34,7 +34,7 @@ void TurnTaking::run(const std::function<void()>& first, const std::function<voi
   second_.uc_stack.ss_size = kStackBytes;
   second_.uc_link = nullptr;
   const auto address = reinterpret_cast<std::uintptr_t>(this);
-  // makecontext passes ints only (POSIX); the pointer travels in two halves.
+  // makecontext passes only ints (POSIX), so the pointer is passed in two halves.
   makecontext(&second_, reinterpret_cast<void (*)()>(&TurnTaking::enter), 2,
               static_cast<unsigned>(address >> 32), static_cast<unsigned>(address));
   first();

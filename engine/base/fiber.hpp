@@ -1,6 +1,6 @@
-// Two programs in one thread that take turns: how one process plays both ends of a pair (null and
-// model transports). Turns change only where an end has to wait, so a simulated world is the same
-// on every machine and in every run.
+// Two programs in one thread that take turns, so that one process can simulate both ends of a pair
+// (null and model transports). Turns change only when an end has to wait, so a simulated world is
+// the same on every machine and in every run.
 #pragma once
 
 #include <ucontext.h>
@@ -15,12 +15,13 @@ class TurnTaking {
  public:
   TurnTaking();
 
-  /// Runs `first` on the caller's stack and `second` on its own; returns when both have ended. An
-  /// exception of either is thrown here after that end has stopped; the other end is abandoned
-  /// then.
+  /// Runs `first` on the caller's stack and `second` on a separate stack; returns when both have
+  /// ended. An exception of either end is rethrown here after that end has stopped; the other end
+  /// is then abandoned.
   void run(const std::function<void()>& first, const std::function<void()>& second);
 
-  /// Called by the end that waits: the other one goes on. Throws Failure when that one has ended.
+  /// Called by the end that waits; the other end continues. Throws Failure if the other end has
+  /// already ended.
   void give_turn();
 
  private:

@@ -12,7 +12,7 @@ namespace wireproof {
 
 FiberSet::FiberSet(std::size_t count, Program program)
     : program_(std::move(program)), fibers_(count) {
-  // All of it is a guard at first; begin() opens a stack.
+  // All of it is a guard page at first; begin() makes a stack accessible.
   void* const memory = mmap(nullptr, count * kSpacing, PROT_NONE,
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
   if (memory == MAP_FAILED) {
@@ -51,7 +51,7 @@ void FiberSet::begin(std::size_t number) {
   fiber.context.uc_stack.ss_size = kStackBytes;
   fiber.context.uc_link = nullptr;
   const auto address = reinterpret_cast<std::uintptr_t>(this);
-  // makecontext passes ints only (POSIX); the pointer travels in two halves.
+  // makecontext passes only ints (POSIX), so the pointer is passed in two halves.
   makecontext(&fiber.context, reinterpret_cast<void (*)()>(&FiberSet::enter), 2,
               static_cast<unsigned>(address >> 32), static_cast<unsigned>(address));
   fiber.begun = true;

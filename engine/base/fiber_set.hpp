@@ -1,6 +1,6 @@
-// Many programs in one thread, each with a small stack of its own: how one process plays all
-// members of a group. Who runs next is the caller's decision, so a simulated world is the same in
-// every run.
+// Many programs in one thread, each with a small separate stack, so that one process can simulate
+// all members of a group. The caller decides which program runs next, so a simulated world is the
+// same in every run.
 #pragma once
 
 #include <ucontext.h>
@@ -16,16 +16,16 @@ class FiberSet {
  public:
   using Program = std::function<void(std::size_t)>;
 
-  /// Every fiber will run `program(its number)`. Throws Failure when there is no memory for the
-  /// stacks. Fibers that have not ended with the set are abandoned.
+  /// Every fiber will run `program(its number)`. Throws Failure if there is no memory for the
+  /// stacks. Fibers that have not ended are abandoned when the set is destroyed.
   FiberSet(std::size_t count, Program program);
   ~FiberSet();
   FiberSet(const FiberSet&) = delete;
   FiberSet& operator=(const FiberSet&) = delete;
 
-  /// Begins or continues a fiber; returns when it suspends or ends, and throws what it threw.
+  /// Begins or continues a fiber; returns when it suspends or ends, and rethrows its exception.
   void resume(std::size_t fiber);
-  /// Called in a fiber: back to whoever resumed it.
+  /// Called in a fiber: returns to the caller of resume().
   void suspend();
   bool ended(std::size_t fiber) const { return fibers_[fiber].ended; }
 
@@ -35,9 +35,10 @@ class FiberSet {
   void begin(std::size_t fiber);
   char* stack_of(std::size_t fiber) const { return stacks_ + fiber * kSpacing; }
 
-  // A stack and a page that must not be touched. Only touched pages cost memory.
+  // A stack and a guard page. Only touched pages cost memory.
   static constexpr std::size_t kStackBytes = std::size_t{128} * 1024;
-  static constexpr std::size_t kGuardBytes = std::size_t{64} * 1024;  // a page on every machine
+  // at least a page on every machine
+  static constexpr std::size_t kGuardBytes = std::size_t{64} * 1024;
   static constexpr std::size_t kSpacing = kStackBytes + kGuardBytes;
 
   struct Fiber {

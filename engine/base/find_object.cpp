@@ -1,6 +1,7 @@
-// glibc 2.35 brought _dl_find_object, and a compiler of such a system uses it in the unwinder that
-// we link in: it alone would keep the programs from a glibc 2.34 (RHEL 9). Here it is by means that
-// every glibc has. Asked for a thrown exception only.
+// glibc 2.35 introduced _dl_find_object, and compilers for such systems use it in the unwinder that
+// we link in. That symbol alone would prevent the programs from running with glibc 2.34 (RHEL 9).
+// This is an implementation with functions that every glibc has. Called only when an exception is
+// thrown.
 #include <dlfcn.h>
 #include <link.h>
 
@@ -16,7 +17,7 @@ struct Search {
   dl_find_object* result;
 };
 
-/// Stops (1) at the object whose segments hold the address.
+/// Stops (1) at the object whose segments contain the address.
 int look(dl_phdr_info* object, std::size_t, void* data) {
   auto& search = *static_cast<Search*>(data);
   const ElfW(Phdr)* tables = nullptr;

@@ -10,8 +10,8 @@ namespace {
 
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
 
-/// Length of the valid UTF-8 sequence at the start of `text`, 0 when it is not valid (overlong
-/// forms, surrogates and code points above U+10FFFF included): Unicode 15, table 3-7.
+/// Length of the valid UTF-8 sequence at the start of `text`, 0 if it is invalid (including
+/// overlong forms, surrogates and code points above U+10FFFF): Unicode 15, table 3-7.
 std::size_t valid_sequence(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char lead = byte(0);
@@ -80,7 +80,8 @@ void append_json_number(std::string& out, double number) {
     out += "null";
     return;
   }
-  // The fewest of 15 to 17 digits that give the number back. std::to_chars would link 120 KB of tables into each engine.
+  // The shortest of 15 to 17 digits that reproduces the number. std::to_chars would link 120 KB of
+  // tables into each engine.
   std::array<char, 32> digits;
   for (int precision = 15; precision <= 17; ++precision) {
     std::snprintf(digits.data(), digits.size(), "%.*g", precision, number);

@@ -15,10 +15,11 @@ namespace wireproof {
 /// Appends `text` to `out` as a quoted JSON string.
 void append_json_string(std::string& out, std::string_view text);
 
-/// Appends the shortest decimal text that reads back as the same double; `null` when not finite.
+/// Appends the shortest decimal text that reads back as the same double; `null` if it is not
+/// finite.
 void append_json_number(std::string& out, double number);
 
-/// Writes one JSON value. Commas are placed by the writer; nesting is the caller's duty.
+/// Writes one JSON value. The writer places commas; the caller is responsible for correct nesting.
 class JsonWriter {
  public:
   JsonWriter& begin_object() { return open('{'); }
@@ -53,7 +54,7 @@ class JsonWriter {
   }
   JsonWriter& null() { return raw("null"); }
 
-  /// Appends `json`, which is one complete JSON value already.
+  /// Appends `json`, which must be one complete JSON value.
   JsonWriter& raw(std::string_view json) {
     separate();
     text_ += json;
@@ -65,7 +66,7 @@ class JsonWriter {
   JsonWriter& field(std::string_view name, const T& field_value) {
     return key(name).value(field_value);
   }
-  /// `"name": value`, or nothing at all when unknown (absent means unknown, never 0).
+  /// `"name": value`, or nothing if the value is unknown (absent means unknown, never 0).
   template <class T>
   JsonWriter& field(std::string_view name, const std::optional<T>& field_value) {
     return field_value ? key(name).value(*field_value) : *this;
@@ -92,7 +93,7 @@ class JsonWriter {
   }
 
   std::string text_;
-  bool fresh_ = true;  // nothing stands before the next value that would need a comma
+  bool fresh_ = true;  // no value precedes, so the next one needs no comma
 };
 
 }  // namespace wireproof

@@ -57,7 +57,8 @@ std::string to_operstate(const void* data, std::size_t size) {
   return state < kOperstates.size() ? kOperstates[state] : "";
 }
 
-/// What it stands on and is a member of; whether `attribute` was of that kind.
+/// The interface below it and the one that it is a member of; returns whether `attribute` was of
+/// that kind.
 bool apply_stack(NetworkDevice& device, const rtattr* attribute) {
   const void* data = RTA_DATA(attribute);
   const std::size_t size = RTA_PAYLOAD(attribute);
@@ -118,7 +119,7 @@ NetworkDevice parse_device(const nlmsghdr* header) {
        attribute = RTA_NEXT(attribute, length)) {
     apply(device, attribute);
   }
-  // A veth's other end is no interface that it stands on; nor is an index of another namespace.
+  // The other end of a veth is not an interface below it, nor is an index in another namespace.
   const bool has_twin = device.kind == "veth" || device.kind == "netkit" || device.kind == "vxcan";
   if (has_twin || device.lower_elsewhere || device.lower == device.index) device.lower = 0;
   if ((info->ifi_flags & IFF_UP) == 0)

@@ -16,7 +16,7 @@
 
 namespace wireproof {
 
-// Order of struct rtnl_link_stats64; the names are those of /sys/class/net/*/statistics.
+// In the order of struct rtnl_link_stats64; the names are those of /sys/class/net/*/statistics.
 inline constexpr std::array<std::string_view, 24> kDeviceStatistics = {
     "rx_packets",        "tx_packets",        "rx_bytes",         "tx_bytes",
     "rx_errors",         "tx_errors",         "rx_dropped",       "tx_dropped",
@@ -28,20 +28,20 @@ inline constexpr std::array<std::string_view, 24> kDeviceStatistics = {
 struct NetworkDevice {
   int index = 0;
   std::string name;
-  std::string mac;  // "02:00:ab:.." as /sys/class/net/*/address prints it; "" when there is none
+  std::string mac;  // "02:00:ab:.." as /sys/class/net/*/address prints it; "" if there is none
   std::uint16_t hardware_type = 0;  // ARPHRD_*
   std::optional<int> mtu;
   std::optional<bool> carrier;
-  std::string kind;              // of a virtual one: "vlan", "bond", "veth" ..
-  int lower = 0;                 // index of the interface that it stands on, 0 none here
-  bool lower_elsewhere = false;  // that one is in another network namespace
+  std::string kind;              // for a virtual interface: "vlan", "bond", "veth" ..
+  int lower = 0;                 // index of the interface below it, 0: none in this namespace
+  bool lower_elsewhere = false;  // the interface below is in another network namespace
   int master = 0;                // index of the interface that it is a member of
   std::string operstate;         // words of /sys/class/net/*/operstate
   std::array<std::uint64_t, kDeviceStatistics.size()> statistics{};
-  std::size_t statistic_count = 0;  // how many of them this kernel gave
+  std::size_t statistic_count = 0;  // number of statistics that this kernel provides
 };
 
-// One netlink socket, kept open: it stays in the network namespace in which it was made.
+// A netlink socket that stays open, and so stays in the network namespace in which it was created.
 class NetworkDeviceTable {
  public:
   NetworkDeviceTable();
@@ -49,7 +49,7 @@ class NetworkDeviceTable {
   NetworkDeviceTable(const NetworkDeviceTable&) = delete;
   NetworkDeviceTable& operator=(const NetworkDeviceTable&) = delete;
 
-  // Nothing when netlink is denied or does not answer within a second.
+  // Nothing if netlink is denied or does not answer within a second.
   std::optional<std::vector<NetworkDevice>> read();
 
  private:
@@ -62,9 +62,9 @@ class NetworkDeviceTable {
   std::vector<char> buffer_;
 };
 
-// True when sys/class/net of `tree` lists the interfaces of `devices`: same names, same index, same
-// hardware address. Names and indices alone are not enough: nodes of a virtual cluster all have lo,
-// eth0, hsn0 with equal indices.
+// True if sys/class/net of `tree` lists the interfaces of `devices` with the same names, indices
+// and hardware addresses. Names and indices alone do not suffice: the nodes of a virtual cluster
+// all have lo, eth0, hsn0 with equal indices.
 bool sysfs_shows(const Tree& tree, const std::vector<NetworkDevice>& devices);
 
 }  // namespace wireproof

@@ -90,8 +90,8 @@ class SpawnSettings {
   posix_spawnattr_t attributes_{};
 };
 
-// Appends what is there, at most a full pipe: a command that never stops writing must not hide the
-// deadline. False at end of file.
+// Appends the available bytes, at most a full pipe, so that a command that never stops writing
+// cannot hide the deadline. False at end of file.
 bool drain(int descriptor, std::string& text, std::size_t limit, bool& truncated) {
   std::array<char, 16384> chunk{};
   for (int reads = 0; reads < 64; ++reads) {
@@ -114,7 +114,8 @@ bool has_ended(pid_t child) {
 }
 
 // Reads both pipes until the command has ended or the deadline is over. False: deadline. A pipe
-// that a daemon of the command's holds open does not keep us waiting: the command's own end counts.
+// that a daemon of the command keeps open does not delay us, because only the command's own end
+// counts.
 bool pump(pid_t child, Pipe& output, Pipe& errors, std::size_t limit, Clock::time_point deadline,
           Ended& end) {
   bool ignored = false;
@@ -137,7 +138,8 @@ bool pump(pid_t child, Pipe& output, Pipe& errors, std::size_t limit, Clock::tim
 }
 
 void settle(Ended& end, pid_t child) {
-  ::kill(-child, SIGKILL);  // before reaping: until then the zombie keeps the group's number ours
+  // before reaping: until then the zombie reserves the number of the process group
+  ::kill(-child, SIGKILL);
   int state = 0;
   pid_t reaped = 0;
   do reaped = ::waitpid(child, &state, 0);

@@ -1,5 +1,5 @@
-// One line of a plan, a request or a journal: a keyword and key=value fields, taken one by one so
-// that a left-over field is an error.
+// One line of a plan, a request or a journal: a keyword and key=value fields, which are taken one
+// by one so that a left-over field is an error.
 #pragma once
 
 #include <array>
@@ -15,26 +15,27 @@
 
 namespace wireproof {
 
-/// Decodes %XX. Nothing when an escape is broken.
+/// Decodes %XX. Nothing if an escape is invalid.
 std::optional<std::string> percent_decode(std::string_view text);
 
-/// The reverse: blanks, %, =, commas, control characters and what is no ASCII become %XX.
+/// The reverse: blanks, %, =, commas, control characters and non-ASCII bytes become %XX.
 std::string percent_encode(std::string_view text);
 
 class Statement {
  public:
-  /// Splits `line`; throws Failure naming the `document` and `number` when a field is not
-  /// `key=value` or a key comes twice.
+  /// Splits `line`; throws Failure that names the `document` and `number` if a field is not
+  /// `key=value` or a key occurs twice.
   Statement(std::string_view line, int number, std::string_view document = "plan");
 
   const std::string& keyword() const { return keyword_; }
   int number() const { return number_; }
 
-  /// Decoded value of `key`, or nothing. Every take_* marks its key as known.
+  /// Decoded value of `key`, or nothing if it is missing. Every take_* function marks its key as
+  /// known.
   std::optional<std::string> take(std::string_view key);
   /// As `take`, but not decoded: for lists, whose items are decoded after splitting.
   std::optional<std::string> take_raw(std::string_view key);
-  /// Splits at commas; items are decoded after that, so that an item may hold a comma as %2C.
+  /// Splits at commas; items are decoded afterwards, so that an item may contain a comma as %2C.
   std::vector<std::string> take_list(std::string_view key);
 
   template <class T>
@@ -64,7 +65,7 @@ class Statement {
     fail(std::string(key) + "=" + *text + " is unknown; known: " + known);
   }
 
-  /// Throws when a field was taken by nobody.
+  /// Throws if a field was not taken.
   void finish() const;
 
   [[noreturn]] void fail(const std::string& what) const;
@@ -81,7 +82,7 @@ class Statement {
   std::string document_;
 };
 
-/// Takes a field that a statement has; `place` stays as it is without it.
+/// Takes a field if the statement has it; otherwise `place` stays unchanged.
 template <class T>
 void assign(T& place, std::optional<T>&& value) {
   if (value) place = std::move(*value);

@@ -10,7 +10,7 @@
 namespace wireproof {
 namespace {
 
-constexpr int kSpins = 2000;  // some microseconds; then others may have the core
+constexpr int kSpins = 2000;  // some microseconds; after that others may use the core
 
 template <class Condition>
 void spin_until(Condition condition) {

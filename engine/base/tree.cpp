@@ -39,15 +39,16 @@ Descriptor enter(int folder, const std::string& name) {
   return Descriptor(::openat(folder, name.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 }
 
-/// The folder and the name of what `path` means below `base`. Every step is taken from a held
-/// folder and follows no link by itself, so no race with a writer of the tree leads out of it.
+/// The folder and the name that `path` resolves to below `base`. Each step starts from an open
+/// folder and does not follow links implicitly, so no race with a writer of the tree leads out of
+/// it.
 struct Walked {
   Descriptor folder;
   std::string leaf;
 };
 
 std::optional<Walked> walk(int base, std::string rest, bool follow_last) {
-  std::vector<Descriptor> folders;  // below the base, each in the one before it
+  std::vector<Descriptor> folders;  // open folders below the base, each inside the previous one
   std::string leaf = ".";
   for (int links = 0; !rest.empty();) {
     const std::string name = take_component(rest);
@@ -113,7 +114,7 @@ int Tree::folder_of(const std::string& path) const {
   return cached_.number();
 }
 
-/// Most paths are of files in the folder of the one before, and no links.
+/// Most paths name files in the folder of the previous path, without links.
 std::optional<Tree::Place> Tree::locate(const std::string& path, bool follow_last) const {
   Place place;
   const std::size_t slash = path.rfind('/');
@@ -177,7 +178,7 @@ std::optional<std::uint64_t> Tree::number(const std::string& path) const {
 }
 
 std::vector<std::string> Tree::list(const std::string& folder) const {
-  cached_ = Descriptor();  // what is listed anew may have been made anew
+  cached_ = Descriptor();  // a file that is listed again may have been replaced
   const auto place = locate(folder, true);
   if (!place) return {};
   const int descriptor = ::openat(place->folder, place->leaf.c_str(),

@@ -1,7 +1,7 @@
-// The files of one machine, which others wrote: "/" itself, or a folder that holds those of another
-// one (recorded, made up, or a host's that a container has mounted). Bounded in size and number,
-// regular files only, and no link leads out of the folder: in it, an absolute link begins at the
-// folder, as it did on the machine that it was taken from.
+// The files of one machine, written by others: "/" itself, or a folder with the files of another
+// machine (recorded, synthetic, or a host's files that a container has mounted). Size and number
+// are bounded, only regular files are read, and no link leads out of the folder: an absolute link
+// begins at the folder, as it did on the original machine.
 #pragma once
 
 #include <cstddef>
@@ -37,7 +37,7 @@ class Descriptor {
   int number_;
 };
 
-/// Paths are relative to the root, without a leading "/". Not for several threads at once.
+/// Paths are relative to the root, without a leading "/". Not thread-safe.
 class Tree {
  public:
   static constexpr std::size_t kMostEntries = 65536;  // of one folder
@@ -49,28 +49,29 @@ class Tree {
   const std::string& root() const { return root_; }
 
   FileText read(const std::string& path, std::size_t limit) const;
-  /// First line without surrounding blanks; "" when the file cannot be read.
+  /// First line without surrounding blanks; "" if the file cannot be read.
   std::string line(const std::string& path) const;
   std::optional<std::uint64_t> number(const std::string& path) const;
-  /// Sorted names of the entries; empty when there is no such folder.
+  /// Sorted names of the entries; empty if the folder does not exist.
   std::vector<std::string> list(const std::string& folder) const;
-  /// Whether something is there, links followed.
+  /// Whether the path exists, after following links.
   bool exists(const std::string& path) const;
   bool is_folder(const std::string& path) const;
-  /// Text of a symbolic link, and its last component; "" when it is none.
+  /// Text of a symbolic link, and its last component; "" if it is not a link.
   std::string target(const std::string& path) const;
   std::string target_name(const std::string& path) const;
   /// A regular file, opened with `flags` (O_RDONLY, O_WRONLY); nothing, with errno set, for
-  /// anything else: opening some device nodes has side effects, a FIFO would wait for its writer.
+  /// anything else: opening some device nodes has side effects, and a FIFO would wait for its
+  /// writer.
   Descriptor open(const std::string& path, int flags) const;
-  /// A folder, for what is made and removed in it; nothing, with errno set, for anything else.
+  /// A folder in which files are created and removed; nothing, with errno set, for anything else.
   Descriptor open_folder(const std::string& path) const;
 
  private:
   struct Place {
     int folder = -1;   // borrowed from the cache, or `owner`
-    Descriptor owner;  // when the leaf was a link
-    std::string leaf;  // no link, unless links were not to be followed
+    Descriptor owner;  // if the last component was a link
+    std::string leaf;  // not a link, unless links are not followed
   };
   std::optional<Place> locate(const std::string& path, bool follow_last) const;
   int folder_of(const std::string& path) const;
@@ -78,12 +79,12 @@ class Tree {
   std::string root_;
   bool live_;
   Descriptor base_;
-  mutable std::string cached_path_;  // of the folder that was last used: files come in rows
+  mutable std::string cached_path_;  // folder of the previous path: successive paths often share it
   mutable Descriptor cached_;
 };
 
-/// What stands in for "{host}" and "{rank}" in a root. Throws Failure where the host's name could
-/// lead elsewhere.
+/// Values for "{host}" and "{rank}" in a root. Throws Failure if the host's name could lead out of
+/// the root.
 std::string expand_root(std::string root, const std::string& host, int rank);
 
 }  // namespace wireproof

@@ -1,4 +1,5 @@
-// All requests of a spec: files one after the other, commands beside them, all within one time.
+// All requests of a spec: files one after another, commands concurrently, all within one time
+// limit.
 #pragma once
 
 #include <chrono>
@@ -10,13 +11,14 @@
 
 namespace wireproof::facts {
 
-/// Commands that run at once on one host.
+/// Maximum number of concurrent commands on a host.
 inline constexpr std::size_t kMostCommands = 8;
-/// What asks for the facts waits 30 s (instrument/facts.py): a host that hangs answers what it has.
+/// The caller waits 30 s for the facts (instrument/facts.py), so a host that hangs returns what it
+/// has by then.
 inline constexpr std::chrono::milliseconds kPatience{20'000};
 
 /// The facts of each request, in their order. A request whose turn comes after `patience` is not
-/// asked any more and is a timeout.
+/// carried out and becomes a timeout.
 std::vector<std::vector<Fact>> collect_all(const std::vector<FactRequest>& requests,
                                            const std::string& root,
                                            std::chrono::milliseconds patience = kPatience);

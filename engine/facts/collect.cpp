@@ -22,8 +22,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// What the reading thread and its waiting owner share. The thread may outlive the wait on a hung
-// file system, so it owns a share of this and touches nothing else.
+// State shared by the reading thread and the thread that waits for it. The reading thread may
+// outlive the wait on a hung file system, so it shares ownership of this and uses nothing else.
 struct Mailbox {
   std::mutex lock;
   std::condition_variable arrived;
@@ -77,7 +77,7 @@ bool is_directory(const Tree& tree, const std::string& path) {
   return ::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
 }
 
-/// One step down: what `part` of a pattern means in the folder `base`.
+/// One step down: the entries that `part` of a pattern matches in the folder `base`.
 void step_down(const Tree& tree, const std::string& base, const std::string& part,
                std::vector<std::string>& found) {
   if (part.find_first_of("*?[") == std::string::npos) {

@@ -51,8 +51,8 @@ std::string read_spec(const std::string& source) {
   return std::move(file.text);
 }
 
-// A spec needs no transport; a plan does. Added at the end, so that the numbers of the lines in
-// errors stay true.
+// A plan must have a transport; a spec needs none, so one is added. Added at the end, so that line
+// numbers in errors stay correct.
 std::string as_plan(std::string spec) {
   if (spec.find("\ntransport ") == std::string::npos) spec += "\ntransport kind=null";
   return spec;

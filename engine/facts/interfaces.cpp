@@ -17,7 +17,8 @@ namespace {
 constexpr std::string_view kFolder = "/sys/class/net/";
 constexpr std::string_view kWhy = "/sys shows another network namespace";
 
-// The caller's interfaces where /sys shows others'; read once, the namespace of a process stays.
+// The caller's interfaces, for a /sys that shows those of another namespace; read once, because a
+// process stays in its namespace.
 const std::optional<std::vector<NetworkDevice>>& hidden_devices() {
   static const auto found = [] {
     auto devices = NetworkDeviceTable().read();

@@ -1,5 +1,5 @@
-// Network interfaces as facts: what they are and stand on, and what a /sys that is another network
-// namespace's must not be asked for.
+// Network interfaces as facts: their properties and the interfaces below them, and which requests a
+// /sys of another network namespace must not answer.
 #pragma once
 
 #include <vector>
@@ -10,18 +10,18 @@
 
 namespace wireproof::facts {
 
-/// The path that asks for all interfaces: their list as the host frame has it (host/nics.hpp), in
+/// The path that requests the list of all interfaces, as in the host frame (host/nics.hpp), in
 /// JSON.
 inline constexpr std::string_view kInterfaces = "interfaces";
 
 Fact read_interfaces(const Tree& tree);
 
-/// True where the answer to `request` would be that of other interfaces than ours: it asks for
-/// /sys/class/net on the live tree, and /sys shows another network namespace.
+/// True if the answer to `request` would describe interfaces other than ours: it asks for
+/// /sys/class/net on the live system, and /sys shows another network namespace.
 bool shows_others(const Tree& tree, const FactRequest& request);
 
-/// The same answers as far as rtnetlink has them (mtu, operstate, carrier, address, ifindex, type,
-/// statistics); what else is asked for is `failed` and says why.
+/// The same answers as far as rtnetlink provides them (mtu, operstate, carrier, address, ifindex,
+/// type, statistics); any other request is `failed`, with the reason.
 std::vector<Fact> from_kernel(const FactRequest& request);
 
 }  // namespace wireproof::facts

@@ -22,7 +22,7 @@ constexpr unsigned kFirstExtended = 0x100;
 constexpr unsigned kEndExtended = 0x1000;
 constexpr unsigned kExpress = 0x10;          // capability
 constexpr unsigned kAccessControl = 0x000D;  // extended capability
-constexpr int kMostCapabilities = 48;        // a ring of them would never end
+constexpr int kMostCapabilities = 48;        // a cycle in the list would never end
 
 /// The configuration space of one device, little-endian.
 class Space {
@@ -40,7 +40,7 @@ class Space {
   }
 
   bool is_bridge() const { return (byte(0x0E) & 0x7FU) == 1; }
-  /// Where the PCI Express capability begins, 0: there is none.
+  /// Offset of the PCI Express capability; 0 if there is none.
   unsigned express() const {
     constexpr unsigned kHasCapabilities = 0x10;
     unsigned at = (word(0x06) & kHasCapabilities) != 0 ? byte(0x34) & 0xFCU : 0;
@@ -50,7 +50,7 @@ class Space {
     }
     return 0;
   }
-  /// Control bits of access control services.
+  /// Control bits of Access Control Services.
   std::optional<unsigned> access_control() const {
     unsigned at = kFirstExtended;
     for (int steps = 0; at >= kFirstExtended && at + 8 <= kEndExtended && steps < kMostCapabilities;

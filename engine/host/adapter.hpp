@@ -1,4 +1,4 @@
-// The hardware behind a port: which adapter it is a function of, and the slot as negotiated.
+// The hardware behind a port: the adapter that it is a function of, and the negotiated slot.
 #pragma once
 
 #include <string>
@@ -25,15 +25,14 @@ struct Adapter {
 /// "0000:3b:00.0"
 bool is_pci_address(std::string_view text);
 
-/// What `folder`, the sysfs folder of a device (.../device), says of the adapter; `device_path` is
-/// the text of a link into it, which names the buses above it.
+/// The adapter's identity from `folder`, the sysfs folder of a device (.../device); `device_path`
+/// is the text of a link into it, which names the buses above it.
 Adapter adapter_of(const Tree& tree, const std::string& folder, const std::string& device_path);
-/// "physical", "virtual", "scalable", or "" where the adapter has no functions.
+/// "physical", "virtual", "scalable", or "" if the adapter has no functions.
 std::string function_of(const Tree& tree, const std::string& folder);
-/// "gen4x16", or "" where the slot does not say.
+/// "gen4x16", or "" if sysfs does not show it.
 std::string pcie_of(const Tree& tree, const std::string& folder);
-/// "00-0a-..", from the configuration space of a PCI Express device; "" where only root may read
-/// it.
+/// "00-0a-..", from the configuration space of a PCI Express device; "" if only root may read it.
 std::string serial_number(std::string_view configuration);
 /// A GUID as sysfs prints it; "" for one that is all zeros.
 std::string known_guid(const std::string& text);

@@ -32,7 +32,7 @@ std::string own_hostname() {
 }  // namespace
 
 std::vector<int> allowed_cpus() {
-  // The kernel refuses a mask that is smaller than its own: grow until it fits.
+  // The kernel refuses a mask that is smaller than its own, so grow it until it fits.
   for (std::size_t count = 1024; count <= (1U << 18); count *= 2) {
     cpu_set_t* set = CPU_ALLOC(count);
     const std::size_t bytes = CPU_ALLOC_SIZE(count);

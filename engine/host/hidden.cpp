@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::size_t kLongestModules = 1 << 18;
 
-/// Modules that make an RDMA device wherever their hardware is, and the driver of its interfaces
-/// ("": it has none).
+/// Modules that create an RDMA device for hardware anywhere, and the driver of its interfaces ("":
+/// there is none).
 constexpr std::pair<std::string_view, std::string_view> kRdmaModules[] = {
     {"mlx5_ib", "mlx5_core"},
     {"mlx4_ib", "mlx4_"},
@@ -54,7 +54,7 @@ std::vector<std::string> loaded_modules(const Tree& tree) {
   return names;
 }
 
-/// The loaded module that should have made an RDMA device of this interface's adapter.
+/// The loaded module that should have created an RDMA device for this interface's adapter.
 std::string_view missing_module(const std::vector<std::string>& loaded, const Nic& nic) {
   for (const auto& [module, driver] : kRdmaModules) {
     if (nic.driver.starts_with(driver) &&

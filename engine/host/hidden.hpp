@@ -1,4 +1,4 @@
-// What containers hide: a part of sysfs that is missing although the hardware is there.
+// What containers hide: a part of sysfs that is missing although the hardware is present.
 #pragma once
 
 #include <vector>
@@ -8,8 +8,8 @@
 
 namespace wireproof::host {
 
-/// Says in `hidden` of each interface why a part of what sysfs should say of it is missing.
-/// `rdma_seen`: sysfs lists RDMA devices.
+/// Sets `hidden` of each interface to the reason why a part of its sysfs is missing. `rdma_seen`:
+/// sysfs lists RDMA devices.
 void tell_hidden(const Tree& tree, bool rdma_seen, std::vector<Nic>& nics);
 
 }  // namespace wireproof::host

@@ -15,7 +15,7 @@ void write(JsonWriter& json, const Rdma& rdma) {
   json.field("driver", rdma.driver).end_object();
 }
 
-/// Absent means unknown: most interfaces have few of these.
+/// Absent means unknown, because most interfaces have few of these fields.
 void write_known(JsonWriter& json, std::string_view name, const std::string& value) {
   if (!value.empty()) json.field(name, value);
 }
@@ -24,7 +24,8 @@ void write_known(JsonWriter& json, std::string_view name, const std::string& val
 
 void describe_device(const Tree& tree, const std::string& folder, Nic& nic) {
   const std::string device = folder + "/device";
-  if (const auto node = tree.number(device + "/numa_node"))  // "-1" where the firmware does not say
+  // "-1" if the firmware does not report it
+  if (const auto node = tree.number(device + "/numa_node"))
     nic.numa_node = static_cast<int>(*node & 0x7FFFFFFF);
   const std::string name = tree.target_name(device);
   if (is_pci_address(name)) nic.pci = name;

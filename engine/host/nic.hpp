@@ -15,7 +15,7 @@ namespace wireproof::host {
 struct Rdma {
   std::string device;
   int port = 1;
-  std::string rate{};        // "100 Gb/sec (4X EDR)", the kernel's words
+  std::string rate{};        // "100 Gb/sec (4X EDR)", in the kernel's words
   std::string link_layer{};  // "InfiniBand", "Ethernet"
   std::string state{};       // "4: ACTIVE"
   std::string driver{};      // of the device
@@ -27,7 +27,7 @@ struct Nic {
   std::string driver;
   std::optional<int> mtu;
   std::optional<std::int64_t>
-      speed_mbps;  // what the driver claims: veth claims 10000 whatever shapes it
+      speed_mbps;  // the rate that the driver claims: veth claims 10000 whatever shapes it
   std::optional<bool> carrier;
   std::string operstate;
   std::optional<int> numa_node;
@@ -35,16 +35,17 @@ struct Nic {
   std::string kind;  // "ethernet", "infiniband", "loopback" or "virtual"
   std::optional<Rdma> rdma;
   std::string mac;
-  std::vector<std::string> lower;  // interfaces that it stands on
-  std::string master;              // that it is a member of
-  std::string link_kind;           // the kernel's word for a virtual one: vlan, bond, veth ..
-  std::string function;            // "physical", "virtual" or "scalable"; "" unknown
+  std::vector<std::string> lower;  // interfaces below it
+  std::string master;              // the interface that it is a member of
+  std::string link_kind;           // the kernel's name for a virtual kind: vlan, bond, veth ..
+  std::string function;            // "physical", "virtual" or "scalable"; "" if unknown
   Adapter adapter;
   std::string pcie;    // "gen4x16"
   std::string hidden;  // why a part of its sysfs could not be read
 };
 
-/// What the sysfs folder of a device, `folder`/device, says: NUMA node, PCI address, slot, adapter.
+/// Reads NUMA node, PCI address, slot and adapter from the sysfs folder of a device,
+/// `folder`/device.
 void describe_device(const Tree& tree, const std::string& folder, Nic& nic);
 
 void write(JsonWriter& json, const Nic& nic);

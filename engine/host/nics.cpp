@@ -53,7 +53,8 @@ std::map<std::string, std::vector<std::string>> own_addresses() {
   return result;
 }
 
-// Driver and bus address by the ethtool ioctl: right in our namespace even where /sys is not.
+// Driver and bus address by the ethtool ioctl, which is right for our namespace even if /sys is
+// not.
 struct DriverInfo {
   std::string driver;
   std::string bus;
@@ -76,14 +77,14 @@ DriverInfo ask_driver(const std::string& interface) {
   return result;
 }
 
-// cxi devices have no RDMA class; their telemetry is found by the device that both share.
+// cxi devices have no RDMA class; their telemetry is found through the device that both share.
 void give_cxi(const Tree& tree, Nic& nic) {
   const auto names = tree.list("sys/class/net/" + nic.name + "/device/cxi");
   if (nic.rdma || names.empty()) return;
   nic.rdma = Rdma{.device = names.front(), .driver = nic.driver};
 }
 
-// Everything that /sys knows of one interface, but for its RDMA port.
+// Everything that /sys shows of one interface, except its RDMA port.
 Nic from_sysfs(const Tree& tree, const std::string& name) {
   const std::string base = "sys/class/net/" + name;
   Nic nic;
@@ -162,7 +163,7 @@ void add_rdma(const Tree& tree, std::vector<Nic>& nics) {
 std::vector<Nic> list_nics(const Tree& tree) {
   const auto devices = tree.live() ? NetworkDeviceTable().read() : std::nullopt;
   const bool ours = !devices || sysfs_shows(tree, *devices);
-  // No netlink: /sys is all there is.
+  // Netlink is unavailable, so /sys is the only source.
   std::vector<Nic> nics = devices ? list_from_kernel(tree, *devices, ours) : list_from_tree(tree);
   if (ours) add_rdma(tree, nics);
   if (!tree.live()) return nics;

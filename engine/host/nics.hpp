@@ -1,5 +1,5 @@
-// The network interfaces of this host: what they are, what they stand on, which addresses, RDMA
-// port and adapter they have.
+// The network interfaces of this host: their properties, the interfaces below them, and their
+// addresses, RDMA ports and adapters.
 #pragma once
 
 #include <string>
@@ -10,10 +10,10 @@
 
 namespace wireproof::host {
 
-/// Interfaces sorted by index, then RDMA ports that have none (as `device:port`). On the live tree
-/// the list, mtu, carrier, addresses and what stands on what are those of our own network namespace
-/// (rtnetlink, getifaddrs); what only /sys knows (speed, driver, PCI, RDMA) is left out where /sys
-/// shows another namespace, and `hidden` says so.
+/// Interfaces sorted by index, followed by RDMA ports without an interface (as `device:port`). On
+/// the live system, the list, mtu, carrier, addresses and stacking are those of our own network
+/// namespace (rtnetlink, getifaddrs). What only /sys shows (speed, driver, PCI, RDMA) is left out
+/// if /sys shows another namespace, and `hidden` says so.
 std::vector<Nic> list_nics(const Tree& tree);
 
 }  // namespace wireproof::host

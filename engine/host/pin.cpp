@@ -55,7 +55,7 @@ std::vector<int> both(const std::vector<int>& one, const std::vector<int>& other
   return found;
 }
 
-/// One thread of each core first, then the rest.
+/// One thread of each core comes first, then the others.
 std::vector<int> cores_first(const Tree& tree, const std::vector<int>& cpus) {
   std::vector<int> firsts;
   std::vector<int> seconds;
@@ -95,7 +95,8 @@ Pin choose_pin(const Tree& tree, const std::string& nic, const std::vector<int>&
   Pin pin;
   if (nic.empty() || nic.find('/') != std::string::npos) return pin;
   const std::string device = device_of(tree, nic);
-  pin.numa_node = read_small(tree, device + "/numa_node");  // "-1" where the firmware does not say
+  // "-1" if the firmware does not report it
+  pin.numa_node = read_small(tree, device + "/numa_node");
   if (!pin.numa_node || ordinal < 0 || !spans_sockets(tree, allowed)) return pin;
   const std::string node = "sys/devices/system/node/node" + std::to_string(*pin.numa_node);
   std::vector<int> near = unfold_cpu_list(tree.line(node + "/cpulist"));

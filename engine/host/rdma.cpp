@@ -11,7 +11,7 @@ namespace {
 constexpr const char* kDevices = "sys/class/infiniband";
 constexpr std::size_t kMostDevices = 1024;
 constexpr std::size_t kMostPorts = 256;
-constexpr std::size_t kMostGids = 512;  // a table has up to 256
+constexpr std::size_t kMostGids = 512;  // a table has up to 256 entries
 
 RdmaPort read_port(const Tree& tree, const RdmaDevice& device, int number) {
   const std::string folder = device.folder + "/ports/" + std::to_string(number);
@@ -31,10 +31,10 @@ RdmaPort read_port(const Tree& tree, const RdmaDevice& device, int number) {
   return port;
 }
 
-/// The driver of RDMA in software, by what the device states: soft-RoCE names its parent and counts
-/// as rxe does, software iWARP describes itself or is an RNIC without hardware. Older kernels put
-/// both below the adapter that they stand on (rxe_register_device and siw_device_create set
-/// dev.parent). A name says nothing: users give names.
+/// The driver of RDMA in software, according to the device's properties: soft-RoCE names its parent
+/// and has rxe's counters; software iWARP describes itself or is an RNIC without hardware. Older
+/// kernels put both below the adapter that they use (rxe_register_device and siw_device_create set
+/// dev.parent). A name proves nothing, because users choose names.
 std::string software_driver(const Tree& tree, const std::string& folder, bool on_a_bus) {
   const bool counts_as_rxe = tree.exists(folder + "/ports/1/hw_counters/rcvd_rnr_err") ||
                              tree.exists(folder + "/ports/1/hw_counters/ack_deferred");
@@ -74,8 +74,8 @@ RdmaPort* port_of(RdmaDevice& device, int number) {
   return device.ports.size() == 1 ? &device.ports.front() : nullptr;
 }
 
-/// "0211:22ff:fe33:4455" of "00:11:22:33:44:55": what software devices make of their interface's
-/// address (RFC 4291, appendix A).
+/// "0211:22ff:fe33:4455" from "00:11:22:33:44:55": what software devices derive from their
+/// interface's address (RFC 4291, appendix A).
 std::string guid_of(const std::string& mac) {
   constexpr std::size_t kMacText = 17;
   if (mac.size() != kMacText) return {};
@@ -101,7 +101,8 @@ void add_state(Nic& nic) {
 RdmaTable::RdmaTable(const Tree& tree) : tree_(tree) {
   auto names = tree.list(kDevices);
   names.resize(std::min(names.size(), kMostDevices));
-  // Where hardware and software are on one interface, the interface's own port is the hardware's.
+  // If hardware and software devices share an interface, the hardware's port is the interface's
+  // own.
   std::vector<RdmaDevice> software;
   for (const std::string& name : names) {
     RdmaDevice device = read_device(tree, name);
@@ -136,8 +137,8 @@ RdmaPort* RdmaTable::of_same_device(const std::string& interface) {
   const std::string net = "sys/class/net/" + interface;
   if (is_representor(tree_, interface)) return nullptr;
   RdmaDevice* const device = first_of(tree_.list(net + "/device/infiniband"));
-  // dev_port counts from 0; drivers older than Linux 3.15 used dev_id, which is hexadecimal and 0
-  // for port 1.
+  // dev_port counts from 0; drivers older than Linux 3.15 used dev_id, which is hexadecimal and is
+  // 0 for port 1.
   const std::uint64_t port = tree_.number(net + "/dev_port").value_or(0);
   return device == nullptr || port >= kMostPorts ? nullptr
                                                  : port_of(*device, static_cast<int>(port) + 1);
@@ -176,7 +177,7 @@ std::vector<Nic> RdmaTable::others() const {
       nic.driver = device.driver;
       nic.kind = "infiniband";
       nic.rdma = port.rdma;
-      // Software on an interface whose own port is hardware.
+      // Software RDMA on an interface whose own port is hardware.
       nic.lower.assign(port.interfaces.begin(), port.interfaces.end());
       if (!device.software) nic.lower.clear();
       if (nic.lower.empty() && !device.parent.empty()) nic.lower = {device.parent};

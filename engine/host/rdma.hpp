@@ -13,7 +13,7 @@ namespace wireproof::host {
 
 struct RdmaPort {
   Rdma rdma;
-  std::set<std::string> interfaces;  // that its GID table names
+  std::set<std::string> interfaces;  // the interface that its GID table names
   bool taken = false;                // an interface has it
 };
 
@@ -21,22 +21,24 @@ struct RdmaDevice {
   std::string name;
   std::string folder;  // in sysfs
   std::string driver;
-  std::string parent;  // a software device: the interface that it says it stands on
+  std::string parent;  // of a software device: the interface that it reports as its parent
   std::string system_guid;
   std::string node_guid;
   bool software = false;
   std::vector<RdmaPort> ports;
 };
 
-/// Read once; then each interface takes its port, and what nobody has taken is a port of its own.
+/// Read once; then each interface takes its port, and each port that is left over is an interface
+/// of its own in the list.
 class RdmaTable {
  public:
   explicit RdmaTable(const Tree& tree);
 
   bool empty() const { return devices_.empty(); }
-  /// Gives `nic` its port: the one whose GID table names it; else that of the PCI device that both
-  /// share (port = dev_port + 1, as IPoIB and mlx number them); else that of a software device on
-  /// it. An interface that only stands on others has the port that a GID table names, or none.
+  /// Gives `nic` its port: the port whose GID table names it; otherwise the port of the PCI device
+  /// that both share (port = dev_port + 1, as IPoIB and mlx number them); otherwise the port of a
+  /// software device on it. An interface above other interfaces has only the port whose GID table
+  /// names it, or none.
   void give_port(Nic& nic);
   /// Ports without an interface, each as `device:port`.
   std::vector<Nic> others() const;

@@ -17,7 +17,7 @@ void add(std::vector<std::string>& names, std::string_view name) {
     names.emplace_back(name);
 }
 
-/// The kernel's word in the device's event: bond, bridge, vlan, macvlan, vxlan ..
+/// The kernel's word in the device's uevent: bond, bridge, vlan, macvlan, vxlan ..
 std::string device_type(const Tree& tree, const std::string& base) {
   const FileText event = tree.read(base + "/uevent", kLongestEvent);
   std::string_view text = event.text;
@@ -28,7 +28,7 @@ std::string device_type(const Tree& tree, const std::string& base) {
   return "";
 }
 
-/// For those that the event does not name, what only they have.
+/// For kinds that the uevent does not name: files that only they have.
 std::string kind_by_files(const Tree& tree, const std::string& base, const Nic& nic) {
   if (tree.is_folder(base + "/bonding")) return "bond";
   if (tree.is_folder(base + "/bridge")) return "bridge";
@@ -44,7 +44,7 @@ std::string kind_by_files(const Tree& tree, const std::string& base, const Nic& 
 
 bool is_representor(const Tree& tree, const std::string& interface) {
   const std::string name = tree.line("sys/class/net/" + interface + "/phys_port_name");
-  return name.find("pf") != std::string::npos;  // those of a port are p0, p0s1
+  return name.find("pf") != std::string::npos;  // the names of a port are p0, p0s1
 }
 
 void stack_from_tree(const Tree& tree, Nic& nic) {

@@ -11,7 +11,7 @@ namespace {
 constexpr double kQuietShare = 0.3;   // of the budget
 constexpr double kWarmUpShare = 0.2;  // of a phase, at most
 constexpr double kSegmentShare = 0.125;
-constexpr double kLongestGrowth = 8;  // of a segment over the one before
+constexpr double kLongestGrowth = 8;  // growth limit of a segment relative to the previous one
 constexpr double kAgreement = 0.01;
 constexpr std::size_t kMostOfEach = 32'768;
 constexpr std::size_t kMostOfAll = 262'144;
@@ -36,7 +36,7 @@ class PhaseSampler {
     }
   }
 
-  /// Round trips of every pair that were recorded.
+  /// Recorded round trips of every pair.
   std::size_t run(WarmUp& warm_up) {
     warm_up_until_steady(warm_up);
     std::size_t recorded = 0;
@@ -67,7 +67,7 @@ class PhaseSampler {
     last_ = round_trips;
   }
 
-  /// Doubles until it has lasted long enough and two in a row agree, or a fifth of the phase is
+  /// Doubles until the segment lasts long enough and two in a row agree, or a fifth of the phase is
   /// over.
   void warm_up_until_steady(WarmUp& warm_up) {
     const double began = phases_.elapsed_ns();
@@ -98,8 +98,8 @@ class PhaseSampler {
   double round_trip_ns_ = 1;
 };
 
-/// Cuts every pair's round trips into the same blocks. A block's value is the median of all pairs'
-/// in it, its batch the slowest pair's sum.
+/// Divides the round trips of every pair into the same blocks. A block's value is the median over
+/// all pairs in it; its batch is the sum of the slowest pair.
 Samples blocks_of(const std::vector<double>& round_trips_ns, std::size_t each,
                   const ClockFacts& clock) {
   const std::size_t count = std::clamp<std::size_t>(each / 8, std::min(each, kLeast), kMostBlocks);

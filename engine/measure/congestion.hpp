@@ -1,4 +1,4 @@
-// Half round trips one by one, quiet and under load.
+// Single half round trips, quiet and under load.
 #pragma once
 
 #include <optional>
@@ -19,23 +19,24 @@ struct Quantiles {
   double max_ns = 0;
 };
 
-/// Nearest rank: the smallest value that at least that share of them does not exceed. `values` must
-/// not be empty.
+/// Nearest rank: the smallest value that at least this share of the values does not exceed.
+/// `values` must not be empty.
 Quantiles quantiles_of(std::vector<double> values);
 
 struct Congestion {
   Quantiles quiet;
   Quantiles loaded;
-  Samples samples;  ///< of the loaded phase; ticks are of the given clock; a block's value is that
-                    ///< of half round trips
+  /// of the loaded phase; in ticks of the given clock; the value of a block is `estimate`'s
+  Samples samples;
+  ///< of half round trips
 };
 
-/// Both phases within the budget: three tenths of it quiet, the rest loaded; at most
+/// Both phases stay within the budget: three tenths of it quiet, the rest loaded; at most
 /// `most_round_trips` of each pair.
 Congestion measure_congestion(const Phases& phases, const Point& point, const Policy& policy,
                               const ClockFacts& clock);
 
-/// Recorded of each pair in one phase: 32768, fewer where more than eight pairs are watched.
+/// Recorded for each pair in one phase: 32768, fewer if more than eight pairs are watched.
 std::size_t most_round_trips(int pairs);
 
 }  // namespace wireproof

@@ -14,10 +14,10 @@ namespace wireproof {
 
 namespace {
 
-/// Numbers alike keys from 0 in order of appearance, and remembers who came first with each.
+/// Numbers equal keys from 0 in order of appearance, and remembers the first rank with each key.
 class Groups {
  public:
-  /// The first rank with `key`; `rank` itself when the key is unknown ("").
+  /// The first rank with `key`; `rank` itself if the key is unknown ("").
   int first(const std::string& key, int rank) {
     return key.empty() ? rank : firsts_.try_emplace(key, rank).first->second;
   }
@@ -56,7 +56,8 @@ Site& Evidence::site_of(int rank) const {
   return *sites_.at(place == places_.end() ? 0 : place->second);
 }
 
-/// Namespace, memory, the kernel of the tree and the kernel that runs us: memory is the latter's.
+/// Namespace, memory, the kernel of the tree, and the kernel that runs this process: memory belongs
+/// to the latter.
 std::string Evidence::identity_line(int rank) const {
   const host::Host& h = site_of(rank).host();
   return std::to_string(h.netns) + ' ' + std::to_string(h.shm_device) + ' ' +
@@ -74,8 +75,8 @@ void Evidence::learn_identities(const std::vector<std::string>& lines) {
     const std::string_view boot = take_word(left);
     const std::string_view kernel = take_word(left);
     const int rank = static_cast<int>(readers_.size());
-    // Who does not know its namespace reads itself: reading twice costs time, not reading would
-    // cost the proof.
+    // A rank that does not know its namespace reads its own counters: reading twice costs time, not
+    // reading would cost the proof.
     readers_.push_back(namespaces.first(key_of(boot, netns), rank));
     ordinals_.push_back(boot == "-" ? 0 : hosts[std::string(boot)]++);
     const std::string memory = key_of(kernel, shm_device);
@@ -101,7 +102,7 @@ void Evidence::learn_claims(const std::vector<RankPlace>& places, const std::vec
 void Evidence::pin_near(const std::string& nic, int rank) {
   Site& site = site_of(rank);
   host::Host& host = site.host();
-  const std::string first = nic.substr(0, nic.find(','));  // of rails, the first speaks
+  const std::string first = nic.substr(0, nic.find(','));  // for rails, the first one decides
   const host::Pin pin = host::choose_pin(site.tree(), first, host::allowed_cpus(),
                                          ordinals_.at(static_cast<std::size_t>(rank)));
   host.nic_numa_node = pin.numa_node;

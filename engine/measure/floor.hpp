@@ -6,7 +6,7 @@
 
 namespace wireproof {
 
-/// Median time per operation in ns on the null link, in this process. Costs a millisecond or two.
+/// Median time per operation in ns on the null link, in this process. Takes a millisecond or two.
 double harness_floor_ns(Pattern pattern, Form form, const HostClock& clock);
 
 }  // namespace wireproof

@@ -10,8 +10,8 @@ constexpr std::size_t kOsuLarge = 8192;
 constexpr std::size_t kMiB = std::size_t{1} << 20;
 constexpr double kImbLongestNs = 10e9;
 constexpr std::uint64_t kMostBatches = 200;
-constexpr std::uint64_t kLeastBatches = 20;  // as many blocks are made of them
-constexpr double kBatchNs = 50e3;  // the suites read no clock in between: ours costs < 0.1 %
+constexpr std::uint64_t kLeastBatches = 20;  // they are divided into this many blocks
+constexpr double kBatchNs = 50e3;  // the suites read no clock in between; ours costs < 0.1 %
 
 struct Count {
   std::uint64_t warm_up;
@@ -19,16 +19,16 @@ struct Count {
 };
 
 Count osu_count(const Point& point) {
-  if (point.pattern == Pattern::message_rate) return {10, 100};  // of all sizes, in 7.x
+  if (point.pattern == Pattern::message_rate) return {10, 100};  // for all sizes, in 7.x
   const bool large = point.message_bytes > kOsuLarge;
   if (is_collective(point.pattern)) return large ? Count{10, 100} : Count{100, 1000};
   if (point.form == Form::latency) return large ? Count{10, 1000} : Count{100, 10'000};
   return large ? Count{2, 20} : Count{10, 100};
 }
 
-/// Before each size one probing pass as long as the timed one, then a tenth, at least 10 where so
-/// many are timed. The probing pass is made with `-iter N -iter_policy off` too (2021.18: 210
-/// windows of N = 100).
+/// Before each size comes a probing pass as long as the timed pass, then a tenth of it, at least 10
+/// if that many are timed. The probing pass also runs with `-iter N -iter_policy off` (2021.18: 210
+/// windows for N = 100).
 Count with_imb_mpi1_warm_up(std::uint64_t timed) {
   return {timed + std::max(timed / 10, std::min<std::uint64_t>(10, timed)), timed};
 }

@@ -11,7 +11,7 @@
 namespace wireproof {
 namespace {
 
-// The members' clocks tick differently: times travel in ns and are kept as whole picoseconds.
+// The members' clocks tick differently, so times are sent in ns and stored as whole picoseconds.
 constexpr double kTicksPerNs = 1000;
 
 Ticks to_ticks(double ns) { return static_cast<Ticks>(std::llround(ns * kTicksPerNs)); }
@@ -83,7 +83,7 @@ Phases GroupLeader::phases(Ticks began) {
   return {.enter =
               [this](Phase phase, double compute_ns) {
                 phase_ = phase;
-                if (phase == Phase::loaded) forget();  // the members' times are those under load
+                if (phase == Phase::loaded) forget();  // the members' times under load
                 command({.order = GroupOrder::enter, .phase = phase, .compute_ns = compute_ns});
               },
           .time =
@@ -118,7 +118,7 @@ Timing GroupLeader::time_segment(const Segment& segment, bool counted) {
 
 void GroupLeader::forget() { command({.order = GroupOrder::forget}); }
 
-/// The same rings in every repetition, and in every run with this seed.
+/// The rings are the same in every repetition, and in every run with this seed.
 void GroupLeader::turn_to(int ring) {
   const std::uint64_t seed = mix(mix(context_.seed) + static_cast<std::uint64_t>(point_.id)) +
                              static_cast<std::uint64_t>(ring);

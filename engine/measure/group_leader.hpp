@@ -1,5 +1,5 @@
-// Member 0's program for one point of a group: warm up, time blocks until the stop rule says so,
-// verify the payload, report. Sampled as a pair is (measure/sampler.hpp); the time of a batch is
+// Member 0's program for one point of a group: warm up, time blocks until the stop rule applies,
+// verify the payload, report. Sampled like a pair (measure/sampler.hpp); the time of a batch is
 // that of the slowest member.
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace wireproof {
 
-/// The `group` of the point frame, before it is text. Ticks are picoseconds.
+/// The `group` of the point frame, before it is converted to text. Ticks are picoseconds.
 struct GroupOutcome : Samples {
   int window_used = 1;
   std::uint64_t messages_per_operation = 0;

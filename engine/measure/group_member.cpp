@@ -94,7 +94,8 @@ void GroupMember::run(const GroupCommand& command) {
   end_.reduce(Reduction::maximum, values_);
 }
 
-/// Every watched pair's own place in one list, 0 elsewhere: the sum has them all.
+/// Each watched pair has a place in one list and writes 0 elsewhere, so the sum contains all of
+/// them.
 void GroupMember::collect(std::size_t each) {
   values_.assign(each * static_cast<std::size_t>(context_.point->watched_pairs), 0);
   if (!round_trips_ns_.empty()) {

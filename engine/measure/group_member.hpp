@@ -1,5 +1,5 @@
-// The untimed conversation among the members of a group: member 0 commands, all (itself included)
-// obey.
+// The untimed conversation among the members of a group: member 0 sends commands, and all members
+// (itself included) obey.
 #pragma once
 
 #include <cstdint>
@@ -18,18 +18,19 @@ struct GroupContext {
   const Policy* policy = nullptr;
   std::uint64_t seed = 0;
   bool moves_payload = true;
-  HostClock* host_clock = nullptr;  ///< null: time is not the host's
+  HostClock* host_clock = nullptr;  ///< null: time is not the host's (a model's clock)
 };
 
 enum class GroupOrder : std::uint32_t { run, forget, verify, turn, enter, collect, account, stop };
 
-/// One broadcast from member 0. Plain data: all members are the same program on the same kind of
-/// machine.
+/// One broadcast from member 0. Plain data, because all members are the same program on the same
+/// kind of machine.
 struct GroupCommand {
   GroupOrder order = GroupOrder::stop;
   std::uint32_t counted = 0;  ///< 1: the segment belongs to the measurement (not to the warm-up)
   Segment segment{};
-  std::uint64_t seed = 0;  ///< verify: of the payload; turn: of the ring; collect: of each pair
+  /// verify: seed of the payload; turn: of the ring; collect: number for each pair
+  std::uint64_t seed = 0;
   Phase phase = Phase::plain;
   double compute_ns = 0;
 };
@@ -41,16 +42,16 @@ class GroupMember {
  public:
   GroupMember(GroupEnd& end, const GroupContext& context);
 
-  /// The program of all members but 0: obeys until told to stop. Returns the payload bytes that
-  /// this member sent and received.
+  /// The program of all members except 0: obeys until it gets `stop`. Returns the payload bytes
+  /// that this member sent and received.
   std::uint64_t serve();
 
-  /// Executes a command that every member has. At member 0 the result holds: after `run` the
-  /// longest time of each batch in ns and then of all together, after `verify` 1 when a byte
-  /// differed somewhere, after `stop` each member's own time over the counted segments in ns,
-  /// after `collect` the counted round trips of every watched pair in ns (which are forgotten),
-  /// after `account` what each member has sent and then what each has received, where the
-  /// operations do not tell. Valid until the next call.
+  /// Executes a command that every member has received. At member 0 the result contains: after
+  /// `run` the longest time of each batch and then of all batches together, in ns; after `verify` 1
+  /// if a byte differed anywhere; after `stop` each member's own time over the counted segments in
+  /// ns; after `collect` the counted round trips of every watched pair in ns (which are then
+  /// forgotten); after `account` what each member has sent and then what each has received, if that
+  /// does not follow from the operations. Valid until the next call.
   std::span<const double> obey(const GroupCommand& command);
 
   const GroupRunner& runner() const { return *runner_; }

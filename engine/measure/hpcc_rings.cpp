@@ -9,17 +9,17 @@ namespace wireproof {
 namespace {
 
 constexpr std::size_t kLarge = std::size_t{64} << 10;
-constexpr double kShortestClockNs = 1e3;   // HPCC believes no clock below 1 us
+constexpr double kShortestClockNs = 1e3;   // HPCC trusts no clock below 1 us
 constexpr double kLongestClockNs = 10e6;   // nor above 10 ms
 constexpr double kClocks = 10;             // a loop must last this many
-constexpr std::uint32_t kPingPongs = 300;  // about as many as HPCC has exchanged before its rings
+constexpr std::uint32_t kPingPongs = 300;  // about as many as HPCC exchanges before its rings
 constexpr std::uint32_t kMostLoops = 1U << 24;
 constexpr double kMessages = 2;  // of a member, per operation
 
 std::uint32_t longer(std::uint32_t loop) { return loop == 1 ? 2 : loop + loop / 2; }
 
-/// Until the slowest member's first loop is long enough for the clock. The length is kept for the
-/// rings that follow.
+/// Repeats until the slowest member's first loop is long enough for the clock. The following rings
+/// use the same length.
 Timing time_ring(Sampler& sampler, double enough_ns, double ns_per_tick, std::uint32_t& loop) {
   for (;;) {
     // Each of the two loops has one untimed turn.

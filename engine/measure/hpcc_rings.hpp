@@ -1,4 +1,4 @@
-// HPCC's ring latency and bandwidth (bench_lat_bw 1.5.2), read from its definition.
+// HPCC's ring latency and bandwidth (bench_lat_bw 1.5.2), implemented from its definition.
 #pragma once
 
 #include <functional>
@@ -9,7 +9,7 @@
 
 namespace wireproof {
 
-/// Its parameters: for 8 B and, from 64 KiB on here, for 2,000,000 B.
+/// Its parameters: for 8 B and, here from 64 KiB on, for 2,000,000 B.
 struct HpccRecipe {
   int rings = 1;
   int repetitions = 8;
@@ -17,9 +17,10 @@ struct HpccRecipe {
 };
 HpccRecipe hpcc_recipe(const Point& point);
 
-/// Runs the recipe. `turn_to(ring)` makes another random ring (not called in natural order). Leaves
-/// one batch of one operation per ring and repetition in the samples; returns the time per message
-/// in ns: per ring the minimum over the repetitions, over the rings the geometric mean.
+/// Runs the recipe. `turn_to(ring)` selects another random ring (not called for the natural order).
+/// Leaves one batch of one operation per ring and repetition in the samples; returns the time per
+/// message in ns: for each ring the minimum over the repetitions, and the geometric mean over the
+/// rings.
 double sample_hpcc_rings(Sampler& sampler, const Point& point, const ClockFacts& clock,
                          const std::function<void(int)>& turn_to);
 

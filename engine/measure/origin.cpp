@@ -35,7 +35,7 @@ PairOutcome Origin::run() {
   return std::move(outcome_);
 }
 
-/// One command to the target, one timed run here.
+/// Sends one command to the target and runs one timed segment here.
 Timing Origin::time_segment(const Segment& segment, bool counted) {
   if (scratch_.size() < segment.batches + 1U) scratch_.resize(segment.batches + 1U);
   send_command(pair_, {.order = Order::run, .counted = counted, .segment = segment});
@@ -77,7 +77,7 @@ void Origin::verify() {
   ++verifications_;
 }
 
-/// Takes the target's report and derives what is told per pair.
+/// Takes the target's report and derives the reported values of the pair.
 void Origin::finish() {
   send_command(pair_, {.order = Order::stop});
   TargetReport report;

@@ -1,4 +1,4 @@
-// The origin's program for one point: warm up, time blocks until the stop rule says so, verify the
+// The origin's program for one point: warm up, time blocks until the stop rule applies, verify the
 // payload, report.
 #pragma once
 

@@ -1,5 +1,5 @@
-// What one pair's origin found out about one point: the `pairs` element of the point frame, before
-// it is text.
+// What one pair's origin measured at one point: the `pairs` element of the point frame, before it
+// is converted to text.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct WarmUp {
   bool stationary = false;
 };
 
-/// What the sampler brings home, of pairs and of groups.
+/// The sampler's results, for pairs and for groups.
 struct Samples {
   Stop stop = Stop::budget;
   std::uint64_t operations_per_batch = 1;
@@ -36,7 +36,7 @@ struct Samples {
 struct PairOutcome : Samples {
   int origin = 0;
   int target = 0;
-  bool begun = true;  ///< false: the pair could not begin; nothing below is known
+  bool begun = true;  ///< false: the pair could not begin, and nothing below is known
   std::uint64_t messages_forward = 0;
   std::uint64_t messages_backward = 0;
   std::uint64_t payload_forward_bytes = 0;
@@ -53,7 +53,7 @@ struct PairOutcome : Samples {
   double ns_per_tick = 1;  ///< at the end of the point; converts batch_ticks
 };
 
-/// Half a round trip where an operation is one, else one operation.
+/// Half a round trip if an operation is a round trip, otherwise one operation.
 double operations_per_estimate(const Point& point);
 
 }  // namespace wireproof

@@ -1,4 +1,4 @@
-// Non-blocking collectives: how much of the time another computation could have had.
+// Non-blocking collectives: the share of their time that a computation could use.
 #pragma once
 
 #include "measure/phases.hpp"
@@ -6,8 +6,8 @@
 
 namespace wireproof {
 
-/// Times per operation in ns. share = (pure + compute - total) / min(pure, compute), kept within 0
-/// and 1 (as IMB-NBC; with a computation as long as the collective OSU's overlap is the same
+/// Times per operation in ns. share = (pure + compute - total) / min(pure, compute), limited to 0
+/// to 1 (as in IMB-NBC; if the computation is as long as the collective, OSU's overlap is the same
 /// number).
 struct Overlap {
   double pure_ns = 0;
@@ -18,9 +18,9 @@ struct Overlap {
 
 double overlap_share(double pure_ns, double compute_ns, double total_ns);
 
-/// The collective alone, a computation as long as it, and both begun together, in turn for what is
-/// left of the budget (3 rounds at least): medians over the rounds, so that a drift meets all
-/// three.
+/// Measures the collective alone, a computation of the same length, and both together, in turn for
+/// the rest of the budget (at least 3 rounds): medians over the rounds, so that a drift affects all
+/// three alike.
 Overlap measure_overlap(const Phases& phases, double pure_ns, const ClockFacts& clock,
                         const Policy& policy, double budget_ns);
 

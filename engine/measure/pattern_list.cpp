@@ -34,7 +34,7 @@ void write_forms(JsonWriter& json, Pattern pattern) {
   json.end_array();
 }
 
-/// By the loops themselves; the first two of four are watched where some disturb.
+/// Derived from the loops themselves; if some pairs disturb, the first two of four are watched.
 void write_group(JsonWriter& json, Pattern pattern, std::size_t bytes) {
   const HostClock clock;
   const auto end = make_null_member(clock, kMembers);

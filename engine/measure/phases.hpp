@@ -1,4 +1,4 @@
-// How the parts of a measurement with several phases talk to its group: member 0's side.
+// How measurements with several phases command their group: member 0's side.
 #pragma once
 
 #include <functional>
@@ -10,10 +10,11 @@
 namespace wireproof {
 
 struct Phases {
-  /// All members are in the phase from the next segment on; a computation then lasts `compute_ns`.
+  /// Moves all members to this phase from the next segment on; a computation then lasts
+  /// `compute_ns`.
   std::function<void(Phase, double compute_ns)> enter;
-  /// One segment, whose operations are noted; of a batch the slowest member's time. Ticks are of
-  /// `clock`.
+  /// One segment, whose operations are counted; for a batch, the slowest member's time. Ticks are
+  /// of `clock`.
   std::function<Timing(const Segment&, bool counted)> time;
   /// Since the point began.
   std::function<double()> elapsed_ns;

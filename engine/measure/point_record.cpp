@@ -75,7 +75,7 @@ void write_sentinels(JsonWriter& json, const PairOutcome& o) {
   json.end_array();
 }
 
-/// Of all blocks; unknown where one of them is.
+/// Sum over all blocks; unknown if it is unknown for any of them.
 std::optional<double> waited_ns(const std::vector<sentinel::Reading>& readings) {
   double sum = 0;
   for (const sentinel::Reading& reading : readings) {

@@ -14,10 +14,11 @@ namespace wireproof {
 /// One element of `pairs`.
 std::string pair_json(const PairOutcome& outcome, const Point& point);
 
-/// Whole picoseconds: a clock tick is 400 of them, and more digits would only make the line longer.
+/// Whole picoseconds: a clock tick is about 400 of them, and more digits would only make the line
+/// longer.
 double rounded(double ns);
 
-/// Parts that the elements of `pairs` and `group` share.
+/// Parts that the elements of `pairs` and `group` have in common.
 std::string_view word(Stop stop);
 std::string_view word(Integrity integrity);
 void write_estimate(JsonWriter& json, const Estimate& estimate);

@@ -13,13 +13,13 @@ namespace {
 constexpr std::int64_t kNsPerMs = 1'000'000;
 constexpr std::int64_t kShortestWindowNs = 2 * kNsPerMs;
 constexpr std::int64_t kLongestWindowNs = 20 * kNsPerMs;
-constexpr std::int64_t kWindowShare = 33;  // 3 % of a point like the one before
+constexpr std::int64_t kWindowShare = 33;  // 3 % of a point that lasts as long as the previous one
 
 constexpr std::uint64_t kTellingBytes = 1'000'000;
 constexpr int kLookMs = 20;
 constexpr int kLongestLookMs = 1500;  // the slowest drivers refresh once a second
 
-/// The whole time, whatever signal comes.
+/// Sleeps for the whole time, even if signals arrive.
 void sleep_ns(std::int64_t ns) {
   timespec left{ns / 1'000'000'000, ns % 1'000'000'000};
   while (::nanosleep(&left, &left) != 0 && errno == EINTR) {
@@ -86,7 +86,7 @@ bool Readings::shown_at_once(std::uint64_t payload_bytes) const {
                      [&](const auto& site) { return site->explains_at_once(payload_bytes); });
 }
 
-/// Where a counter shows all of the payload, none is watched.
+/// If a counter shows all of the payload, do not watch any counter.
 bool Readings::explains(std::uint64_t payload_bytes) const {
   const auto& sites = evidence_.sites();
   return std::any_of(sites.begin(), sites.end(),
@@ -100,7 +100,8 @@ bool Readings::rises_late(std::uint64_t payload_bytes) {
     sleep_ms(kLookMs);
     transport_.show_counters();
     for (const auto& site : evidence_.sites()) rises = site->still_rises(payload_bytes) || rises;
-    if (rises) break;  // how late the latest is stays open: the end waits as long as any is
+    // the delay of the latest counter stays unknown, so the end waits as long as the maximum
+    if (rises) break;
   }
   return rises;
 }

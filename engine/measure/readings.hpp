@@ -1,5 +1,6 @@
-// When counters are read: around each point, in quiet windows beside it, and over the whole run,
-// once every counter has settled. All of it outside of timed regions and behind barriers.
+// When counters are read: around each point, in the quiet windows beside it, and over the whole
+// run, once every counter has settled. All readings are outside of timed regions and after
+// barriers.
 #pragma once
 
 #include <cstdint>
@@ -15,22 +16,22 @@ class Readings {
  public:
   Readings(const Evidence& evidence, Transport& transport, const Plan& plan);
 
-  /// What the counters do while nothing is sent; the run begins at its end.
+  /// Changes of the counters while nothing is sent; the run begins at the end of this window.
   void idle();
   void before_point();
-  /// `payload_bytes`: what this process sent and received in the point.
+  /// `payload_bytes`: payload that this process sent and received in the point.
   void after_point(std::uint64_t payload_bytes);
-  /// Once in a run, after a point that should have shown: does a counter still rise although
-  /// nothing is sent? Then all that follows knows how late they are. Ends after 1.5 s.
+  /// Runs once, after a point that counters should have shown: does a counter still rise although
+  /// nothing is sent? Afterwards the delay of the counters is known. Ends after 1.5 s.
   void learn_to_settle(std::uint64_t payload_bytes);
-  /// How long this process needs the run's end to wait: as the plan says, or as learnt. 0 where
-  /// counters that are up to date showed the payload of every point.
+  /// How long the end of the run must wait for this process, from the plan or as learnt. 0 if
+  /// up-to-date counters showed the payload of every point.
   int settle_ms() const;
-  /// Waits for late counters and reads the run's end; returns how long that was for counters of
-  /// these machines that may be late, in ns.
+  /// Waits for late counters and makes the last reading of the run; returns, in ns, how long it
+  /// waited for counters of these machines that may be late.
   double end_run(int settle_ms);
 
-  /// Whether points have quiet windows: where counters and time are those of the same world.
+  /// Whether points have quiet windows: only if counters and time belong to the same world.
   bool has_windows() const { return observes_; }
   std::uint64_t payload_bytes() const { return run_payload_bytes_; }
 
@@ -44,9 +45,9 @@ class Readings {
   Transport& transport_;
   const int idle_ms_;
   const bool observes_;
-  std::optional<int> settle_ms_;  // nothing: neither said nor learnt
-  const int known_ms_;            // how late the slowest port is, by its driver
-  bool needs_late_ = false;       // some point was not shown by what is up to date
+  std::optional<int> settle_ms_;  // nothing: neither given nor learnt
+  const int known_ms_;            // refresh delay of the slowest port, by its driver
+  bool needs_late_ = false;       // the up-to-date counters did not show some point
   std::uint64_t run_payload_bytes_ = 0;
   std::int64_t point_began_ns_ = 0;
   std::int64_t window_ns_;  // of the next point

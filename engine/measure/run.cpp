@@ -34,7 +34,7 @@ std::unique_ptr<Transport> open_transport(TransportKind kind, const OpenRequest&
   throw bad_plan("no such transport");
 }
 
-/// Before the transport is open only the launcher (or nobody) says which rank reads the plan.
+/// Before the transport is open, only the launcher (or nothing) says which rank reads the plan.
 struct Opening {
   std::string text;
   Plan plan;
@@ -54,7 +54,7 @@ TransportKind started_as(const Arguments& arguments) {
   return arguments.meet.empty() ? TransportKind::mpi : TransportKind::tcp;
 }
 
-/// Rank 0 knows the transport from the plan; the others from how they were started.
+/// Rank 0 knows the transport from the plan, the others from their command line.
 TransportKind prepare(const Arguments& arguments, const Variant& variant, Opening& opening) {
   const auto seen = launcher_rank();
   opening.request.rank = arguments.rank.value_or(seen ? seen->rank : 0);
@@ -65,8 +65,8 @@ TransportKind prepare(const Arguments& arguments, const Variant& variant, Openin
   try {
     read_plan(arguments, opening);
   } catch (const Failure&) {
-    // The other ranks wait in the library's start-up: join them there, and
-    // say it to all in agree().
+    // The other ranks wait in the library's start-up: join them there, and report the failure to
+    // all in agree().
     const bool by_mpi =
         started == TransportKind::mpi || (started == TransportKind::ofi && arguments.meet.empty());
     if (opening.request.ranks > 1 && variant.has_mpi && by_mpi) return started;
@@ -75,8 +75,7 @@ TransportKind prepare(const Arguments& arguments, const Variant& variant, Openin
   return opening.plan.transport;
 }
 
-/// Everything that may be wrong with the plan on this rank: nothing, or "code\nmessage".
-/// Collective.
+/// Anything that is wrong with the plan on this rank: nothing, or "code\nmessage". Collective.
 std::string trouble_with_plan(Transport& transport, Opening& opening, const Arguments& arguments) {
   std::string trouble;
   Group& group = transport.group();
@@ -97,8 +96,8 @@ std::string trouble_with_plan(Transport& transport, Opening& opening, const Argu
   }
 }
 
-/// All ranks get the plan and agree that it can be obeyed; the first rank that cannot speaks for
-/// all.
+/// All ranks get the plan and agree that it can be carried out; the first rank that cannot do so
+/// reports for all.
 void agree(Transport& transport, Opening& opening, const Arguments& arguments) {
   Group& group = transport.group();
   const std::string trouble = trouble_with_plan(transport, opening, arguments);
@@ -114,7 +113,7 @@ void agree(Transport& transport, Opening& opening, const Arguments& arguments) {
                 first.substr(cut + 1));
 }
 
-/// The failure names a peer that is gone: any rank may be the only one to know which.
+/// The failure names a peer that is gone: possibly only this rank knows which one.
 bool names_a_peer(const Failure& failure) {
   return failure.code() == "tcp-lost" || failure.code() == "tcp-stalled" ||
          failure.code() == "tcp-absent" || failure.code() == "ofi-lost";
@@ -134,7 +133,7 @@ int report(const Failure& failure, int rank) {
   return static_cast<int>(failure.status());
 }
 
-/// As the user calls it, else as it calls itself.
+/// The name that the user gave, or else the host's own.
 std::string name_of_host(const Plan& plan, int rank) {
   for (const RankPlace& place : plan.ranks) {
     if (place.index == rank && !place.host.empty()) return place.host;
@@ -143,7 +142,7 @@ std::string name_of_host(const Plan& plan, int rank) {
   return gethostname(own, sizeof own - 1) == 0 ? own : "";
 }
 
-/// The part of the run that all ranks leave together, so that the transport is closed in order.
+/// The part of the run that all ranks leave together, so that the transport is closed properly.
 int run_together(Transport& transport, Opening& opening, const Arguments& arguments,
                  const Variant& variant, HostClock& clock) {
   const int rank = transport.group().rank();
@@ -163,10 +162,10 @@ int run_together(Transport& transport, Opening& opening, const Arguments& argume
       transport.close();  // every rank is here
       return status;
     }
-    // A launcher ends everybody when rank 0 leaves: let those report first who know which peer they
-    // miss.
+    // A launcher ends all ranks when rank 0 exits, so let ranks report first that know which peer
+    // is missing.
     if (rank == 0 && names_a_peer(failure)) poll(nullptr, 0, kLastMessagesMs);
-    std::_Exit(status);  // the others may be anywhere; the launcher ends them
+    std::_Exit(status);  // the other ranks may be anywhere in their program; the launcher ends them
   }
 }
 
@@ -181,7 +180,7 @@ int run(const Arguments& arguments, const Variant& variant, int argc, char** arg
     HostClock clock;
     const TransportKind kind = prepare(arguments, variant, opening);
     const auto transport = open_transport(kind, opening.request, variant);
-    watchdog::install();  // libraries put handlers of their own
+    watchdog::install();  // libraries install their own handlers
     return run_together(*transport, opening, arguments, variant, clock);
   } catch (const Failure& failure) {
     return report(failure, opening.request.rank);

@@ -15,15 +15,18 @@ constexpr std::uint32_t kWindowBatches = 10;  // batches in one warm-up window
 constexpr double kAgreement = 0.01;
 constexpr double kWarmUpShare = 0.3;         // of the budget, at most
 constexpr double kLongestWarmUpFactor = 10;  // times warmup_min_us, for operations that are short
-constexpr double kMostSpeedUp = 8;  // between warm-up windows: a false short one costs little
-constexpr double kSlowDown = 4;  // a segment this many times slower than expected halves the next
+// between warm-up windows; a false agreement on a short one costs little
+constexpr double kMostSpeedUp = 8;
+// a segment that is this many times slower than expected halves the next
+constexpr double kSlowDown = 4;
 constexpr double kProbeQuanta = 20;
 constexpr std::uint32_t kMostProbed = 1U << 20;
 constexpr double kTooFine = 0.25;  // of the shortest batch
 constexpr int kMostRecuts = 3;
-constexpr double kRunShare = 0.05;  // of the budget: slow blocks that are timed in one go, at most
+// of the budget, at most: slow blocks that are timed without a pause
+constexpr double kRunShare = 0.05;
 constexpr double kOvershoot =
-    2;  // of the budget, only to reach the six blocks that an interval needs
+    2;  // of the budget, only to complete the six blocks that an interval needs
 
 bool agree(double one, double other) { return std::abs(one - other) <= kAgreement * other; }
 
@@ -59,8 +62,9 @@ Timing Sampler::time_segment(const Segment& segment, bool counted) {
 }
 
 /// Rough time of one granule; the first is always the slowest (connections, page faults), so the
-/// second counts. Doubled until the clock can see it. For a pipelined pattern the whole probe
-/// counts: what the system has buffered arrives at once, and a batch of it may last no time at all.
+/// second is used. Doubled until the clock can see it. For a pipelined pattern the whole probe is
+/// used: data that the system has buffered arrives at once, so a single batch may take no time at
+/// all.
 double Sampler::first_granule_ns() {
   const bool pipelined = sampled_.pipelined();
   Segment probe{.batches = pipelined ? 1U : 2U};
@@ -90,8 +94,9 @@ double Sampler::warm_up_window(double granule_ns) {
   return to_ns(batch) / c.granules;
 }
 
-/// Until two successive windows agree within 1 %: at least warmup_min_operations or warmup_min_us,
-/// at most 30 % of the budget. Windows of slow operations are single operations.
+/// Repeats until two successive windows agree within 1 %: for at least warmup_min_operations or
+/// warmup_min_us, and at most 30 % of the budget. For slow operations a window is a single
+/// operation.
 void Sampler::warm_up() {
   const double enough_ns = 1e3 * policy_.warmup_min_us;
   const auto enough = static_cast<std::uint64_t>(policy_.warmup_min_operations);
@@ -110,11 +115,12 @@ void Sampler::warm_up() {
   samples_.warm_up = {samples_.operations, elapsed, stationary};
 }
 
-/// Fixes the cutting by the newest time of a granule. What was timed by an older one joins the
-/// warm-up.
+/// Fixes the batches by the latest time of a granule. Samples that were timed with an older
+/// division count as warm-up.
 void Sampler::choose_cutting() {
   cutting_ = cut(granule_ns_, sampled_.clock(), policy_, sampled_.pipelined());
-  // No time for a second batch: this one, from an empty pipe to an empty one, may be half a window.
+  // There is no time for a second batch, so this one, from an empty pipe to an empty pipe, may be
+  // half a window.
   if (cutting_.slow && 2 * granule_ns_ > budget_ns()) cutting_.granules = 1;
   samples_.operations_per_batch =
       std::uint64_t{cutting_.granules} * static_cast<std::uint64_t>(sampled_.granule());
@@ -127,8 +133,8 @@ void Sampler::choose_cutting() {
   samples_.counted_operations = 0;
 }
 
-/// True when batches have become too short for the clock: the warm-up met a hiccup and the cutting
-/// is made for it.
+/// True if batches have become too short for the clock: the warm-up was disturbed, and the division
+/// is based on it.
 bool Sampler::cut_too_fine() {
   const double batch_ns = to_ns(median_of(samples_.block_values));
   if (batch_ns > kTooFine * shortest_batch_ns(sampled_.clock(), policy_)) return false;
@@ -161,10 +167,10 @@ void Sampler::sample() {
   } while (samples_.stop == Stop::none);
 }
 
-/// The last `batches` batches become a block. Its value is their median, but for a pipelined
-/// pattern their mean (of `total_ticks`): there a batch ends with an acknowledgement, and after a
-/// hiccup several of those arrive together, so that single batches look impossibly short while
-/// their sum stays true.
+/// The last `batches` batches become a block. Its value is their median. For a pipelined pattern it
+/// is their mean (from `total_ticks`), because there a batch ends with an acknowledgement, and
+/// after a disturbance several acknowledgements arrive together: single batches look impossibly
+/// short while their sum stays true.
 void Sampler::close_block(std::uint32_t batches, double total_ticks) {
   samples_.block_batches.push_back(batches);
   const auto block = std::span<const Ticks>(samples_.batch_ticks).last(batches);
@@ -172,8 +178,8 @@ void Sampler::close_block(std::uint32_t batches, double total_ticks) {
                                                        : median_ticks(block));
 }
 
-/// Segments of a quarter block; the time cap is looked at after each, and a sudden slow-down
-/// shortens what follows.
+/// Segments last a quarter block; the time limit is checked after each, and a sudden slow-down
+/// shortens the next ones.
 void Sampler::time_block(const StopRule& rule) {
   sampled_.begin_block();
   const double batch_ns = granule_ns_ * cutting_.granules;
@@ -195,8 +201,9 @@ void Sampler::time_block(const StopRule& rule) {
   sampled_.end_block();
 }
 
-/// Blocks of one batch each, timed in one go: after a pause the first has the way there once more.
-/// A go is as long as all before it together: few pauses, and at most twice what was needed.
+/// Blocks of one batch each, timed without a pause: after a pause the first batch would include the
+/// way there once more. A run of such blocks is as long as all before it together, so there are few
+/// pauses, and at most twice the necessary time is used.
 void Sampler::time_slow_blocks(const StopRule& rule) {
   sampled_.begin_block();
   const double batch_ns = granule_ns_ * cutting_.granules;
@@ -216,7 +223,7 @@ void Sampler::time_slow_blocks(const StopRule& rule) {
   if (half_window) room = 1;  // each from an empty pipe
   const auto batches = static_cast<std::uint32_t>(std::clamp(room, 1.0, wanted));
   Segment segment = make_segment(cutting_, batches, sampled_.pipelined());
-  // No longer than what counts, however many members there are.
+  // Not longer than the counted part, however many members there are.
   segment.lead_in = std::min(static_cast<std::uint32_t>(sampled_.settle()), batches);
   const Timing timing = time_segment(segment, true);
   for (const Ticks batch : timing.batches) {
@@ -227,7 +234,7 @@ void Sampler::time_slow_blocks(const StopRule& rule) {
   sampled_.end_block();
 }
 
-/// A suite's own warm-up, count and batches; its value is made from all batches together.
+/// A suite's own warm-up, count and batches; its value is computed from all batches together.
 void Sampler::sample_by_formula() {
   const double granule_ns = first_granule_ns();
   const FormulaCount count = formula_count(point_, sampled_.granule(), granule_ns);
@@ -237,13 +244,14 @@ void Sampler::sample_by_formula() {
   const std::uint64_t before = samples_.operations;
   const double probed_ns = elapsed_ns();
   sampled_.begin_block();
-  // No command between the warm-up and what counts: the caches and the other end stay warm.
+  // No command comes between the warm-up and the counted part, so the caches and the other end stay
+  // warm.
   const auto ticks =
       time_segment({.lead_in = count.warm_up, .batches = count.batches, .granules = count.granules},
                    true)
           .batches;
   const Ticks timed = std::accumulate(ticks.begin(), ticks.end(), Ticks{0});
-  // A group's batches are their slowest members', which may sum to more than has passed.
+  // A group's batches are those of its slowest members, and may sum to more than the elapsed time.
   samples_.warm_up = {before + count.warm_up * static_cast<std::uint64_t>(sampled_.granule()),
                       std::max(probed_ns, elapsed_ns() - to_ns(static_cast<double>(timed))), false};
   const std::uint32_t block = std::max(1U, count.batches / kFormulaBlocks);

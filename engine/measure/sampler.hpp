@@ -1,6 +1,6 @@
-// How a point is sampled, whoever moves the messages: warm up, cut operations into batches, time
-// blocks until the stop rule says so. Pairs (Origin) and groups (GroupLeader) are sampled by the
-// same code, so their numbers mean the same.
+// How a point is sampled, whatever moves the messages: warm up, divide operations into batches,
+// time blocks until the stop rule applies. Pairs (Origin) and groups (GroupLeader) are sampled by
+// the same code, so their numbers mean the same.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace wireproof {
 /// One timed segment. Valid until the next.
 struct Timing {
   std::span<const Ticks> batches;
-  double total_ticks = 0;  ///< over all batches; of a group the slowest member's
+  double total_ticks = 0;  ///< over all batches; for a group, those of the slowest member
 };
 
 /// What is sampled. Virtual calls happen per segment, never inside a timed region.
@@ -24,15 +24,15 @@ class Sampled {
  public:
   virtual ~Sampled() = default;
   virtual Timing time_segment(const Segment& segment, bool counted) = 0;
-  /// What was counted so far joins the warm-up.
+  /// Moves what was counted so far to the warm-up.
   virtual void forget() = 0;
   virtual void begin_block() {}
   virtual void end_block() {}
   virtual int granule() const = 0;
   virtual bool pipelined() const = 0;
-  /// Granules after which a segment's beginning is forgotten.
+  /// Number of granules after which the beginning of a segment no longer has an effect.
   virtual int settle() const { return 0; }
-  /// Of the ticks in Timing.
+  /// The clock of the ticks in Timing.
   virtual Ticks now() = 0;
   virtual const ClockFacts& clock() const = 0;
 };
@@ -41,11 +41,11 @@ class Sampler {
  public:
   Sampler(Sampled& sampled, const Point& point, const Policy& policy);
 
-  /// Warm-up, then blocks until the stop rule says so.
+  /// Warm-up, then blocks until the stop rule applies.
   void sample();
   /// A suite's own warm-up, count and batches.
   void sample_by_formula();
-  /// One segment outside of the plan of the two above.
+  /// One segment in addition to those of the two functions above.
   Timing time_segment(const Segment& segment, bool counted);
 
   Samples& samples() { return samples_; }

@@ -9,10 +9,10 @@ namespace {
 constexpr double kShortestBatchNs = 2'000;
 constexpr double kQuanta = 200;
 constexpr double kClockShare = 0.001;
-constexpr double kBlocksInMaxBatches = 64;  // an interval of 2 % may need that many
+constexpr double kBlocksInMaxBatches = 64;  // an interval of 2 % may need this many
 constexpr double kBriskNs = 100'000;
 constexpr double kSegmentShare = 0.25;   // of a block
-constexpr std::size_t kLeastBlocks = 6;  // fewer have no 95 % interval
+constexpr std::size_t kLeastBlocks = 6;  // fewer blocks have no 95 % interval
 
 std::uint32_t at_least_one(double count) {
   return static_cast<std::uint32_t>(std::clamp(count, 1.0, 1e9));
@@ -31,13 +31,14 @@ Cutting cut(double granule_ns, const ClockFacts& clock, const Policy& policy, bo
   const double granule = std::max(granule_ns, 1e-3);
   Cutting c;
   c.granules = at_least_one(std::ceil(shortest_batch_ns(clock, policy) / granule));
-  // The acknowledgements of both halves may arrive together: a batch is whole windows.
+  // The acknowledgements of both halves may arrive together, so a batch is whole windows.
   if (pipelined) c.granules += c.granules % 2;
   const double batch_ns = granule * c.granules;
   c.slow = batch_ns > block_ns / 2;
   c.batches_per_block = c.slow ? 1 : at_least_one(std::round(block_ns / batch_ns));
   c.brisk = granule < kBriskNs;
-  // Where the pipe is filled and emptied for each segment, a few operations are not worth it.
+  // If the pipe is filled and emptied for each segment, a segment of a few operations is not
+  // worthwhile.
   const double share = pipelined && !c.brisk ? 1 : kSegmentShare;
   c.batches_per_segment = std::min(c.batches_per_block, at_least_one(share * block_ns / batch_ns));
   return c;
@@ -47,7 +48,8 @@ Segment make_segment(const Cutting& cutting, std::uint32_t batches, bool pipelin
   Segment s;
   s.batches = batches;
   s.granules = cutting.granules;
-  if (cutting.slow) return s;  // from empty to empty: nothing of a few long operations is lost
+  // from an empty to an empty pipe: all of a few long operations counts
+  if (cutting.slow) return s;
   s.lead_in = cutting.brisk ? 2 : 1;
   s.trail = pipelined ? 1 : 0;
   return s;

@@ -1,5 +1,5 @@
-// How operations are cut into batches, blocks and segments, and when to stop. Pure arithmetic, so
-// that it is tested without a transport.
+// How operations are divided into batches, blocks and segments, and when to stop. Pure arithmetic,
+// so that it can be tested without a transport.
 #pragma once
 
 #include <cstdint>
@@ -12,28 +12,28 @@
 
 namespace wireproof {
 
-/// One batch: >= 2 us, >= 200 clock quanta, clock cost < 0.1 %, and long enough that max_batches
-/// last for many blocks.
+/// One batch takes >= 2 us and >= 200 clock quanta, the clock costs < 0.1 % of it, and max_batches
+/// such batches fill many blocks.
 double shortest_batch_ns(const ClockFacts& clock, const Policy& policy);
 
-/// A point's cutting, fixed after the warm-up.
+/// The division of a point, fixed after the warm-up.
 struct Cutting {
   std::uint32_t granules = 1;  ///< per batch
   std::uint32_t batches_per_block = 1;
-  std::uint32_t batches_per_segment = 1;  ///< the time cap is looked at between segments
-  bool slow = false;  ///< one batch fills a block: blocks are then timed in one go, without a pause
+  std::uint32_t batches_per_segment = 1;  ///< the time limit is checked between segments
+  bool slow = false;  ///< one batch fills a block, so blocks are timed without a pause
                       ///< between them
-  bool brisk = true;  ///< operations so short that lead-in and trail cost nothing
+  bool brisk = true;  ///< operations are so short that lead-in and trail cost nothing
 };
 Cutting cut(double granule_ns, const ClockFacts& clock, const Policy& policy, bool pipelined);
 
-/// Lead-in and trail of one segment. `pipelined`: more than what a batch has is under way at its
-/// edges; as much at the first as at the last one, or nothing at both.
+/// Lead-in and trail of one segment. `pipelined`: more messages than those of a batch are in flight
+/// at its edges: the same number at the first edge as at the last, or none at both.
 Segment make_segment(const Cutting& cutting, std::uint32_t batches, bool pipelined);
 
 enum class Stop { none, precision, budget, iterations };
 
-/// State after a block (or a segment of slow blocks).
+/// State after a block (or after a segment of slow blocks).
 struct Progress {
   std::size_t batches = 0;
   std::size_t blocks = 0;

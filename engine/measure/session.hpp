@@ -1,4 +1,5 @@
-// The untimed conversation between the two ends of a pair: the origin commands, the target obeys.
+// The untimed conversation between the two ends of a pair: the origin sends commands, the target
+// obeys.
 #pragma once
 
 #include <cstdint>
@@ -18,15 +19,15 @@ struct EndContext {
   int origin = 0;
   int target = 0;
   bool moves_payload = true;
-  HostClock* host_clock = nullptr;         ///< null: time is not the host's
+  HostClock* host_clock = nullptr;         ///< null: time is not the host's (a model's clock)
   sentinel::Sentinel* sentinel = nullptr;  ///< null: time is not the host's
   sentinel::Bounce* bounce = nullptr;      ///< null: the pair shares no memory
 };
 
 enum class Order : std::uint32_t { run, forget, bounce, verify, stop };
 
-/// One control message from the origin. Plain data: both ends are the same program on the same kind
-/// of machine.
+/// One control message from the origin. Plain data, because both ends are the same program on the
+/// same kind of machine.
 struct Command {
   Order order = Order::stop;
   std::uint32_t counted = 0;  ///< 1: the segment belongs to the measurement (not to the warm-up)
@@ -36,16 +37,18 @@ struct Command {
 
 /// The target's last word.
 struct TargetReport {
-  double elapsed_ns = 0;  ///< its own clock over the counted segments; 0: it took no part
-  double waited_ns = -1;  ///< for a processor meanwhile; less than 0: unknown
+  /// by the target's own clock over the counted segments; 0: it took no part
+  double elapsed_ns = 0;
+  /// time that the process waited for a processor meanwhile; less than 0: unknown
+  double waited_ns = -1;
   std::int32_t corrupt = 0;
   std::int32_t core = -1;
 };
 
 void send_command(Pair& pair, const Command& command);
 
-/// The target's program: obeys until told to stop. Returns the payload bytes that crossed at least
-/// (one way, where the pattern goes both).
+/// The target's program: obeys until it gets `stop`. Returns the minimum number of payload bytes
+/// that crossed (in one direction, if the pattern uses both).
 std::uint64_t serve_target(Pair& pair, const EndContext& context);
 
 PointShape shape_of(const Point& point, const Policy& policy);

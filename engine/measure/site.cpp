@@ -11,9 +11,9 @@ namespace {
 
 constexpr std::uint64_t kBriefShare = 64;
 constexpr std::uint64_t kCoarsestUnit = 8;     // bytes per count
-constexpr std::uint64_t kLeastFabricUnit = 4;  // of port_xmit_data: words, or flits of 8
+constexpr std::uint64_t kLeastFabricUnit = 4;  // unit of port_xmit_data: words, or flits of 8 bytes
 
-/// Counters of what went wrong on a link: a few of them explain what many bytes cannot.
+/// Counters of errors on a link: a few errors explain what many bytes cannot.
 bool tells_trouble(std::string_view name) {
   static constexpr std::string_view kWords[] = {"err",  "drop", "discard", "crc", "retr", "Retr",
                                                 "fifo", "wait", "timeout", "cnp", "ecn"};
@@ -23,11 +23,12 @@ bool tells_trouble(std::string_view name) {
   });
 }
 
-/// Of which a share is taken: without it nobody knows whether few segments or many were sent again.
+/// The denominator of a share: without it nobody knows whether few or many of the segments were
+/// sent again.
 bool is_a_whole(std::string_view name) { return name == "ip/Tcp/OutSegs"; }
 
-/// A driver's statistic that may be a whole port's bytes; those of queues and of packet sizes have
-/// a number in their names.
+/// A driver's statistic that may be all bytes of a port; the names of statistics of queues and of
+/// packet sizes contain a number.
 bool tells_port_bytes(std::string_view name) {
   if (!name.starts_with("ethtool/")) return witness::tells_bytes(name);
   const std::string_view leaf = name.substr(name.rfind('/') + 1);
@@ -35,14 +36,14 @@ bool tells_port_bytes(std::string_view name) {
          (witness::contains(leaf, "bytes") || witness::contains(leaf, "octets"));
 }
 
-/// RDMA in software (rxe) counts its packets and no bytes, which are the interface's. Packets that
-/// stood still tell that the interface's bytes were the kernel's own.
+/// RDMA in software (rxe) counts only its packets; its bytes are included in the interface's. If
+/// these packet counters did not change, the interface's bytes were the kernel's own.
 bool counts_software_rdma(std::string_view name) {
   return name.starts_with("ib/") &&
          (name.ends_with("/hw_counters/sent_pkts") || name.ends_with("/hw_counters/rcvd_pkts"));
 }
 
-/// Where a counter of 32 or 64 bits stops that does not wrap.
+/// The value at which a counter of 32 or 64 bits stops if it does not wrap.
 bool stands_at_its_end(std::uint64_t value) { return value == UINT32_MAX || value == UINT64_MAX; }
 
 std::uint64_t distance(std::uint64_t one, std::uint64_t other) {
@@ -54,7 +55,7 @@ bool begins_with_any(std::string_view name, const std::vector<std::string>& begi
                      [&](const std::string& beginning) { return name.starts_with(beginning); });
 }
 
-/// How late a port with this driver is; 0 where nothing is known.
+/// Refresh delay of a port with this driver; 0 if none is known.
 int lateness_ms(const std::string& driver, const std::vector<LateDriver>& drivers) {
   int longest = 0;
   for (const LateDriver& one : drivers) {
@@ -115,8 +116,8 @@ void Site::read_after() {
 void Site::read_close() { close_ = reader_.read(witness::Depth::bytes); }
 void Site::read_end() { end_ = reader_.read(); }
 
-/// The most bytes that one port saw; of ports that are not late, one of those that are claimed,
-/// because only these decide without the others.
+/// The largest number of bytes that a port saw; among ports that are not late, only claimed ones
+/// count, because only they decide alone.
 std::uint64_t Site::most_seen(bool by_late_ports) const {
   std::unordered_map<std::string_view, std::uint64_t> moved;  // by port
   for (const witness::Change& change : changes().changed) {

@@ -1,5 +1,5 @@
-// One machine as this process sees it (its own, or the tree that a root names): who it is, and what
-// its counters say around each point and over the whole run.
+// One machine as this process sees it (its own, or the tree that a root names): its identity, and
+// its counters around each point and over the whole run.
 #pragma once
 
 #include <cstdint>
@@ -25,48 +25,49 @@ class Site {
   host::Host& host() { return host_; }
   const host::Host& host() const { return host_; }
 
-  /// An interface, an RDMA device or one port of it, whose byte counters are always told.
+  /// An interface, an RDMA device or one of its ports, whose byte counters are always reported.
   void claim(const std::string& nic);
-  /// Whether a counter here may be refreshed late: those of real adapters may, those of virtual
-  /// interfaces are the kernel's own.
+  /// Whether a counter here may be refreshed late: counters of real adapters may, counters of
+  /// virtual interfaces are the kernel's own.
   bool may_lag() const;
   /// Ports of these drivers may show their last bytes late.
   void know_late(const std::vector<LateDriver>& drivers);
-  /// How late the slowest port that is up may be, as far as its driver is known for it.
+  /// Refresh delay of the slowest port that is up, if a delay is known for its driver.
   int settle_ms() const { return settle_ms_; }
 
-  /// The readings around one thing; `open` and `close` read only bytes and bound the quiet windows.
+  /// The readings around one point; `open` and `close` read only byte counters and bound the quiet
+  /// windows.
   void read_open();
   void read_before();
   void read_after();
   void read_close();
-  /// What `read_after` found is where the run begins; `read_end` is where it ends.
+  /// The run begins with the reading of `read_after` and ends with that of `read_end`.
   void begin_run() { first_ = after_; }
   void read_end();
 
-  /// Whether one port's counters of bytes, in known units, rose by `payload_bytes` around the
+  /// Whether the byte counters of one port, in known units, rose by `payload_bytes` around the
   /// point, both directions together.
   bool explains(std::uint64_t payload_bytes) const { return most_seen(true) >= payload_bytes; }
-  /// The same of a port that is not known to be late, and claimed where any is.
+  /// The same for a port that is not known to be late, and is claimed if any port is.
   bool explains_at_once(std::uint64_t payload_bytes) const {
     return most_seen(false) >= payload_bytes;
   }
-  /// Whether a byte counter has risen by what may be a share of `payload_bytes` since the reading
-  /// before (that of `read_after` at first).
+  /// Whether a byte counter has risen by what may be a share of `payload_bytes` since the previous
+  /// reading (at first that of `read_after`).
   bool still_rises(std::uint64_t payload_bytes);
 
-  /// `payload_bytes`: of a brief point, what this process moved. Then only what may explain it is
-  /// told: changes of at least 1/64 of it (the coarsest byte counters count 8 bytes) and counters
-  /// of trouble, or of packets of RDMA in software, that moved at all. Byte counters of claimed
-  /// ports, and those that stand at their largest value, are always told.
+  /// `payload_bytes`: for a brief point, the bytes that this process moved. In that case only
+  /// counters that may explain it are reported: changes of at least 1/64 of it (the coarsest byte
+  /// counters count 8 bytes), and counters of errors, or of packets of RDMA in software, that
+  /// changed at all. Byte counters of claimed ports, and those at their largest value, are always
+  /// reported.
   witness::Delta point(std::optional<std::uint64_t> payload_bytes) const;
-  /// Only what changed, of any counter.
+  /// Only counters that changed, of any kind.
   witness::Delta changes() const { return reader_.delta(before_, after_); }
-  /// The byte counters of ports that the reading after could read, and the packet counters of RDMA
-  /// in software, with their values: of a counter that no later reading lists it is then known that
-  /// it stood still.
+  /// The byte counters of ports that the later reading could read, and the packet counters of RDMA
+  /// in software, with their values: if no later reading lists such a counter, it did not change.
   std::vector<witness::Standing> standing() const;
-  /// The whole run; every byte counter that is told of a point is told here, moved or not.
+  /// The whole run; it contains every byte counter that a point would report, changed or not.
   witness::Delta run(std::optional<std::uint64_t> payload_bytes) const;
   /// Byte counters over both quiet windows.
   witness::Quiet quiet() const;
@@ -88,8 +89,8 @@ class Site {
   witness::Snapshot first_;
   witness::Snapshot end_;
   witness::Snapshot looked_;
-  std::vector<std::string> claimed_;  // beginnings of the claimed ports' counter names
-  std::vector<std::string> late_;     // of those of late ports
+  std::vector<std::string> claimed_;  // prefixes of the claimed ports' counter names
+  std::vector<std::string> late_;     // prefixes for late ports
   int settle_ms_ = 0;
 };
 

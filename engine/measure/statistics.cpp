@@ -24,8 +24,8 @@ double inner_spread(std::span<const double> sorted) {
   return sorted[sorted.size() - 1 - cut] - sorted[cut];
 }
 
-/// A count below 6 has no 95 % interval, but its extremes are reported all the same, and said to
-/// prove nothing.
+/// Fewer than 6 values have no 95 % interval; their extremes are still reported, and marked as
+/// proving nothing.
 void set_interval(Estimate& e, std::span<const double> sorted) {
   const std::size_t n = sorted.size();
   const auto effective = static_cast<std::size_t>(e.effective_blocks);
@@ -33,7 +33,7 @@ void set_interval(Estimate& e, std::span<const double> sorted) {
   e.interval_exists = rank > 0;
   std::size_t place = 0;  // from either end
   if (rank > 0) {
-    // The rank of the effective sample, carried over to the same quantile of the real one, rounded
+    // The rank in the effective sample, converted to the same quantile of the real sample, rounded
     // outwards.
     const double quantile = static_cast<double>(rank) / static_cast<double>(effective + 1);
     const double at = std::floor(quantile * static_cast<double>(n + 1));
@@ -68,7 +68,7 @@ double lag1_autocorrelation(std::span<const double> values) {
     variance += deviation * deviation;
     if (i > 0) covariance += deviation * (values[i - 1] - mean);
   }
-  // Sums of squares of rounding errors are no variation.
+  // Sums of squares of rounding errors are not variation.
   if (variance <= 1e-24 * mean * mean * static_cast<double>(n)) return 0;
   return covariance / variance;
 }

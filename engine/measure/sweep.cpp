@@ -68,7 +68,7 @@ void Sweep::emit(std::string frame) {
   if (leads()) sink_.write(std::move(frame));
 }
 
-/// Every process's lines, written by rank 0 in order of rank.
+/// Every process's lines, which rank 0 writes in order of rank.
 void Sweep::emit_lines(const std::string& own) {
   for (const std::string& text : group_.gather(own)) {
     for (const std::string& line : lines_of(text)) sink_.write(line);
@@ -83,7 +83,7 @@ std::vector<int> Sweep::own_ranks() {
   return ranks;
 }
 
-/// One line per rank, known to all ranks afterwards.
+/// One line per rank, which all ranks know afterwards.
 std::vector<std::string> Sweep::share(const std::string& own) {
   std::string all;
   for (const std::string& text : group_.gather(own)) all += text;
@@ -114,8 +114,8 @@ void Sweep::introduce() {
   emit_lines(frames);
 }
 
-/// Near the claimed NIC, if the plan wants it; never where time is not the host's or one process
-/// plays several ranks.
+/// Places the process near the claimed NIC, if the plan requests it; never if time is not the
+/// host's or one process simulates several ranks.
 void Sweep::pin() {
   const int self = group_.rank();
   if (plan_.policy.pin != Pin::nic || transport_.virtual_clock() || own_ranks().size() != 1) return;
@@ -131,7 +131,7 @@ void Sweep::write_facts() {
   emit_sliced(frames);
 }
 
-/// Slice by slice: the texts of ten thousand hosts together would fill rank 0's memory.
+/// Proceeds in slices, because the texts of ten thousand hosts together would fill rank 0's memory.
 void Sweep::emit_sliced(const std::string& own) {
   const bool local = own_ranks().size() > 1;
   for (int first = 0; first < group_.size(); first += kSlice) {
@@ -151,7 +151,7 @@ void Sweep::write_floors() {
   }
 }
 
-/// What the counters do while we send nothing.
+/// Changes of the counters while nothing is sent.
 void Sweep::watch_idle() {
   group_.barrier();
   readings_.idle();
@@ -165,7 +165,8 @@ std::string Sweep::witnesses_of(const Point& point, std::uint64_t payload_bytes)
   if (point.detail == Detail::brief) brief = payload_bytes;
   std::string witnesses;
   for (const int rank : own_ranks()) {
-    // Where nothing is counted the reader's reading says all of ten thousand ranks.
+    // If nothing is counted, the reading rank's frame contains everything, even for ten thousand
+    // ranks.
     if (!readings_.has_windows() && evidence_.reader_of(rank) != rank) continue;
     append(witnesses, evidence_.witness_json(rank, brief, readings_.has_windows()));
   }
@@ -185,9 +186,10 @@ void Sweep::run_point(const Point& point) {
   group_.barrier();
   readings_.after_point(records.payload_bytes);
   parts.elapsed_ns = monotonic_ns() - start_ns;
-  watchdog::begin_point(point.id, plan_.policy.point_deadline_ms);  // it was in time; this is ours
+  // that rank was in time; this one is late
+  watchdog::begin_point(point.id, plan_.policy.point_deadline_ms);
   readings_.learn_to_settle(records.payload_bytes);
-  if (readings_.has_windows()) group_.barrier();  // nobody tells while others still watch
+  if (readings_.has_windows()) group_.barrier();  // no rank reports while others still watch
   const std::string witnesses = witnesses_of(point, records.payload_bytes);
   std::string trouble;
   const std::string own =
@@ -206,13 +208,14 @@ void Sweep::run_point(const Point& point) {
   if (plan_.policy.teardown == Teardown::point) give_up_connections();
 }
 
-/// All pairs of the point are done (the barrier above), so no end waits for a connection that goes.
+/// All pairs of the point are done (after the barrier above), so no end waits for a connection that
+/// is closed.
 void Sweep::give_up_connections() {
   bounces_.clear();
   transport_.forget_pairs();
 }
 
-/// Runs the pairs that this process takes part in; returns the records of those it originates.
+/// Runs the pairs of this process; returns the records of those that it originates.
 Sweep::Records Sweep::measure_pairs(const Point& point) {
   Records records;
   for (const auto& [origin, target] : point.pairs) {
@@ -227,7 +230,7 @@ Sweep::Records Sweep::measure_pairs(const Point& point) {
                                try {
                                  records.payload_bytes += serve_target(pair, context);
                                } catch (const CannotBegin&) {
-                                 // The origin met the same and tells it.
+                                 // The origin saw the same failure and reports it.
                                }
                              }});
     watchdog::busy();
@@ -235,7 +238,7 @@ Sweep::Records Sweep::measure_pairs(const Point& point) {
   return records;
 }
 
-/// The members' part; the record is member 0's.
+/// The members' part; member 0 keeps the record.
 void Sweep::measure_group(const Point& point, Records& records) {
   const bool member = std::any_of(point.members.begin(), point.members.end(),
                                   [this](int rank) { return transport_.owns(rank); });
@@ -289,7 +292,7 @@ EndContext Sweep::context_of(const Point& point, int origin, int target) {
           .bounce = bounce_of(origin, target)};
 }
 
-/// Both ends open it together at the pair's first point; null where they share no memory, or one
+/// Both ends open it together at the pair's first point; null if they share no memory, or one
 /// process.
 sentinel::Bounce* Sweep::bounce_of(int origin, int target) {
   const bool both = transport_.owns(origin) && transport_.owns(target);
@@ -302,8 +305,8 @@ sentinel::Bounce* Sweep::bounce_of(int origin, int target) {
   return place->second.get();
 }
 
-/// The largest of all ranks' numbers: who reads a host's counters need not know what the others
-/// moved there.
+/// The largest number of all ranks, because a rank that reads a host's counters need not know what
+/// the others moved there.
 int Sweep::longest(int own) {
   std::string largest = "0";
   for (const std::string& text : group_.gather(std::to_string(own)))

@@ -1,4 +1,4 @@
-// What a run asks of its plan before anything is measured.
+// Checks what a run requires of its plan before anything is measured.
 #include "measure/sweep.hpp"
 
 namespace wireproof {
@@ -14,7 +14,7 @@ std::string remote_patterns() {
 
 }  // namespace
 
-/// What a plan cannot know by itself: how many ranks came, and what the transport can do.
+/// What the plan does not know: how many ranks started, and what the transport supports.
 void Sweep::check_plan() const {
   const int size = group_.size();
   for (const Point& point : plan_.points) {

@@ -48,7 +48,7 @@ std::string hello(const witness::Reader& reader, const WatchOptions& options) {
   return json.end_object().take();
 }
 
-/// Lines that ask for a reading; nothing when standard input has ended.
+/// Lines that request a reading; nothing if standard input has ended.
 std::optional<int> asked_for() {
   char text[4096];
   ssize_t got = 0;
@@ -58,7 +58,7 @@ std::optional<int> asked_for() {
   return static_cast<int>(std::count(text, text + got, '\n'));
 }
 
-/// Until standard input speaks (true) or the time has come (false).
+/// Waits until standard input has data (true) or the time is reached (false).
 bool wait_until(std::int64_t moment_ns) {
   for (;;) {
     const std::int64_t left_ns = moment_ns - monotonic_ns();
@@ -88,7 +88,8 @@ class Watch {
         continue;
       }
       if (!write_reading(Depth::bytes, 0)) return;
-      // A late reading moves no other: the next is at its own time, and missed ones are left out.
+      // A late reading does not delay the next one, which comes at its own time; missed readings
+      // are left out.
       const std::int64_t missed = (monotonic_ns() - next_ns) / interval_ns_;
       next_ns += (missed + 1) * interval_ns_;
     }
@@ -142,7 +143,7 @@ WatchOptions parse_watch_options(int argc, char** argv) {
 
 int watch_main(int argc, char** argv) {
   const WatchOptions options = parse_watch_options(argc, argv);
-  ::signal(SIGPIPE, SIG_IGN);  // a reader that goes away ends the watch, not a signal
+  ::signal(SIGPIPE, SIG_IGN);  // a reader that goes away ends the watch; no signal does
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   witness::Reader reader(options.root, /*protocols=*/true);
   if (write_all(STDOUT_FILENO, hello(reader, options) + '\n')) Watch(reader, options).run();

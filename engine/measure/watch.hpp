@@ -1,8 +1,8 @@
-// `watch`: prints the port counters of this host again and again, while another program runs.
+// `watch`: prints the port counters of this host periodically while another program runs.
 //
-// Everything is a line of JSON: first who this host is, then readings. A line on standard input
-// asks for a full reading at once; the end of standard input, of whoever reads us, or of the
-// bounded time ends the watch.
+// Everything is a line of JSON: first the identity of this host, then readings. A line on standard
+// input requests an immediate full reading. The watch ends at the end of standard input, when its
+// reader goes away, or at its time limit.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ struct WatchOptions {
   std::string root = "/";
 };
 
-/// From the words behind `watch`. Throws Failure (bad plan: exit 2) naming the option.
+/// Parses the words after `watch`. Throws Failure (bad plan: exit 2) that names the option.
 WatchOptions parse_watch_options(int argc, char** argv);
 
 /// The program. Returns the exit status.

@@ -10,15 +10,15 @@
 
 namespace wireproof {
 
-/// Turns readings into frames: each names the counters that differ from what was written last, so
-/// that a reader who keeps them has all values at all times.
+/// Turns readings into frames: each names the counters that differ from the last frame, so that a
+/// reader who keeps them always has all values.
 class WatchWriter {
  public:
   explicit WatchWriter(const witness::Reader& reader) : reader_(reader) {}
 
   /// {"frame":"reading","t_ns":..,"asked":N,"source":..,"counters":{name: value},"lost":[name ..]}.
-  /// "asked" only when a line of standard input asked for it; "lost": known before, not readable
-  /// now (full readings only).
+  /// "asked" only if a line of standard input requested it; "lost": known before, not readable now
+  /// (full readings only).
   std::string reading(const witness::Snapshot& snapshot, witness::Depth depth, int asked);
 
  private:

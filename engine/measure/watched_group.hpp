@@ -1,5 +1,4 @@
-// A group whose waits the watchdog knows of: whoever is inside one of these calls waits for the
-// others.
+// A group whose waits the watchdog can see: a rank inside one of these calls waits for the others.
 #pragma once
 
 #include "record/watchdog.hpp"

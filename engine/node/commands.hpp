@@ -1,4 +1,4 @@
-// The subcommands. Each takes the arguments behind its own name and returns the program's exit
+// The subcommands. Each takes the arguments after its own name and returns the program's exit
 // status.
 #pragma once
 
@@ -9,11 +9,11 @@ namespace wireproof {
 
 using Arguments = std::vector<std::string>;
 
-// The program's own failure, as env(1) and nohup(1) have it; 126 and 127 are the command's.
+// The program's own failure, as in env(1) and nohup(1); 126 and 127 belong to the command.
 inline constexpr int kOwnFailure = 125;
-// ssh's own failure: what MPI launchers expect of a remote-shell agent.
+// ssh's own failure, which MPI launchers expect of a remote-shell agent.
 inline constexpr int kAgentFailure = 255;
-// The deadline has passed, as timeout(1) has it.
+// The deadline has passed, as in timeout(1).
 inline constexpr int kDeadlinePassed = 124;
 
 int hold(const Arguments& arguments);

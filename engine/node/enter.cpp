@@ -1,7 +1,7 @@
-// `enter` and `agent`: ask the lab's supervisor to run a command in a node, and stand for it here.
+// `enter` and `agent`: ask the lab's supervisor to run a command in a node, and represent it here.
 //
-// The supervisor does the entering because nobody else can: mpiexec in node n1 must start a proxy
-// in node n2, and a process in a pid namespace cannot join its sibling.
+// Only the supervisor can enter a node: mpiexec in node n1 must start a proxy in node n2, and a
+// process in a pid namespace cannot join a sibling namespace.
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -55,13 +55,14 @@ std::array<Fd, 3> own_streams() {
   return streams;
 }
 
-// A parent in another pid namespace reads as 0: then the session above us watches instead.
+// A parent in another pid namespace reads as 0; in that case the session above watches instead.
 Fd parent_descriptor() {
   const pid_t parent = getppid();
   return parent > 0 ? process_descriptor(parent) : Fd();
 }
 
-// Signals go to the command; a parent that ends ends us, and the closed socket ends the command.
+// Signals are passed on to the command. If our parent ends, we end, and the closed socket ends the
+// command.
 int stand_for(const Fd& peer, const Fd& signals, const Fd& parent) {
   for (;;) {
     pollfd wanted[3] = {
@@ -101,7 +102,8 @@ int run_in(const std::string& state, const std::string& node, const Arguments& c
   request.streams = own_streams();
   const Fd peer = connect_to(state);
   send_request(peer, request);
-  // The command alone holds them now: a reader must see their end when the command closes them.
+  // Only the command holds these descriptors now: a reader must see end of file when the command
+  // closes them.
   for (Fd& stream : request.streams) stream.reset();
   for (int i = 0; i < 2; ++i) close(i);
   return stand_for(peer, signals, parent);
@@ -130,9 +132,9 @@ int enter(const Arguments& arguments) {
   return run_in(state, node, command);
 }
 
-// agent [ssh options] [USER@]HOST WORD...: what MPI launchers start in the place of ssh. As with
-// ssh the words are joined by spaces and given to the node's shell: launchers quote for that shell,
-// so this is the protocol and not a choice.
+// agent [ssh options] [USER@]HOST WORD...: what MPI launchers start in place of ssh. As with ssh,
+// the words are joined by spaces and passed to the node's shell: launchers quote for that shell, so
+// the protocol requires this.
 int agent(const Arguments& arguments) {
   constexpr std::string_view kWithValue = "bcDEeFIiJLlmOopQRSWw";
   std::size_t next = 0;

@@ -1,4 +1,4 @@
-// `guard`: runs one job and leaves nothing of it behind, whoever dies first.
+// `guard`: runs a job and leaves nothing of it behind, whichever process dies first.
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -27,7 +27,7 @@ struct Options {
   Arguments command;
 };
 
-// What a remote shell closes when the connection ends; the job gets an empty standard input
+// A remote shell closes this when its connection ends; the job gets an empty standard input
 // instead.
 Fd take_standard_input() {
   Fd control(fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3));
@@ -68,7 +68,7 @@ pid_t start(const Options& options, const std::string& mark) {
   if (job < 0) fail_errno("guard: fork");
   if (job > 0) return job;
   setpgid(0, 0);
-  prctl(PR_SET_PDEATHSIG, SIGKILL);  // the last resort, for a guard that is itself killed
+  prctl(PR_SET_PDEATHSIG, SIGKILL);  // the last resort, if the guard itself is killed
   const std::size_t equals = mark.find('=');
   setenv(mark.substr(0, equals).c_str(), mark.substr(equals + 1).c_str(), 1);
   _exit(become(options.command, nullptr));
@@ -81,7 +81,8 @@ struct Outcome {
   int detail = 0;  // the job's wait status, or the signal
 };
 
-// True when the job itself has ended; other children are daemons that were handed to the subreaper.
+// True if the job itself has ended; other children are daemons that were reparented to the
+// subreaper.
 bool reap(pid_t job, int& status) {
   bool ended = false;
   int one = 0;
@@ -140,7 +141,7 @@ int guard(const Arguments& arguments) {
   const Fd parent = process_descriptor(getppid());
   if (!parent.is_open()) prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) fail_errno("guard: become a subreaper");
-  setsid();  // fails for a group leader, which needs no other group
+  setsid();  // fails for a group leader, which already has its own group
   const Fd signals = signal_descriptor({SIGCHLD, SIGTERM, SIGINT, SIGHUP, SIGQUIT});
   const pid_t job = start(options, mark);
   const Outcome outcome = watch(options, job, signals, parent);

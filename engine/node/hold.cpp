@@ -1,8 +1,8 @@
 // `hold`: the lab's supervisor, and each node's pid 1.
 //
-// One process owns the whole lab. It is pid 1 of a pid namespace that all nodes are nested in, so
-// its end, by whatever signal, makes the kernel end every process, mount, link and network
-// namespace of the lab.
+// One process owns the whole lab. It is pid 1 of a pid namespace in which all nodes are nested, so
+// when it ends, by any signal, the kernel ends every process, mount, link and network namespace of
+// the lab.
 #include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -31,7 +31,7 @@ namespace {
 
 constexpr const char* kSwitch = "@switch";
 constexpr const char* kWire = "@wire";
-constexpr char kRelease = 'K';  // the creator's byte: keep the lab when I go
+constexpr char kRelease = 'K';  // the byte by which the creator says: keep the lab when I exit
 constexpr int kNice = -15;
 constexpr int kLookMs = 100;
 
@@ -46,8 +46,8 @@ struct Options {
   std::string hosts_file() const { return state + "/hosts"; }
 };
 
-// --lab and --cookie are not read here: they are on the command line so that /proc/PID/cmdline says
-// whose process it is.
+// --lab and --cookie are not read here; they are on the command line so that /proc/PID/cmdline
+// identifies the process.
 Options parse(const Arguments& arguments) {
   Options options;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
@@ -89,13 +89,13 @@ void report(const Options& options, const std::string& text) {
   send(options.report.get(), text.data(), text.size(), MSG_NOSIGNAL);
 }
 
-// The nodes stand for machines with processors of their own, and share ours with strangers: what
-// runs in them runs before ordinary processes. False without the right to that.
+// The nodes represent machines with their own processors but share ours with other processes, so
+// processes in the nodes get priority over ordinary processes. False if that is not permitted.
 bool run_first() { return setpriority(PRIO_PROCESS, 0, kNice) == 0; }
 
 // Nice values are inherited, but many kernels share the cores among sessions, whatever the nice
 // values in them (sched_autogroup_enabled), and launchers start a session for each rank. Nothing
-// tells when: we look. /proc shows the processes of the lab and no others.
+// announces new sessions, so check periodically. /proc shows only the processes of the lab.
 void raise_sessions() {
   const std::unique_ptr<DIR, int (*)(DIR*)> directory(opendir("/proc"), closedir);
   while (const dirent* entry = directory ? readdir(directory.get()) : nullptr) {
@@ -130,7 +130,8 @@ void raise_sessions() {
   }
 }
 
-// The switch of a lab whose links are TAP devices. Without it there is no link: they go with it.
+// The switch of a lab whose links are TAP devices. Without it there are no links: they disappear
+// with it.
 [[noreturn]] void be_wire(Options& options, const NodePids& pids) {
   options.control.reset();
   try {
@@ -239,8 +240,8 @@ class Supervisor {
     serve_session(std::move(peer), pids_, options_.hosts_file());
   }
 
-  // End of file: the creator has gone, or died half-way. What it left in the state folder goes with
-  // the lab.
+  // End of file: the creator has exited, or died half-way. Anything it left in the state folder is
+  // removed with the lab.
   void take_control() {
     char byte = 0;
     if (read(options_.control.get(), &byte, 1) == 1 && byte == kRelease) {
@@ -266,7 +267,7 @@ class Supervisor {
 
 }  // namespace
 
-// The process that was started is gone when this returns; the supervisor is its orphan and needs
+// The started process has exited when this returns; the supervisor is its orphan and depends on
 // nobody.
 int hold(const Arguments& arguments) {
   Options options = parse(arguments);

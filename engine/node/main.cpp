@@ -56,7 +56,7 @@ int run(std::string_view name, const Arguments& arguments) {
 int main(int argc, char** argv) {
   wireproof::search_absolute_folders_only();
   const std::string_view path(argc > 0 ? argv[0] : "");
-  // mpiexec -launcher-exec takes one path and no argument: a link with this name is the agent.
+  // mpiexec -launcher-exec takes a path without arguments, so a link with this name is the agent.
   if (path.substr(path.rfind('/') + 1) == "wireproof-agent")
     return run("agent", {argv + 1, argv + argc});
   if (argc < 2) return run("", {});

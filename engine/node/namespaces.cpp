@@ -39,8 +39,8 @@ void mount_or_fail(const char* source, const std::string& target, const char* ty
   }
 }
 
-// A machine without /etc/hosts (a bare debootstrap) has nothing to mount upon, and nothing of it
-// may be changed: the node gets an /etc of links to the real one, with the one file added.
+// A machine without /etc/hosts (a bare debootstrap) has no file to mount over, and must not be
+// changed: the node gets an /etc with links to the real one, plus this file.
 void mount_etc_of_links(const std::string& hosts_file) {
   const std::string shelf = hosts_file.substr(0, hosts_file.rfind('/')) + "/etc";
   if (mkdir(shelf.c_str(), 0755) != 0 && errno != EEXIST) fail_errno("mkdir " + shelf);
@@ -67,7 +67,8 @@ void furnish_mounts(const NodeSpec& node, const std::string& hosts_file) {
   mount_or_fail("none", "/", "private propagation", MS_REC | MS_PRIVATE, nullptr);
   constexpr unsigned long kPlain = MS_NOSUID | MS_NODEV | MS_NOEXEC;
   if (node.owns("pid")) mount_or_fail("proc", "/proc", "proc", kPlain, nullptr);
-  // Without its own sysfs a process sees the NICs and counters of the namespace that mounted /sys.
+  // Without a separate sysfs, a process sees the NICs and counters of the namespace that mounted
+  // /sys.
   mount_or_fail("sysfs", "/sys", "sysfs", kPlain, nullptr);
   if (node.owns("shm"))
     mount_or_fail("shm", "/dev/shm", "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777");
@@ -85,8 +86,8 @@ void raise_loopback() {
   if (ioctl(socket_fd.get(), SIOCSIFFLAGS, &request) != 0) fail_errno("set lo up");
 }
 
-// Neighbour discovery would put a kilobyte a minute on every link; the witness is easier to believe
-// on a silent one.
+// Neighbour discovery would send a kilobyte a minute over every link; the counters are more
+// convincing on a silent link.
 void silence_ipv6() {
   for (const char* which : {"all", "default"}) {
     const std::string path = std::string("/proc/sys/net/ipv6/conf/") + which + "/disable_ipv6";
@@ -120,8 +121,8 @@ pid_t clone_into(const NodeSpec& node) {
   for (const Kind& kind : kKinds) {
     if (node.owns(kind.name)) flags |= static_cast<unsigned long>(kind.flag);
   }
-  // The raw call with no new stack is fork() with flags, and the child is itself pid 1: no process
-  // in between.
+  // The raw call without a new stack is fork() with flags, and the child itself is pid 1, with no
+  // process in between.
   const auto pid =
       static_cast<pid_t>(syscall(SYS_clone, flags, nullptr, nullptr, nullptr, nullptr));
   if (pid < 0) fail_errno("clone into new namespaces of node " + node.name);

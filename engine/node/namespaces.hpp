@@ -1,4 +1,4 @@
-// What a lab node is made of, and how a process gets into one.
+// What a lab node consists of, and how a process enters it.
 #pragma once
 
 #include <sys/types.h>
@@ -12,8 +12,8 @@
 
 namespace wireproof {
 
-// One node as the command line states it: "NAME=net,uts,ipc,mount,pid,shm". What is left out is
-// shared with the other nodes: a node that lies about its isolation is a test case. "shm" is a
+// One node as the command line states it: "NAME=net,uts,ipc,mount,pid,shm". Namespaces that are not
+// listed are shared with the other nodes: a node with false isolation is a test case. "shm" is a
 // private /dev/shm, not a namespace.
 struct NodeSpec {
   std::string name;
@@ -22,11 +22,11 @@ struct NodeSpec {
   bool owns(const std::string& kind) const { return own.contains(kind); }
 };
 
-// Throws Failure that names what is wrong with the text.
+// Throws Failure that says what is wrong with the text.
 NodeSpec parse_node(std::string_view text);
 
-// fork() into new namespaces of the kinds that the node owns. Returns as fork does; the child is
-// pid 1 if "pid" is owned.
+// Calls fork() into new namespaces of the kinds that the node owns. Returns as fork does; the child
+// is pid 1 if "pid" is owned.
 pid_t clone_into(const NodeSpec& node);
 
 // Run in the new process: host name, /proc, /sys, /dev/shm, hosts file, loopback. Throws Failure.
@@ -39,7 +39,7 @@ void become_namespace_root();
 class Door {
  public:
   explicit Door(pid_t pid);
-  void open_pid_namespace() const;  // concerns the children that the caller forks afterwards
+  void open_pid_namespace() const;  // affects the children that the caller forks afterwards
   void enter() const;               // all others, for the caller itself
 
  private:

@@ -34,7 +34,7 @@ bool read_number(std::string_view word, T& number) {
 }
 
 // Fields 4 (parent) and 22 (start time) of /proc/PID/stat; nothing for a zombie or a process that
-// has gone. The name in field 2 may hold anything, so the reading starts behind its last ')'.
+// has exited. The name in field 2 may contain anything, so parsing starts after its last ')'.
 std::optional<Process> read_process(pid_t pid) {
   const std::string text = read_file("/proc/" + std::to_string(pid) + "/stat");
   const std::size_t name_end = text.rfind(')');
@@ -65,8 +65,7 @@ bool carries(pid_t pid, const std::string& mark) {
   return block.find('\0' + mark + '\0') != std::string::npos;
 }
 
-// The start time is read again behind the pidfd, so that a pid that was given away meanwhile is not
-// hit.
+// The start time is read again after the pidfd is open, so that a reused pid is not hit.
 void signal_process(pid_t pid, std::uint64_t start, int number) {
   const Fd process = process_descriptor(pid);
   const auto now = read_process(pid);
@@ -80,7 +79,7 @@ void signal_process(pid_t pid, std::uint64_t start, int number) {
 
 }  // namespace
 
-// A process that was once in the tree stays in it: its children are found although it has died in
+// A process that was once in the tree stays in it: its children are found even if it has died in
 // between.
 std::map<pid_t, ProcessTree::Start> ProcessTree::living() {
   const auto processes = all_processes();

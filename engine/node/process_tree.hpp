@@ -10,23 +10,25 @@
 namespace wireproof {
 
 // A job's processes: the descendants of `root`, plus every process whose environment holds `mark`
-// ("NAME=value"). The mark finds what left the family: a daemon in a lab node is adopted by that
-// node's pid 1, never by a subreaper outside.
+// ("NAME=value"). The mark finds processes that left the tree: a daemon in a lab node is adopted by
+// that node's pid 1, never by a subreaper outside.
 class ProcessTree {
  public:
   ProcessTree(pid_t root, std::string mark) : root_(root), mark_(std::move(mark)) {}
 
-  // SIGTERM to all, SIGKILL to what is left after `grace_ms`; reaps children of the caller on the
-  // way. Returns false when something outlived SIGKILL for five seconds (it hangs in the kernel).
+  // Sends SIGTERM to all, and SIGKILL to those left after `grace_ms`; meanwhile reaps children of
+  // the caller. Returns false if something outlived SIGKILL for five seconds (it hangs in the
+  // kernel).
   bool terminate(int grace_ms);
 
   using Start =
-      std::uint64_t;  // start time in clock ticks: with the pid it names a process for good
+      // start time in clock ticks: together with the pid it identifies a process permanently
+      std::uint64_t;
 
-  // Finds the job's processes that live now.
+  // Finds the job's processes that are alive now.
   std::map<pid_t, Start> living();
 
-  // Wait status of `child` if it was reaped on the way, else -1.
+  // Wait status of `child` if it was reaped meanwhile, else -1.
   int status_of(pid_t child) const;
 
  private:

@@ -10,7 +10,7 @@
 namespace wireproof {
 namespace {
 
-constexpr std::uint32_t kMagic = 0x77706e31;  // "wpn1": client and supervisor are of one version
+constexpr std::uint32_t kMagic = 0x77706e31;  // "wpn1": client and supervisor have the same version
 constexpr std::uint32_t kMaxPayload = 16U << 20;
 
 struct Head {
@@ -55,7 +55,7 @@ bool receive_all(const Fd& peer, char* data, std::size_t size) {
 
 constexpr std::size_t kStreamBytes = 3 * sizeof(int);
 
-// The head travels with the three streams; ancillary data needs at least one byte beside it.
+// The head is sent with the three streams, because ancillary data needs at least one byte of data.
 void send_head(const Fd& peer, const Head& head, const std::array<Fd, 3>& streams) {
   alignas(cmsghdr) char control[CMSG_SPACE(kStreamBytes)] = {};
   const int numbers[3] = {streams[0].get(), streams[1].get(), streams[2].get()};

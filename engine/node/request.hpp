@@ -1,4 +1,4 @@
-// What `enter` asks the lab's supervisor for, and how it travels over the lab's socket.
+// The request of `enter` to the lab's supervisor, and its transfer over the lab's socket.
 #pragma once
 
 #include <sched.h>
@@ -13,7 +13,7 @@
 
 namespace wireproof {
 
-// The parts of a process that a child inherits and that no text describes.
+// The parts of a process that a child inherits and that cannot be sent as text.
 struct Inheritance {
   mode_t file_mask;
   cpu_set_t processors;
@@ -30,9 +30,9 @@ struct Request {
   std::array<Fd, 3> streams;  // standard input, output, error
 };
 
-// What the caller would hand to a child.
+// What the caller would pass on to a child.
 Inheritance current_inheritance();
-// Takes it on, as far as the supervisor may: limits above its own stay at its own.
+// Applies it as far as the supervisor may: limits above its own stay at its own.
 void take_on(const Inheritance& inheritance);
 
 // Both throw Failure.
@@ -44,7 +44,7 @@ Request receive_request(const Fd& peer);
 enum class Tag : char { kSignal = 'S', kEnded = 'X', kRefused = 'E' };
 
 void send_message(const Fd& peer, Tag tag, const std::string& text);
-// False when the peer has gone.
+// False if the peer has gone.
 bool receive_message(const Fd& peer, Tag& tag, std::string& text);
 
 }  // namespace wireproof

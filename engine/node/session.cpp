@@ -28,7 +28,7 @@ constexpr const char* kMarkName = "WIREPROOF_SESSION=";
   throw Failure("there is no living node '" + name + "' in this lab; it has " + known);
 }
 
-// Launchers may call a node by any name of its line in the hosts file, addresses included.
+// Launchers may call a node by any name on its line of the hosts file, including addresses.
 std::string resolve(const std::string& name, const NodePids& nodes, const std::string& hosts_file) {
   if (nodes.contains(name)) return name;
   const std::string text = read_file(hosts_file);
@@ -69,7 +69,7 @@ pid_t fork_in_node(const std::string& name, const NodePids& nodes, std::unique_p
 [[noreturn]] void run_command(Request& request, const Door* door, const std::string& mark) {
   try {
     setsid();
-    // Moved above 2 first: a received stream may itself sit on 0, 1 or 2.
+    // Moved above 2 first, because a received stream may itself be 0, 1 or 2.
     int moved[3];
     for (std::size_t i = 0; i < 3; ++i) moved[i] = fcntl(request.streams[i].get(), F_DUPFD, 3);
     for (int i = 0; i < 3; ++i) dup2(moved[i], i);
@@ -133,7 +133,7 @@ void serve_session(Fd peer, const NodePids& nodes, const std::string& hosts_file
   } catch (const Failure& failure) {
     try {
       send_message(peer, Tag::kRefused, failure.what());
-    } catch (const Failure&) {  // the client has gone: nobody is left to tell
+    } catch (const Failure&) {  // the client has gone, so there is nobody to report to
     }
   }
   _exit(status);

@@ -1,4 +1,5 @@
-// `sockets`: lists what the processes of one job have open, so that others' sockets are told apart.
+// `sockets`: lists the sockets that the processes of a job have open, to distinguish them from
+// other jobs' sockets.
 #include <dirent.h>
 #include <limits.h>
 #include <unistd.h>
@@ -19,8 +20,8 @@ namespace {
 constexpr pid_t kNobody = -1;
 constexpr std::string_view kSocket = "socket:[";
 
-// A line "PID" for the process and "PID INODE" for each of its sockets; "PID ?" if it hides them,
-// as another user's process does.
+// A line "PID" for each process and "PID INODE" for each of its sockets; "PID ?" if the kernel
+// hides them, as for another user's process.
 void print_sockets(pid_t pid) {
   const std::string folder = "/proc/" + std::to_string(pid) + "/fd/";
   const std::unique_ptr<DIR, int (*)(DIR*)> open(opendir(folder.c_str()), closedir);

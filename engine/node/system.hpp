@@ -1,4 +1,4 @@
-// What every subcommand needs of the operating system: owned descriptors, failures with their
+// Operating system functions that every subcommand needs: owned descriptors, failures with their
 // cause, the clock.
 #pragma once
 
@@ -38,35 +38,34 @@ class Fd {
 
 std::int64_t monotonic_ms();
 
-// The whole of a (small) file; empty when it cannot be read.
+// The content of a (small) file; empty if it cannot be read.
 std::string read_file(const std::string& path);
 
-// Writes `text` with one write(2), as the files of /proc want it. Throws Failure.
+// Writes `text` with one write(2), as files of /proc require. Throws Failure.
 void write_file(const std::string& path, std::string_view text);
 
 // Blocks the signals and returns a descriptor that reports them.
 Fd signal_descriptor(const std::vector<int>& signals);
 
-// The next signal that waits in `descriptor`; `from_terminal` when the kernel sent it for a key.
+// The next pending signal of `descriptor`; `from_terminal` if the kernel sent it for a key.
 struct Caught {
   int number = 0;
   bool from_terminal = false;
 };
 Caught next_signal(const Fd& descriptor);
 
-// A descriptor that becomes readable when the process has ended; closed when the kernel has none
-// (before 5.3).
+// A descriptor that becomes readable when the process has ended; closed if the kernel does not
+// support it (before 5.3).
 Fd process_descriptor(pid_t pid);
 
-// 0..255 as a shell reports a wait status: the exit code, or 128 + the signal.
+// 0..255, as a shell reports a wait status: the exit code, or 128 + the signal.
 int shell_status(int wait_status);
 
-// Undoes what the program has changed (blocked signals, SIGPIPE), then becomes `arguments`.
-// Returns only when that failed, with the status of env(1): 127 not found, 126 found but cannot
-// run.
+// Undoes what the program has changed (blocked signals, SIGPIPE), then executes `arguments`.
+// Returns only if that failed, with the status of env(1): 127 not found, 126 found but cannot run.
 int become(const std::vector<std::string>& arguments, const std::vector<std::string>* environment);
 
-// A decimal number of the command line. Throws Failure naming the option.
+// A decimal number of the command line. Throws Failure that names the option.
 std::int64_t parse_number(std::string_view option, std::string_view text);
 
 }  // namespace wireproof

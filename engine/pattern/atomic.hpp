@@ -1,6 +1,6 @@
-// accumulate, fetch_and_op, compare_and_swap: the target's memory is changed where it lies.
-// accumulate adds 64-bit integers, with the loops of put; the other two work on one word and give
-// its old value back, one by one.
+// accumulate, fetch_and_op, compare_and_swap: change the target's memory in place. accumulate adds
+// 64-bit integers, with the loops of put; the other two work on a single word and return its old
+// value, one at a time.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@ struct RemoteAccumulate {
   }
 };
 
-/// Adding 1 again and again: the values fetched count up.
+/// Adds 1 repeatedly, so the fetched values count up.
 struct FetchAdd {
   static void set(const Buffers& b) {
     const Word one = 1;
@@ -31,8 +31,8 @@ struct FetchAdd {
   }
 };
 
-/// Every operation succeeds: it compares with what the one before it left (0 at first) and leaves
-/// one more. `source` holds the new word and the compared one.
+/// Every operation succeeds: it compares with the value that the previous one left (0 at first) and
+/// leaves that value plus one. `source` holds the new word and the word to compare with.
 struct CompareSwap {
   static void set(const Buffers& b) { std::memset(b.source, 0, 2 * sizeof(Word)); }
 
@@ -53,8 +53,8 @@ inline Word word_at(const std::byte* place) {
   return word;
 }
 
-/// The sum is right in every word: start + kAdded x addend. Numbers are small, so that no sum
-/// overflows.
+/// The sum must be right in every word: start + kAdded x addend. The numbers are small, so that no
+/// sum overflows.
 struct VerifyAccumulate {
   static constexpr int kAdded = 2;
   static constexpr int kForward = kAdded;
@@ -94,7 +94,8 @@ struct VerifyAccumulate {
 };
 
 /// The word counts: kTimes operations fetch 0, 1, 2 ... in order and leave kTimes. A
-/// compare-and-swap that does not match is tried as well: it must tell the word and leave it.
+/// compare-and-swap that does not match is tried as well: it must return the word and leave it
+/// unchanged.
 template <class Access, bool kMismatch>
 struct VerifyWord {
   static constexpr int kTimes = 8;
@@ -137,7 +138,7 @@ struct VerifyWord {
   }
 };
 
-/// Remote, from a word that is 0 when the point begins.
+/// Remote operations on a word that is 0 when the point begins.
 template <Link L, class C, class Access, class Check>
 struct WordAccess : Remote<L, C, Access, Check, true> {
   static Layout layout(const PointShape&) { return {.window_messages = 1, .window_is_zero = true}; }

@@ -21,8 +21,8 @@ struct EndMemory {
 
 constexpr std::size_t kCacheLine = 64;
 
-/// Which memory a link's messages come from and go to, told to a link that wants to know
-/// (`use_memory`) for as long as this lives.
+/// Tells a link that asks for it (`use_memory`) which memory its messages come from and go to,
+/// during the lifetime of this object.
 template <class L>
 class LentMemory {
  public:

@@ -1,7 +1,7 @@
-// exchange: both ways at once. Operation = one message each way.
+// exchange: both directions at the same time. Operation = one message each way.
 //
 // Both ends run the same loop over two halves of the window. No acknowledgement is needed: an end
-// posts its half k+2 only when the peer's half k has arrived, so receiving half k+2 proves that
+// posts its half k+2 only after the peer's half k has arrived, so receiving half k+2 proves that
 // half k was delivered.
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace wireproof {
 
-/// Both payloads under way at the same time.
+/// Both payloads are in flight at the same time.
 struct VerifyCrossing {
   static constexpr int kForward = 1;
   static constexpr int kBackward = 1;
@@ -59,7 +59,7 @@ struct Exchange {
     *stamps = clock.now();
     end.post_sends();
     end.advance(segment.lead_in);
-    if (segment.lead_in != 0) *stamps = clock.now();  // else nothing was under way before
+    if (segment.lead_in != 0) *stamps = clock.now();  // otherwise nothing was in flight before
     for (Ticks* const last = stamps + segment.batches; stamps != last;) {
       end.advance(segment.granules);
       *++stamps = clock.now();
@@ -84,7 +84,7 @@ struct Exchange {
   }
 
  private:
-  /// Slots of one half: its sends, then its receives, so that one wait takes both.
+  /// Slots of one half: its sends, then its receives, so that one wait covers both.
   struct End {
     L& link;
     const Buffers& b;

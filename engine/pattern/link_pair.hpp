@@ -9,7 +9,7 @@
 
 namespace wireproof {
 
-/// A link whose time is its own (model).
+/// A link with its own time (model).
 template <class L>
 concept TimesItself = requires(L& link) {
   { link.virtual_now() } -> std::same_as<Ticks>;
@@ -30,7 +30,7 @@ class LinkPair final : public Pair {
       : clock_(clock), link_(std::forward<Arguments>(arguments)...) {}
 
   L& link() { return link_; }
-  /// Gives this end the pages of `other`, and the other way round; never while a runner lives.
+  /// Gives this end the pages of `other`, and vice versa; never while a runner exists.
   void swap_memory(EndMemory& other) noexcept { memory_.swap(other); }
 
   void send_control(std::span<const std::byte> message) override { link_.send_control(message); }

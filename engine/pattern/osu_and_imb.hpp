@@ -1,6 +1,6 @@
-// The loops of OSU 7.4 and IMB 2021, so that a user can reproduce the familiar number. Written from
-// their definitions (what is timed, what is in the window, what is acknowledged); remote access
-// needs no loop of its own, since OSU's is ours with one timer over everything.
+// The loops of OSU 7.4 and IMB 2021, so that a user can reproduce the familiar numbers. Written
+// from their definitions (what is timed, what is in the window, what is acknowledged); remote
+// access needs no separate loop, since OSU's loop is ours with one timer over everything.
 #pragma once
 
 #include <utility>
@@ -95,8 +95,8 @@ struct TouchingPingPong {
 };
 
 /// osu_bw (kTimeEach: the clock runs from the first post of a window to its acknowledgement) and
-/// IMB-MPI1 Uniband (one clock over everything). One buffer for all messages of a window, as both
-/// do.
+/// IMB-MPI1 Uniband (one clock over everything). One buffer for all messages of a window, as in
+/// both suites.
 struct PostIntoOne {
   template <Link L>
   [[gnu::always_inline]] static void sends(L& link, const Buffers& b, const PointShape& s,
@@ -110,8 +110,8 @@ struct PostIntoOne {
   }
 };
 
-/// Time since `edge`, which becomes now: batches share their edges, as one clock around them has
-/// none.
+/// Time since `edge`, which becomes now; adjacent batches share their edges, because a single clock
+/// runs around all of them.
 template <class C>
 [[gnu::always_inline]] inline Ticks elapsed_since(Ticks& edge, C clock) {
   const Ticks now = clock.now();

@@ -1,5 +1,5 @@
-// Page-aligned memory that grows and is kept: a sweep does not pay for new pages (and an MPI's
-// registration cache does not see addresses come and go) at every size.
+// Page-aligned memory that grows and is kept, so that a sweep does not pay for new pages (and an
+// MPI's registration cache does not see addresses come and go) at every size.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ class PageBuffer {
   PageBuffer(const PageBuffer&) = delete;
   PageBuffer& operator=(const PageBuffer&) = delete;
 
-  /// At least `bytes` of zeroed or earlier used memory. Throws Failure when the system has none.
+  /// At least `bytes` of memory, zeroed or previously used. Throws Failure if the system has none.
   std::byte* reserve(std::size_t bytes);
 
   void swap(PageBuffer& other) noexcept {

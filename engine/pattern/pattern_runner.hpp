@@ -13,14 +13,15 @@
 
 namespace wireproof {
 
-/// What a runner calls of a pattern's loops. A table, so that there is one class of runner for all
-/// loops of a link and a clock: the code around the loops would otherwise be compiled for each.
+/// The functions of a pattern's loops that a runner calls. A table, so that a single class of
+/// runner serves all loops of a link and a clock; otherwise the code around the loops would be
+/// compiled for each.
 template <Link L, class C>
 struct PairLoops {
   Layout (*layout)(const PointShape&);
-  void (*admit)(L&) = nullptr;  ///< null: nothing can be refused
-  /// Requests or words that a pattern needs before its first timed run, made where the role is
-  /// known; null, both: nothing.
+  void (*admit)(L&) = nullptr;  ///< null: no point can be refused
+  /// Requests or words that a pattern needs before its first timed run, created where the role is
+  /// known; null if there are none.
   void (*prepare)(L&, const Buffers&, const PointShape&, bool originates) = nullptr;
   void (*release)(L&, const PointShape&) = nullptr;
   void (*originate)(L&, C, const Buffers&, const PointShape&, const Segment&, Ticks*);
@@ -29,7 +30,7 @@ struct PairLoops {
   bool (*verify_target)(L&, const Buffers&, const PointShape&, std::uint64_t seed);
   int verified_forward;
   int verified_backward;
-  bool sums;  ///< the loops take differences themselves (sums instead of edges)
+  bool sums;  ///< the loops compute differences themselves (sums instead of edges)
 };
 
 template <Link L, class C, class P, bool kSums>

@@ -17,7 +17,7 @@ constexpr std::uint64_t mix(std::uint64_t x) {
 
 void fill_payload(std::span<std::byte> payload, std::uint64_t seed);
 
-/// The complement of the payload: no byte of it is right by accident.
+/// The complement of the payload, so that no byte of it is right by accident.
 void poison_payload(std::span<std::byte> payload, std::uint64_t seed);
 
 bool payload_is(std::span<const std::byte> payload, std::uint64_t seed);

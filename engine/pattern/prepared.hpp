@@ -1,11 +1,11 @@
-// persistent, partitioned: the ping-pong and the stream over requests that are made before the
+// persistent, partitioned: the ping-pong and the stream over requests that are created before the
 // timing and only started in it.
 //
-// A Kind says what "send" and "receive" are then:
+// A Kind defines what "send" and "receive" mean:
 // * Persistent: MPI_Send_init and MPI_Recv_init, one MPI_Start(all) each.
 // * Partitioned (MPI-4): MPI_Psend_init and MPI_Precv_init, one MPI_Start(all), MPI_Pready for each
-//   partition in order. In the ping-pong the receiver looks for each partition by MPI_Parrived, as
-//   a program that works on them one by one does; in the stream it waits for whole messages.
+// partition in order. In the ping-pong the receiver checks each partition with MPI_Parrived, like a
+// program that processes them one by one; in the stream it waits for whole messages.
 #pragma once
 
 #include "pattern/osu_and_imb.hpp"
@@ -105,7 +105,7 @@ struct Partitioned {
   }
 };
 
-/// As VerifyBothWays, through the prepared requests.
+/// Like VerifyBothWays, through the prepared requests.
 template <class Kind>
 struct VerifyPreparedTrip {
   static constexpr int kForward = 1;
@@ -182,7 +182,7 @@ struct PreparedPingPong {
   }
 };
 
-/// As VerifyForward, through the prepared requests.
+/// Like VerifyForward, through the prepared requests.
 template <class Kind>
 struct VerifyPreparedForward {
   static constexpr int kMessages = 2;

@@ -1,4 +1,4 @@
-// Which loop runs a point of pairs. A new loop needs its header here and a row in
+// Selects the loop that runs a point of pairs. A new loop needs its header here and a row in
 // plan/patterns.def.
 #pragma once
 
@@ -16,8 +16,8 @@ namespace wireproof {
 /// How a loop gives the times of its batches: stamps at their edges, or sums of differences.
 enum class Edges { stamps, sums };
 
-/// The loop that plan/patterns.def has for the point. Throws Failure when the link cannot do the
-/// pattern (plans are checked before, so that is a defect of ours).
+/// The loop that plan/patterns.def lists for the point. Throws Failure if the link does not support
+/// the pattern (plans are checked before, so that would be a defect of wireproof).
 template <Link L, class C>
 // One branch per row: NOLINTNEXTLINE(readability-function-size)
 std::unique_ptr<Runner> make_runner(L& link, C clock, EndMemory& memory, const PointShape& shape) {

@@ -1,7 +1,7 @@
 // put, get: one remote access per operation. Form latency flushes each, form stream flushes each
 // window. The target's processor starts nothing; it waits for one acknowledgement after the timed
-// part, inside its library and without sleeping, so that the library makes progress where the
-// network cannot do that alone.
+// part, inside its library and without sleeping, so that the library makes progress if the network
+// cannot do that alone.
 #pragma once
 
 #include <array>
@@ -26,7 +26,7 @@ struct RemoteGet {
   }
 };
 
-/// A word on the control channel, to order remote accesses against local ones.
+/// A word on the control channel that orders remote accesses against local ones.
 template <Link L>
 void signal_peer(L& link) {
   const std::array<std::byte, 1> word{};

@@ -23,9 +23,9 @@ class Runner {
   /// Origin's side. `batch_ticks` has room for segment.batches + 1; the first segment.batches are
   /// set to the elapsed ticks of each batch.
   virtual void originate(const Segment& segment, std::span<Ticks> batch_ticks) = 0;
-  /// Target's side; returns its own elapsed ticks over the timed part, 0 when it takes no part.
+  /// The target's side; returns its own elapsed ticks over the timed part, 0 if it takes no part.
   virtual Ticks answer(const Segment& segment) = 0;
-  /// One exchange of a fresh seeded payload, checked at the receiving end(s): false when a byte
+  /// One exchange of a fresh seeded payload, checked at the receiving end(s): false if a byte
   /// differs here. Both ends call it together.
   virtual bool verify_origin(std::uint64_t seed) = 0;
   virtual bool verify_target(std::uint64_t seed) = 0;
@@ -40,9 +40,9 @@ class Pair {
   virtual ~Pair() = default;
   virtual void send_control(std::span<const std::byte> message) = 0;
   virtual void recv_control(std::span<std::byte> message) = 0;
-  /// Both ends make their runner together and destroy it together (remote access exposes memory).
+  /// Both ends create their runner together and destroy it together (remote access exposes memory).
   virtual std::unique_ptr<Runner> make_runner(const PointShape& shape) = 0;
-  /// The clock that the runner's ticks are of.
+  /// The clock of the runner's ticks.
   virtual Ticks now() = 0;
   virtual const ClockFacts& clock() const = 0;
 };

@@ -1,4 +1,4 @@
-// What a pattern is told: the point's shape, and how long one timed segment is.
+// The input of a pattern: the point's shape, and the length of one timed segment.
 #pragma once
 
 #include <cstddef>
@@ -22,9 +22,9 @@ struct PointShape {
   int partitions = 1;
 };
 
-/// One uninterrupted timed run. Counted in granules: the least number of operations that a pattern
-/// can time (1 for a ping-pong, half a window for a stream). Lead-in and trail are done and not
-/// timed: they fill the pipe and keep it full.
+/// One uninterrupted timed run. Counted in granules, the smallest number of operations that a
+/// pattern can time (1 for a ping-pong, half a window for a stream). Lead-in and trail are executed
+/// but not timed: they fill the pipe and keep it full.
 struct Segment {
   std::uint32_t lead_in = 0;
   std::uint32_t batches = 1;
@@ -35,13 +35,13 @@ struct Segment {
   std::uint64_t total() const { return lead_in + timed() + trail; }
 };
 
-/// With a lead-in the first batch begins when that is through and the pipe is full; without one
-/// before anything is under way.
+/// With a lead-in, the first batch begins after it, when the pipe is full; without one, before
+/// anything is in flight.
 inline Ticks first_edge(const Segment& segment, Ticks empty, Ticks full) {
   return segment.lead_in == 0 ? empty : full;
 }
 
-/// The times of `batches` batches out of the stamps at their edges, which are one more.
+/// The times of `batches` batches from the stamps at their edges, of which there is one more.
 inline void take_differences(std::span<Ticks> stamps, std::uint32_t batches) {
   for (std::size_t i = 0; i < batches; ++i) stamps[i] = stamps[i + 1] - stamps[i];
 }
@@ -53,7 +53,7 @@ struct Layout {
   int sink_messages = 1;        ///< distinct receive buffers
   int window_messages = 0;      ///< exposed for remote access
   bool window_is_zero = false;  ///< before the first access
-  bool pipelined = false;       ///< a granule is half a window, and more is under way at an edge
+  bool pipelined = false;       ///< a granule is half a window, and more is in flight at an edge
 };
 
 /// Memory of one end. Distances between slots are whole cache lines, so that neighbours do not

@@ -1,13 +1,14 @@
-// stream: one way, acknowledged at the receiver. Operation = one message.
+// stream: one direction, acknowledged by the receiver. Operation = one message.
 //
 // The window is split in two halves so that the pipe never drains: half k+1 is posted before the
 // acknowledgement of half k is awaited, and the receiver posts the receives of half k+2 before it
 // acknowledges half k. A batch is timed from one acknowledgement to another, all at the origin.
 //
-// How much of half k+1 has arrived when half k is acknowledged is up to the library: nothing where
-// messages go one after another, all of it where the pieces of both go in turn. So edges are whole
+// The library decides how much of half k+1 has arrived when half k is acknowledged: nothing if
+// messages go one after another, all of it if the pieces of both alternate. So edges are whole
 // windows apart, and a segment either ends as it begins, with a full pipe (lead-in and trail), or
-// begins and ends with an empty one. Only then is what is timed what was carried.
+// begins and ends with an empty pipe. Only then do the timed messages equal the transferred
+// messages.
 #pragma once
 
 #include <algorithm>
@@ -53,7 +54,8 @@ struct VerifyForward {
   }
 };
 
-/// How a window's operations are started: one by one here, in other ways in pattern/prepared.hpp.
+/// How the operations of a window are started: one by one here, in other ways in
+/// pattern/prepared.hpp.
 struct PostEach {
   template <Link L>
   [[gnu::always_inline]] static void sends(L& link, const Buffers& b, const PointShape& s,
@@ -108,7 +110,7 @@ struct StreamBy {
   }
 
  private:
-  /// State of the two halves at the sending end; at most two halves are under way.
+  /// State of the two halves at the sending end; at most two halves are in flight.
   struct Origin {
     L& link;
     const Buffers& b;
@@ -116,7 +118,7 @@ struct StreamBy {
     int half;
     std::uint64_t to_post;
     int next = 0;    // first slot of the half to post next
-    int oldest = 0;  // first slot of the half whose acknowledgement is awaited next
+    int oldest = 0;  // first slot of the half whose acknowledgement is due next
 
     [[gnu::always_inline]] void post() {
       if (to_post == 0) return;

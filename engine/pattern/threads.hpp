@@ -1,12 +1,12 @@
-// threads: every thread of a rank does the same loop with its twin of the other rank, each pair of
-// threads over a link of its own (MPI: a communicator of its own, MPI_THREAD_MULTIPLE).
+// threads: every thread of a rank runs the same loop with its twin of the other rank, each pair of
+// threads over a separate link (MPI: a separate communicator, MPI_THREAD_MULTIPLE).
 //
 // One number is made of the threads' own readings of one clock, per batch:
 // * latency: the mean over the threads of their elapsed times; operations count per thread.
 // * stream: the time from when the last thread had begun the batch to when the last one had ended
-//   it; operations count over all threads. Without a lead-in nothing is under way before: then the
-//   first batch begins when the first thread does.
-// A link whose threads play one after another (null, model) adds their times in a stream instead.
+// it; operations count over all threads. Without a lead-in nothing is in flight before, so the
+// first batch begins when the first thread does. A link whose threads take turns (null, model) adds
+// up their times in a stream instead.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,7 @@
 
 namespace wireproof {
 
-/// Members in turn, for links in one process.
+/// Members take turns, for links in one process.
 class TakingTurns {
  public:
   explicit TakingTurns(int size) : size_(size) {}
@@ -42,7 +42,7 @@ struct JointTime {
   bool sums = false;
   bool stream = false;
   bool in_turn = false;
-  bool from_empty = false;  ///< nothing is under way at the first edge
+  bool from_empty = false;  ///< nothing is in flight at the first edge
 
   void combine(const std::vector<std::vector<Ticks>>& readings, std::span<Ticks> ticks) const {
     for (std::size_t i = 0; i < ticks.size(); ++i) ticks[i] = batch(readings, i);
@@ -127,7 +127,7 @@ class TeamRunner final : public Runner {
     return total / static_cast<Ticks>(own.size());
   }
 
-  /// By the caller's thread alone, over every thread's link.
+  /// Executed by the caller's thread alone, over every thread's link.
   bool verify_origin(std::uint64_t seed) override {
     bool good = true;
     for (int t = 0; t < shape_.threads; ++t) {

@@ -5,7 +5,7 @@
 namespace wireproof {
 namespace {
 
-constexpr std::size_t kMostOfAll = std::size_t{1} << 31;  // of one member's blocks together
+constexpr std::size_t kMostOfAll = std::size_t{1} << 31;  // of all blocks of one member
 
 std::string asked(const Point& point) {
   return "message_bytes=" + std::to_string(point.message_bytes) + " was asked";

@@ -6,7 +6,7 @@
 
 namespace wireproof {
 
-/// blocking=, and sizes that the collective can have.
+/// blocking=, and sizes that the collective supports.
 void read_collective(Statement& line, Point& point);
 
 }  // namespace wireproof

@@ -1,4 +1,4 @@
-// Which loops the named suites have for a point's pattern.
+// Checks which loops the named suites have for a point's pattern.
 #pragma once
 
 #include "base/statement.hpp"
@@ -6,7 +6,8 @@
 
 namespace wireproof {
 
-/// Throws naming the line, what else the formula has, and what else the pattern is measured by.
+/// Throws Failure with the line, the other patterns of the formula, and the other formulas of the
+/// pattern.
 void check_formula(const Statement& line, const Point& point);
 
 }  // namespace wireproof

@@ -1,4 +1,4 @@
-// The statement `model_counter`: a file that the model moves as an adapter's counter.
+// The statement `model_counter`: a file that the model updates as an adapter updates a counter.
 #pragma once
 
 #include "base/statement.hpp"
@@ -8,7 +8,7 @@ namespace wireproof {
 
 ModelCounter take_model_counter(Statement& line);
 
-/// Files are written only by the model, and only below a folder that was given for that.
+/// Only the model writes these files, and only below a folder that was given for that purpose.
 void check_model_counters(const Plan& plan);
 
 }  // namespace wireproof

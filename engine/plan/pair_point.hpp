@@ -1,4 +1,4 @@
-// What a point of some pair patterns may ask: keys of their own, and sizes.
+// Fields that only some pair patterns have, and their sizes.
 #pragma once
 
 #include "base/statement.hpp"
@@ -6,10 +6,10 @@
 
 namespace wireproof {
 
-/// Takes `threads` and `partitions`, known to their patterns only.
+/// Takes `threads` and `partitions`, which only their patterns have.
 void read_pair_keys(Statement& line, Point& point);
 
-/// Sizes that the pattern can have. Throws naming the line.
+/// Sizes that the pattern supports. Throws naming the line.
 void check_pair_size(const Statement& line, const Point& point);
 
 }  // namespace wireproof

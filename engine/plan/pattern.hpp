@@ -1,6 +1,5 @@
-// The catalogue of patterns as constants, and what follows from a row: which forms and formulas a
-// pattern has, which way its payload goes, what one operation is. The rows are in
-// plan/patterns.def.
+// The catalogue of patterns as constants, and what follows from a row: the forms and formulas of a
+// pattern, the direction of its payload, its operation. The rows are in plan/patterns.def.
 #pragma once
 
 #include <array>
@@ -46,7 +45,7 @@ inline constexpr auto kPatternNames = [] {
   return names;
 }();
 
-/// A loop that some transport has. `by_messages`: every transport has it.
+/// A loop that a transport provides. `by_messages`: every transport provides it.
 struct LoopRow {
   Pattern pattern;
   Form form;
@@ -85,12 +84,12 @@ constexpr bool has_loop(Pattern pattern, Form form, Formula formula) {
   return false;
 }
 
-/// Whether it can be measured in that form; where it has both, latency is the default.
+/// Whether the pattern has that form; if it has both, latency is the default.
 constexpr bool has_form(Pattern pattern, Form form) {
   return has_loop(pattern, form, Formula::robust);
 }
 
-/// Measured by all `members` of a point together; the other patterns by disjoint pairs.
+/// Measured by all `members` of a point together; other patterns are measured by disjoint pairs.
 constexpr bool is_group(Pattern pattern) { return row_of(pattern).kind != PatternKind::pair; }
 
 /// One call of the library by all members.
@@ -101,10 +100,10 @@ constexpr bool is_collective(Pattern pattern) {
 /// The origin works in the target's exposed memory.
 constexpr bool is_remote(Pattern pattern) { return row_of(pattern).access != Access::messages; }
 
-/// On one word of 64 bits, and its old value comes back: no other size, and no stream.
+/// Works on one word of 64 bits and returns its old value: no other size, and no stream.
 constexpr bool is_word_atomic(Pattern pattern) { return row_of(pattern).access == Access::word; }
 
-/// Needs more of a transport than to send and to receive.
+/// Needs more of a transport than sending and receiving.
 constexpr bool is_beyond_messages(Pattern pattern) {
   for (const LoopRow& row : kLoops) {
     if (row.pattern == pattern) return !row.by_messages;
@@ -112,8 +111,8 @@ constexpr bool is_beyond_messages(Pattern pattern) {
   return false;
 }
 
-/// One operation is a round trip, and its number is half of that. A pattern of one form has it
-/// whatever is asked.
+/// An operation is a round trip, and its number is half of its time. A pattern with a single form
+/// has it whatever is requested.
 constexpr bool is_round_trip(Pattern pattern, Form form) {
   const PatternRow& row = row_of(pattern);
   if (row.kind != PatternKind::pair || row.access != Access::messages) return false;

@@ -29,7 +29,7 @@ constexpr std::size_t kLargestMessage = std::size_t{1} << 30;  // MPI counts are
 constexpr int kLargestWindow = 1024;
 constexpr int kLongestSettleMs = 60'000;
 
-/// The plan while it is read, and what a later line must not say again.
+/// The plan while it is read, and what later lines must not repeat.
 struct Draft : Plan {
   const std::function<bool(int)>* plays = nullptr;
   std::unordered_set<int> placed;
@@ -96,7 +96,7 @@ void read_policy(Statement& line, Draft& plan) {
   assign(p.teardown, line.take_choice<Teardown>("teardown", kTeardowns));
 }
 
-/// `bnxt_en:2500`: how late the counters of a driver's ports may be.
+/// `bnxt_en:2500`: refresh delay of the counters of a driver's ports.
 LateDriver late_driver(const Statement& line, const std::string& item) {
   const std::size_t colon = item.rfind(':');
   LateDriver found{item.substr(0, colon)};
@@ -201,7 +201,7 @@ void take_pairs(Statement& line, const Draft& plan, Point& point) {
   if (point.highest_rank < 0) line.fail("point needs pairs=");
 }
 
-/// The one that is asked for, of those that the pattern has; else its default.
+/// The requested form, if the pattern has it; else its default.
 Form take_form(Statement& line, Pattern pattern) {
   const auto given = line.take_choice<Form>("form", kFormNames);
   const Form usual = has_form(pattern, Form::latency) ? Form::latency : Form::stream;
@@ -273,7 +273,7 @@ Reader find_reader(const Statement& line) {
   line.fail("unknown keyword \"" + line.keyword() + "\"; known: " + known);
 }
 
-/// Statements that may come once.
+/// Statements that may occur once.
 bool is_single(std::string_view keyword) {
   return keyword != "rank" && keyword != "fact" && keyword != "point" &&
          !keyword.starts_with("model_");

@@ -1,5 +1,4 @@
-// The plan as a value. docs/reference/engine-interface.md is its text form; defaults here are the
-// defaults there.
+// The plan as a value. docs/reference/engine-interface.md describes its text form and the defaults.
 #pragma once
 
 #include <array>
@@ -40,7 +39,7 @@ constexpr std::string_view name_of(RingOrder order) {
   return kRingOrderNames[static_cast<std::size_t>(order)];
 }
 
-/// Where rank `index` is claimed to run, and through which NIC it is claimed to talk.
+/// Where rank `index` is claimed to run, and the NIC that it is claimed to use.
 struct RankPlace {
   int index = 0;
   std::string host;
@@ -62,18 +61,18 @@ struct Policy {
   int warmup_min_operations = 1000;
   bool yield = false;
   Pin pin = Pin::none;
-  Teardown teardown = Teardown::none;  ///< when a pair's connection is given up
+  Teardown teardown = Teardown::none;  ///< when a pair's connection is closed
 };
 
-/// Ports whose driver's name fits the shell pattern `driver` show their last bytes within `ms`.
+/// Ports whose driver's name matches the shell pattern `driver` show their last bytes within `ms`.
 struct LateDriver {
   std::string driver;
   int ms = 0;
 };
 
 /// `root`: the folder whose files are read in place of this machine's; "{host}" and "{rank}" in it
-/// stand for the rank's. `settle_ms`: how late the slowest counter may be refreshed, where that is
-/// known; `late`: the drivers of which it is known.
+/// stand for the rank's. `settle_ms`: refresh delay of the slowest counter, if known; `late`: the
+/// drivers for which it is known.
 struct WitnessPolicy {
   int idle_ms = 200;
   std::optional<int> settle_ms;
@@ -81,9 +80,9 @@ struct WitnessPolicy {
   std::vector<LateDriver> late;
 };
 
-/// What transport ofi asks libfabric for; "" leaves it to libfabric. `library`: the file of the
-/// libfabric. `messages`: "tagged" or "msg". `completion`: "transmit" or "delivery".
-/// `exchange`: "meeting" or "mpi", by which the ranks say their addresses.
+/// What transport ofi requests from libfabric; "" leaves the choice to libfabric. `library`: the
+/// file of the libfabric. `messages`: "tagged" or "msg". `completion`: "transmit" or "delivery".
+/// `exchange`: "meeting" or "mpi": how the ranks exchange their addresses.
 struct Libfabric {
   std::string provider;
   std::string library;
@@ -101,7 +100,7 @@ struct ModelWorld {
   double rendezvous_ns = 0;
   double noise = 0;
   double stall = 0;
-  bool shared = false;  ///< messages in flight share the wire, instead of one after another
+  bool shared = false;  ///< messages in flight share the wire instead of crossing one after another
 };
 
 /// A planted fault of the model: `rank` sends (`tx`) and receives (`rx`) at that share of the rate,
@@ -113,14 +112,14 @@ struct ModelFault {
   double latency_ns = 0;
 };
 
-/// A counter file of `rank`'s tree that the model moves as an adapter would: start, and so much for
-/// each byte and message that the rank sends (tx) and receives (rx), and other traffic between
-/// `from_ms` and `to_ms` of the run (0: to its end). It is shown anew before each reading, or at
-/// multiples of `refresh_ms` of real time; it wraps at `width` bits, or stops there (`pegs`).
+/// A counter file of `rank`'s tree that the model updates as an adapter would: its start value, its
+/// increase for each byte and message that the rank sends (tx) and receives (rx), and other traffic
+/// between `from_ms` and `to_ms` of the run (0: to its end). It is updated before each reading, or
+/// at multiples of `refresh_ms` of real time; it wraps at `width` bits, or stops there (`pegs`).
 struct ModelCounter {
   int rank = 0;
   std::string path;       // relative to the root
-  std::string statistic;  // of a file of driver statistics: the path's part behind '#'
+  std::string statistic;  // for a file of driver statistics: the part of the path after '#'
   std::uint64_t start = 0;
   int width = 64;
   bool pegs = false;
@@ -153,20 +152,20 @@ struct Point {
   Formula formula = Formula::robust;
   WindowKind window_kind = WindowKind::allocate;
   int repeat = 0;
-  std::vector<std::pair<int, int>> pairs;  // origin, target; those that were kept
+  std::vector<std::pair<int, int>> pairs;  // origin, target; only pairs that were kept
   int highest_rank = -1;                   // of all pairs, kept or not
   Detail detail = Detail::full;
   int threads = 1;           // per rank, of the pattern threads
   int partitions = 1;        // per message, of the pattern partitioned
-  std::vector<int> members;  // of a group pattern, in the order of their numbers
+  std::vector<int> members;  // for a group pattern, in the order of their numbers
   RingOrder order = RingOrder::natural;
   bool blocking = true;              // false: a collective's non-blocking form
-  int watched_pairs = 0;             // of congestion: the first so many twos of the members
-  std::size_t load_bytes = 1 << 16;  // of congestion: per message of the streams that disturb
-  int line = 0;                      // of the plan's text, for errors that are seen later
+  int watched_pairs = 0;             // for congestion: the first pairs of the members
+  std::size_t load_bytes = 1 << 16;  // for congestion: per message of the disturbing streams
+  int line = 0;                      // line of the plan's text, for errors that are detected later
   std::optional<int> budget_ms;
   std::int64_t iterations = 0;
-  /// The precision does not end the point before; the budget does.
+  /// With fewer operations, only the budget ends the point, not the precision.
   std::int64_t least_operations = 0;
 };
 
@@ -186,10 +185,10 @@ struct Plan {
   std::vector<Point> points;
 };
 
-/// Parses the plan's text. Throws Failure (bad_plan) naming the line and the key.
+/// Parses the plan's text. Throws Failure (bad_plan) that names the line and the key.
 ///
-/// `plays`: the ranks whose pairs are kept (empty: all). A rank of ten thousand has one pair of a
-/// point; keeping the five thousand others would cost each host more memory than the measurement.
+/// `plays`: the ranks whose pairs are kept (empty: all). A rank among ten thousand has one pair of
+/// a point; keeping the other five thousand would cost each host more memory than the measurement.
 Plan parse_plan(std::string_view text, const std::function<bool(int)>& plays = {});
 
 }  // namespace wireproof

@@ -20,7 +20,7 @@ Failure unreadable(const std::string& file, const std::string& reason) {
   return bad_plan("cannot read the plan " + file + ": " + reason);
 }
 
-/// 0 at the end. Launchers hand on pipes that do not block: wait for them.
+/// 0 at the end. Launchers may pass on non-blocking pipes, so wait for data.
 std::size_t read_some(int descriptor, char* piece, const std::string& file) {
   for (;;) {
     const ssize_t got = ::read(descriptor, piece, kPiece);
@@ -34,8 +34,8 @@ std::size_t read_some(int descriptor, char* piece, const std::string& file) {
   }
 }
 
-/// Tells whoever writes the plan how much of it has been read. MPICH's launcher ends the job if
-/// more waits than its pipe to rank 0 holds, so the writer of a long plan waits for this.
+/// Tells the writer of the plan how much of it has been read. MPICH's launcher ends the job if more
+/// data is pending than its pipe to rank 0 holds, so the writer of a long plan waits for this.
 void acknowledge(std::size_t read) {
   std::printf("{\"frame\":\"plan\",\"read_bytes\":%zu}\n", read);
   std::fflush(stdout);

@@ -5,8 +5,8 @@
 namespace wireproof {
 namespace {
 
-/// Of a group: the window of one sender of an incast and the rounds under way of an all_to_all are
-/// bounded by what meets at one member.
+/// For groups, the window of a sender of an incast and the rounds in flight of an all_to_all are
+/// bounded by the bytes that meet at one member.
 int bounded_group_window(const Point& point, const Policy& policy) {
   const std::size_t others = point.members.size() - 1;
   const bool meet = point.pattern == Pattern::incast;
@@ -17,7 +17,7 @@ int bounded_group_window(const Point& point, const Policy& policy) {
   return static_cast<int>(std::max<std::size_t>(2, window / 2 * 2));  // two equal halves
 }
 
-/// Of one of the streams that disturb.
+/// For one of the disturbing streams.
 int bounded_load_window(const Point& point, const Policy& policy) {
   const std::size_t most = std::max<std::size_t>(2, policy.in_flight_bytes / point.load_bytes);
   const std::size_t window = std::min(most, static_cast<std::size_t>(point.window));
@@ -34,7 +34,7 @@ int bounded_window(const Point& point, const Policy& policy) {
   }
   if (point.formula == Formula::imb_mpi1 && point.pattern == Pattern::exchange) return 1;
   if (point.formula != Formula::robust)
-    return point.window;  // a formula without its window is another formula
+    return point.window;  // with another window, a formula would be another formula
   const std::size_t bytes =
       std::max<std::size_t>(1, point.message_bytes) * static_cast<std::size_t>(point.threads);
   const std::size_t most = std::max<std::size_t>(2, policy.in_flight_bytes / bytes);

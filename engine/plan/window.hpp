@@ -1,12 +1,11 @@
-// How many messages of a point are really under way at a time.
+// How many messages of a point are really in flight at a time.
 #pragma once
 
 #include "plan/plan.hpp"
 
 namespace wireproof {
 
-/// The window that is really used: bytes in flight are bounded, with at least two messages for a
-/// stream.
+/// The window that is used: bytes in flight are bounded, with at least two messages for a stream.
 int bounded_window(const Point& point, const Policy& policy);
 
 }  // namespace wireproof

@@ -11,7 +11,7 @@ class FrameSink {
  public:
   explicit FrameSink(int descriptor) : descriptor_(descriptor) {}
 
-  /// Throws Failure when the reader is gone or the disk is full.
+  /// Throws Failure if the reader is gone or the disk is full.
   void write(std::string frame);
 
   /// True while a line is being written; a signal handler then begins a new line first.
@@ -21,7 +21,7 @@ class FrameSink {
   int descriptor_;
 };
 
-/// Writes everything or says no. Async-signal-safe.
+/// Writes everything or returns false. Async-signal-safe.
 bool write_all(int descriptor, std::string_view bytes) noexcept;
 
 }  // namespace wireproof

@@ -10,7 +10,8 @@ namespace {
 
 constexpr int kSchema = 1;
 
-/// Whole picoseconds: a clock tick is 400 of them, and more digits would only make the line longer.
+/// Whole picoseconds: a clock tick is about 400 of them, and more digits would only make the line
+/// longer.
 double rounded(double ns) { return std::round(ns * 1e3) / 1e3; }
 
 }  // namespace

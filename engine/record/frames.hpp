@@ -1,5 +1,5 @@
 // The frames as text (docs/reference/engine-interface.md). Points, witness, host and facts are
-// written by their own parts.
+// written by separate parts.
 #pragma once
 
 #include <cstdint>

@@ -19,14 +19,13 @@
 namespace wireproof::watchdog {
 namespace {
 
-constexpr int kLeadGraceMs = 1000;    // rank 0 leaves when the others have spoken,
-constexpr int kOthersGraceMs = 2500;  // and they after its word is out
+constexpr int kLeadGraceMs = 1000;    // rank 0 exits after the others have reported,
+constexpr int kOthersGraceMs = 2500;  // and the others after its frame is written
 constexpr std::int64_t kLateNs = 400'000'000;
-constexpr std::int64_t kPendingNs = 1'500'000'000;  // from one sign of life to the next
+constexpr std::int64_t kPendingNs = 1'500'000'000;  // interval between signs of life
 constexpr int kLeave = static_cast<int>(ExitStatus::cannot_measure);
 
-// Everything that a signal handler needs is prepared here beforehand: nothing is formatted in the
-// handler.
+// Everything that the signal handler needs is prepared here: the handler formats nothing.
 struct Prepared {
   char deadline[256];
   char interrupted[256];
@@ -53,7 +52,7 @@ int g_rank = 0;
 int g_run_deadline_ms = 0;
 std::int64_t g_run_end_ns = 0;
 std::int64_t g_deadline_ns = 0;  // of the point, or of the run between points
-std::int64_t g_alarm_ns = 0;     // what the timer is set to
+std::int64_t g_alarm_ns = 0;     // the timer's current setting
 
 void say(const char* line) {
   if (g_speaks == 0) return;
@@ -61,8 +60,8 @@ void say(const char* line) {
   write_all(STDOUT_FILENO, {line, strlen(line)});
 }
 
-/// One write, so that the lines of several ranks do not mix. A rank that speaks late was stopped or
-/// had no processor when the others spoke: its line says so.
+/// One write, so that the lines of several ranks are not interleaved. A rank that reports late was
+/// stopped or had no processor when the others reported: its line says so.
 void say_last_word() {
   char line[sizeof(LastWord::line) + 16];
   const std::string_view word = g_last_word[g_current_word].line;
@@ -81,7 +80,7 @@ void set_timer() {
   if (g_timer_made) timer_settime(g_timer, TIMER_ABSTIME, &at, nullptr);
 }
 
-/// A sign of life: whoever starts us takes a rank for stopped that gives none while others do.
+/// A sign of life: wireproof takes a rank for stopped if it gives none while others do.
 void say_pending() {
   const int before = errno;
   const char* const line = g_last_word[g_current_word].pending;
@@ -151,7 +150,7 @@ void prepare_last_word() {
   g_current_word = next;
 }
 
-/// The host's name becomes one bounded word, whatever the plan says.
+/// The host's name becomes one bounded word, whatever the plan contains.
 void remember_host(const std::string& host) {
   std::size_t at = 0;
   for (; at < host.size() && at + 1 < sizeof g_host; ++at) {

@@ -1,7 +1,7 @@
-// Ends this process when time is up or when it is told to go, and says so in a frame first.
+// Ends this process at its deadline or on a signal, after writing a frame that says so.
 //
-// A rank that hangs in a library cannot be helped from inside; a timer signal can still write a
-// prepared line and leave.
+// A rank that hangs in a library cannot free itself, but a timer signal can still write a prepared
+// line and exit.
 #pragma once
 
 #include <cstdint>
@@ -9,29 +9,30 @@
 
 namespace wireproof::watchdog {
 
-/// Dies with the parent, and takes SIGTERM and SIGINT: rank 0 writes an `interrupted` frame, every
-/// rank leaves with 4. Call it before and, since libraries put their own handlers, again after
-/// opening the transport.
+/// Dies with the parent, and handles SIGTERM and SIGINT: rank 0 writes an `interrupted` frame, and
+/// every rank exits with 4. Call it before opening the transport and again afterwards, because
+/// libraries install their own handlers.
 void install();
 
-/// Who this process is to those who read its last words.
+/// The identity of this process in its last line.
 struct Identity {
   int rank = 0;
   int ranks = 1;
-  std::string host;  ///< as the user calls it
+  std::string host;  ///< the name that the user gave
 };
 
-/// From here on every rank says on expiry, on standard error, where it is and whom it waits for;
-/// rank 0 writes a frame too. All leave a second later or more: a launcher ends the others
-/// when the first one leaves. `run_deadline_ms` counts from now. Between two of the calls
-/// below every rank of several also gives a sign of life on standard error every 1.5 s.
+/// From here on, every rank whose time expires reports on standard error where it is and which rank
+/// it waits for; rank 0 writes a frame too. All exit at least a second later, because a launcher
+/// ends the others when the first rank exits. `run_deadline_ms` counts from now. If there are
+/// several ranks, each also gives a sign of life on standard error every 1.5 s between two of the
+/// calls below.
 void begin_run(const Identity& identity, int run_deadline_ms);
 
-/// The point under way; its deadline counts from now.
+/// The point in progress; its deadline counts from now.
 void begin_point(std::int64_t id, int point_deadline_ms);
 void end_point();
 
-/// What the process is at, for its last words. Never called in a timed region.
+/// The current activity of the process, for its last line. Never called in a timed region.
 void wait_for(int rank);
 void wait_for_others();
 void busy();

@@ -21,7 +21,7 @@ struct Bounce::Shared {
   alignas(128) std::atomic<std::uint64_t> ping;
   alignas(128) std::atomic<std::uint64_t> pong;
   alignas(128) std::atomic<std::uint32_t> state;
-  std::atomic<std::uint64_t> paused_until;  // number of the last call to leave out
+  std::atomic<std::uint64_t> paused_until;  // number of the last call to skip
 };
 
 namespace {
@@ -33,12 +33,13 @@ constexpr std::uint32_t kReady = 0x77697265;  // "wire": the origin has prepared
 constexpr std::uint32_t kJoined = kReady + 1;
 constexpr std::uint32_t kClosed = kReady + 2;
 
-constexpr std::uint64_t kCallBits = 16;  // a flag holds: number of the call << 16 | step within it
+// a flag contains: number of the call << 16 | step within it
+constexpr std::uint64_t kCallBits = 16;
 constexpr std::uint64_t kGaveUp = (1U << kCallBits) - 1;
 constexpr int kGroups = 8;
 constexpr int kTripsPerGroup = 8;
 constexpr std::uint64_t kSteps =
-    1 + kGroups * kTripsPerGroup;  // the first one only brings both ends together
+    1 + kGroups * kTripsPerGroup;  // the first round only brings both ends together
 
 std::uint64_t fnv1a(const std::string& text) {
   std::uint64_t hash = 0xcbf29ce484222325;
@@ -46,7 +47,7 @@ std::uint64_t fnv1a(const std::string& text) {
   return hash;
 }
 
-// The run id may hold any character; a file name may not.
+// The run id may contain any character; a file name may not.
 std::string segment_path(const std::string& run_id, int origin, int target) {
   std::array<char, 96> path{};
   std::snprintf(path.data(), path.size(), "/dev/shm/wireproof-%u-%016llx-%d-%d", ::getuid(),
@@ -113,13 +114,13 @@ Bounce::Shared* join(const std::string& path, std::int64_t deadline_ns) {
   }
 }
 
-// Spins until `flag` is at `wanted`. No pause instruction: it costs up to 140 cycles, more than
-// what is measured.
+// Spins until `flag` is at `wanted`. No pause instruction: it costs up to 140 cycles, more than the
+// measured time.
 bool await(const Flag& flag, std::uint64_t wanted, std::int64_t deadline_ns) {
   for (std::uint32_t spins = 1;; ++spins) {
     const std::uint64_t seen = flag.load(std::memory_order_acquire);
     if (seen == wanted) return true;
-    if (seen > wanted) return false;  // the other end gave up this call, or is at a later one
+    if (seen > wanted) return false;  // the other end has given up this call, or is at a later one
     if (spins % 256 == 0 && monotonic_ns() >= deadline_ns) return false;
   }
 }

@@ -1,8 +1,8 @@
 // Raw cache-line bounce between the two cores of a pair, beside the measurement.
 //
 // On a virtual machine the distance between two virtual cores flips every few seconds (half round
-// trip 0.05 or 0.25 us) and takes the latency of every MPI with it; no counter shows it, only this
-// does.
+// trip 0.05 or 0.25 us) and changes the latency of every MPI with it; no counter shows that, only
+// this measurement.
 #pragma once
 
 #include <atomic>
@@ -17,9 +17,9 @@ enum class Side { origin, target };
 
 class Bounce {
  public:
-  /// Both ends call this together. The origin makes a small file in /dev/shm, the target opens it,
-  /// and it is unlinked at once. Null when the other end does not appear within `patience_ms`: they
-  /// share no memory. (Ask host::share_memory(...) first and spare the wait.)
+  /// Both ends call this together. The origin creates a small file in /dev/shm, the target opens
+  /// it, and it is unlinked at once. Null if the other end does not appear within `patience_ms`:
+  /// they share no memory. (Call host::share_memory(...) first to avoid the wait.)
   static std::unique_ptr<Bounce> open(const std::string& run_id, int origin, int target, Side side,
                                       std::int64_t patience_ms = 300);
   ~Bounce();
@@ -27,10 +27,11 @@ class Bounce {
   Bounce& operator=(const Bounce&) = delete;
 
   /// Half round trip of a cache line in ns, best of eight groups of eight; 10 to 50 us in all. Both
-  /// ends call it at the start of every block, the same number of times: the target gets its value
-  /// too late to matter and returns nothing. Nothing when the other end does not come within
-  /// `kPatienceNs` (both on one core, or more ranks than cores), and after kMostFailures such
-  /// blocks in a row for the next kPausedCalls ones, so that a crowded host pays little.
+  /// ends call it at the start of every block, the same number of times; the target would get its
+  /// value too late and returns nothing. Nothing if the other end does not respond within
+  /// `kPatienceNs` (both on one core, or more ranks than cores). After kMostFailures such blocks in
+  /// a row, the next kPausedCalls calls return nothing at once, so that a crowded host loses little
+  /// time.
   std::optional<double> measure();
 
   static constexpr std::int64_t kPatienceNs = 200'000;

@@ -15,8 +15,9 @@ namespace {
 
 constexpr int kClockReads = 64;
 
-// Steal is counted in ticks of 10 ms: looking more often shows nothing. On a machine with hundreds
-// of cores /proc/stat takes a millisecond to make: then it is read so seldom that it costs 1 %.
+// Steal time is counted in ticks of 10 ms, so reading it more often shows nothing. On a machine
+// with hundreds of cores the kernel takes a millisecond to produce /proc/stat, so it is read rarely
+// enough to cost at most 1 %.
 constexpr std::int64_t kTickNs = 10'000'000;
 constexpr std::int64_t kShareOfTime = 100;
 
@@ -54,7 +55,7 @@ WaitClock::~WaitClock() {
   if (schedstat_ >= 0) ::close(schedstat_);
 }
 
-// "time on a processor, time waited for one, turns"; all zero where the kernel counts nothing.
+// "time on a processor, time waited for one, turns"; all zero if the kernel does not count them.
 std::optional<double> WaitClock::waited_ns() const {
   std::array<char, 128> text{};
   const ssize_t got = schedstat_ < 0 ? -1 : ::pread(schedstat_, text.data(), text.size(), 0);

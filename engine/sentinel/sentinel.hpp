@@ -1,4 +1,4 @@
-// What else happened to the host while a block was timed.
+// Other events on the host while a block was timed.
 #pragma once
 
 #include <cstdint>
@@ -11,15 +11,17 @@
 namespace wireproof::sentinel {
 
 struct Reading {
-  double clock_read_ns = 0;  // mean cost of one clock reading now: doubles when the core is shared
+  double clock_read_ns = 0;  // mean cost of one clock reading now; it doubles if the core is shared
   std::int64_t involuntary_switches = 0;  // of this process since the last reading
   std::optional<double>
-      waited_ns;        // for a processor, while runnable; of this process's first thread
-  double steal_ns = 0;  // taken by the hypervisor from all cores, as noticed since the last reading
+      // time waited for a processor while runnable; of this process's first thread
+      waited_ns;
+  // taken by the hypervisor from all cores, as observed since the last reading
+  double steal_ns = 0;
   std::optional<double> bounce_ns;  // half round trip of a cache line between the pair's cores
 };
 
-/// How long the first thread of this process has waited for a processor so far; nothing where the
+/// How long the first thread of this process has waited for a processor so far; nothing if the
 /// kernel does not count it.
 class WaitClock {
  public:
@@ -40,10 +42,10 @@ class Sentinel {
   Sentinel(const Sentinel&) = delete;
   Sentinel& operator=(const Sentinel&) = delete;
 
-  /// Forgets what happened before now: call where the block begins.
+  /// Forgets earlier events: call it where the block begins.
   void restart();
-  /// Where the block ends: everything since restart (or the last reading), but bounce_ns, which
-  /// Bounce::measure gives.
+  /// Called where the block ends: everything since restart (or the last reading) except bounce_ns,
+  /// which Bounce::measure gives.
   Reading read();
 
  private:
@@ -56,8 +58,8 @@ class Sentinel {
   int proc_stat_ = -1;
   std::int64_t switches_ = 0;
   std::int64_t steal_ns_ = 0;       // last total seen
-  std::int64_t unreported_ns_ = 0;  // noticed, not yet in a reading
-  std::int64_t pause_ns_ = 0;       // least time between two readings of /proc/stat
+  std::int64_t unreported_ns_ = 0;  // observed, but not yet part of a reading
+  std::int64_t pause_ns_ = 0;       // minimum time between two readings of /proc/stat
   std::int64_t next_look_ns_ = 0;
 };
 

@@ -1,6 +1,6 @@
 // Compiled twice (check_abi_contract): with our mpi.h into a table of numbers, and with the real
-// one into a program that holds its own numbers against the table. Prototypes are held against each
-// other by the assignments below.
+// one into a program that compares its own numbers with the table. The assignments below compare
+// the prototypes.
 #include <cstdint>
 #include <cstring>
 
@@ -45,7 +45,7 @@ extern const Value kOurs[] = TABLE;
 extern const int kOurCount = sizeof kOurs / sizeof kOurs[0];
 #else
 
-// The real prototypes must accept being called as ours are declared.
+// The real prototypes must accept calls that match our declarations.
 [[maybe_unused]] static int (*const kSend)(const void*, int, MPI_Datatype, int, int,
                                            MPI_Comm) = MPI_Send;
 [[maybe_unused]] static int (*const kRecv)(void*, int, MPI_Datatype, int, int, MPI_Comm,

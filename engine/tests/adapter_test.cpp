@@ -28,7 +28,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Address{"0000-3b-00.0", false}, Address{"", false}, Address{"virtio0", false},
                     Address{"x0000:3b:00.0", false}));
 
-/// A configuration space with capabilities at these places.
+/// A configuration space with capabilities at these offsets.
 class Configuration {
  public:
   Configuration() : bytes_(4096, '\0') {}
@@ -36,7 +36,7 @@ class Configuration {
     for (std::size_t i = 0; i < 4; ++i) bytes_[at + i] = static_cast<char>(value >> (8 * i));
     return *this;
   }
-  /// An extended capability that leads to the one at `next`.
+  /// An extended capability that points to the one at `next`.
   Configuration& capability(std::size_t at, std::uint32_t id, std::uint32_t next) {
     return word(at, id | 1U << 16 | next << 20);
   }

@@ -85,7 +85,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Wrong{{"run", "--ranks", "2"}, "come together"},
                     Wrong{{"run", "--rank", "2", "--ranks", "2"}, "must be below"}));
 
-/// Only what a test sets is there of what launchers say.
+/// The launchers' variables are exactly those that a test sets.
 class LauncherRanks : public testing::Test {
  protected:
   static constexpr const char* kNames[] = {

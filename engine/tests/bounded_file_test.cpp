@@ -1,4 +1,4 @@
-// Files that others have made: bounded, never waited for, and read as what they are.
+// Files that others have created: bounded, never waited for, and reported as what they are.
 #include "base/bounded_file.hpp"
 
 #include <fcntl.h>

@@ -36,7 +36,7 @@ struct World {
   double hop(double bytes) const { return latency + 2 * overhead + occupancy(bytes); }
 
   double barrier(int n) const { return std::bit_width(unsigned(n - 1)) * hop(0); }
-  /// The time after which the last of a subtree of `n` members has it.
+  /// The time after which the last member of a subtree of `n` members has the data.
   double broadcast(int n, double bytes) const {
     double last = 0;
     double sent = 0;
@@ -152,7 +152,7 @@ TEST_P(CollectiveTruth, NonBlockingWithItsOverlap) {
   }
 }
 
-/// Every member has a port of its own, so the streams do not slow the ping-pongs.
+/// Every member has a separate port, so the streams do not slow the ping-pongs.
 TEST_P(CollectiveTruth, CongestionIsTheHalfRoundTripInBothPhases) {
   for (const char* who : {"pairs=0-1 load=2-3", "pairs=6-2,0-5 load=1-3,7-4"}) {
     const auto o = measure(GetParam(), "pattern=congestion " + std::string(who), 1000);
@@ -213,7 +213,7 @@ TEST(Collectives, NullMovesNothingAndHasAFloor) {
   }
 }
 
-/// One member gives another payload than the others expect of it.
+/// One member sends a payload that the others do not expect.
 TEST(Collectives, ACorruptPayloadIsSeenWhereItArrives) {
   for (const std::string pattern :
        {"broadcast", "allreduce", "allgather", "alltoall", "allreduce blocking=0", "congestion"}) {

@@ -1,4 +1,5 @@
-// Where the witness gets its counters: made-up drivers, texts of /proc and netlink of this host.
+// The sources of the witness's counters: simulated drivers, texts of /proc, and netlink of this
+// host.
 #include <gtest/gtest.h>
 #include <linux/ethtool.h>
 

@@ -1,4 +1,4 @@
-// Facts: raw text, bounded in time and size, of hostile files and commands.
+// Facts: raw text, bounded in time and size, from hostile files and commands.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -162,8 +162,8 @@ TEST(Facts, HangingCommandIsKilledWithItsChildren) {
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(30));
   const auto child = parse_unsigned(read_line(tree.path("pid")));
   ASSERT_TRUE(child.has_value());
-  // Without anybody to reap it the child may stay a zombie; what it must not be is alive. On a busy
-  // machine a killed process takes its last turn later than we look.
+  // If nobody reaps the child it may stay a zombie, but it must not be alive. On a busy machine a
+  // killed process may get its last time slice after we check.
   const std::string stat = "/proc/" + std::to_string(*child) + "/stat";
   const auto dead = [&] {
     const std::string state = read_bounded(stat, 200).text;
@@ -266,7 +266,7 @@ TEST_F(FactsMain, UnknownOptionIsAnError) {
 }
 
 TEST(Facts, CommandsOfABatchRunBesideEachOtherAndKeepTheirOrder) {
-  // Each waits for the next one's file: one after the other they would never end.
+  // Each waits for the next one's file, so one after another they would never end.
   TemporaryTree tree;
   std::vector<FactRequest> requests;
   for (int i = 0; i < 4; ++i) {

@@ -1,6 +1,6 @@
-// A libfabric within one process, for what the real ones here never do: every third call finds no
-// room, memory must be registered, a message can be too long for its receive. Its providers differ
-// in what they offer and demand (kVariants).
+// A libfabric within one process, for behaviour that the real ones here never show: every third
+// call finds no room, memory must be registered, a message can be too long for its receive. Its
+// providers differ in what they offer and demand (kVariants).
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -106,7 +106,7 @@ ssize_t write_remote(Endpoint* end, const void* from, std::size_t bytes, void* d
 
 constexpr std::size_t kMostNumbers = 4;
 
-/// On integers of 64 bits; `result` and `compared` null where the operation has none.
+/// On 64-bit integers; `result` and `compared` are null if the operation does not have them.
 ssize_t change(Endpoint* end, const void* operand, std::size_t count, void* descriptor,
                const void* compared, void* result, void* result_descriptor, std::uint64_t place,
                std::uint64_t key, void* context) {

@@ -1,4 +1,4 @@
-// What lies in the made-up libfabric: endpoints with their messages, and registered memory.
+// The contents of the simulated libfabric: endpoints with their messages, and registered memory.
 #pragma once
 
 #include <deque>

@@ -1,4 +1,4 @@
-// The providers of the made-up libfabric: what each offers and demands.
+// The providers of the simulated libfabric: what each offers and demands.
 #pragma once
 
 #include <algorithm>
@@ -8,15 +8,16 @@
 
 #include "transport/ofi/abi.hpp"
 
-using namespace wireproof::ofi::abi;  // it is the other side of that interface
+using namespace wireproof::ofi::abi;  // this is the other side of that interface
 
 namespace {
 
-/// `late`: a remote write lands when a later read of the same endpoint comes by, and not before.
+/// `late`: a remote write takes effect when a later read of the same endpoint is executed, and not
+/// before.
 struct Variant {
   char name[16];
   std::uint64_t capabilities;
-  std::uint64_t completions;  // levels that may be asked for
+  std::uint64_t completions;  // levels that may be requested
   std::uint64_t orders;
   int registration;
   bool late;

@@ -1,5 +1,5 @@
-// Runs the group points of a plan on a transport that needs one process, and returns what the
-// leaders found.
+// Runs the group points of a plan on a transport that needs one process, and returns the leaders'
+// results.
 #pragma once
 
 #include <memory>

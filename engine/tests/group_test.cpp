@@ -27,7 +27,7 @@ struct World {
   }
   double occupancy(double bytes) const { return gap * bytes + (bytes > 16384 ? 3000 : 0); }
 
-  /// A member that sends `count` messages and waits for as many, with everybody in step.
+  /// A member that sends `count` messages and waits for as many, with all members in step.
   double crossing(double count, double bytes) const {
     const double occupied = occupancy(bytes);
     return std::max(2 * count * overhead,
@@ -75,14 +75,15 @@ TEST_P(GroupTruth, HpccRingIsHalfATurn) {
   }
 }
 
-/// While half a window covers the way of an acknowledgement.
+/// Valid while half a window covers the way of an acknowledgement.
 TEST_P(GroupTruth, MessageRate) {
   for (const char* members : {"0,1", "5,0,2,3", "0:11"}) {
     for (const std::size_t bytes : {std::size_t{8}, std::size_t{65536}}) {
       const auto o = measure(
           GetParam(), "pattern=message_rate window=1024 members=" + std::string(members), bytes);
       const double truth = std::max(GetParam().overhead, GetParam().occupancy(double(bytes)));
-      // A segment of slow operations begins with an empty pipe: its first batch has the way there.
+      // A segment of slow operations begins with an empty pipe, so its first batch includes the way
+      // there.
       EXPECT_NEAR(o.estimate->median_ns / truth, 1, bytes == 8 ? 1e-6 : 1e-3)
           << members << ' ' << bytes;
       EXPECT_EQ(o.messages_per_operation, o.member_ns.size() / 2);
@@ -183,7 +184,7 @@ TEST(Groups, NoiseIsSeededAndSeen) {
   const std::string point = "point id=1 pattern=ring members=0:3 message_bytes=8\n";
   const auto one = run_groups(noisy + point).at(0);
   EXPECT_EQ(one.batch_ticks, run_groups(noisy + point).at(0).batch_ticks);
-  EXPECT_GT(one.estimate->median_ns, w.crossing(2, 8));  // of four members the slowest
+  EXPECT_GT(one.estimate->median_ns, w.crossing(2, 8));  // the slowest of four members
 }
 
 const char* const kEveryGroup[] = {"ring",
@@ -213,7 +214,7 @@ TEST(Groups, TheFloorIsPositiveForEveryPattern) {
   }
 }
 
-/// One member sends another payload than the others expect of it.
+/// One member sends a payload that the others do not expect.
 TEST(Groups, ACorruptPayloadIsSeenWhereItArrives) {
   for (const char* pattern : kEveryGroup) {
     const Plan plan =

@@ -1,4 +1,4 @@
-// The host frame on made-up trees and on this very host.
+// The host frame for synthetic trees and for this host.
 #include <gtest/gtest.h>
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-// Runs points of a plan on a transport that needs one process, and returns what the origins found.
+// Runs points of a plan on a transport that needs one process, and returns the origins' results.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// What the writer writes is what a strict reader reads: every byte, every number, any nesting.
+// A strict reader accepts everything that the writer writes: every byte, every number, any nesting.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -189,7 +189,7 @@ TEST(JsonCodec, EmptyContainersAtAnyPlaceNeedNoComma) {
   EXPECT_EQ(parse_json(text).size(), 3U);
 }
 
-/// A random value, written and remembered in the order of its parts.
+/// A random value, written and stored in the order of its parts.
 class RandomValue {
  public:
   explicit RandomValue(unsigned seed) : random_(seed) {}

@@ -1,4 +1,4 @@
-// A strict reader of JSON for the tests, so that what is written is looked at as a reader sees it.
+// A strict reader of JSON for the tests, which sees the output as any reader does.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Operations that are long against their batch: what is timed is what the wire carried, also of a
-// few messages, and also where all messages that are under way share the wire.
+// Operations that are long relative to their batch: the timed bytes are those that the wire
+// carried, also for a few messages, and also if all messages in flight share the wire.
 #include <gtest/gtest.h>
 
 #include <numeric>
@@ -39,7 +39,7 @@ PairOutcome measure(const Case& c, const std::string& pattern, bool shared) {
       .at(0);
 }
 
-/// Of all that was timed.
+/// Over everything that was timed.
 double mean_ns(const PairOutcome& o) {
   const Ticks sum = std::accumulate(o.batch_ticks.begin(), o.batch_ticks.end(), Ticks{0});
   return static_cast<double>(sum) * o.ns_per_tick / static_cast<double>(o.batch_ticks.size()) /
@@ -48,8 +48,9 @@ double mean_ns(const PairOutcome& o) {
 
 class LargeOperations : public testing::TestWithParam<Case> {
  protected:
-  /// Never less than the wire takes. A shared wire is empty for a round trip after each window,
-  /// whose messages all arrive together; one that carries in order only before the first batch.
+  /// Never less than the time on the wire. A shared wire is empty for a round trip after each
+  /// window, whose messages all arrive together; a wire that carries messages in order is empty
+  /// only before the first batch.
   static void expect_truth(const std::string& pattern, bool shared, double within = kWithin) {
     const Case& c = GetParam();
     const double truth_ns = c.message_ms * 1e6;
@@ -74,7 +75,7 @@ TEST_P(LargeOperations, StreamIsTheGap) {
 
 TEST_P(LargeOperations, ExchangeIsTheGap) {
   expect_truth("pattern=exchange", false);
-  // Both ends of the shared model look ahead of the other a little.
+  // Each end of the shared model runs a little ahead of the other.
   expect_truth("pattern=exchange", true, 1e-2);
 }
 

@@ -1,4 +1,4 @@
-// Counter files that the model moves, and a whole run that reads them: each root a machine.
+// Counter files that the model updates, and a whole run that reads them: each root is a machine.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -193,7 +193,7 @@ TEST(ModelCounters, PacketsOfRdmaInSoftwareAreToldHoweverFew) {
   EXPECT_EQ(idle.find("link_downed"), std::string::npos);
   const std::string point = r.of_kind("point", 0);
   EXPECT_NE(point.find(R"("ib/rxe0/1/hw_counters/sent_pkts":[7,)"), std::string::npos) << point;
-  EXPECT_EQ(point.find("rcvd_pkts"), std::string::npos);  // stood still, as `standing` lets know
+  EXPECT_EQ(point.find("rcvd_pkts"), std::string::npos);  // did not change, as `standing` shows
 }
 
 TEST(ModelCounters, AGroupMovesThemToo) {

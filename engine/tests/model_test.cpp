@@ -91,7 +91,7 @@ TEST(ModelFault, LatencyCountsForEachFaultyEnd) {
   EXPECT_NEAR(measure_faulty(pingpong + "0-1") / 1800, 1, 0.01);
   EXPECT_NEAR(measure_faulty(pingpong + "1-2") / 1840, 1, 0.01);
   const std::string bytes = "pattern=pingpong message_bytes=16000 pairs=";
-  const double both = (0.1 / 0.5 + 0.1 / 0.8) / 2 * 16000;  // half of there and back
+  const double both = (0.1 / 0.5 + 0.1 / 0.8) / 2 * 16000;  // half of the way there and back
   EXPECT_NEAR(measure_faulty(bytes + "0-1") / (1800 + both), 1, 0.01);
 }
 

@@ -1,4 +1,4 @@
-// The network interfaces of made-up trees and of this very host.
+// The network interfaces of synthetic trees and of this host.
 #include "host/nics.hpp"
 
 #include <gtest/gtest.h>
@@ -90,7 +90,7 @@ TEST(Nics, SoftRoceIsFoundByTheGidTable) {
   EXPECT_FALSE(named(nics, "eth1").rdma.has_value());
 }
 
-// A network interface of a tree; what it stands on is told by the test.
+// A network interface of a tree; the test sets the interfaces below it.
 void add_interface(const TemporaryTree& tree, const std::string& name, int index) {
   tree.write("sys/class/net/" + name + "/ifindex", std::to_string(index) + "\n");
   tree.write("sys/class/net/" + name + "/type", "1\n");
@@ -341,7 +341,7 @@ TEST(Adapter, SerialNumberIsInTheExtendedCapabilities) {
   EXPECT_EQ(serial_number(configuration), "00-11-22-ff-33-44-55-66");
   EXPECT_EQ(serial_number(configuration.substr(0, 64)), "") << "what a user may read";
   EXPECT_EQ(serial_number(configuration.substr(0, 0x15a)), "");
-  put(0x150, 0x10010001);  // back to the first: no end
+  put(0x150, 0x10010001);  // back to the first: an endless list
   EXPECT_EQ(serial_number(configuration), "");
 }
 

@@ -1,5 +1,5 @@
-// Compiled, never run (check_ofi_contract): our declarations of libfabric's binary interface say
-// what its headers say: constants, sizes, places of members, prototypes.
+// Compiled, never run (check_ofi_contract): our declarations of libfabric's binary interface match
+// its headers in constants, sizes, offsets of members, prototypes.
 #include <rdma/fabric.h>
 #include <rdma/fi_atomic.h>
 #include <rdma/fi_cm.h>
@@ -22,7 +22,7 @@ namespace abi = wireproof::ofi::abi;
 #define PLACE(Ours, ours, theirs_type, theirs)                               \
   static_assert(offsetof(abi::Ours, ours) == offsetof(theirs_type, theirs)); \
   static_assert(sizeof(abi::Ours::ours) == sizeof(theirs_type::theirs))
-/// A structure that the caller makes or the library fills must be as long as the real one.
+/// A structure that the caller creates or the library fills must be as long as the real one.
 #define WHOLE(Ours, theirs_type) static_assert(sizeof(abi::Ours) == sizeof(theirs_type))
 
 VALUE(kMessages, FI_MSG);
@@ -177,8 +177,8 @@ PLACE(AtomicCalls, can_write, fi_ops_atomic, writevalid);
 PLACE(AtomicCalls, can_fetch, fi_ops_atomic, readwritevalid);
 PLACE(AtomicCalls, can_compare, fi_ops_atomic, compwritevalid);
 
-/// Two prototypes are called alike when they have as many parameters, each of the same size, and
-/// the same result.
+/// Two prototypes are called in the same way if they have equally many parameters, each of the same
+/// size, and the same result.
 template <class Ours, class Theirs>
 struct Alike : std::false_type {};
 template <class R, class S>

@@ -1,5 +1,5 @@
-// The libfabric transport at work: whole pairs and groups over the providers of the libfabric that
-// is here, on loopback, and over a made-up one.
+// The libfabric transport in use: whole pairs and groups over the providers of the installed
+// libfabric, on loopback, and over a simulated one.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace {
 
 constexpr Segment kSegment{.lead_in = 1, .batches = 3, .granules = 2, .trail = 1};
 
-/// One pattern from rank 0 to rank 1; whether this rank saw every payload arrive.
+/// Runs one pattern from rank 0 to rank 1; returns whether this rank saw every payload arrive.
 bool runs(Transport& transport, const HostClock& clock, Pattern pattern, std::size_t bytes,
           int window = 16) {
   const PointShape shape{.pattern = pattern,
@@ -46,7 +46,7 @@ bool runs(Transport& transport, const HostClock& clock, Pattern pattern, std::si
   return good;
 }
 
-/// One pattern among ranks 0 to 3; whether this rank saw every payload arrive.
+/// Runs one pattern among ranks 0 to 3; returns whether this rank saw every payload arrive.
 bool runs_in_group(Transport& transport, const HostClock& clock, Pattern pattern, Formula formula,
                    std::size_t bytes, int window) {
   bool good = false;
@@ -95,8 +95,8 @@ std::string point(std::string_view pattern) {
   return "point id=1 message_bytes=8 pairs=0-1 pattern=" + std::string(pattern) + "\n";
 }
 
-/// What each provider of Debian's libfabric 1.17 is asked for. `missing`: what it says of atomics.
-/// `groups`: how many of kGroups are tried, since four ranks that spin share few cores.
+/// The requests to each provider of Debian's libfabric 1.17. `missing`: its message about atomics.
+/// `groups`: number of kGroups that are tried, since four ranks that spin share few cores.
 struct Carried {
   const char* keys;
   int window = 16;
@@ -105,7 +105,8 @@ struct Carried {
   const char* missing = nullptr;
   friend std::ostream& operator<<(std::ostream& out, const Carried& one) { return out << one.keys; }
 };
-// Datagrams that a busy machine drops come again after long pauses: few and small ones do.
+// Datagrams that a busy machine drops are sent again only after long pauses, so use few and small
+// ones.
 constexpr Carried kCarried[] = {
     {"provider=tcp", 16, 100'000, 7},
     {"provider=tcp messages=msg", 16, 100'000, 2},
@@ -189,8 +190,8 @@ TEST_P(OfiProviders, HaveAtomicsOrSayThatTheyHaveNone) {
   }
 }
 
-// More than what the sockets and the provider's own buffers hold: it is called again until it has
-// room.
+// More data than the sockets and the provider's own buffers hold: the call is repeated until there
+// is room.
 TEST(OfiWindow, AsLargeAsTheProviderTakesIt) {
   if (!libfabric_is_here()) GTEST_SKIP() << "no libfabric.so.1 here";
   const HostClock clock;
@@ -209,7 +210,7 @@ std::string fake(const std::string& provider = "fake", const std::string& more =
   return "provider=" + provider + " library=" + FAKE_LIBFABRIC + more;
 }
 
-// Every third call finds no room, and memory must be registered before it is named.
+// Every third call finds no room, and memory must be registered before use.
 TEST(OfiFake, RegistersItsMemoryAndTriesAgain) {
   const HostClock clock;
   const Plan plan = plan_of(fake(), point("put") +
@@ -253,7 +254,7 @@ TEST(OfiFake, AWriteThatIsLateIsReadBack) {
   });
 }
 
-/// What rank 0 of one is told.
+/// The facts that rank 0 of a single-rank job gets.
 std::string said_by(const std::string& provider, const std::string& points,
                     const std::string& more = "") {
   const auto transport = open_ofi({});

@@ -1,4 +1,4 @@
-// Ranks of the libfabric transport, each in a thread of its own.
+// Ranks of the libfabric transport, each in a separate thread.
 #pragma once
 
 #include <future>

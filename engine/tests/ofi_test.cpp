@@ -1,4 +1,4 @@
-// The libfabric transport: what ranks say of their endpoints, and what is asked for.
+// The libfabric transport: what ranks report about their endpoints, and what is requested.
 #include <gtest/gtest.h>
 
 #include <array>

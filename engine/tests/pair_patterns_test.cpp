@@ -1,5 +1,5 @@
 // Atomics, prepared requests and threads: the closed-form answers of the model, the payload, and
-// what a plan may not ask.
+// what a plan must not request.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -148,7 +148,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Directions{"pattern=threads message_bytes=0 threads=5", true},
                     Directions{"pattern=threads message_bytes=100 threads=5 form=stream", false}));
 
-/// What every thread sends is on the wire, also when operations are counted per thread.
+/// Every thread's messages are on the wire, even if operations are counted per thread.
 TEST(Threads, MessagesOfAllThreadsAreCounted) {
   const PairOutcome one = on_model("pattern=threads threads=1 message_bytes=8 iterations=100");
   const PairOutcome four = on_model("pattern=threads threads=4 message_bytes=8 iterations=100");
@@ -159,7 +159,7 @@ TEST(Threads, MessagesOfAllThreadsAreCounted) {
 
 TEST(Threads, TheWindowOfEachIsBoundedByTheBytesOfAll) {
   const PairOutcome o = on_model(
-      "pattern=threads threads=4 form=stream message_bytes=262144");  // 4 MiB may be under way
+      "pattern=threads threads=4 form=stream message_bytes=262144");  // 4 MiB may be in flight
   EXPECT_EQ(o.window_used, 4);
 }
 
@@ -199,7 +199,7 @@ TEST(Team, OfOneNeedsNoThread) {
   EXPECT_EQ(calls, 1);
 }
 
-// A link that spoils what it does: integrity must see it.
+// A link that corrupts its results: the integrity check must detect it.
 enum class Spoil { nothing, last_word_of_a_sum, fetched_value, mismatch_swaps, lost_add };
 
 class SpoiledLink : public ModelLink {
@@ -231,7 +231,7 @@ class SpoiledLink : public ModelLink {
   Spoil spoil_;
 };
 
-/// True when both ends are content.
+/// True if both ends found no error.
 template <template <class, class> class Loops>
 bool verified(Spoil spoil, std::size_t bytes) {
   ModelPairWorld world{{}};

@@ -1,5 +1,5 @@
-// The catalogue of patterns: every row against what the interface's page says of it, and the plan's
-// reader, the loops and the list that is printed against the rows.
+// The catalogue of patterns: every row compared with the interface's page; the plan's reader, the
+// loops and the printed list compared with the rows.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -159,7 +159,7 @@ INSTANTIATE_TEST_SUITE_P(
                            allgather, alltoall}},
                     Suite{Formula::imb_p2p, {pingpong}}, Suite{Formula::hpcc, {ring}}));
 
-/// A point's line that is right but for what is under test.
+/// A point's line that is valid except for the part under test.
 std::string point_line(Pattern pattern) {
   std::string line = "point id=1 pattern=" + std::string(name_of(pattern));
   line += pattern == barrier ? " message_bytes=0" : " message_bytes=8";

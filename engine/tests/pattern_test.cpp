@@ -92,8 +92,7 @@ TEST(Patterns, AFixedCountIsKept) {
   EXPECT_GE(outcomes[0].operations_per_batch * outcomes[0].batch_ticks.size(), 500U);
 }
 
-/// The message counts are what the witness is held against: they must include everything that was
-/// sent.
+/// The witness is compared with the message counts, so they must include everything that was sent.
 TEST(Patterns, EveryMessageIsCounted) {
   const auto outcomes = run_in_process(std::string(kModel) +
                                        "point id=1 pattern=stream message_bytes=1000 pairs=0-1\n");

@@ -28,7 +28,7 @@ TEST(Permutation, EveryOneOfFourIsAsLikely) {
   ASSERT_EQ(seen.size(), 24U);
   double chi_square = 0;
   for (const auto& [order, count] : seen) chi_square += (count - 1000.0) * (count - 1000.0) / 1000;
-  EXPECT_LT(chi_square, 49.7);  // 0.1 % of 23 degrees of freedom
+  EXPECT_LT(chi_square, 49.7);  // 0.1 % quantile for 23 degrees of freedom
 }
 
 TEST(Permutation, NeighboursAreMutual) {

@@ -1,4 +1,4 @@
-// Measurements of several phases, on a group whose every time is scripted: overlap of non-blocking
+// Measurements with several phases, on a group with scripted times: overlap of non-blocking
 // collectives, congestion, HPCC's rings.
 #include "measure/phases.hpp"
 
@@ -21,7 +21,7 @@ using test::kNanoseconds;
 using test::ScriptedClock;
 using test::steady;
 
-/// A group of which each phase's operation takes a time of its own.
+/// A group in which each phase's operation takes a separate scripted time.
 class ScriptedGroup {
  public:
   explicit ScriptedGroup(std::function<double(Phase)> cost) : cost_(std::move(cost)) {}
@@ -247,7 +247,7 @@ TEST(MeasureCongestion, AFixedCountIsKept) {
 
 TEST(MeasureCongestion, TheSlowestPairMakesABlocksBatch) {
   ScriptedGroup group([](Phase) { return 2'000.0; });
-  group.pairs = 3;  // the others are one and a half and two times as slow
+  group.pairs = 3;  // the others take one and a half times and twice as long
   Point point = congestion_point();
   point.watched_pairs = 3;
   const Congestion found = measure_congestion(group.phases(), point, Policy{}, kNanoseconds);
@@ -316,7 +316,7 @@ INSTANTIATE_TEST_SUITE_P(Sizes, Recipes,
 TEST(HpccRings, LoopsGrowUntilTheClockCanSeeThem) {
   const Point point = ring_point(8, RingOrder::natural);
   const Policy policy;
-  ScriptedClock clock(steady(100));  // five turns are half a microsecond, ten are wanted
+  ScriptedClock clock(steady(100));  // five turns take half a microsecond, ten are requested
   Sampler sampler(clock, point, policy);
   sample_hpcc_rings(sampler, point, kNanoseconds, [](int) {});
   std::vector<std::uint32_t> lengths;

@@ -1,4 +1,4 @@
-// Which core a rank is bound to, on made-up machines.
+// The core that a rank is bound to, on synthetic machines.
 #include "host/pin.hpp"
 
 #include <gtest/gtest.h>
@@ -37,7 +37,7 @@ class TwoSockets : public testing::Test {
 TEST_F(TwoSockets, EachRankHasACoreOfTheNicsSocket) {
   EXPECT_EQ(choose("hsn0", 0).core, 4);
   EXPECT_EQ(choose("hsn0", 3).core, 7);
-  EXPECT_EQ(choose("hsn0", 4).core, 12);  // second threads when the cores are used up
+  EXPECT_EQ(choose("hsn0", 4).core, 12);  // second threads once all cores are in use
   EXPECT_EQ(choose("hsn0", 8).core, 4);   // and around again
   EXPECT_EQ(choose("hsn0", 0).numa_node, 1);
   EXPECT_EQ(choose("hfi1_0", 1).core, 5);
@@ -54,7 +54,8 @@ TEST_F(TwoSockets, ABoundRankStays) {
   EXPECT_FALSE(choose_pin(Tree(tree_.root()), "hsn0", {4}, 0).core);
   EXPECT_FALSE(choose_pin(Tree(tree_.root()), "hsn0", {4, 5, 6, 7}, 0).core);
   EXPECT_FALSE(
-      choose_pin(Tree(tree_.root()), "hsn0", {0, 1}, 0).core);  // the wrong socket, but bound
+      // the wrong socket, but bound by the launcher
+      choose_pin(Tree(tree_.root()), "hsn0", {0, 1}, 0).core);
   EXPECT_EQ(choose_pin(Tree(tree_.root()), "hsn0", {0, 1}, 0).numa_node, 1);
   EXPECT_FALSE(choose_pin(Tree(tree_.root()), "hsn0", {}, 0).core);
 }

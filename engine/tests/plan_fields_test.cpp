@@ -1,4 +1,4 @@
-// Every numeric field of a plan: its default, the ends of its range, and what is just beyond them.
+// Every numeric field of a plan: its default, the limits of its range, and values just beyond them.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -12,7 +12,7 @@ namespace wireproof {
 namespace {
 
 struct Field {
-  const char* statement;  // with what it cannot do without
+  const char* statement;  // with its required fields
   const char* key;
   double usual;
   std::function<double(const Plan&)> value;

@@ -1,4 +1,4 @@
-// The plan's text from files and pipes, and text taken apart line by line and word by word.
+// The plan's text from files and pipes, and text split line by line and word by word.
 #include "plan/plan_text.hpp"
 
 #include <fcntl.h>
@@ -40,7 +40,7 @@ std::string complaint(const std::string& file, std::size_t limit = kLongestPlan)
   return "";
 }
 
-/// Standard input is one end of a pipe as long as this lives.
+/// Standard input is one end of a pipe during the lifetime of this object.
 class InsteadOfStandardInput {
  public:
   explicit InsteadOfStandardInput(int descriptor) : saved_(::dup(STDIN_FILENO)) {
@@ -91,7 +91,7 @@ TEST(PlanText, PipeThatDoesNotBlockIsReadWhole) {
   std::string text;
   for (int i = 0; text.size() < 5'000'000; ++i) text += "point id=" + std::to_string(i) + "\n";
   std::thread writer([&text, sink = ends[1]] {
-    ::fcntl(sink, F_SETFL, 0);  // only the reader's end does not block
+    ::fcntl(sink, F_SETFL, 0);  // only the reader's end is non-blocking
     for (std::size_t sent = 0; sent < text.size();) {
       const ssize_t got = ::write(sink, text.data() + sent, text.size() - sent);
       if (got <= 0) break;

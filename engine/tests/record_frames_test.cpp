@@ -1,4 +1,4 @@
-// The frames as a reader of JSON sees them (docs/reference/engine-interface.md).
+// The frames as a JSON reader sees them (docs/reference/engine-interface.md).
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <unistd.h>

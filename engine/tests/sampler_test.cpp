@@ -1,4 +1,4 @@
-// Warm-up, cutting, blocks and the stop rule together, on operations whose times are scripted.
+// Warm-up, batches, blocks and the stop rule together, on operations with scripted times.
 #include "measure/sampler.hpp"
 
 #include <gtest/gtest.h>
@@ -48,7 +48,7 @@ std::uint64_t sum_of(const std::vector<std::uint32_t>& values) {
   return std::accumulate(values.begin(), values.end(), std::uint64_t{0});
 }
 
-/// What must hold of every measurement, whatever its times.
+/// Properties that hold for every measurement, whatever its times.
 void expect_consistent(const ScriptedClock& clock, const Samples& samples) {
   EXPECT_EQ(sum_of(samples.block_batches), samples.batch_ticks.size());
   EXPECT_EQ(samples.block_values.size(), samples.block_batches.size());
@@ -159,7 +159,7 @@ TEST(Sampler, SlowFirstOperationsStayInTheWarmUp) {
 }
 
 TEST(Sampler, WhatNeverSettlesIsSaidAndBounded) {
-  // Five per cent slower with each half millisecond: no two windows agree.
+  // Five per cent slower in each half millisecond, so no two windows agree.
   ScriptedClock clock([](double now, std::uint64_t) { return 1'000 * std::pow(1.05, now / 5e5); });
   const Samples samples = sample(clock, latency_point(100)).samples;
   EXPECT_FALSE(samples.warm_up.stationary);
@@ -176,7 +176,7 @@ TEST(Sampler, WarmUpTakesThreeTenthsOfTheBudgetAtMost) {
 
 TEST(Sampler, RestlessTimesUseTheBudget) {
   std::mt19937 random(7);
-  // Each millisecond has a pace of its own, so that blocks differ by tens of per cent.
+  // Each millisecond has a different pace, so blocks differ by tens of per cent.
   std::vector<double> pace(4000);
   for (double& one : pace) one = 500 + static_cast<double>(random() % 4000);
   ScriptedClock clock([&](double now, std::uint64_t) {
@@ -292,12 +292,13 @@ TEST(Sampler, ASuddenSlowDownShortensTheSegments) {
   const Policy policy;
   const Sampling found = sample(clock, latency_point(40), policy);
   EXPECT_EQ(found.samples.stop, Stop::budget);
-  // A block planned for 1.5 ms takes sixty times that; it ends with the segment that meets the end.
+  // A block planned for 1.5 ms takes sixty times that; it ends with the segment that exceeds the
+  // limit.
   EXPECT_LT(found.elapsed_ns, 70 * kMs);
 }
 
 TEST(Sampler, TheBlockOfAPipeIsTheMeanOfAllOthersTheMedian) {
-  // Every fourth batch is stretched by a hiccup that the next ones make up for.
+  // Every fourth batch is stretched by a disturbance that the next batches make up for.
   const auto cost = [](double, std::uint64_t number) {
     return (number / 48) % 4 == 0 ? 2'500.0 : 500.0;
   };
@@ -335,7 +336,7 @@ TEST(Sampler, ACoarseClockGetsLongerBatches) {
 
 TEST(Sampler, TicksAreConvertedByTheClocksRate) {
   ScriptedClock clock(steady(1'000));
-  clock.facts().ns_per_tick = 0.5;  // what the script calls a ns is a tick
+  clock.facts().ns_per_tick = 0.5;  // a ns of the script is a tick
   const Sampling found = sample(clock, latency_point());
   EXPECT_NEAR(found.elapsed_ns, clock.now_ns() / 2, 1);
   EXPECT_EQ(found.samples.operations_per_batch, 96U) << "48 us of half a microsecond each";

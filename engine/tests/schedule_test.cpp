@@ -64,7 +64,7 @@ TEST(Schedule, SlowOperationsAreOneBatchAndOneBlock) {
   EXPECT_EQ(cut(35e6, kTsc, Policy{}, true).granules, 2U);
 }
 
-// How much of the other half has arrived at an edge is up to the library.
+// The library decides how much of the other half has arrived at an edge.
 TEST(Schedule, BatchesOfAPipeAreWholeWindowsWithAsMuchUnderWayAtBothEnds) {
   for (const double granule_ns : {0.3, 700.0, 99e3, 101e3, 170e3, 374e3, 376e3, 35e6}) {
     const Cutting c = cut(granule_ns, kTsc, Policy{}, true);

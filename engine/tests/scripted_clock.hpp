@@ -1,5 +1,5 @@
-// A measurement whose every operation takes a time that the test says: the sampler's decisions are
-// then a matter of arithmetic.
+// A measurement in which the test scripts the time of every operation, so that the sampler's
+// decisions can be computed.
 #pragma once
 
 #include <functional>
@@ -17,7 +17,7 @@ class ScriptedClock final : public Sampled {
     Segment segment;
     bool counted = false;
   };
-  /// Time in ns of the granule that begins at this time and has this number.
+  /// Time in ns of the granule with this number that begins at this time.
   using Cost = std::function<double(double now_ns, std::uint64_t number)>;
 
   explicit ScriptedClock(Cost cost, int granule = 1, bool pipelined = false)

@@ -1,4 +1,4 @@
-// The sentinels: between threads, between processes, on one core, and with nobody there.
+// The sentinels: between threads, between processes, on one core, and without a peer.
 #include "sentinel/sentinel.hpp"
 
 #include <gtest/gtest.h>
@@ -111,7 +111,7 @@ TEST(Bounce, AbsentPartnerCostsABoundedTimeAndThenNothing) {
   for (int i = 0; i < Bounce::kMostFailures; ++i) EXPECT_FALSE(ends.origin->measure().has_value());
   const std::int64_t start = monotonic_ns();
   for (int i = 0; i < 10'000; ++i) ends.origin->measure();
-  // Ten thousand calls that each waited their 200 us would take two seconds.
+  // Ten thousand calls that each waited for 200 us would take two seconds.
   EXPECT_LT(monotonic_ns() - start, 1'000'000'000);
 }
 
@@ -142,7 +142,7 @@ TEST(Bounce, SurvivesAPartnerThatMissedCalls) {
   Ends ends = open_both(fresh_run());
   ASSERT_NE(ends.origin, nullptr);
   EXPECT_FALSE(ends.origin->measure().has_value());  // call 1: the target is late
-  ends.target->measure();  // its call 1: must return at once, not answer call 2
+  ends.target->measure();  // its call 1: must return at once, and not answer call 2
   std::thread answering([&] { ends.target->measure(); });
   ends.origin->measure();
   answering.join();
@@ -166,7 +166,7 @@ TEST(Sentinel, StealIsTheEighthColumnInTicks) {
   const HostClock clock;
   Sentinel sentinel(clock, tree.root());
   tree.write("proc/stat", "cpu  1 2 3 4 5 6 7 803 9 10\n");
-  ::usleep(30'000);  // it looks at most every 10 ms
+  ::usleep(30'000);  // it reads at most every 10 ms
   EXPECT_DOUBLE_EQ(sentinel.read().steal_ns, 3e9 / static_cast<double>(::sysconf(_SC_CLK_TCK)));
   EXPECT_DOUBLE_EQ(sentinel.read().steal_ns, 0);
 }

@@ -1,4 +1,4 @@
-// What is told of a machine's counters around a point and over a run, on a made-up tree.
+// What is reported of a machine's counters around a point and over a run, on a synthetic tree.
 #include "measure/site.hpp"
 
 #include <gtest/gtest.h>

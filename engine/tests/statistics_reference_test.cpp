@@ -1,4 +1,4 @@
-// The order statistics held against their definitions, computed the slow way.
+// Compares the order statistics with their definitions, computed the slow way.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -17,7 +17,7 @@ struct RunOutput {
   ExitStatus status = ExitStatus::ok;
   std::vector<std::string> frames;
 
-  /// The `nth` frame of a kind, "" when there are fewer.
+  /// The `nth` frame of a kind, "" if there are fewer.
   std::string of_kind(const std::string& kind, int nth) const {
     for (const std::string& frame : frames) {
       if (frame.starts_with("{\"frame\":\"" + kind + "\"") && nth-- == 0) return frame;

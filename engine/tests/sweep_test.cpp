@@ -103,7 +103,7 @@ TEST(Sweep, ABriefWitnessAlwaysHasTheClaimedBytes) {
   const std::string frame = brief.of_kind("point", 0);
   EXPECT_NE(frame.find(R"("net/hsn0/tx_bytes":[5,5])"), std::string::npos) << frame;
   EXPECT_NE(frame.find(R"("net/hsn0/rx_bytes":[5,5])"), std::string::npos);
-  EXPECT_EQ(frame.find("tx_packets"), std::string::npos);  // stood still, and tells no bytes
+  EXPECT_EQ(frame.find("tx_packets"), std::string::npos);  // did not change, and counts no bytes
   EXPECT_EQ(frame.find("net/eth0"), std::string::npos);    // nobody claimed it
   EXPECT_NE(full.of_kind("point", 0).find(R"("net/hsn0/tx_bytes":[5,5])"), std::string::npos);
   EXPECT_EQ(full.of_kind("point", 0).find("net/eth0"), std::string::npos);
@@ -123,7 +123,7 @@ TEST(Sweep, ACounterAtItsEndIsToldThoughItStandsStill) {
   EXPECT_EQ(point.find("port_rcv_data"), std::string::npos);
 }
 
-/// Peak memory does not tell (other tests have raised it); what is in use now does.
+/// Peak memory proves nothing (other tests have raised it); memory in use does.
 std::size_t heap_in_use() { return mallinfo2().uordblks + mallinfo2().hblkhd; }
 
 TEST(Sweep, AThousandPartnersLeaveNothingBehind) {

@@ -1,4 +1,4 @@
-// Where ranks of a tcp test meet, and what a failure says.
+// The meeting place of the ranks of a tcp test, and the text of a failure.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ inline std::string free_meeting_point(const std::string& host = "127.0.0.1") {
   return listen_on(numeric_address(host, 0, "test")).local().text();
 }
 
-/// "code: sentence" of the Failure that `f` throws; "" when it throws none.
+/// "code: sentence" of the Failure that `f` throws; "" if it throws none.
 template <class F>
 std::string message_of(F&& f) {
   try {

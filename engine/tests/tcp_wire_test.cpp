@@ -1,5 +1,5 @@
-// What travels before a connection is trusted: greetings byte by byte, refusals, addresses, and
-// transfers that end in time.
+// Data that travels before a connection is trusted: greetings byte by byte, refusals, addresses,
+// and transfers that end in time.
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/socket.h>

@@ -1,4 +1,4 @@
-// A made-up file tree in a fresh temporary folder, removed at the end of the test.
+// A synthetic file tree in a fresh temporary folder, removed at the end of the test.
 #pragma once
 
 #include <stdlib.h>
@@ -44,7 +44,8 @@ class TemporaryTree {
   std::filesystem::path root_;
 };
 
-/// Root reads everything: as long as this lives, file access is that of user nobody.
+/// Root can read everything, so during the lifetime of this object file access is that of user
+/// nobody.
 class WithoutPrivilege {
  public:
   explicit WithoutPrivilege(const TemporaryTree& tree) {

@@ -1,4 +1,5 @@
-// A machine's files below a folder: what is read stays in it, is regular, and is bounded.
+// A machine's files below a folder: reads stay inside it, are limited to regular files, and are
+// bounded.
 #include "base/tree.hpp"
 
 #include <fcntl.h>

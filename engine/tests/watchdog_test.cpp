@@ -1,4 +1,4 @@
-// Deadlines and signals, each in a process of its own whose last words are read.
+// Deadlines and signals, each in a separate process whose last lines are read.
 #include "record/watchdog.hpp"
 
 #include <fcntl.h>

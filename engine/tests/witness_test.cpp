@@ -1,4 +1,4 @@
-// The witness on made-up trees, made-up drivers and this very host.
+// The witness on synthetic trees, simulated drivers and this host.
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <sys/stat.h>
@@ -247,7 +247,7 @@ TEST(Reader, LiveHostHasLoopback) {
   EXPECT_FALSE(is_unreadable(delta, "net/lo/rx_bytes"));
 }
 
-// Runs `check` in a child process in a network namespace of its own, whose /sys is still ours.
+// Runs `check` in a child process in a separate network namespace, whose /sys is still ours.
 template <class F>
 void in_own_namespace(F&& check) {
   const pid_t child = ::fork();

@@ -1,7 +1,7 @@
 // A binomial tree over ranks 0 .. size-1, rooted at 0, and texts that travel along it.
 //
-// The children of r are r + 1, r + 2, r + 4, .. below r's lowest set bit: each subtree holds
-// successive ranks, so that texts appended child by child are in order of rank.
+// The children of r are r + 1, r + 2, r + 4, .. below r's lowest set bit: each subtree contains
+// successive ranks, so texts appended child by child are in order of rank.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,8 @@ inline std::vector<int> children(int rank, int size) {
 
 namespace wireproof {
 
-/// A text with its length in front (8 bytes, least significant first): bundles are appended.
+/// A text preceded by its length (8 bytes, least significant first), so that bundles can be
+/// appended.
 inline std::string bundled(std::string_view text) {
   std::string bundle;
   bundle.reserve(8 + text.size());
@@ -36,7 +37,7 @@ inline std::string bundled(std::string_view text) {
   return bundle.append(text);
 }
 
-/// The texts of a bundle; a cut last one is left out.
+/// The texts of a bundle; an incomplete last one is left out.
 inline std::vector<std::string> unbundled(std::string_view bundle) {
   std::vector<std::string> texts;
   while (bundle.size() >= 8) {

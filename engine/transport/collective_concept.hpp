@@ -1,5 +1,5 @@
-// What the patterns need of a group beyond messages between two: the library's collectives, and a
-// look without waiting. Plain classes, never virtual, as GroupLink.
+// What the patterns need of a group beyond messages between two members: the library's collectives,
+// and a non-blocking test. Plain classes, never virtual, like GroupLink.
 #pragma once
 
 #include <concepts>
@@ -9,14 +9,13 @@
 
 namespace wireproof {
 
-/// The library's collectives over all members, one call each. Timed. Blocks are of `bytes` and lie
-/// one behind the other, by member; memory for results is never that of the sources.
-/// * `meet`: the library's barrier. (`barrier` is for what is not timed: on the model it costs
-/// nothing.)
+/// The library's collectives over all members, one call each. Timed. Blocks have `bytes` bytes and
+/// are contiguous, by member; memory for results never overlaps the sources. * `meet`: the
+/// library's barrier. (`barrier` is for untimed code: on the model it costs nothing.)
 /// * `broadcast`: from member 0. `allreduce`: the sum of 32-bit floats. `allgather`: a block of
 /// each. `alltoall`: block i of `source` to member i.
 /// * `start_*`: the non-blocking form, in `slot`; `finish(slot)` ends it. Between the two the
-/// caller calls nothing.
+/// caller makes no calls.
 template <class L>
 concept CollectiveLink = GroupLink<L> && requires(L& link, std::byte* data, const std::byte* source,
                                                   std::byte* sink, std::size_t bytes, int slot) {
@@ -34,7 +33,7 @@ concept CollectiveLink = GroupLink<L> && requires(L& link, std::byte* data, cons
 };
 
 /// `expect_ack(slot, peer)`: from now on `has_come(slot)` says, without waiting, whether the peer's
-/// acknowledgement is there; after the first yes the slot is free again.
+/// acknowledgement has arrived; after the first yes the slot is free again.
 template <class L>
 concept LookingLink = GroupLink<L> && requires(L& link, int slot, int peer) {
   link.expect_ack(slot, peer);

@@ -10,8 +10,8 @@
 //
 // A Link is a plain class, never virtual: the patterns' timed loops are templates over it, so that
 // nothing is decided inside a timed region. `LinkPair<L>` (pattern/link_pair.hpp) wraps a Link for
-// the untimed code. A new technology is: one class that satisfies Link, one that derives from
-// Transport, one line in transport/openers.hpp and one in measure/run.cpp.
+// the untimed code. A new technology consists of one class that satisfies Link, one that derives
+// from Transport, one line in transport/openers.hpp and one in measure/run.cpp.
 #pragma once
 
 #include <concepts>
@@ -33,7 +33,7 @@
 
 namespace wireproof {
 
-/// One end of one pair. Both ends have the same interface; the two calls of a message name the same
+/// One end of one pair. Both ends have the same interface; the two calls of a message give the same
 /// size.
 ///
 /// Timed (no allocation, no lock of ours, no I/O but the transport's own, no exception in the good
@@ -52,18 +52,17 @@ namespace wireproof {
 ///   may abort in them.
 ///
 /// Untimed:
-/// * `reserve(slots)`: before first use of slots below that number.
+/// * `reserve(slots)`: before the first use of slots below that number.
 /// * `expose(kind, bytes)`: both ends call it together; returns this end's window memory (page
 /// aligned, `bytes` long).
 ///   `conceal()` ends it, together again. `synchronise_window()`: makes remote accesses visible to
 ///   local loads and local stores visible to remote accesses (called between control messages,
 ///   never concurrently with accesses).
-/// * `use_memory(source, sink)`, where a link has it: which memory the next messages come from and
-/// go to, both empty when there is none any more.
+/// * `use_memory(source, sink)`, if a link has it: which memory the next messages come from and go
+/// to; both empty when it is released.
 /// * `send_control`/`recv_control`: ordered, reliable, of a fixed size known to both ends, on a
-/// channel of their own. The
-///   receiver does not burn its core while it waits long. Progress of remote accesses by the peer
-///   goes on inside.
+/// separate channel. The receiver does not burn its core during long waits. Remote accesses by the
+/// peer still make progress inside.
 template <class L>
 concept Link = requires(L& link, const std::byte* source, std::byte* sink, std::size_t bytes,
                         std::size_t offset, int slot, int count, WindowKind kind,
@@ -93,9 +92,9 @@ concept MemoryLink = Link<L> && L::kOneSided;
 
 /// A link with remote access and remote atomics on 64-bit integers, in the exposed window (timed):
 /// * `accumulate`: adds `bytes` / 8 integers to those at `offset`.
-/// * `fetch_add`: adds the integer at `operand`; `compare_swap`: leaves the one at `operand` when
-/// the one at `compare` was there. Both give the old value in `result`; all memory stays untouched
-/// by the caller until `flush`.
+/// * `fetch_add`: adds the integer at `operand`; `compare_swap`: stores the integer at `operand` if
+/// the old value equals the one at `compare`. Both return the old value in `result`; the caller
+/// leaves all memory untouched until `flush`.
 template <class L>
 concept RemoteLink = MemoryLink<L> &&
     requires(L& link, const std::byte* operand, const std::byte* compare, std::byte* result,
@@ -105,11 +104,11 @@ concept RemoteLink = MemoryLink<L> &&
   link.compare_swap(operand, compare, result, offset);
 };
 
-/// A link whose requests can be made before they are started. Untimed: `make_*` puts an inactive
+/// A link whose requests can be created before they are started. Untimed: `make_*` puts an inactive
 /// request into a slot, `release` frees them, `admit_partitions` throws CannotBegin (at both ends)
-/// where the technology has no partitioned messages. Timed: `start` and `start_one` set requests to
-/// work, `Link::wait` ends that; `ready` gives one partition of a started send away,
-/// `await_partition` returns when one has arrived.
+/// if the technology has no partitioned messages. Timed: `start` and `start_one` activate requests,
+/// `Link::wait` completes them; `ready` releases one partition of a started send, `await_partition`
+/// returns when one has arrived.
 template <class L>
 concept PreparingLink = Link<L> && requires(L& link, int slot, int count, const std::byte* source,
                                             std::byte* sink, std::size_t bytes, int partitions) {
@@ -125,10 +124,10 @@ concept PreparingLink = Link<L> && requires(L& link, int slot, int count, const 
   link.await_partition(slot, partitions);
 };
 
-/// A link that several threads can use at the same time, each by a link of its own.
+/// A link that several threads can use at the same time, each through a separate link.
 /// `assemble(count)`: both ends together, before the first `member(0 .. count - 1)`; throws
-/// CannotBegin (at both ends) where threads may not talk. kThreadsTakeTurns: members are used one
-/// after another by one thread.
+/// CannotBegin (at both ends) if threads may not communicate. kThreadsTakeTurns: members are used
+/// one after another by one thread.
 template <class L>
 concept ThreadedLink = Link<L> && requires(L& link, int count) {
   { L::kThreadsTakeTurns } -> std::convertible_to<bool>;
@@ -149,10 +148,10 @@ class Group {
   /// Waiting ranks sleep between polls (base/backoff.hpp): idle ranks must not take a core from a
   /// timed pair.
   virtual void barrier() = 0;
-  /// Longest silence in one collective call from now on, where that ends it.
+  /// Longest silence in one collective call from now on, if silence ends it.
   virtual void set_patience(std::int64_t /*patience_ms*/) {}
-  /// Called again and again while this rank waits for others, for a library that answers its peers
-  /// only while it is called; empty: nothing.
+  /// Called repeatedly while this rank waits for others, for a library that answers its peers only
+  /// while it is called; empty: nothing is called.
   virtual void set_idle(std::function<void()> /*idle*/) {}
 };
 
@@ -179,35 +178,36 @@ class Transport {
  public:
   virtual ~Transport() = default;
   virtual Group& group() = 0;
-  /// Called once on every rank when all have the plan (to bind to claimed addresses, to take the
-  /// policy's yield). Throws Failure (base/failure.hpp) when the plan cannot be obeyed.
+  /// Called once on every rank when all have the plan (to bind to claimed addresses, and to take
+  /// over the policy's yield). Throws Failure (base/failure.hpp) if the plan cannot be carried out.
   virtual void configure(const Plan& plan) = 0;
   virtual LibraryFacts library() const { return {}; }
   virtual bool one_sided() const = 0;
   /// Whether it can measure this pattern of pairs.
   virtual bool has(Pattern pattern) const { return one_sided() || !is_beyond_messages(pattern); }
-  /// False where no byte is moved (null): payload cannot be verified then.
+  /// False if no byte is moved (null), so that payload cannot be verified.
   virtual bool moves_payload() const { return true; }
-  /// Set when time is not the host's (model).
+  /// Set if time is not the host's (model).
   virtual std::optional<ClockFacts> virtual_clock() const { return std::nullopt; }
-  /// Whether this process plays `rank`. One process plays all ranks of null and model.
+  /// Whether this process simulates or is `rank`. One process simulates all ranks of null and
+  /// model.
   virtual bool owns(int rank) { return rank == group().rank(); }
   /// Runs the role(s) that this process owns and returns when they are done. Called only by the
   /// pair's owners; pairs of one point are disjoint and run at the same time. The pair's connection
   /// may be kept for later points.
   virtual void run_pair(int origin, int target, const HostClock& clock, const PairRoles& roles) = 0;
-  /// Gives up every pair's connection and memory; later points make new ones. Called on every rank
-  /// while no pair is under way.
+  /// Closes every pair's connection and frees its memory; later points create new ones. Called on
+  /// every rank while no pair is active.
   virtual void forget_pairs() {}
   /// Whether it can measure a group of members together.
   virtual bool has_groups() const { return false; }
   /// Runs the role of every member that this process owns and returns when they are done. Called on
-  /// every process that owns a member, by nobody else. What connects the group may be kept for
+  /// every process that owns a member, and on no other. The group's connections may be kept for
   /// later points.
   virtual void run_group(const std::vector<int>& /*members*/, const HostClock&, const GroupRole&) {
     throw cannot_measure("no-group", "this transport has no group patterns");
   }
-  /// Called before counters are read: a made-up world brings its own up to date.
+  /// Called before counters are read, so that a simulated world can update its counters.
   virtual void show_counters() {}
   /// Orderly end, collective.
   virtual void close() {}

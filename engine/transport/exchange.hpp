@@ -1,5 +1,5 @@
-// How ranks of transport ofi find each other before they can talk over the provider, and meet
-// between points: over sockets of the kernel (transport/meeting), or through the MPI that started
+// How ranks of transport ofi find each other before they can communicate over the provider, and
+// meet between points: over kernel sockets (transport/meeting), or through the MPI that started
 // them.
 #pragma once
 
@@ -14,9 +14,9 @@ namespace wireproof {
 struct AddressExchange {
   std::unique_ptr<Group> group;
   std::string means;    ///< "meeting" or "mpi"
-  std::string library;  ///< the MPI's, as it names itself; "" without
-  std::string own{};    ///< our address on the way to rank 0, without a port; "": not known
-  /// Throws Failure when it is not the one that the plan expects; empty: it always is.
+  std::string library;  ///< the MPI's own description; "" without an MPI
+  std::string own{};    ///< our address on the way to rank 0, without a port; "" if unknown
+  /// Throws Failure if it is not the one that the plan expects; an empty expectation accepts any.
   std::function<void(const Plan&)> check = {};
   std::function<void()> end = {};  ///< after everything else, collective
 };

@@ -1,5 +1,6 @@
-// One member of a group that measures together (rings, many pairs, incast, collectives). As a Link,
-// a GroupLink is a plain class, never virtual, and the patterns' timed loops are templates over it.
+// One member of a group that measures together (rings, many pairs, incast, collectives). Like a
+// Link, a GroupLink is a plain class, never virtual, and the patterns' timed loops are templates
+// over it.
 #pragma once
 
 #include <concepts>
@@ -12,19 +13,19 @@ namespace wireproof {
 /// One member; peers are named by their number in the group, [0, members()).
 ///
 /// Timed (no allocation, no lock of ours, no I/O but the transport's own):
-/// * `send`/`recv`, `post_send`/`post_recv`, `wait`: as a Link's, with the peer. Messages between
+/// * `send`/`recv`, `post_send`/`post_recv`, `wait`: like a Link's, with the peer. Messages between
 /// the same two members match in order.
 /// * `sendrecv`: both at once, blocking, of the same size.
-/// * `send_ack`/`recv_ack`: a smallest possible message that no `recv` can take.
-/// * `barrier`: all members, without sleeping; directly before what is timed.
+/// * `send_ack`/`recv_ack`: a smallest possible message that no `recv` can match.
+/// * `barrier`: all members, without sleeping; directly before timed code.
 ///
 /// Untimed:
-/// * `reserve(slots)`: before first use of slots below that number.
-/// * `send_control`/`recv_control`: ordered, reliable, of a size known to both ends, on a channel
-/// of their own. The receiver does not burn its core while it waits long.
+/// * `reserve(slots)`: before the first use of slots below that number.
+/// * `send_control`/`recv_control`: ordered, reliable, of a size known to both ends, on a separate
+/// channel. The receiver does not burn its core during long waits.
 ///
-/// A link for collectives is another concept (`CollectiveLink: GroupLink` and its calls), so that a
-/// transport may have one without the other.
+/// A link for collectives is a separate concept (`CollectiveLink: GroupLink` and its calls), so
+/// that a transport may have one without the other.
 template <class L>
 concept GroupLink = requires(L& link, int peer, int slot, int count, const std::byte* source,
                              std::byte* sink, std::size_t bytes,

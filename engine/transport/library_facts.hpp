@@ -1,4 +1,4 @@
-// Which library answered, for the host frame.
+// The library that answered, for the host frame.
 #pragma once
 
 #include <cstddef>
@@ -7,8 +7,9 @@
 
 namespace wireproof {
 
-/// What libfabric chose, as it names it ("" = it does not say). `inject_bytes`: up to that size a
-/// message is sent without a completion. `completion`: what a send's completion promises.
+/// libfabric's choices, with its names ("" = it does not report them). `inject_bytes`: messages up
+/// to this size are sent without a completion. `completion`: what the completion of a send
+/// guarantees.
 struct FabricFacts {
   std::string provider;
   std::string provider_version;
@@ -22,18 +23,19 @@ struct FabricFacts {
   std::size_t inject_bytes = 0;
   int protocol = 0;
   int protocol_version = 0;
-  std::string remote{};            ///< what completes a remote write; "": there were none
+  std::string remote{};            ///< what completes a remote write; "" if there were none
   std::string exchange{};          ///< how addresses were exchanged: "meeting" or "mpi"
-  std::string exchange_library{};  ///< the MPI that did it
+  std::string exchange_library{};  ///< the MPI that exchanged them
 };
 
-/// Empty or nullopt: the transport has none.
+/// Empty or nullopt if the transport has none.
 struct LibraryFacts {
   std::string version;  ///< as the library names itself, first line
-  std::string path;     ///< file that the dynamic linker took
+  std::string path;     ///< the file that the dynamic linker loaded
   std::string standard;
-  std::optional<int> shared_ranks;  ///< ranks that the library believes to share memory with this
-                                    ///< one, itself included
+  /// ranks that share memory with this rank according to the library
+  std::optional<int> shared_ranks;
+  ///< one, itself included
   std::optional<FabricFacts> fabric = std::nullopt;
 };
 

@@ -1,5 +1,5 @@
-// Base of the transports that need one process and no launcher: it plays all ranks, and both ends
-// of a pair take turns.
+// Base of the transports that need one process and no launcher: it simulates all ranks, and both
+// ends of a pair take turns.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ class LocalGroup final : public Group {
   int rank() const override { return 0; }
   int size() const override { return size_; }
   void broadcast(std::string&) override {}
-  /// One process, so one text: that of all ranks.
+  /// There is only one process, so its text is that of all ranks.
   std::vector<std::string> gather(std::string_view text) override { return {std::string(text)}; }
   void barrier() override {}
   void cover(int rank) { size_ = std::max(size_, rank + 1); }
@@ -46,8 +46,8 @@ class LocalTransport : public Transport {
     }
   }
 
-  /// Nothing of a pair outlives its point but the number of its visits: one process plays ten
-  /// thousand pairs. They run one after another, so all use the same pages.
+  /// Only the number of visits of a pair survives its point, because one process simulates ten
+  /// thousand pairs. Pairs run one after another, so all use the same pages.
   void run_pair(int origin, int target, const HostClock& clock, const PairRoles& roles) override {
     Ends ends(clock, make_world(origin, target, visits_[{origin, target}]++));
     ends.origin.swap_memory(origin_memory_);
@@ -59,9 +59,9 @@ class LocalTransport : public Transport {
   }
 
  protected:
-  /// A pair's point is over, and its world about to go.
+  /// Called when a pair's point is over, before its world is destroyed.
   virtual void ended(int /*origin*/, int /*target*/, const World&) {}
-  /// `visit`: how many points this pair has had before.
+  /// `visit`: number of earlier points of this pair.
   virtual typename World::Truth make_world(int origin, int target, std::uint64_t visit) = 0;
 
  private:

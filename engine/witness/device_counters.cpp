@@ -8,7 +8,8 @@
 namespace wireproof::witness {
 namespace {
 
-// Columns of /proc/net/dev from the left; "" = a sum of several statistics (net/core/net-procfs.c).
+// Columns of /proc/net/dev from the left; "" = the sum of several statistics
+// (net/core/net-procfs.c).
 constexpr std::array<std::string_view, 16> kProcColumns = {"rx_bytes",
                                                            "rx_packets",
                                                            "rx_errors",
@@ -36,7 +37,9 @@ std::vector<std::string> DeviceCounters::read(NameTable& names, Snapshot& snapsh
   const auto devices = allow_netlink_ ? table_.read() : std::nullopt;
   if (!devices) {
     allow_netlink_ =
-        false;  // the source never changes back within a run: a delta must compare like with like
+        // the source never changes back within a run, because a difference must compare values of
+        // the same source
+        false;
     return read_proc(names, snapshot);
   }
   std::vector<std::string> interfaces;
@@ -69,7 +72,7 @@ std::vector<std::string> parse_proc_net_dev(std::string_view text, NameTable& na
                                             Snapshot& snapshot) {
   std::vector<std::string> interfaces;
   while (const auto line = take_line(text)) {
-    const auto colon = line->rfind(':');  // an alias may hold a colon itself: "eth0:1"
+    const auto colon = line->rfind(':');  // an alias may itself contain a colon: "eth0:1"
     if (colon == std::string_view::npos) continue;
     std::string_view name = line->substr(0, colon);
     const std::string interface(take_word(name));

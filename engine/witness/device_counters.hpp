@@ -18,7 +18,7 @@ class DeviceCounters {
   // Fills `snapshot`; returns the interfaces seen.
   std::vector<std::string> read(NameTable& names, Snapshot& snapshot);
 
-  // "netlink", or "proc" after netlink was denied.
+  // "netlink", or "proc" if netlink was denied.
   std::string_view source() const { return allow_netlink_ ? "netlink" : "proc"; }
 
  private:
@@ -30,9 +30,9 @@ class DeviceCounters {
   std::unordered_map<std::string, std::vector<std::size_t>> indices_;
 };
 
-// Text of /proc/net/dev. Only columns that are one statistic each are taken (rx "drop" adds
-// rx_missed_errors, "frame" adds four counters), so that every name means the same whatever its
-// source.
+// Text of /proc/net/dev. Only columns that are one statistic each are used (rx "drop" adds
+// rx_missed_errors, "frame" adds four counters), so that every name has the same meaning whatever
+// its source.
 std::vector<std::string> parse_proc_net_dev(std::string_view text, NameTable& names,
                                             Snapshot& snapshot);
 

@@ -16,9 +16,9 @@
 namespace wireproof::witness {
 namespace {
 
-constexpr std::uint32_t kMaxStatistics = 1 << 16;  // a driver that claims more is lying
+constexpr std::uint32_t kMaxStatistics = 1 << 16;  // a driver that claims more than this is wrong
 
-// Kernels before 6.13 copy as many values as the driver has *now*, not as many as were asked for:
+// Kernels before 6.13 copy as many values as the driver has *now*, not as many as were requested:
 // the reply buffer has room for a driver whose number of queues grows between two calls.
 constexpr std::size_t kSlackValues = 8192;
 

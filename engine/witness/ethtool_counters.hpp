@@ -12,11 +12,12 @@
 
 namespace wireproof::witness {
 
-// Carries one ethtool request (a struct ethtool_*) to one interface: 0, or -1. A test brings its
+// Sends one ethtool request (a struct ethtool_*) to one interface: 0, or -1. A test provides its
 // own driver.
 using EthtoolCall = std::function<int(const std::string& interface, void* request)>;
 
-// The real one, on a datagram socket that is made here and stays in the present network namespace.
+// The real one, on a datagram socket that is created here and stays in the current network
+// namespace.
 EthtoolCall kernel_ethtool();
 
 class EthtoolCounters {
@@ -37,7 +38,8 @@ class EthtoolCounters {
 
   EthtoolCall call_;
   std::unordered_map<std::string, Strings> strings_;
-  std::vector<std::uint64_t> buffer_;  // 8-byte units: the values in a reply must be aligned
+  // 8-byte units, because the values in a reply must be aligned
+  std::vector<std::uint64_t> buffer_;
 };
 
 }  // namespace wireproof::witness

@@ -19,7 +19,7 @@ constexpr const char* kCxi = "sys/class/cxi";
 constexpr const char* kNetwork = "sys/class/net";
 constexpr const char* kEthtool = "ethtool";
 
-// A tree may be hostile: no more files than a large node has counters, no longer texts.
+// A tree may be hostile: limits its files to the counters of a large node, and the length of texts.
 constexpr std::size_t kMostFiles = 1 << 18;
 constexpr std::size_t kLongestStatistics = 4 << 20;
 constexpr std::size_t kMostStatistics = 1 << 16;
@@ -42,7 +42,7 @@ std::optional<std::uint64_t> pread_number(int descriptor, bool stamped, int& err
   return parse_unsigned(stamped ? value.substr(0, value.find('@')) : value);
 }
 
-/// Settings and summaries among the counters' files.
+/// Settings and summaries among the counter files.
 bool is_counter(std::string_view file) {
   return file != "lifespan" &&  // how long hw_counters are cached, in ms
          !file.starts_with("ALL") && !file.starts_with("reset");  // of cxi
@@ -108,7 +108,7 @@ void FileCounters::read(NameTable& names, Snapshot& snapshot, Depth depth,
   devices_ = std::move(now);
   if (!keep_open_ || changed) scan(names, deadline_ns);
   if (!read_all(snapshot, depth, deadline_ns)) {
-    // A device was replaced by one of the same name: its old files answer ENODEV for ever.
+    // A device was replaced by one of the same name: its old files return ENODEV for ever.
     scan(names, deadline_ns);
     read_all(snapshot, depth, deadline_ns);
   }
@@ -154,7 +154,7 @@ void parse_ethtool_text(std::string_view text, const std::string& interface, Nam
                         Snapshot& snapshot) {
   std::size_t taken = 0;
   while (const auto line = take_line(text)) {
-    const std::size_t colon = line->rfind(':');  // names may hold one: "rx[0]: packets"
+    const std::size_t colon = line->rfind(':');  // names may contain one: "rx[0]: packets"
     if (colon == std::string_view::npos || taken == kMostStatistics) continue;
     const std::size_t first = std::min(line->find_first_not_of(kBlanks), colon);
     const auto value = parse_unsigned(line->substr(colon + 1));

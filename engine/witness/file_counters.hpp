@@ -12,17 +12,19 @@
 
 namespace wireproof::witness {
 
-/// `fabric`: of RDMA and cxi devices. `all`: also those of interfaces, which a live host is asked
-/// for by netlink and ioctl.
+/// `fabric`: of RDMA and cxi devices. `all`: also those of interfaces, which on a live host are
+/// read by netlink and ioctl.
 enum class FileScope { none, fabric, all };
 
 class FileCounters {
  public:
-  // `keep_open`: hold the files and pread them (sysfs makes the text anew at every read at offset
-  // 0). A saved tree is opened anew each time, because a deleted file would go on answering.
+  // `keep_open`: keep the files open and pread them (sysfs generates the text again at every read
+  // at offset 0). The files of a saved tree are opened again each time, because a deleted file
+  // would still be readable.
   FileCounters(const Tree& tree, FileScope scope, bool keep_open);
 
-  /// Ends at `deadline_ns` (CLOCK_MONOTONIC): what was not read by then is not readable this time.
+  /// Ends at `deadline_ns` (CLOCK_MONOTONIC): counters that were not read by then are unreadable
+  /// this time.
   void read(NameTable& names, Snapshot& snapshot, Depth depth, std::int64_t deadline_ns);
 
  private:
@@ -39,7 +41,7 @@ class FileCounters {
   void scan_infiniband(const std::string& device, NameTable& names);
   void add_folder(const std::string& folder, const std::string& prefix, NameTable& names);
   bool read_all(Snapshot& snapshot, Depth depth,
-                std::int64_t deadline_ns);  // false: a device went away under us
+                std::int64_t deadline_ns);  // false: a device disappeared
   std::optional<std::uint64_t> read_entry(Entry& entry, bool& gone);
 
   const Tree& tree_;
@@ -51,7 +53,8 @@ class FileCounters {
   std::vector<Entry> entries_;
 };
 
-/// ethtool/<interface>/<string> of a tree: its files ethtool/<interface>, as `ethtool -S` prints.
+/// ethtool/<interface>/<string> of a tree: its files ethtool/<interface>, in the format of `ethtool
+/// -S`.
 void read_ethtool_files(const Tree& tree, NameTable& names, Snapshot& snapshot,
                         std::int64_t deadline_ns);
 void parse_ethtool_text(std::string_view text, const std::string& interface, NameTable& names,

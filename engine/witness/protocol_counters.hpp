@@ -1,4 +1,4 @@
-// ip/<Protocol>/<name>: what the kernel's own TCP, UDP and IP counted in this network namespace.
+// ip/<Protocol>/<name>: counters of the kernel's own TCP, UDP and IP in this network namespace.
 #pragma once
 
 #include <string_view>
@@ -13,9 +13,9 @@ class ProtocolCounters {
   void read(NameTable& names, Snapshot& snapshot);
 };
 
-// Pairs of lines, "Tcp: Name Name" and "Tcp: 1 2". Only what tells of traffic and of trouble with
-// it is taken: netstat alone has over a hundred names. Negative values (Tcp's MaxConn) are
-// settings and left out.
+// Pairs of lines, "Tcp: Name Name" and "Tcp: 1 2". Only counters of traffic and of errors are used:
+// netstat alone has over a hundred names. Negative values (Tcp's MaxConn) are settings and left
+// out.
 void parse_protocol_counters(std::string_view text, NameTable& names, Snapshot& snapshot);
 
 }  // namespace wireproof::witness

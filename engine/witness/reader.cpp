@@ -4,12 +4,12 @@
 namespace wireproof::witness {
 namespace {
 
-// Files that answer slowly must not stand in for the measurement.
+// Files that answer slowly must not delay the measurement.
 constexpr std::int64_t kPatienceNs = 5'000'000'000;
 constexpr std::int64_t kShortPatienceNs = 500'000'000;  // byte counters, read often
 
-// An interface may appear between the two listings that are compared: ask twice before calling /sys
-// foreign.
+// An interface may appear between the two listings that are compared, so check twice before
+// treating /sys as foreign.
 bool shows_another_namespace(const Tree& tree) {
   NetworkDeviceTable table;
   for (int attempt = 0; attempt < 2; ++attempt) {

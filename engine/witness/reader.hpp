@@ -1,9 +1,8 @@
 // Reads every counter of this host before and after a measurement: the evidence of the path.
 //
-// Values are raw, in the driver's own unit; wrapping and units are interpreted by whoever judges.
-// Use: Reader reader(plan.witness.root); auto before = reader.read(); ...; auto after =
-// reader.read();
-//      reader.delta(before, after) -> what changed.
+// Values are raw, in the driver's own unit; the judging code interprets wrapping and units. Use:
+// Reader reader(plan.witness.root); auto before = reader.read(); ...; auto after = reader.read();
+// reader.delta(before, after) -> what changed.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +20,7 @@
 namespace wireproof::witness {
 
 struct Change {
-  std::string_view name;  // lives as long as the Reader
+  std::string_view name;  // has the lifetime of the Reader
   std::uint64_t before = 0;
   std::uint64_t after = 0;
 };
@@ -33,14 +32,16 @@ struct Standing {
 };
 
 struct Delta {
-  double interval_ns = 0;  // between the middles of the two readings
+  double interval_ns = 0;  // between the midpoints of the two readings
   std::vector<Change> changed;
-  std::vector<std::string_view> unreadable;  // known counters that one of the readings lacks
-  std::string_view source;                   // "netlink", "proc" or "sysfs": where net/* came from
-  bool foreign_sysfs = false;  // /sys shows another network namespace: its counters were not used
+  // known counters that are missing from one of the readings
+  std::vector<std::string_view> unreadable;
+  std::string_view source;  // "netlink", "proc" or "sysfs": where net/* came from
+  // /sys shows another network namespace, so its counters were not used
+  bool foreign_sysfs = false;
 };
 
-/// Byte counters' changes while nothing was sent; negative where one went back.
+/// Changes of byte counters while nothing was sent; negative if a counter fell.
 struct Quiet {
   double interval_ns = 0;
   std::vector<std::pair<std::string_view, std::int64_t>> changed;
@@ -48,17 +49,17 @@ struct Quiet {
 
 class Reader {
  public:
-  // `root` "/" reads this host: interface statistics by rtnetlink (or /proc/self/net/dev where
-  // netlink is denied), driver statistics by the ethtool ioctl, RDMA and cxi counters from /sys.
-  // Any other root is a tree of another machine, of which only files are read (base/tree.hpp).
-  // Construct it in the network namespace that is to be observed.
-  // `protocols`: the kernel's own TCP, UDP and IP counters too.
+  // `root` "/" reads this host: interface statistics by rtnetlink (or /proc/self/net/dev if netlink
+  // is denied), driver statistics by the ethtool ioctl, RDMA and cxi counters from /sys. Any other
+  // root is a tree of another machine, of which only files are read (base/tree.hpp). Construct it
+  // in the network namespace to be observed. `protocols`: also the kernel's own TCP, UDP and IP
+  // counters.
   explicit Reader(const std::string& root = "/", bool protocols = false);
 
-  // Bounded in time: counters that do not answer by then are not readable this time.
+  // Bounded in time: counters that do not respond by then are unreadable this time.
   Snapshot read(Depth depth = Depth::everything);
   Delta delta(const Snapshot& before, const Snapshot& after) const;
-  // The same without counters: how long, and where from.
+  // The same without counters: only duration and source.
   Delta header(const Snapshot& before, const Snapshot& after) const;
 
   std::size_t counter_count() const { return names_.size(); }
@@ -77,7 +78,7 @@ class Reader {
   std::string_view source_ = "sysfs";
 };
 
-// Who shares a network namespace: one kernel (boot id) and one namespace inode on it.
+// Ranks that share a network namespace: one kernel (boot id) and one namespace inode on it.
 struct HostIdentity {
   std::string boot_id;
   std::uint64_t netns = 0;
@@ -85,8 +86,8 @@ struct HostIdentity {
   bool known() const { return !boot_id.empty() && netns != 0; }
 };
 
-// The lowest rank that sees the same counters as `rank`; `rank` itself when its identity is unknown
-// (then everyone reads: reading twice costs time, not reading would cost the proof).
+// The lowest rank that sees the same counters as `rank`; `rank` itself if its identity is unknown
+// (then every rank reads: reading twice costs time, not reading would cost the proof).
 int reader_of(const std::vector<HostIdentity>& identities, int rank);
 inline bool is_reader(const std::vector<HostIdentity>& identities, int rank) {
   return reader_of(identities, rank) == rank;

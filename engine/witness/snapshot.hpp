@@ -29,16 +29,17 @@ class NameTable {
   std::unordered_map<std::string_view, std::size_t> by_name_;
 };
 
-// How much of a reading is wanted: the counters that tell bytes are cheap enough to be read many
-// times a second; the driver's statistics may cost a conversation with the NIC's firmware.
+// How much of a reading is wanted: byte counters are cheap enough to be read many times a second;
+// the driver's statistics may require an exchange with the NIC's firmware.
 enum class Depth { everything, bytes };
 
 inline bool contains(std::string_view text, std::string_view word) {
   return text.find(word) != std::string_view::npos;
 }
 
-// Counters of traffic, as against those of trouble: net/*/tx_bytes, port_xmit_data, ip4OutOctets
-// ... Of cxi, whose telemetry has a thousand names, also packets, by which its bytes are checked.
+// Counters of traffic, as opposed to counters of errors: net/*/tx_bytes, port_xmit_data,
+// ip4OutOctets ... For cxi, whose telemetry has a thousand names, also packets, which are used to
+// check its bytes.
 inline bool tells_bytes(std::string_view name) {
   const std::string_view leaf = name.substr(name.rfind('/') + 1);
   if (name.starts_with("cxi/"))

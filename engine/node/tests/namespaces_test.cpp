@@ -1,5 +1,5 @@
-// A node's specification, and processes in namespaces of their own (as root of a user namespace
-// where the tests do not run as root).
+// A node's specification, and processes in separate namespaces (as root of a user namespace if the
+// tests do not run as root).
 #include "node/namespaces.hpp"
 
 #include <fcntl.h>
@@ -65,7 +65,7 @@ ino_t space(const std::string& kind) {
 
 constexpr int kCannot = 77;
 
-/// In a child that may make namespaces; 77 where this machine lets nobody.
+/// Runs in a child that may create namespaces; 77 if this machine forbids it.
 int as_root_of_its_own(const std::function<int()>& work) {
   const pid_t child = fork();
   if (child == 0) {

@@ -1,5 +1,5 @@
-// Everything that a job started is found and ended: children, grandchildren, and what left the
-// family but carries the job's mark.
+// Everything that a job started is found and ended: children, grandchildren, and processes that
+// left the tree but carry the job's mark.
 #include "node/process_tree.hpp"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ namespace {
 
 const char* const kNoMark = "WIREPROOF_TEST_MARK=nobody-has-this";
 
-/// Each test is a subreaper of its own, so that what it ends is its own.
+/// Each test is a separate subreaper, so it ends only its own processes.
 int in_child(const std::function<int()>& work) {
   const pid_t child = fork();
   if (child == 0) {
@@ -109,7 +109,7 @@ TEST(ProcessTree, GrandchildrenOfADeadChildAreFound) {
 
 TEST(ProcessTree, WhoLeftTheFamilyIsFoundByTheMark) {
   const std::string mark = "WIREPROOF_TEST_MARK=" + random_mark();
-  // The test's own process is not its parent when it is looked for: another tree's root is given.
+  // The root of another tree is given, so the test's own process is not the parent.
   const pid_t other = fork();
   if (other == 0) {
     const std::size_t equals = mark.find('=');

@@ -131,7 +131,7 @@ TEST(Request, AClientThatEndsInTheMiddleIsSaid) {
   for (int i = 0; i < 4000; ++i) sent.environment.push_back("V=" + std::string(500, 'x'));
   const pid_t client = fork();
   if (client == 0) {
-    send_request(ends.client, sent);  // more than the socket holds: it waits for a reader
+    send_request(ends.client, sent);  // more than the socket holds, so it waits for a reader
     _exit(0);
   }
   ends.client.reset();
@@ -177,7 +177,7 @@ TEST(Messages, APeerThatHasGoneIsSeen) {
 
 TEST(Messages, ATornOneIsNone) {
   Ends ends = connected();
-  const char bytes[] = {'X', 9, 0, 0, 0, 'a', 'b'};  // nine bytes are said, two follow
+  const char bytes[] = {'X', 9, 0, 0, 0, 'a', 'b'};  // nine bytes are announced, two follow
   ASSERT_EQ(send(ends.client.get(), bytes, sizeof bytes, 0), static_cast<ssize_t>(sizeof bytes));
   ends.client.reset();
   Tag tag{};
@@ -202,7 +202,7 @@ TEST(Messages, SendingToAPeerThatHasGoneIsAFailureAndNoSignal) {
   EXPECT_NE(failure_of([&] { send_message(ends.client, Tag::kEnded, "0"); }), "");
 }
 
-/// In a child, so that the tests keep their own.
+/// Runs in a child, so that the tests keep their own state.
 int in_child(const std::function<int()>& work) {
   const pid_t child = fork();
   if (child == 0) _exit(work());

@@ -1,4 +1,4 @@
-// The journal's text: whole, torn, damaged.
+// The journal's text: complete, torn, damaged.
 #include <gtest/gtest.h>
 
 #include "node/tune/journal.hpp"

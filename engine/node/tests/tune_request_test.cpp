@@ -1,5 +1,5 @@
-// Requests: whatever is changed in one, it is refused in a sentence or asks for nothing else than
-// is allowed.
+// Requests: whatever is changed in one, it is refused in a sentence or requests nothing that is
+// forbidden.
 #include <gtest/gtest.h>
 
 #include "base/failure.hpp"

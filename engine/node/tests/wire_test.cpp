@@ -20,7 +20,7 @@ PortSettings port(std::int64_t rate = kGigabit, int domain = 0) {
   return {domain, {rate, 0, 0}, {rate, 0, 0}, kDeep};
 }
 
-// A switch whose nodes have the addresses 0x10, 0x11, ... and everybody knows everybody.
+// A switch whose nodes have the addresses 0x10, 0x11, ... and all know each other.
 class Bench {
  public:
   explicit Bench(std::vector<PortSettings> ports, std::uint64_t seed = 1, bool known = true)
@@ -32,7 +32,7 @@ class Bench {
   }
 
   static constexpr int kEverybody = -1;
-  static constexpr Nanoseconds kKnown = 1'000'000'000;  // when the introductions are over
+  static constexpr Nanoseconds kKnown = 1'000'000'000;  // when all addresses have been learnt
 
   void send(std::size_t from, Nanoseconds at, std::size_t length, int to) {
     std::byte* bytes = pool_.take();
@@ -74,7 +74,8 @@ constexpr Nanoseconds kOneFrame = (1514 + 24) * 8;  // at 1 Gb/s
 TEST(WireLine, AFrameTakesItsBytesPreambleGapAndCheck) {
   Line line({kGigabit, 0, 0}, 1);
   EXPECT_EQ(line.transmit(1000, 1514), 1000 + 1538 * 8);
-  EXPECT_EQ(line_bytes(42), 84);  // an ARP request is padded to 64 bytes with its check
+  // an ARP request is padded to 64 bytes including its check sequence
+  EXPECT_EQ(line_bytes(42), 84);
 }
 
 TEST(WireLine, FramesFollowEachOtherWithoutDrift) {
@@ -171,7 +172,8 @@ TEST(WireSwitch, DueTimesDoNotDependOnWhenWeLook) {
   EXPECT_EQ(seen.size(), 10U);
 }
 
-// Whoever sleeps until the next event hands nothing over late, whatever the rates of the ports are.
+// A loop that sleeps until the next event delivers nothing late, whatever the rates of the ports
+// are.
 TEST(WireSwitch, WhoWakesAtTheNextEventIsNeverLate) {
   PortSettings slow = port(kGigabit / 10);
   slow.rx.delay = 70'000;
@@ -268,7 +270,7 @@ TEST(WireSwitch, ANodeThatSendsTooMuchIsNotReadFurther) {
 TEST(WireSwitch, BroadcastsAndStrangersReachEveryOtherPortOfTheDomainOnly) {
   Bench bench({port(), port(), port(), port(kGigabit, 1)}, 1, false);
   bench.send(0, kBegin, 42, Bench::kEverybody);
-  bench.send(0, kBegin, kFull, 2);  // nobody has heard of 2 yet
+  bench.send(0, kBegin, kFull, 2);  // nobody knows node 2 yet
   std::vector<std::size_t> reached;
   for (const auto& one : bench.arrivals(kEver)) reached.push_back(one.port);
   EXPECT_EQ(reached, (std::vector<std::size_t>{1, 1, 2, 2}));
@@ -285,7 +287,8 @@ TEST(WireSwitch, LossIsCountedPerDirectionAndTakesItsTimeOnTheLine) {
   Bench bench({lossy, port()});
   bench.send(0, kBegin, kFull, 1);
   EXPECT_TRUE(bench.arrivals(kEver).empty());
-  EXPECT_EQ(bench.under_test().counters(0).tx_lost, 2U);  // its introduction was lost too
+  // the frame that introduced it was lost too
+  EXPECT_EQ(bench.under_test().counters(0).tx_lost, 2U);
   EXPECT_EQ(bench.under_test().counters(1).rx_frames, 0U);
   PortSettings deaf = port();
   deaf.rx.loss = 1;

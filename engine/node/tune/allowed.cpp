@@ -11,7 +11,7 @@ using Texts = std::vector<std::string>;
 
 constexpr std::size_t kLongestPath = 4096;
 
-// The rows that the plan reads, too.
+// The rows that the plan also reads.
 namespace why {
 #define TUNE_WHY(name, text) constexpr std::string_view name = text;
 #include <wireproof/tune/allowed.def>
@@ -84,7 +84,7 @@ bool is_name_of_device(std::string_view word) {
          std::all_of(word.begin(), word.end(), [](char c) { return c > ' ' && c < 127; });
 }
 
-// No option among the words: -batch of ip and tc reads more commands from a file.
+// No word may be an option: -batch of ip and tc reads more commands from a file.
 bool are_words(const Texts& argv, std::size_t from) {
   return std::all_of(argv.begin() + static_cast<std::ptrdiff_t>(std::min(from, argv.size())),
                      argv.end(), [](const std::string& word) {
@@ -144,7 +144,8 @@ bool may_sleep(std::string_view path, std::string_view value) {
   return folder == "power" && (name == "control" || name == "level");
 }
 
-// Yama's largest value stays until the next boot (Documentation/admin-guide/LSM/Yama.rst).
+// Yama's largest value cannot be lowered until the next boot
+// (Documentation/admin-guide/LSM/Yama.rst).
 bool locks(std::string_view value) {
   return std::strtoul(std::string(value).c_str(), nullptr, 0) >= 3;
 }
@@ -153,7 +154,8 @@ std::string low_mtu(std::string_view what, std::string_view value) {
   const std::string text(value);
   char* end = nullptr;
   const unsigned long mtu = std::strtoul(text.c_str(), &end, 0);  // as the kernel reads it
-  if (end == text.c_str() || mtu >= kLeastMtu) return "";         // what is no number it refuses
+  // the kernel refuses anything that is not a number
+  if (end == text.c_str() || mtu >= kLeastMtu) return "";
   return not_allowed(what, why::low_mtu);
 }
 

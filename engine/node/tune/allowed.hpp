@@ -1,4 +1,5 @@
-// What a change set may touch at all. Pure: each function gives the reason why not, "" when it may.
+// The targets that a change set may write. Pure: each function returns the reason why a target is
+// forbidden, "" if it is allowed.
 #pragma once
 
 #include <string>
@@ -7,30 +8,31 @@
 
 namespace wireproof::tune {
 
-// A file below /proc/sys or /sys that holds a setting: not what runs programs, loads code, takes
-// hardware away, or locks the kernel until the next boot.
+// A file below /proc/sys or /sys that holds a setting: not one that runs programs, loads code,
+// removes hardware, or locks the kernel until the next boot.
 std::string wrong_target(std::string_view path);
 
-// Of a path in a journal: an earlier version may have written a file that is refused now, and its
-// old value still has to come back.
+// For a path in a journal: an earlier version may have written a file that is refused now, and its
+// old value must still be restored.
 std::string outside_settings(std::string_view path);
 
-// A drop-in of our own: a name with "wireproof" in it, in one of the folders made for drop-ins.
+// One of wireproof's drop-ins: a name that contains "wireproof", in one of the folders for
+// drop-ins.
 std::string wrong_drop_in(std::string_view path);
 
-// A value whose undo would not bring everything back: forwarding for all interfaces at once, IPv6
+// A value whose undo would not restore everything: forwarding for all interfaces at once, IPv6
 // switched off, an MTU below the 1280 of IPv6.
 std::string lossy_value(std::string_view path, std::string_view value);
 std::string lossy_command(const std::vector<std::string>& argv, std::string_view value);
 
-// Commands of ethtool, ip and tc that show settings, and those that set them.
+// Commands of ethtool, ip and tc that show settings, and commands that set them.
 std::string wrong_read(const std::vector<std::string>& argv);
 std::string wrong_write(const std::vector<std::string>& argv);
 
-// A value that a command printed and can be given again: one word of a few safe characters.
+// A value that a command printed and that can be passed back: one word of a few safe characters.
 bool is_restorable(std::string_view value);
 
-// Valid UTF-8 without control characters but newline and tab.
+// Valid UTF-8 without control characters except newline and tab.
 bool is_text(std::string_view text);
 
 }  // namespace wireproof::tune

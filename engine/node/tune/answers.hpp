@@ -1,4 +1,4 @@
-// What `tune` says on standard output: one JSON object a line.
+// The answers of `tune` on standard output: one JSON object per line.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ struct SetAnswer {
   std::string_view state;
   std::string by;
   std::string since;
-  std::optional<std::int64_t> deadline_s;  // what is left until the timer reverts
+  std::optional<std::int64_t> deadline_s;  // the time until the timer reverts
   std::string_view timer = "none";
   std::string_view boot = "same";
   std::string reason;
@@ -32,8 +32,8 @@ class Answers {
  public:
   // -1: said to nobody.
   explicit Answers(int descriptor) : descriptor_(descriptor) {}
-  // Texts are shown without their last end of line. A reader that has gone is no error: what was
-  // begun goes on.
+  // Texts are shown without their last newline. A reader that has gone is not an error: work in
+  // progress continues.
   void say(const ChangeAnswer& answer) const;
   void say(const SetAnswer& answer) const;
 

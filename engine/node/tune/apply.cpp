@@ -25,7 +25,7 @@ std::string now_utc() {
   return text;
 }
 
-// The set that has to be confirmed or reverted first; the number of the next one.
+// The set that must be confirmed or reverted first; the number of the next set.
 std::uint64_t refuse_others(const Fd& state, const Request& request) {
   std::uint64_t number = 0;
   for (const StoredSet& set : load_sets(state)) {
@@ -47,7 +47,7 @@ std::uint64_t refuse_others(const Fd& state, const Request& request) {
   return number + 1;
 }
 
-// What keeps this user or this system from writing at all is no answer about a setting.
+// An error that prevents this user or this system from writing at all says nothing about a setting.
 void refuse_cannot(const std::string& what, const Reply& reply) {
   if (reply.error == EXDEV) throw bad_plan(reply.reason);
   if (reply.error == EACCES || reply.error == EPERM || reply.error == EROFS) {
@@ -55,7 +55,7 @@ void refuse_cannot(const std::string& what, const Reply& reply) {
   }
 }
 
-// Reads every old value; true when all could be read.
+// Reads every old value; true if all could be read.
 class Survey {
  public:
   Survey(const Machine& machine, Story& story, const Answers& answers)
@@ -78,7 +78,7 @@ class Survey {
     for (const std::string& path : change.coupled) {
       if (story_.old.contains(path)) continue;
       const Reply other = machine_.read(path);
-      const bool absent = other.error == ENOENT;  // this kernel or driver has none
+      const bool absent = other.error == ENOENT;  // this kernel or driver does not have it
       if (!absent && !record(change, path, other)) return false;
     }
     return true;
@@ -109,7 +109,7 @@ class Applying {
   Applying(const Machine& machine, Journal& journal, const Story& story, const Answers& answers)
       : machine_(machine), journal_(journal), story_(story), answers_(answers) {}
 
-  // The change at which it ended; "" when all hold.
+  // The change that failed; "" if all values hold.
   std::string run() {
     for (const Change& change : story_.request.changes) {
       if (!one(change)) return change.id;
@@ -166,8 +166,8 @@ class Applying {
       if (const Reply other = machine_.read(path); other.ok())
         lines += line::seen(path, other.text);
     }
-    // Without what was seen the change stays in hand: it is brought back whatever stands there. So
-    // does one whose write may still come.
+    // If the value could not be read back, the change stays open: it is reverted whatever the value
+    // is. So does a change whose write may still be executed.
     if (back.ok() && written.error != ETIMEDOUT)
       journal_.append(lines + line::done(change, answer.state));
   }
@@ -194,7 +194,7 @@ class Applying {
     }
   }
 
-  // A later change of the same set may have moved this one.
+  // A later change of the same set may have altered this one.
   bool holds(const Change& change) {
     const Reply back = read(change);
     const bool moved = back.ok() && back.text != story_.old.at(target_of(change));
@@ -218,7 +218,8 @@ class Applying {
   const Answers& answers_;
 };
 
-// Everything back, as the journal on the disk says; the change that failed has been answered for.
+// Reverts everything according to the journal on disk; the change that failed has already been
+// reported.
 int take_back(StoredSet& set, const Fd& state, const Machine& machine, const std::string& change,
               const std::string& reason, const Answers& answers) {
   auto stored = load_set(state, set.story.request.id);
@@ -236,7 +237,7 @@ int carry_out(StoredSet& set, const Fd& state, const Machine& machine, const Ans
     failed = Applying(machine, journal, set.story, answers).run();
     if (failed.empty()) journal.append(line::phase(Phase::armed));
     reason = "the change " + failed + " does not hold";
-  } catch (const Failure& failure) {  // the disk is full, the folder has gone
+  } catch (const Failure& failure) {  // the disk is full, or the folder has gone
     reason = failure.what();
     failed = " ";
   }

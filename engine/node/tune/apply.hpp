@@ -1,4 +1,4 @@
-// `tune apply`: all of a request or nothing of it.
+// `tune apply`: a whole request or nothing.
 #pragma once
 
 #include <string_view>
@@ -8,8 +8,8 @@
 
 namespace wireproof::tune {
 
-// Exit status: 0 applied and armed, 1 refused and reverted. Throws Failure: 2 for a bad request,
-// 4 where it cannot be done here; nothing was written then.
+// Exit status: 0 applied and armed, 1 refused and reverted. Throws Failure: 2 for a bad request, 4
+// if it cannot be done here; in both cases nothing was written.
 int apply(const Options& options, std::string_view request, const Answers& answers);
 
 }  // namespace wireproof::tune

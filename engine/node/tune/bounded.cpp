@@ -30,7 +30,7 @@ void send(int descriptor, const Reply& reply) {
   }
 }
 
-// In the child: what stays open is the answer's pipe and the lock, as 3 and 4.
+// In the child, only the answer's pipe and the lock stay open, as 3 and 4.
 [[noreturn]] void serve(int answer, int lock, const std::function<Reply()>& work) {
   const int high_answer = fcntl(answer, F_DUPFD, 10);
   const int high_lock = lock >= 0 ? fcntl(lock, F_DUPFD, 10) : -1;
@@ -59,7 +59,7 @@ Reply parsed(const std::string& message) {
   return reply;
 }
 
-// Everything until the end of the pipe; false at the deadline.
+// Reads until the end of the pipe; false at the deadline.
 bool receive(int descriptor, std::int64_t deadline_ms, std::string& message) {
   char piece[16384];
   for (;;) {

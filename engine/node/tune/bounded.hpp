@@ -1,4 +1,5 @@
-// Work that may hang in the kernel, done by a process of its own and waited for only so long.
+// Work that may hang in the kernel runs in a separate process, which is waited for only for a
+// limited time.
 #pragma once
 
 #include <sys/types.h>
@@ -8,7 +9,7 @@
 
 namespace wireproof::tune {
 
-// What came back. `error` is an errno, 0 for success; `reason` says it for people.
+// What came back. `error` is an errno, 0 for success; `reason` is the same as text.
 struct Reply {
   int error = 0;
   std::string text;
@@ -20,15 +21,16 @@ struct Reply {
 
 Reply failed(int error, const std::string& reason);
 
-// Runs `work` in a child and gives its reply; ETIMEDOUT when there is none after `patience_ms`:
-// the child is killed, and left behind where a hung driver keeps it. The child has no descriptor of
-// ours but `lock`, so it keeps no connection open; whoever waits for that lock waits for it.
+// Runs `work` in a child and returns its reply; ETIMEDOUT if there is none after `patience_ms`: the
+// child is killed, and left behind if a hung driver holds it. The child keeps only `lock` of our
+// descriptors, so it keeps no connection open; a process that waits for that lock waits for the
+// child.
 Reply bounded(int patience_ms, int lock, const std::function<Reply()>& work);
 
 // Closes every descriptor from this number on.
 void close_from(int first);
 
-// Makes /dev/null of 0, 1 and 2.
+// Redirects 0, 1 and 2 to /dev/null.
 void detach_streams();
 
 }  // namespace wireproof::tune

@@ -53,8 +53,7 @@ OldKeep wanted_of(const Keep& keep) {
   return wanted;
 }
 
-// What stands there may be another file than when the set was applied; after a confirm that was
-// ended half-way it may be ours.
+// The file may differ from that at the time of apply; after an interrupted confirm it may be ours.
 ChangeAnswer keep_one(const Keep& keep, const Machine& machine, Journal& journal, Story& story) {
   ChangeAnswer answer{keep.path, "kept", {}, {}, {}, {}};
   const OldKeep old = read_drop_in(machine.root(), keep.path);

@@ -22,7 +22,7 @@ std::string temporary(const std::string& path) { return "." + name_in(path) + ".
 
 [[noreturn]] void fail_at(const std::string& path) { fail_errno(path); }
 
-// Not open when it is missing.
+// Not open if it is missing.
 Descriptor open_folder(const std::string& root, const std::string& folder) {
   Descriptor found = Tree(root).open_folder(folder.substr(1));
   if (!found && errno == ENOENT) return found;

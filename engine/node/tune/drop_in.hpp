@@ -1,5 +1,5 @@
-// Drop-in files of our own below /etc: replaced as a whole or not at all. Each function throws
-// Failure; none follows a link.
+// Wireproof's drop-in files below /etc, which are replaced as a whole or not at all. Each function
+// throws Failure; none follows links.
 #pragma once
 
 #include <string>
@@ -14,8 +14,8 @@ OldKeep read_drop_in(const std::string& root, const std::string& path);
 // Temporary file, fsync, rename; a missing folder is made first.
 void write_drop_in(const std::string& root, const std::string& path, const OldKeep& wanted);
 
-// Brings back what stood there, also when a write was cut short: the old file, or none, and no
-// folder that had not been there.
+// Restores the previous state, also after an interrupted write: the old file, or no file, and no
+// folder that did not exist before.
 void restore_drop_in(const std::string& root, const std::string& path, const OldKeep& old);
 
 bool same_drop_in(const OldKeep& one, const OldKeep& other);

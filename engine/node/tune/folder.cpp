@@ -18,8 +18,8 @@ namespace {
 constexpr int kMostLinks = 40;  // as the kernel
 constexpr std::size_t kMostSets = 65536;
 
-// In a user namespace the owner of the machine's own folders has no number; nobody in there can
-// change them either.
+// In a user namespace the owner of the machine's own folders has no number, and nobody in that
+// namespace can change these folders.
 bool is_unmapped(uid_t owner) {
   constexpr uid_t kOverflow = 65534;
   static const bool whole = read_file("/proc/self/uid_map").find("4294967295") != std::string::npos;
@@ -52,7 +52,7 @@ void check_own(const Fd& folder, const std::string& path) {
   if ((info.st_mode & 077) != 0) refuse(path, "other users can read it; its mode has to be 0700");
 }
 
-// The target of a link that nobody else has made; "" when `name` is no link.
+// The target of a link that belongs to no other user; "" if `name` is not a link.
 std::string link_target(const Fd& folder, const std::string& name, const std::string& path) {
   struct stat info {};
   if (fstatat(folder.get(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0 ||

@@ -1,4 +1,4 @@
-// The state folder: one folder for each change set, readable by its owner alone.
+// The state folder: one folder for each change set, readable only by its owner.
 #pragma once
 
 #include <optional>
@@ -9,26 +9,27 @@
 
 namespace wireproof::tune {
 
-// Opens `path` (absolute), step by step. Every folder on it belongs to root or to us and can be
-// written by nobody else (a sticky one such as /tmp excepted), no link of another user is followed,
-// and the last one is ours with mode 0700. With `create`, what is missing is made so. Not open when
-// it is missing and not to be made; throws Failure otherwise.
+// Opens `path` (absolute) step by step. Every folder on the path must belong to root or to us and
+// be writable by nobody else (except a sticky one such as /tmp), no link of another user is
+// followed, and the last folder must be ours with mode 0700. With `create`, missing folders are
+// created in this way. Not open if it is missing and must not be created; throws Failure otherwise.
 Fd open_private_folder(const std::string& path, bool create);
 
 // A regular file in a private folder, without following links; new ones have mode 0600. Not open,
-// with errno, when that fails.
+// with errno set, if that fails.
 Fd open_private_file(const Fd& folder, const std::string& name, int flags);
 
 // Names of the sets in the state folder, sorted.
 std::vector<std::string> list_sets(const Fd& state);
 
-// The folder of one set; not open when there is none. With `create` it is made when missing.
+// The folder of one set; not open if it does not exist. With `create` it is created if it is
+// missing.
 Fd open_set(const Fd& state, const std::string& id, bool create);
 
-// Removes a set of which nothing stands any more.
+// Removes a set that has no effect any more.
 void remove_set(const Fd& state, const std::string& id);
 
-// Everything of a small file; nothing when it is missing or longer than `limit`.
+// The content of a small file; nothing if it is missing or longer than `limit`.
 std::optional<std::string> read_private(const Fd& folder, const std::string& name,
                                         std::size_t limit);
 

@@ -1,9 +1,10 @@
-// Signals of a person or a scheduler: what is under way is finished or taken back, never torn.
+// Signals from a person or a scheduler: work in progress is finished or reverted, never left half
+// done.
 #pragma once
 
 namespace wireproof::tune {
 
-// SIGINT and SIGTERM are noted; SIGHUP and SIGPIPE are ignored: a connection that has gone ends
+// SIGINT and SIGTERM are recorded; SIGHUP and SIGPIPE are ignored, because a lost connection ends
 // nothing.
 void note_interrupts();
 bool interrupted();

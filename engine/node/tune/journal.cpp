@@ -81,7 +81,7 @@ struct Reader {
 
 constexpr Reader kReaders[] = {
     {"set",
-     [](Statement& line, Story& story) {  // a second one would hide the changes of the first
+     [](Statement& line, Story& story) {  // a second head would hide the changes of the first
        if (story.request.id.empty()) story.request = parse_set(line);
      }},
     {"change",
@@ -120,7 +120,7 @@ constexpr Reader kReaders[] = {
      }},
 };
 
-// A journal of an older version has no numbers, and shows no gap and no line twice.
+// Lines of an older version have no numbers, so they show neither gaps nor duplicates.
 void read_line(std::string_view content, Story& story) {
   Statement line(content, 0, "journal");
   if (const auto number = line.take_number<std::uint64_t>("n", 1, UINT64_MAX)) {
@@ -132,7 +132,7 @@ void read_line(std::string_view content, Story& story) {
   }
 }
 
-// `lines` are sealed; each gets the number after the last one.
+// `lines` are sealed; each gets the next number.
 std::string numbered(std::string_view lines, std::uint64_t& last) {
   std::string text;
   while (const auto one = take_line(lines)) {
@@ -165,7 +165,7 @@ std::string target_of(const Change& change) {
 Story parse_journal(std::string_view text) {
   const bool ended = text.ends_with('\n');
   Story story;
-  bool last_is_bad = false;  // without an end of line it was cut short, and is only ignored
+  bool last_is_bad = false;  // a line without a newline was cut short, and is simply ignored
   while (const auto sealed = take_line(text)) {
     const auto content = unsealed(*sealed);
     if (!sealed->empty()) last_is_bad = !content;
@@ -173,10 +173,10 @@ Story parse_journal(std::string_view text) {
     try {
       read_line(*content, story);
     } catch (const Failure&) {
-      // written by another version, or by nobody of ours: the other lines hold
+      // written by another version or program: the other lines remain valid
     }
   }
-  // The head was whole before anything was written.
+  // The head was complete before anything was written.
   const bool binary = text.find('\0') != std::string_view::npos;
   if (!story.whole || (last_is_bad && ended) || binary) story.damaged = true;
   return story;
@@ -222,8 +222,8 @@ std::optional<Story> Journal::read(const Fd& set) {
   throw Failure("a journal in the state folder cannot be read: what it holds may still stand");
 }
 
-// A line that an earlier process could not finish must not swallow the next one: every write begins
-// with an end of line, and empty lines are ignored.
+// A line that an earlier process could not finish must not swallow the next one, so every write
+// begins with a newline, and empty lines are ignored.
 void Journal::append(const std::string& lines) {
   if (!write(lines)) fail_errno("the journal cannot be written");
 }

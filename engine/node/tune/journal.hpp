@@ -1,8 +1,8 @@
-// What a change set is about to do, has done and has undone: one statement a line, each with its
-// number and a sum over both. A line that was cut short when it was appended is ignored, and the
-// next one has its number; a gap in the numbers is a line that was whole once: the journal is
-// damaged. The head (request, old values, deadline) is whole on the disk before anything is
-// written; the rest is appended.
+// What a change set is about to do, has done and has undone: one statement per line, each with its
+// number and a checksum over both. A line that was cut short when it was appended is ignored, and
+// the next line has its number. A gap in the numbers means that a complete line is missing: the
+// journal is damaged. The head (request, old values, deadline) is completely on disk before
+// anything is written; the rest is appended.
 #pragma once
 
 #include <cstdint>
@@ -20,13 +20,13 @@ namespace wireproof::tune {
 
 enum class Phase { applying, armed, confirmed, reverted, partly };
 std::string_view name_of(Phase phase);
-// Its values stand, and it is not confirmed.
+// Its values are in force, and it is not confirmed.
 bool is_open(Phase phase);
 
-// What stood in the place of a drop-in.
+// The previous content at the place of a drop-in.
 struct OldKeep {
   bool there = false;
-  bool folder = true;  // the folder itself was there
+  bool folder = true;  // the folder itself existed
   std::string text;
   unsigned mode = 0;
   unsigned owner = 0;
@@ -35,34 +35,37 @@ struct OldKeep {
 
 struct TimerProcess {
   int pid = 0;
-  std::uint64_t start = 0;  // clock ticks since the machine's start, of /proc/PID/stat
+  std::uint64_t start = 0;  // clock ticks since the machine's start, as in /proc/PID/stat
 };
 
 // A target is a file's path, or "command CHANGE".
 std::string target_of(const Change& change);
 
-// All that a journal says.
+// The complete content of a journal.
 struct Story {
   Request request;
-  std::string since;                       // UTC
-  std::string boot;                        // the machine's boot
-  std::int64_t deadline_ms = 0;            // of the clock that counts from the boot, sleep included
-  std::uint64_t number = 0;                // counts the sets of this state folder
-  std::map<std::string, std::string> old;  // by target
+  std::string since;  // UTC
+  std::string boot;   // the machine's boot
+  // by the clock that counts from the boot, including sleep
+  std::int64_t deadline_ms = 0;
+  std::uint64_t number = 0;                  // counts the sets of this state folder
+  std::map<std::string, std::string> old;    // by target
   std::map<std::string, OldKeep> old_keeps;  // by path
   std::optional<TimerProcess> timer;
   Phase phase = Phase::applying;
-  bool whole = false;                           // nothing was written before the head was whole
+  bool whole = false;                           // nothing was written before the head was complete
   std::set<std::string> begun;                  // changes
   std::map<std::string, std::string> outcomes;  // by change: its state
-  std::map<std::string, std::set<std::string>> ours;  // by target: what we left there, at any time
-  std::set<std::string> in_hand;                      // targets and drop-ins that a write may be at
-  std::set<std::string> kept;                         // drop-ins that were begun to be written
-  std::uint64_t lines = 0;                            // the number of the last one
-  bool damaged = false;                               // a line that was whole is not any more
+  // by target: the values that we left there, at any time
+  std::map<std::string, std::set<std::string>> ours;
+  // targets and drop-ins that a write in progress may affect
+  std::set<std::string> in_hand;
+  std::set<std::string> kept;  // drop-ins whose writing has begun
+  std::uint64_t lines = 0;     // the number of the last line
+  bool damaged = false;        // a line that was complete is damaged now
 };
 
-// Never throws: a line that is damaged or makes no sense is left out.
+// Never throws: a damaged or meaningless line is left out.
 Story parse_journal(std::string_view text);
 
 std::string head_of(const Story& story);
@@ -81,22 +84,22 @@ std::string kept(std::string_view path);
 std::string phase(Phase phase);
 }  // namespace line
 
-// One set's journal on the disk.
+// One set's journal on disk.
 class Journal {
  public:
   static constexpr const char* kName = "journal";
 
-  // Puts the whole head there at once: a temporary file, fsync, rename, fsync of the folder.
-  // Throws Failure.
+  // Writes the whole head at once: a temporary file, fsync, rename, fsync of the folder. Throws
+  // Failure.
   static void create(const Fd& set, const Story& story);
-  // For the lines after it. Throws Failure.
+  // Opens the journal for the lines after the head. Throws Failure.
   static Journal open(const Fd& set);
   static std::optional<Story> read(const Fd& set);
 
   // Appends lines with one write and waits for the disk. Throws Failure.
   void append(const std::string& lines);
-  // As `append` where going on matters more than the record: a full disk must not keep an old
-  // value from coming back.
+  // Like `append`, for cases in which continuing matters more than the record: a full disk must not
+  // prevent an old value from being restored.
   void note(const std::string& lines) noexcept;
 
  private:

@@ -10,8 +10,8 @@ namespace {
 constexpr std::string_view kSum = " sum=";
 constexpr std::size_t kDigits = 16;
 
-// FNV-1a, 64 bits: it has to notice a line that was cut or overwritten, not a forger, who would
-// need the folder of root.
+// FNV-1a, 64 bits: it must detect a line that was cut or overwritten, not a forger, who would need
+// access to root's folder.
 std::string sum_of(std::string_view text) {
   constexpr char kHexadecimal[] = "0123456789abcdef";
   std::uint64_t sum = 14695981039346656037U;

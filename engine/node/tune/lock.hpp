@@ -1,4 +1,4 @@
-// One tune at a time on a machine.
+// Allows only one tune at a time on a machine.
 #pragma once
 
 #include <optional>
@@ -9,11 +9,11 @@
 
 namespace wireproof::tune {
 
-// Held until it is destroyed, or its process ends however it ends.
+// Held until it is destroyed, or until its process ends in any way.
 class Lock {
  public:
-  // Takes the lock of the state folder, or throws Failure that says who holds it. `purpose` is what
-  // others are shown: "apply SET".
+  // Takes the lock of the state folder, or throws Failure that names the holder. `purpose` is the
+  // text that others are shown: "apply SET".
   static Lock take(const Fd& state, const std::string& purpose);
   // Waits for it.
   static Lock wait(const Fd& state, const std::string& purpose);

@@ -33,7 +33,7 @@ Reply opened(const std::string& root, const std::string& path, int flags, Descri
     return failed(errno, no_file ? "not a regular file" : "");
   }
   const std::string place = place_of(file.number(), root);
-  const bool of_old_journal = !wrong_target(path).empty();  // no request has such a path
+  const bool of_old_journal = !wrong_target(path).empty();  // no request contains such a path
   const std::string wrong = place.empty()    ? "it leads out of the tree"
                             : of_old_journal ? outside_settings(place)
                                              : wrong_target(place);
@@ -55,7 +55,7 @@ Reply read_here(const std::string& root, const std::string& path) {
   return {0, std::move(text.text), {}, 0};
 }
 
-// The kernel's own files take each write as the whole value; those of a tree have to be cut.
+// The kernel's own files take each write as the whole value; files of a tree must be truncated.
 bool takes_whole_values(int descriptor) {
   struct statfs info {};
   return ::fstatfs(descriptor, &info) == 0 &&
@@ -78,7 +78,7 @@ Reply write_here(const std::string& root, const std::string& path, const std::st
   return {};
 }
 
-// The root itself may run it, and nobody else may have changed it.
+// Root itself must be able to run it, and nobody else may be able to change it.
 bool is_trusted_program(const std::string& path) {
   struct stat info {};
   return ::stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) &&
@@ -174,7 +174,7 @@ Reply Machine::write(const std::string& path, const std::string& text) const {
   return alter(patience_ms_, [&] { return write_here(root_, path, text); });
 }
 
-// The command's own limit ends first, so that it is ended together with its process group.
+// The command's own limit is shorter, so that it is ended together with its process group.
 Reply Machine::read_value(const Change& change) const {
   return bounded(patience_ms_ + 1000, -1, [&] { return value_here(root_, change, patience_ms_); });
 }

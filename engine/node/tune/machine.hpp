@@ -1,5 +1,5 @@
-// The settings of this machine, or of the tree below a root: read and written, never beyond the
-// patience, never outside of what is allowed.
+// The settings of this machine, or of the tree below a root: read and written, never for longer
+// than the patience, never outside of what is allowed.
 #pragma once
 
 #include <string>
@@ -16,15 +16,16 @@ class Machine {
   Machine(std::string root, int patience_ms, Writers* writers)
       : root_(std::move(root)), patience_ms_(patience_ms), writers_(writers) {}
 
-  // The whole text of a file. ENOENT: it is not there; EXDEV: a link leads out of what is allowed;
-  // EFBIG and EILSEQ: longer than 64 KiB, no text.
+  // The whole text of a file. ENOENT: it does not exist; EXDEV: a link leads to a forbidden place;
+  // EFBIG and EILSEQ: longer than 64 KiB, or not text.
   Reply read(const std::string& path) const;
-  // As `read`, for a file that is to be written: EACCES, EROFS where it cannot be opened for that.
+  // Like `read`, for a file that will be written: EACCES or EROFS if it cannot be opened for
+  // writing.
   Reply read_writable(const std::string& path) const;
-  // One write(2) of all of `text`.
+  // Writes all of `text` with one write(2).
   Reply write(const std::string& path, const std::string& text) const;
 
-  // The value of a command's key. ENODATA: it prints none that it could be given again.
+  // The value of a command's key. ENODATA: it prints no value that could be passed back.
   Reply read_value(const Change& change) const;
   Reply write_value(const Change& change, const std::string& value) const;
 

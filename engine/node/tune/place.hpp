@@ -1,11 +1,11 @@
-// Where an open descriptor leads.
+// The path of an open descriptor.
 #pragma once
 
 #include <string>
 
 namespace wireproof::tune {
 
-// Its path seen from `root`; "" when it is not below it or cannot be known.
+// Its path relative to `root`; "" if it is not below `root` or cannot be determined.
 std::string place_of(int descriptor, const std::string& root);
 
 }  // namespace wireproof::tune

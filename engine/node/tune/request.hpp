@@ -1,4 +1,4 @@
-// What `tune apply` is asked to do, one statement a line. Pure.
+// The request of `tune apply`, one statement per line. Pure.
 #pragma once
 
 #include <string>
@@ -12,9 +12,10 @@ namespace wireproof::tune {
 inline constexpr std::size_t kLongestRequest = std::size_t{1} << 20;
 inline constexpr std::size_t kLongestText = std::size_t{64} << 10;  // of a value, of a drop-in
 
-enum class Form { plain, choice };  // choice: all words, the one that counts in brackets
+enum class Form { plain, choice };  // choice: all words, with the active one in brackets
 
-// One setting and the value that it is to have: a file, or what a command prints and another sets.
+// One setting and its requested value: a file, or a command that prints it and another that sets
+// it.
 struct Change {
   enum class Kind { file, command };
   std::string id;
@@ -22,14 +23,14 @@ struct Change {
   std::string value;
   std::string path;  // file
   Form form = Form::plain;
-  std::vector<std::string> coupled;  // files that a write may alter as well
+  std::vector<std::string> coupled;  // files that a write may also alter
   std::vector<std::string> read;     // command
   std::string section;
   std::string key;
-  std::vector<std::string> write;  // "{value}" in it stands for the value
+  std::vector<std::string> write;  // "{value}" in it represents the value
 };
 
-// A drop-in file of ours: its whole text.
+// One of wireproof's drop-in files, with its whole text.
 struct Keep {
   std::string path;
   std::string text;
@@ -38,24 +39,25 @@ struct Keep {
 struct Request {
   std::string id;
   std::string by;
-  int timeout_s = 600;      // until the set is reverted unless it is confirmed
-  int patience_ms = 10000;  // how long one read or one write may take
+  int timeout_s = 600;      // seconds until the set is reverted unless it is confirmed
+  int patience_ms = 10000;  // time limit of one read or one write
   std::vector<Change> changes;
   std::vector<Keep> keeps;
 };
 
-// Throws Failure (ExitStatus::bad_plan) with the line and what is wrong there; so does each below.
+// Throws Failure (ExitStatus::bad_plan) with the line and the error; so does each function below.
 Request parse_request(std::string_view text);
 
 Request parse_set(Statement& line);
-Change parse_change(Statement& line);   // of a request
-Change parse_written(Statement& line);  // of a journal: what an earlier version has allowed counts
+Change parse_change(Statement& line);  // of a request
+// for a journal: whatever an earlier version allowed is allowed
+Change parse_written(Statement& line);
 Keep parse_keep(Statement& line);
 
-// A name that can be a folder's: letters, digits, "." "_" "-", not first a dot.
+// A name that is valid for a folder: letters, digits, "." "_" "-", not first a dot.
 bool is_name(std::string_view text);
 
-// The statements of the journal, which are read back by the above.
+// The journal's statements, which the functions above read back.
 std::string set_statement(const Request& request);
 std::string change_statement(const Change& change);
 std::string keep_statement(const Keep& keep);

@@ -16,7 +16,7 @@ std::optional<StoredSet> load_set(const Fd& state, const std::string& id) {
   if (!folder.is_open()) return std::nullopt;
   auto story = Journal::read(folder);
   if (!story) return std::nullopt;
-  // The line that says the name may be damaged, or the journal may be that of another set.
+  // The line with the name may be damaged, or the journal may belong to another set.
   if (std::exchange(story->request.id, id) != id) story->damaged = true;
   return StoredSet{std::move(folder), std::move(*story)};
 }

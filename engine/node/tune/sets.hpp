@@ -14,7 +14,7 @@ namespace wireproof::tune {
 struct Options {
   std::string state;  // absolute
   std::string root = "/";
-  std::string id;  // "": the one that is meant
+  std::string id;  // "": the only possible one
   bool force = false;
 };
 
@@ -23,16 +23,17 @@ struct StoredSet {
   Story story;
 };
 
-// In the order in which they were applied. A folder without a journal is none: nothing was written.
+// In the order in which they were applied. A folder without a journal is not a set, because nothing
+// was written.
 std::vector<StoredSet> load_sets(const Fd& state);
 std::optional<StoredSet> load_set(const Fd& state, const std::string& id);
 
-// Milliseconds since the machine's boot, time asleep included; no clock setting changes it.
+// Milliseconds since the machine's boot, including sleep; setting the clock does not change it.
 std::int64_t boot_ms();
-// Identity of the machine's boot; "" when unknown.
+// Identity of the machine's boot; "" if unknown.
 std::string boot_of(const Machine& machine);
 
-// The timer cannot come any more, and its time is over.
+// The timer no longer exists, and the deadline has passed.
 bool is_overdue(const Story& story, const std::string& boot);
 
 SetAnswer describe(const Story& story, const std::string& boot);
@@ -40,10 +41,10 @@ SetAnswer describe(const Story& story, const std::string& boot);
 // Reverts the sets whose timers are gone; called before any change. True when one was.
 bool revert_overdue(const Fd& state, const Machine& machine, const Answers& answers);
 
-// Forgets the oldest sets that are reverted: of those, 100 are kept for people to look at.
+// Deletes the oldest reverted sets; 100 are kept for people to look at.
 void prune(const Fd& state);
 
-// Reverts one set, ends its timer and says its new state.
+// Reverts one set, ends its timer and reports its new state.
 Phase revert_set(StoredSet& set, const Machine& machine, const struct UndoOptions& how,
                  const std::string& reason, const Answers& answers);
 

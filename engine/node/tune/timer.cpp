@@ -27,7 +27,8 @@ namespace {
 constexpr int kTries = 5;
 constexpr int kStartMs = 5000;
 
-// Field 22 of /proc/PID/stat; the name before it may hold blanks and brackets. 0: no such process.
+// Field 22 of /proc/PID/stat; the name before it may contain blanks and brackets. 0: no such
+// process.
 std::uint64_t start_of(int pid) {
   const std::string text = read_file("/proc/" + std::to_string(pid) + "/stat");
   const std::size_t bracket = text.rfind(')');
@@ -41,23 +42,23 @@ std::uint64_t start_of(int pid) {
   return start;
 }
 
-// The shared file system that the program came from may be what the changes have cut off, and a
-// short memory must not end the one who gives everything back. Both are only attempts.
+// The changes may have cut off the shared file system that the program came from, and lack of
+// memory must not end the process that restores everything. Both are only attempts.
 void harden() {
   mlockall(MCL_CURRENT | MCL_FUTURE);
   const Fd score(open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC));
   if (score.is_open() && write(score.get(), "-1000", 5) < 0) return;
 }
 
-// True when this process is in the root of the hierarchy that is mounted there.
+// True if this process is in the root of the hierarchy that is mounted there.
 bool go_to_root(const std::string& hierarchy) {
   const std::string path = "/sys/fs/cgroup/" + hierarchy + "/cgroup.procs";
   const Fd file(open(path.c_str(), O_WRONLY | O_NOFOLLOW | O_CLOEXEC));
   return file.is_open() && write(file.get(), "0", 1) == 1;
 }
 
-// A batch system ends everything in the control groups of a job when the job is over: the one who
-// gives the old values back leaves them. Attempts, too. A line is "NUMBER:HIERARCHY:GROUP".
+// A batch system ends everything in a job's control groups when the job is over, so the process
+// that restores the old values leaves them. Attempts, too. A line is "NUMBER:HIERARCHY:GROUP".
 void leave_groups() {
   const std::string text = read_file("/proc/self/cgroup");
   for (std::string_view rest = text; const auto line = take_line(rest);) {
@@ -69,7 +70,7 @@ void leave_groups() {
   }
 }
 
-// The clock counts from the boot, also while the machine sleeps; setting the date does not move it.
+// The clock counts from the boot, also during sleep; setting the date does not change it.
 void sleep_until(std::int64_t deadline_ms) {
   const Fd clock(timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC));
   itimerspec at{};
@@ -88,7 +89,7 @@ void sleep_until(std::int64_t deadline_ms) {
   }
 }
 
-// True when nothing is left for another try.
+// True if nothing is left for another attempt.
 bool try_to_revert(const Options& options, std::uint64_t number) {
   const Fd state = open_private_folder(options.state, false);
   if (!state.is_open()) return true;
@@ -109,14 +110,14 @@ bool try_to_revert(const Options& options, std::uint64_t number) {
     try {
       if (try_to_revert(options, story.number)) break;
     } catch (const Failure&) {
-      // the folder or the disk may be back at the next try
+      // the folder or the disk may be back at the next attempt
     }
     sleep(1U << turn);
   }
   _exit(0);
 }
 
-// Leaves the session, the terminal and every descriptor behind, and says who it is.
+// Detaches from the session, the terminal and every descriptor, and reports its pid.
 [[noreturn]] void become_timer(const Options& options, const Story& story, int report) {
   const int high = fcntl(report, F_DUPFD, 10);
   detach_streams();

@@ -1,5 +1,5 @@
 // The process that reverts a change set at its deadline unless it was confirmed. It outlives the
-// one that starts it, its session and its connection.
+// process that starts it, and that process's session and connection.
 #pragma once
 
 #include <optional>
@@ -10,12 +10,12 @@
 
 namespace wireproof::tune {
 
-// Starts it for a set whose journal is on the disk. Throws Failure.
+// Starts the timer of a set whose journal is on disk. Throws Failure.
 TimerProcess start_timer(const Options& options, const Story& story);
 
 bool is_alive(const std::optional<TimerProcess>& timer);
 
-// Ends it; not when the caller is that timer.
+// Ends the timer, unless the caller is that timer.
 void end_timer(const std::optional<TimerProcess>& timer);
 
 }  // namespace wireproof::tune

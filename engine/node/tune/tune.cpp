@@ -1,4 +1,4 @@
-// `tune`: changes settings of this machine so that they can always be taken back.
+// `tune`: changes settings of this machine so that every change can be reverted.
 #include <limits.h>
 #include <unistd.h>
 

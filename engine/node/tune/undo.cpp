@@ -13,10 +13,11 @@ constexpr int kPasses = 3;
 
 enum class State { back, differs, foreign, missing, unreadable };
 
-// One target that a write of the set may have altered.
+// A target that a write of the set may have altered.
 struct Item {
   std::string target;
-  const Change* change = nullptr;  // whose own target it is; none for a file that is only coupled
+  // the change whose own target it is; none for a file that is only coupled
+  const Change* change = nullptr;
   std::string old;
   State state = State::back;
   std::optional<std::string> seen;
@@ -67,8 +68,8 @@ class Undoing {
     items_.push_back(std::move(item));
   }
 
-  // Of a change that was not written, only what another one is known to have altered. A damaged
-  // journal does not show what was written: all is looked at.
+  // For a change that was not written, only the known effects of another change count. A damaged
+  // journal does not show what was written, so everything is examined.
   void collect() {
     const auto& changes = story_.request.changes;
     for (auto change = changes.rbegin(); change != changes.rend(); ++change) {
@@ -83,8 +84,8 @@ class Undoing {
     for (std::size_t at = known; at < items_.size(); ++at) items_[at].unbegun = true;
   }
 
-  // The new value there, and no line that it was written: the end of the journal is lost. Anything
-  // else is none of this set's.
+  // The new value is there without a line that it was written: the end of the journal is lost. Any
+  // other value does not belong to this set.
   void inspect_unbegun(Item& item, const Reply& reply) {
     const bool stands =
         reply.ok() && reply.text != item.old &&
@@ -127,7 +128,7 @@ class Undoing {
                        [](const Item& item) { return item.state == State::differs; });
   }
 
-  // What nobody else has changed until now, only the writes that follow change.
+  // A value that nobody else has changed so far can only be changed by the following writes.
   void announce() {
     std::string lines;
     for (Item& item : items_) {
@@ -137,7 +138,8 @@ class Undoing {
     journal_.note(lines);
   }
 
-  // Looks again before each write: the one before may have brought this one back too.
+  // Examines the target again before each write, because the previous one may have restored this
+  // one too.
   void write_all() {
     for (Item& item : items_) {
       if (item.state != State::differs) continue;
@@ -186,7 +188,7 @@ std::string reason_of(const Item& item, const Story& story) {
   return item.reason;
 }
 
-// Its own target decides; a coupled file that is not back is named.
+// Its own target decides; a coupled file that is not restored is named.
 ChangeAnswer answer_of(const Change& change, const Item& own, const Undoing& undoing,
                        const Story& story) {
   ChangeAnswer answer{change.id,    state_of(own), own.old,
@@ -250,8 +252,8 @@ bool undo_keep(const Machine& machine, Journal& journal, const Story& story, con
   return true;
 }
 
-// A file with this set's text, and no line that the set wrote it: the end of the journal is lost.
-// Anything else is none of this set's.
+// A file with this set's text but without a line that the set wrote it: the end of the journal is
+// lost. Anything else is none of this set's.
 bool stands_unnamed(const Machine& machine, const Story& story, const Keep& keep) {
   const OldKeep now = read_drop_in(machine.root(), keep.path);
   return now.there && now.text == keep.text && !same_drop_in(now, story.old_keeps.at(keep.path));

@@ -1,4 +1,4 @@
-// Brings back what a change set has altered.
+// Restores what a change set has altered.
 #pragma once
 
 #include <string>
@@ -10,18 +10,19 @@
 namespace wireproof::tune {
 
 struct UndoOptions {
-  bool force = false;  // also what someone else has changed since
-  std::string quiet;   // a change that has been answered for already: said only when it is not back
+  bool force = false;  // also values that someone else has changed since
+  // a change that was already reported: it is reported again only if it is not restored
+  std::string quiet;
 };
 
-// Drop-ins first, then the changes in reverse order. A value that is neither the old one nor one
-// that we left is someone else's: it stays, and is reported. Files that alter each other are written
-// in up to three passes. Ends with the new phase in the journal: reverted when every file that a
-// write of ours may have touched has its old bytes, else partly.
+// Drop-ins first, then the changes in reverse order. A value that is neither the old value nor one
+// that we left belongs to someone else: it is kept and reported. Files that alter each other are
+// written in up to three passes. Ends with the new phase in the journal: reverted if every file
+// that one of our writes may have changed has its old content, else partly.
 Phase undo_set(const Machine& machine, Journal& journal, const Story& story,
                const UndoOptions& options, const Answers& answers);
 
-// The drop-ins alone; true when all are as they were.
+// Only the drop-ins; true if all are in their previous state.
 bool undo_keeps(const Machine& machine, Journal& journal, const Story& story, bool force,
                 const Answers& answers);
 

@@ -35,7 +35,7 @@ std::optional<bool> flag(std::string_view word) {
   return std::nullopt;
 }
 
-// A bit mask as the kernel prints it, 00000000,000000ff: without commas and leading zeros.
+// A bit mask as the kernel prints it, 00000000,000000ff, without commas and leading zeros.
 std::optional<std::string> mask(std::string_view word) {
   std::string digits;
   for (const char c : word) {
@@ -66,7 +66,7 @@ bool same_words(std::string_view wanted, std::string_view seen) {
   }
 }
 
-// Two settings on one line, "on  TX: on": the first one's word.
+// Two settings on one line, "on TX: on": returns the first one's word.
 std::string first_of_two(std::string_view text) {
   std::string_view rest = text;
   const std::string_view word = take_word(rest);

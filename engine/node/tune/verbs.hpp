@@ -1,4 +1,4 @@
-// `tune confirm`, `revert` and `status`. Each gives the exit status.
+// `tune confirm`, `revert` and `status`. Each returns the exit status.
 #pragma once
 
 #include "node/tune/answers.hpp"
@@ -6,14 +6,15 @@
 
 namespace wireproof::tune {
 
-// 0 confirmed, its drop-ins written; 1 there is nothing to confirm, or a drop-in was refused and
-// none is there: the set is still armed then.
+// 0 confirmed, its drop-ins are written; 1 there is nothing to confirm, or a drop-in was refused
+// and none was written: the set then stays armed.
 int confirm(const Options& options, const Answers& answers);
 
-// The newest set that is not reverted, or the one of --id. 0 all is back, 1 something is not.
+// The newest set that is not reverted, or the set of --id. 0 everything is restored, 1 something is
+// not.
 int revert(const Options& options, const Answers& answers);
 
-// Every set, and what stands there now. Writes nothing and waits for nobody.
+// Every set, and the current values. Writes nothing and never waits for the lock.
 int status(const Options& options, const Answers& answers);
 
 }  // namespace wireproof::tune

@@ -6,8 +6,9 @@
 
 namespace wireproof::tune {
 
-// Each write has the file open with the shared lock of the process that began it: alone with it, a
-// process gets the exclusive lock. Our own children share ours, and are asked one by one.
+// During each write, the file is open with the shared lock of the process that began it; a process
+// that can get the exclusive lock is alone. Our own children share our lock, so they are checked
+// individually.
 bool Writers::hang() {
   std::erase_if(left_, [](pid_t child) { return waitpid(child, nullptr, WNOHANG) != 0; });
   const bool alone = flock(file_.get(), LOCK_EX | LOCK_NB) == 0;

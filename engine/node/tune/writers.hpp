@@ -1,5 +1,5 @@
-// Writes that are under way: one may outlive its tune, when that is killed, and its patience, when
-// it hangs in the kernel. It must not come after the old value was brought back.
+// Writes in progress: a write may outlive its tune if that is killed, and its time limit if it
+// hangs in the kernel. It must not be executed after the old value was restored.
 #pragma once
 
 #include <sys/types.h>
@@ -12,16 +12,16 @@ namespace wireproof::tune {
 
 class Writers {
  public:
-  // A file of the state folder. Every write of this process keeps it open, locked.
+  // A file of the state folder. Every write of this process keeps it open and locked.
   explicit Writers(Fd file) : file_(std::move(file)) {}
 
   int descriptor() const { return file_.get(); }
-  // A child of ours was given up.
+  // Records a child of ours that was left behind.
   void leave_behind(pid_t child) { left_.push_back(child); }
 
-  // Whether a write of ours or of an earlier tune is under way.
+  // Whether a write of ours or of an earlier tune is in progress.
   bool hang();
-  // Waits for the end of those of an earlier tune, at most so long.
+  // Waits for writes of earlier tunes to end, at most for this time.
   void wait(int patience_ms);
 
  private:

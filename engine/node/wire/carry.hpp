@@ -10,12 +10,13 @@
 namespace wireproof::wire {
 
 struct Start {
-  std::string config;                  // path
-  std::string status;                  // path
-  std::map<std::string, pid_t> nodes;  // a process in each node; a node that is missing is our own
+  std::string config;  // path
+  std::string status;  // path
+  // a process in each node; a node that is not listed is our own namespace
+  std::map<std::string, pid_t> nodes;
 };
 
-// Carries frames until a signal ends it; calls `ready` when every device is there. Throws Failure.
+// Carries frames until a signal ends it; calls `ready` once every device exists. Throws Failure.
 void carry(const Start& start, const std::function<void()>& ready);
 
 }  // namespace wireproof::wire

@@ -1,4 +1,4 @@
-// What the lab asks of the wire: a text file, read at the start and again on SIGHUP.
+// The lab's configuration of the wire: a text file, read at the start and again on SIGHUP.
 #pragma once
 
 #include <cstdint>
@@ -19,17 +19,17 @@ struct PortConfig {
 };
 
 struct Config {
-  std::int64_t revision = 0;  // counted up by the writer, told back in the status
+  std::int64_t revision = 0;  // incremented by the writer, repeated in the status
   std::uint64_t seed = 0;
-  Nanoseconds late = 1'000'000;  // a frame that is handed over later than this is counted as late
+  Nanoseconds late = 1'000'000;  // a frame that is delivered later than this counts as late
   std::vector<PortConfig> ports;
 
   std::vector<PortSettings> settings() const;
 };
 
 // Lines `revision N`, `seed N`, `late_ns N` and
-// `port NODE DEVICE domain=N mtu=N queue=BYTES {tx,rx}_{rate=BITS,delay=NS,loss=PPB} ...`.
-// Throws Failure that names the line.
+// `port NODE DEVICE domain=N mtu=N queue=BYTES {tx,rx}_{rate=BITS,delay=NS,loss=PPB} ...`. Throws
+// Failure that names the line.
 Config parse_config(std::string_view text);
 
 }  // namespace wireproof::wire

@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::int64_t kBitNanoseconds = 8'000'000'000;  // of one byte at 1 bit/s
 
-// splitmix64: a well mixed stream from any seed, neighbouring ones too.
+// splitmix64: a well-mixed stream from any seed, also from neighbouring seeds.
 std::uint64_t next(std::uint64_t& state) {
   std::uint64_t value = state += 0x9e3779b97f4a7c15;
   value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9;

@@ -1,4 +1,5 @@
-// One direction of a link as a real line has it: one frame after the other, each as long as it is.
+// One direction of a link, as on a real line: one frame after another, each for as long as it
+// takes.
 #pragma once
 
 #include <cstdint>
@@ -8,15 +9,17 @@ namespace wireproof::wire {
 // Nanoseconds of CLOCK_MONOTONIC.
 using Nanoseconds = std::int64_t;
 
-// Preamble and delimiter 8, frame check 4, gap 12: what every frame takes beside its own bytes.
+// Preamble and delimiter 8, frame check 4, gap 12: the overhead of every frame on the line.
 inline constexpr std::int64_t kFrameOverhead = 24;
-// An Ethernet frame without its frame check is never shorter than this: short ones are padded.
+// An Ethernet frame without its frame check is never shorter than this, because short frames are
+// padded.
 inline constexpr std::int64_t kShortestFrame = 60;
 
-// What a frame of `bytes` (headers counted, frame check not) takes of the line.
+// The bytes that a frame of `bytes` (including headers, excluding frame check) takes on the line.
 std::int64_t line_bytes(std::int64_t bytes);
 
-// How long such a frame occupies a line of that rate, rounded up: no line is faster than its rate.
+// How long such a frame occupies a line of that rate, rounded up, because no line is faster than
+// its rate.
 Nanoseconds line_time(std::int64_t bytes, std::int64_t bits_per_s);
 
 struct LineSettings {
@@ -25,26 +28,26 @@ struct LineSettings {
   double loss = 0;  // share of the frames, 0 to 1
 };
 
-// A line is due times and nothing else: it holds no frame and reads no clock, so it can be tested.
+// A line consists only of due times: it holds no frame and reads no clock, so it can be tested.
 class Line {
  public:
   Line() = default;
   Line(const LineSettings& settings, std::uint64_t seed) : settings_(settings), state_(seed) {}
 
-  // New settings for the frames that come; those under way keep their due times.
+  // New settings for the following frames; frames in flight keep their due times.
   void set(const LineSettings& settings) { settings_ = settings; }
 
-  // A frame is ready at `now`: when has its last bit arrived at the other end? It waits for the one
-  // before it, and never overtakes it.
+  // Returns when the last bit of a frame that is ready at `now` arrives at the other end. The frame
+  // waits for the previous one, and never overtakes it.
   Nanoseconds transmit(Nanoseconds now, std::int64_t bytes);
 
-  // What is not yet on the line at `now`, in bytes of the line.
+  // Bytes that are not yet on the line at `now`, as they count on the line.
   std::int64_t backlog(Nanoseconds now) const;
 
-  // How long the line has had nothing to carry; 0 while it is busy.
+  // How long the line has been idle; 0 while it is busy.
   Nanoseconds idle_for(Nanoseconds now) const { return now > free_at_ ? now - free_at_ : 0; }
 
-  // Is the next frame lost on its way? One draw for each frame, from the line's own seed.
+  // Whether the next frame is lost on its way. One draw for each frame, from the line's own seed.
   bool loses();
 
  private:

@@ -1,4 +1,4 @@
-// Buffers for the frames under way: allocated once, used again and again.
+// Buffers for frames in flight: allocated once and reused.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ class Pool {
 
   std::size_t room() const { return room_; }
   bool has_room();
-  // Null when all are in use.
+  // Null if all are in use.
   std::byte* take();
   void give_back(std::byte* buffer) { free_.push_back(buffer); }
 

@@ -1,4 +1,4 @@
-// What the wire has counted, in a file that others map or read at any time: no writing, no waiting.
+// The wire's counters, in a file that others map or read at any time, without locks.
 #pragma once
 
 #include <cstddef>
@@ -14,19 +14,19 @@ namespace wireproof::wire {
 struct StatusHeader {
   char magic[8];  // "WPWIRE1\n"
   std::uint64_t ports;
-  std::uint64_t revision;  // of the configuration that is in force
+  std::uint64_t revision;  // revision of the configuration in force
   std::uint64_t frames;    // handed to nodes
-  std::uint64_t late;      // of these, later than the threshold
+  std::uint64_t late;      // of these, frames later than the threshold
   std::uint64_t
-      starved;  // taken from a node only after its line had been idle for longer than that
+      starved;  // frames taken from a node only after its line had been idle for longer than that
   std::uint64_t worst_ns;    // the latest of all
   std::uint64_t late_ns;     // the threshold
-  std::uint64_t scheduling;  // 1: before all ordinary processes; 0: among them
+  std::uint64_t scheduling;  // 1: with priority over all ordinary processes; 0: among them
 };
 
 class Status {
  public:
-  // Makes the file, filled with zeros. Throws Failure.
+  // Creates the file, filled with zeros. Throws Failure.
   Status(const std::string& path, std::size_t ports);
   ~Status();
   Status(const Status&) = delete;

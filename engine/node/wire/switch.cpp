@@ -8,8 +8,9 @@ namespace {
 
 constexpr std::size_t kAddressBytes = 6;
 constexpr std::uint64_t kGroupBit = 1;  // in the first byte on the line: broadcast and multicast
-constexpr std::size_t kMostAddresses = 4096;  // a sender that invents addresses is flooded
-// What a node's device holds before it stops its sender; the rest waits in the node.
+// frames of a sender that invents addresses are flooded
+constexpr std::size_t kMostAddresses = 4096;
+// The queue of a node's device, beyond which its sender stops; the rest waits in the node.
 constexpr std::int64_t kDeviceBytes = 16 << 20;
 
 }  // namespace
@@ -49,7 +50,7 @@ void Switch::take(std::size_t port, Nanoseconds now, Frame frame) {
   ++from.counters.tx_frames;
   from.counters.tx_bytes += frame.length;
   const Nanoseconds arrival = from.tx.transmit(now, static_cast<std::int64_t>(frame.length));
-  if (from.tx.loses()) {  // it has taken its time on the line all the same
+  if (from.tx.loses()) {  // it has taken its time on the line nevertheless
     ++from.counters.tx_lost;
     pool_.give_back(frame.bytes);
     return;
@@ -57,7 +58,7 @@ void Switch::take(std::size_t port, Nanoseconds now, Frame frame) {
   from.arriving.push_back({frame, arrival});
 }
 
-// Ports are few, and one that has nothing under way costs one comparison.
+// There are few ports, and one with nothing in flight costs one comparison.
 std::size_t Switch::first_arrival() const {
   std::size_t first = ports_.size();
   for (std::size_t i = 0; i < ports_.size(); ++i) {
@@ -149,7 +150,8 @@ Nanoseconds Switch::least_way_out(const Frame& frame) const {
   return line_time(static_cast<std::int64_t>(frame.length), fastest_way_out_);
 }
 
-// What arrives at the switch is not looked at before it could be due at a node: one wake-up less.
+// Frames that arrive at the switch are not processed before they could be due at a node: one
+// wake-up less.
 std::optional<Nanoseconds> Switch::next_event() const {
   std::optional<Nanoseconds> first;
   const auto consider = [&first](Nanoseconds at) { first = first ? std::min(*first, at) : at; };

@@ -1,4 +1,4 @@
-// A store-and-forward switch as due times: what the wire would do, without a clock and a device.
+// A store-and-forward switch as due times: the behaviour of the wire, without clock and devices.
 #pragma once
 
 #include <array>
@@ -14,22 +14,22 @@
 namespace wireproof::wire {
 
 struct PortSettings {
-  int domain = 0;   // ports of one domain reach each other
+  int domain = 0;   // ports of the same domain reach each other
   LineSettings tx;  // from the node to the switch
   LineSettings rx;  // from the switch to the node
   std::int64_t queue_bytes = 0;
 };
 
-// What the switch has counted at one port; tx and rx are the node's view.
+// Counters of the switch for one port; tx and rx as seen by the node.
 struct PortCounters {
-  std::uint64_t tx_frames = 0;  // taken from the node, those that the line then lost too
+  std::uint64_t tx_frames = 0;  // taken from the node, including those that the line then lost
   std::uint64_t tx_bytes = 0;
   std::uint64_t rx_frames = 0;  // handed to the node
   std::uint64_t rx_bytes = 0;
   std::uint64_t tx_lost = 0;  // by the planted loss
   std::uint64_t rx_lost = 0;
   std::uint64_t dropped = 0;  // at the tail of the queue towards the node
-  std::uint64_t refused = 0;  // by the node's device, which is down
+  std::uint64_t refused = 0;  // by the node's device, if it is down
 };
 
 class Switch {
@@ -42,30 +42,30 @@ class Switch {
   std::size_t size() const { return ports_.size(); }
   PortCounters& counters(std::size_t port) { return ports_[port].counters; }
 
-  // False while the node has sent so much, or so much is under way, that its own queue must hold
-  // the rest.
+  // False while the node has sent so much, or so much is in flight, that the rest must stay in its
+  // own queue.
   bool may_take(std::size_t port, Nanoseconds now);
 
-  // How long nothing has been sent by the node.
+  // Time since the node last sent a frame.
   Nanoseconds idle_for(std::size_t port, Nanoseconds now) const;
 
-  // The node has begun to send `frame` at `now`. The frame's buffer is the switch's from here.
+  // The node begins to send `frame` at `now`. The switch owns the frame's buffer from here on.
   void take(std::size_t port, Nanoseconds now, Frame frame);
 
   // Forwards what has arrived at the switch by `now`, in the order of its arrival.
   void advance(Nanoseconds now);
 
-  // The next frame that has reached the node by `now`, and when it was due. Give its buffer back.
+  // The next frame that has reached the node by `now`, and its due time. Give its buffer back.
   struct Due {
     Frame frame;
     Nanoseconds at = 0;
   };
   std::optional<Due> next(std::size_t port, Nanoseconds now);
 
-  // How many frames are on their way to the switch or to a node.
+  // Number of frames on their way to the switch or to a node.
   std::size_t under_way() const;
 
-  // When a node may have to be given something, if no new frame comes; nothing: never.
+  // When a frame may next be due at a node, if no new frame comes; nothing: never.
   std::optional<Nanoseconds> next_event() const;
 
  private:
@@ -79,7 +79,7 @@ class Switch {
   };
   using Address = std::uint64_t;
 
-  // The least time that a frame at the switch still needs to reach a node.
+  // The shortest time in which a frame at the switch can reach a node.
   Nanoseconds least_way_out(const Frame& frame) const;
 
   static Address address_at(const Frame& frame, std::size_t offset);

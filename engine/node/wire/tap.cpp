@@ -11,7 +11,7 @@
 namespace wireproof::wire {
 namespace {
 
-// This thread in the network namespace of another process, and back.
+// Moves this thread into the network namespace of another process, and back.
 class Visit {
  public:
   explicit Visit(pid_t pid) {

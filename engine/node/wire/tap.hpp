@@ -1,4 +1,4 @@
-// TAP devices: a node's NIC whose other end is this process.
+// TAP devices: the NIC of a node, whose other end is this process.
 #pragma once
 
 #include <sys/types.h>
@@ -9,8 +9,9 @@
 
 namespace wireproof::wire {
 
-// Makes the device in the network namespace of the process `pid` (0: in our own); it goes when the
-// descriptor is closed. The kernel cuts segments into frames before they get here. Throws Failure.
+// Creates the device in the network namespace of the process `pid` (0: our own); it disappears when
+// the descriptor is closed. The kernel cuts segments into frames before they arrive here. Throws
+// Failure.
 Fd open_tap(pid_t pid, const std::string& device);
 
 }  // namespace wireproof::wire

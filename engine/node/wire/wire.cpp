@@ -18,11 +18,12 @@ namespace {
 
 constexpr std::size_t kHeader = 14 + 8;         // Ethernet, and two VLAN tags
 constexpr std::size_t kMostMemory = 256 << 20;  // of frames under way
-constexpr int kBurst = 16;  // frames of one port before the others have their turn
+constexpr int kBurst = 16;  // frames of one port before the other ports get their turn
 constexpr Nanoseconds kSecond = 1'000'000'000;
 constexpr int kPriority = 10;
-// With so many frames under way one wake-up for each would cost more than the frames: as a NIC that
-// moderates its interrupts, we look again after a while. No frame is early, and none is lost.
+// With this many frames in flight, one wake-up for each would cost more than the frames themselves:
+// like a NIC that moderates its interrupts, we check again after a while. No frame is early, and
+// none is lost.
 constexpr std::size_t kBulk = 16;
 constexpr Nanoseconds kModeration = 60'000;
 
@@ -38,8 +39,8 @@ std::size_t frame_room(const Config& config) {
   return (static_cast<std::size_t>(largest) + kHeader + 63) / 64 * 64;
 }
 
-// A frame that is due must not wait for somebody's computation. Without the right to go before all
-// others, the shortest time slice lets us run soon after we wake up (Linux 6.12).
+// A frame that is due must not wait for other computations. Without the right to real-time
+// priority, the shortest time slice lets us run soon after a wake-up (Linux 6.12).
 bool go_first() {
   mlockall(MCL_CURRENT);
   prctl(PR_SET_TIMERSLACK, 1UL);
@@ -84,14 +85,14 @@ void Wire::run() {
   }
 }
 
-// False when we are to end.
+// False if we have to end.
 bool Wire::attend_signals() {
   const int number = next_signal(signals_).number;
   if (number == SIGHUP) read_again();
   return number == 0 || number == SIGHUP;
 }
 
-// A file that cannot be is refused by leaving the revision as it was.
+// An invalid file is refused by not changing the revision.
 void Wire::read_again() {
   try {
     const Config config = parse_config(read_file(config_path_));
@@ -108,7 +109,7 @@ void Wire::take_from(std::size_t port) {
   if (!ready.readable) return;
   const Nanoseconds begin = now_ns();
   if (ready.unfinished && switch_.idle_for(port, begin) > late_) {
-    // We know that frames were waiting, and their line had nothing to do: it was slower than it is.
+    // Frames were known to wait while their line was idle: the wire was slower than it should be.
     ++status_.header().starved;
     status_.header().worst_ns = std::max(status_.header().worst_ns,
                                          static_cast<std::uint64_t>(switch_.idle_for(port, begin)));
@@ -135,7 +136,7 @@ void Wire::hand_over(std::size_t port) {
     header.worst_ns = std::max(header.worst_ns, static_cast<std::uint64_t>(late));
     PortCounters& counters = switch_.counters(port);
     if (write(taps_[port].get(), due->frame.bytes, due->frame.length) < 0) {
-      ++counters.refused;  // the node's device is down, or has no memory
+      ++counters.refused;  // the node's device is down, or out of memory
     } else {
       ++counters.rx_frames;
       counters.rx_bytes += due->frame.length;
@@ -150,7 +151,7 @@ void Wire::moderate() {
   for (Readiness& ready : ready_) ready.readable = true;
 }
 
-// Until the next due time, the next frame of a node or a signal.
+// Waits until the next due time, the next frame of a node, or a signal.
 void Wire::wait() {
   wanted_[0] = {signals_.get(), POLLIN, 0};
   const Nanoseconds now = now_ns();
@@ -167,7 +168,8 @@ void Wire::wait() {
   for (std::size_t port = 0; port < taps_.size(); ++port) {
     const short answer = wanted_[port + 1].revents;
     if ((answer & POLLIN) != 0) ready_[port].readable = true;
-    // Asked again it would answer at once, for ever, and we go before everybody else.
+    // Polling it again would return at once, for ever, and we run with priority over everything
+    // else.
     if ((answer & (POLLERR | POLLHUP | POLLNVAL)) != 0) ready_[port].gone = true;
   }
 }

@@ -18,7 +18,7 @@ class Wire {
   // `taps`: one for each port of the configuration in `config_path`.
   Wire(std::string config_path, const Config& config, std::vector<Fd> taps, Status& status);
 
-  // Until a signal that ends it; SIGHUP reads the configuration again.
+  // Runs until a signal ends it; SIGHUP reads the configuration again.
   void run();
 
  private:
@@ -37,9 +37,9 @@ class Wire {
   Switch switch_;
   Fd signals_;
   struct Readiness {
-    bool readable = true;     // poll has said so, or nobody has looked yet
-    bool unfinished = false;  // the last look left frames behind
-    bool gone = false;        // somebody has deleted the device: it answers nothing but errors
+    bool readable = true;     // poll has reported it, or it has not been checked yet
+    bool unfinished = false;  // the last check left frames behind
+    bool gone = false;        // somebody has deleted the device: it returns nothing but errors
   };
   std::vector<Readiness> ready_;
   std::vector<pollfd> wanted_;

@@ -1,4 +1,4 @@
-// The frame of a group pattern's timed loop.
+// The frame of the timed loops of group patterns.
 #pragma once
 
 #include "base/clock.hpp"
@@ -6,9 +6,8 @@
 
 namespace wireproof {
 
-/// Meet, `begin()` (posts ahead, where the pattern keeps a pipe full), lead in, time the batches
-/// edge to edge, trail. `advance(granules)` does the work. Returns the elapsed ticks over all
-/// batches.
+/// Meet, `begin()` (posts ahead, if the pattern keeps a pipe full), lead in, time the batches edge
+/// to edge, trail. `advance(granules)` does the work. Returns the elapsed ticks over all batches.
 template <class L, class C, class Advance, class Begin>
 [[gnu::always_inline]] inline Ticks time_batches(L& link, C clock, const Segment& segment,
                                                  Ticks* stamps, Advance advance, Begin begin) {

@@ -1,4 +1,4 @@
-// The library's collectives: what one call is, what it must move at least, how its result is
+// The library's collectives: what one call is, the minimum that it must move, how its result is
 // checked.
 #pragma once
 
@@ -11,14 +11,14 @@
 
 namespace wireproof {
 
-/// How much memory a collective needs, in blocks of the message size.
+/// Memory that a collective needs, in blocks of the message size.
 struct Blocks {
   int source = 1;
   int sink = 1;
 };
 
-/// `kPaced`: nobody can begin the next one before all have begun this one, so calls can follow each
-/// other and be timed together.
+/// `kPaced`: no member can begin the next call before all have begun the current one, so calls can
+/// follow each other and be timed together.
 struct BarrierCall {
   static constexpr bool kPaced = true;
   static Blocks blocks(int) { return {}; }
@@ -32,13 +32,13 @@ struct BarrierCall {
   [[gnu::always_inline]] static void start(L& link, const Buffers&, const GroupShape&) {
     link.start_meet(0);
   }
-  /// Nothing arrives that could be looked at.
+  /// No data arrives that could be checked.
   static void fill(const Buffers&, const GroupShape&, std::uint64_t) {}
   static bool is_right(const Buffers&, const GroupShape&, std::uint64_t) { return true; }
 };
 
 struct BroadcastCall {
-  static constexpr bool kPaced = false;  // the root could run ahead of everybody
+  static constexpr bool kPaced = false;  // the root could run ahead of the others
   static Blocks blocks(int) { return {}; }
   static Traffic traffic(const GroupShape& s, int member) {
     return member == 0 ? Traffic{s.bytes, 0} : Traffic{0, s.bytes};

@@ -1,5 +1,5 @@
-// The timed loops of collectives. A step is one operation; which step and which loop is decided
-// before the timing.
+// The timed loops of collectives. A step is one operation; step and loop are chosen before the
+// timing.
 #pragma once
 
 #include "pattern/group/batches.hpp"
@@ -28,7 +28,7 @@ struct StartedStep {
   }
 };
 
-/// What else is done while it is under way.
+/// What else is done while the operation is in progress.
 template <class Call>
 struct OverlappedStep {
   template <class L>
@@ -48,7 +48,7 @@ struct ComputingStep {
   }
 };
 
-/// One after another, the clock read at the edges of batches.
+/// One operation after another; the clock is read at the edges of batches.
 template <CollectiveLink L, class C, class Step>
 struct OneAfterAnother {
   static constexpr bool kSums = false;
@@ -63,7 +63,8 @@ struct OneAfterAnother {
   }
 };
 
-/// The clock around every single one; `kMeet`: all meet before each, which is not timed.
+/// The clock is read around every single operation; `kMeet`: all meet before each, which is not
+/// timed.
 template <CollectiveLink L, class C, class Step, bool kMeet>
 struct EachTimed {
   static constexpr bool kSums = true;

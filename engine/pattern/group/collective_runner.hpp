@@ -47,7 +47,7 @@ class CollectivePatternRunner final : public GroupRunner {
 
   void enter(Phase phase, double compute_ns, double ns_per_tick) override {
     phase_ = phase;
-    if (phase != Phase::computing) return;  // the one that follows has the same
+    if (phase != Phase::computing) return;  // the next one has the same
     if constexpr (PassesTime<L>) {
       static_cast<void>(ns_per_tick);
       work_.ns = compute_ns;
@@ -64,8 +64,8 @@ class CollectivePatternRunner final : public GroupRunner {
   }
 
  private:
-  /// OSU has the clock around every call and a barrier between two (not between two barriers); so
-  /// has IMB-MPI1, but for its barriers, which it times together.
+  /// OSU reads the clock around every call, with a barrier between two calls (none between two
+  /// barriers); so does IMB-MPI1, except for its barriers, which it times together.
   Ticks run_blocking(const Segment& segment, std::span<Ticks> ticks) {
     using Step = BlockingStep<Call>;
     if (shape_.formula == Formula::robust) return paced<Step>(segment, ticks);

@@ -1,4 +1,4 @@
-// A computation of a wanted length that calls nothing, to be overlapped with a collective.
+// A computation of a given length without calls, to be overlapped with a collective.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 namespace wireproof {
 
-/// A link in whose world computing is a jump of its own clock (model).
+/// A link in whose world a computation is a jump of its own clock (model).
 template <class L>
 concept PassesTime = requires(L& link, double ns) {
   link.pass_virtual_time(ns);
@@ -19,7 +19,8 @@ struct Computation {
   double ns = 0;
 };
 
-/// Each turn needs the result of the one before, and the compiler must believe that it is wanted.
+/// Each turn needs the result of the previous one, and the compiler must assume that the result is
+/// used.
 [[gnu::always_inline]] inline void spend(std::uint64_t turns) {
   std::uint64_t x = turns;
   for (std::uint64_t i = 0; i < turns; ++i) {
@@ -37,8 +38,8 @@ template <class L>
   }
 }
 
-/// The computation that lasts `ns` on this core: the shortest of a few timings of many turns says
-/// what one costs, as disturbances only lengthen them.
+/// The computation that lasts `ns` on this core: the shortest of a few timings of many turns gives
+/// the cost of a turn, because disturbances only lengthen them.
 template <class C>
 Computation calibrated(C clock, double ns_per_tick, double ns) {
   constexpr std::uint64_t kTurns = 20'000;

@@ -1,7 +1,7 @@
-// congestion: ping-pongs that are watched, first alone (quiet) and then while other members stream
-// to each other without pause (loaded). Members 2 i and 2 i + 1 are a pair; the first `watched`
-// pairs play, the others are the load, from the even to the odd one. Operation = one round trip of
-// every watched pair.
+// congestion: ping-pongs are watched, first alone (quiet) and then while other members stream to
+// each other without pause (loaded). Members 2 i and 2 i + 1 are a pair; the first `watched` pairs
+// play ping-pong, the others are the load, from the even to the odd member. Operation = one round
+// trip of every watched pair.
 #pragma once
 
 #include <algorithm>
@@ -69,14 +69,14 @@ struct WatchedPingPong : CongestionRole {
   }
 };
 
-/// The load. A sender streams until member 0's word has come. The first byte of a half says whether
-/// there is one half more after it (1) or many (0), because its receiver has posted the next one by
-/// then.
+/// The load. A sender streams until it gets a message from member 0. The first byte of a half says
+/// whether exactly one more half follows (1) or many (0), because its receiver has posted the next
+/// one by then.
 template <LookingLink L, class C>
 struct EndlessStream : CongestionRole {
   static int word_slot(const GroupShape& s) { return 2 * half_window(s); }
 
-  /// Returns the halves that were sent.
+  /// Returns the number of halves sent.
   [[gnu::noinline]] static std::uint64_t run_sender(L& link, const Buffers& b,
                                                     const GroupShape& s) {
     const std::byte* const one_more = b.source + b.stride;
@@ -186,7 +186,7 @@ class CongestionRunner final : public GroupRunner, private CongestionRole {
     return elapsed;
   }
 
-  /// Every pair, both ways where it plays.
+  /// Every pair, both ways if it plays ping-pong.
   bool verify(std::uint64_t seed) override {
     const std::size_t size = bytes(shape_);
     const int other = partner(shape_);
@@ -233,7 +233,7 @@ class CongestionRunner final : public GroupRunner, private CongestionRole {
     return clock_.now() - start;
   }
 
-  /// Member 0 hears from every stream that it flows, and lets the other watchers begin.
+  /// Member 0 learns from every stream that it flows, and then lets the other watchers begin.
   void await_load() {
     if (shape_.member == 0) {
       for (int m = 2 * shape_.watched; m < shape_.members; m += 2) link_.recv_ack(m);
@@ -242,7 +242,7 @@ class CongestionRunner final : public GroupRunner, private CongestionRole {
       link_.recv_ack(0);
     }
   }
-  /// When the last watcher is done, the streams may end.
+  /// When the last watcher has finished, the streams may end.
   void end_load() {
     if (shape_.member == 0) {
       for (int m = 2; m < 2 * shape_.watched; m += 2) link_.recv_ack(m);

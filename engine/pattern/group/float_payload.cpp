@@ -8,14 +8,15 @@
 namespace wireproof {
 namespace {
 
-constexpr std::uint64_t kValues = 31;  // prime: members that are not 31 apart never add the same
+// prime: members that are not 31 apart never add the same value
+constexpr std::uint64_t kValues = 31;
 
 std::uint64_t place_value(std::uint64_t seed, std::size_t at) { return mix(seed + at) % kValues; }
 
 }  // namespace
 
-/// Member 0 adds the place's value once more: the sum over 31 members in a row would not tell
-/// places apart.
+/// Member 0 adds the position's value once more, because the sum over 31 successive members would
+/// not distinguish positions.
 void fill_addends(std::span<std::byte> floats, std::uint64_t seed, int member) {
   for (std::size_t at = 0; at + sizeof(float) <= floats.size(); at += sizeof(float)) {
     const std::uint64_t place = place_value(seed, at);
@@ -27,7 +28,7 @@ void fill_addends(std::span<std::byte> floats, std::uint64_t seed, int member) {
 
 bool sums_are(std::span<const std::byte> floats, std::uint64_t seed, int members) {
   const auto count = static_cast<std::uint64_t>(members);
-  constexpr std::uint64_t kWhole = kValues * (kValues - 1) / 2;  // of 31 members in a row
+  constexpr std::uint64_t kWhole = kValues * (kValues - 1) / 2;  // of 31 successive members
   std::array<float, kValues> expected{};
   for (std::uint64_t first = 0; first < kValues; ++first) {
     std::uint64_t sum = first + count / kValues * kWhole;

@@ -1,4 +1,4 @@
-// Numbers for sums that are checked: small whole floats, so that every order of adding gives the
+// Numbers for sums that are checked: small whole floats, so that every order of addition gives the
 // same bits.
 #pragma once
 
@@ -8,8 +8,8 @@
 
 namespace wireproof {
 
-/// Fills with what `member` adds, a function of `seed`, place and member: whole numbers from 0
-/// to 30.
+/// Fills in the addends of `member`, a function of `seed`, position and member: whole numbers from
+/// 0 to 30.
 void fill_addends(std::span<std::byte> floats, std::uint64_t seed, int member);
 
 /// Whether these are the sums over members 0 .. members - 1. Below 2^19 members every partial sum

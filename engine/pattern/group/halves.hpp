@@ -1,5 +1,5 @@
-// Streams inside a group: the two halves of a window as in pattern/stream.hpp, towards one receiver
-// and from several senders at once.
+// Streams inside a group: the two halves of a window as in pattern/stream.hpp, to one receiver and
+// from several senders at once.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ namespace wireproof {
 
 constexpr int half_window(const GroupShape& s) { return s.window > 1 ? s.window / 2 : 1; }
 
-/// The sending end: half k+1 is posted before the acknowledgement of half k is awaited.
+/// The sending end posts half k+1 before it waits for the acknowledgement of half k.
 template <GroupLink L>
 struct SendingHalves {
   L& link;
@@ -23,7 +23,7 @@ struct SendingHalves {
   int to;
   std::uint64_t to_post;
   int next = 0;    // first slot of the half to post next
-  int oldest = 0;  // first slot of the half whose acknowledgement is awaited next
+  int oldest = 0;  // first slot of the half whose acknowledgement is due next
 
   [[gnu::always_inline]] void post() {
     if (to_post == 0) return;
@@ -63,7 +63,7 @@ struct ReceivingHalves {
                      bytes);
     }
   }
-  /// Before the first operation, twice.
+  /// Called twice before the first operation.
   void post_all() {
     if (to_post == 0) return;
     --to_post;

@@ -1,4 +1,4 @@
-// incast: members 1 .. n-1 all stream to member 0. Operation = one message of every sender.
+// incast: members 1 .. n-1 all stream to member 0. An operation is one message of every sender.
 #pragma once
 
 #include <algorithm>
@@ -57,8 +57,8 @@ struct Incast {
   }
 
  private:
-  /// Distinct receive buffers would not fit: all senders' messages land in those of one. Nobody
-  /// looks at them there; the payload check takes one sender after the other.
+  /// Separate receive buffers would not fit, so all senders' messages arrive in the buffers of one.
+  /// Nobody reads them there; the payload check takes one sender after another.
   static bool shares(const GroupShape& s) {
     constexpr std::size_t kMostSinkBytes = std::size_t{64} << 20;
     const auto messages =

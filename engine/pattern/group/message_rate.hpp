@@ -1,5 +1,5 @@
 // message_rate: members 0 .. k-1 each stream to member i + k (osu_mbw_mr's pairing), all pairs at
-// once. Operation = one message of every pair.
+// once. An operation is one message of every pair.
 #pragma once
 
 #include "pattern/group/batches.hpp"
@@ -44,7 +44,7 @@ struct VerifyRate {
   }
 };
 
-/// The receivers' batches are not told: an acknowledgement proves to the sender what they did.
+/// The receivers' batches are not reported: an acknowledgement proves to the sender what they did.
 inline Ticks untold(Ticks elapsed, const Segment& segment, Ticks* stamps) {
   for (std::uint32_t i = 0; i <= segment.batches; ++i) stamps[i] = 0;
   return elapsed;

@@ -9,8 +9,8 @@
 namespace wireproof {
 namespace {
 
-/// Uniform in [0, bound): the high half of a product, rejecting the few draws that would favour low
-/// numbers.
+/// Uniform in [0, bound): the high half of a product; the few draws that would favour low numbers
+/// are rejected.
 std::uint32_t below(std::uint32_t bound, std::uint64_t& state) {
   const std::uint32_t threshold = (0U - bound) % bound;
   for (;;) {

@@ -1,4 +1,4 @@
-// Who sits where in a random ring.
+// The positions of members in a random ring.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ struct Neighbours {
   int right = 0;
 };
 
-/// In the ring through `places` (member by place): who precedes and follows `member`.
+/// The predecessor and the successor of `member` in the ring through `places` (member by position).
 Neighbours neighbours_of(int member, const std::vector<int>& places);
 /// In the ring of the members' own order.
 Neighbours neighbours_of(int member, int members);

@@ -1,4 +1,5 @@
-// Which loop runs a group point. A new loop needs its header here and a row in plan/patterns.def.
+// Selects the loop that runs a group point. A new loop needs its header here and a row in
+// plan/patterns.def.
 #pragma once
 
 #include <memory>
@@ -17,14 +18,14 @@
 
 namespace wireproof {
 
-/// What a runner calls of a group pattern's loops (as PairLoops).
+/// The functions of a group pattern's loops that a runner calls (like PairLoops).
 template <GroupLink L, class C>
 struct GroupLoops {
   GroupLayout (*layout)(const GroupShape&);
   Traffic (*traffic)(const GroupShape&, int member);
   Ticks (*run)(L&, C, const Buffers&, const GroupShape&, const Segment&, Ticks*);
   bool (*verify)(L&, const Buffers&, const GroupShape&, std::uint64_t seed);
-  bool sums;  ///< the loops take differences themselves
+  bool sums;  ///< the loops compute differences themselves
 };
 
 template <GroupLink L, class C, template <class, class> class Loops, bool kSums>
@@ -76,8 +77,8 @@ class GroupPatternRunner final : public GroupRunner {
   std::optional<LentMemory<L>> lent_;
 };
 
-/// The loop that plan/patterns.def has for the point. Throws Failure when there is none (plans are
-/// checked before, so that is a defect of ours).
+/// The loop that plan/patterns.def lists for the point. Throws Failure if there is none (plans are
+/// checked before, so that would be a defect of wireproof).
 template <GroupLink L, class C>
 // One branch per row: NOLINTNEXTLINE(readability-function-size)
 std::unique_ptr<GroupRunner> make_group_runner(L& link, C clock, EndMemory& memory,
@@ -109,7 +110,7 @@ std::unique_ptr<GroupRunner> make_group_runner(L& link, C clock, EndMemory& memo
                                          " by formula " + std::string(name_of(shape.formula)));
 }
 
-/// What the loop of a point that is no collective needs, before there is a link. `C` is any clock.
+/// What the loop of a non-collective point needs, before there is a link. `C` is any clock.
 template <GroupLink L, class C>
 GroupLayout group_layout_of(const GroupShape& shape) {
   const auto is = [&](Pattern pattern, Formula formula) {

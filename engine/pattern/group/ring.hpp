@@ -1,11 +1,11 @@
-// ring: every member sends to its right and to its left neighbour and receives from both. Operation
-// = that, so two messages per member. Nobody can run ahead of its neighbours by more than one
-// operation: the next one needs their messages.
+// ring: every member sends to its right and to its left neighbour and receives from both. An
+// operation is two messages per member. No member can run ahead of its neighbours by more than one
+// operation, because the next one needs their messages.
 //
-// Members that begin at different times stay apart: where a neighbour is half a turn late, one turn
+// Members that begin at different times stay apart: if a neighbour is half a turn late, one turn
 // lasts twice as long and the next one no time at all, for ever. Two turns together last the same
-// for all, once the latest beginning has gone round half of the ring. So a granule is two turns,
-// and a segment of few turns is led in by half a ring (Baccelli et al., Synchronization and
+// for all, once the delay of the latest member has gone round half of the ring. So a granule is two
+// turns, and a segment of few turns is led in by half a ring (Baccelli et al., Synchronization and
 // Linearity, 1992: the cyclicity and the transient of a (max, +) recursion).
 #pragma once
 
@@ -22,7 +22,8 @@ namespace wireproof {
 struct VerifyRing {
   template <GroupLink L>
   static bool run(L& link, const Buffers& b, const GroupShape& s, std::uint64_t seed) {
-    // With two members both neighbours are the same one: the direction tells the messages apart.
+    // With two members both neighbours are the same member, so the direction distinguishes the
+    // messages.
     const bool from_left = pass(link, b, s, s.right, s.left, seed);
     const bool from_right = pass(link, b, s, s.left, s.right, ~seed);
     return from_left && from_right;
@@ -126,7 +127,8 @@ struct HpccRing : RingTraffic {
       look(b, s);
     }
   }
-  /// HPCC writes the first and last byte of both messages, and reads those of both that came.
+  /// HPCC writes the first and last byte of both messages, and reads those of both received
+  /// messages.
   [[gnu::always_inline]] static void mark(const Buffers& b, const GroupShape& s) {
     volatile std::byte* const out = b.source;
     out[0] = std::byte{1};

@@ -1,5 +1,5 @@
 // Control among the members of a group, over any link's control messages: a binomial tree with
-// member 0 at its root, so that nobody talks to more than log2(members) others.
+// member 0 at its root, so that no member talks to more than log2(members) others.
 #pragma once
 
 #include <algorithm>
@@ -40,7 +40,7 @@ void reduce(L& link, std::span<double> values, Combine combine) {
   }
 }
 
-/// A subtree holds successive members, so their values stay in order.
+/// A subtree contains successive members, so their values stay in order.
 template <GroupLink L>
 std::vector<double> gather(L& link, double value) {
   const int self = link.member();

@@ -1,5 +1,5 @@
-// All ranks say one word each and leave together: with everybody's words, or with the failure of
-// the first rank that has one.
+// All ranks send one word each and leave together: with the words of all ranks, or with the failure
+// of the first rank that has one.
 #pragma once
 
 #include <algorithm>
@@ -11,11 +11,11 @@
 
 namespace wireproof::meeting {
 
-/// "-STATUS CODE SENTENCE": what a rank that cannot obey says instead of its word.
+/// "-STATUS CODE SENTENCE": sent instead of the word by a rank that cannot comply.
 std::string refusal(const Failure& failure, int rank);
 
-/// "+WORD", the word that `task` returns, or a refusal: so that a rank that cannot obey still takes
-/// part in the exchange.
+/// "+WORD", the word that `task` returns, or a refusal, so that a rank that cannot comply still
+/// takes part in the exchange.
 template <class Task>
 std::string word_of(int rank, Task task) {
   try {

@@ -72,7 +72,7 @@ void TcpGroup::join(const Address& meet, const std::string& run) {
   own_address_ = with_port(to_rank_[0].local(), 0);
 }
 
-/// Until every rank that this one waits for has said something, or for as long as it may take.
+/// Waits until every rank that this one waits for has sent something, or until the time limit.
 void TcpGroup::idle_until_heard() {
   if (!idle_) return;
   const Deadline deadline = deadline_in_ms(patience_ms_);
@@ -100,7 +100,7 @@ void TcpGroup::receive_bytes(int from, std::span<std::byte> bytes) {
   }
 }
 
-// A length of 8 bytes, least significant first, then the text.
+// The length in 8 bytes, least significant first, then the text.
 void TcpGroup::send_text(int to, std::string_view text) {
   const std::string bundle = bundled(text);
   send_bytes(to, std::as_bytes(std::span(bundle)));

@@ -14,13 +14,13 @@
 namespace wireproof::tcp {
 namespace {
 
-// Changes whenever the bytes on these connections change meaning.
+// Changes whenever the meaning of the bytes on these connections changes.
 constexpr std::string_view kProtocol = "wireproof-tcp-1\n";
 static_assert(kProtocol.size() == 16);
 constexpr std::size_t kNumbers = 4;
 constexpr std::size_t kRunBytes = kGreetingBytes - 16 - kNumbers * 4;
 constexpr std::int64_t kPatienceMs =
-    3000;  // a welcome guest greets at once; a stranger keeps nobody waiting
+    3000;  // an expected peer sends its greeting at once; a stranger keeps nobody waiting
 constexpr std::size_t kMaxPending = 4096;
 constexpr std::string_view kWelcome = "welcome";
 

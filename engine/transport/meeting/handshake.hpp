@@ -1,6 +1,6 @@
-// Who may join: every connection opens with one fixed-size greeting and gets one fixed-size answer.
-// Anything else is a stranger (a port scanner, a process of another run, another version): it is
-// told so, or just closed, and never waited for.
+// Admission: every connection opens with one fixed-size greeting and gets one fixed-size answer.
+// Anything else is a stranger (a port scanner, a process of another run, another version): it gets
+// a refusal or is closed, and is never waited for.
 #pragma once
 
 #include <array>
@@ -25,12 +25,12 @@ struct Greeting {
   int to = 0;     // rank that it wants
   int ranks = 0;  // size of the run
   std::string
-      run;  // run id; for `meet` the launcher's run id from the environment, "" when it sets none
+      run;  // run id; for `meet` the launcher's run id from the environment, "" if it sets none
 };
 
 using GreetingBytes = std::array<std::byte, kGreetingBytes>;
 GreetingBytes encode(const Greeting& greeting);
-/// Nothing when the protocol word or a field is not ours.
+/// Nothing if the protocol word or a field is invalid.
 std::optional<Greeting> decode(std::span<const std::byte, kGreetingBytes> bytes);
 
 /// What the listening side accepts.
@@ -40,15 +40,15 @@ struct Expectation {
   std::string run;
   std::vector<Purpose> purposes;
 };
-/// One sentence, or nothing when the greeting is welcome.
+/// One sentence, or nothing if the greeting is accepted.
 std::optional<std::string> refusal(const Greeting& greeting, const Expectation& expectation);
 
-/// Sends the greeting and reads the answer. Throws Failure with the other side's sentence when
+/// Sends the greeting and reads the answer. Throws Failure with the other side's sentence if it is
 /// refused.
 void introduce(const Socket& socket, const Greeting& greeting, Deadline deadline);
 
-/// The listening side: takes in connections, lets each speak for itself within a few seconds, drops
-/// strangers.
+/// The listening side: accepts connections, lets each identify itself within a few seconds, and
+/// drops strangers.
 class Reception {
  public:
   Reception(Socket listener, Expectation expectation);
@@ -57,7 +57,7 @@ class Reception {
     Socket socket;
     Greeting greeting;
   };
-  /// The next welcome guest, already answered; nothing at the deadline.
+  /// The next accepted peer, which has already got its answer; nothing at the deadline.
   std::optional<Guest> next(Deadline deadline);
   Address address() const { return listener_.local(); }
   void expect(Expectation expectation) { expectation_ = std::move(expectation); }

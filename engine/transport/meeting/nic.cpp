@@ -34,7 +34,7 @@ std::vector<std::string> names_in(const fs::path& folder) {
   return names;
 }
 
-/// Interfaces that stand on `interface`: its bond or bridge, its VLANs.
+/// Interfaces above `interface`: its bond or bridge, its VLANs.
 std::vector<std::string> upper_of(const std::string& interface) {
   std::vector<std::string> found;
   for (const std::string& name : names_in(fs::path("/sys/class/net") / interface)) {
@@ -95,7 +95,7 @@ std::span<const std::byte> octets(const Address& address) {
       std::span(&reinterpret_cast<const sockaddr_in&>(address.storage).sin_addr, 1));
 }
 
-/// What the kernel is asked: by which interface would this go? (rtnetlink(7), RTM_GETROUTE)
+/// The question to the kernel: which interface is the route? (rtnetlink(7), RTM_GETROUTE)
 struct RouteRequest {
   nlmsghdr head{};
   rtmsg route{};
@@ -121,7 +121,7 @@ struct RouteRequest {
   }
 };
 
-/// The interface in the kernel's answer; 0 and errno where there is no route.
+/// The interface in the kernel's answer; 0, with errno set, if there is no route.
 unsigned interface_in(std::span<std::byte> answer) {
   auto left = static_cast<int>(answer.size());
   const auto* head = reinterpret_cast<const nlmsghdr*>(answer.data());
@@ -140,7 +140,8 @@ unsigned interface_in(std::span<std::byte> answer) {
   return 0;
 }
 
-/// By which interface the kernel sends from `from` to `to`; "" and errno where there is no route.
+/// The interface by which the kernel sends from `from` to `to`; "", with errno set, if there is no
+/// route.
 std::string route_of(const Address& from, const Address& to) {
   const Socket socket(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE));
   const RouteRequest request(from, to);
@@ -154,7 +155,7 @@ std::string route_of(const Address& from, const Address& to) {
   return index != 0 && ::if_indextoname(index, name.data()) != nullptr ? name.data() : "";
 }
 
-/// Whether both addresses are of one network of `local`'s interface.
+/// Whether both addresses belong to one network of `local`'s interface.
 bool is_on_link(const LocalAddress& local, const Address& remote) {
   ifaddrs* list = nullptr;
   if (::getifaddrs(&list) != 0) return false;
@@ -182,7 +183,7 @@ std::string bare(const Address& address) {
   return text.substr(0, text.rfind(':'));
 }
 
-/// What this host has instead, for the sentence.
+/// The NICs that this host has instead, for the sentence.
 std::string others(const std::vector<LocalAddress>& known) {
   std::string text;
   for (const LocalAddress& local : known) {
@@ -252,7 +253,7 @@ std::string obstacle(const LocalAddress& local, const Address& remote) {
     const std::string why = errno != 0 ? std::string(": ") + std::strerror(errno) : "";
     return "there is no route by " + from + " to " + where + why;
   }
-  // Two interfaces of one network: the sockets are bound to theirs, where that is allowed.
+  // Two interfaces in one network: the sockets are bound to their interface, if that is permitted.
   const Socket probe(
       ::socket(remote.storage.ss_family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!is_on_link(local, remote) || !bind_to_interface(probe, local.interface))

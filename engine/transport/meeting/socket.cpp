@@ -32,7 +32,7 @@ void set_option(int descriptor, int level, int option, int value) {
   ::setsockopt(descriptor, level, option, &value, sizeof value);
 }
 
-// Small messages leave at once; a host that died without a word is noticed within half a minute.
+// Small messages are sent at once; a host that died silently is detected within half a minute.
 void tune(int descriptor) {
   set_option(descriptor, IPPROTO_TCP, TCP_NODELAY, 1);
   set_option(descriptor, SOL_SOCKET, SO_KEEPALIVE, 1);
@@ -67,8 +67,8 @@ bool is_wildcard(const Address& address) {
   return reinterpret_cast<const sockaddr_in&>(address.storage).sin_addr.s_addr == htonl(INADDR_ANY);
 }
 
-// "10.0.0.1:4000" or "[fd00::1]:4000". An IPv6 address without brackets is refused: it would lose
-// its last group to the port without a word.
+// "10.0.0.1:4000" or "[fd00::1]:4000". An IPv6 address without brackets is refused, because its
+// last group would silently be taken for the port.
 std::optional<std::pair<std::string, int>> split_host_port(const std::string& text) {
   const auto colon = text.rfind(':');
   if (colon == std::string::npos) return std::nullopt;
@@ -83,7 +83,7 @@ std::optional<std::pair<std::string, int>> split_host_port(const std::string& te
   return std::pair(host, port);
 }
 
-// One attempt: 0, or the error that ended it.
+// One attempt: 0, or its error.
 int try_connect(int descriptor, const Address& remote, Deadline deadline) {
   if (::connect(descriptor, remote.raw(), remote.length) == 0) return 0;
   if (errno != EINPROGRESS) return errno;
@@ -208,7 +208,7 @@ Socket connect_to(const Address& remote, const std::optional<Address>& local, De
                   const std::string& interface) {
   for (int pause = 10;; pause = std::min(2 * pause, 200)) {
     Socket socket(new_socket(remote.storage.ss_family));
-    // Where the kernel does not allow it the address alone decides, and the witness looks.
+    // If the kernel does not permit it, only the address decides, and the counters show the path.
     if (!interface.empty()) {
       ::setsockopt(socket.descriptor(), SOL_SOCKET, SO_BINDTODEVICE, interface.c_str(),
                    static_cast<socklen_t>(interface.size()));

@@ -12,7 +12,7 @@
 
 namespace wireproof::tcp {
 
-/// CLOCK_MONOTONIC, nanoseconds: when to give up.
+/// CLOCK_MONOTONIC, nanoseconds: the deadline.
 using Deadline = std::int64_t;
 Deadline deadline_in_ms(std::int64_t ms);
 
@@ -25,15 +25,16 @@ struct Address {
   std::string host() const;  ///< "10.0.0.1", "fe80::1%eth0"
 };
 
-/// Numeric IPv4 or IPv6 address (with %scope for link-local ones). Throws Failure naming `what`
+/// Numeric IPv4 or IPv6 address (with %scope for link-local ones). Throws Failure that names `what`
 /// otherwise.
 Address numeric_address(const std::string& host, int port, const std::string& what);
-/// "10.0.0.1:4000", "[::1]:4000" or "name:4000". Throws Failure (bad_plan) when it is no address
+/// "10.0.0.1:4000", "[::1]:4000" or "name:4000". Throws Failure (bad_plan) if it is not an address
 /// and port.
 Address parse_meeting_point(const std::string& text);
 Address with_port(Address address, int port);
-/// The address that a peer wrote by Address::text(). The scope of a link-local one names the peer's
-/// interface: ours is put in its place, taken from `own`. Throws Failure when it is no address.
+/// The address that a peer wrote by Address::text(). The scope of a link-local address names the
+/// peer's interface; it is replaced by ours, taken from `own`. Throws Failure if it is not an
+/// address.
 Address peer_address(const std::string& text, const Address& own);
 
 class Socket {
@@ -58,14 +59,14 @@ class Socket {
   int descriptor_ = -1;
 };
 
-/// Listens on exactly `address` (port 0: any free one). Throws Failure when that address is not
-/// ours or is taken.
+/// Listens on exactly `address` (port 0: any free one). Throws Failure if that address is not ours
+/// or is in use.
 Socket listen_on(const Address& address);
-/// The next waiting connection, or a closed socket when there is none.
+/// The next waiting connection, or a closed socket if there is none.
 Socket accept_one(const Socket& listener);
-/// Connects from `local` (when given), by `interface` (when given and allowed) to `remote`, again
-/// and again until the deadline while the other side refuses: it may not listen yet. Throws Failure
-/// with the last error seen.
+/// Connects from `local` (if given), by `interface` (if given and permitted) to `remote`,
+/// repeatedly until the deadline while the other side refuses, because it may not listen yet.
+/// Throws Failure with the last error.
 Socket connect_to(const Address& remote, const std::optional<Address>& local, Deadline deadline,
                   const std::string& interface = "");
 

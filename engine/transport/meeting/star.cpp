@@ -21,7 +21,7 @@ std::string rank_name(std::size_t rank) { return "rank " + std::to_string(rank);
   throw cannot_measure("tcp-lost", rank_name(rank) + " " + why);
 }
 
-/// How many bytes a call moved; throws when the connection is broken or at its end.
+/// The number of bytes that a call moved; throws if the connection is broken or at its end.
 std::size_t moved(std::size_t rank, ssize_t result) {
   if (result > 0) return static_cast<std::size_t>(result);
   if (result == 0) lost(rank, sentence(Transfer::closed));
@@ -29,7 +29,7 @@ std::size_t moved(std::size_t rank, ssize_t result) {
   lost(rank, std::strerror(errno));
 }
 
-/// What one rank is still to send.
+/// The data that one rank still has to send.
 class Inbox {
  public:
   /// `bytes` 0: a length comes first.
@@ -66,7 +66,7 @@ class Inbox {
   std::size_t filled_ = 0;
 };
 
-/// What one rank is still to be sent.
+/// The data that one rank still has to receive.
 class Outbox {
  public:
   explicit Outbox(std::string_view bytes) : left_(bytes) {}

@@ -1,5 +1,5 @@
-// Rank 0's side of the control plane: all other ranks at once. Whoever is ready is served, so that
-// one late rank delays nobody, and whoever is gone is named at once.
+// Rank 0's side of the control plane: all other ranks at once. Any rank that is ready is served, so
+// one late rank delays nobody, and a rank that is gone is named at once.
 #pragma once
 
 #include <cstdint>
@@ -11,19 +11,19 @@
 
 namespace wireproof::tcp {
 
-/// By rank; [0] stays closed. Throws Failure "tcp-lost" naming the first rank that is gone, or,
-/// after `patience_ms` without a byte from anybody, those that are missing.
+/// By rank; [0] stays closed. Throws Failure "tcp-lost" that names the first rank that is gone or,
+/// after `patience_ms` without a byte from any rank, those that are missing.
 using Star = std::vector<Socket>;
 
-/// One text (8 bytes of length, least significant first, then the bytes) of each; [0] is empty.
+/// One text (8 bytes of length, least significant first, then the bytes) from each; [0] is empty.
 std::vector<std::string> receive_texts(const Star& star, std::int64_t patience_ms);
-/// `bytes` as they are, of each.
+/// `bytes` bytes, unmodified, from each.
 std::vector<std::string> receive_bytes(const Star& star, std::size_t bytes,
                                        std::int64_t patience_ms);
-/// `bytes` as they are, to each.
+/// `bytes`, unmodified, to each.
 void send_to_all(const Star& star, std::string_view bytes, std::int64_t patience_ms);
 
-/// Texts longer than this are taken for garbage.
+/// Longer texts count as garbage.
 constexpr std::uint64_t kLongestText = 1ULL << 30;
 
 }  // namespace wireproof::tcp

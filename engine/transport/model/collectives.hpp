@@ -1,4 +1,4 @@
-// Collectives of the model, made of messages between two by algorithms with a closed form
+// Collectives of the model, made of messages between two members by algorithms with a closed form
 // (docs/reference/engine-interface.md). They run on any link with blocking send, recv and sendrecv.
 #pragma once
 
@@ -11,7 +11,8 @@
 
 namespace wireproof::made_of_messages {
 
-/// Dissemination (Hensgen, Finkel, Manber 1988): in round k a word of nothing to the 2^k-th after.
+/// Dissemination (Hensgen, Finkel, Manber 1988): in round k each sends an empty message to the
+/// 2^k-th after it.
 template <class L>
 void barrier(L& link) {
   const int count = link.members();
@@ -59,8 +60,9 @@ void add_by_doubling(L& link, std::byte* sink, std::size_t bytes, std::byte* the
   }
 }
 
-/// Any count: everybody's numbers to everybody (Bruck and others 1997: after round k each has those
-/// of 2^(k + 1) members), who adds them up. All members are in step, as by doubling.
+/// Any number of members: each distributes its numbers to all (Bruck and others 1997: after round k
+/// each has those of 2^(k + 1) members) and adds them up. All members are in step, as with
+/// doubling.
 template <class L>
 void add_by_gathering(L& link, std::byte* sink, std::size_t bytes, std::byte* theirs) {
   const int count = link.members();
@@ -91,7 +93,7 @@ void allreduce(L& link, const std::byte* source, std::byte* sink, std::size_t by
   }
 }
 
-/// Around the ring: n - 1 times the newest block to the right.
+/// Around the ring: n - 1 times, each sends the newest block to the right.
 template <class L>
 void allgather(L& link, const std::byte* source, std::byte* sink, std::size_t bytes) {
   const int count = link.members();
@@ -106,7 +108,8 @@ void allgather(L& link, const std::byte* source, std::byte* sink, std::size_t by
   }
 }
 
-/// In round r the block for the r-th after, while that of the r-th before comes.
+/// In round r each sends the block for the r-th member after it, and receives that of the r-th
+/// before it.
 template <class L>
 void alltoall(L& link, const std::byte* source, std::byte* sink, std::size_t bytes) {
   const int count = link.members();

@@ -103,7 +103,7 @@ std::size_t ModelCounters::find_line(const ModelCounter& what, File& file) const
   throw wrong(what, "has no statistic " + what.statistic);
 }
 
-/// Files that hold one number have one line.
+/// Files that contain one number have one line.
 void ModelCounters::put(const Counter& counter) {
   File& file = files_[counter.file];
   const std::string value = std::to_string(counter.shown);
@@ -116,7 +116,7 @@ void ModelCounters::put(const Counter& counter) {
   file.changed = true;
 }
 
-/// What an adapter shows was true at the last multiple of its refresh time.
+/// An adapter shows the values of the last multiple of its refresh time.
 void ModelCounters::refresh(Counter& counter, std::int64_t now_ns) {
   const std::int64_t refresh_ns = counter.what.refresh_ms * kNsPerMs;
   const std::int64_t at_ns = refresh_ns > 0 ? now_ns / refresh_ns * refresh_ns : now_ns;
@@ -145,7 +145,7 @@ void ModelCounters::show() {
   }
 }
 
-/// In place, so that who reads meanwhile finds a number; a shorter text cuts the rest off.
+/// Written in place, so that a concurrent reader finds a number; a shorter text truncates the rest.
 void ModelCounters::write(File& file) const {
   std::string text;
   for (const std::string& line : file.lines) text.append(line) += '\n';

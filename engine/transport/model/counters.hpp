@@ -1,5 +1,5 @@
-// Counter files that the model moves as adapters would: what crossed, in their own units, at the
-// moments when they show it (docs/reference/engine-interface.md).
+// Counter files that the model updates as adapters would: the traffic in the adapter's units, at
+// the times at which it shows them (docs/reference/engine-interface.md).
 #pragma once
 
 #include <cstdint>
@@ -32,17 +32,18 @@ struct ModelTally {
   void add(const ModelTally& other);
 };
 
-/// What `counter` shows when `tally` has crossed and the run is `elapsed_ms` old.
+/// The value of `counter` after the traffic in `tally`, when the run is `elapsed_ms` old.
 std::uint64_t counter_value(const ModelCounter& counter, const ModelTally& tally,
                             double elapsed_ms);
 
 class ModelCounters {
  public:
-  /// Writes where each counter starts. Throws Failure (bad plan) for a file that is not there.
+  /// Writes the start value of each counter. Throws Failure (bad plan) for a file that does not
+  /// exist.
   explicit ModelCounters(const Plan& plan);
 
   void add(int rank, const ModelTally& tally);
-  /// Brings every file up to what its adapter would show now.
+  /// Updates every file to the value that its adapter would show now.
   void show();
 
  private:

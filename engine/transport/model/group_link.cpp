@@ -89,8 +89,8 @@ void ModelGroupLink::alltoall(const std::byte* source, std::byte* sink, std::siz
   made_of_messages::alltoall(*this, source, sink, bytes);
 }
 
-/// One that progresses by itself is computed at once and the time is set back to its start: until
-/// `finish`, this member sends nothing else, so nobody can tell.
+/// A collective that progresses by itself is computed at once and the time is set back to its
+/// start: until `finish` this member sends nothing else, so nobody can notice.
 void ModelGroupLink::start(int slot, std::size_t bytes, std::function<void()> collective) {
   Slot& s = slots_[index(slot)];
   s.complete_ns = now();

@@ -29,7 +29,7 @@ class ModelGroupLink {
   void recv_ack(int from);
   void barrier() { world_->barrier(self_); }
   void expect_ack(int slot, int from) { slots_[index(slot)].from = from; }
-  /// What has come by now, in virtual time.
+  /// Messages that have arrived by now, in virtual time.
   bool has_come(int slot);
 
   void meet();
@@ -37,8 +37,8 @@ class ModelGroupLink {
   void allreduce(const std::byte* source, std::byte* sink, std::size_t bytes);
   void allgather(const std::byte* source, std::byte* sink, std::size_t bytes);
   void alltoall(const std::byte* source, std::byte* sink, std::size_t bytes);
-  /// The non-blocking forms progress by themselves up to the eager limit, above it in `finish`
-  /// only.
+  /// The non-blocking forms progress by themselves up to the eager limit, and above it only in
+  /// `finish`.
   void start_meet(int slot);
   void start_broadcast(int slot, std::byte* data, std::size_t bytes);
   void start_allreduce(int slot, const std::byte* source, std::byte* sink, std::size_t bytes);

@@ -1,12 +1,11 @@
-// The world that the members of a group share on the model transport: LogGP as of a pair, and
+// The world that the members of a group share on the model transport: LogGP as for a pair, and
 // ports.
 //
 // Every member has one port. It sends one message at a time and receives one at a time, each for
-// occupancy(s); a message that arrives while another is being received waits. A message that nobody
-// disturbs takes latency + occupancy(s) from port to port, as between two (cut-through; of a faulty
-// rank's two occupancies the longer). What happens
-// is computed in the order of virtual time (a discrete-event simulation), so the truth does not
-// depend on who runs first.
+// occupancy(s); a message that arrives while another is being received waits. An undisturbed
+// message takes latency + occupancy(s) from port to port, as between two members (cut-through; for
+// a faulty rank the longer of the two occupancies). Events are computed in the order of virtual
+// time (a discrete-event simulation), so the result does not depend on which member runs first.
 #pragma once
 
 #include <cstddef>
@@ -31,8 +30,8 @@ class ModelGroupWorld {
   /// `faults`: by member.
   ModelGroupWorld(const ModelTruth& truth, std::vector<ModelFault> faults);
 
-  /// Every member runs `program(its number)`. Throws what one of them threw, and Failure when all
-  /// that are left wait for messages that nobody will send.
+  /// Every member runs `program(its number)`. Rethrows their exceptions, and throws Failure if all
+  /// remaining members wait for messages that nobody will send.
   void run(const std::function<void(std::size_t)>& program);
 
   const ModelTruth& truth() const { return truth_; }
@@ -43,14 +42,14 @@ class ModelGroupWorld {
 
   /// Starts a message at the sender's time; returns when its port is free again.
   double transmit(std::size_t from, std::size_t to, std::span<const std::byte> payload);
-  /// Without use of the ports, after `delay_ns`.
+  /// Does not use the ports; arrives after `delay_ns`.
   void notify(Channel channel, std::size_t from, std::size_t to, double delay_ns,
               std::span<const std::byte> payload);
-  /// Waits for the next message of that channel; returns when it arrived.
+  /// Waits for the next message of that channel; returns when it has arrived.
   double receive(Channel channel, std::size_t from, std::size_t to, std::span<std::byte> payload);
-  /// Whether one is there at the receiver's time.
+  /// Whether a message is there at the receiver's time.
   bool has_arrived(Channel channel, std::size_t from, std::size_t to);
-  /// All members leave at the time of the last; costs nothing by itself.
+  /// All members leave at the time of the last one; costs nothing itself.
   void barrier(std::size_t member);
 
  private:
@@ -72,16 +71,16 @@ class ModelGroupWorld {
     std::uint64_t awaited = kNothing;
     ModelTally tally{};
   };
-  /// A message whose head is under way to its receiver's port.
+  /// A message whose head is on its way to its receiver's port.
   struct Parcel {
     std::size_t from;
     std::size_t to;
-    double tail_ns;  // when its last byte would be there if the port were free
+    double tail_ns;  // when its last byte would arrive if the port were free
     std::vector<std::byte> payload;
   };
   struct Event {
     double time_ns;
-    std::uint64_t number;  // of two at one time the older goes first
+    std::uint64_t number;  // of two events at the same time the older goes first
     std::size_t subject;   // a parcel or a member
     bool is_parcel;
     bool operator>(const Event& other) const {

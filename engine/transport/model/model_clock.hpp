@@ -1,4 +1,4 @@
-// The clock of a simulated end: virtual time, with the noise of the plan's world where it is read.
+// The clock of a simulated end: virtual time, with the plan's noise applied when it is read.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,8 @@ class ModelClock {
  public:
   ModelClock(const ModelWorld& world, std::uint64_t seed) : world_(&world), random_(seed) {}
 
-  /// Picoseconds shown at virtual time `now_ns`: what elapsed since the last reading is multiplied
-  /// by 1 + noise * z (z normal, seeded), and by 20 with the probability `stall`.
+  /// Picoseconds shown at virtual time `now_ns`: the time since the last reading is multiplied by 1
+  /// + noise * z (z normal, seeded), and by 20 with the probability `stall`.
   Ticks read(double now_ns);
   static const ClockFacts& facts();
 
@@ -28,7 +28,8 @@ class ModelClock {
   std::uint64_t random_;
 };
 
-/// How long a message keeps the wire or a port: gap * s, plus the handshake above the eager limit.
+/// How long a message occupies the wire or a port: gap * s, plus the handshake above the eager
+/// limit.
 double occupancy_ns(const ModelWorld& world, std::size_t bytes, double gap_ns_per_byte);
 
 }  // namespace wireproof

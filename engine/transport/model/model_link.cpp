@@ -49,8 +49,8 @@ void ModelLink::recv(std::byte* sink, std::size_t bytes) {
   wire.drop_oldest();
 }
 
-/// From one event (a message is posted, or is through) to the next. The sender first posts all that
-/// it can without an answer, since that takes its share.
+/// Moves from one event (a message is posted, or has crossed) to the next. The sender first posts
+/// everything that it can post without an answer, since that affects its share.
 void ModelLink::settle_oldest() {
   world_->turns.give_turn();
   ModelWire& wire = incoming();

@@ -1,6 +1,6 @@
 // The model link: a world whose truth is known, in virtual time (LogGP after Alexandrov et al.
-// 1995, with one protocol switch). Both ends really exchange the payload; only the clock is made
-// up. In nanoseconds, for a message of s bytes:
+// 1995, with one protocol switch). Both ends really exchange the payload; only the clock is
+// simulated. In nanoseconds, for a message of s bytes:
 //
 //   occupancy(s) = gap * s + (s > eager_limit ? rendezvous : 0)      one message at a time per
 //   direction half round trip = latency + 2 * overhead + occupancy(s) stream, per message =
@@ -10,13 +10,13 @@
 //
 // A shared wire (`shared=1`) carries all messages that are under way at once, each at an equal
 // share, as a library does that sends pieces of several large messages in turn: those posted
-// together arrive together. What the wire carries in all is the same.
+// together arrive together. The total that the wire carries is the same.
 //
 // A faulty rank sends and receives at a share of the rate: a message between two ranks is as slow
 // as the slower of the sender's sending and the receiver's receiving, gap / min(tx, rx), and takes
 // the extra latency of both.
 //
-// Noise is applied where the clock is read, so per batch: each elapsed time is multiplied by 1 +
+// Noise is applied when the clock is read, so per batch: each elapsed time is multiplied by 1 +
 // noise * z (z normal, seeded), and by 20 with the probability `stall`.
 #pragma once
 
@@ -40,12 +40,13 @@ struct ModelWire {
   struct Message {
     double arrival_ns;
     std::vector<std::byte> payload;
-    double posted_ns = 0;  // of a shared wire, as the next
-    double left_ns = 0;    // alone on the wire it would take so much longer
+    double posted_ns = 0;  // for a shared wire, like the next field
+    double left_ns = 0;    // alone on the wire it would take this much longer
   };
-  double free_ns = 0;  // when the next message may start; of a shared wire: what is settled
+  // when the next message may start; for a shared wire: the time up to which all is settled
+  double free_ns = 0;
   std::deque<Message> messages;
-  std::vector<std::vector<std::byte>> spare;  // memory of messages that were received
+  std::vector<std::vector<std::byte>> spare;  // memory of received messages
 
   std::vector<std::byte> copy_of(const std::byte* source, std::size_t bytes) {
     std::vector<std::byte> payload;
@@ -66,7 +67,7 @@ struct ModelWire {
 struct ModelTruth {
   ModelWorld world;
   std::uint64_t seed = 0;
-  std::array<ModelFault, 2> faults{};  // of the origin, of the target
+  std::array<ModelFault, 2> faults{};  // for the origin, for the target
 };
 
 struct ModelPairWorld {
@@ -118,7 +119,7 @@ class ModelLink {
   void admit_partitions() {}
   void release(int, int) {}
 
-  /// Threads play one after another over the one wire.
+  /// Threads take turns on the single wire.
   static constexpr bool kThreadsTakeTurns = true;
   void assemble(int) {}
   ModelLink& member(int) { return *this; }
@@ -141,9 +142,9 @@ class ModelLink {
     double complete_ns = 0;     // sends
     std::byte* sink = nullptr;  // receives under way
     std::size_t bytes = 0;      // of each piece
-    int pieces = 1;             // that have not been received
+    int pieces = 1;             // messages that have not been received
   };
-  /// What a slot does when it is started: a message in pieces of `bytes`.
+  /// What a slot does when it is started: send a message in pieces of `bytes`.
   struct Prepared {
     const std::byte* source = nullptr;
     std::byte* sink = nullptr;
@@ -157,11 +158,11 @@ class ModelLink {
   ModelWire& incoming() { return world_->wires[1 - self_]; }
   /// Puts a message on the wire; returns when the wire is free again.
   double transmit(const std::byte* source, std::size_t bytes);
-  /// A word there and a word back.
+  /// A word in each direction.
   void trade_word();
   Prepared& prepared(int slot);
   void receive_piece(Slot& slot);
-  /// Of a shared wire: when the oldest message arrives.
+  /// For a shared wire: when the oldest message arrives.
   void settle_oldest();
 
   ModelPairWorld* world_;

@@ -28,7 +28,8 @@ class ModelTransport final : public LocalTransport<ModelPairWorld, ModelLink> {
 
   bool has_groups() const override { return true; }
 
-  /// Every group has its own noise at every visit, and the same in every run with this seed.
+  /// Every group has independent noise at every visit, and the same noise in every run with this
+  /// seed.
   void run_group(const std::vector<int>& members, const HostClock& clock,
                  const GroupRole& role) override {
     ModelTruth truth = truth_;
@@ -48,7 +49,8 @@ class ModelTransport final : public LocalTransport<ModelPairWorld, ModelLink> {
   }
 
  protected:
-  /// Every pair has its own noise at every visit, and the same in every run with this seed.
+  /// Every pair has independent noise at every visit, and the same noise in every run with this
+  /// seed.
   ModelTruth make_world(int origin, int target, std::uint64_t visit) override {
     ModelTruth truth = truth_;
     truth.seed = mix(mix(truth.seed) + static_cast<std::uint64_t>(origin) * 65537 +

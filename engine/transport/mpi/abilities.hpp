@@ -1,4 +1,4 @@
-// What not every MPI has: partitioned messages and calls from several threads.
+// Features that not every MPI has: partitioned messages and calls from several threads.
 #pragma once
 
 #include <mpi.h>
@@ -7,7 +7,8 @@
 
 namespace wireproof {
 
-/// True only where it holds on every rank; the text is the sentence for a point that needs it.
+/// True only if it holds on every rank; the text is the sentence for a point that needs the
+/// feature.
 struct MpiAbilities {
   bool partitions = false;
   bool threads = false;
@@ -15,9 +16,8 @@ struct MpiAbilities {
   std::string no_threads{};
 };
 
-/// MPI_Init, or MPI_Init_thread with MPI_THREAD_MULTIPLE where the launcher has set
-/// WIREPROOF_THREADS to a number above 0: the plan is not known yet, and locks that nobody asked
-/// for would change every number.
+/// MPI_Init, or MPI_Init_thread with MPI_THREAD_MULTIPLE if the launcher has set WIREPROOF_THREADS
+/// to a number above 0: the plan is not known yet, and unnecessary locks would change every number.
 void start_mpi(int* argc, char*** argv);
 
 /// Collective.

@@ -1,4 +1,4 @@
-// One member of a group over MPI. Timed calls are the library's own, one for one.
+// One member of a group over MPI. Timed calls map one to one to the library's own.
 #pragma once
 
 #include <mpi.h>
@@ -13,7 +13,7 @@ namespace wireproof {
 
 class MpiGroupLink {
  public:
-  /// `ranks`: by member, of `control`. `comm` has exactly the members, in their order. Both stay
+  /// `ranks`: by member, on `control`. `comm` has exactly the members, in their order. Both stay
   /// the caller's.
   MpiGroupLink(MPI_Comm comm, MPI_Comm control, std::span<const int> ranks, bool yield);
   MpiGroupLink(const MpiGroupLink&) = delete;
@@ -93,7 +93,7 @@ class MpiGroupLink {
  private:
   static constexpr int kData = 1;
   static constexpr int kAck = 2;
-  static constexpr int kControl = 5;  // on the control communicator, where pairs use others
+  static constexpr int kControl = 5;  // on the control communicator, if pairs use others
 
   MPI_Comm comm_;
   MPI_Comm control_;
@@ -101,7 +101,7 @@ class MpiGroupLink {
   int self_ = 0;
   bool yield_;
   std::byte ack_{};
-  std::byte word_{};              // of an acknowledgement that is expected
+  std::byte word_{};              // of an expected acknowledgement
   MPI_Request* slots_ = nullptr;  // into slot_storage_
   std::vector<MPI_Request> slot_storage_;
 };

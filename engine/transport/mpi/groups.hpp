@@ -1,5 +1,5 @@
-// The groups that this process has been a member of: one communicator and one end each, kept for
-// later points.
+// The groups that this process has been a member of: one communicator and one end for each, kept
+// for later points.
 #pragma once
 
 #include <mpi.h>
@@ -19,8 +19,8 @@ class MpiGroups {
 
   /// Collective over the members.
   GroupEnd& end_of(const std::vector<int>& members, const HostClock& clock, bool yield);
-  /// Frees every communicator; all members of all groups call it between points, in one order of
-  /// groups: that of their member lists.
+  /// Frees every communicator; all members of all groups call it between points, with the groups in
+  /// the order of their member lists.
   void forget();
 
  private:

@@ -5,11 +5,11 @@
 
 namespace wireproof::mpi {
 
-/// As the library names itself, its first line.
+/// The first line of the library's own description.
 std::string library_version();
-/// The file that the dynamic linker took; "" where it does not say.
+/// The file that the dynamic linker loaded; "" if it does not say.
 std::string library_path();
-/// Throws Failure when `expected` does not occur in how it names itself, compared without case.
+/// Throws Failure if `expected` does not occur in the library's description, compared without case.
 void check_library(const std::string& expected);
 
 }  // namespace wireproof::mpi

@@ -23,8 +23,7 @@ void await_request(MPI_Request& request, bool yield, const std::function<void()>
   if (done != 0) return;
   Backoff backoff(yield ? kYieldingSpinNs : kSpinNs);
   for (;;) {
-    // Several looks per pause: an incoming large message needs the library's attention again and
-    // again.
+    // Several tests per pause: a large incoming message needs the library's attention repeatedly.
     for (int i = 0; i < 16; ++i) {
       MPI_Test(&request, &done, MPI_STATUS_IGNORE);
       if (done != 0) return;
@@ -35,7 +34,7 @@ void await_request(MPI_Request& request, bool yield, const std::function<void()>
 }
 
 MpiLink::~MpiLink() {
-  // Both ends forget the pair together.
+  // Both ends drop the pair together.
   for (const auto& member : members_) MPI_Comm_free(&member->data_);
   if (pair_made_) MPI_Comm_free(&pair_);
 }
@@ -60,12 +59,13 @@ MPI_Comm MpiLink::two_ends(int tag) const {
   return made;
 }
 
-/// Windows are collective; the communicator holds the two ends, so that pairs do not wait for
-/// others.
+/// Windows are collective; the communicator contains only the two ends, so that pairs do not wait
+/// for others.
 void MpiLink::make_pair_communicator() {
   if (pair_made_) return;
   pair_ = two_ends(kPairTag);
-  MPI_Comm_set_errhandler(pair_, MPI_ERRORS_RETURN);  // only windows are made on it: expose() looks
+  // only windows are created on it: expose() checks
+  MPI_Comm_set_errhandler(pair_, MPI_ERRORS_RETURN);
   window_peer_ = peer_ > self_ ? 1 : 0;
   pair_made_ = true;
 }

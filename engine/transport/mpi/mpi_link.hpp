@@ -1,5 +1,5 @@
-// One end of one pair over MPI. Timed calls are the library's own, one for one; errors stay fatal
-// in the library (MPI_ERRORS_ARE_FATAL), so that no return code has to be looked at inside a timed
+// One end of one pair over MPI. Timed calls map one to one to the library's own; errors stay fatal
+// in the library (MPI_ERRORS_ARE_FATAL), so that no return code must be checked inside a timed
 // region.
 #pragma once
 
@@ -23,7 +23,7 @@ class MpiLink {
  public:
   static constexpr bool kOneSided = true;
 
-  /// `peer` is a rank of both communicators: one for payload, one for control, so that they never
+  /// `peer` is a rank of both communicators: one for payload, one for control, so that these never
   /// match each other.
   MpiLink(MPI_Comm data, MPI_Comm control, int self, int peer, bool yield,
           const MpiAbilities& abilities)
@@ -94,7 +94,7 @@ class MpiLink {
   void release(int first, int count);
   void admit_partitions() const;
 
-  /// Every thread has a communicator of the two ends for itself.
+  /// Every thread has a separate communicator of the two ends.
   static constexpr bool kThreadsTakeTurns = false;
   void assemble(int count);
   MpiLink& member(int thread) { return *members_[static_cast<std::size_t>(thread)]; }
@@ -112,7 +112,7 @@ class MpiLink {
   static constexpr int kControl = 3;
   static constexpr int kPairTag = 4;
   static constexpr int kPartitions = 5;
-  static constexpr int kMemberTag = 16;  // and the following, one for each thread
+  static constexpr int kMemberTag = 16;  // this one and the next ones, one for each thread
 
   void make_pair_communicator();
   /// The two ends only, lower rank first; collective between them.
@@ -129,7 +129,7 @@ class MpiLink {
   std::vector<MPI_Request> slot_storage_;
   int window_peer_ = 0;  // the peer's rank in pair_
   MPI_Win window_{};
-  MPI_Comm pair_{};  // the two ends only, made when first needed
+  MPI_Comm pair_{};  // only the two ends, created when first needed
   bool pair_made_ = false;
   std::vector<std::unique_ptr<MpiLink>> members_;
   void* created_ = nullptr;  // memory of a window of kind create

@@ -1,4 +1,4 @@
-// Transport ofi of ranks that an MPI has started: they say each other's addresses through it.
+// Transport ofi for ranks that an MPI has started: they exchange their addresses through it.
 #include <mpi.h>
 
 #include "transport/exchange.hpp"

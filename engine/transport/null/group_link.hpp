@@ -1,5 +1,5 @@
 // A member of a group that does nothing: every call is made and returns at once, so that a loop
-// over it shows what the harness itself costs. Member 0 alone stands for all.
+// over it shows the cost of the harness itself. Member 0 alone represents all members.
 #pragma once
 
 #include <cstddef>
@@ -44,7 +44,7 @@ class NullGroupLink {
 
   void reserve(int) {}
   void send_control(int, std::span<const std::byte>) {}
-  /// Nothing comes: reductions keep member 0's own values, others count as 0.
+  /// Nothing arrives: reductions keep member 0's own values, other members count as 0.
   void recv_control(int, std::span<std::byte>) {}
 
  private:

@@ -4,8 +4,8 @@
 #include "transport/null/group_link.hpp"
 #include "transport/openers.hpp"
 
-// Each body ends in an empty assembler statement that the compiler must assume to read all memory:
-// the call stays.
+// Each body ends in an empty assembler statement that the compiler must assume to read all memory,
+// so the call stays.
 #define WIREPROOF_NOTHING asm volatile("" ::: "memory")
 
 namespace wireproof {

@@ -1,5 +1,5 @@
-// The null link: every call is made and nothing is done, so that a loop over it shows what the
-// harness itself costs. Calls are kept out of line, because every real transport's are.
+// The null link: every call is made and nothing is done, so that a loop over it shows the cost of
+// the harness itself. Calls are kept out of line, because every real transport's are.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace wireproof {
 
-/// What the two ends share.
+/// The state that the two ends share.
 struct NullWorld {
   struct Truth {};
   explicit NullWorld(Truth) : control(turns) {}
@@ -69,7 +69,7 @@ class NullLink {
   std::unique_ptr<PageBuffer> window_ = std::make_unique<PageBuffer>();
 };
 
-/// The origin's end. The loops over this link are compiled where this is defined, and only there.
+/// The origin's end. The loops over this link are compiled only where this is defined.
 std::unique_ptr<Pair> make_null_origin(const HostClock& clock, NullWorld& world);
 
 }  // namespace wireproof

@@ -1,8 +1,8 @@
-// The part of libfabric's binary interface that the engine uses, declared by ourselves: building
-// needs no libfabric, and one program runs on every release from 1.14 to 2.x
+// The part of libfabric's binary interface that the engine uses, declared by us: building needs no
+// libfabric, and one program runs on every release from 1.14 to 2.x
 // (docs/adr/0009-libfabric-at-run-time.md). Layouts are those of the symbol version FABRIC_1.3,
-// which every release since 1.9 still serves; tests/ofi_contract.cpp holds each of them against
-// the real headers. Members that are not used have no name of their own.
+// which every release since 1.9 still exports; tests/ofi_contract.cpp compares each of them with
+// the real headers. Unused members have no names of their own.
 #pragma once
 
 #include <sys/types.h>
@@ -17,7 +17,7 @@ namespace wireproof::ofi::abi {
 
 using Address = std::uint64_t;  ///< of a peer, in the address vector
 
-/// What an operation needs of the caller's memory while it is under way.
+/// What an operation needs of the caller's memory while it is in progress.
 struct Context {
   void* internal[8];
 };
@@ -199,7 +199,7 @@ struct QueueError {
   int provider_error;
   void* details;
   std::size_t details_size;
-  void* later[4];  // the library fills it, and releases since 1.20 have one member more
+  void* later[4];  // the library fills it, and releases since 1.20 have one more member
 };
 
 struct QueueCalls {
@@ -294,7 +294,7 @@ struct AtomicCalls {
                      void* result_descriptor, Address to, std::uint64_t place, std::uint64_t key,
                      Number, Operation, void* context);
   void* compare_others[2];
-  // 0 where the operation is there: then on so many numbers at a time
+  // 0 if the operation exists; then for this many numbers at a time
   int (*can_write)(Endpoint*, Number, Operation, std::size_t* count);
   int (*can_fetch)(Endpoint*, Number, Operation, std::size_t* count);
   int (*can_compare)(Endpoint*, Number, Operation, std::size_t* count);

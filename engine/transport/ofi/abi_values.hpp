@@ -52,7 +52,7 @@ enum class Number : int { int64 = 6, uint64 = 7 };
 enum class Operation : int { sum = 2, compare_swap = 12 };
 inline constexpr int kEnable = 6;  ///< command of Operations::control
 
-// Errors are negative results. These are not those of errno.
+// Errors are negative results. These numbers differ from errno.
 inline constexpr int kNoData = 61;
 inline constexpr int kNoSystemCall = 38;
 inline constexpr int kAgain = 11;

@@ -15,7 +15,7 @@ constexpr std::size_t kWordBytes = 8;
 
 std::string point_name(const Point& point) { return "point " + std::to_string(point.id); }
 
-/// The most operations that a member has under way.
+/// The maximum number of operations that a member has in progress.
 std::size_t operations_of(const Point& point, const Policy& policy) {
   const GroupShape shape{.pattern = point.pattern,
                          .formula = point.formula,
@@ -27,7 +27,8 @@ std::size_t operations_of(const Point& point, const Policy& policy) {
   return static_cast<std::size_t>(layout.slots);
 }
 
-/// How many 64-bit integers one operation of this pattern takes; 0: the provider has it not.
+/// How many 64-bit integers one operation of this pattern takes; 0: the provider does not support
+/// it.
 std::size_t numbers_at_a_time(const abi::Endpoint& endpoint, Pattern pattern) {
   if (endpoint.atomics == nullptr) return 0;
   auto* const end = const_cast<abi::Endpoint*>(&endpoint);

@@ -1,4 +1,4 @@
-// What a plan asks of a provider, and whether an endpoint can do it.
+// What a plan requires of a provider, and whether an endpoint supports it.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct Demands {
 Demands demands_of(const Plan& plan);
 
 /// Capabilities to ask for. Acknowledgements and control are tagged, whatever the payload is; in a
-/// group untagged messages are received from a named sender.
+/// group, untagged messages are received from a given sender.
 std::uint64_t capabilities_of(const Plan& plan, const Demands& demands);
 
 /// What makes a remote write complete: the provider's completion at delivery, a read that follows
@@ -28,7 +28,7 @@ std::uint64_t capabilities_of(const Plan& plan, const Demands& demands);
 enum class Remote { none, delivery, read_back, local };
 std::string_view name_of(Remote remote);
 
-/// What to ask for, best first: the completion of sends and writes (0: the provider's own) and the
+/// What to request, best first: the completion of sends and writes (0: the provider's own) and the
 /// order of remote accesses that a read-back needs.
 struct Level {
   std::uint64_t completion = 0;
@@ -37,11 +37,12 @@ struct Level {
 };
 std::vector<Level> levels_of(const Libfabric& wanted, const Demands& demands);
 
-/// Throws Failure when a point's message is larger than the provider takes.
+/// Throws Failure if a point's message is larger than the provider supports.
 void check_sizes(const Plan& plan, std::size_t largest);
-/// Throws Failure when a member of a group has more operations under way than the provider takes.
+/// Throws Failure if a member of a group has more operations in progress than the provider
+/// supports.
 void check_depths(const Plan& plan, std::size_t depth);
-/// Throws Failure when the provider lacks an atomic operation of the plan, or takes fewer numbers.
+/// Throws Failure if the provider lacks an atomic operation of the plan, or supports fewer numbers.
 void check_atomics(const Plan& plan, const Endpoint& endpoint);
 
 }  // namespace wireproof::ofi

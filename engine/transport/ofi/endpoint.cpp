@@ -23,8 +23,8 @@ bool is_on(const abi::Info& info, const std::string& nic) {
   return text_of(info.domain->name) == nic || nic_of(info) == nic;
 }
 
-/// The first offer on `nic`, else the first at all where none has such a name: the record says
-/// which NIC it is, and the counters show what it used.
+/// The first offer on `nic`, or the first of all if none has that name: the record says which NIC
+/// it is, and the counters show which NIC it used.
 abi::Info* pick(const Offers& offers, const std::string& nic) {
   for (abi::Info* info = offers.first(); info != nullptr && !nic.empty(); info = info->next) {
     if (is_on(*info, nic)) return info;
@@ -133,7 +133,7 @@ Endpoint::Take Endpoint::completions() const {
 void Endpoint::progress() const {
   std::array<abi::QueueEntry, 16> done{};
   const ssize_t count = queue_->calls->read(queue_.get(), done.data(), done.size());
-  for (ssize_t i = 0; i < count; ++i) {  // an error is for the pair that it belongs to
+  for (ssize_t i = 0; i < count; ++i) {  // an error belongs to the pair that caused it
     --*static_cast<Operation*>(done[static_cast<std::size_t>(i)].context)->under_way;
   }
 }

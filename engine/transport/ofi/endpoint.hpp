@@ -1,5 +1,5 @@
-// One reliable datagram endpoint of this process with what belongs to it: fabric, domain, address
-// vector and completion queue. Untimed; the timed calls are link.hpp's.
+// A reliable datagram endpoint of this process with its fabric, domain, address vector and
+// completion queue. Untimed; link.hpp contains the timed calls.
 #pragma once
 
 #include <memory>
@@ -10,10 +10,11 @@
 
 namespace wireproof::ofi {
 
-/// What a completion leads back to. The library's part comes first: its address is the context.
+/// The object that a completion leads back to. The library's part comes first, because its address
+/// is the context.
 struct Operation {
   abi::Context context;
-  std::uint32_t* under_way;  // one less when it is done
+  std::uint32_t* under_way;  // decremented when it is done
 };
 
 struct Close {
@@ -26,41 +27,41 @@ struct Close {
 template <class T>
 using Handle = std::unique_ptr<T, Close>;
 
-/// Registered memory; empty where the provider wants none.
+/// Registered memory; empty if the provider needs none.
 using Registration = Handle<abi::Memory>;
 
-/// The provider whose sockets are the kernel's: an address of the claimed NIC chooses the NIC.
+/// A provider that uses the kernel's sockets: an address of the claimed NIC selects the NIC.
 bool goes_by_address(std::string_view provider);
 
 class Endpoint {
  public:
-  /// Opens what `wishes` and `nic` ("" = any; else a domain's or NIC's name, where the provider
-  /// does not go by address) choose. Throws Failure: no such provider, no such NIC, or the call of
-  /// libfabric that failed.
+  /// Opens the endpoint that `wishes` and `nic` select ("" = any; else the name of a domain or NIC,
+  /// if the provider does not select by address). Throws Failure: no such provider, no such NIC, or
+  /// the libfabric call that failed.
   Endpoint(const Library& library, const Wishes& wishes, const std::string& nic);
 
   abi::Endpoint* raw() const { return endpoint_.get(); }
   abi::Queue* queue() const { return queue_.get(); }
   const abi::Info& info() const { return *info_; }
   const Library& library() const { return *library_; }
-  /// Which provider, domain, NIC and fabric these are.
+  /// The provider, domain, NIC and fabric in use.
   FabricFacts facts() const;
 
-  /// As a peer of the same provider takes it: bytes.
+  /// As bytes that a peer of the same provider accepts.
   std::string address() const;
-  /// Throws Failure when it is no address of this provider.
+  /// Throws Failure if it is not an address of this provider.
   abi::Address know(const std::string& address);
-  /// Makes `bytes` at `at` usable for `access`. Throws Failure.
+  /// Makes `bytes` bytes at `at` usable for `access`. Throws Failure.
   Registration enroll(const void* at, std::size_t bytes, std::uint64_t access);
   bool wants(int registration) const { return (info_->domain->registration & registration) != 0; }
-  /// Lets the provider answer its peers while nobody of this process talks. Untimed.
+  /// Lets the provider answer its peers while this process does not communicate. Untimed.
   void progress() const;
-  /// How completions are taken: the provider's own call, or, where more ranks than cores must get
-  /// on (`yields`), one that gives the core away when there were none.
+  /// How completions are read: by the provider's own call or, if more ranks than cores must make
+  /// progress (`yields`), by one that yields the core if there were none.
   using Take = decltype(abi::QueueCalls::read);
   Take completions() const;
   void set_yields(bool yields) { yields_ = yields; }
-  /// Operations of one direction that can be under way.
+  /// Operations of one direction that can be in progress.
   std::size_t depth() const;
 
  private:

@@ -1,5 +1,5 @@
 // One member of a group over a libfabric endpoint: messages, and a barrier made of them. Library
-// collectives are an MPI's.
+// collectives need an MPI.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ namespace wireproof::ofi {
 template <class Messages>
 class OfiGroupLink : private Traffic<Messages> {
  public:
-  /// `peers`: by member, this one among them.
+  /// `peers`: by member, including this one.
   OfiGroupLink(Endpoint& endpoint, int member, std::vector<Peer> peers);
 
   int member() const { return self_; }
@@ -45,7 +45,7 @@ class OfiGroupLink : private Traffic<Messages> {
     return *this->slots_[slot].under_way == 0;
   }
 
-  /// Dissemination (Hensgen, Finkel and Manber 1988): after round k everybody has heard, through
+  /// Dissemination (Hensgen, Finkel and Manber 1988): after round k each member has heard, through
   /// others, from the 2^k members before it.
   void barrier() {
     for (int distance = 1; distance < members_; distance *= 2) {

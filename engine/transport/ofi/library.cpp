@@ -14,15 +14,15 @@ namespace {
 
 constexpr int kAnyRegistration = ~3;  // all but the two modes of before 1.5
 constexpr const char* kUsualName = "libfabric.so.1";
-constexpr const char* kLayouts = "FABRIC_1.3";  // the symbols that speak abi.hpp's structures
+constexpr const char* kLayouts = "FABRIC_1.3";  // the symbols that use abi.hpp's structures
 
 std::string last_error() {
   const char* const text = dlerror();
   return text == nullptr ? "no reason given" : text;
 }
 
-/// A function by the version of the interface that abi.hpp declares; `lacking` gets the name of
-/// the first that is not there.
+/// A function in the interface version that abi.hpp declares; `lacking` gets the name of the first
+/// function that is missing.
 template <class F>
 void find(void* handle, const char* name, const char* version, F& function, std::string& lacking) {
   function = reinterpret_cast<F>(dlvsym(handle, name, version));
@@ -68,8 +68,8 @@ bool holds_providers(const std::string& folder) {
   return found;
 }
 
-/// A library that was moved does not find its providers: where they lie beside it, or in the
-/// folders that vendors use, and the user has not said where they are, it is set.
+/// A relocated library does not find its providers: if they are beside it, or in the folders that
+/// vendors use, and the user has not set their location, it is set here.
 void show_providers(const std::string& library) {
   const std::size_t cut = library.rfind('/');
   if (cut == std::string::npos || std::getenv("FI_PROVIDER_PATH") != nullptr) return;
@@ -81,8 +81,8 @@ void show_providers(const std::string& library) {
   }
 }
 
-/// An MPI in this process may have a libfabric of its own, whose functions a second one would else
-/// call in place of its own.
+/// An MPI in this process may have its own libfabric, whose functions a second one would otherwise
+/// call instead of its own.
 int own_symbols_first() {
   return dlopen(kUsualName, RTLD_NOW | RTLD_NOLOAD) == nullptr ? 0 : RTLD_DEEPBIND;
 }

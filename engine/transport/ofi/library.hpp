@@ -11,13 +11,13 @@
 
 namespace wireproof::ofi {
 
-/// The releases that are spoken to: older ones lack what the interface of 1.14 promises.
+/// The supported releases: older ones lack what the interface of 1.14 guarantees.
 inline constexpr std::uint32_t kOldest = abi::version(1, 14);
 
-/// "1.17" of what libfabric calls its version.
+/// "1.17" from libfabric's version number.
 std::string version_text(std::uint32_t version);
 
-/// A list of what a provider offers, freed with it.
+/// A list of a provider's offers, freed with it.
 class Offers {
  public:
   Offers(const abi::Functions& functions, abi::Info* first)
@@ -39,30 +39,30 @@ class Offers {
   abi::Info* first_;
 };
 
-/// What is asked of a provider.
+/// The request to a provider.
 struct Wishes {
   std::string provider;  ///< "" = any
   std::uint64_t capabilities = 0;
-  std::uint64_t completion = 0;  ///< level of sends, 0 = the provider's own
+  std::uint64_t completion = 0;  ///< completion level of sends, 0 = the provider's own
   std::uint64_t order = 0;       ///< of remote accesses, beyond the order of messages
   std::string address;           ///< numeric, of the claimed NIC; "" = any
 };
 
 class Library {
  public:
-  /// `path`: of the file, or "" for the one that the dynamic linker finds. Throws Failure: there is
-  /// none, it is no libfabric, it is too old.
+  /// `path`: the file, or "" for the one that the dynamic linker finds. Throws Failure if there is
+  /// none, if it is not a libfabric, or if it is too old.
   explicit Library(const std::string& path);
-  // It stays loaded: providers leave threads and exit handlers behind.
+  // It stays loaded, because providers leave threads and exit handlers behind.
 
   const abi::Functions& functions() const { return functions_; }
   std::string version() const { return version_text(functions_.version()); }
   const std::string& path() const { return path_; }
-  /// Why a call of libfabric failed; `result` is what it returned.
+  /// Why a call of libfabric failed; `result` is its return value.
   std::string why(ssize_t result) const;
 
-  /// Reliable datagram endpoints by these wishes, the library's best first; empty when there is
-  /// none.
+  /// Reliable datagram endpoints that match these wishes, the library's best first; empty if there
+  /// is none.
   Offers offers(const Wishes& wishes) const;
   /// Everything that any provider offers, whatever its endpoints, the library's best first.
   Offers everything() const;
@@ -78,8 +78,8 @@ class Library {
   abi::Functions functions_;
 };
 
-/// Whether a provider that is called `found` is the one that was asked for: "tcp" may come as
-/// "tcp;ofi_rxm", which adds what the first lacks; "" asks for none.
+/// Whether a provider called `found` is the requested one: "tcp" may be reported as "tcp;ofi_rxm",
+/// which adds what the first lacks; "" requests none.
 bool is_provider(std::string_view found, std::string_view wanted);
 
 }  // namespace wireproof::ofi

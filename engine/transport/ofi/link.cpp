@@ -10,12 +10,12 @@ namespace wireproof::ofi {
 
 static_assert(RemoteLink<OfiLink<Tagged>> && RemoteLink<OfiLink<ReadingBack>> &&
               RemoteLink<OfiLink<Untagged>>);
-// An indirect call in a loop is the provider's.
+// An indirect call in a loop belongs to the provider.
 static_assert(!std::is_polymorphic_v<OfiLink<Tagged>> && !std::is_polymorphic_v<OfiLink<Untagged>>);
 
 namespace {
 
-/// What the peer needs to reach a window: where it begins and its key.
+/// What the peer needs to reach a window: its start address and its key.
 using WindowName = std::array<std::uint64_t, 2>;
 
 }  // namespace
@@ -63,7 +63,7 @@ std::byte* OfiLink<Messages>::expose(WindowKind, std::size_t bytes) {
 
 template <class Messages>
 void OfiLink<Messages>::conceal() {
-  // The peer's last access has been flushed before its own conceal began.
+  // The peer's last access was flushed before its own conceal began.
   const std::array<std::byte, 1> own{};
   std::array<std::byte, 1> theirs{};
   this->swap_control_with(peer_, own, theirs);

@@ -116,7 +116,7 @@ class OfiLink : private Traffic<Messages> {
     if constexpr (Messages::kReadsBack) written_ = 1;
     return next_access();
   }
-  /// Once for all writes since the last one: the read is ordered behind them.
+  /// One read for all writes since the last flush, because it is ordered behind them.
   [[gnu::always_inline]] void read_back() {
     for (; written_ != 0; written_ = 0) {
       Operation& operation = next_access();

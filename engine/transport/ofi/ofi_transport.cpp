@@ -1,5 +1,5 @@
-// Any libfabric provider with reliable datagram endpoints. Ranks say each other's endpoint
-// addresses by an exchange (transport/exchange.hpp), and talk over the provider.
+// Any libfabric provider with reliable datagram endpoints. Ranks exchange their endpoint addresses
+// (transport/exchange.hpp), and then communicate over the provider.
 #include <algorithm>
 #include <cstdlib>
 #include <map>
@@ -28,7 +28,7 @@ using ofi::Peer;
 using ofi::Remote;
 
 constexpr std::int64_t kMeetPatienceMs = 60'000;
-constexpr std::int64_t kMarginMs = 5'000;  // the engine's own deadlines speak first
+constexpr std::int64_t kMarginMs = 5'000;  // the engine's own deadlines come first
 
 std::string launcher_run() {
   const char* run = std::getenv("WIREPROOF_RUN_ID");
@@ -68,7 +68,7 @@ class OfiTransport final : public Transport {
                                               std::to_string(words_.size()) + " ranks");
     }
     ofi::check_alike(words_);
-    // ofi_rxd sends again what was lost only while it is called, also for a rank that is done.
+    // ofi_rxd retransmits only while it is called, also for a rank that has finished.
     group().set_idle([this] { endpoint_->progress(); });
     addresses_.assign(words_.size(), ofi::abi::kNoAddress);
   }
@@ -97,7 +97,7 @@ class OfiTransport final : public Transport {
   }
 
   void close() override {
-    group().barrier();  // nobody hangs up while another still reads
+    group().barrier();  // nobody closes the connection while another still reads
     group().set_idle({});
     forget_pairs();
     endpoint_.reset();
@@ -105,7 +105,7 @@ class OfiTransport final : public Transport {
   }
 
  private:
-  /// Opens the endpoint that the plan asks for.
+  /// Opens the endpoint that the plan requests.
   ofi::Word prepare(const Plan& plan) {
     if (exchange_.check) exchange_.check(plan);
     check_exchange(plan);
@@ -161,7 +161,7 @@ class OfiTransport final : public Transport {
         clock, *endpoint_, ofi::Ends{.self = group().rank(), .peer = peer_of(rank)});
   }
 
-  /// In a group a message without a tag must say whose it is.
+  /// In a group an untagged message must say which member sent it.
   template <class Messages>
   std::unique_ptr<GroupEnd> make_group(const HostClock& clock, const std::vector<int>& members) {
     std::vector<Peer> peers;

@@ -8,7 +8,8 @@ namespace wireproof::ofi {
 /// `path` as in Library. Throws Failure.
 std::string provider_list(const std::string& path);
 
-/// `providers [--libfabric PATH]`. The exit status; a failure is a sentence on standard error.
+/// `providers [--libfabric PATH]`. Returns the exit status; a failure is a sentence on standard
+/// error.
 int providers_main(int argc, char** argv);
 
 }  // namespace wireproof::ofi

@@ -15,7 +15,7 @@ std::string listed(const std::vector<std::string>& names) {
   return list.empty() ? "none" : list;
 }
 
-/// The user's own variable may be why.
+/// The user's own variable may be the reason.
 std::string filter() {
   const char* const value = std::getenv("FI_PROVIDER");
   return value == nullptr ? "" : std::string(" (FI_PROVIDER=") + value + " is set)";
@@ -27,7 +27,7 @@ struct Less {
   bool any_address;
   std::string_view lacks;
 };
-/// Tried one by one; what then is offered names what was missing.
+/// Tried one by one; if an offer then appears, the omitted wish was the obstacle.
 constexpr auto kLess = std::to_array<Less>({
     {abi::kAtomics, false, false, "has no atomic operations (FI_ATOMIC) as they are asked for"},
     {abi::kAtomics | abi::kRemoteAccess, false, false, "has no remote access (FI_RMA)"},
@@ -66,7 +66,7 @@ std::string missing(const Library& library, const Wishes& wishes) {
   return "has no reliable datagram endpoint for what the plan asks";
 }
 
-/// What it demands of its callers and we do not do; "" for nothing.
+/// What it demands of its callers that we do not provide; "" for nothing.
 std::string demanded(const Library& library, const std::string& provider) {
   const Offers all = library.everything();
   for (const abi::Info* info = all.first(); info != nullptr; info = info->next) {

@@ -10,7 +10,7 @@ Claim claim_of(const Plan& plan, int rank, const std::string& own) {
   for (const RankPlace& place : plan.ranks) {
     if (place.index != rank) continue;
     claim.nic = place.nic;
-    // rails: the provider was told them by its own variables, and no domain has their name
+    // rails: the provider gets them through its own variables, and no domain has their name
     if (place.nic.find(',') != std::string::npos) claim.nic.clear();
     if (!place.address.empty()) {
       claim.address = tcp::numeric_address(place.address, 0, "the claimed address").host();

@@ -1,4 +1,4 @@
-// From the plan to an endpoint: what is asked of libfabric, and of which NIC.
+// From the plan to an endpoint: what is requested of libfabric, and of which NIC.
 #pragma once
 
 #include <memory>
@@ -10,13 +10,13 @@
 
 namespace wireproof::ofi {
 
-/// Where this rank is claimed to talk: `address` numeric, without a port.
+/// Where this rank is claimed to communicate: `address` is numeric, without a port.
 struct Claim {
   std::string nic;
   std::string address;
 };
-/// The plan's claim for `rank`; the address is the one that was given, else one of the claimed NIC,
-/// else `own`. For a provider that does not go by address it stays empty, and no NIC needs one.
+/// The plan's claim for `rank`; the address is the given one, else one of the claimed NIC, else
+/// `own`. For a provider that does not select by address it stays empty, and no NIC needs one.
 /// Throws Failure: there is no such NIC here, or it has no address.
 Claim claim_of(const Plan& plan, int rank, const std::string& own);
 
@@ -25,7 +25,7 @@ struct Opened {
   std::unique_ptr<Endpoint> endpoint;
   Remote remote = Remote::none;
 };
-/// Throws Failure naming what is not to be had.
+/// Throws Failure that names what is not available.
 Opened open_endpoint(const Library& library, const Plan& plan, const Claim& claim);
 
 }  // namespace wireproof::ofi

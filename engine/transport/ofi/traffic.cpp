@@ -17,7 +17,7 @@ namespace {
 // As over MPI: a peer between two segments needs microseconds, one in a slow segment much longer.
 constexpr std::int64_t kControlSpinNs = 2'000'000;
 constexpr int kLooksPerPause = 16;
-constexpr std::size_t kControlBytes = 4096;  // of one message: longer ones go in several
+constexpr std::size_t kControlBytes = 4096;  // of one message: longer texts are sent in several
 
 }  // namespace
 
@@ -56,7 +56,7 @@ void Traffic<Messages>::reserve(int slots) {
   }
   if (slot_storage_.size() >= wanted) return;
   slot_storage_.resize(wanted);
-  slots_left_.assign(wanted, 0);  // nothing is under way while this is called
+  slots_left_.assign(wanted, 0);  // nothing is in progress while this is called
   for (std::size_t i = 0; i < wanted; ++i) slot_storage_[i].under_way = &slots_left_[i];
   slots_ = slot_storage_.data();
 }

@@ -1,5 +1,5 @@
-// What the links of a pair and of a group share: messages over a libfabric endpoint. Timed calls
-// are the provider's own, one for one, through the pointers that it gave; messages that fit are
+// The common part of the links of pairs and groups: messages over a libfabric endpoint. Timed calls
+// map one to one to the provider's own, through the pointers that it gave; messages that fit are
 // injected (they need no completion).
 #pragma once
 
@@ -14,23 +14,23 @@
 
 namespace wireproof::ofi {
 
-/// Kinds of messages that never match each other; the tag holds the kind and the sender's rank.
+/// Kinds of messages that never match each other; the tag contains the kind and the sender's rank.
 enum class Kind : std::uint64_t { data = 1, acknowledgement = 2, control = 3, barrier = 4 };
 
 constexpr std::uint64_t tag_of(Kind kind, std::uint64_t sender) {
   return static_cast<std::uint64_t>(kind) << 32 | sender;
 }
 
-/// Another rank. `named`: its address where a receive without a tag must name the sender, else
-/// kNoAddress, anybody's.
+/// Another rank. `named`: its address if an untagged receive must name the sender, else kNoAddress
+/// (any sender).
 struct Peer {
   abi::Address address = abi::kNoAddress;
   abi::Address named = abi::kNoAddress;
   std::uint64_t rank = 0;
 };
 
-/// Payload as tagged messages. The provider's functions are taken once: its tables do not change
-/// while messages are under way.
+/// Payload as tagged messages. The provider's functions are read once: its tables do not change
+/// while messages are in progress.
 class Tagged {
  public:
   static constexpr bool kReadsBack = false;
@@ -57,16 +57,16 @@ class Tagged {
   std::uint64_t tag_;
 };
 
-/// Tagged, and a remote write counts as complete when a read that follows it has come back: for
-/// providers that do not complete at delivery.
+/// Tagged, and a remote write counts as complete when a later read has returned: for providers that
+/// do not complete at delivery.
 class ReadingBack : public Tagged {
  public:
   static constexpr bool kReadsBack = true;
   using Tagged::Tagged;
 };
 
-/// Payload as messages without a tag. Of one pair the next message is the peer's, in a group the
-/// receive names the sender; acknowledgements and control are tagged, and so apart.
+/// Payload as untagged messages. In a pair the next message is the peer's, in a group the receive
+/// names the sender; acknowledgements and control are tagged, and so kept apart.
 class Untagged {
  public:
   static constexpr bool kReadsBack = false;
@@ -94,7 +94,7 @@ class Untagged {
 template <class Messages>
 class Traffic {
  public:
-  /// `with`: whom an error is about.
+  /// `with`: the peer that an error concerns.
   Traffic(Endpoint& endpoint, int self, std::string with);
   Traffic(const Traffic&) = delete;
   Traffic& operator=(const Traffic&) = delete;
@@ -104,7 +104,7 @@ class Traffic {
   }
 
   void reserve(int slots);
-  /// Where messages come from and go to: registered when the provider asks for that.
+  /// Memory that messages come from and go to: registered if the provider requires it.
   void use_memory(std::span<const std::byte> source, std::span<std::byte> sink);
 
  protected:
@@ -138,7 +138,7 @@ class Traffic {
     settle(receiving_left_);
   }
 
-  /// An empty message of a kind that is not payload's.
+  /// An empty message of a kind other than payload.
   void signal(Kind kind, const Peer& to) {
     const std::uint64_t tag = own_tag_ | tag_of(kind, 0);
     while (const ssize_t held = calls_.inject(endpoint_, &empty_, 0, to.address, tag)) {
@@ -157,7 +157,7 @@ class Traffic {
     }
   }
 
-  /// Until `left` is 0; every look lets the provider work.
+  /// Repeats until `left` is 0; every poll lets the provider make progress.
   [[gnu::always_inline]] void settle(const std::uint32_t& left) {
     while (left != 0) progress();
   }
@@ -171,13 +171,13 @@ class Traffic {
     }
     for (ssize_t i = 0; i < count; ++i) --*static_cast<Operation*>(done[i].context)->under_way;
   }
-  /// The provider has no room: it makes some while it is looked at.
+  /// The provider has no room; it makes some while it is polled.
   [[gnu::always_inline]] void try_again(ssize_t held) {
     if (held != -abi::kAgain) [[unlikely]]
       lost(held);
     progress();
   }
-  /// Never returns: what the provider says of the operation that failed.
+  /// Never returns: throws what the provider reports about the failed operation.
   [[gnu::cold, gnu::noinline, noreturn]] void lost(ssize_t result) const;
 
   // Untimed. Messages of any length, known to both ends; a receiver does not burn its core.
@@ -233,7 +233,7 @@ class Traffic {
   Calls calls_;
   std::uint64_t own_tag_;
   std::size_t inject_bytes_;
-  std::byte empty_{};  // where a message of 0 bytes points to
+  std::byte empty_{};  // the address used for a message of 0 bytes
   std::uint32_t sending_left_ = 0;
   std::uint32_t receiving_left_ = 0;
   Operation sending_{};

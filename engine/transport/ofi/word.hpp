@@ -1,4 +1,4 @@
-// What a rank says of its endpoint before any pair is made.
+// What a rank reports about its endpoint before any pair is created.
 #pragma once
 
 #include <string>
@@ -11,23 +11,23 @@ struct Word {
   std::string provider;
   int protocol = 0;
   int protocol_version = 0;
-  int format = 0;  ///< of the address, as libfabric numbers them
+  int format = 0;  ///< the format of the address, by libfabric's number
   std::string messages;
   std::string completion;
-  std::string remote;  ///< what completes a remote write; "" where there are none
-  std::string memory;  ///< which shared memory it reaches; "" where the provider leaves the machine
+  std::string remote;  ///< what completes a remote write; "" if there are none
+  std::string memory;  ///< the shared memory that it reaches; "" if the provider leaves the machine
   std::string address;  ///< bytes
 
-  /// As one line of words; `read` takes it apart and throws Failure when it is something else.
+  /// As one line of words; `read` parses it and throws Failure if it is anything else.
   std::string line() const;
   static Word read(std::string_view line);
 };
 
-/// Identity of the memory that processes of this machine share by /dev/shm, for a provider that
-/// reaches no further; "" for others.
+/// Identity of the memory that processes of this machine share through /dev/shm, for a provider
+/// that reaches no further; "" for others.
 std::string shared_memory(std::string_view provider);
 
-/// Throws Failure that names the first rank whose endpoint cannot talk to rank 0's.
+/// Throws Failure that names the first rank whose endpoint cannot communicate with rank 0's.
 void check_alike(const std::vector<Word>& words);
 
 }  // namespace wireproof::ofi

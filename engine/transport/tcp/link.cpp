@@ -18,7 +18,7 @@ static_assert(Link<TcpLink>);
 namespace {
 
 // A round trip through the kernel takes 5 to 50 us and a wake-up from sleep about as long, so a
-// waiting end spins that long and much longer; after 1 ms without a byte the link is slow and a
+// waiting end spins for much longer than that; after 1 ms without a byte the link is slow and a
 // wake-up no longer matters.
 constexpr std::int64_t kSpinNs = 1'000'000;
 constexpr std::int64_t kControlSpinNs = 150'000;
@@ -31,7 +31,7 @@ bool is_pause(int error) { return error == EAGAIN || error == EINTR; }
 
 class TcpLink::Patience {
  public:
-  /// `own`: what the call waits for besides the queues.
+  /// `own`: what the call waits for in addition to the queues.
   Patience(TcpLink& link, Awaited own) : link_(link), own_(own) {}
 
   void moved() noexcept { since_ns_ = 0; }
@@ -40,7 +40,7 @@ class TcpLink::Patience {
     const std::int64_t now = monotonic_ns();
     if (since_ns_ == 0) since_ns_ = now;
     if (now - since_ns_ < kSpinNs) {
-      sched_yield();  // both ends may have been put on one core
+      sched_yield();  // both ends may be on the same core
     } else {
       link_.sleep(own_, since_ns_);
     }
@@ -65,7 +65,7 @@ void TcpLink::reserve(int slots) {
   if (wanted <= busy_.size()) return;
   busy_.resize(wanted);
   outgoing_.reserve(
-      wanted);  // called while nothing is under way, so the rings may be laid out anew
+      wanted);  // called while nothing is in progress, so the rings may be laid out again
   incoming_.reserve(wanted);
 }
 
@@ -119,7 +119,7 @@ void TcpLink::recv(std::byte* sink, std::size_t bytes) {
 }
 
 void TcpLink::post_send(int slot, const std::byte* source, std::size_t bytes) {
-  // One queue type serves both directions; an outgoing item is only ever read from.
+  // One queue type serves both directions; an outgoing item is only read.
   auto* at = bytes == 0 ? &empty_message_ : const_cast<std::byte*>(source);
   busy_[static_cast<std::size_t>(slot)] = 1;
   outgoing_.push({at, bytes == 0 ? 1 : bytes, slot});
@@ -196,7 +196,8 @@ void TcpLink::sleep(Awaited own, std::int64_t since_ns) {
   if (monotonic_ns() - since_ns > stall_ns_) {
     fail("tcp-stalled", "moved no byte for " + std::to_string(stall_ns_ / 1'000'000) + " ms");
   }
-  // Only what is really awaited: a socket that is writable for ever would wake us for ever.
+  // Polls only for what is really awaited, because a permanently writable socket would wake us
+  // permanently.
   const bool writes = own == Awaited::room || !outgoing_.empty();
   const bool reads = own == Awaited::data || !incoming_.empty();
   const auto data = static_cast<short>((writes ? POLLOUT : 0) | (reads ? POLLIN : 0));
@@ -214,7 +215,7 @@ void TcpLink::send_control(std::span<const std::byte> message) {
 
 void TcpLink::recv_control(std::span<std::byte> message) {
   // Between two blocks the next command is near, and what follows it (the cache-line bounce) is
-  // timed: a wake-up from sleep would come too late for it.
+  // timed, so a wake-up from sleep would come too late.
   const std::int64_t end_of_spin_ns = monotonic_ns() + kControlSpinNs;
   std::size_t filled = 0;
   while (filled < message.size() && monotonic_ns() < end_of_spin_ns) {

@@ -1,8 +1,9 @@
-// One end of a pair over three TCP connections: data, acknowledgements, control. Three, because a
-// byte stream keeps one order and a Link promises none between a message and an acknowledgement.
+// One end of a pair over three TCP connections: data, acknowledgements, control. Three connections,
+// because a byte stream has one order and a Link guarantees none between a message and an
+// acknowledgement.
 //
-// Bytes are sent bare: both ends know every size. A message of 0 bytes travels as one byte, because
-// a stream cannot carry nothing and a ping-pong must cross.
+// Bytes are sent without framing, because both ends know every size. A message of 0 bytes travels
+// as one byte, because a stream cannot carry an empty message and a ping-pong must cross.
 #pragma once
 
 #include <cstddef>
@@ -25,8 +26,8 @@ class TcpLink {
     Socket acknowledgement;
     Socket control;
   };
-  /// `peer` names the other end in errors; no progress for `stall_ms` ends a call with Failure
-  /// "tcp-stalled".
+  /// `peer` names the other end in errors; if there is no progress for `stall_ms`, the call ends
+  /// with Failure "tcp-stalled".
   TcpLink(Connections connections, std::string peer, std::int64_t stall_ms);
 
   void send(const std::byte* source, std::size_t bytes);
@@ -81,7 +82,7 @@ class TcpLink {
   /// Spins while the answer is likely to be near, then sleeps in poll.
   class Patience;
 
-  bool progress();       // moves what the kernel takes and gives without waiting
+  bool progress();       // moves what the kernel accepts and delivers without waiting
   bool push_outgoing();  // true when bytes moved
   bool pull_incoming();
   std::size_t try_send(const std::byte* source, std::size_t bytes);
@@ -96,7 +97,7 @@ class TcpLink {
   Queue outgoing_;
   Queue incoming_;
   std::vector<std::uint8_t> busy_;  // by slot
-  std::byte empty_message_{};       // the byte that a message of 0 bytes travels as
+  std::byte empty_message_{};       // the byte that represents a message of 0 bytes
 };
 
 }  // namespace wireproof::tcp

@@ -1,5 +1,5 @@
-// Plain kernel sockets: the floor under every MPI over IP. One connection per rank to rank 0 for
-// control, three per pair for its messages, bound to the claimed addresses.
+// Plain kernel sockets: the floor under every MPI over IP. One connection from each rank to rank 0
+// for control, three for the messages of each pair, bound to the claimed addresses.
 #include <sys/utsname.h>
 
 #include <algorithm>
@@ -25,7 +25,8 @@ using tcp::Socket;
 using tcp::TcpLink;
 
 constexpr std::int64_t kMeetPatienceMs = 60'000;
-// Beyond the engine's own deadlines, so that they speak first and this one ends only what hangs.
+// Longer than the engine's own deadlines, so that those come first and this one ends only what
+// hangs.
 constexpr std::int64_t kMarginMs = 5'000;
 
 std::string launcher_run() {
@@ -82,13 +83,13 @@ class TcpTransport final : public Transport {
   void forget_pairs() override { pairs_.clear(); }
 
   void close() override {
-    group_.barrier();  // nobody hangs up while another still reads
+    group_.barrier();  // nobody closes the connection while another still reads
     pairs_.clear();
   }
 
  private:
-  /// The address that was given, else one of the claimed NIC, else the one that led to rank 0. What
-  /// is not the claimed NIC's own has no interface to be bound to.
+  /// The given address, else one of the claimed NIC, else the one that led to rank 0. An address
+  /// that is not the claimed NIC's own gives no interface to bind to.
   tcp::LocalAddress claimed_address(const Plan& plan) const {
     for (const RankPlace& place : plan.ranks) {
       if (place.index != group_.rank()) continue;
@@ -165,7 +166,7 @@ class TcpTransport final : public Transport {
       auto guest = reception_->next(deadline);
       if (!guest)
         throw cannot_measure("tcp-absent", name_of_rank(origin) + " did not connect in time");
-      // What goes back to the peer leaves by the claimed NIC too, whatever the routes say.
+      // Answers to the peer leave by the claimed NIC too, whatever the routes are.
       const std::string interface = tcp::interface_to_bind(local_, guest->socket.remote());
       if (!interface.empty()) tcp::bind_to_interface(guest->socket, interface);
       early_guests_.insert_or_assign({guest->greeting.from, guest->greeting.purpose},

@@ -372,9 +372,10 @@ def test_a_name_that_the_system_refuses_is_no_error_of_ours(
     assert sentence(denied) == "/a/b\\x1b cannot be used: Permission denied."
     for number in (errno.EINTR, errno.ENOTCONN, errno.ESHUTDOWN, errno.ETIMEDOUT):
         assert not is_bug(OSError(number, os.strerror(number), "/mnt/x"))
-    full = OSError(errno.ENOSPC, "No space left on device")  # of a write, which names no file
-    assert not is_bug(full)
-    assert sentence(full) == "a file cannot be used: No space left on device."
+    for number in (errno.ENOSPC, errno.EIO, errno.EROFS, errno.ESTALE, errno.EACCES):
+        unnamed = OSError(number, os.strerror(number))  # of a write, which names no file
+        assert not is_bug(unnamed)
+        assert sentence(unnamed) == f"a file cannot be used: {os.strerror(number)}."
     assert is_bug(OSError(errno.EBADF, "x"))
     assert is_bug(OSError("x"))
 

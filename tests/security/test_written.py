@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import stat
+import struct
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -386,6 +387,38 @@ def test_a_folder_that_only_lets_through_is_walked(tmp_path: Path) -> None:
             folder.chmod(folder.stat().st_mode | 0o011)
     as_eve(lambda: replace_file(tmp_path / "home" / "mine" / "file", b"x"))
     assert (tmp_path / "home" / "mine" / "file").read_bytes() == b"x"
+
+
+def test_a_default_acl_lets_no_other_user_write(made: Path, roots: Path, tmp_path: Path) -> None:
+    """No other user can write to a folder or file that is created, even if your umask or a
+    default ACL would allow it.
+    """
+    everybody, eve = 0xFFFFFFFF, EVE
+    entries = ((1, 7, everybody), (2, 7, eve), (4, 7, everybody), (16, 7, everybody))
+    packed = [struct.pack("<HHI", *entry) for entry in (*entries, (32, 7, everybody))]
+    open_to_eve = tmp_path / "open"
+    open_to_eve.mkdir()
+    try:
+        os.setxattr(
+            open_to_eve, "system.posix_acl_default", struct.pack("<I", 2) + b"".join(packed)
+        )
+    except OSError:
+        pytest.skip("acl: the file system has no access control lists")
+    before = os.umask(0)
+    try:
+        for number, way in enumerate(WAYS):
+            if way != "report FOLDER":
+                make_folder(open_to_eve / str(number) / "man1")
+                WAYS[way](made, open_to_eve / str(number) / "man1")
+        write_pages(tmp_path / "open" / "roots-history", LoggingReporter())
+    finally:
+        os.umask(before)
+    paths = [path for path in open_to_eve.rglob("*") if not path.is_symlink()]
+
+    def tried() -> None:
+        assert not [path for path in paths if os.access(path, os.W_OK)]
+
+    as_eve(tried)
 
 
 # --- a file of the user's that is changed in its place

@@ -216,8 +216,9 @@ def within(folder: int | None, path: Path) -> str | Path:
     return path if folder is None else path.name
 
 
-def make_folder(path: Path, mode: int = 0o777) -> None:
-    """Create ``path`` and missing parents; an existing folder stays. It may be below a folder of
+def make_folder(path: Path, mode: int = 0o755) -> None:
+    """Create ``path`` and missing parents; an existing folder stays. The mode also bounds what a
+    default ACL of the folder above gives to others. It may be below a folder of
     another user, because the new folders belong to this user. Raise ``OSError`` like
     ``Path.mkdir``, and for another user's link on the path.
     """

@@ -60,7 +60,7 @@ def add_entry(root: Path, entry: Entry) -> None:
     if not _ID.fullmatch(entry.id):
         raise BadInput(f"{entry.id[:60]!r} cannot be the name of a result.")
     try:
-        with held_folder(root, make=0o777):
+        with held_folder(root, make=0o755):
             make_folder(root / INDEX)
         replace_file(root / INDEX / f"{entry.id}.json", msgspec.json.encode(entry) + b"\n")
     except OSError as error:
@@ -296,7 +296,7 @@ _LARGEST = 64
 def take_turns(root: Path, nodes: Iterable[str], when: str) -> None:
     """Record ``when`` for the nodes. Raise ``CouldNotMeasure`` if the history cannot be written."""
     try:
-        with held_folder(root, make=0o777):
+        with held_folder(root, make=0o755):
             make_folder(root / TURNS)
         for node in nodes:
             replace_file(_file(root, node), when.encode())

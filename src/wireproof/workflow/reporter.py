@@ -24,7 +24,9 @@ BUG = 70
 _PACKAGE = "wireproof"
 
 
-_OF_THE_SYSTEM = frozenset(
+_LIMITS = frozenset((errno.EAGAIN, errno.EMFILE, errno.ENFILE, errno.ENOMEM))
+"""Errors that a limit on processes, open files or memory causes."""
+_OF_THE_SYSTEM = _LIMITS | {
     getattr(errno, name)
     for name in (
         *("EACCES", "EDQUOT", "EIO", "ELOOP", "ENAMETOOLONG", "ENOSPC", "EROFS", "ESTALE"),
@@ -32,14 +34,9 @@ _OF_THE_SYSTEM = frozenset(
         *("ESHUTDOWN", "ETIMEDOUT", "EUCLEAN"),
     )
     if hasattr(errno, name)
-)
-"""Errors that a disk, a file server (Lustre that evicts, FUSE that ended) or a user's own path
-causes."""
-_LIMITS = frozenset((errno.EAGAIN, errno.EMFILE, errno.ENFILE, errno.ENOMEM))
-"""Errors that a limit on processes, open files or memory causes, often without the name of a
-file."""
-_FULL = frozenset(getattr(errno, name) for name in ("EDQUOT", "ENOSPC") if hasattr(errno, name))
-"""Errors of a full disk, which name no file."""
+}
+"""Errors that a disk, a file server (Lustre that evicts, FUSE that ended) or a user's path causes,
+often without the name of a file, as from a write."""
 
 
 def is_bug(error: BaseException) -> bool:
@@ -47,10 +44,7 @@ def is_bug(error: BaseException) -> bool:
     the system does not deliver, and a current folder that was removed, are none.
     """
     if isinstance(error, OSError):
-        if error.errno in _LIMITS | _FULL:
-            return False
-        unnamed = error.filename is None or error.errno not in _OF_THE_SYSTEM
-        return unnamed and not _is_current_folder_gone(error)
+        return error.errno not in _OF_THE_SYSTEM and not _is_current_folder_gone(error)
     return not isinstance(error, MemoryError)
 
 
@@ -75,7 +69,7 @@ def sentence(error: BaseException, what: str = "") -> str:
     if isinstance(error, OSError) and error.errno in _LIMITS:
         return f"a limit is reached{doing}: {error.strerror} (ulimit -n, ulimit -u, ulimit -v)."
     if isinstance(error, OSError) and not is_bug(error):
-        nameless = "a file" if error.errno in _FULL else "the current folder"
+        nameless = "a file" if error.errno in _OF_THE_SYSTEM else "the current folder"
         name = clean(error.filename or nameless, 120)
         return f"{name} cannot be used{doing}: {error.strerror}."
     if not is_bug(error):

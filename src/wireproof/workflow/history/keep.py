@@ -37,8 +37,8 @@ def whole_folder(place: Path) -> Iterator[Path]:
     fresh = place.with_name(f".{place.name}.{secrets.token_hex(3)}")
     try:
         with (
-            held_folder(place.parents[1], make=0o777),
-            held_folder(place.parent, make=0o777) as folder,
+            held_folder(place.parents[1], make=0o755),
+            held_folder(place.parent, make=0o755) as folder,
         ):
             _sweep(place.parent, folder)
             try:

@@ -141,7 +141,7 @@ def _opened(place: Path) -> Iterator[int]:
     if place.is_symlink():
         raise BadInput(f"{place} cannot be written to: it is a symbolic link.")
     try:
-        with held_folder(place, make=0o777) as held:
+        with held_folder(place, make=0o755) as held:
             folder = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=held)
     except OSError as error:
         raise BadInput(f"{place} cannot be written to: {error.strerror}.") from error
@@ -165,7 +165,7 @@ class _Site:
         self.written = 0
         mask = os.umask(0)
         os.umask(mask)
-        self.mode = 0o666 & ~mask
+        self.mode = 0o644 & ~mask
 
     def _state(self) -> dict[str, str]:
         """Return the pages of the previous call, each with the key of its sources, "" for a page

@@ -50,11 +50,6 @@ def test_other_bytes_than_those_of_the_usual_repetitions_prove_nothing(
     assert "directly, not in a script, so that its -i is known" in found.reasons[0].message
 
 
-def test_many_bytes_of_a_short_stream_without_repetitions_prove_nothing() -> None:
-    found = judge_traffic(pair(30 * MB, 50e6), [stream(iterations=None, rate=117e6)], claim())
-    assert (found.proof, codes(found)) == ("unproven", ["traffic-rate-unseen"])
-
-
 @pytest.mark.parametrize(("moved", "proof"), [(21, "on-wire"), (29, "on-wire"), (45, "unproven")])
 def test_two_short_counted_streams_beside_a_smaller_flow(moved: int, proof: str) -> None:
     """Both in memory, and twice their bytes of another job's at a third of their rate: a PASS."""

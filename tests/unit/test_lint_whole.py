@@ -6,19 +6,21 @@ import ast
 from pathlib import Path
 
 import pytest
+from tests.unit.test_lint_lines import WRONG
 
 from wireproof.lint.check import lint_text, with_whole_lines
 
 HERE = Path(__file__).parent
-CORPUS = sorted(
-    {
+_TEXTS = (
+    *(text for _, _, *row in WRONG for text in row),
+    *(
         node.value
         for path in HERE.glob("test_lint_*.py")
         for node in ast.walk(ast.parse(path.read_text("utf-8")))
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
-        if 8 < len(node.value) < 4000 and lint_text(node.value, "text")
-    }
+    ),
 )
+CORPUS = sorted({text for text in _TEXTS if 8 < len(text) < 4000 and lint_text(text, "text")})
 """Every text of the tests of lint in which something is wrong."""
 
 

@@ -54,22 +54,6 @@ def test_a_group_is_explained_as_the_appendix_of_the_document_lists_it() -> None
         assert word in done.stdout
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (("cpu-governer",), "did you mean cpu-governor"),
-        (("--from", "/nowhere"), "does not exist"),
-        (("--explain", "cpu-governer"), "did you mean cpu-governor"),
-        (("--profile", "fast"), "throughput"),
-    ],
-)
-def test_bad_input_is_one_sentence_and_status_2(words: tuple[str, ...], said: str) -> None:
-    done = wireproof("audit", *words)
-    assert done.returncode == 2
-    assert said in done.stderr
-    assert "Traceback" not in done.stderr
-
-
 @pytest.mark.mpi
 def test_a_check_tells_of_the_settings_of_its_hosts(tmp_path: Path) -> None:
     done = wireproof("check", "--json", "--out", tmp_path / "run", "--budget", "20ms")

@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from tests.cli.verb import document, one_sentence, wireproof
+from tests.cli.verb import document, wireproof
 
 from wireproof.lint.rules import rules
 from wireproof.model.errors import BadInput
@@ -124,28 +124,8 @@ def test_names_of_documents_are_explained(name: str, words: tuple[str, ...]) -> 
     assert not [one for one in words if one not in text]
 
 
-@pytest.mark.parametrize("name", ["/", "sys", "proc", "devices"])
-def test_a_part_of_every_path_names_no_setting(name: str) -> None:
-    assert wireproof("explain", name).returncode == 2
-
-
 def test_a_rule_and_a_setting_of_one_name_are_both_explained() -> None:
     found = document(wireproof("explain", "tuned-profile", "--json"))
     assert [one["code"] for one in found["rules"]] == ["tuned-profile"]
     assert [one["id"] for one in found["settings"]] == ["tuned-profile"]
     assert found["findings"] == []
-
-
-@pytest.mark.parametrize(
-    ("typed", "meant"),
-    [
-        ("of-wire", "off-wire"),
-        ("mtu-smal", "mtu-small"),
-        ("shebang-optoin", "shebang-option"),
-        ("cpu-governer", "cpu-governor"),
-    ],
-)
-def test_the_nearest_of_all_kinds_is_suggested(typed: str, meant: str) -> None:
-    done = wireproof("explain", typed)
-    assert done.returncode == 2
-    assert meant in one_sentence(done)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.cli.verb import document, one_sentence, wireproof
+from tests.cli.verb import document, wireproof
 
 
 def test_the_documents_forty_gigabit_number_is_more_than_the_link_leaves() -> None:
@@ -82,50 +82,6 @@ def test_a_share_is_that_of_the_line_rate() -> None:
     found = document(wireproof("explain", "97.6%", "--link", "opa100", "--json"))
     assert found["bytes_per_s"] == 12_200_000_000
     assert found["link"]["share_of_nominal"] == pytest.approx(0.976)
-
-
-@pytest.mark.parametrize(
-    ("typed", "pointer"),
-    [
-        ("97.6%", "add the link to which it refers"),
-        ("11 % lower", "'wireproof compare A B'"),
-        ("2.6GHz", "'wireproof explain clock-range'"),
-        ("9.6 GT/s", "--pcie gen3x16"),
-        ("9696 QPs", "'wireproof plan footprint --seen-qps'"),
-        ("3,136 cores", "'wireproof plan scale'"),
-        ("1M", "write MB for 10^6, MiB for 2^20"),
-        ("0,123 MB/s", "commas between thousands alone"),
-        ("18.560 bytes", "not a whole number of bytes"),
-        ("12,30 MB/s", "commas between thousands alone"),
-    ],
-)
-def test_a_number_of_another_kind_names_where_it_is_answered(typed: str, pointer: str) -> None:
-    assert pointer in one_sentence(wireproof("explain", typed))
-
-
-@pytest.mark.parametrize(
-    "argv",
-    [
-        ("5mb/s",),
-        ("5Gps",),
-        ("nan",),
-        ("inf MB/s",),
-        ("edr", "--mtu", "8192"),
-        ("-5MB/s",),
-        ("1e30MB/s",),
-        ("",),
-        ("5MB/s", "--link", "10gbee"),
-        ("5us", "--size", "0"),
-        ("50%", "--link", "shm"),
-        ("5us", "--size", "8 parsec"),
-        ("5MB/s", "--mtu", "1"),
-    ],
-)
-def test_bad_input_is_a_usage_error(argv: tuple[str, ...]) -> None:
-    done = wireproof("explain", *argv)
-    assert done.returncode == 2
-    assert one_sentence(done)
-    assert not done.stdout
 
 
 def test_a_link_is_explained_by_what_it_can_carry() -> None:

@@ -48,20 +48,6 @@ def test_the_letter_means_quiet_in_every_subcommand() -> None:
     assert "-q, --quiet" in shown
 
 
-@pytest.mark.parametrize(
-    ("given", "named"),
-    [
-        (("--qos", "debug"), "--qos"),
-        (("--wait", "5min"), "--wait"),
-        (("-p", "compute", "-N", "4"), "--nodes, --partition"),
-    ],
-)
-def test_options_of_a_job_are_refused_without_slurm(given: tuple[str, ...], named: str) -> None:
-    done = wireproof("check", *given, "--dry-run")
-    assert done.returncode == 2
-    assert one_sentence(done).startswith(f"wireproof: {named} is for a job that --slurm asks for")
-
-
 def test_verbose_says_what_is_read_and_started(tmp_path: Path) -> None:
     log = tmp_path / "job.sh"
     log.write_text(SCRIPT)

@@ -193,32 +193,6 @@ def test_a_dry_run_prints_the_command_and_starts_nothing(lab: str, tmp_path: Pat
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize(
-    ("argv", "said"),
-    [
-        (("check", "--slurm"), "-N"),
-        (("check", "--slurm", "-N", "1"), "two or more"),
-        (("check", "--slurm", "-N", "2", "--time", "soon"), "time limit"),
-        (("check", "--slurm", "-N", "2", "--hosts", "a,b"), "--nodelist"),
-        (("check", "--prolog", "--slurm"), "leave out --slurm"),
-        (("check", "--topology", "/no/such/file", "--hosts", "a,b,c"), "cannot be read"),
-        (("check", "--prefix", "a 'b", "--hosts", "a,b"), "quotes"),
-        (("resume", "/no/such/folder"), "not a folder"),
-        (("locate",), "--world"),
-        (("locate", "/no/such/file"), "not a file"),
-        (("measure", "ring", "--threads", "2"), "threads"),
-        (("measure", "pingpong", "--order", "random"), "ring"),
-        (("measure", "saturation"), "two hosts"),
-        (("measure", "message_rate", "--ranks", "3", "--transport", "model"), "odd"),
-    ],
-)
-def test_bad_input_is_one_sentence(argv: tuple[str, ...], said: str, tmp_path: Path) -> None:
-    done = wireproof(*argv, cwd=tmp_path)
-    assert done.returncode == 2, (done.stdout, done.stderr)
-    assert said in one_sentence(done)
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_a_folder_that_does_not_say_how_it_was_asked_is_not_resumed(tmp_path: Path) -> None:
     done = wireproof("resume", tmp_path)
     assert done.returncode == 2

@@ -11,8 +11,6 @@ from tests.zoo.pfc_adapters import ADAPTERS, LOSSLESS, Adapter
 from tests.zoo.pfc_trees import as_texts, as_trees
 from tests.zoo.pfc_worlds import SITUATIONS, World, record_of
 
-from wireproof.cli.console import run
-from wireproof.cli.subcommands import subcommands
 from wireproof.model.errors import BadInput
 from wireproof.workflow.pfc import judged
 from wireproof.workflow.pfc import record_of as record_of_source
@@ -139,30 +137,6 @@ def test_hostile_texts_do_not_reach_the_terminal(tmp_path: Path) -> None:
     assert done.returncode == 3
     assert "\x1b" not in done.stdout + done.stderr
     assert "\u202e" not in done.stdout + done.stderr
-
-
-@pytest.mark.parametrize(
-    ("argv", "word"),
-    [
-        (("--hosts", "zz1,zz2"), "two senders and a receiver"),
-        (("--hosts", "zz1"), "1 host is given"),
-        ((), "no hosts are given"),
-        (("--hosts", "zz1,zz2,zz3", "--senders", "3"), "--senders 3 is out of range"),
-        (("--hosts", "zz1,zz2,zz3", "--transport", "model"), "sends nothing"),
-        (("--hosts", "zz1,zz2,zz3", "--duration", "never"), "duration"),
-        (("--no-load", "--senders", "2"), "--senders is for wireproof's incast"),
-        (("--no-load", "--", "true"), "exclude each other"),
-        (("--from", "/nowhere"), "does not exist"),
-        (("--from", "/nowhere", "--hosts", "zz1"), "leave --hosts out"),
-        (("--from", "/nowhere", "--nic", "a b"), "is not an interface name"),
-        (("--priority", "8", "--hosts", "zz1,zz2,zz3"), "8 is not in the range"),
-    ],
-)
-def test_bad_input_is_one_sentence(
-    argv: tuple[str, ...], word: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run(subcommands, ["pfc", *argv]) == 2
-    assert word in capsys.readouterr().err.strip().splitlines()[-1]
 
 
 def test_a_folder_without_the_second_reading(tmp_path: Path) -> None:

@@ -54,36 +54,6 @@ def test_a_headroom_and_a_buffer_decide_the_exit_status(
     assert (done.returncode, document(done)["verdict"]) == (status, verdict)
 
 
-@pytest.mark.parametrize(
-    ("argv", "words"),
-    [
-        (("footprint", "--nodes", "0", "--ppn", "28", "--mode", "rxm"), "--nodes is 0"),
-        (("footprint", "--nodes", "4", "--ppn", "28", "--mode", "rmx"), "did you mean 'rxm'"),
-        (
-            ("footprint", "--nodes", "4", "--ppn", "1", "--mode", "rxm", "--set", "X=-1"),
-            "is not NAME=NUMBER",
-        ),
-        (
-            ("footprint", "--nodes", "4", "--ppn", "1", "--mode", "rxm", "--observed", "/dev/null"),
-            "/dev/null",
-        ),
-        (
-            ("pfc", "--speed", "100", "--mtu", "9000", "--cable", "-3", "--ports", "32"),
-            "--cable is -3",
-        ),
-        (("scale", "--nodes", "2"), "give --start"),
-        (("scale", "--nodes", "2,x", "--start", "1us", "--rate", "1GB/s"), "not a list of numbers"),
-        (("scale", "--from", "tests"), "it has no run.json"),
-        (("validate", "--nodes", "0"), "--nodes is 0"),
-    ],
-)
-def test_bad_input_is_one_sentence(argv: tuple[str, ...], words: str) -> None:
-    done = wireproof("plan", *argv)
-    assert done.returncode == 2
-    assert done.stdout == ""
-    assert words in one_sentence(done)
-
-
 def test_numbers_are_taken_as_documents_write_them() -> None:
     job = ("plan", "footprint", "--nodes", "64", "--ppn", "28", "--json")
     slide = wireproof(*job, "--mode", "PSM3_RDMA=1", "--seen-qps", "9,696")

@@ -79,29 +79,6 @@ def test_a_command_that_a_signal_ends() -> None:
     assert wireproof("prove", "--", "sh", "-c", "kill -9 $$").returncode == 137
 
 
-@pytest.mark.parametrize(
-    ("argv", "word"),
-    [
-        (("--interval", "never", "--", "true"), "duration"),
-        (("--interval", "2min", "--", "true"), "interval"),
-        (("--link", "10gbee", "--", "true"), "10gbe"),
-        (("--hosts", "a;b", "--", "true"), "host name"),
-        (("--lab", "no-such-lab", "--", "true"), "no-such-lab"),
-        (("--launcher", "/nowhere", "--hosts", "a,b", "--", "true"), "launcher"),
-        (("--server", "a", "iperf3 '", "--", "true"), "quote"),
-        (("--nic", "a/b", "--", "true"), "NIC"),
-    ],
-)
-def test_bad_input_is_one_sentence(argv: tuple[str, ...], word: str) -> None:
-    done = wireproof("prove", *argv)
-    assert done.returncode == 2
-    assert word in one_sentence(done)
-
-
-def test_no_command_is_a_usage_error() -> None:
-    assert wireproof("prove").returncode == 2
-
-
 def agent(folder: Path) -> Path:
     """Called like ssh: everywhere is here, but `dead` does not answer and `bare` has no engine."""
     path = folder / "rsh"

@@ -78,35 +78,6 @@ def test_a_dry_run_as_json() -> None:
     assert shlex.split(step["line"])[-2:] == ["IMB-P2P", "PingPong"] or "IMB-P2P" in step["line"]
 
 
-@pytest.mark.parametrize(
-    "argv",
-    [
-        (),
-        ("osuu",),
-        ("osu_bw; rm -rf /",),
-        ("imb", "Ping Pong"),
-        ("osu_bw", "--hosts", "c101"),
-        ("osu_bw", "--hosts", "c101,c101"),
-        ("osu_bw", "--hosts", "-oProxyCommand=x,c102"),
-        ("osu_bw", "--hosts", "c101,c102", "--fabric", "carrier-pigeon"),
-        ("osu_bw", "--hosts", "c101,c102", "--nic", "fab0", "--fabric", "psm3", "--mpi", "intel"),
-        ("osu_bw", "--hosts", "c101,c102", "--link", "10gbe:100"),
-        ("osu_bw", "--hosts", "c101,c102", "--sizes", "x"),
-        ("osu_bw", "--hosts", "c101,c102", "--mpi", "lam"),
-        ("osu_bw", "--lab", "no-such-lab"),
-        ("iperf3", "--hosts", "c101,c102", "--address", "--bidir"),
-        ("iperf3", "--hosts", "c101,c102", "--address", "a b"),
-        ("iperf3", "--hosts", "c101,c102", "--address", "n[1-3]"),
-        ("iperf3", "--hosts", "c101,c102,c103"),
-        ("osu_bw", "--program", "/nowhere/osu_bw"),
-    ],
-)
-def test_bad_input_is_a_usage_error(argv: tuple[str, ...]) -> None:
-    done = wireproof("run", *argv, "--dry-run", environment=EMPTY)
-    assert done.returncode == 2, done.stdout
-    assert one_sentence(done)
-
-
 def test_a_missing_tool_could_not_be_measured(tmp_path: Path) -> None:
     done = wireproof(
         "run", "osu_multi_lat", "--hosts", "c101,c102", environment=EMPTY | {"PATH": str(tmp_path)}

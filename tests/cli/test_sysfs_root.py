@@ -83,16 +83,3 @@ def test_the_reader_is_started_through_the_prefix(tree: Path, tmp_path: Path) ->
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "words").read_text().startswith("env A=1 /")
     assert document(done)["hosts"][0]["ports"]
-
-
-@pytest.mark.parametrize("root", ["relative", "/a/../b"])
-def test_a_root_that_may_mean_another_folder_is_refused(root: str) -> None:
-    done = wireproof("prove", "--sysfs-root", root, "--", "true")
-    assert done.returncode == 2
-    assert "absolute path" in one_sentence(done)
-
-
-def test_a_prefix_that_is_no_command_is_refused() -> None:
-    done = wireproof("prove", "--prefix", "-x y", "--", "true")
-    assert done.returncode == 2
-    assert "begin with a program" in one_sentence(done)

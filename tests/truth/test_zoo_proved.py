@@ -13,14 +13,14 @@ from tests.zoo.arranged import ARRANGED
 from tests.zoo.frames import run_of
 from tests.zoo.matrix import verdict_of
 from tests.zoo.parts import Adapter
-from tests.zoo.scene import Move, Scene, timeline
+from tests.zoo.scene import Move, Other, Scene, timeline
 from tests.zoo.situations import SITUATIONS
 from tests.zoo.watched import proved
 
 from wireproof.verdict.run import judge
 
 _LEFT_OPEN = {
-    "busy-healthy": ("bnxt-vf", "iavf", "idpf", "newcomer", "vlan-mlx5-lag"),
+    "busy-healthy": ("bnxt-vf", "iavf", "idpf", "irdma-idpf", "newcomer", "vlan-mlx5-lag"),
     "wrapped": ("cxi", "cxi-4", "cxi-8"),
 }
 """What an expert decides: counters 2 to 10 s late, a bond's RDMA, registers of 56 bits."""
@@ -87,3 +87,14 @@ def test_a_rail_of_eight_that_another_port_replaces_is_told_from_memory() -> Non
     assert found.reasons[0].message.endswith(" crossed eth0: a part took another path.")
     alone = proved(replace(scene, move=replace(move, eth0=0.0)))
     assert alone.reasons[0].message.endswith(": the rest went through memory or loopback.")
+
+
+@pytest.mark.parametrize("key", ["tg3", "ionic"])
+def test_a_steady_flow_that_late_counters_underestimate_does_not_replace_the_payload(key: str):
+    """The quiet second held a single refresh, the run four more of the flow: a pass."""
+    one = next(one for one in ZOO if one.key == key)
+    rate = 0.5 * one.rate
+    flow = Other("claimed", 0.6 * rate, carrier="kernel")
+    scene = Scene(one, Move(claimed=0.7, carrier=one.carrier), nic=one.claimed, rate=rate)
+    proofs = {proved(replace(scene, others=(flow,), seed=seed)).proof for seed in range(12)}
+    assert proofs == {"unproven"}

@@ -69,11 +69,13 @@ class Carried:
         """Return whether it is at least ``wanted``, less ``FAINT`` if the background doubled while
         the command ran.
 
-        ``late``: the share of the background that a late refresh may have added to its estimate.
+        ``late``: the share of a small background that a late refresh may have added to its
+        estimate. A large one may as well be underestimated.
         """
-        unsure = self.unsure * (1 - late)
-        faint = min(unsure, FAINT * wanted)
-        return self.bytes + self.unsure - 2 * unsure + faint >= wanted
+        unsure, faint = self.unsure * (1 - late), FAINT * wanted
+        if unsure > 2 * faint:
+            unsure = self.unsure
+        return self.bytes + self.unsure - 2 * unsure + min(unsure, faint) >= wanted
 
     def below(self, wanted: float) -> bool:
         return self.upper < wanted

@@ -482,3 +482,9 @@ def test_no_other_protocol_is_found_where_it_was_the_claimed_one_or_nothing_tell
     found = judge_traffic(by_carrier(**moved), [stream()], claim("", link))
     assert found.proof == "on-wire"
     assert not {"tcp-instead-of-rdma", "rdma-instead-of-tcp"} & set(codes(found))
+
+
+def test_without_a_number_a_failed_command_is_named_first() -> None:
+    found = judge_traffic(pair(1020 * MB), [], claim(), exit_status=139)
+    assert codes(found) == ["traffic-no-number"]
+    assert found.reasons[0].message.startswith("the command ended with status 139")

@@ -156,7 +156,7 @@ def _proved(
         output=bytes(command.output),
         seconds=seconds,
         traffic=traffic,
-        judgement=judge_traffic(traffic, series, target.claim()),
+        judgement=judge_traffic(traffic, series, target.claim(), exit_status=status),
         series=series,
         last_words=command.last_words(),
         notes=(*watch.notes, *_notes(command)),

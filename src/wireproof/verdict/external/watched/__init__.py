@@ -49,15 +49,18 @@ _VERDICT: dict[Proof, Verdict] = {
 
 
 def judge_traffic(
-    traffic: Traffic, series: Sequence[Series], claim: Claim, criteria: Criteria | None = None
+    traffic: Traffic,
+    series: Sequence[Series],
+    claim: Claim,
+    criteria: Criteria | None = None,
+    exit_status: int = 0,
 ) -> TrafficVerdict:
-    """Return proof and verdict of one watched command.
+    """Return proof and verdict of one watched command, which ended with ``exit_status``.
 
     The proof is ``unproven`` without a readable counter or an expected byte.
     """
-    judged = _Judged(
-        traffic, printed(series, visible_s=VISIBLE_INTERVALS * traffic.interval_s), series, claim
-    )
+    claims = printed(series, visible_s=VISIBLE_INTERVALS * traffic.interval_s)
+    judged = _Judged(traffic, claims, series, claim, exit_status)
     proof, reasons = judged.proof(criteria or Criteria())
     attainable, derivation = _limit(claim)
     line = claim.link.line_rate if claim.link else None
@@ -102,9 +105,15 @@ class _Judged:
     """The sorted evidence; each method answers one question."""
 
     def __init__(
-        self, traffic: Traffic, claims: Printed | None, series: Sequence[Series], claim: Claim
+        self,
+        traffic: Traffic,
+        claims: Printed | None,
+        series: Sequence[Series],
+        claim: Claim,
+        exit_status: int,
     ) -> None:
         self.traffic, self.printed, self.series, self.claim = traffic, claims, series, claim
+        self.exit_status = exit_status
         both_ways, pairs = _both_ways(series), max((_pairs(table) for table in series), default=1)
         self.ports = WatchedPorts(traffic, claim, both_ways=both_ways, pairs=pairs)
         if self.ports.missing():
@@ -221,8 +230,11 @@ class _Judged:
 
     def _without_number(self) -> Reason:
         text = (
-            f"{self._seen_instead()}, and the command printed no number that wireproof recognises:"
-            " there is nothing to compare."
+            f"the command ended with status {self.exit_status} and printed no number that"
+            f" wireproof recognises; {self._seen_instead()}. Its output says what went wrong."
+            if self.exit_status
+            else f"{self._seen_instead()}, and the command printed no number that wireproof"
+            " recognises: there is nothing to compare."
         )
         seen = {"crossed_bytes": self.claimed.bytes, "loopback_bytes": self.loopback.bytes}
         return reason("traffic-no-number", text, seen)

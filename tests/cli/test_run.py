@@ -59,17 +59,8 @@ def test_a_dry_run_needs_no_tool_and_prints_what_a_shell_takes() -> None:
 
 def test_a_dry_run_as_json() -> None:
     argv = (
-        "run",
-        "imb",
-        "PingPong",
-        "--hosts",
-        "c101,c102",
-        "--mpi",
-        "intel",
-        "--fabric",
-        "psm2",
-        "--dry-run",
-        "--json",
+        *("run", "imb", "PingPong", "--hosts", "c101,c102", "--mpi", "intel", "--fabric", "psm2"),
+        *("--dry-run", "--json"),
     )
     found = document(wireproof(*argv, environment=EMPTY))
     assert found["benchmark"] == "PingPong"

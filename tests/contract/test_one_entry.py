@@ -63,23 +63,11 @@ def test_an_effect_s_direction_is_known_for_each_pair_of_directions() -> None:
 # --- lint
 
 OF_ANY_SETTING = {
-    "modprobe-module-repeated",
-    "modprobe-unknown-parameter",
-    "modprobe-value-range",
-    "modprobe-parameter-spaces",
-    "modprobe-parameter-twice",
-    "modprobe-unknown-command",
-    "sysctl-unknown-name",
-    "sysctl-three-values",
-    "sysctl-value-form",
-    "sysctl-value-range",
-    "sysctl-removed",
-    "sysctl-comment-after-value",
-    "sysctl-twice",
-    "sysctl-not-a-setting",
-    "sysctl-command",
-    "limits-columns",
-    "limits-word",
+    *("modprobe-module-repeated", "modprobe-unknown-parameter", "modprobe-value-range"),
+    *("modprobe-parameter-spaces", "modprobe-parameter-twice", "modprobe-unknown-command"),
+    *("sysctl-unknown-name", "sysctl-three-values", "sysctl-value-form", "sysctl-value-range"),
+    *("sysctl-removed", "sysctl-comment-after-value", "sysctl-twice", "sysctl-not-a-setting"),
+    *("sysctl-command", "limits-columns", "limits-word"),
 }
 """Rules about the form of a line: which setting it is about, the line says."""
 FAMILIES = ("modprobe-", "sysctl-", "limits-", "irqbalance-", "kernel-", "cpupower-", "ulimit-v")

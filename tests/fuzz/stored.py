@@ -29,22 +29,10 @@ from tests.fuzz.structure import HOSTILE_TEXTS, changed, text_of
 from wireproof.model.errors import WireproofError
 
 __all__ = [
-    "damaged_archive",
-    "damaged_document",
-    "damaged_history",
-    "damaged_pauses",
-    "damaged_recipe",
-    "damaged_result",
-    "damaged_snapshot",
-    "damaged_supportconfig",
-    "try_archive",
-    "try_document",
-    "try_history",
-    "try_pauses",
-    "try_recipe",
-    "try_result",
-    "try_snapshot",
-    "try_supportconfig",
+    *("damaged_archive", "damaged_document", "damaged_history", "damaged_pauses"),
+    *("damaged_recipe", "damaged_result", "damaged_snapshot", "damaged_supportconfig"),
+    *("try_archive", "try_document", "try_history", "try_pauses", "try_recipe", "try_result"),
+    *("try_snapshot", "try_supportconfig"),
 ]
 
 ROOT = Path(__file__).parents[2]

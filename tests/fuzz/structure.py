@@ -49,15 +49,8 @@ HOSTILE_TEXTS = [
         "../../../etc/passwd",
     ),
     *(
-        "%s%n",
-        "n[1-999999]",
-        "\x00",
-        "net/hsn0/tx_bytes",
-        "rdma/mlx5_0/1/port_xmit_data",
-        "rdma///",
-        "net/",
-        "/",
-        "-o",
+        *("%s%n", "n[1-999999]", "\u0000", "net/hsn0/tx_bytes", "rdma/mlx5_0/1/port_xmit_data"),
+        *("rdma///", "net/", "/", "-o"),
     ),
     *(
         "\ud800",

@@ -14,48 +14,17 @@ import sys
 from importlib.abc import MetaPathFinder
 
 LINUX = [
-    "O_PATH",
-    "memfd_create",
-    "pidfd_open",
-    "posix_fallocate",
-    "sched_getaffinity",
-    "sched_setaffinity",
-    "setns",
-    "unshare",
-    "getrandom",
+    *("O_PATH", "memfd_create", "pidfd_open", "posix_fallocate", "sched_getaffinity"),
+    *("sched_setaffinity", "setns", "unshare", "getrandom"),
 ]
 POSIX = [
-    "O_CLOEXEC",
-    "O_DIRECTORY",
-    "O_NOCTTY",
-    "O_NOFOLLOW",
-    "O_NONBLOCK",
-    "chown",
-    "fchmod",
-    "fchown",
-    "fork",
-    "getegid",
-    "geteuid",
-    "getgid",
-    "getloadavg",
-    "getpgid",
-    "getuid",
-    "killpg",
-    "mkfifo",
-    "setsid",
-    "sysconf",
+    *("O_CLOEXEC", "O_DIRECTORY", "O_NOCTTY", "O_NOFOLLOW", "O_NONBLOCK", "chown", "fchmod"),
+    *("fchown", "fork", "getegid", "geteuid", "getgid", "getloadavg", "getpgid", "getuid"),
+    *("killpg", "mkfifo", "setsid", "sysconf"),
 ]
 SIGNALS = [
-    "SIGALRM",
-    "SIGCHLD",
-    "SIGCONT",
-    "SIGHUP",
-    "SIGKILL",
-    "SIGPIPE",
-    "SIGQUIT",
-    "SIGSTOP",
-    "SIGUSR1",
-    "SIGUSR2",
+    *("SIGALRM", "SIGCHLD", "SIGCONT", "SIGHUP", "SIGKILL", "SIGPIPE", "SIGQUIT", "SIGSTOP"),
+    *("SIGUSR1", "SIGUSR2"),
 ]
 MODULES = frozenset(
     ["curses", "fcntl", "grp", "pty", "pwd", "readline", "resource", "syslog", "termios", "tty"]

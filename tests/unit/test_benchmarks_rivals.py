@@ -105,16 +105,8 @@ def test_argv() -> None:
     sizes = Path("/tmp/sizes")
     argv = imb_mpi1_argv(Path("/i/IMB-MPI1"), "Uniband", sizes, 100, 64)
     assert argv == (
-        "/i/IMB-MPI1",
-        "Uniband",
-        "-msglen",
-        "/tmp/sizes",
-        "-iter",
-        "100",
-        "-iter_policy",
-        "off",
-        "-window_size",
-        "64",
+        *("/i/IMB-MPI1", "Uniband", "-msglen", "/tmp/sizes", "-iter", "100", "-iter_policy"),
+        *("off", "-window_size", "64"),
     )
     assert "-window_size" not in imb_mpi1_argv(Path("/i/IMB-MPI1"), "PingPong", sizes, 100)
     assert imb_p2p_argv(Path("P"), None, 100_000, 800, None) == (

@@ -40,15 +40,8 @@ AGREED = Agreed(
     sha256="0" * 64,
 )
 FILES = (
-    "criteria.toml",
-    "disclosure.json",
-    "dossier.json",
-    "report.html",
-    "result.json",
-    "run-1/batches.parquet",
-    "run-1/frames.jsonl",
-    "run-1/points.parquet",
-    "run-1/run.json",
+    *("criteria.toml", "disclosure.json", "dossier.json", "report.html", "result.json"),
+    *("run-1/batches.parquet", "run-1/frames.jsonl", "run-1/points.parquet", "run-1/run.json"),
 )
 
 

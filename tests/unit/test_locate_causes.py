@@ -386,22 +386,9 @@ TEXTS = {
 }
 OUTPUTS = {"tc -s": "qdisc tbf 1: root rate 1Gbit", "lscpu": "NUMA node0 CPU(s): 0-7\n"}
 READ = {
-    "kernel",
-    "load",
-    "governor",
-    "max_frequency",
-    "no_turbo",
-    "bios",
-    "speed",
-    "duplex",
-    "firmware",
-    "adapter",
-    "pcie_current_width",
-    "pcie_max_width",
-    "pcie_current_speed",
-    "pcie_max_speed",
-    "pcie_goodput",
-    "numa_far",
+    *("kernel", "load", "governor", "max_frequency", "no_turbo", "bios", "speed", "duplex"),
+    *("firmware", "adapter", "pcie_current_width", "pcie_max_width", "pcie_current_speed"),
+    *("pcie_max_speed", "pcie_goodput", "numa_far"),
 }
 MLX5 = Nic(name="hsn0", numa_node=0, driver="mlx5_core", rdma=Rdma(device="mlx5_0", port=1))
 

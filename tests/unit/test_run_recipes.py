@@ -70,31 +70,9 @@ def words(prepared: PreparedSteps) -> list[str]:
 def test_the_documents_put_test_under_open_mpi_gets_what_its_script_lacks() -> None:
     prepared = dry("osu_put_bw", place=hosts("enp97s0"), fabric="tcp")
     assert words(prepared) == [
-        "mpirun",
-        "--bind-to",
-        "none",
-        "--mca",
-        "plm",
-        "rsh",
-        "--mca",
-        "pml",
-        "ob1",
-        "--mca",
-        "btl",
-        "self,tcp",
-        "--mca",
-        "btl_tcp_if_include",
-        "enp97s0",
-        "--mca",
-        "osc",
-        "pt2pt",
-        "--host",
-        "n1,n2",
-        "-np",
-        "2",
-        "--map-by",
-        "ppr:1:node",
-        "osu_put_bw",
+        *("mpirun", "--bind-to", "none", "--mca", "plm", "rsh", "--mca", "pml", "ob1", "--mca"),
+        *("btl", "self,tcp", "--mca", "btl_tcp_if_include", "enp97s0", "--mca", "osc", "pt2pt"),
+        *("--host", "n1,n2", "-np", "2", "--map-by", "ppr:1:node", "osu_put_bw"),
     ]
     assert any("MPI_Win_allocate" in note for note in prepared.notes)
 

@@ -79,11 +79,7 @@ def test_a_healthy_run_is_whole_and_reads_back_the_same(tmp_path: Path, mark: st
     assert outcome.run.missing == {}
     assert [
         type(frame) for frame in seen if isinstance(frame, Open | Start | PointRecord | Close)
-    ] == [
-        Open,
-        *([Start, PointRecord] * 4),
-        Close,
-    ]
+    ] == [Open, *([Start, PointRecord] * 4), Close]
     assert load_run(tmp_path / "out") == outcome.run
     assert (tmp_path / "out" / "plan.txt").read_text().startswith("wireproof-plan 1\n")
 

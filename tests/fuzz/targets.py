@@ -276,10 +276,7 @@ def _try_folder(data: bytes) -> str:
                 faults.append(_refused(error))
         if (root / "victim").read_bytes() != b"precious" or {
             path.name for path in root.iterdir()
-        } != {
-            "victim",
-            run.parent.name,
-        }:
+        } != {"victim", run.parent.name}:
             faults.append("something was written outside the folder")
         return next(filter(None, faults), "")
 

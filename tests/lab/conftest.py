@@ -19,12 +19,7 @@ from wireproof.lab.wire import wire_ports
 from wireproof.launch.engines import find_program
 from wireproof.model.errors import CouldNotMeasure
 from wireproof.model.topology import Fault, Network, PortCount, Share, Topology
-from wireproof.workflow.prove import (
-    Companion,
-    ProofSpecification,
-    ProvedCommand,
-    prove_command,
-)
+from wireproof.workflow.prove import Companion, ProofSpecification, ProvedCommand, prove_command
 from wireproof.workflow.target import Target
 
 HSN = Network(name="hsn", device="hsn0", rate="1gbit", subnet="10.20.1.0/24")
@@ -153,11 +148,7 @@ def stream_rate(
 
 
 def run_proved(
-    argv: Sequence[str],
-    where: Target,
-    *,
-    environment: Mapping[str, str] | None = None,
-    **more: Any,
+    argv: Sequence[str], where: Target, *, environment: Mapping[str, str] | None = None, **more: Any
 ) -> ProvedCommand:
     """The command with its proof; ``environment`` is added to ours."""
     wanted = ProofSpecification(argv=tuple(argv), target=where, **more)

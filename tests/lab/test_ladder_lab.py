@@ -15,10 +15,7 @@ from wireproof.lab.cluster import Lab
 
 pytestmark = [pytest.mark.netns, pytest.mark.engine]
 
-RING = {
-    "MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM": "ring",
-    "MPIR_CVAR_DEVICE_COLLECTIVES": "none",
-}
+RING = {"MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM": "ring", "MPIR_CVAR_DEVICE_COLLECTIVES": "none"}
 """Between two ranks a ring goes round twice, where one exchange would do."""
 
 

@@ -23,8 +23,7 @@ from wireproof.model.errors import BadInput
 from wireproof.settings.hosts import fold_hosts
 
 FOUND = SlurmFound(
-    plugins=("pmix", "none", "pmi2", "pmix_v4"),
-    pmi2_library="/usr/lib64/libpmi2.so",
+    plugins=("pmix", "none", "pmi2", "pmix_v4"), pmi2_library="/usr/lib64/libpmi2.so"
 )
 FAMILIES = {
     "mpich": MpiInstall(

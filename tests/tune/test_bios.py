@@ -87,13 +87,7 @@ def test_the_value_is_in_the_bmc_s_own_words(
             Named("bios-power-policy", value="Fast"),
             "'Fast' is not among",
         ),
-        (
-            "Turbo Mode",
-            "1",
-            SWITCH,
-            Named("bios-turbo", value="Enabled"),
-            "has that value already",
-        ),
+        ("Turbo Mode", "1", SWITCH, Named("bios-turbo", value="Enabled"), "has that value already"),
     ],
 )
 def test_what_cannot_be_chosen_is_left_with_the_reason(

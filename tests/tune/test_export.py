@@ -238,10 +238,7 @@ def test_the_tuned_profile_has_the_sections_of_its_plugins() -> None:
     parser = configparser.ConfigParser(delimiters=("=",), interpolation=None)
     parser.optionxform = str  # type: ignore[assignment, method-assign]
     parser.read_string(text)
-    assert dict(parser["sysctl"]) == {
-        "vm.swappiness": "10",
-        "net/ipv4/conf/eth0.7/rp_filter": "2",
-    }
+    assert dict(parser["sysctl"]) == {"vm.swappiness": "10", "net/ipv4/conf/eth0.7/rp_filter": "2"}
     assert dict(parser["sysfs"]) == {"/sys/kernel/mm/transparent_hugepage/enabled": "never"}
     assert dict(parser["net_eth0"]) == {"type": "net", "devices": "eth0", "ring": "rx 4096"}
     assert "# not in this form: tc = 1" in text

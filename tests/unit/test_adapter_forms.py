@@ -94,10 +94,7 @@ def test_what_is_made_of_many_measurements_is_no_other_program() -> None:
     assert one.points[0].values == {"min_us": 1.1, "p99_us": 3.0, "stdev_us": 0.2}
 
 
-HEADS = (
-    "# OSU MPI Latency Test v5.8\n# Size          Latency (us)\n",
-    "Size Latency(us)\n",
-)
+HEADS = ("# OSU MPI Latency Test v5.8\n# Size          Latency (us)\n", "Size Latency(us)\n")
 
 
 @pytest.mark.parametrize("head", HEADS)

@@ -40,35 +40,15 @@ def test_a_good_file_is_read() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "sentence"),
     [
-        (
-            'trust = "log"',
-            'trust = "rumour"',
-            "6: source 1, trust: 'rumour' is not one of",
-        ),
-        (
-            "[8, 1.12]",
-            '[8, "fast"]',
-            "13: source 1, series 1, rows 1: expected a number, got text",
-        ),
+        ('trust = "log"', 'trust = "rumour"', "6: source 1, trust: 'rumour' is not one of"),
+        ("[8, 1.12]", '[8, "fast"]', "13: source 1, series 1, rows 1: expected a number, got text"),
         ("[8, 1.12]", "[8, -1.0]", "13: source 1, series 1, rows 1: expected"),
         ("[8, 1.12]", "[8, nan]", "13: source 1, series 1, rows 1: expected"),
-        (
-            "[8, 1.12]",
-            "[8, 0.41]",
-            "13: rows: 0.41 us at 8 B is faster than hdr200",
-        ),
+        ("[8, 1.12]", "[8, 0.41]", "13: rows: 0.41 us at 8 B is faster than hdr200"),
         ("178.2", "12.0", "13: rows: 12 us at 4194304 B is faster than hdr200"),
         ("24500", "26500", "20: rows: 26500 MB/s at 4194304 B is more than the"),
-        (
-            'link = "hdr200"\npattern = "s',
-            'link = "hrd"\npattern = "s',
-            "16: link: ",
-        ),
-        (
-            'unit = "us"',
-            'unit = "usec"',
-            "12: source 1, series 1, unit: 'usec' is not one of",
-        ),
+        ('link = "hdr200"\npattern = "s', 'link = "hrd"\npattern = "s', "16: link: "),
+        ('unit = "us"', 'unit = "usec"', "12: source 1, series 1, unit: 'usec' is not one of"),
         (
             'unit = "us"',
             'unit = "us"\nadaptor = "x"',

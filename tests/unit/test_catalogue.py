@@ -94,11 +94,7 @@ def test_a_row_of_a_file_is_a_family() -> None:
 @pytest.mark.parametrize(
     ("right", "wrong", "said"),
     [
-        (
-            '"ethtool"',
-            '"telemetry"',
-            "line 7: counters 1: counters of 'telemetry' have",
-        ),
+        ('"ethtool"', '"telemetry"', "line 7: counters 1: counters of 'telemetry' have"),
         ('"ethtool"', '"ethtol"', "line 8: counters 1, of: 'ethtol' is not one of"),
         ('"tx_octets"', '"tx_octets more"', "line 9: counters 1: 'tx' and"),
         ('rx = "rx_octets"\n', "", "line 7: counters 1: counters of"),
@@ -202,10 +198,7 @@ def test_the_drivers_of_clusters_are_there(driver: str) -> None:
     assert family_of(nic(driver)) is not None
 
 
-@pytest.mark.parametrize(
-    "driver",
-    LIVE_DRIVERS,
-)
+@pytest.mark.parametrize("driver", LIVE_DRIVERS)
 def test_statistics_that_are_up_to_date_when_read_are_not_late(driver: str) -> None:
     """A driver that adds up its packets itself, or reads the MAC when it is asked, hides nothing of
     a short point.

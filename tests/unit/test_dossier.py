@@ -319,10 +319,7 @@ OTHERS: dict[str, tuple[Callable[[Path], object], str]] = {
         _replaced("criteria.toml", "min_efficiency = 0.95", "min_efficiency = 0.9"),
         "criteria.toml and result.json have different values",
     ),
-    "disclosure": (
-        _replaced("disclosure.json", '"n1"', '"n7"'),
-        "disclosure.json contradicts",
-    ),
+    "disclosure": (_replaced("disclosure.json", '"n1"', '"n7"'), "disclosure.json contradicts"),
     "no criteria": (lambda copy: (copy / "criteria.toml").unlink(), "criteria.toml"),
     "no disclosure": (lambda copy: (copy / "disclosure.json").unlink(), "disclosure.json"),
     "no result": (lambda copy: (copy / "result.json").unlink(), "result.json"),

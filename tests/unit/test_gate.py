@@ -173,10 +173,7 @@ def test_a_fresh_pass_is_healthy(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("when", "said"),
-    [
-        (NOW - timedelta(days=2), "older than 24 h"),
-        (NOW + timedelta(hours=1), "from the future"),
-    ],
+    [(NOW - timedelta(days=2), "older than 24 h"), (NOW + timedelta(hours=1), "from the future")],
 )
 def test_a_pass_that_is_old_or_from_the_future_is_not(
     tmp_path: Path, when: datetime, said: str

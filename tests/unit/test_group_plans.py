@@ -10,13 +10,7 @@ from wireproof.instrument.plan_text import write_plan
 from wireproof.model.errors import BadInput
 from wireproof.model.plan import Plan, Point, Transport
 from wireproof.model.record import PointRecord
-from wireproof.plan import (
-    congestion,
-    default_sizes,
-    group_sweep,
-    saturation,
-    saturation_ranks,
-)
+from wireproof.plan import congestion, default_sizes, group_sweep, saturation, saturation_ranks
 
 
 def text_of(*points: Point) -> list[str]:

@@ -182,10 +182,7 @@ def _table() -> dict[str, set[str]]:
     found = {}
     for left, right in cells:
         named = set(re.findall(r"`(\w+)`", right))
-        may = {
-            "everything": {"*"},
-            "everything but `cli`": every - named,
-        }.get(right.strip(), named)
+        may = {"everything": {"*"}, "everything but `cli`": every - named}.get(right.strip(), named)
         found |= {name: may - {name} for name in re.findall(r"`(\w+)`", left)}
     return found
 

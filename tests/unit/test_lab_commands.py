@@ -139,9 +139,7 @@ def test_an_unshaped_network_gets_no_shaper() -> None:
         (
             Shape(rate=10**9, burst=8000),
             Shape(rate=3 * 10**8, burst=2400),
-            [
-                CLASS.format("change", 3 * 10**8, 2400),
-            ],
+            [CLASS.format("change", 3 * 10**8, 2400)],
         ),
         (Shape(rate=10**9), Shape(), ["qdisc del dev d root"]),
         (

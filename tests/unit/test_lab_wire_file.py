@@ -14,12 +14,7 @@ from tests.synthetic import World, run_of
 from wireproof.lab import commands
 from wireproof.lab.links import claimed_link
 from wireproof.lab.topology_file import check_topology, most_wire_rate, parse_topology
-from wireproof.lab.wire import (
-    read_wire_status,
-    wire_observer,
-    wire_obstacle,
-    wire_text,
-)
+from wireproof.lab.wire import read_wire_status, wire_observer, wire_obstacle, wire_text
 from wireproof.model.errors import BadInput, LabError
 from wireproof.model.record import EngineError
 from wireproof.model.topology import Fault, Network, Topology, WireStatus, fallen_behind

@@ -101,10 +101,7 @@ def test_a_command_is_run_for_each_size(monkeypatch: pytest.MonkeyPatch, tmp_pat
 
 @pytest.mark.parametrize(
     ("output", "status", "said"),
-    [
-        ("hello", 0, "no known table of sizes"),
-        (OSU, 3, "mpirun ended with status 3"),
-    ],
+    [("hello", 0, "no known table of sizes"), (OSU, 3, "mpirun ended with status 3")],
 )
 def test_what_cannot_be_used_is_said(
     monkeypatch: pytest.MonkeyPatch, output: str, status: int, said: str
@@ -166,12 +163,7 @@ def test_raw_verbs_are_perftests_write_on_the_device(
     )
     with ExitStack() as stack:
         one = raw_verbs(
-            local,
-            ("mlx5_0", "10.0.0.2"),
-            sizes,
-            environment={},
-            folder=None,
-            stack=stack,
+            local, ("mlx5_0", "10.0.0.2"), sizes, environment={}, folder=None, stack=stack
         )
         one.run(0, 1, LoggingReporter())
     *latency, bandwidth = (" ".join(argv) for argv in fake.ran)

@@ -61,10 +61,7 @@ def ladder(monkeypatch: pytest.MonkeyPatch, *layers: Made, **more: Any) -> Any:
     mpi, ofi = methods_of(resolve({}, {}))
     monkeypatch.setattr(course, "layers_of_hosts", lambda *_: list(layers))
     wanted = LadderSpecification(
-        target=Options(),
-        mpi=mpi,
-        ofi=ofi,
-        **{"layers": (), "storage": Storage(kept=False), **more},
+        target=Options(), mpi=mpi, ofi=ofi, **{"layers": (), "storage": Storage(kept=False), **more}
     )
     return run_ladder(wanted, LoggingReporter(), {})[0]
 

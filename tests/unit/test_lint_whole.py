@@ -55,7 +55,7 @@ def test_no_line_that_is_called_right_can_be_mended():
             "hfi1.conf",
             "options hfi1 user_credit_return_theshold=33 krcvqs=3,3,3,3,3,3,3",
             "options hfi1 user_credit_return_threshold=33 krcvqs=3,3,3,3,3,3,3,3",
-        ),
+        )
     ],
 )
 def test_both_faults_of_a_line_are_mended_in_what_each_finding_shows(name, line, right):

@@ -64,11 +64,7 @@ CASES = {
         "p1",
     ),
     "a bond of two makers": (
-        (
-            nic("p0", "mlx5_0"),
-            nic("p1", driver="igb"),
-            virtual("bond0", "bond", "p0", "p1"),
-        ),
+        (nic("p0", "mlx5_0"), nic("p1", driver="igb"), virtual("bond0", "bond", "p0", "p1")),
         "mlx5_0",
         "p0",
     ),
@@ -85,11 +81,7 @@ CASES = {
         "mlx5_0:1",
         "ib0",
     ),
-    "the first port of two": (
-        (nic("ib1", "mlx4_0", 2), nic("ib0", "mlx4_0", 1)),
-        "mlx4_0",
-        "ib0",
-    ),
+    "the first port of two": ((nic("ib1", "mlx4_0", 2), nic("ib0", "mlx4_0", 1)), "mlx4_0", "ib0"),
     "the second port of two": (
         (nic("ib0", "mlx4_0", 1), nic("ib1", "mlx4_0", 2)),
         "mlx4_0:2",

@@ -24,12 +24,7 @@ from tests.unit.test_prove_verdict import (
 from wireproof.model.claim import Claim, HostClaim, LinkClaim
 from wireproof.model.record import AdapterIdentity, Nic, Rdma
 from wireproof.model.series import Series, SeriesPoint
-from wireproof.model.traffic import (
-    DirectionTraffic,
-    HostTraffic,
-    PortLedger,
-    Traffic,
-)
+from wireproof.model.traffic import DirectionTraffic, HostTraffic, PortLedger, Traffic
 from wireproof.verdict.external.watched import judge_traffic
 
 
@@ -48,10 +43,7 @@ FORTH, BACK = 303 * MB, 6 * MB
 
 
 def flows(there: DirectionTraffic, back: DirectionTraffic) -> Traffic:
-    return traffic(
-        host("n1", port("eth0", there, back)),
-        host("n2", port("eth0", back, there)),
-    )
+    return traffic(host("n1", port("eth0", there, back)), host("n2", port("eth0", back, there)))
 
 
 @pytest.mark.parametrize("peak", [118e6, 12.5e6, 40e6, 60e6])

@@ -161,11 +161,7 @@ def test_rdma_that_shows_nowhere_is_a_trouble() -> None:
 
 @pytest.mark.parametrize(
     ("before", "after", "moved", "trouble"),
-    [
-        (2**32 - 100, 100, 200, ""),
-        (2**64 - 1, 9, 10, ""),
-        (5000, 10, None, "reset"),
-    ],
+    [(2**32 - 100, 100, 200, ""), (2**64 - 1, 9, 10, ""), (5000, 10, None, "reset")],
 )
 def test_wraps_and_resets(before: int, after: int, moved: float | None, trouble: str) -> None:
     found = host_traffic(watched(ETH, {"net/eth0/tx_bytes": before}, {"net/eth0/tx_bytes": after}))
@@ -175,11 +171,7 @@ def test_wraps_and_resets(before: int, after: int, moved: float | None, trouble:
 
 @pytest.mark.parametrize(
     ("fell", "moved"),
-    [
-        ("", 4_000_000),
-        ("net/eth0/tx_bytes", None),
-        ("net/eth1/tx_bytes", 4_000_000),
-    ],
+    [("", 4_000_000), ("net/eth0/tx_bytes", None), ("net/eth1/tx_bytes", 4_000_000)],
 )
 def test_a_counter_reset_while_the_command_ran_shows_nothing(fell: str, moved: int | None) -> None:
     """It was at 1 MB, fell to 0 within the run, and then reached 5 MB: a rise of 4 MB was a lie."""

@@ -248,21 +248,17 @@ JUDGED: dict[str, dict[str, tuple[Any, ...]]] = {
         # A counter may stand still in one direction, or another job may use one end.
         "ends disagree": (
             traffic(host("n1", port("eth0", FULL, STILL)), host("n2", port("eth0", STILL, STILL))),
-        ),
+        )
     },
     "on-wire pass traffic-on-wire traffic-one-end": {
         "one end watched": (alone(port("eth0", FULL, STILL)),),
         "veth alone": (alone(VETH),),
     },
     "on-wire pass traffic-on-wire traffic-one-end traffic-one-end": {
-        "two names of one machine": (traffic(*ONE_MACHINE),),
+        "two names of one machine": (traffic(*ONE_MACHINE),)
     },
-    "unproven inconclusive traffic-no-number": {
-        "no number": (pair(1020 * MB), None),
-    },
-    "unproven inconclusive traffic-unreadable traffic-unwatched": {
-        "no reading": (LOST,),
-    },
+    "unproven inconclusive traffic-no-number": {"no number": (pair(1020 * MB), None)},
+    "unproven inconclusive traffic-unreadable traffic-unwatched": {"no reading": (LOST,)},
     "unproven inconclusive traffic-unreadable": {
         "counter unreadable": (alone(port("eth0", DARK, DARK)),),
         "claimed port is not there": (pair(1020 * MB), stream(), claim("ib7")),
@@ -287,14 +283,12 @@ JUDGED: dict[str, dict[str, tuple[Any, ...]]] = {
         "short stream, many bytes": (pair(30 * MB, 50e6), RATE),
     },
     "off-wire pass traffic-off-wire": {
-        "memory that was claimed": (pair(0.0), stream(rate=9e9), SHM),
+        "memory that was claimed": (pair(0.0), stream(rate=9e9), SHM)
     },
     "on-wire pass traffic-on-wire traffic-above-link": {
-        "peak above the claimed link": (pair(1020 * MB, 500e6),),
+        "peak above the claimed link": (pair(1020 * MB, 500e6),)
     },
-    "on-wire pass traffic-on-wire traffic-unwatched": {
-        "host that nobody watched": (THIRD,),
-    },
+    "on-wire pass traffic-on-wire traffic-unwatched": {"host that nobody watched": (THIRD,)},
 }
 
 

@@ -19,11 +19,7 @@ PSM3_TOLD = {"FI_PROVIDER": "psm3", "PSM3_MULTIRAIL": "1", "PSM3_MULTIRAIL_MAP":
             "mpich",
             "",
             "hsn0,hsn1",
-            {
-                "UCX_NET_DEVICES": "hsn0,hsn1",
-                "UCX_MAX_EAGER_RAILS": "2",
-                "UCX_MAX_RNDV_RAILS": "2",
-            },
+            {"UCX_NET_DEVICES": "hsn0,hsn1", "UCX_MAX_EAGER_RAILS": "2", "UCX_MAX_RNDV_RAILS": "2"},
         ),
         ("mpich", "psm3", "hsn0,hsn1", PSM3_TOLD),
         ("intel", "psm3", "hsn0,hsn1", PSM3_TOLD),

@@ -130,10 +130,7 @@ def test_the_slowest_culprit_is_the_headline() -> None:
     ("changes", "words"),
     [
         ({"samples": 0, "blames": []}, "There is no sample"),
-        (
-            {"detectable": math.inf, "blames": []},
-            "Even a large slowdown would not be found",
-        ),
+        ({"detectable": math.inf, "blames": []}, "Even a large slowdown would not be found"),
         (
             {"detectable": 0.2, "blames": []},
             "20 % or more would have been found (noise of one sample 1.0 %), which",

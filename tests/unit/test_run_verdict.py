@@ -17,12 +17,7 @@ from wireproof.model.traffic import TrafficVerdict
 from wireproof.physics import claim_from_text
 from wireproof.report.json.judgement import JudgedSeries, joined
 from wireproof.workflow import benchmark
-from wireproof.workflow.benchmark import (
-    main_argv,
-    overall,
-    with_core_and_address,
-    without_claim,
-)
+from wireproof.workflow.benchmark import main_argv, overall, with_core_and_address, without_claim
 from wireproof.workflow.benchmark.specification import BenchmarkSpecification
 from wireproof.workflow.benchmark.steps import BenchmarkStep, prepare_steps
 from wireproof.workflow.reporter import LoggingReporter

@@ -176,10 +176,7 @@ class Heard:
 
 
 def study(
-    *values: str,
-    heard: Heard | None = None,
-    environment: dict[str, str] | None = None,
-    **more: Any,
+    *values: str, heard: Heard | None = None, environment: dict[str, str] | None = None, **more: Any
 ) -> Study:
     wanted = StudySpecification(
         library=library_called("psm3"),

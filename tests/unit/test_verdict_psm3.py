@@ -156,8 +156,7 @@ def test_part_of_the_bytes_within_hosts() -> None:
 
 
 @pytest.mark.parametrize(
-    ("again", "severity"),
-    [(0, None), (1, "note"), (6, "warning"), (40, "fail"), (4000, "fail")],
+    ("again", "severity"), [(0, None), (1, "note"), (6, "warning"), (40, "fail"), (4000, "fail")]
 )
 def test_losses_are_rated_by_what_is_sure(again: int, severity: str | None) -> None:
     """Of 50,000 packets: 1e-4 are 5, and 6 may be the luck of 3."""

@@ -21,9 +21,8 @@ from wireproof.verdict.run import judge
 
 _LEFT_OPEN = {
     "busy-healthy": ("bnxt-vf", "iavf", "idpf", "irdma-idpf", "newcomer", "vlan-mlx5-lag"),
-    "wrapped": ("cxi", "cxi-4", "cxi-8"),
 }
-"""What an expert decides: counters 2 to 10 s late, a bond's RDMA, registers of 56 bits."""
+"""What an expert decides: counters 2 to 10 s late, a bond's RDMA."""
 
 
 # Every fourth in each turn: makers and kinds are neighbours in the zoo.

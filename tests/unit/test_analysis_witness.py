@@ -127,6 +127,11 @@ def test_a_counter_may_wrap_once_and_never_run_backwards(
     assert counter_delta(before, after) == (delta, remark)
 
 
+def test_a_register_of_56_bits_wraps_and_a_wider_counter_is_reset() -> None:
+    assert counter_delta(2**56 - 10, 20, 56) == (30, "")
+    assert counter_delta(2**56 - 10, 20) == (None, "reset")
+
+
 def test_a_silent_counter_is_zero_only_where_it_can_be_read() -> None:
     assert seen(nic(), {}).bytes == 0
     assert seen(nic(), {}, "net/hsn0/tx_bytes", "ethtool/hsn0/*").bytes is None

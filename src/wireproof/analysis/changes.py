@@ -14,7 +14,6 @@ from wireproof.model.record import Idle, Total, WitnessReading
 from wireproof.model.traffic import CounterMark
 
 _32 = 1 << 32
-_64 = 1 << 64
 ABSENT, SILENT = "absent", "silent"
 _QUIET_NOISE = 16_384
 """Smaller counts in the quiet windows come from neighbour discovery and the end of the point
@@ -50,8 +49,8 @@ class Changes(Protocol):
     settled_ms: float
     """Wait before both readings: a counter with a shorter refresh is not late."""
 
-    def rise(self, name: str) -> Rise:
-        """Return how much ``name`` rose."""
+    def rise(self, name: str, bits: int = 64) -> Rise:
+        """Return how much ``name``, a register of so many bits, rose."""
 
     def background(self, name: str) -> float:
         """Return the counts of other traffic over the whole interval."""
@@ -63,11 +62,11 @@ class Changes(Protocol):
         """Return the value at the end; None if it is not known."""
 
 
-def counter_delta(before: int, after: int) -> tuple[int | None, str]:
+def counter_delta(before: int, after: int, bits: int = 64) -> tuple[int | None, str]:
     """Return difference and remark.
 
     ``wrapped``: 32 bits passed once (perhaps more often). The difference is None for ``reset``,
-    ``saturated`` and ``negative``. 64 bits never wrap twice, so a repaired difference is exact.
+    ``saturated`` and ``negative``. More bits never wrap twice, so a repaired difference is exact.
     """
     if before < 0 or after < 0:
         return None, "negative"
@@ -75,8 +74,8 @@ def counter_delta(before: int, after: int) -> tuple[int | None, str]:
         return (None, "saturated") if after == _32 - 1 else (after - before, "")
     if before < _32 and before >= _32 // 2 and after < _32 // 2:
         return after + _32 - before, "wrapped"
-    if before >= _64 // 2 and after < _64 // 2:
-        return after + _64 - before, ""
+    if 1 << bits > before >= 1 << (bits - 1) > after:
+        return after + (1 << bits) - before, ""
     return None, "reset"
 
 
@@ -95,10 +94,10 @@ class WitnessChanges:
         self.interval_ns = reading.interval_ns
         self.settled_ms = reading.settled_ns / 1e6 if isinstance(reading, Total) else 0.0
 
-    def rise(self, name: str) -> Rise:
+    def rise(self, name: str, bits: int = 64) -> Rise:
         pair = self._reading.counters.get(name)
         if pair is not None:
-            return Rise(*counter_delta(*pair))
+            return Rise(*counter_delta(*pair, bits))
         if self._reading.unreadable and self._unreadable(name):
             return _UNREADABLE
         if self._standing is None:
@@ -161,7 +160,7 @@ class MarkedChanges:
         idle = before.t_ns - start.t_ns
         self._scale = self.interval_ns / idle if idle > 0 else 0.0
 
-    def rise(self, name: str) -> Rise:
+    def rise(self, name: str, bits: int = 64) -> Rise:
         if name not in self._after.counters:
             return Rise(None, ABSENT if name not in self._before.counters else "unreadable")
         if name not in self._before.counters:
@@ -170,7 +169,7 @@ class MarkedChanges:
             self._fell_at and name.startswith("ethtool/") and name.split("/", 2)[1] in self._fell_at
         ):
             return Rise(None, "reset")
-        return Rise(*counter_delta(self._before.counters[name], self._after.counters[name]))
+        return Rise(*counter_delta(self._before.counters[name], self._after.counters[name], bits))
 
     def background(self, name: str) -> float:
         first, second = self._start.counters.get(name), self._before.counters.get(name)

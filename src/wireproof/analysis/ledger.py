@@ -177,7 +177,8 @@ class _CountedPort:
         return msgspec.structs.replace(entry, quality="lower-bound", remark=STANDS_AT_0)
 
     def _entry(self, slot: _Slot, changes: Changes) -> LedgerEntry | None:
-        rises = {name: rise for name in slot.names if (rise := changes.rise(name)).remark != ABSENT}
+        found = {name: changes.rise(name, slot.row.width) for name in slot.names}
+        rises = {name: rise for name, rise in found.items() if rise.remark != ABSENT}
         if not rises:
             return None
         packets = _packets(slot.packets, changes)

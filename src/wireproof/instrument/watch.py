@@ -194,10 +194,10 @@ class Follower:
 
 
 def _is_reset(before: int, now: int) -> bool:
-    """Return whether something reset a counter that fell: it neither passed the end of its 32 or 64
-    bits, nor fell by little, as sums over a driver's rings may.
+    """Return whether something reset a counter that fell: it neither passed the end of its 32, 56
+    or 64 bits, nor fell by little, as sums over a driver's rings may.
     """
-    anew = any(end // 2 <= before < end and now < end // 2 for end in (1 << 32, 1 << 64))
+    anew = any(end // 2 <= before < end and now < end // 2 for end in (1 << 32, 1 << 56, 1 << 64))
     return not anew and before - now > _JITTER * before
 
 

@@ -6,8 +6,10 @@ import msgspec
 import pytest
 from tests.records import osu_times
 from tests.unit.test_prove_verdict import (
+    FULL,
     LINK,
     MB,
+    QUIET,
     claim,
     codes,
     entry,
@@ -112,6 +114,36 @@ def test_namespaces_of_one_kernel_prove_no_wire() -> None:
         for n, one in enumerate(pair(1020 * MB).hosts)
     ]
     assert judge_traffic(traffic(*apart), [stream()], claim("eth0")).proof == "on-wire"
+
+
+def test_clones_of_a_running_machine_are_two_machines_by_their_addresses() -> None:
+    """Equal boot ids and namespaces: what the second end's other port carried was not looked at."""
+    ends = [
+        host("n1", port("hsn0", FULL, QUIET), port("eth0", QUIET, QUIET)),
+        host("n2", port("hsn0", QUIET, QUIET), port("eth0", QUIET, FULL)),
+    ]
+    clones = [
+        msgspec.structs.replace(_at(one, f"10.0.0.{n}"), machine="boot-7/1")
+        for n, one in enumerate(ends)
+    ]
+    assert judge_traffic(traffic(*clones), [stream()], claim("hsn0")).proof == "wrong-path"
+    whole = [
+        msgspec.structs.replace(_at(one, f"10.0.0.{n}"), machine="boot-7/1")
+        for n, one in enumerate(pair(1020 * MB).hosts)
+    ]
+    found = judge_traffic(traffic(*whole), [stream()], claim("eth0"))
+    assert (found.proof, codes(found)) == ("on-wire", ["traffic-on-wire"])
+
+
+def _at(one: HostTraffic, address: str) -> HostTraffic:
+    assert one.ledger is not None
+    ports = {
+        name: msgspec.structs.replace(
+            each, nic=msgspec.structs.replace(each.nic, address=[address])
+        )
+        for name, each in one.ledger.ports.items()
+    }
+    return msgspec.structs.replace(one, ledger=msgspec.structs.replace(one.ledger, ports=ports))
 
 
 def on(kernel: str, name: str, sent: float, received: float, peak: float = 117e6) -> HostTraffic:

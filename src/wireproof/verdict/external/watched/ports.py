@@ -64,7 +64,7 @@ class WatchedPorts:
     ) -> None:
         read = [host for host in traffic.hosts if host.ledger is not None]
         # each machine once: its ports under a second name are not a second end
-        machines = kernels((host.machine or f"name {host.host}", host) for host in read)
+        machines = kernels((_itself(host), host) for host in read)
         self.hosts = [mates[0] for mates in machines]
         self.both_ways, self._virtual = both_ways, claim.virtual
         self._idle_s = traffic.idle_s
@@ -231,7 +231,9 @@ class WatchedPorts:
         return sharing((self.adapters(host) | self._kernel(host), host) for host in self.hosts)
 
     def _kernel(self, host: HostTraffic) -> set[Identity]:
-        return set() if self._virtual else kernel_of(_boot_id(host))
+        """Return the identity of its kernel; a clone of a running machine keeps that of another."""
+        cloned = sum(one.machine == host.machine for one in self.hosts) > 1
+        return set() if self._virtual or cloned else kernel_of(_boot_id(host))
 
     def mates(self) -> dict[str, str]:
         """Return the host names of each place that has several hosts, with a code of ``PLACES``."""
@@ -332,6 +334,14 @@ def _names(ends: list[Carried]) -> tuple[str, ...]:
     """Return the ports that carried a share worth naming at any end."""
     least = HARDLY * max((end.bytes for end in ends), default=0.0)
     return tuple(dict.fromkeys(name for end in ends if end.bytes > least for name in end.names))
+
+
+def _itself(host: HostTraffic) -> str:
+    """Return what two names of one machine have in common; clones have other addresses."""
+    ports = host.ledger.ports.values() if host.ledger else ()
+    return (
+        f"{host.machine or 'name ' + host.host} {sorted(a for p in ports for a in p.nic.address)}"
+    )
 
 
 def _boot_id(host: HostTraffic) -> str:

@@ -45,12 +45,21 @@ def _heads(page: Page) -> Iterator[tuple[int, Adapter]]:
                 yield index, tool
 
 
-def _honest(one: Series) -> Series:
-    """Mark a table without points as incomplete."""
-    if one.points or not one.complete:
-        return one
+def _finished(one: Series, page: Page, first: int) -> Series:
+    """Return the series with the fields that are the same for all tools. Without points it is not
+    complete. It begins on line ``first`` and ends with its last row, unless the tool's reader tells
+    others.
+    """
+    why = one.incomplete or ("" if one.points else "no row could be read")
+    begin = one.first_line or first
     return msgspec.structs.replace(
-        one, complete=False, incomplete=one.incomplete or "no row could be read"
+        one,
+        points=_by_size(one.points),
+        complete=not why,
+        incomplete=why,
+        source=page.source,
+        first_line=begin,
+        last_line=one.last_line or max([begin, *(point.line for point in one.points)]),
     )
 
 
@@ -98,7 +107,8 @@ def _found(page: Page, source: str) -> list[Series]:
                 plain = without_commas(page)
             parsed = tool.parse(plain if tool.csv and plain is not None else page, index)
             after = max(parsed.after, index + 1)
-            found += [_honest(part) for one in parsed.series for part in _runs(one)]
+            finished = (_finished(one, page, index + 1) for one in parsed.series)
+            found += [part for one in finished for part in _runs(one)]
             if len(found) > _MOST_SERIES:
                 raise BadInput(f"{source}: more than {_MOST_SERIES} results in one log: {_SPLIT}.")
     return found
@@ -149,12 +159,12 @@ _NOT_READ: tuple[tuple[re.Pattern[bytes], str], ...] = (
 def _tables(page: Page) -> list[Series]:
     from wireproof.adapters.table import tables
 
-    return [part for one in tables(page) for part in _runs(one)]
+    return [part for one in tables(page) for part in _runs(_finished(one, page, 0))]
 
 
 def _of_page(page: Page, data: bytes, source: str) -> list[Series]:
     found = _found(page, source) or _tables(page)
-    rest = headless(page, found)
+    rest = [_finished(one, page, 0) for one in headless(page, found)]
     if rest:
         found = sorted([*found, *rest], key=lambda one: one.first_line)
     found = with_context(found, page, data)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from wireproof.adapters.page import Page
+from wireproof.adapters.rows import printable
 
 # for a line without escapes: linear time, even if a quote is never closed
 _STRINGS = re.compile(r'"[^"]*"')
@@ -114,6 +115,4 @@ def text(value: object) -> str:
     """Return a foreign string as one short printable line; "" if it is not a string."""
     if not isinstance(value, str):
         return ""
-    return " ".join(
-        "".join(char if char.isprintable() else " " for char in value[: 4 * _WORDS]).split()
-    )[:_WORDS]
+    return printable(value[: 4 * _WORDS])[:_WORDS]

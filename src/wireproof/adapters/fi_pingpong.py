@@ -4,7 +4,6 @@ Ten round trips by default, no warm-up, a clock of whole microseconds. MB = 10^6
 """
 
 import re
-from typing import Literal
 
 from wireproof.adapters.fabtests.rows import (
     command_before,
@@ -14,27 +13,23 @@ from wireproof.adapters.fabtests.rows import (
 )
 from wireproof.adapters.options import command
 from wireproof.adapters.page import Page
-from wireproof.adapters.registry import Adapter, Parsed
-from wireproof.model.series import Series, ToolRequest
+from wireproof.adapters.registry import Adapter, Benchmark, Parsed
+from wireproof.model.series import ToolRequest
 
 _HEADING = re.compile(
     r"^\s*(?:\S{1,60}:\s+)?(name\s+)?bytes\s+#sent\s+#ack\s+total\s+time\s+MB/sec\s+usec/xfer"
 )
 _PROGRAM = re.compile(r"(?:^|[\s/'\"$])(fi_pingpong)(?=\s|$)")
 _COLUMNS = ["bytes", "count", "ack", "total", "time", "rate", "usec", "mxfers"]
-_FORMULA = (
+_TEST = Benchmark(
+    "fi_pingpong",
+    "half_round_trip",
+    "pingpong",
     "elapsed whole microseconds / (2 x iterations): half of a mean round trip; MB/sec = 2 x "
-    "iterations x size / elapsed"
+    "iterations x size / elapsed",
+    waits=True,
 )
-
-Protocol = Literal["", "tcp", "udp", "rdma"]
-_PROTOCOLS: dict[str, Protocol] = {
-    "tcp": "tcp",
-    "sockets": "tcp",
-    "net": "tcp",
-    "udp": "udp",
-    "verbs": "rdma",
-}
+_PROTOCOLS = {"tcp": "tcp", "sockets": "tcp", "net": "tcp", "udp": "udp", "verbs": "rdma"}
 
 
 def parse(page: Page, start: int) -> Parsed:
@@ -44,31 +39,20 @@ def parse(page: Page, start: int) -> Parsed:
         return Parsed([], start + 1)
     found, rows = read_fabric_rows(page, start + 1, _COLUMNS, heading.group(1) is not None)
     points, notes = points_of(rows, 2)
-    incomplete = found.fault(page)
-    if not points and not incomplete:
-        incomplete = "no row that can be read follows the heading"
     provider = provider_of(command_before(page, start, _PROGRAM)[1])
     if provider:
         notes.insert(0, f"provider {provider} (from the command line)")
     odd = [row.line + 1 for row in rows if not row.acknowledged.startswith("=")]
     if odd:
         notes.append(f"{len(odd)} rows (line {odd[0]}) count other answers than messages sent")
-    series = Series(
-        tool="fi_pingpong",
-        benchmark="fi_pingpong",
-        metric="half_round_trip",
-        traffic="pingpong",
-        points=points,
-        formula=_FORMULA,
+    series = _TEST.series(
+        "fi_pingpong",
+        points,
         unit="us; MB = 10^6 bytes; sizes 1k = 1024 bytes, two digits",
-        waits=True,
         protocol=_PROTOCOLS.get(provider.partition(";")[0], ""),
-        complete=not incomplete,
-        incomplete=incomplete,
+        incomplete=found.state(page, points),
         notes=notes,
-        source=page.source,
-        first_line=start + 1,
-        last_line=rows[-1].line + 1 if rows else start + 1,
+        last_line=found.last_line,
     )
     return Parsed([series], found.after)
 

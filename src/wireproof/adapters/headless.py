@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from wireproof.adapters.page import Page
 from wireproof.adapters.registry import Benchmark
-from wireproof.adapters.rows import Rows, number, step_of
+from wireproof.adapters.rows import Rows, nearest_above, number, step_of
 from wireproof.model.quantity import counted
 from wireproof.model.series import Series, SeriesPoint
 
@@ -113,15 +113,14 @@ def _of_imb(block: Rows) -> bool:
 
 def _named(page: Page, block: Rows) -> Benchmark | None:
     """Return the test of the nearest command line above, if its rows have this width."""
-    for index in range(block.lines[0] - 1, max(-1, block.lines[0] - _ABOVE), -1):
-        found = _COMMAND.search(page.lines[index])
-        if found is not None:
-            from wireproof.adapters.osu.benchmarks import by_name
+    found = nearest_above(page, block.lines[0], _COMMAND, _ABOVE, lambda _: False)
+    if found is None:
+        return None
+    from wireproof.adapters.osu.benchmarks import by_name
 
-            test = by_name(found.group(1))
-            rated = test is not None and test.metric == "message_rate"
-            return test if _width(block) == (3 if rated else 2) else None
-    return None
+    test = by_name(found.group(1))
+    rated = test is not None and test.metric == "message_rate"
+    return test if _width(block) == (3 if rated else 2) else None
 
 
 def _step_bytes(block: Rows) -> float:
@@ -162,52 +161,36 @@ def _osu_point(test: Benchmark, words: Sequence[str], line: int) -> SeriesPoint:
     )
 
 
-def _series(page: Page, block: Rows, tool: str, test: Benchmark, how: str) -> Series:
-    torn = f"line {block.torn[0] + 1}: {counted(len(block.torn), 'row')} torn" if block.torn else ""
-    rows = list(zip(block.fields, block.lines, strict=True))
+def _series(block: Rows, tool: str, test: Benchmark, how: str) -> Series:
     step = _step_bytes(block) if tool == "imb" else 1e6
     points = [
         _imb_point(words, line, step) if tool == "imb" else _osu_point(test, words, line)
-        for words, line in rows
+        for words, line in block
     ]
-    return Series(
-        tool=tool,
-        benchmark=test.name,
-        metric=test.metric,
-        traffic=test.traffic,
-        points=points,
-        formula=test.formula,
+    torn = f"line {block.torn[0] + 1}: {counted(len(block.torn), 'row')} torn" if block.torn else ""
+    return test.series(
+        tool,
+        points,
         unit=f"us; MB = {'10^6' if step == 1e6 else '2^20'} bytes",
-        directions=test.directions,
-        waits=test.waits,
-        window=test.window,
-        complete=not torn,
         incomplete=torn,
-        source=page.source,
         first_line=block.lines[0] + 1,
-        last_line=block.lines[-1] + 1,
+        last_line=block.last_line,
         notes=[how],
     )
 
 
-def _unread(page: Page, block: Rows) -> Series:
+def _unread(block: Rows) -> Series:
     first = block.lines[0] + 1
-    return Series(
-        tool="table",
-        benchmark="unknown",
-        metric="other",
-        traffic="other",
-        points=[],
-        formula="not known: no heading",
+    return Benchmark("unknown", "other", "other", "not known: no heading").series(
+        "table",
+        [],
         unit="",
-        complete=False,
         incomplete=(
             f"line {first}: {counted(len(block.fields), 'row')} of {_width(block)} columns without"
             " a heading: the text does not tell which program printed them, and in which unit"
         ),
-        source=page.source,
         first_line=first,
-        last_line=block.lines[-1] + 1,
+        last_line=block.last_line,
     )
 
 
@@ -221,10 +204,10 @@ def headless(page: Page, found: Sequence[Series]) -> list[Series]:
         test = _named(page, block)
         if _of_imb(block):
             how = "no heading: the columns follow from their arithmetic"
-            read.append(_series(page, block, "imb", _OF_IMB, how))
+            read.append(_series(block, "imb", _OF_IMB, how))
         elif test is not None:
             how = "no heading: the command line above names the program, and so the unit"
-            read.append(_series(page, block, "osu", test, how))
+            read.append(_series(block, "osu", test, how))
         else:
-            read.append(_unread(page, block))
+            read.append(_unread(block))
     return read

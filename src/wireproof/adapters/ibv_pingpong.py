@@ -7,9 +7,9 @@ half round trip.
 import re
 
 from wireproof.adapters.page import Page
-from wireproof.adapters.registry import Adapter, Parsed, sign, starts_result
+from wireproof.adapters.registry import Adapter, Benchmark, Parsed, sign, starts_result
 from wireproof.adapters.rows import step_of
-from wireproof.model.series import Series, SeriesPoint
+from wireproof.model.series import SeriesPoint
 
 _BYTES = sign("ibv_pingpong", " Mbit/sec")
 _ITERATIONS = re.compile(
@@ -17,6 +17,7 @@ _ITERATIONS = re.compile(
 )
 _ADDRESS = re.compile(r"^\s*(local|remote) address: +LID 0x([0-9a-f]{1,6}), .{0,60}?GID (\S{0,60})")
 _PROGRAM = re.compile(r"\b(ibv_(?:rc|uc|ud|srq|xsrq)_pingpong)\b")
+_FORMULA = "time of one iteration / 2: a message and its answer, as large"
 _BEFORE = 12
 _LINES = 80
 
@@ -72,25 +73,18 @@ def parse(page: Page, start: int) -> Parsed:
     moved, turned, index = _ends(page, start)
     point = _point(moved, turned, index) if moved is not None and turned is not None else None
     above = " ".join(page.lines[max(0, start - _BEFORE) : start])
-    named = _PROGRAM.findall(above)
+    named = _PROGRAM.findall(above) or ["ibv_pingpong"]
     hosts = _hosts(page.lines[start:index])
     notes = [f"local and remote address are one: both ranks are on {one}" for one in hosts]
-    series = Series(
-        tool="ibv_pingpong",
-        benchmark=named[-1] if named else "ibv_pingpong",
-        metric="half_round_trip",
-        traffic="pingpong",
-        points=[point] if point is not None else [],
-        formula="time of one iteration / 2: a message and its answer, as large",
+    test = Benchmark(named[-1], "half_round_trip", "pingpong", _FORMULA, waits=True)
+    series = test.series(
+        "ibv_pingpong",
+        [point],
         unit="us; Mbit = 10^6 bits of both ways",
-        waits=True,
         protocol="rdma",
-        complete=point is not None,
         incomplete="" if point is not None else f"line {start + 1}: no result follows",
         hosts=hosts,
         notes=notes if len(hosts) == 1 else [],
-        source=page.source,
-        first_line=start + 1,
         last_line=index + 1,
     )
     return Parsed([series], index + 1)

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from wireproof.adapters.page import Page
-from wireproof.adapters.registry import Adapter, Parsed, starts_result
+from wireproof.adapters.registry import Adapter, Benchmark, Parsed, starts_result
+from wireproof.adapters.rows import Facts
 from wireproof.model.quantity import counted
 from wireproof.model.series import Series, SeriesPoint
 
@@ -19,7 +20,12 @@ _START = re.compile(r"\bSTART mpiGraph\b(?: +v?([\w.]{1,20}))?")
 _ARGUMENT = re.compile(
     r"^\s*(Msg ?Size|Times|Iterations|Window(?: Size)?|Procs):?\s+(\d{1,18})(?: Bytes)?\s*$"
 )
-_SUMMARY = re.compile(r"^\s*(Send|Recv) (?:\s*)(max|avg)\s+(\d{1,15}\.\d{1,9})\s*$")
+_FORMS = {
+    "argument": _ARGUMENT,
+    "Send avg": re.compile(r"^\s*Send \s*avg\s+(\d{1,15}\.\d{1,9})\s*$"),
+    "Recv avg": re.compile(r"^\s*Recv \s*avg\s+(\d{1,15}\.\d{1,9})\s*$"),
+    "end": re.compile("END mpiGraph"),
+}
 _HEADING = re.compile(r"^\s*(Send|Recv)\s+\S{1,255}:0(?:\s|$)")
 _ROW = re.compile(r"^\s*(\S{1,255}):(\d{1,7})\s+(to|from)(?:\s|$)")
 _NUMBER = re.compile(r"\d{1,15}\.\d{3}")
@@ -64,12 +70,18 @@ class _PairTable:
 
 @dataclass(slots=True)
 class _Run:
-    version: str = ""
-    numbers: dict[str, int] = field(default_factory=dict)
-    printed: dict[str, str] = field(default_factory=dict)
+    """``told``: the arguments, the average, and the last line."""
+
+    version: str
+    told: Facts = field(default_factory=lambda: Facts(_FORMS))
     tables: list[_PairTable] = field(default_factory=list)
-    ended: bool = False
     after: int = 0
+
+    @property
+    def numbers(self) -> dict[str, int]:
+        """The arguments: ``size``, ``times``, ``window`` and ``Procs``."""
+        told = [(one[1].replace(" ", ""), int(one[2])) for one in self.told["argument"]]
+        return {_ARGUMENTS.get(name, name): number for name, number in reversed(told)}
 
 
 def _hosts(line: str) -> list[str]:
@@ -122,15 +134,8 @@ def _take(run: _Run, line: str, index: int) -> bool:
     elif (heading := _HEADING.match(line)) is not None:
         side: Side = "Send" if heading.group(1) == "Send" else "Recv"
         run.tables.append(_PairTable(side, index, _hosts(line), last=index))
-    elif (argument := _ARGUMENT.match(line)) is not None:
-        name = argument.group(1).replace(" ", "")
-        run.numbers.setdefault(_ARGUMENTS.get(name, name), int(argument.group(2)))
-    elif (summary := _SUMMARY.match(line)) is not None:
-        run.printed[f"{summary.group(1)} {summary.group(2)}"] = summary.group(3)
-    elif "END mpiGraph" in line:
-        run.ended = True
     else:
-        return False
+        return run.told.take(line)
     return True
 
 
@@ -138,17 +143,16 @@ def _read(page: Page, start: int) -> _Run:
     """Read everything from ``START mpiGraph`` (or its arguments) to ``END mpiGraph`` or another
     result.
     """
-    run, lines = _Run(), page.lines
-    opening = _START.search(lines[start])
-    index = start + (opening is not None)
-    if opening is not None:
-        run.version = opening.group(1) or ""
-    while index < len(lines) and not run.ended:
-        line = lines[index]
-        if not _take(run, line, index) and starts_result(line):
+    opening = _START.search(page.lines[start])
+    run = _Run(opening[1] or "" if opening else "", after=len(page.lines))
+    for index in range(start, len(page.lines)):
+        line = page.lines[index]
+        if not _take(run, line, index) and index > start and starts_result(line):
+            run.after = index
             break
-        index += 1
-    run.after = index
+        if run.told["end"]:
+            run.after = index + 1
+            break
     return run
 
 
@@ -174,11 +178,8 @@ def _notes(run: _Run, table: _PairTable) -> list[str]:
             f"over {table.count} pairs: min {table.lowest:.3f}, mean {mean:.3f}, max "
             f"{table.highest:.3f} MiB/s"
         )
-    if f"{table.side} avg" in run.printed:
-        notes.append(
-            f"printed average {run.printed[f'{table.side} avg']} MiB/s averages times, not "
-            "bandwidths"
-        )
+    if average := run.told.text(f"{table.side} avg"):
+        notes.append(f"printed average {average} MiB/s averages times, not bandwidths")
     if table.silent:
         notes.append(
             f"{counted(table.silent, 'pair')} left out: zero was printed, not a measurement"
@@ -190,35 +191,30 @@ def _notes(run: _Run, table: _PairTable) -> list[str]:
     return notes
 
 
-def _series(page: Page, run: _Run, table: _PairTable, size: int) -> Series:
+def _series(page: Page, run: _Run, table: _PairTable) -> Series:
+    numbers = run.numbers
     points = [
         SeriesPoint(
-            message_bytes=size,
+            message_bytes=numbers["size"],
             goodput_bytes_per_s=value * _MIB,
             goodput_step=0.001 * _MIB,
-            iterations=run.numbers.get("times"),
+            iterations=numbers.get("times"),
             values={"from": float(source), "to": float(target)},
             line=line + 1,
         )
         for source, target, value, line in table.pairs
     ]
-    incomplete = _state(run, table, page)
-    return Series(
-        tool="mpigraph",
+    formula = _FORMULA.format(side="sender's" if table.side == "Send" else "receiver's")
+    return Benchmark(f"mpiGraph {table.side}", "bandwidth", "exchange", formula).series(
+        "mpigraph",
+        points,
         version=run.version,
-        benchmark=f"mpiGraph {table.side}",
-        metric="bandwidth",
-        traffic="exchange",
-        points=points,
-        formula=_FORMULA.format(side="sender's" if table.side == "Send" else "receiver's"),
         unit="MB = 2^20 bytes",
-        processes=run.numbers.get("Procs") or len(table.hosts) or None,
-        window=run.numbers.get("window"),
-        complete=not incomplete,
-        incomplete=incomplete,
+        processes=numbers.get("Procs") or len(table.hosts) or None,
+        window=numbers.get("window"),
+        incomplete=_state(run, table, page),
         hosts=table.hosts,
         notes=_notes(run, table),
-        source=page.source,
         first_line=table.line + 1,
         last_line=table.last + 1,
     )
@@ -229,14 +225,11 @@ def parse(page: Page, start: int) -> Parsed:
     receivers.
     """
     run = _read(page, start)
-    size = run.numbers.get("size")
-    if size is None:
-        return Parsed([], max(run.after, start + 1))
-    tables = list(run.tables)
-    for side in ("Send", "Recv"):
-        if all(table.side != side for table in tables):
-            tables.append(_PairTable("Send" if side == "Send" else "Recv", start, [], last=start))
-    return Parsed([_series(page, run, table, size) for table in tables], max(run.after, start + 1))
+    sides: tuple[Side, ...] = ("Send", "Recv")
+    missing = [side for side in sides if all(table.side != side for table in run.tables)]
+    tables = [*run.tables, *(_PairTable(side, start, [], last=start) for side in missing)]
+    series = [_series(page, run, table) for table in tables if "size" in run.numbers]
+    return Parsed(series, max(run.after, start + 1))
 
 
 ADAPTER = Adapter(

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 import msgspec
 
 from wireproof.adapters.page import Page
-from wireproof.adapters.registry import Adapter, Parsed, starts_result
-from wireproof.adapters.rows import Rows, What, is_padded, number, scan_rows, step_of
+from wireproof.adapters.registry import Adapter, Benchmark, Parsed, starts_result
+from wireproof.adapters.rows import Facts, Rows, What, above, is_padded, number, scan_rows, step_of
 from wireproof.model.quantity import counted, whole
-from wireproof.model.series import Series, SeriesPoint
+from wireproof.model.series import Series, SeriesPoint, Traffic
 
 _HEADING = re.compile(r"\bsize +count +type\b([ \w]{0,60}?)( +(?:cpu)?time +algbw +busbw\b.*)$")
 _ROW_COLUMNS = "size count type redop root" + 2 * " time algbw busbw #wrong"
@@ -44,9 +44,9 @@ _ALONE = (
     "a rank is listed more than once: each process ran alone (a build without MPI), no exchange"
 )
 _ARGUMENTS = re.compile(
-    r"\bnThread +(\d{1,6}) +nGpus +(\d{1,6}) +minBytes +(\d{1,18}) +maxBytes +(\d{1,18})\b"
+    r"\bnThread +(\d{1,6}) +nGpus +(\d{1,6}) +minBytes +\d{1,18} +maxBytes +(\d{1,18})\b"
+    r"(?:.*?(?<!warmup )(?<!agg )\biters: +(\d{1,9}))?"
 )
-_ITERATIONS = re.compile(r"(?<!warmup )(?<!agg )\biters: +(\d{1,9})")
 _STARTING = re.compile(r"Collective test (?:starting|concluded): +([\w-]{1,60})")
 _VERSION = re.compile(r"\b(?:nccl|rccl)-tests:? [Vv]ersion:? ?([\w.:-]{1,40})")
 _NAMES = (
@@ -56,6 +56,14 @@ _NAMES = (
 _PROGRAM = re.compile(rf"(?:^|[\s/'\"=])((?:{_NAMES})_perf)(?:_mpi)?(?=[\s'\"]|$)")
 _AVERAGE = re.compile(r"Avg bus bandwidth *: *(\S{1,30})")
 _OUT_OF_BOUNDS = re.compile(r"Out of bounds values *: *(\d{1,18})\b")
+_BEFORE = {
+    "rank": _RANK,
+    "arguments": _ARGUMENTS,
+    "starting": _STARTING,
+    "program": _PROGRAM,
+    "version": _VERSION,
+}
+_END = {"average": _AVERAGE, "wrong": _OUT_OF_BOUNDS, "named": _STARTING}
 _TABLE_BEFORE = ("busbw", "Avg bus bandwidth", "concluded")
 _TELLING = ("Rank", "_perf", "nThread", "ersion")
 _LOOK_BACK = 5000
@@ -73,21 +81,24 @@ _FACTORS = {
 
 @dataclass(slots=True)
 class NcclRun:
-    """``hosts``: by rank, without repeats; ``repeated``: rank 0 is listed more than once, so each
-    process ran alone; ``devices``: of each thread.
+    """``hosts``: by rank, without repeats; ``repeated``: a rank is listed more than once, so each
+    process ran alone; ``devices``: of each thread; ``end``: what the last lines tell.
     """
 
-    program: str = ""
-    version: str = ""
-    hosts: list[str] = field(default_factory=list)
-    ranks: int | None = None
-    repeated: bool = False
-    devices: int | None = None
-    most_bytes: int | None = None
-    iterations: int | None = None
-    average: str = ""
-    wrong: int | None = None
-    ended: bool = False
+    program: str
+    version: str
+    hosts: list[str]
+    ranks: int | None
+    repeated: bool
+    devices: int | None
+    most_bytes: int | None
+    iterations: int | None
+    end: Facts = field(default_factory=lambda: Facts(_END))
+
+    @property
+    def ended(self) -> bool:
+        """True if one of the last lines was read."""
+        return any(self.end.values())
 
 
 def bus_factor(program: str, ranks: int | None) -> float | None:
@@ -114,58 +125,23 @@ def guessed_name(redop: str, root: str, ratio: float | None, ranks: int | None) 
     return ""
 
 
-def _read_arguments(run: NcclRun, found: re.Match[str]) -> None:
-    threads, devices, _, most = map(int, found.groups())
-    iterations = _ITERATIONS.search(found.string)
-    if iterations is not None:
-        run.iterations = run.iterations or int(iterations.group(1))
-    run.most_bytes = run.most_bytes or most
-    run.ranks = run.ranks or threads * devices
-    run.devices = run.devices or devices
-
-
-def _read_line(run: NcclRun, line: str, seen: dict[int, str]) -> None:
-    if (rank := _RANK.search(line)) is not None:
-        run.repeated = run.repeated or int(rank.group(1)) in seen
-        seen.setdefault(int(rank.group(1)), rank.group(2))
-    elif (arguments := _ARGUMENTS.search(line)) is not None:
-        _read_arguments(run, arguments)
-    elif not run.program and (named := _STARTING.search(line) or _PROGRAM.search(line)) is not None:
-        run.program = named.group(1).removesuffix("_mpi")
-    elif not run.version and (version := _VERSION.search(line)) is not None:
-        run.version = version.group(1)
-
-
 def run_before(page: Page, start: int) -> NcclRun:
     """Read backwards from the table's heading, but not beyond the previous table."""
-    run, seen = NcclRun(), dict[int, str]()
-    for index in range(start - 1, max(-1, start - _LOOK_BACK), -1):
-        line = page.lines[index][:_LONGEST_LINE]
-        if any(word in line for word in _TABLE_BEFORE):
-            break
-        if any(word in line for word in _TELLING):
-            _read_line(run, line, seen)
-    if seen:
-        run.hosts = list(dict.fromkeys(seen[rank] for rank in sorted(seen)))
-        run.ranks = len(seen)
-    return run
-
-
-def read_end(run: NcclRun, line: str) -> bool:
-    """Read one of the last lines; return False if ``line`` is not one of them."""
-    if ":" not in line:
-        return False
-    average, wrong, named = (form.search(line) for form in (_AVERAGE, _OUT_OF_BOUNDS, _STARTING))
-    if average is not None:
-        run.average = average.group(1)
-    elif wrong is not None:
-        run.wrong = int(wrong.group(1))
-    elif named is not None:
-        run.program = run.program or named.group(1)
-    else:
-        return False
-    run.ended = True
-    return True
+    lines = above(page, start, _LOOK_BACK, lambda line: any(word in line for word in _TABLE_BEFORE))
+    telling = (line[:_LONGEST_LINE] for line in lines if any(word in line for word in _TELLING))
+    told = Facts(_BEFORE, telling)
+    hosts = {int(rank[1]): rank[2] for rank in reversed(told["rank"])}
+    threads, devices = told.number("arguments", 0), told.number("arguments", 0, 2)
+    return NcclRun(
+        program=(told.text("starting", 0) or told.text("program", 0)).removesuffix("_mpi"),
+        version=told.text("version", 0),
+        hosts=list(dict.fromkeys(hosts[rank] for rank in sorted(hosts))),
+        ranks=len(hosts) or (threads or 0) * (devices or 0) or None,
+        repeated=len(told["rank"]) > len(hosts),
+        devices=devices,
+        most_bytes=told.number("arguments", 0, 3),
+        iterations=told.number("arguments", 0, 4),
+    )
 
 
 # --- The table.
@@ -207,7 +183,7 @@ def _read(page: Page, start: int, columns: list[str], run: NcclRun) -> Rows:
             return words if len(words) == len(columns) else "torn"
         if run.ended and "nThread" in line:
             return "end"
-        if read_end(run, line):
+        if run.end.take(line):
             rows.idle = max(rows.idle, _PATIENCE - _LAST_LINES)
             return "skipped"
         if words and starts_result(line):
@@ -288,15 +264,14 @@ def _notes(run: NcclRun, program: str, ratio: float | None, left_out: int) -> li
             f"bus / algorithm bandwidth is {ratio:.3f}; {program} over {run.ranks} ranks has "
             f"{factor:.3f}"
         )
-    if run.average:
+    if average := run.end.text("average"):
         notes.append(
-            f"printed average bus bandwidth: {run.average[:30]} GB/s over all sizes, small ones "
-            "included"
+            f"printed average bus bandwidth: {average} GB/s over all sizes, small ones included"
         )
     if _checks_itself_wrong(run, program):
         notes.append(_HYPERCUBE)
-    if run.wrong:
-        notes.append(f"{counted(run.wrong, 'value')} out of bounds")
+    if wrong := run.end.number("wrong"):
+        notes.append(f"{counted(wrong, 'value')} out of bounds")
     if left_out:
         notes.append(
             f"{counted(left_out, 'row')} left out: not measured, or nothing was sent (0 bytes)"
@@ -327,26 +302,21 @@ def _series(
     guess = guessed_name(first.get("redop", ""), first.get("root", ""), ratio, run.ranks)
     program = run.program or guess
     factor = bus_factor(program, run.ranks)
-    incomplete = _state(page, found, run, bool(good))
-    return Series(
-        tool="nccl_tests",
+    formula = _FORMULA.format(
+        factor="a factor of the collective" if factor is None else f"{factor:.4g}"
+    )
+    traffic: Traffic = "ring" if program.startswith("sendrecv") else "collective"
+    name = f"{program or 'nccl-tests'} {_PLACES[min(place, 1)]}"
+    return Benchmark(name, "time", traffic, formula).series(
+        "nccl_tests",
+        good,
         version=run.version,
-        benchmark=f"{program or 'nccl-tests'} {_PLACES[min(place, 1)]}",
-        metric="time",
-        traffic="ring" if program.startswith("sendrecv") else "collective",
-        points=good,
-        formula=_FORMULA.format(
-            factor="a factor of the collective" if factor is None else f"{factor:.4g}"
-        ),
         unit="us; GB = 10^9 bytes",
         processes=run.ranks,
-        complete=not incomplete,
-        incomplete=incomplete,
+        incomplete=_state(page, found, run, bool(good)),
         hosts=run.hosts,
         notes=_notes(run, program, ratio, len(rows) - len(good)),
-        source=page.source,
-        first_line=start + 1,
-        last_line=(found.lines or [start])[-1] + 1,
+        last_line=found.last_line,
     )
 
 
@@ -360,6 +330,7 @@ def parse(page: Page, start: int) -> Parsed:
     heading = _HEADING.search(page.lines[start][:_LONGEST_LINE])
     run, columns = run_before(page, start), _columns(heading.group() if heading else _ROW_COLUMNS)
     rows = _read(page, start if heading else start - 1, columns, run)
+    run.program = run.program or run.end.text("named", 0)
     told = [_by_arithmetic(words, columns) for words in rows.fields if heading is None]
     if heading is None and not (told and all(told)):
         return Parsed([], start + 1)

@@ -10,7 +10,7 @@ from wireproof.adapters.page import Page
 from wireproof.adapters.registry import Adapter, Benchmark, Parsed, starts_result
 from wireproof.adapters.rows import Rows, What, number, scan_rows, step_of
 from wireproof.model.quantity import whole
-from wireproof.model.series import Series, SeriesPoint
+from wireproof.model.series import SeriesPoint
 
 _TITLE = re.compile(
     r"\b(?:MIGRATED )?(?:(TCP|UDP) (STREAM|MAERTS|SENDFILE|REQUEST/RESPONSE)|OMNI(?: [\w|]{1,14})?)"
@@ -44,24 +44,32 @@ _IN_COLUMNS = {
 }
 _DEFAULT_SEND, _DEFAULT_REQUEST = 16384, 1
 _ASKING = "REQUEST/RESPONSE"
+_SHAPES = {
+    _ASKING: (([6], [10]), 2, 5),
+    "TCP": (([5], [9]), 2, 4),
+    "UDP": (([6, 4], [8, 6]), 1, 3),
+}
+"""The numbers of each row, and where the first has the size and the last the rate."""
 _LINES = 12
+_Told = tuple[dict[str, str], int, int]
+"""What a test printed, by the names of ``-k``; the number of its line; the index of the line after
+the test.
+"""
 _STREAM = "bytes received / time of the test; netperf's own sockets, one stream"
 _ANSWER = "1 / (2 x transactions per second): half of a round trip of one request and its answer"
 
 
-def _heading(page: Page, start: int) -> tuple[int, float | None]:
-    """Return (index of the first line below the column names, bytes/s of one unit of the
-    throughput).
-    """
+def _heading(page: Page, start: int) -> tuple[int, str]:
+    """Return the index of the first line below the column names, and the unit of the throughput."""
     for index in range(start + 1, min(len(page.lines), start + _LINES)):
         words = page.lines[index].split()
         if _TITLE.search(page.lines[index]):
             break
         if words[:1] in (["bytes"], ["Bytes"]):
             # With -c or -C the processor's use follows, and the unit ends in "/s".
-            units = (_UNITS.get(word.replace("/sec", "/s")) for word in words)
-            return index + 1, next(filter(None, units), None)
-    return start + 1, None
+            units = (word.replace("/sec", "/s") for word in words)
+            return index + 1, next((unit for unit in units if unit in _UNITS), "")
+    return start + 1, ""
 
 
 def _rows(page: Page, first: int) -> Rows:
@@ -79,48 +87,30 @@ def _rows(page: Page, first: int) -> Rows:
     return scan_rows(page, first, take)
 
 
-def _stream(rows: Rows, unit: float, udp: bool) -> SeriesPoint | None:
-    """Return the row of a stream: TCP's five numbers, or of UDP what the receiver got, on the
-    second row. Four numbers (UDP: two on each row) about the processor may follow.
+def _printed(page: Page, start: int, udp: bool, answers: bool) -> _Told:
+    """Return the row of the usual output: of a request and its answer, of TCP's stream, or of UDP
+    what the receiver got, on the second row. Four numbers (UDP: two on each row) about the
+    processor may follow.
     """
-    widths = [len(words) for words in rows.fields]
-    if widths[:2] not in ([6, 4], [8, 6]) if udp else widths[:1] not in ([5], [9]):
-        return None
-    size, at = rows.fields[0][1 if udp else 2], 1 if udp else 0
-    rate, line = rows.fields[at][3 if udp else 4], rows.lines[at]
-    if whole(size) is None or not float(rate) > 0:
-        return None
-    return SeriesPoint(
-        message_bytes=int(size),
-        goodput_bytes_per_s=float(rate) * unit,
-        goodput_step=step_of(rate) * unit,
-        line=line + 1,
-    )
-
-
-def _answers(rows: Rows) -> SeriesPoint | None:
-    """Return the point of a row with two socket sizes, sizes of request and answer, time, and
-    transactions per second.
-    """
-    if not rows.fields or len(rows.fields[0]) not in (6, 10):
-        return None
-    words, line = rows.fields[0], rows.lines[0]
-    rate = float(words[5])
-    same = words[2] == words[3] and words[2].isdigit()
-    if not rate > 0 or not same:  # half a round trip of two sizes is of neither
-        return None
-    half = 1e9 / rate / 2
-    return SeriesPoint(
-        message_bytes=int(words[2]),
-        hrt_ns=half,
-        time_step_ns=half * step_of(words[5]) / rate,
-        line=line + 1,
-    )
+    first, unit = _heading(page, start)
+    rows = _rows(page, first)
+    widths, size_at, rate_at = _SHAPES[_ASKING if answers else "UDP" if udp else "TCP"]
+    count = len(widths[0])
+    if [len(words) for words in rows.fields[:count]] not in widths or not (answers or unit):
+        return {}, 0, rows.after
+    words, line = rows.fields[count - 1], rows.lines[count - 1] + 1
+    size, rate = rows.fields[0][size_at], words[rate_at]
+    # half a round trip of two sizes is of neither
+    if whole(size) is None or not float(rate) > 0 or (answers and words[3] != size):
+        return {}, 0, rows.after
+    found = {"THROUGHPUT": rate, "THROUGHPUT_UNITS": "Trans/s" if answers else unit}
+    sizes = dict.fromkeys(("REQUEST_SIZE", "RESPONSE_SIZE", "LOCAL_SEND_SIZE"), size)
+    return found | sizes | {_RECEIVED: rate}, line, rows.after
 
 
 def _selected(page: Page, start: int) -> tuple[dict[str, str], int]:
-    """Return what ``-k`` (NAME=VALUE) or ``-o`` (a line of names, a line of values) selected, by
-    the names of ``-k``, and the index of the first line after it.
+    """Return what ``-k`` (NAME=VALUE) or ``-o`` (a line of names, a line of values) selected, and
+    the index of the first line after it.
     """
     found, names = dict[str, str](), list[str]()
     for index in range(start + 1, min(len(page.lines), start + _MOST_SELECTED)):
@@ -185,33 +175,6 @@ def _of_selected(found: dict[str, str], answers: bool, line: int) -> SeriesPoint
     )
 
 
-def _point(
-    page: Page, start: int, udp: bool, answers: bool
-) -> tuple[SeriesPoint | None, int, list[str]]:
-    """Return the point, the index of the first line after the test, and notes."""
-    first, unit = _heading(page, start)
-    rows = _rows(page, first)
-    point = _answers(rows) if answers else _stream(rows, unit, udp) if unit else None
-    if point is not None:
-        return point, rows.after, []
-    found, after = _selected(page, start)
-    return _told(found, udp, answers, after) if found else (None, rows.after, [])
-
-
-def _told(
-    found: dict[str, str], udp: bool, answers: bool, after: int
-) -> tuple[SeriesPoint | None, int, list[str]]:
-    """Return the point that selected values make, the index after them, and notes."""
-    said = ("REQUEST_SIZE" if answers else "LOCAL_SEND_SIZE") in found
-    notes = [] if said else ["the message size is not printed: netperf's default is taken"]
-    if udp and not answers:
-        # A sender counts what it sent.
-        got = {**found, "THROUGHPUT": found.get(_RECEIVED, "")}
-        point = _of_selected(got, answers=False, line=after)
-        return point, after, notes if point is not None else [_NOT_RECEIVED]
-    return _of_selected(found, answers, after), after, notes
-
-
 def _test(protocol: str, kind: str, burst: bool) -> Benchmark:
     name = f"{protocol}_{'RR' if kind == _ASKING else kind}"
     if kind != _ASKING:
@@ -221,20 +184,29 @@ def _test(protocol: str, kind: str, burst: bool) -> Benchmark:
     return Benchmark(name, "half_round_trip", "pingpong", _ANSWER, waits=True)
 
 
-def _result(
-    page: Page, start: int, title: re.Match[str]
-) -> tuple[str, str, SeriesPoint | None, int, list[str]]:
-    """Return protocol, kind of test, point, index of the first line after the test, and notes."""
+def _result(page: Page, start: int, title: re.Match[str]) -> tuple[str, str, _Told]:
+    """Return protocol, kind of test, and what it printed."""
     protocol, kind = title.group(1), title.group(2)
     if protocol is not None:
-        return protocol, kind, *_point(page, start, protocol == "UDP", kind == _ASKING)
+        told = _printed(page, start, protocol == "UDP", kind == _ASKING)
+        if told[0]:
+            return protocol, kind, told
+        found, after = _selected(page, start)
+        return protocol, kind, (found, after, after if found else told[2])
     found, after = _columns(page, start)
     if not found:
         found, after = _selected(page, start)
-    protocol = found.get("PROTOCOL", "TCP")
     kind = _ASKING if found.get("THROUGHPUT_UNITS") == "Trans/s" else "STREAM"
-    point, after, notes = _told(found, protocol == "UDP", kind == _ASKING, after)
-    return protocol, kind, point if protocol in ("TCP", "UDP") else None, after, notes
+    return found.get("PROTOCOL", "TCP"), kind, (found, after, after)
+
+
+def _notes(found: dict[str, str], point: SeriesPoint | None, udp: bool, answers: bool) -> list[str]:
+    if not found:
+        return []
+    if udp and not answers and point is None:
+        return [_NOT_RECEIVED]
+    said = ("REQUEST_SIZE" if answers else "LOCAL_SEND_SIZE") in found
+    return [] if said else ["the message size is not printed: netperf's default is taken"]
 
 
 def parse(page: Page, start: int) -> Parsed:
@@ -242,9 +214,13 @@ def parse(page: Page, start: int) -> Parsed:
     title = _TITLE.search(page.lines[start])
     if title is None:
         return Parsed([], start + 1)
-    server = title.group(4) or title.group(3)
-    protocol, kind, point, after, notes = _result(page, start, title)
+    protocol, kind, (found, line, after) = _result(page, start, title)
     udp, answers = protocol == "UDP", kind == _ASKING
+    # A sender of UDP counts what it sent.
+    got = {**found, "THROUGHPUT": found.get(_RECEIVED, "")} if udp and not answers else found
+    point = _of_selected(got, answers, line) if protocol in ("TCP", "UDP") else None
+    server = title.group(4) or title.group(3)
+    notes = [f"to {server}", *_notes(found, point, udp, answers)]
     burst = _BURST.search(page.lines[start]) if answers else None
     if burst is not None:
         rate = None if point is None else 1e9 / (point.hrt_ns or 1.0) / 2
@@ -252,24 +228,14 @@ def parse(page: Page, start: int) -> Parsed:
             message_bytes=point.message_bytes, messages_per_s=rate, line=point.line
         )
         notes.append(f"{burst.group(1)} more transactions were under way: no time of one is known")
-    test = _test(protocol, kind, burst is not None)
-    series = Series(
-        tool="netperf",
-        benchmark=test.name,
-        metric=test.metric,
-        traffic=test.traffic,
-        points=[] if point is None else [point],
-        formula=test.formula,
+    series = _test(protocol, kind, burst is not None).series(
+        "netperf",
+        [point],
         unit="transactions/s" if answers else "10^6 bits/s or as the heading says",
-        waits=test.waits,
         protocol="udp" if udp and not answers else "tcp",
-        complete=point is not None,
         incomplete=f"line {start + 1}: no row that can be read" if point is None else "",
         hosts=[server],
-        notes=[f"to {server}", *notes],
-        source=page.source,
-        first_line=start + 1,
-        last_line=start + 1 if point is None else point.line,
+        notes=notes,
     )
     return Parsed([series], after)
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from wireproof.adapters.page import Page
 from wireproof.adapters.registry import Adapter, Benchmark, Parsed, starts_result
 from wireproof.adapters.rows import What, rows_below, step_of
-from wireproof.model.series import Series, SeriesPoint
+from wireproof.model.series import SeriesPoint
 
 _ROW = re.compile(
     r"^ *\d{1,6}: +(\d{1,12}(?:\.\d{3})?) +(bytes|[KMGT]?B) +(\d{1,10}) times -->"
@@ -77,30 +77,19 @@ def parse(page: Page, start: int) -> Parsed:
     named = {match[1] or match[2]: match[3] for match in found}
     hosts, pairs = list(dict.fromkeys(named.values())), max(1, len(named) // 2)
     test = _test(above, pairs)
-    read = (_point(words, test, at) for words, at in zip(rows.fields, rows.lines, strict=True))
-    points = sorted(filter(None, read), key=lambda point: point.message_bytes)
-    incomplete = rows.fault(page) or ("" if points else "no row that can be read follows")
+    points = [_point(words, test, at) for words, at in rows]
     alone = len(hosts) == 1 and len(named) > 1
-    series = Series(
-        tool="netpipe",
-        benchmark=test.name,
-        metric=test.metric,
-        traffic=test.traffic,
-        points=points,
-        formula=test.formula,
+    series = test.series(
+        "netpipe",
+        points,
         unit="us; Mbps = 2^20 bits/s in 3.x",
-        directions=test.directions,
-        waits=test.waits,
         processes=2 * pairs,
         pairs=pairs,
         protocol="tcp" if any("Send and receive buffers" in line for line in above) else "",
-        complete=not incomplete,
-        incomplete=incomplete,
+        incomplete=rows.state(page, points, ""),
         hosts=hosts,
         notes=[f"both ranks are on {hosts[0]}"] if alone else [],
-        source=page.source,
-        first_line=start + 1,
-        last_line=(rows.lines or [start])[-1] + 1,
+        last_line=rows.last_line,
     )
     return Parsed([series], max(rows.after, start + 1))
 

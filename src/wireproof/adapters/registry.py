@@ -3,15 +3,15 @@ is read. An adapter knows the output of a tool and its options.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from wireproof.adapters.page import Page
 from wireproof.model.errors import BadInput
-from wireproof.model.series import Series, ToolRequest, Traffic
+from wireproof.model.series import Series, SeriesPoint, ToolRequest, Traffic
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +32,21 @@ class Benchmark:
     def half_round_trip(self) -> bool:
         """True if the printed time is half of a round trip, not the time of a whole operation."""
         return self.metric == "half_round_trip"
+
+    def series(self, tool: str, points: Iterable[SeriesPoint | None], **about: Any) -> Series:
+        """Return what the benchmark measured as a Series: ``points`` without None; ``about``: its
+        other fields, which outrank the benchmark's.
+        """
+        fields: dict[str, Any] = {
+            "benchmark": self.name,
+            "metric": self.metric,
+            "traffic": self.traffic,
+            "formula": self.formula,
+            "directions": self.directions,
+            "waits": self.waits,
+            "window": self.window,
+        }
+        return Series(tool=tool, points=list(filter(None, points)), **fields | about)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +72,11 @@ class Adapter:
 
     ``parse(page, index)`` reads from a line with a sign of the tool (and may look back at earlier
     lines). It never raises on any text, never returns a row
-    that the program did not print, and marks a table that was cut off as incomplete. It stops
-    before a line that starts another result. ``csv``: its rows also occur with commas
-    between the numbers, and ``parse`` then sees blanks instead. ``argv`` builds the command line of
-    a program that a recipe starts; it raises BadInput for an unknown benchmark.
+    that the program did not print, and says in ``incomplete`` why a table that was cut off is not
+    complete. It stops before a line that starts another result. ``read`` orders the points, and
+    fills ``source``, ``complete`` and an empty ``first_line``. ``csv``: its rows also occur with
+    commas between the numbers, and ``parse`` then sees blanks instead. ``argv`` builds the command
+    line of a program that a recipe starts; it raises BadInput for an unknown benchmark.
     """
 
     name: str

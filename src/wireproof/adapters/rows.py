@@ -1,8 +1,9 @@
 """Rows of numbers under a heading: the common part of the tables of all tools."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import Literal
 
 from wireproof.adapters.page import Page
@@ -42,6 +43,19 @@ def step_of(text: str) -> float:
     return _STEPS[min(30, len(text) - 1 - point)] if point >= 0 else 1.0
 
 
+def numbers(texts: Mapping[str, str], below: float = _ABSURD) -> dict[str, float] | None:
+    """Return the number of each column; None if a text is not a number from 0 to ``below``."""
+    values = {role: number(text) for role, text in texts.items()}
+    found = {role: value for role, value in values.items() if value is not None}
+    whole = len(found) == len(texts) and all(0 <= value < below for value in found.values())
+    return found if whole else None
+
+
+def printable(text: str) -> str:
+    """Return a foreign text as one printable line."""
+    return " ".join("".join(char if char.isprintable() else " " for char in text).split())
+
+
 def scaled(value: float | None, factor: float) -> float | None:
     """Return a printed number in base units; None stays None."""
     return None if value is None else value * factor
@@ -78,10 +92,24 @@ class Rows:
     after: int = 0
     idle: int = 0
 
+    def __iter__(self) -> Iterator[tuple[list[str], int]]:
+        """Yield the words and the line index of each row."""
+        return zip(self.fields, self.lines, strict=True)
+
+    @property
+    def last_line(self) -> int:
+        """The number of the line of the last row, from 1; 0 without rows."""
+        return self.lines[-1] + 1 if self.lines else 0
+
     def add(self, words: list[str], line: int) -> None:
         """Add a row."""
         self.fields.append(words)
         self.lines.append(line)
+
+    def state(self, page: Page, points: Sequence[object], after: str = " the heading") -> str:
+        """Return why a table with these points is incomplete; "" if nothing indicates that."""
+        missing = "" if any(points) else f"no row that can be read follows{after}"
+        return self.fault(page) or missing
 
     def fault(self, page: Page) -> str:
         """Return why the rows are incomplete; "" if nothing indicates that."""
@@ -173,17 +201,56 @@ def read_rows(page: Page, start: int, columns: Sequence[int], ends: Callable[[st
     return rows
 
 
+def above(
+    page: Page, start: int, limit: int, ends: Callable[[str], object] = lambda _: False
+) -> Iterator[str]:
+    """Yield fewer than ``limit`` lines above line index ``start``, the nearest first, up to a line
+    for which ``ends`` is true.
+    """
+    lines = reversed(page.lines[max(0, start - limit + 1) : start])
+    return takewhile(lambda line: not ends(line), lines)
+
+
 def nearest_above(
     page: Page, start: int, sought: re.Pattern[str], limit: int, ends: Callable[[str], object]
 ) -> re.Match[str] | None:
     """Return the first match above line index ``start``, not beyond ``limit`` lines or a line for
     which ``ends`` is true; None if there is none.
     """
-    for line in reversed(page.lines[max(0, start - limit + 1) : start]):
+    for line in above(page, start, limit):
         found = sought.search(line)
         if found is not None or ends(line):
             return found
     return None
+
+
+class Facts(dict[str, list[re.Match[str]]]):
+    """What lines tell: the matches of each of some forms, in order."""
+
+    def __init__(self, forms: Mapping[str, re.Pattern[str]], lines: Iterable[str] = ()) -> None:
+        super().__init__((name, []) for name in forms)
+        self.forms = forms
+        for line in lines:
+            self.take(line)
+
+    def take(self, line: str) -> bool:
+        """Add what the forms find on a line; return False if that is nothing."""
+        found = [(name, match) for name, form in self.forms.items() if (match := form.search(line))]
+        for name, match in found:
+            self[name].append(match)
+        return bool(found)
+
+    def text(self, name: str, at: int = -1, group: int = 1) -> str:
+        """Return a group of the last match (``at`` 0: of the first); "" without a match."""
+        return self[name][at][group] or "" if self[name] else ""
+
+    def groups(self, name: str) -> list[str]:
+        """Return the first group of each match."""
+        return [match[1] for match in self[name]]
+
+    def number(self, name: str, at: int = -1, group: int = 1) -> int | None:
+        """Return the digits of a group as a number; None without a match."""
+        return int(text) if (text := self.text(name, at, group)) else None
 
 
 def is_padded(last: str, rows: Rows, page: Page) -> bool:

@@ -2,14 +2,13 @@
 
 import re
 from dataclasses import dataclass, field
-from typing import Literal
 
 from wireproof.adapters.options import given, one_size, refuse_others, server_of
 from wireproof.adapters.page import Page
 from wireproof.adapters.registry import Adapter, Benchmark, Parsed, starts_result
-from wireproof.adapters.rows import PATIENCE, nearest_above, number, scaled, step_of
+from wireproof.adapters.rows import PATIENCE, Facts, nearest_above, number, scaled, step_of
 from wireproof.model.errors import BadInput
-from wireproof.model.series import Series, SeriesPoint, ToolRequest
+from wireproof.model.series import SeriesPoint, ToolRequest
 
 # --- sockperf: output and options. Latency is half of a round trip (``--full-rtt``: a whole one).
 # MBps is 2^20 bytes per second, GBps 1000 times that.
@@ -35,6 +34,7 @@ _SPREAD_FIELD = re.compile(r"(std-dev|mean-ad|median-ad|siqr|std-error)=(\d{1,12
 _PERCENTILE = re.compile(r"---> percentile +(\d{1,3}\.\d{1,5}) = +(\d{1,12}\.\d{3})$")
 _EXTREME = re.compile(r"---> <?(MAX|MIN)>? observation = +(\d{1,12}\.\d{3})$")
 _TOTAL = re.compile(r"Total (\d{1,15}) observations;")
+_NOTED = re.compile(r"NOTE: test was performed.{0,200}?msg-size=(\d{1,9})")
 _DROPPED = re.compile(
     r"# dropped messages = (\d{1,15}); # duplicated messages = (\d{1,15}); # out-of-order "
     r"messages = (\d{1,15})"
@@ -50,51 +50,10 @@ _BAND = re.compile(
 _PEER = re.compile(r"\[ *\d{1,6}\] IP = (\S{1,60}) +PORT = +\d{1,5} # (TCP|UDP)")
 _TROUBLE = re.compile(r"(?:ERROR|No messages were|Test end before|errno)[^\n]{0,120}")
 _BEFORE = 12
-Protocol = Literal["", "tcp", "udp"]
-
-
-@dataclass(slots=True)
-class SockperfRun:
-    """The output of one client. ``said``: the last line of each form; ``times``: percentiles (p50),
-    MIN and MAX as printed.
-    """
-
-    version: str = ""
-    command: str = ""
-    size: int | None = None
-    protocol: Protocol = ""
-    hosts: list[str] = field(default_factory=list)
-    said: dict[str, re.Match[str]] = field(default_factory=dict)
-    times: dict[str, float] = field(default_factory=dict)
-    server: bool = False
-    last: int = 0
-    after: int = 0
-
-    @property
-    def average(self) -> tuple[bool, str | None, str] | None:
-        """Whether it is a whole round trip, messages per burst, and the time; from the statistics
-        if the file of ``--full-log`` is all there is.
-        """
-        if "average" in self.said:
-            name, burst, time = self.said["average"].groups()
-            return name == "Round trip", burst, time
-        if "spread" in self.said:
-            return self.said["spread"].group(1) == "rtt", None, self.said["spread"].group(2)
-        return None
-
-    @property
-    def rate(self) -> int | None:
-        """Messages per second."""
-        return int(self.said["rate"].group(1)) if "rate" in self.said else None
-
-    @property
-    def trouble(self) -> str:
-        """The last error message of the program."""
-        text = self.said["trouble"].group(0) if "trouble" in self.said else ""
-        return "".join(char for char in text if char.isprintable())
 
 
 _FORMS = {
+    "begin": _BEGIN,
     "percentile": _PERCENTILE,
     "extreme": _EXTREME,
     "total": _TOTAL,
@@ -105,38 +64,55 @@ _FORMS = {
     "rate": _RATE,
     "band": _BAND,
     "trouble": _TROUBLE,
+    "size": _NOTED,
+    "server": re.compile(r"\[SERVER\]"),
 }
 
 
-def _take(run: SockperfRun, said: str) -> None:
-    for name, pattern in _FORMS.items():
-        match = pattern.search(said)
-        if match is not None and name in ("percentile", "extreme"):
-            label, time = match.groups()
-            run.times[f"p{float(label):g}" if name == "percentile" else label] = float(time)
-        elif match is not None:
-            run.said[name] = match
-    if run.size is None and "msg-size=" in said and "NOTE: test was performed" in said:
-        size = _SIZE.search(said)
-        run.size = int(size.group(2) or size.group(1)) if size else None
-    run.server = run.server or "[SERVER]" in said
+@dataclass(slots=True)
+class SockperfRun:
+    """The output of one client. ``size``: of a message; ``said``: what its lines tell."""
+
+    command: str = ""
+    size: int | None = None
+    said: Facts = field(default_factory=lambda: Facts(_FORMS))
+    head: Facts = field(default_factory=lambda: Facts({"peer": _PEER}))
+    last: int = 0
+    after: int = 0
+
+    @property
+    def average(self) -> tuple[bool, str, str] | None:
+        """Whether it is a whole round trip, messages per burst, and the time; from the statistics
+        if the file of ``--full-log`` is all there is.
+        """
+        if self.said["average"]:
+            name, burst, time = self.said["average"][-1].groups("")
+            return name == "Round trip", burst, time
+        spread = self.said["spread"]
+        return (spread[-1][1] == "rtt", "", spread[-1][2]) if spread else None
+
+    @property
+    def times(self) -> dict[str, float]:
+        """Percentiles (p50), MIN and MAX as printed."""
+        tails = {f"p{float(one[1]):g}": float(one[2]) for one in self.said["percentile"]}
+        return tails | {one[1]: float(one[2]) for one in self.said["extreme"]}
 
 
-def _values(run: SockperfRun, share: int) -> dict[str, float]:
+def _values(said: Facts, share: int) -> dict[str, float]:
     """Return the other statistics; times are divided by ``share``."""
-    values: dict[str, float] = {}
-    if "spread" in run.said:
-        for name, value in _SPREAD_FIELD.findall(run.said["spread"].group(3)):
-            values[f"{name.replace('-', '_')}_ns"] = float(value) * 1e3 / share
-    if "dropped" in run.said:
+    values = {
+        f"{name.replace('-', '_')}_ns": float(value) * 1e3 / share
+        for name, value in _SPREAD_FIELD.findall(said.text("spread", group=3))
+    }
+    if said["dropped"]:
         names = ("dropped", "duplicated", "out_of_order")
-        values |= dict(zip(names, map(float, run.said["dropped"].groups()), strict=True))
+        values |= dict(zip(names, map(float, said["dropped"][-1].groups()), strict=True))
     return values
 
 
-def _answered(run: SockperfRun) -> bool:
-    counts = run.said.get("counts")
-    return counts is not None and 0 <= int(counts.group(1)) - int(counts.group(2)) <= 1
+def _answered(said: Facts) -> bool:
+    sent, received = said.number("counts"), said.number("counts", group=2)
+    return sent is not None and received is not None and 0 <= sent - received <= 1
 
 
 def _ask(run: SockperfRun, page: Page, start: int) -> None:
@@ -154,43 +130,30 @@ def _another(run: SockperfRun, line: str, own: bool) -> bool:
     """Return True if another result begins: a new version line, or a second summary."""
     if not own:
         return starts_result(line)
-    done = run.average is not None or run.rate is not None
-    begins = _HEAD.search(line) is not None or (
-        "average" in run.said and _AVERAGE.search(line) is not None
-    )
-    return _BEGIN.search(line) is not None or (begins and done)
+    again = run.said["average"] and _AVERAGE.search(line)
+    done = (again or _HEAD.search(line)) and (run.average is not None or run.said["rate"])
+    return bool(done or _BEGIN.search(line))
 
 
 def collect(page: Page, start: int) -> SockperfRun:
-    run, idle = SockperfRun(last=start), 0
-    version = _BEGIN.search(page.lines[start])
-    run.version = version.group(1) if version else ""
+    run, idle = SockperfRun(last=start, after=len(page.lines)), 0
     _ask(run, page, start)
     for index in range(start, len(page.lines)):
         line = page.lines[index]
-        run.after = index
         match = _LINE.search(line)
         if index > start and _another(run, line, match is not None):
-            return run
+            run.after = index
+            break
         if match is not None:
-            _take(run, match.group(1))
+            run.said.take(match.group())
             run.last, idle = index, 0
-        elif not _take_peer(run, line) and line.strip():
+        elif not run.head.take(line) and line.strip():
             idle += 1
             if idle > PATIENCE:
-                return run
-    run.after = len(page.lines)
+                run.after = index
+                break
+    run.size = run.said.number("size", 0) if run.size is None else run.size
     return run
-
-
-def _take_peer(run: SockperfRun, line: str) -> bool:
-    """Record the address on a line of sockperf's head; return False if the line has none."""
-    peer = _PEER.search(line)
-    if peer is None:
-        return False
-    run.hosts = run.hosts or [peer.group(1)]
-    run.protocol = "tcp" if peer.group(2) == "TCP" else "udp"
-    return True
 
 
 _DEFAULT_SIZE = 14
@@ -202,19 +165,18 @@ def _latency(run: SockperfRun, line: int) -> SeriesPoint | None:
         return None
     whole, _, text = run.average
     share = 2 if whole else 1
-    mean, scale = number(text), 1e3 / share
-    if not mean or any(not 0 <= value < _MOST_US for value in (mean, *run.times.values())):
+    mean, scale, printed = number(text), 1e3 / share, run.times
+    if not mean or any(not 0 <= value < _MOST_US for value in (mean, *printed.values())):
         return None
-    tails = {name: value * scale for name, value in run.times.items() if name.startswith("p")}
     return SeriesPoint(
         message_bytes=run.size if run.size is not None else _DEFAULT_SIZE,
         hrt_ns=mean * scale,
-        time_min_ns=scaled(run.times.get("MIN"), scale),
-        time_max_ns=scaled(run.times.get("MAX"), scale),
-        iterations=int(run.said["total"].group(1)) if "total" in run.said else None,
+        time_min_ns=scaled(printed.get("MIN"), scale),
+        time_max_ns=scaled(printed.get("MAX"), scale),
+        iterations=run.said.number("total"),
         time_step_ns=step_of(text) * scale,
-        percentiles=tails,
-        values=_values(run, share),
+        percentiles={name: printed[name] * scale for name in printed if name.startswith("p")},
+        values=_values(run.said, share),
         line=line,
     )
 
@@ -223,24 +185,19 @@ def _throughput(run: SockperfRun, line: int) -> tuple[SeriesPoint | None, str]:
     """Return the point of a throughput test. If no line gives the message size, it is bandwidth /
     message rate, which are both printed.
     """
-    if "band" not in run.said or not run.rate:
-        return None, ""
-    text, unit = run.said["band"].groups()
-    factor = (1 << 20) * (1000 if unit == "G" else 1)
+    rate, text = run.said.number("rate"), run.said.text("band")
+    factor = (1 << 20) * (1000 if run.said.text("band", group=2) == "G" else 1)
     goodput = (number(text) or 0.0) * factor
-    size, note = run.size, ""
-    if size is None:
-        size = round(goodput / run.rate)
-        note = f"message size {size} = bandwidth / message rate"
-    if not 0 < goodput < 1e15:
+    if not rate or not 0 < goodput < 1e15:
         return None, ""
+    size = round(goodput / rate) if run.size is None else run.size
     return SeriesPoint(
         message_bytes=size,
         goodput_bytes_per_s=goodput,
-        messages_per_s=float(run.rate),
+        messages_per_s=float(rate),
         goodput_step=step_of(text) * factor,
         line=line,
-    ), note
+    ), f"message size {size} = bandwidth / message rate" if run.size is None else ""
 
 
 def _notes(run: SockperfRun, point: SeriesPoint | None, streams: bool) -> list[str]:
@@ -251,7 +208,7 @@ def _notes(run: SockperfRun, point: SeriesPoint | None, streams: bool) -> list[s
         )
     if run.average is not None and run.average[0]:
         notes.append("whole round trips were printed: all times listed are half of them")
-    if run.average is not None and run.average[1] not in (None, "1"):
+    if run.average is not None and run.average[1] not in ("", "1"):
         notes.append(f"bursts of {run.average[1]} messages: the time is that of a burst")
     if streams:
         notes.append("the sender's count: arrived messages were not counted")
@@ -259,13 +216,10 @@ def _notes(run: SockperfRun, point: SeriesPoint | None, streams: bool) -> list[s
 
 
 def _state(run: SockperfRun, point: SeriesPoint | None, streams: bool) -> str:
-    if run.trouble and point is None:
-        return run.trouble
     if point is None:
-        return "no summary: the run did not finish or the log is cut"
-    if not streams and "MIN" not in run.times:
-        return "the table of percentiles is cut"
-    return ""
+        trouble = "".join(filter(str.isprintable, run.said.text("trouble", group=0)))
+        return trouble or "no summary: the run did not finish or the log is cut"
+    return "" if streams or "MIN" in run.times else "the table of percentiles is cut"
 
 
 _STREAM = Benchmark("throughput", "bandwidth", "stream", "messages x size / run time, as sent")
@@ -278,29 +232,22 @@ def parse(page: Page, start: int) -> Parsed:
     """Parse the run of a client that begins on line index ``start``; a server prints no result."""
     run = collect(page, start)
     after, line = max(run.after, start + 1), run.last + 1
-    streams = not {"band", "rate"}.isdisjoint(run.said) or run.command == "throughput"
+    streams = bool(run.said["band"] or run.said["rate"]) or run.command == "throughput"
     point, note = _throughput(run, line) if streams else (_latency(run, line), "")
-    if run.server and point is None:
+    if run.said["server"] and point is None:
         return Parsed([], after)
     kind = _STREAM if streams else _ANSWERED
-    incomplete = _state(run, point, streams)
-    series = Series(
-        tool="sockperf",
-        version=run.version,
+    series = kind.series(
+        "sockperf",
+        [point],
+        version=run.said.text("begin"),
         benchmark=run.command or kind.name,
-        metric=kind.metric,
-        traffic=kind.traffic,
-        points=[point] if point is not None else [],
-        formula=kind.formula,
         unit="MBps = 2^20 bytes per second" if streams else "us",
-        waits=_answered(run) and not streams,
-        protocol=run.protocol,
-        complete=not incomplete,
-        incomplete=incomplete,
-        hosts=run.hosts,
+        waits=_answered(run.said) and not streams,
+        protocol=run.head.text("peer", group=2).lower(),
+        incomplete=_state(run, point, streams),
+        hosts=[one[1] for one in run.head["peer"][:1]],
         notes=[*_notes(run, point, streams), *([note] if note else [])],
-        source=page.source,
-        first_line=start + 1,
         last_line=line,
     )
     return Parsed([series], after)

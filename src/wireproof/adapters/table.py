@@ -129,37 +129,22 @@ def _incomplete(page: Page, rows: Rows, odd: int) -> str:
 
 
 def _series(page: Page, heading: int, rows: Rows, group: ColumnGroup, several: int) -> Series:
-    points = [
-        _point(words, group, line) for words, line in zip(rows.fields, rows.lines, strict=True)
-    ]
-    good = sorted(
-        (point for point in points if point is not None), key=lambda point: point.message_bytes
-    )
+    points = [_point(words, group, line) for words, line in rows]
+    good = sorted(filter(None, points), key=lambda point: point.message_bytes)
     tool, benchmark = _hint(page, heading, group.label)
-    test = _test(benchmark, good)
-    incomplete = _incomplete(page, rows, len(points) - len(good))
     names = ", ".join(column.name for _, column in group.places if column.name)
     notes = [
         "a bare table: the text does not tell which program printed it and how it was measured"
     ]
     if several > 1:
         notes.append(f"one of {several} tables side by side: {group.label or names}"[:400])
-    return Series(
-        tool=tool,
-        benchmark=test.name,
-        metric=test.metric,
-        traffic=test.traffic,
-        points=good,
-        formula=test.formula,
+    return _test(benchmark, good).series(
+        tool,
+        good,
         unit=names,
-        directions=test.directions,
-        waits=test.waits,
-        window=test.window,
-        complete=not incomplete,
-        incomplete=incomplete,
-        source=page.source,
+        incomplete=_incomplete(page, rows, points.count(None)),
         first_line=heading + 1,
-        last_line=rows.lines[-1] + 1 if rows.lines else heading + 1,
+        last_line=rows.last_line,
         notes=notes,
     )
 

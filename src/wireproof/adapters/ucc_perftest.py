@@ -6,12 +6,11 @@ Ranks may share a node, and the number of ranks is not printed. GB = 10^9 bytes.
 import re
 
 from wireproof.adapters.page import Page
-from wireproof.adapters.registry import Adapter, Parsed, sign, starts_result
+from wireproof.adapters.registry import Adapter, Benchmark, Parsed, starts_result
 from wireproof.adapters.rows import What, number, rows_below, step_of
 from wireproof.model.quantity import whole
-from wireproof.model.series import IN_GPU, Series, SeriesPoint
+from wireproof.model.series import IN_GPU, SeriesPoint
 
-_HEADING = sign("ucc_perftest", "Time, us")
 _FACT = re.compile(r"^ *(Collective|Memory type|Datatype|Data type|Inplace): +(\S{1,40})\s*$")
 _BEFORE = 30
 _WIDTHS = (5, 8)  # without and with the bandwidth (-F)
@@ -50,30 +49,18 @@ def _point(words: list[str], line: int) -> SeriesPoint | None:
 
 def parse(page: Page, start: int) -> Parsed:
     """Parse the table whose heading is on line index ``start``."""
-    facts = {
-        found.group(1): found.group(2)
-        for line in page.lines[max(0, start - _BEFORE) : start]
-        if (found := _FACT.match(line))
-    }
+    above = filter(None, map(_FACT.match, page.lines[max(0, start - _BEFORE) : start]))
+    facts = {found.group(1): found.group(2) for found in above}
     rows = rows_below(page, start + 1, _row, starts_result)
-    read = (_point(words, at) for words, at in zip(rows.fields, rows.lines, strict=True))
-    points = sorted(filter(None, read), key=lambda point: point.message_bytes)
-    incomplete = rows.fault(page) or ("" if points else "no row that can be read follows")
-    memory = facts.get("Memory type", "host")
-    series = Series(
-        tool="ucc_perftest",
-        benchmark=facts.get("Collective", "ucc_perftest").lower(),
-        metric="time",
-        traffic="collective",
-        points=points,
-        formula=_FORMULA,
+    points = [_point(words, at) for words, at in rows]
+    name, memory = facts.get("Collective", "ucc_perftest"), facts.get("Memory type", "host")
+    series = Benchmark(name.lower(), "time", "collective", _FORMULA).series(
+        "ucc_perftest",
+        points,
         unit="us; GB = 10^9 bytes",
-        complete=not incomplete,
-        incomplete=incomplete,
+        incomplete=rows.state(page, points, ""),
         notes=[] if memory == "host" else [f"{IN_GPU} ({memory})"],
-        source=page.source,
-        first_line=start + 1,
-        last_line=(rows.lines or [start])[-1] + 1,
+        last_line=rows.last_line,
     )
     return Parsed([series], max(rows.after, start + 1))
 

@@ -95,32 +95,28 @@ def _transfers(size: int, iterations: int, total: int) -> int:
 
 
 def _series(
-    page: Page, start: int, name: str, rest: str, test: Benchmark, points: list[SeriesPoint]
+    name: str,
+    rest: str,
+    test: Benchmark,
+    points: list[SeriesPoint],
+    incomplete: str,
+    notes: list[str],
 ) -> Series:
-    window = option_of(rest, "W")
-    notes = [f"provider {provider_of(rest)} (from the command line)"] if provider_of(rest) else []
+    window = whole(option_of(rest, "W")) or test.window
+    provider = provider_of(rest)
+    above = [f"provider {provider} (from the command line)"] if provider else []
     if not name:
-        notes.append("the test's name is not in the log: judged by its bytes per iteration")
-    return Series(
-        tool="fabtests",
+        above.append("the test's name is not in the log: judged by its bytes per iteration")
+    missing = "" if points else "no row that can be read follows the heading"
+    return test.series(
+        "fabtests",
+        points,
         benchmark=name or f"fabtests {test.traffic}",
-        metric=test.metric,
-        traffic=test.traffic,
-        points=sorted(points, key=lambda point: point.message_bytes),
-        formula=test.formula,
         unit="us; MB = 10^6 bytes; in tables sizes 1k = 1024 bytes, two digits",
-        waits=test.waits,
-        window=(whole(window) or test.window) if test.window else None,
-        notes=notes,
-        source=page.source,
-        first_line=start + 1,
-        last_line=max((point.line for point in points), default=start + 1),
+        window=window if test.window else None,
+        incomplete=incomplete or missing,
+        notes=[*above, *notes],
     )
-
-
-def _finished(series: Series, incomplete: str, notes: list[str]) -> Series:
-    why = incomplete or ("" if series.points else "no row that can be read follows the heading")
-    return replace(series, complete=not why, incomplete=why, notes=[*series.notes, *notes])
 
 
 def _parse_table(page: Page, start: int, heading: re.Match[str]) -> Parsed:
@@ -141,8 +137,8 @@ def _parse_table(page: Page, start: int, heading: re.Match[str]) -> Parsed:
         test = test_of(program, rest, _most_frequent(known))
         transfers = 2 if test.half_round_trip else 1
         points, notes = points_of(some, transfers, _rate_unit(heading))
-        whole = _series(page, start, f"{program} {name}".strip(), rest, test, points)
-        series.append(_finished(whole, found.fault(page), notes))
+        title = f"{program} {name}".strip()
+        series.append(_series(title, rest, test, points, found.fault(page), notes))
     return Parsed(series, found.after)
 
 
@@ -214,8 +210,8 @@ def _parse_machine(page: Page, start: int) -> Parsed:
         points = [replace(point, hrt_ns=point.time_ns, time_ns=None) for point in points]
     odd = len(known) - len(good)
     left_out = f"{counted(odd, 'row')} left out: a value that cannot have been measured"
-    series = _series(page, start, program, rest, test, points)
-    return Parsed([_finished(series, rows.fault(page), [left_out] if odd else [])], rows.after)
+    notes = [left_out] if odd else []
+    return Parsed([_series(program, rest, test, points, rows.fault(page), notes)], rows.after)
 
 
 def parse(page: Page, start: int) -> Parsed:

@@ -140,10 +140,10 @@ def read_fabric_rows(
 def points_of(
     rows: Iterable[FabricRow], transfers: int, rate_unit: float = 1e6
 ) -> tuple[list[SeriesPoint], list[str]]:
-    """Return the points by size, and notes on rows that are rounded or unusable."""
+    """Return the points, and notes on rows that are rounded or unusable."""
     known = list(rows)
     points = [point_of(row, transfers, rate_unit) for row in known]
-    good = sorted(filter(None, points), key=lambda point: point.message_bytes)
+    good = list(filter(None, points))
     notes = []
     if any(row.rounded for row in known):
         notes.append("sizes are printed as 1.5k: digits below the last are lost")

@@ -80,7 +80,7 @@ def parse(page: Page, start: int) -> Parsed:
         elif not is_own(line) and starts_result(line):
             break
         elif line.startswith("#"):
-            run.learn(line)
+            run.told.take(line)
         index, idle = index + 1, idle + 1
     return Parsed(found, max(index, start + 1))
 

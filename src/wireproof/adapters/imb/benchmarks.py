@@ -4,12 +4,13 @@ are calculated.
 
 from dataclasses import dataclass, replace
 
+from wireproof.adapters.registry import Benchmark
 from wireproof.model.series import Traffic
 
 
 @dataclass(frozen=True, slots=True)
-class ImbTest:
-    """One benchmark.
+class ImbTest(Benchmark):
+    """One benchmark; its name is in the table's heading.
 
     ``clock``: the column with the time of the row, from which the bandwidth is calculated if it has
     one. ``messages``: the printed bandwidth is ``messages`` x pairs x size / time (0: no such
@@ -17,28 +18,22 @@ class ImbTest:
     benchmark has only one size.
     """
 
-    metric: str
-    traffic: Traffic
-    formula: str
     clock: str = "t_max"
-    half_round_trip: bool = False
     messages: int = 0
-    directions: int = 1
-    waits: bool = False
     per_pair: bool = False
-    window: int | None = None
     one_size: bool = False
 
 
 _PINGPONG = ImbTest(
+    "",
     "half_round_trip",
     "pingpong",
     "t = (loop time / 2 / repetitions), the slowest process's; bandwidth = size / t, one direction",
-    half_round_trip=True,
     messages=1,
     waits=True,
 )
 _PINGPING = ImbTest(
+    "",
     "bandwidth",
     "exchange",
     "t = loop time / repetitions while both send at once, not halved; bandwidth = size / t counts "
@@ -46,6 +41,7 @@ _PINGPING = ImbTest(
     messages=1,
 )
 _SENDRECV = ImbTest(
+    "",
     "bidirectional_bandwidth",
     "exchange",
     "bandwidth of one process = 2 x size / t_max: one message out and one in at the same time",
@@ -53,6 +49,7 @@ _SENDRECV = ImbTest(
     directions=2,
 )
 _EXCHANGE = ImbTest(
+    "",
     "bidirectional_bandwidth",
     "exchange",
     "bandwidth of one process = 4 x size / t_max: one message out and one in with each of two "
@@ -62,6 +59,7 @@ _EXCHANGE = ImbTest(
     window=2,
 )
 _UNIBAND = ImbTest(
+    "",
     "bandwidth",
     "stream",
     "rate = window x pairs / the slowest process's time of a window; bandwidth = rate x size, sum "
@@ -70,6 +68,7 @@ _UNIBAND = ImbTest(
     window=256,
 )
 _BIBAND = ImbTest(
+    "",
     "bidirectional_bandwidth",
     "exchange",
     "rate = 2 x window x pairs / the slowest process's time of a window; bandwidth = rate x size, "
@@ -79,6 +78,7 @@ _BIBAND = ImbTest(
     window=256,
 )
 _COLLECTIVE = ImbTest(
+    "",
     "time",
     "collective",
     "mean time of one call per process; t_min, t_max, t_avg over the processes",
@@ -88,6 +88,7 @@ _LOCAL = replace(
     _COLLECTIVE, traffic="other", formula="mean time of one call within a process: nothing is sent"
 )
 _OVERLAP = ImbTest(
+    "",
     "overlap",
     "collective",
     "overlap = (t_pure + t_CPU - t_ovrl) / max(t_pure, t_CPU), held between 0 and 100 %; the time "
@@ -119,6 +120,7 @@ _P2P: dict[str, ImbTest] = {
         formula=f"{_ALL} of one exchange: both directions are counted",
     ),
     "sendrecv_replace": ImbTest(
+        "",
         "bandwidth",
         "ring",
         f"{_ALL} of one step to the right of a ring of all processes",
@@ -126,13 +128,21 @@ _P2P: dict[str, ImbTest] = {
         messages=1,
         per_pair=True,
     ),
-    "unirandom": ImbTest("message_rate", "other", f"{_ALL}; one random pair at a time", clock="t"),
-    "birandom": ImbTest(
-        "message_rate", "other", f"{_ALL}; one random pair at a time, both directions", clock="t"
+    "unirandom": ImbTest(
+        "", "message_rate", "other", f"{_ALL}; one random pair at a time", clock="t"
     ),
-    "corandom": ImbTest("message_rate", "other", f"{_ALL}; a random ring for each step", clock="t"),
-    "stencil2d": ImbTest("message_rate", "other", f"{_ALL}; 4 neighbours at once", clock="t"),
-    "stencil3d": ImbTest("message_rate", "other", f"{_ALL}; 6 neighbours at once", clock="t"),
+    "birandom": ImbTest(
+        "",
+        "message_rate",
+        "other",
+        f"{_ALL}; one random pair at a time, both directions",
+        clock="t",
+    ),
+    "corandom": ImbTest(
+        "", "message_rate", "other", f"{_ALL}; a random ring for each step", clock="t"
+    ),
+    "stencil2d": ImbTest("", "message_rate", "other", f"{_ALL}; 4 neighbours at once", clock="t"),
+    "stencil3d": ImbTest("", "message_rate", "other", f"{_ALL}; 6 neighbours at once", clock="t"),
 }
 
 _MPI1: dict[str, ImbTest] = {
@@ -216,7 +226,7 @@ def _one_sided(name: str, mode: str, active: bool) -> ImbTest | None:
             f"t = time of one {way} until the buffer may be used again (local completion); "
             "bandwidth = size / t"
         )
-        return ImbTest("bandwidth", "other", text, clock="t", messages=1)
+        return ImbTest("", "bandwidth", "other", text, clock="t", messages=1)
     if name in ("exchange_put", "exchange_get"):
         text = f"time of one {verb} with each of two neighbours"
         return replace(_COLLECTIVE, traffic="other", formula=text)
@@ -225,10 +235,10 @@ def _one_sided(name: str, mode: str, active: bool) -> ImbTest | None:
             "time of one transfer with every other process; a printed bandwidth counts the size "
             "once"
         )
-        return ImbTest("time", "other", text, clock="t")
+        return ImbTest("", "time", "other", text, clock="t")
     if name == "truly_passive_put":
         text = "t_pure: put while the target waits in MPI; t_ovrl: while it computes first"
-        return ImbTest("overlap", "other", text, clock="t_pure")
+        return ImbTest("", "overlap", "other", text, clock="t_pure")
     return None
 
 
@@ -238,6 +248,7 @@ def _synchronized(name: str, verb: str, traffic: Traffic, mode: str, active: boo
     end = ("a fence" if active else "a flush") + (" each" if each else " once, after the last")
     text = f"t = time of one {verb} with {end}; bandwidth = size / t"
     return ImbTest(
+        "",
         "latency" if each else "bandwidth",
         traffic,
         text + (", one of the two directions" if traffic == "exchange" else ""),
@@ -260,6 +271,7 @@ def _collective(name: str) -> ImbTest | None:
 def _unknown(columns: list[str]) -> ImbTest:
     clock = next((name for name in ("t", "t_max", "t_avg", "t_pure") if name in columns), "")
     return ImbTest(
+        "",
         "other",
         "other",
         "a benchmark that is not known to wireproof: its numbers as printed",

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 
 from wireproof.adapters.page import Page
 from wireproof.adapters.registry import IMB_NAMES, SIGNS, starts_result
+from wireproof.adapters.rows import Facts, above
 
 _SIGN = re.compile("|".join(sign.pattern for sign in SIGNS["imb"]))
 _TITLE = re.compile(r"^[\s#>*-]{0,24}(?:Intel ?(?:\(R\)|\u00ae)|Pallas) ?MPI Benchmark")
@@ -21,11 +22,19 @@ _WINDOW = re.compile(r"window_size (?:= )?(\d{1,7})\b")
 _NAME = re.compile(
     r"Benchmarking {1,4}([A-Z]\w{1,40}(?:-\w{1,40})?(?: \(\d{1,6}(?: x \d{1,6}){1,2}\))?)"
 )
-_PROCESSES = re.compile(r"#processes = (\d{1,8})\b")
+_PROCESSES = re.compile(r"#processes = (\d{1,8})\b|\( ?\d{1,8} groups of (\d{1,8}) processes")
 _THREADS = re.compile(r"threads: (\d{1,6})\)")
-_GROUPS = re.compile(r"\( ?(\d{1,8}) groups of (\d{1,8}) processes")
+_GROUPS = re.compile(r"\( ?(\d{1,8}) groups of \d{1,8} processes")
 _WAITING = re.compile(r"\( ?(\d{1,8}) additional process")
 _MODE = re.compile(r"MODE: (NON-AGGREGATE|AGGREGATE)")
+_TELLS = {
+    "processes": _PROCESSES,
+    "threads": _THREADS,
+    "waiting": _WAITING,
+    "window": _WINDOW,
+    "groups": _GROUPS,
+    "mode": _MODE,
+}
 _HINT = re.compile(rf"(?i:\b(?:ping_?-?p[io]ng|sendrecv|uniband|biband)\b)|\b{IMB_NAMES}\w{{0,20}}")
 _PLAIN = {
     "pingpong": "PingPong",
@@ -59,43 +68,39 @@ _PATIENCE = 40
 
 @dataclass(slots=True)
 class ImbRun:
-    """The head of a run. A pasted table may lack it: ``version`` is then (0, 0), ``part`` "", and
-    other fields None.
-    """
+    """The head of a run, which a pasted table may lack: ``version`` is then (0, 0)."""
 
     version_text: str = ""
     version: tuple[int, int] = (0, 0)
     part: str = ""
-    largest_bytes: int | None = None
-    window: int | None = None
     hosts: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-
-    def learn(self, line: str) -> None:
-        """Read one line of the head."""
-        maximum, window = _MAXIMUM.search(line), _WINDOW.search(line)
-        if maximum is not None:
-            self.largest_bytes = int(maximum.group(1))
-        if window is not None:
-            self.window = int(window.group(1))
+    told: Facts = field(default_factory=lambda: Facts({"largest": _MAXIMUM, "window": _WINDOW}))
 
 
 @dataclass(slots=True)
 class Heading:
-    """The heading of a table. ``first``: index of the first line below it. ``columns`` is empty if
-    no line of column names was found.
+    """The heading of a table. ``line``: its number; ``first``: index of the first line below it.
+    ``columns`` is empty if no line of column names was found.
     """
 
     name: str = ""
-    processes: int | None = None
-    groups: int = 1
-    waiting: int = 0
-    threads: int | None = None
-    window: int | None = None
-    mode: str = ""
+    line: int = 0
+    told: Facts = field(default_factory=lambda: Facts(_TELLS))
     columns: list[str] = field(default_factory=list)
     first: int = 0
     hinted: bool = False
+
+    @property
+    def processes(self) -> int | None:
+        """The processes of the table, or of each of its groups."""
+        text = self.told.text("processes") or self.told.text("processes", group=2)
+        return int(text) if text else None
+
+    @property
+    def groups(self) -> int:
+        """The groups that run at the same time."""
+        return self.told.number("groups") or 1
 
 
 def is_own(line: str) -> bool:
@@ -154,33 +159,12 @@ def _sorted(columns: list[str]) -> list[str]:
 
 def _hint(page: Page, start: int) -> str:
     """Return a benchmark's name from the lines just above bare column names."""
-    for index in range(start - 1, max(-1, start - 5), -1):
-        found = _HINT.search(page.lines[index][:200])
+    for line in above(page, start, 5):
+        found = _HINT.search(line[:200])
         if found is not None:
             name = found.group(0)
             return _PLAIN.get(name.lower().replace("-", "").replace("_", ""), name)
     return ""
-
-
-_SAYS = {
-    "processes": _PROCESSES,
-    "threads": _THREADS,
-    "waiting": _WAITING,
-    "window": _WINDOW,
-}
-"""The numbers of a heading, by field."""
-
-
-def _learn(heading: Heading, line: str) -> None:
-    for name, pattern in _SAYS.items():
-        found = pattern.search(line)
-        if found is not None:
-            setattr(heading, name, int(found.group(1)))
-    groups, mode = _GROUPS.search(line), _MODE.search(line)
-    if groups is not None:
-        heading.groups, heading.processes = int(groups.group(1)), int(groups.group(2))
-    if mode is not None:
-        heading.mode = mode.group(1)
 
 
 def _second_line(page: Page, heading: Heading) -> None:
@@ -209,7 +193,7 @@ def read_heading(page: Page, start: int) -> Heading:
     """Read the heading that begins on line index ``start``, with ``# Benchmarking`` or with bare
     column names.
     """
-    lines, heading, idle = page.lines, Heading(first=start + 1), 0
+    lines, heading, idle = page.lines, Heading(line=start + 1, first=start + 1), 0
     last = len(lines) - 1
     named = _NAME.search(lines[start])
     if named is not None and not (start == last and page.cut):
@@ -225,7 +209,7 @@ def read_heading(page: Page, start: int) -> Heading:
             break
         if _may_tell(line, index - start, named is not None):
             if index < last or not page.cut:
-                _learn(heading, line)
+                heading.told.take(line)
         elif line.strip():
             idle += 1
             if idle > _PATIENCE or starts_result(line):

@@ -64,16 +64,17 @@ def _stopped(page: Page, rows: Rows, table: CellTable, run: ImbRun, test: ImbTes
     "" if it does not.
     """
     size = table.column("bytes")
-    if run.largest_bytes is None or size is None or test.one_size or not table.values:
+    most = run.told.number("largest")
+    if most is None or size is None or test.one_size or not table.values:
         return ""
     if _goes_on(page.lines[rows.after].lstrip() if rows.after < len(page.lines) else ""):
         return ""
     largest = int(max(row[size] for row in table.values))
-    if largest >= run.largest_bytes:
+    if largest >= most:
         return ""
     return (
         f"line {table.lines[-1] + 1}: the table stops at {largest} bytes, the run was to go to "
-        f"{run.largest_bytes}"
+        f"{most}"
     )
 
 
@@ -166,18 +167,14 @@ class _Cells:
 
 
 def _points(table: CellTable, test: ImbTest, only: int | None) -> list[SeriesPoint]:
-    """Return the rows (of group ``only``) as points, by size; rows of the same size keep their
-    order.
-    """
+    """Return the rows (of group ``only``) as points."""
     cells, group = _Cells(table, test), table.column("group")
     rows = zip(table.values, table.words, table.lines, table.megabytes, strict=True)
-    points = [
+    return [
         cells.point(row, words, line, mega)
         for row, words, line, mega in rows
         if only is None or group is None or row[group] == only
     ]
-    points.sort(key=lambda point: point.message_bytes)
-    return points
 
 
 def _extra(name: str) -> str:
@@ -208,8 +205,8 @@ def _notes(heading: Heading, table: CellTable, guessed: bool, only: int | None) 
             "the text does not name the benchmark: taken for what its columns and their "
             "arithmetic fit"
         )
-    if heading.mode:
-        notes.append(f"mode {heading.mode}")
+    if mode := heading.told.text("mode"):
+        notes.append(f"mode {mode}")
     if only is not None and heading.groups > 1:
         notes.append(f"group {only} of {heading.groups} that ran at the same time")
     elif heading.groups > 1:
@@ -217,10 +214,10 @@ def _notes(heading: Heading, table: CellTable, guessed: bool, only: int | None) 
             f"{heading.groups} groups ran at the same time; the slowest process of all makes the "
             "time"
         )
-    if heading.waiting:
-        notes.append(f"{heading.waiting} more processes waited meanwhile")
-    if heading.threads:
-        notes.append(f"{heading.threads} threads per process; sizes are sums over the threads")
+    if waiting := heading.told.number("waiting"):
+        notes.append(f"{waiting} more processes waited meanwhile")
+    if threads := heading.told.number("threads"):
+        notes.append(f"{threads} threads per process; sizes are sums over the threads")
     if table.odd:
         where = ", ".join(str(line + 1) for line in table.odd[:5])
         notes.append(
@@ -236,29 +233,23 @@ def _groups(table: CellTable) -> Sequence[int | None]:
     return sorted({int(row[place]) for row in table.values})
 
 
-def _base(
-    page: Page, start: int, heading: Heading, run: ImbRun, name: str, test: ImbTest
-) -> Series:
-    return Series(
-        tool="imb",
+def _base(heading: Heading, run: ImbRun, name: str, test: ImbTest) -> Series:
+    window = heading.told.number("window")
+    if test.window and test.per_pair:
+        window = window or run.told.number("window")
+    return test.series(
+        "imb",
+        [],
         version=run.version_text,
         benchmark=name or "unknown",
-        metric=test.metric,
-        traffic=test.traffic,
-        points=[],
-        formula=test.formula,
         unit="us",
-        directions=test.directions,
-        waits=test.waits,
         processes=heading.processes,
         pairs=_pairs(heading, test),
-        window=heading.window or (test.window and test.per_pair and run.window) or test.window,
-        complete=False,
+        window=window or test.window,
         incomplete=f"line {heading.first}: no line of column names follows the heading",
         hosts=run.hosts,
         notes=run.notes,
-        source=page.source,
-        first_line=start + 1,
+        first_line=heading.line,
         last_line=heading.first,
     )
 
@@ -274,15 +265,15 @@ def _rows(page: Page, heading: Heading) -> tuple[Rows, bool]:
     return with_remarks(page, rows, heading.first, len(heading.columns)), False
 
 
-def _without_columns(page: Page, start: int, heading: Heading, run: ImbRun) -> Parsed:
+def _without_columns(heading: Heading, run: ImbRun) -> Parsed:
     named = heading.name and not heading.hinted
-    test = described(heading.name, [], heading.mode, run.part, run.version)
-    base = _base(page, start, heading, run, heading.name, test)
+    test = described(heading.name, [], heading.told.text("mode"), run.part, run.version)
+    base = _base(heading, run, heading.name, test)
     return Parsed([base] if named else [], heading.first)
 
 
 def _test_of(heading: Heading, table: CellTable, name: str, run: ImbRun) -> ImbTest:
-    test = described(name, heading.columns, heading.mode, run.part, run.version)
+    test = described(name, heading.columns, heading.told.text("mode"), run.part, run.version)
     several = test.window and _pairs(heading, test) > 1
     if several and test.traffic in ("stream", "exchange"):
         return replace(test, traffic="rate")
@@ -295,19 +286,17 @@ def read_table(page: Page, start: int, run: ImbRun) -> Parsed:
     """
     heading = read_heading(page, start)
     if not heading.columns:
-        return _without_columns(page, start, heading, run)
+        return _without_columns(heading, run)
     rows, of_cells = _rows(page, heading)
     table = table_of(page, heading.columns, rows)
     name = heading.name or _guess(table)
     test = _test_of(heading, table, name, run)
     unit = _unit(table, test, _pairs(heading, test), run.version)
-    incomplete = why_incomplete(page, rows, table, run, test, heading.first)
     guessed = heading.hinted and not heading.name
     base = structs.replace(
-        _base(page, start, heading, run, name, test),
+        _base(heading, run, name, test),
         unit=_unit_text(table, unit),
-        complete=not incomplete,
-        incomplete=incomplete,
+        incomplete=why_incomplete(page, rows, table, run, test, heading.first),
         unit_doubt=unit.doubt if table.column("goodput") is not None else "",
         last_line=(table.lines or [heading.first - 1])[-1] + 1,
     )

@@ -12,10 +12,12 @@ from wireproof.adapters.osu.benchmarks import by_title
 from wireproof.adapters.page import Page
 from wireproof.adapters.registry import Adapter, Benchmark, Parsed, starts_result
 from wireproof.adapters.rows import (
+    Facts,
     Rows,
     What,
     as_count,
     number,
+    numbers,
     read_rows,
     scaled,
     scan_rows,
@@ -139,17 +141,6 @@ _KNOWN = {"time", "time_min", "time_max", "goodput", "rate", "iterations"}
 _TAIL = re.compile(r"p\d+(\.\d+)?")
 
 
-def _fields(texts: dict[str, str]) -> dict[str, float] | None:
-    """Return the number of each column; None if a text is not a number >= 0."""
-    found = {}
-    for role, text in texts.items():
-        value = number(text)
-        if value is None or value < 0:
-            return None
-        found[role] = value
-    return found
-
-
 def _point(words: list[str], columns: list[str], test: Benchmark, line: int) -> SeriesPoint | None:
     """Return the point of the row; None if a value cannot have been measured (nan, a negative
     time).
@@ -157,7 +148,7 @@ def _point(words: list[str], columns: list[str], test: Benchmark, line: int) -> 
     size = whole(words[0])
     texts = dict(zip(columns, words[1:], strict=True))
     valid = texts.pop("valid", None)
-    fields = _fields(texts)
+    fields = numbers(texts)
     if size is None or not fields:
         return None
     hrt, time = times(scaled(fields.get("time"), 1e3), test.half_round_trip)
@@ -181,12 +172,12 @@ def _point(words: list[str], columns: list[str], test: Benchmark, line: int) -> 
     )
 
 
-def _state(page: Page, rows: Rows, points: list[SeriesPoint]) -> str:
+def _state(page: Page, rows: Rows, points: list[SeriesPoint | None]) -> str:
     """Return why the table is incomplete; "" if nothing indicates that."""
-    odd = len(rows.fields) - len(points)
+    odd = points.count(None)
     if odd and not rows.fault(page):
         return f"{counted(odd, 'row')} with a value that is not a number >= 0"
-    return rows.fault(page) or ("" if points else "no row that can be read follows the heading")
+    return rows.state(page, points)
 
 
 def _size_less(page: Page, start: int, columns: list[str]) -> Rows:
@@ -218,11 +209,6 @@ def _rows(page: Page, first: int, columns: list[str], sized: bool) -> Rows:
     return rows
 
 
-def _count(pattern: re.Pattern[str], heading: str) -> int | None:
-    found = pattern.search(heading)
-    return int(found.group(1)) if found else None
-
-
 def _notes(title: str, heading: str, above: list[str]) -> list[str]:
     """Return what the heading states of windows, types and buffers. In version 7.5, which prints
     no line about buffers, only the title (``MPI-CUDA Latency``) shows that they are in a GPU,
@@ -249,32 +235,19 @@ def parse(page: Page, start: int) -> Parsed:
     if not columns and (test.metric == "other" or (again and again.groups() == title.groups())):
         return Parsed([], first)
     rows = _rows(page, first, columns, sized)
-    read = (
-        _point(words, columns, test, line)
-        for words, line in zip(rows.fields, rows.lines, strict=True)
-    )
-    points = sorted(filter(None, read), key=lambda point: point.message_bytes)
-    incomplete = _state(page, rows, points)
-    window = _count(_WINDOW, heading)
-    series = Series(
-        tool="osu",
+    points = [_point(words, columns, test, line) for words, line in rows]
+    told = Facts({"pairs": _PAIRS, "window": _WINDOW}, page.lines[start:first])
+    window = told.number("window", 0)
+    series = test.series(
+        "osu",
+        points,
         version=title.group(2) or "",
-        benchmark=test.name,
-        metric=test.metric,
-        traffic=test.traffic,
-        points=points,
-        formula=test.formula,
         unit="us; MB = 10^6 bytes",
-        directions=test.directions,
-        waits=test.waits,
-        pairs=_count(_PAIRS, heading) or 1,
+        pairs=told.number("pairs", 0) or 1,
         window=test.window if window is None else window,
-        complete=not incomplete,
-        incomplete=incomplete,
+        incomplete=_state(page, rows, points),
         notes=_notes(title.group(1), heading, page.lines[max(0, start - _HEADING_LINES) : start]),
-        source=page.source,
-        first_line=start + 1,
-        last_line=(rows.lines or [start])[-1] + 1,
+        last_line=rows.last_line,
     )
     return Parsed([series], rows.after)
 

@@ -11,32 +11,148 @@ from wireproof.adapters.perftest.benchmarks import (
     HEADING,
     TITLE,
     argv,
+    bandwidth_point,
     columns_of,
     test_of,
+    time_point,
+    window_of,
 )
-from wireproof.adapters.perftest.block import ERROR, RULE, Block, block_at, printable
 from wireproof.adapters.perftest.json_output import DOCUMENT, parse_document
 from wireproof.adapters.registry import Adapter, Benchmark, Parsed, starts_result
-from wireproof.adapters.rows import (
-    Rows,
-    as_count,
-    nearest_above,
-    number,
-    read_rows,
-    scaled,
-    step_of,
-    times,
-)
+from wireproof.adapters.rows import Rows, nearest_above, numbers, printable, read_rows, step_of
 from wireproof.model.quantity import counted, whole
-from wireproof.model.series import IN_GPU, Series, SeriesPoint
+from wireproof.model.series import IN_GPU, SeriesPoint
 
 # --- perftest (ib_write_bw and its family): output and options. MB is 2^20 bytes, whether a version
 # labels the column MB/sec or MiB/sec; Gb is 10^9 bits.
 
+# --- What a program prints before its table: the test, its parameters, both addresses, error
+# messages.
+
+RULE = re.compile(r"^\s*-{5,}\s*$")
+ERROR = re.compile(
+    r"Couldn't |Unable to |Failed |Completion with error|failed to |Did not detect|Can't "
+    r"|Received \d{1,9} times"
+    r"|[Ee]rror\b|Terminated\b|Killed\b"
+)
+_PARAMETER = re.compile(
+    r"(Device|Number of qps|Number of qp's running|Connection type|Transport type|Using SRQ|TX "
+    r"depth|Post List|Mtu|"
+    r"Link type|rdma_cm QPs|Outstand reads|Dual-port)\s*:?\s{0,20}:?\s{0,20}([\w./-]{1,40})"
+)
+_ADDRESS = re.compile(r"(local|remote) address: +LID (?:0[xX])?([0-9a-fA-F]{1,6})\b")
+_GID = re.compile(r"GID: ((?:\d{2,3}:){15}\d{2,3})\b")
+_IPV4 = "00:00:00:00:00:00:00:00:00:00:255:255:"
+_PATIENCE = 120  # lines that are not addresses: every queue pair prints four lines of these
+# lines: if the title repeats this soon, it comes from the other end, which writes into the same log
+_DOUBLED = 4
+_MOST_ADDRESSES = 64
+
+
+@dataclass(slots=True)
+class Block:
+    """``heading``: index of the line of column names, or None. ``ports``: addresses of each side's
+    port.
+    """
+
+    title: re.Match[str] | None
+    parameters: dict[str, str] = field(default_factory=dict)
+    errors: list[str] = field(default_factory=list)
+    ports: dict[str, set[str]] = field(default_factory=dict)
+    heading: int | None = None
+    after: int = 0
+
+    def hosts(self) -> list[str]:
+        """Return local and remote address; only one if both are the same port; [] if the log does
+        not tell.
+        """
+        sides = [sorted(self.ports.get(side, ())) for side in ("local", "remote")]
+        if any(len(side) != 1 for side in sides):
+            return []
+        return [sides[0][0]] if sides[0] == sides[1] else [sides[0][0], sides[1][0]]
+
+
+def _name_of(gid: str) -> str:
+    """Return a GID as an address: IPv4 if it contains an IPv4 address."""
+    parts = [int(part) for part in gid.split(":")]
+    if gid.startswith(_IPV4):
+        return ".".join(str(part) for part in parts[12:])
+    return bytes(part & 255 for part in parts).hex(":", 2)
+
+
+def _address(block: Block, line: str, side: str) -> str:
+    """Record an address; return the side whose GID the next line contains. A GID identifies the
+    port better than the LID before it.
+    """
+    address = _ADDRESS.search(line)
+    if address is not None:
+        side, lid = address.group(1), int(address.group(2), 16)
+        known = block.ports.setdefault(side, set())
+        if lid and len(known) < _MOST_ADDRESSES:
+            known.add(f"LID {lid:#06x}")
+        return side
+    gid = _GID.search(line) if side else None
+    if gid is not None:
+        known = block.ports.setdefault(side, set())
+        lids = {one for one in known if one.startswith("LID")}
+        if len(known) < _MOST_ADDRESSES:
+            block.ports[side] = (known - lids) | {_name_of(gid.group(1))}
+    return side
+
+
+def block_at(page: Page, start: int) -> Block:
+    """Return the block from the title, the heading or the error message on line index ``start`` to
+    the line of column names.
+    """
+    head = page.lines[start]
+    block = Block(TITLE.search(head), after=start + 1)
+    if HEADING.search(head):
+        block.heading = start
+    elif block.title is None:
+        block.errors.append(printable(head[:200])[:120])
+    else:
+        _read(page, start, block)
+    return block
+
+
+def _read(page: Page, start: int, block: Block) -> None:
+    side, idle = "", 0
+    for index in range(start + 1, len(page.lines)):
+        line = page.lines[index]
+        block.after = index
+        if "address:" in line or "GID:" in line:
+            side = _address(block, line, side)
+            continue
+        if HEADING.search(line):
+            block.heading = index
+            return
+        if not _belongs(page, start, index):
+            return
+        if ERROR.search(line):
+            block.errors.append(printable(line[:200])[:120])
+        for name, value in _PARAMETER.findall(line):
+            block.parameters.setdefault(name, value)
+        idle += 1
+        if idle > _PATIENCE:
+            return
+    block.after = max(len(page.lines), start + 1)
+
+
+def _belongs(page: Page, start: int, index: int) -> bool:
+    """Return False for the start of another result; the same title this soon comes from the other
+    end.
+    """
+    line = page.lines[index]
+    if ERROR.search(line) or not starts_result(line):
+        return True
+    return index < start + _DOUBLED and line == page.lines[start]
+
+
+# --- The table.
+
 _BEFORE = 40
 _OTHERS = re.compile(f"{HEADING.pattern}|{TITLE.pattern}")
 _MOST = 1e15
-_COLUMNS = frozenset(("size", "iterations", "goodput", "rate", "peak"))
 _FACTORS = {
     "MB/sec": 1 << 20,
     "MiB/sec": 1 << 20,
@@ -67,72 +183,6 @@ def _behind_samples(page: Page, heading: int) -> int:
     return last
 
 
-def _numbers(words: list[str], roles: list[str]) -> dict[str, float] | None:
-    """Return the number of each column; None if a text cannot be a measured number."""
-    found = {}
-    for role, word in zip(roles, words, strict=True):
-        value = number(word)
-        if value is None or not 0 <= value < _MOST:
-            return None
-        found[role] = value
-    return found
-
-
-def _bandwidth(words: list[str], roles: list[str], factor: int, line: int) -> SeriesPoint | None:
-    """Return the point of one row. A bandwidth printed as 0.00 is below the last digit and omitted;
-    its message rate stays.
-    """
-    known = _numbers(words, roles)
-    if known is None or not (known.get("goodput") or known.get("rate")):
-        return None
-    goodput, rate = known.get("goodput"), known.get("rate")
-    return SeriesPoint(
-        message_bytes=int(words[0]),
-        goodput_bytes_per_s=scaled(goodput or None, factor),
-        messages_per_s=scaled(rate or None, 1e6),
-        iterations=as_count(known.get("iterations")),
-        goodput_step=step_of(words[roles.index("goodput")]) * factor if goodput else 0.0,
-        values=_other_columns(known, factor),
-        line=line + 1,
-    )
-
-
-def _other_columns(known: dict[str, float], factor: int) -> dict[str, float]:
-    """Return the other columns of a bandwidth test, with bandwidths in bytes per second."""
-    values = {role: value for role, value in known.items() if value and role not in _COLUMNS}
-    if known.get("peak"):
-        values["peak_bytes_per_s"] = known["peak"] * factor
-    for role in [role for role in values if role.startswith("bw_")]:
-        values[f"{role}_bytes_per_s"] = values.pop(role) * factor
-    return values
-
-
-def _time(words: list[str], roles: list[str], half: bool, line: int) -> SeriesPoint | None:
-    """Return the point of one row. Its time is the median (t_typical), or the mean, which is all
-    that a run of given duration prints.
-    """
-    known = _numbers(words, roles)
-    main = "typical" if "typical" in roles else "avg"
-    if known is None or not known.get(main):
-        return None
-    hrt, time = times(known[main] * 1e3, half)
-    percentiles = {role: value * 1e3 for role, value in known.items() if role.startswith("p99")}
-    if main == "typical":
-        percentiles["p50"] = known[main] * 1e3
-    return SeriesPoint(
-        message_bytes=int(words[0]),
-        hrt_ns=hrt,
-        time_ns=time,
-        time_min_ns=scaled(known.get("min"), 1e3),
-        time_max_ns=scaled(known.get("max"), 1e3),
-        iterations=as_count(known.get("iterations")),
-        time_step_ns=step_of(words[roles.index(main)]) * 1e3,
-        percentiles=percentiles,
-        values={f"{role}_ns": known[role] * 1e3 for role in ("avg", "stdev") if role in known},
-        line=line + 1,
-    )
-
-
 def _counters(page: Page, rows: Rows, index: int) -> dict[str, float]:
     """Return the port counters that ``-W`` prints below a row, each with its increase."""
     end = rows.lines[index + 1] if index + 1 < len(rows.lines) else rows.after
@@ -152,20 +202,21 @@ def _points(
     """
     good = []
     factor = _FACTORS.get(unit, 1 << 20)
-    timed = "avg" in roles or "typical" in roles
-    for index, (words, line) in enumerate(zip(rows.fields, rows.lines, strict=True)):
-        point = (
-            _time(words, roles, test.half_round_trip, line)
-            if timed
-            else _bandwidth(words, roles, factor, line)
-        )
-        if point is None or not 0 < point.message_bytes < 1 << 40:
+    main = next((role for role in ("typical", "avg") if role in roles), "")
+    place = next((roles.index(role) for role in (main, "goodput") if role in roles), 0)
+    for index, (words, line) in enumerate(rows):
+        known, step = numbers(dict(zip(roles, words, strict=True)), _MOST), step_of(words[place])
+        if known is None or not 0 < (size := int(words[0])) < 1 << 40:
             continue
-        counters = _counters(page, rows, index)
-        if counters:
-            point = msgspec.structs.replace(point, values=point.values | counters)
-        good.append(point)
-    return sorted(good, key=lambda point: point.message_bytes), len(rows.fields) - len(good)
+        point = (
+            time_point(known, main, size, test.half_round_trip, step, line + 1)
+            if main
+            else bandwidth_point(known, factor, size, step, line + 1)
+        )
+        if point is not None:
+            values = point.values | _counters(page, rows, index)
+            good.append(msgspec.structs.replace(point, values=values))
+    return good, len(rows.fields) - len(good)
 
 
 def _state(page: Page, rows: Rows, block: Block, closed: bool, troubles: list[str]) -> str:
@@ -208,14 +259,6 @@ def _closed(page: Page, index: int) -> bool:
     return index + 1 >= len(page.lines) or TITLE.search(page.lines[index + 1]) is None
 
 
-def _window(block: Block) -> int | None:
-    """Return the messages in flight: the depth of the send queue times the number of queue
-    pairs.
-    """
-    depth, pairs = (whole(block.parameters.get(name, "")) for name in ("TX depth", "Number of qps"))
-    return depth * (pairs or 1) if depth else None
-
-
 @dataclass(slots=True)
 class _PerftestTable:
     """The content below a line of column names. ``incomplete``: why the table is incomplete."""
@@ -239,7 +282,9 @@ def _table(page: Page, block: Block) -> _PerftestTable:
     closed = _closed(page, rows.after)
     grave = _GRAVE if closed else ERROR
     lines = page.lines[first : rows.after]
-    troubles = [printable(line) for line in lines if "=" not in line and grave.search(line)]
+    troubles = [
+        printable(line[:200])[:120] for line in lines if "=" not in line and grave.search(line)
+    ]
     return _PerftestTable(rows, roles, unit, closed, _state(page, rows, block, closed, troubles))
 
 
@@ -257,25 +302,17 @@ def parse(page: Page, start: int) -> Parsed:
     test = test_of(block.title, command, rest, roles)
     points, odd = _points(page, rows, roles, test, unit)
     raw = command.startswith("raw_") or block.parameters.get("Connection type") == "RawEth"
-    series = Series(
-        tool="perftest",
-        benchmark=test.name,
-        metric=test.metric,
-        traffic=test.traffic,
-        points=points,
-        formula=test.formula,
+    depth, pairs = (whole(block.parameters.get(name, "")) for name in ("TX depth", "Number of qps"))
+    series = test.series(
+        "perftest",
+        points,
         unit=_UNIT.get(unit, "MB = 2^20 bytes") if roles else "",
-        directions=test.directions,
-        waits=test.metric in ("half_round_trip", "latency"),
-        window=_window(block) if test.metric.endswith("bandwidth") else None,
+        window=window_of(depth, pairs) if test.metric.endswith("bandwidth") else None,
         protocol="" if raw else "rdma",
-        complete=not table.incomplete,
         incomplete=table.incomplete,
         hosts=block.hosts(),
         notes=_notes(page, start, block, unit, odd, max(rows.after, block.after)),
-        source=page.source,
-        first_line=start + 1,
-        last_line=(rows.lines or [start])[-1] + 1,
+        last_line=rows.last_line,
     )
     return Parsed([series], max(start + 1, rows.after + table.closed))
 

@@ -6,8 +6,9 @@ import re
 
 from wireproof.adapters.options import given, refuse_others, server_of, whole_seconds
 from wireproof.adapters.registry import Benchmark
+from wireproof.adapters.rows import as_count, scaled, times
 from wireproof.model.errors import BadInput
-from wireproof.model.series import ToolRequest, Traffic
+from wireproof.model.series import SeriesPoint, ToolRequest, Traffic
 
 TITLE = re.compile(
     r"\b(RDMA_Write|RDMA_Read|Send|Atomic)(?:_imm)? ((?:[A-Za-z_]+ ){0,5}?)(BW|Latency) "
@@ -38,6 +39,8 @@ _NAMES = {
     "BW average": "goodput",
     "MsgRate": "rate",
 }
+_COLUMNS = frozenset(("size", "iterations", "goodput", "rate", "peak"))
+_MOST_FLYING = 1e12
 _VERBS: dict[str, Traffic] = {"write": "put", "read": "get", "send": "stream", "atomic": "atomic"}
 
 
@@ -92,14 +95,75 @@ def _latency(name: str, verb: str) -> Benchmark:
     tail = "; the median, without the two largest samples; t_max is the second largest"
     if verb in ("write", "send"):
         formula = f"(next post - post) / 2, half of a round trip{tail}"
-        return Benchmark(name, "half_round_trip", "pingpong", formula)
+        return Benchmark(name, "half_round_trip", "pingpong", formula, waits=True)
     if verb in ("read", "atomic"):
-        return Benchmark(name, "latency", _VERBS[verb], f"next post - post: one whole {verb}{tail}")
+        formula = f"next post - post: one whole {verb}{tail}"
+        return Benchmark(name, "latency", _VERBS[verb], formula, waits=True)
     formula = (
         "next post - post, halved if the program was a send or write test (the log does not "
         f"say){tail}"
     )
-    return Benchmark(name, "latency", "other", formula)
+    return Benchmark(name, "latency", "other", formula, waits=True)
+
+
+def bandwidth_point(
+    known: dict[str, float], factor: int, size: int, step: float, line: int
+) -> SeriesPoint | None:
+    """Return the point of the columns of a bandwidth test; ``factor``: bytes/s of one unit, of
+    which ``step`` are the last digit. A bandwidth printed as 0.00 is below the last digit and
+    omitted; its message rate stays.
+    """
+    goodput, rate = known.get("goodput"), known.get("rate")
+    if not (goodput or rate):
+        return None
+    values = {role: value for role, value in known.items() if value and role not in _COLUMNS}
+    if known.get("peak"):
+        values["peak_bytes_per_s"] = known["peak"] * factor
+    for role in [role for role in values if role.startswith("bw_")]:
+        values[f"{role}_bytes_per_s"] = values.pop(role) * factor
+    return SeriesPoint(
+        message_bytes=size,
+        goodput_bytes_per_s=scaled(goodput or None, factor),
+        messages_per_s=scaled(rate or None, 1e6),
+        iterations=as_count(known.get("iterations")),
+        goodput_step=step * factor if goodput else 0.0,
+        values=values,
+        line=line,
+    )
+
+
+def time_point(
+    known: dict[str, float], main: str, size: int, half: bool, step: float, line: int
+) -> SeriesPoint | None:
+    """Return the point of the columns (us) of a latency test. Its time is ``main``: the median
+    (``typical``), or the mean (``avg``), which is all that a run of given duration prints.
+    """
+    if not known.get(main):
+        return None
+    hrt, time = times(known[main] * 1e3, half)
+    percentiles = {role: value * 1e3 for role, value in known.items() if role.startswith("p99")}
+    if main == "typical":
+        percentiles["p50"] = known[main] * 1e3
+    return SeriesPoint(
+        message_bytes=size,
+        hrt_ns=hrt,
+        time_ns=time,
+        time_min_ns=scaled(known.get("min"), 1e3),
+        time_max_ns=scaled(known.get("max"), 1e3),
+        iterations=as_count(known.get("iterations")),
+        time_step_ns=step * 1e3,
+        percentiles=percentiles,
+        values={f"{role}_ns": known[role] * 1e3 for role in ("avg", "stdev") if role in known},
+        line=line,
+    )
+
+
+def window_of(depth: float | None, pairs: float | None) -> int | None:
+    """Return the messages in flight: the depth of the send queue times the number of queue
+    pairs.
+    """
+    flying = (depth or 0) * (pairs or 1)
+    return int(flying) if 0 < flying < _MOST_FLYING else None
 
 
 _LARGEST = 1 << 23

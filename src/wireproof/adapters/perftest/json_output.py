@@ -5,14 +5,11 @@ rate.
 import re
 from typing import Any
 
-import msgspec
-
 from wireproof.adapters.documents import amount, document_at, member, text
 from wireproof.adapters.page import Page
-from wireproof.adapters.perftest.benchmarks import test_of
-from wireproof.adapters.registry import Benchmark, Parsed
-from wireproof.adapters.rows import as_count, times
-from wireproof.model.series import IN_GPU, Series, SeriesPoint
+from wireproof.adapters.perftest.benchmarks import bandwidth_point, test_of, time_point, window_of
+from wireproof.adapters.registry import Parsed
+from wireproof.model.series import IN_GPU, SeriesPoint
 
 DOCUMENT = re.compile(r'"test_info" ?: ?\{')
 _TEST = re.compile(
@@ -32,92 +29,71 @@ _NAMED = (
     "rdma_cm_QPs",
 )
 _GPU = ("cuda_device", "musa_device", "Use_ROCm_memory", "Use_MUSA_memory")
-_MICRO = {"t_min": "min", "t_max": "max", "t_avg": "avg", "t_stdev": "stdev"}
+_ROLES = {
+    "n_iterations": "iterations",
+    "BW_average": "goodput",
+    "BW_peak": "peak",
+    "MsgRate": "rate",
+    "t_min": "min",
+    "t_max": "max",
+    "t_avg": "avg",
+    "t_stdev": "stdev",
+    "t_typical": "typical",
+    "percentile_99": "p99",
+    "percentile_99.9": "p99.9",
+}
+_LAST_DIGIT = 0.01
+_DOUBT = (
+    "the document does not name MiB/sec or Gb/sec, and its message rate fits neither: the "
+    "bandwidth is left out"
+)
 
 
-def _scaled(results: dict[str, Any], size: float) -> tuple[float | None, str]:
-    """Return the goodput in bytes per second, and the unit that the document must have used."""
-    printed, rate = amount(results.get("BW_average")), amount(results.get("MsgRate"))
+def _unit(known: dict[str, float], size: int) -> str:
+    """Return the unit that the document must have used; "" if the message rate fits none."""
+    printed, rate = known.get("goodput"), known.get("rate")
     if not printed or not rate:
-        return None, ""
+        return ""
     agree = _AGREE + _RATE_STEP / 2 / rate
-    for unit, factor in _FACTORS.items():
-        if abs(printed * factor / (rate * 1e6 * size) - 1) <= agree:
-            return printed * factor, unit
-    return None, ""
-
-
-def _bandwidth(results: dict[str, Any], size: float, line: int) -> tuple[SeriesPoint | None, str]:
-    goodput, unit = _scaled(results, size)
-    rate, iterations = amount(results.get("MsgRate")), amount(results.get("n_iterations"))
-    peak = amount(results.get("BW_peak"))
-    if goodput is None and not rate:
-        return None, unit
-    factor = _FACTORS.get(unit, 0)
-    point = SeriesPoint(
-        message_bytes=int(size),
-        goodput_bytes_per_s=goodput,
-        messages_per_s=rate * 1e6 if rate else None,
-        iterations=int(iterations) if iterations else None,
-        goodput_step=0.01 * factor,
-        values={"peak_bytes_per_s": peak * factor} if peak and factor else {},
-        line=line,
+    fits = (
+        unit
+        for unit, factor in _FACTORS.items()
+        if abs(printed * factor / (rate * 1e6 * size) - 1) <= agree
     )
-    return point, unit
+    return next(fits, "")
 
 
-def _time(results: dict[str, Any], size: float, half: bool, line: int) -> SeriesPoint | None:
-    typical = amount(results.get("t_typical"))
-    middle = typical or amount(results.get("t_avg"))
-    if not middle:
-        return None
-    known = {short: amount(results.get(name)) for name, short in _MICRO.items()}
-    tails = {f"p{tail}": amount(results.get(f"percentile_{tail}")) for tail in ("99", "99.9")}
-    found = {name: value * 1e3 for name, value in (known | tails).items() if value is not None}
-    percentiles = {name: found[name] for name in tails if name in found}
-    if typical:
-        percentiles["p50"] = typical * 1e3
-    hrt, time = times(middle * 1e3, half)
-    return SeriesPoint(
-        message_bytes=int(size),
-        hrt_ns=hrt,
-        time_ns=time,
-        time_min_ns=found.get("min"),
-        time_max_ns=found.get("max"),
-        iterations=as_count(amount(results.get("n_iterations")) or None),
-        time_step_ns=10.0,
-        percentiles=percentiles,
-        values={f"{name}_ns": found[name] for name in ("avg", "stdev") if name in found},
-        line=line,
-    )
+def _known(results: dict[str, Any]) -> dict[str, float]:
+    """Return the numbers of the columns that the table of the same run has."""
+    values = {role: amount(results.get(name)) for name, role in _ROLES.items()}
+    return {
+        role: value
+        for role, value in values.items()
+        if value is not None and (value or role not in ("iterations", "typical"))
+    }
 
 
-def _series(
-    page: Page, start: int, test: Benchmark, point: SeriesPoint | None, unit: str, why: str
-) -> Series:
-    doubt = ""
-    if test.metric.endswith("bandwidth") and point is not None and not unit:
-        doubt = (
-            "the document does not name MiB/sec or Gb/sec, and its message rate fits neither: the "
-            "bandwidth is left out"
-        )
-    return Series(
-        tool="perftest",
-        benchmark=test.name,
-        metric=test.metric,
-        traffic=test.traffic,
-        points=[point] if point is not None else [],
-        formula=test.formula,
-        unit=unit or ("us" if "bandwidth" not in test.metric else "unknown"),
-        directions=test.directions,
-        waits=test.metric in ("half_round_trip", "latency"),
-        protocol="rdma",
-        complete=not why,
-        incomplete=why,
-        unit_doubt=doubt,
-        source=page.source,
-        first_line=start + 1,
-    )
+def _point(
+    results: dict[str, Any], size: int, half: bool, timed: bool, line: int
+) -> tuple[SeriesPoint | None, str]:
+    """Return the point, and the unit of a bandwidth."""
+    known = _known(results)
+    if timed:
+        main = "typical" if "typical" in known else "avg"
+        return time_point(known, main, size, half, _LAST_DIGIT, line), ""
+    unit = _unit(known, size)
+    if not unit:
+        known = {role: value for role, value in known.items() if role in ("rate", "iterations")}
+    return bandwidth_point(known, _FACTORS.get(unit, 0), size, _LAST_DIGIT, line), unit
+
+
+def _notes(info: dict[str, Any]) -> list[str]:
+    notes = [
+        f"{name.replace('_', ' ')}: {text(str(info[name]))}" for name in _NAMED if name in info
+    ]
+    if any(info.get(name) not in (None, "OFF") for name in _GPU):
+        notes.append(IN_GPU)
+    return notes
 
 
 def parse_document(page: Page, start: int) -> Parsed:
@@ -127,30 +103,22 @@ def parse_document(page: Page, start: int) -> Parsed:
     title = _TEST.search(text(info.get("test")).replace("_", " ").replace("RDMA ", "RDMA_"))
     roles = ["typical"] if "t_typical" in results or "t_avg" in results else []
     test = test_of(title, "", "", roles)
-    size = amount(results.get("MsgSize"))
+    size = int(amount(results.get("MsgSize")) or 0)
     point, unit = None, ""
-    if size and roles:
-        point = _time(results, size, test.half_round_trip, start + 1)
-    elif size:
-        point, unit = _bandwidth(results, size, start + 1)
+    if size:
+        point, unit = _point(results, size, test.half_round_trip, bool(roles), start + 1)
+    rated = "bandwidth" in test.metric
     missing = "" if point is not None else "the document has no result with a message size"
-    series = _series(page, start, test, point, unit, document.why or missing)
-    notes = [
-        f"{name.replace('_', ' ')}: {text(str(info[name]))}" for name in _NAMED if name in info
-    ]
-    if any(info.get(name) not in (None, "OFF") for name in _GPU):
-        notes.append(IN_GPU)
-    window = _window(info) if "bandwidth" in test.metric else None
-    last = min(document.after, len(page.lines))
-    return Parsed(
-        [msgspec.structs.replace(series, notes=notes, window=window, last_line=last)],
-        document.after,
+    depth, pairs = amount(info.get("TX_depth")), amount(info.get("Number_of_qps"))
+    series = test.series(
+        "perftest",
+        [point],
+        unit=unit or ("unknown" if rated else "us"),
+        window=window_of(depth, pairs) if rated else None,
+        protocol="rdma",
+        incomplete=document.why or missing,
+        unit_doubt=_DOUBT if rated and point is not None and not unit else "",
+        notes=_notes(info),
+        last_line=min(document.after, len(page.lines)),
     )
-
-
-def _window(info: dict[str, Any]) -> int | None:
-    """Return the messages in flight: the depth of the send queue times the number of queue
-    pairs.
-    """
-    flying = (amount(info.get("TX_depth")) or 0) * (amount(info.get("Number_of_qps")) or 1)
-    return int(flying) if 0 < flying < 1e12 else None
+    return Parsed([series], document.after)

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from wireproof.adapters.page import Page
 from wireproof.adapters.qperf.benchmarks import TITLE, argv, default_size, protocol_of, test_of
 from wireproof.adapters.registry import Adapter, Benchmark, Parsed, starts_result
-from wireproof.adapters.rows import nearest_above, number, step_of, times
+from wireproof.adapters.rows import nearest_above, number, printable, step_of, times
 from wireproof.model.quantity import whole
-from wireproof.model.series import Series, SeriesPoint
+from wireproof.model.series import SeriesPoint
 
 # --- qperf: output and options. All units count in powers of 1000, except sizes that are whole in
 # powers of 1024 (``64 KiB (65,536)``).
@@ -71,8 +71,7 @@ def _block(page: Page, start: int) -> _TestBlock:
             if starts_result(line) or not (trouble or _continues(page, index)):
                 break
             if trouble:
-                shown = "".join(char if char.isprintable() else " " for char in line[:160])
-                block.trouble = " ".join(shown.split())
+                block.trouble = printable(line[:160])
         block.after = index + 1
         if not going:
             break
@@ -250,22 +249,13 @@ def parse(page: Page, start: int) -> Parsed:
     points, notes = _points(page, start, kept, test, name)
     trouble = next((block.trouble for block in blocks if block.trouble), "")
     incomplete = incomplete or trouble or ("" if points else f"{name} printed no result")
-    series = Series(
-        tool="qperf",
-        benchmark=name,
-        metric=test.metric,
-        traffic=test.traffic,
-        points=sorted(points, key=lambda point: point.message_bytes),
-        formula=test.formula,
+    series = test.series(
+        "qperf",
+        points,
         unit="powers of 1000; KiB and MiB of sizes are powers of 1024",
-        directions=test.directions,
-        waits=test.waits,
         protocol=protocol_of(name),
-        complete=not incomplete,
         incomplete=incomplete,
         notes=notes,
-        source=page.source,
-        first_line=start + 1,
         last_line=blocks[-1].last + 1,
     )
     return Parsed([series] if test.metric else [], max(start + 1, blocks[-1].after))

@@ -128,31 +128,20 @@ def _points(
                 notes.append(f"{size} bytes is bandwidth / message rate of line {row.line + 1}")
     if any(point.percentiles for point in points):
         notes.append("the percentile is of the last 2048 samples only")
-    return sorted(points, key=lambda point: point.message_bytes), notes
+    return points, notes
 
 
-def _series(
-    page: Page, start: int, name: str, rows: list[LastLine], table: _Table, setup: Setup
-) -> Series:
+def _series(start: int, name: str, rows: list[LastLine], table: _Table, setup: Setup) -> Series:
     test = test_of(_name_of(name, setup.test), table.heading)
     points, notes = _points(rows, table, setup, test)
-    incomplete = table.incomplete or ("" if points else "no row could be used")
-    return Series(
-        tool="ucx_perftest",
-        benchmark=test.name,
-        metric=test.metric,
-        traffic=test.traffic,
-        points=points,
-        formula=test.formula,
+    return test.series(
+        "ucx_perftest",
+        points,
         unit="us; MB = 2^20 bytes",
-        waits=test.waits,
         window=(setup.window or test.window) if test.window else None,
         protocol=setup.protocol,
-        complete=not incomplete,
-        incomplete=incomplete,
+        incomplete=table.incomplete or ("" if points else "no row could be used"),
         notes=notes[:20],
-        source=page.source,
-        first_line=start + 1,
         last_line=max([row.line for row in rows] or [start]) + 1,
     )
 
@@ -204,8 +193,7 @@ def parse(page: Page, start: int) -> Parsed:
     about = _Table(_heading(page, start, setup), percentile, _state(page, every, found, rows))
     groups = gathered((_name_of(row.name, setup.test), row) for row in rows)
     series = [
-        _series(page, start, name, some, about, setup)
-        for name, some in (groups or {"": []}).items()
+        _series(start, name, some, about, setup) for name, some in (groups or {"": []}).items()
     ]
     return Parsed(series, every.after)
 

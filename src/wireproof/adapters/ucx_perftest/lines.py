@@ -10,7 +10,7 @@ from typing import Literal
 from wireproof.adapters.options import option_of
 from wireproof.adapters.page import Page
 from wireproof.adapters.registry import Benchmark, starts_result
-from wireproof.adapters.rows import Rows, What, number, scan_rows
+from wireproof.adapters.rows import Facts, Rows, What, above, number, scan_rows
 from wireproof.model.quantity import whole
 from wireproof.model.series import Traffic
 
@@ -241,9 +241,14 @@ def test_of(name: str, heading: str) -> Benchmark:
     return Benchmark(known, "bandwidth", kind, _STREAM, window=window)
 
 
-_BANNER = re.compile(r"^\s*={4,} (\w{2,40}) ={4,}\s*$")
-_BOX = re.compile(r"^\s*(API|Test|Message size): +(\S.{0,80}?)\s*$")
-_TLS = re.compile(r"\bUCX_TLS=(\S{1,80})")
+_BEFORE = {
+    "api": re.compile(r"^\s*API: +(\S.{0,80}?)\s*$"),
+    "title": re.compile(r"^\s*Test: +(\S.{0,80}?)\s*$"),
+    "size": re.compile(r"^\s*Message size: +(\S.{0,80}?)\s*$"),
+    "banner": re.compile(r"^\s*={4,} (\w{2,40}) ={4,}\s*$"),
+    "command": re.compile(r"ucx_perftest(.{0,500})"),
+    "transports": re.compile(r"^(?=.*ucx_perftest).*?\bUCX_TLS=(\S{1,80})"),
+}
 _LOOK_BACK = 80
 _RDMA = {
     "rc",
@@ -279,18 +284,6 @@ def _protocol(transports: str) -> Literal["", "tcp", "rdma"]:
     return "rdma" if names and names <= _RDMA else ""
 
 
-def _read_command(setup: Setup, line: str) -> None:
-    rest = line.partition("ucx_perftest")[2][:_LONGEST_LINE]
-    setup.test = setup.test or option_of(rest, "t")
-    if setup.size is None:
-        setup.size = _sum_of(option_of(rest, "s"))
-    setup.iterations = setup.iterations or whole(option_of(rest, "n"))
-    setup.window = setup.window or whole(option_of(rest, "O"))
-    transports = _TLS.search(line)
-    if transports and not setup.protocol:
-        setup.protocol = _protocol(transports.group(1))
-
-
 def _sum_of(sizes: str) -> int | None:
     """Return the sum of ``8,16,32``; None if a part is not a number."""
     total = 0
@@ -302,28 +295,20 @@ def _sum_of(sizes: str) -> int | None:
     return total
 
 
-def _read_box(setup: Setup, name: str, value: str) -> None:
-    if name == "API":
-        if value.startswith("transport"):
-            setup.test = setup.test.removeprefix("ucp_")
-    elif name == "Test":
-        setup.test = setup.test or test_titled(value)
-    elif setup.size is None:
-        setup.size = whole(value)
-
-
 def setup_before(page: Page, start: int) -> Setup:
     """Look back from the heading to the last line of the previous test."""
-    setup = Setup()
-    for index in range(start - 1, max(-1, start - _LOOK_BACK), -1):
-        line = page.lines[index]
-        if "Final:" in line or starts_result(line):
-            break
-        box, banner = _BOX.match(line), _BANNER.match(line)
-        if box is not None:
-            _read_box(setup, box.group(1), box.group(2))
-        elif banner is not None:
-            setup.test = setup.test or banner.group(1)
-        elif "ucx_perftest" in line:
-            _read_command(setup, line)
-    return setup
+    lines = above(page, start, _LOOK_BACK, lambda line: "Final:" in line or starts_result(line))
+    told = Facts(_BEFORE, lines)
+    commands = [found[1] for found in told["command"]]
+    options = {letter: [option_of(rest, letter) for rest in commands] for letter in "tsnO"}
+    sizes = [*map(whole, told.groups("size")), *map(_sum_of, options["s"])]
+    titled = next(filter(None, map(test_titled, told.groups("title"))), "")
+    if told.text("api", 0).startswith("transport"):
+        titled = titled.removeprefix("ucp_")
+    return Setup(
+        test=titled or told.text("banner", 0) or next(filter(None, options["t"]), ""),
+        size=next((size for size in sizes if size is not None), None),
+        iterations=next(filter(None, map(whole, options["n"])), None),
+        window=next(filter(None, map(whole, options["O"])), None),
+        protocol=next(filter(None, map(_protocol, told.groups("transports"))), ""),
+    )

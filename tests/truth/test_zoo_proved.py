@@ -88,6 +88,19 @@ def test_a_rail_of_eight_that_another_port_replaces_is_told_from_memory() -> Non
     assert alone.reasons[0].message.endswith(": the rest went through memory or loopback.")
 
 
+@pytest.mark.parametrize("key", ["mlx5-roce-pf", "igb", "ionic", "hfi1"])
+@pytest.mark.parametrize("flow", [0.5, 0.7, 1.5])
+def test_a_flow_that_starts_with_the_command_and_goes_on_is_not_its_payload(key: str, flow: float):
+    """Half of the payload in memory and another job that starts meanwhile: a pass."""
+    one = next(one for one in ZOO if one.key == key)
+    rate = 0.3 * one.rate
+    carrier = "kernel" if one.speaks_kernel() else one.carrier
+    job = Other("claimed", flow * rate, start_s=2.25, carrier=carrier)
+    move = Move(claimed=0.5, carrier=one.carrier)
+    scene = Scene(one, move, nic=one.claimed, rate=rate, others=(job,))
+    assert proved(scene).proof == "unproven"
+
+
 @pytest.mark.parametrize("key", ["tg3", "ionic"])
 def test_a_steady_flow_that_late_counters_underestimate_does_not_replace_the_payload(key: str):
     """The quiet second held a single refresh, the run four more of the flow: a pass."""

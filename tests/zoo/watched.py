@@ -41,13 +41,14 @@ def proved(scene: Scene, boot_ids: Sequence[str] = ("boot-0", "boot-1")) -> Traf
     world = timeline(replace(scene, points=(Point("stream", _SIZE, seconds=_SECONDS),)))
     played = world.played[0]
     waits = patience(nic for machine in world.machines for nic in nics_of(scene, machine))
-    times = (world.begin_s - waits.before_s, world.begin_s, played.end_s + waits.after_s)
+    tail = (played.end_s, played.end_s + waits.after_s / 2)
+    times = (world.begin_s - waits.before_s, world.begin_s, *tail, played.end_s + waits.after_s)
     traffic = Traffic(
         hosts=[
             host_traffic(_watched(scene, world, host, times, waits, boot_id))
             for host, boot_id in enumerate(boot_ids)
         ],
-        seconds=times[2] - times[1],
+        seconds=times[-1] - times[1],
         idle_s=waits.before_s,
         interval_s=0.1,
     )
@@ -63,7 +64,7 @@ def _watched(
     boot_id: str,
 ) -> Watched:
     """One host, read before, at the begin and after the end, with the peaks in the middle."""
-    machine, (_, *watched_s) = world.machines[host], times
+    machine = world.machines[host]
     about = WatchStart(
         schema=1,
         hostname=f"n{host + 1}",
@@ -73,7 +74,7 @@ def _watched(
         nics=nics_of(scene, machine),
         foreign_sysfs=scene.hidden,
     )
-    start, before, after = (
+    start, before, *tail, after = (
         CounterMark(t_ns=round(t * 1e9), counters=machine.reading(t)) for t in times
     )
     return Watched(
@@ -82,7 +83,8 @@ def _watched(
         start=start,
         before=before,
         after=after,
-        peaks=_peaks(about, machine, *watched_s),
+        tail=tail,
+        peaks=_peaks(about, machine, times[1], times[-1]),
         gap_s=0.1,
         settled_s=waits.settled_s,
     )

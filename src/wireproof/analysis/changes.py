@@ -4,8 +4,9 @@ Also names the changes that are trouble (retransmissions, drops, pauses), and ad
 several launches.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import pairwise
 from typing import Protocol
 
 import msgspec
@@ -137,7 +138,8 @@ class MarkedChanges:
     """Two full readings around a command, one before them for the background, and the peaks
     between.
 
-    ``fell``: counters that were reset in between. A driver's own statistics, which are not read in
+    ``tail``: readings between the end of the command and ``after``. ``fell``: counters that were
+    reset in between. A driver's own statistics, which are not read in
     between, may have been reset together with the interface's.
     """
 
@@ -149,16 +151,16 @@ class MarkedChanges:
         peaks: Mapping[str, float],
         settled_ms: float = 0.0,
         fell: Iterable[str] = (),
+        tail: Sequence[CounterMark] = (),
     ) -> None:
-        self._start, self._before, self._after, self._peaks = start, before, after, peaks
+        self._before, self._after, self._peaks = before, after, peaks
+        self._idle, self._tail = (start, before), (*tail, after)
         self._fell = frozenset(fell)
         self._fell_at = frozenset(
             name.split("/")[1] for name in self._fell if name.startswith("net/")
         )
         self.settled_ms = settled_ms
         self.interval_ns = float(after.t_ns - before.t_ns)
-        idle = before.t_ns - start.t_ns
-        self._scale = self.interval_ns / idle if idle > 0 else 0.0
 
     def rise(self, name: str, bits: int = 64) -> Rise:
         if name not in self._after.counters:
@@ -172,16 +174,28 @@ class MarkedChanges:
         return Rise(*counter_delta(self._before.counters[name], self._after.counters[name], bits))
 
     def background(self, name: str) -> float:
-        first, second = self._start.counters.get(name), self._before.counters.get(name)
-        if first is None or second is None:
-            return 0.0
-        return max(0, counter_delta(first, second)[0] or 0) * self._scale
+        """Use the rate before the command, or after it if that is higher and steady.
+
+        Of the readings after it, the smallest rise counts: a late counter still adds the command's
+        bytes in one of them.
+        """
+        idle, tail = (
+            min(_rises(name, marks), default=0) / max(1.0, marks[-1].t_ns - marks[0].t_ns)
+            for marks in (self._idle, self._tail)
+        )
+        return max(idle, tail) * self.interval_ns
 
     def peak(self, name: str) -> float | None:
         return self._peaks.get(name)
 
     def last(self, name: str) -> int | None:
         return self._after.counters.get(name)
+
+
+def _rises(name: str, marks: Sequence[CounterMark]) -> Iterator[int]:
+    """Yield the rise of a counter from mark to mark; 0 if it is not known."""
+    for one, two in pairwise(mark.counters.get(name) for mark in marks):
+        yield 0 if one is None or two is None else max(0, counter_delta(one, two)[0] or 0)
 
 
 # --- Trouble counters of a port, and totals over several launches.

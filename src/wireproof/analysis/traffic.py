@@ -47,7 +47,13 @@ def host_traffic(watched: Watched) -> HostTraffic:
     if watched.error or about is None or start is None or before is None or after is None:
         return HostTraffic(host=watched.host, error=watched.error or "there are no readings")
     changes = MarkedChanges(
-        start, before, after, watched.peaks, watched.settled_s * 1e3, watched.fell
+        start,
+        before,
+        after,
+        watched.peaks,
+        watched.settled_s * 1e3,
+        watched.fell,
+        watched.tail,
     )
     moved = {name for name, count in start.counters.items() if before.counters.get(name) != count}
     ports = HostPorts(watched.host, about.nics, foreign=about.foreign_sysfs, moved=moved)

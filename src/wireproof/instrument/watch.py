@@ -90,6 +90,7 @@ class Follower:
         self.host = host
         self.about: WatchStart | None = None
         self.marks: list[CounterMark] = []
+        self.tail: list[CounterMark] = []
         self.readings = 0
         self.error = ""
         self._rates: dict[str, _Rates] = {}
@@ -170,8 +171,12 @@ class Follower:
 
     def forget_peaks(self) -> None:
         """Discard the peaks before the command."""
-        self._rates, self._fell = {}, set()
+        self._rates, self._fell, self.tail = {}, set(), []
         self._gap_ns = 0
+
+    def set_aside(self) -> None:
+        """Keep the last mark apart: it was taken after the command, before the counters settled."""
+        self.marks, self.tail = self.marks[:-1], self.tail + self.marks[-1:]
 
     def watched(self) -> Watched:
         """Return the result: the last three marks are start, before and after."""
@@ -185,6 +190,7 @@ class Follower:
             start=start,
             before=before,
             after=after,
+            tail=self.tail,
             peaks=self.peaks,
             fell=sorted(self._fell),
             gap_s=self._gap_ns / 1e9,

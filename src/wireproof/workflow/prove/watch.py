@@ -140,8 +140,12 @@ class Watch:
             watcher.follower.forget_peaks()
 
     def traffic(self, seconds: float) -> Traffic:
-        """Take the reading after the command, and return the traffic."""
-        self.wait(self._patience.after_s)
+        """Take the readings after the command, and return the traffic."""
+        for _ in range(2):
+            self.mark()
+            for watcher in self._watchers:
+                watcher.follower.set_aside()
+            self.wait(self._patience.after_s / 2)
         for watcher in self._watchers:
             watcher.follower.settled_s = self._patience.settled_s
         self.mark()

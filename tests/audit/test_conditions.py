@@ -191,6 +191,11 @@ IDLE_DRIVER = "/sys/devices/system/cpu/cpuidle/current_driver"
 FUGAKU = {"/proc/cpuinfo": "processor\t: 0\nCPU implementer\t: 0x46\n"}
 XEON = {"/proc/cpuinfo": cpu("GenuineIntel", 6, 143)}
 MI300A = {"/proc/cpuinfo": cpu("AuthenticAMD", 0x19, 0x90)}
+INTEGRITY = "/sys/class/infiniband/DEV/ports/1/counters/local_link_integrity_errors"
+PEERS = {
+    "/proc/version": "Linux version 4.18.0",
+    "/sys/bus/pci/drivers/nvidia/0000:17:00.0/numa_node": "0",
+}
 BMC = {"bios": '{"attributes": {"Preferred IO": "Disabled"}}'}
 
 
@@ -208,6 +213,11 @@ BMC = {"bios": '{"attributes": {"Preferred IO": "Disabled"}}'}
         ("idle-driver", FUGAKU | {IDLE_DRIVER: "none"}, "pass"),
         ("idle-driver", XEON | {IDLE_DRIVER: "none"}, "fail"),
         ("bios-preferred-io", MI300A | BMC, "not-applicable"),
+        ("local-integrity", RDMA | {INTEGRITY.replace("DEV", "mlx5_0"): "3"}, "fail"),
+        ("local-integrity", OPA | {INTEGRITY.replace("DEV", "hfi1_0"): "15"}, "not-applicable"),
+        ("gpu-peer-memory", PEERS | {"/proc/modules": "nvidia 1 0\nnv_peer_mem 1 0\n"}, "pass"),
+        ("gpu-peer-memory", PEERS | {"/proc/modules": "nvidia 1 0\nnvidia_uvm 1 0\n"}, "fail"),
+        ("mpi-selector", OPA | {"mpi-selector --query": "default:openmpi_gcc_ofi-4.1"}, "pass"),
         ("hfi1-user-contexts", OPA | {CONTEXTS: "160"}, "pass"),
     ],
 )

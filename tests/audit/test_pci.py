@@ -8,7 +8,8 @@ import pytest
 from tests.audit.fleet import answered
 from tests.audit.fleet_machines import FLEET
 from tests.audit.test_machines import audited
-from tests.audit.trees import lay_out
+from tests.audit.test_planted import PLANTED, planted
+from tests.audit.trees import cpu, lay_out
 
 from wireproof.audit import judge_machine
 from wireproof.audit.pci import PciDevice, devices_of_lspci
@@ -138,6 +139,38 @@ def test_an_adapter_without_a_driver_is_named_and_the_others_are_counted(tmp_pat
     assert found["adapters", ""].seen == "7 mlx5_core, 1 no driver"
     lost = found["adapters-without-driver", ""]
     assert (lost.status, lost.seen) == ("fail", "0000:52:00.0")
+
+
+def test_an_adapter_of_omni_path_is_a_network_adapter() -> None:
+    node = FLEET["opa-two-adapters"]()
+    node.devices = [
+        PciDevice(address="0000:18:00.0", device_class="020800", driver="hfi1"),
+        PciDevice(address="0000:19:00.0", device_class="020800"),
+    ]
+    asked = ["adapters", "adapters-without-driver"]
+    found = judge_machine(answered(node.texts()), catalogue(), "throughput", asked)
+    assert [one.seen for one in found] == ["1 hfi1, 1 no driver", "0000:19:00.0"]
+
+
+@pytest.mark.parametrize(("speed", "expected"), [("1000", "not-applicable"), ("100000", "fail")])
+def test_a_small_payload_matters_where_the_port_is_fast(speed: str, expected: str) -> None:
+    node = FLEET["bnxt"]()
+    (_, _, place, wrong) = next(one for one in PLANTED["bnxt"] if one[0] == "pcie-max-payload")
+    texts = planted(node.texts(), place, wrong) | {"sys/class/net/ens1f0np0/speed": speed}
+    found = judge_machine(answered(texts), catalogue(), "throughput", ["pcie-max-payload"])
+    assert {one.instance: one.status for one in found}["ens1f0np0"] == expected
+
+
+@pytest.mark.parametrize(("gpus", "expected"), [(0, "pass"), (1, "fail")])
+def test_emerald_rapids_needs_relaxed_ordering_for_gpu_memory(gpus: int, expected: str) -> None:
+    node = FLEET["bnxt"]()
+    (_, _, place, wrong) = next(one for one in PLANTED["bnxt"] if one[0] == "relaxed-ordering")
+    texts = planted(node.texts(), place, wrong) | {
+        "proc/cpuinfo": cpu("GenuineIntel", 6, 207),
+        **{f"sys/bus/pci/drivers/nvidia/0000:2{at}:00.0/numa_node": "0" for at in range(gpus)},
+    }
+    found = judge_machine(answered(texts), catalogue(), "throughput", ["relaxed-ordering"])
+    assert {one.instance: one.status for one in found}["ens1f0np0"] == expected
 
 
 def test_without_root_the_slot_is_what_sysfs_says_of_its_bridge() -> None:

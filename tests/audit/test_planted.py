@@ -145,7 +145,7 @@ UNKEPT = {
         "pfc-enabled",
         "flow-control-rx",
     ),
-    *("flow-control-tx", "fec", "fec-uncorrectable", "carrier-changes", "rps", "device-power"),
+    *("flow-control-tx", "fec", "fec-uncorrectable", "carrier-changes", "rps"),
     *("aer-errors", "job-cores", "huge-page-defrag", "slurm-propagated-limits", "rv-module"),
 }
 """Settings whose text sos does not copy, or needs one that it does not."""

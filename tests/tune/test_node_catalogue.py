@@ -40,7 +40,7 @@ def changes_of(setting) -> list[Change]:
     fix = setting.fix
     read = setting.reads[0]
     place = filled(read.file, ANY).replace("*", "0")
-    value = {"device-power": "on", "ptrace-scope": "1"}.get(setting.id, "4096")  # what is taken
+    value = {"ptrace-scope": "1"}.get(setting.id, "4096")  # what is taken
     made = remedy_with(fix, ANY, place, value)
     if made.command:
         argv = tuple(filled(word, ANY) for word in read.command)

@@ -166,8 +166,8 @@ def _host_frames(devices: Sequence[PciDevice]) -> dict[str, FactFrame]:
 
 
 _OF_HOST = ("adapters", "no-driver")
-_NETWORK = ("0200", "0207", "0280")
-"""Ethernet, InfiniBand and other network controllers."""
+_NETWORK = ("0200", "0207", "0208", "0280")
+"""Ethernet, InfiniBand, fabric (Omni-Path) and other network controllers."""
 
 
 def _frame(path: str, text: str, why: str) -> FactFrame:

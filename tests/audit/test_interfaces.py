@@ -84,6 +84,7 @@ def test_a_bond_is_held_against_its_members() -> None:
         [BOND, *MEMBERS],
         **{
             "/sys/class/net/bond0/mtu": "9000",
+            "/sys/class/net/bond0/tx_queue_len": "0",
             "/sys/class/net/eth0/speed": "25000",
             "/sys/class/net/eth1/speed": "25000",
             "/sys/class/net/bond0/bonding/mode": "802.3ad 4",
@@ -92,11 +93,12 @@ def test_a_bond_is_held_against_its_members() -> None:
     )
     bond = machine_of(facts_of(facts)).nics[0].names
     assert (bond["nic.kind"], bond["nic.rate"], bond["nic.lower_mtu"]) == ("bond", 50, 1500)
-    found = results(facts, "mtu-below", "bond-mode", "bond-hash", "ring-rx")
+    found = results(facts, "mtu-below", "bond-mode", "bond-hash", "ring-rx", "tx-queue-length")
     assert found["mtu-below", "bond0"].status == "fail"
     assert found["mtu-below", "eth0"].status == "not-applicable"
     assert found["bond-mode", "bond0"].status == "pass"
     assert found["bond-hash", "bond0"].status == "fail"
+    assert found["tx-queue-length", "bond0"].status == "not-applicable"
     ring = found["ring-rx", "bond0"]
     assert ring.status == "not-applicable"
     assert "bond0 (bond) has no adapter of its own; eth0, eth1 below it has" in ring.message

@@ -9,6 +9,7 @@ import msgspec
 from tests.synthetic import World
 
 from wireproof.model.finding import Judgement
+from wireproof.model.record import Estimate, PairResult, PointRecord
 from wireproof.model.run import Run
 
 set_ = msgspec.structs.replace
@@ -16,10 +17,18 @@ SMALL = World(sizes=(8, 65536, 1 << 20))
 
 
 def each_pair(run: Run, **changes: Any) -> Run:
-    points = [
-        set_(point, pairs=[set_(pair, **changes) for pair in point.pairs]) for point in run.points
-    ]
+    """A change that is a function gets the pair and gives the new value."""
+
+    def changed(pair: PairResult) -> PairResult:
+        values = {name: new(pair) if callable(new) else new for name, new in changes.items()}
+        return set_(pair, **values)
+
+    points = [set_(point, pairs=list(map(changed, point.pairs))) for point in run.points]
     return set_(run, points=points)
+
+
+def each_estimate(run: Run, **changes: Any) -> Run:
+    return each_pair(run, estimate=lambda pair: set_(pair.estimate, **changes))
 
 
 def each_host(run: Run, **changes: Any) -> Run:
@@ -57,22 +66,39 @@ def codes(found: Judgement, *severities: str) -> set[str]:
     return {f.code for f in found.findings if not severities or f.severity in severities}
 
 
-def slower(run: Run, factor: float) -> Run:
-    """All times multiplied; the counters stay."""
-    points = []
-    for point in run.points:
+def _estimate(estimate: Estimate, change: Callable[[float], float]) -> Estimate:
+    names = ("median_ns", "low_ns", "high_ns")
+    return set_(estimate, **{name: change(getattr(estimate, name)) for name in names})
+
+
+def slower(run: Run, factor: float, only: Callable[[PointRecord], bool] | None = None) -> Run:
+    """All times multiplied, or those of some points; the counters stay."""
+
+    def changed(point: PointRecord) -> PointRecord:
+        if only is not None and not only(point):
+            return point
         pairs = []
         for pair in point.pairs:
             assert pair.estimate is not None
-            e = pair.estimate
-            estimate = set_(
-                e,
-                median_ns=e.median_ns * factor,
-                low_ns=e.low_ns * factor,
-                high_ns=e.high_ns * factor,
-            )
-            pairs.append(
-                set_(pair, batch_ns=[t * factor for t in pair.batch_ns], estimate=estimate)
-            )
-        points.append(set_(point, pairs=pairs, elapsed_ns=point.elapsed_ns * factor))
-    return set_(run, points=points)
+            estimate = _estimate(pair.estimate, lambda time: time * factor)
+            batches = [time * factor for time in pair.batch_ns]
+            pairs.append(set_(pair, batch_ns=batches, estimate=estimate))
+        return set_(point, pairs=pairs, elapsed_ns=point.elapsed_ns * factor)
+
+    return set_(run, points=[changed(point) for point in run.points])
+
+
+def later(run: Run, extra_ns: float, above: int) -> Run:
+    """Messages of more than ``above`` bytes take so much longer each way."""
+
+    def changed(point: PointRecord) -> PointRecord:
+        if point.message_bytes <= above:
+            return point
+        pair = point.pairs[0]
+        assert pair.estimate is not None
+        batches = [t + 2 * extra_ns * pair.operations_per_batch for t in pair.batch_ns]
+        estimate = _estimate(pair.estimate, lambda time: time + extra_ns)
+        pair = set_(pair, batch_ns=batches, estimate=estimate)
+        return set_(point, elapsed_ns=sum(batches) * 1.1, pairs=[pair])
+
+    return set_(run, points=[changed(point) for point in run.points])

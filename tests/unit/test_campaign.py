@@ -5,6 +5,7 @@ nothing invented.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -21,7 +22,12 @@ from wireproof.plan import numbered, sweep
 from wireproof.settings.options import Profile
 from wireproof.verdict.run.plateau import STEADY
 from wireproof.workflow.check import _policy, _sweeps
-from wireproof.workflow.session.campaign import Campaign, attempt_folder, earlier_attempts
+from wireproof.workflow.session.campaign import (
+    Campaign,
+    CampaignResult,
+    attempt_folder,
+    earlier_attempts,
+)
 from wireproof.workflow.session.merge import renumbered, subset_claim, subset_points
 from wireproof.workflow.session.screen_plan import screen_points
 from wireproof.workflow.specification import CheckSpecification
@@ -99,6 +105,22 @@ def points() -> tuple[Point, ...]:
     return numbered(screen_points(place(), None, seed=3, rounds=3, all_pairs=True), seed=3)
 
 
+def carried_out(
+    world: World,
+    planned: tuple[Point, ...] = (),
+    target: Target | None = None,
+    *,
+    base: Path | None = None,
+    **asked: Any,
+) -> CampaignResult:
+    """A whole campaign in the world; one that has left ``base`` is resumed."""
+    there = target or place()
+    campaign = Campaign(
+        planned or points(), there, there.claim(), world.launch, **({"probe": nobody} | asked)
+    )
+    return campaign.run(out=base, resume=base is not None)
+
+
 def test_a_screen_streams_each_direction_of_each_pair_alone() -> None:
     streams = [point.pairs for point in points() if point.pattern == "stream"]
     assert {pair for pairs in streams for pair in pairs} == {
@@ -115,7 +137,7 @@ def all_pairs(some: tuple[Point, ...]) -> set[tuple[int, str, str]]:
 
 def test_a_healthy_cluster_is_one_launch() -> None:
     world = World({})
-    carried = Campaign(points(), place(), place().claim(), world.launch, probe=nobody).run()
+    carried = carried_out(world)
     assert len(world.launches) == 1
     assert set(world.measured) == all_pairs(points())
     assert (carried.ended, carried.lost, carried.missing) == ("done", {}, {})
@@ -124,7 +146,7 @@ def test_a_healthy_cluster_is_one_launch() -> None:
 @pytest.mark.parametrize("dead", HOSTS)
 def test_a_dead_host_is_left_out_and_the_rest_is_measured_once(dead: str) -> None:
     world = World({0: (2, dead)})
-    carried = Campaign(points(), place(), place().claim(), world.launch, probe=nobody).run()
+    carried = carried_out(world)
     assert world.launches[1][0] == tuple(host for host in HOSTS if host != dead)
     done_before = {one for one in world.measured if dead in one[1:]}
     assert (
@@ -145,7 +167,7 @@ def test_a_dead_host_is_left_out_and_the_rest_is_measured_once(dead: str) -> Non
 
 def test_results_come_back_under_the_plans_own_ranks() -> None:
     world = World({0: (0, "a")})
-    carried = Campaign(points(), place(), place().claim(), world.launch, probe=nobody).run()
+    carried = carried_out(world)
     run = carried.runs[-1]
     assert {host.rank: host.hostname for host in run.hosts} == {1: "b", 2: "c", 3: "d"}
     wanted = {point.id: {ends for ends in point.pairs if 0 not in ends} for point in points()}
@@ -157,13 +179,7 @@ def test_results_come_back_under_the_plans_own_ranks() -> None:
 
 def test_whom_the_probe_misses_is_not_waited_for() -> None:
     world = World({})
-    carried = Campaign(
-        points(),
-        place(),
-        place().claim(),
-        world.launch,
-        probe=lambda _, ranks: {r: "c is down" for r in ranks if r == 2},
-    ).run()
+    carried = carried_out(world, probe=lambda _, ranks: {r: "c is down" for r in ranks if r == 2})
     assert world.launches == [
         (("a", "b", "d"), [p.id for p in points() if any(2 not in e for e in p.pairs)])
     ]
@@ -172,7 +188,7 @@ def test_whom_the_probe_misses_is_not_waited_for() -> None:
 
 def test_two_hosts_may_die_one_after_the_other() -> None:
     world = World({0: (1, "d"), 1: (1, "b")})
-    carried = Campaign(points(), place(), place().claim(), world.launch, probe=nobody).run()
+    carried = carried_out(world)
     assert [hosts for hosts, _ in world.launches] == [HOSTS, ("a", "b", "c"), ("a", "c")]
     assert sorted(carried.lost) == [1, 3]
     assert carried.ended == "done"
@@ -180,7 +196,7 @@ def test_two_hosts_may_die_one_after_the_other() -> None:
 
 def test_when_nobody_can_be_named_the_point_is_given_up_and_not_the_run() -> None:
     world = World({0: (2, "b")}, told=False)
-    carried = Campaign(points(), place(), place().claim(), world.launch, probe=nobody).run()
+    carried = carried_out(world)
     given_up = world.launches[0][1][2]
     assert carried.missing == {given_up: Missing("rank-lost", "a rank is gone")}
     assert world.launches[1][0] == HOSTS
@@ -189,7 +205,7 @@ def test_when_nobody_can_be_named_the_point_is_given_up_and_not_the_run() -> Non
 
 def test_a_rank_that_crashes_once_is_measured_again_and_reported() -> None:
     world = World({0: (2, "b")}, crashed=True)
-    carried = Campaign(points(), place(), place().claim(), world.launch, probe=nobody).run()
+    carried = carried_out(world)
     assert [hosts for hosts, _ in world.launches] == [HOSTS, HOSTS]
     assert carried.lost == {}
     assert carried.missing == {}
@@ -200,39 +216,29 @@ def test_a_rank_that_crashes_once_is_measured_again_and_reported() -> None:
 
 def test_a_rank_that_crashes_twice_is_lost() -> None:
     world = World({0: (2, "b"), 1: (2, "b")}, crashed=True)
-    carried = Campaign(points(), place(), place().claim(), world.launch, probe=nobody).run()
+    carried = carried_out(world)
     assert [hosts for hosts, _ in world.launches] == [HOSTS, HOSTS, ("a", "c", "d")]
     assert list(carried.lost) == [1]
 
 
 def test_the_host_that_is_gone_is_lost_and_not_the_survivor_that_crashed() -> None:
     world = World({0: (2, "b")}, crashed=True)
-
-    def examine(_place: Target, _ranks: tuple[int, ...]) -> dict[int, str]:
-        return {3: "d does not respond"}
-
-    carried = Campaign(
-        points(), place(), place().claim(), world.launch, probe=nobody, examine=examine
-    ).run()
+    carried = carried_out(world, examine=lambda _, ranks: {3: "d does not respond"})
     assert [hosts for hosts, _ in world.launches] == [HOSTS, ("a", "b", "c")]
     assert list(carried.lost) == [3]
 
 
 def test_total_failure_is_an_error_that_names_everybody() -> None:
     with pytest.raises(CouldNotMeasure, match=r"a is down.*b is down.*c is down.*d is down"):
-        Campaign(
-            points(),
-            place(),
-            place().claim(),
-            World({}).launch,
-            probe=lambda _, ranks: {rank: f"{HOSTS[rank]} is down" for rank in ranks},
-        ).run()
+        carried_out(
+            World({}), probe=lambda _, ranks: {rank: f"{HOSTS[rank]} is down" for rank in ranks}
+        )
 
 
 def test_a_cluster_that_loses_a_point_each_time_ends() -> None:
     world = World(dict.fromkeys(range(50), (0, "a")), told=False)
     with pytest.raises(CouldNotMeasure):
-        Campaign(points(), place(), place().claim(), world.launch, probe=nobody).run()
+        carried_out(world)
     assert len(world.launches) < 10
 
 
@@ -254,9 +260,7 @@ def test_a_resumed_campaign_measures_only_the_rest_lost_hosts_included(tmp_path:
     outcome = first.launch(points(), place(), place().claim(), None, "")
     seal_like(base, outcome.run, points())
     world = World({})
-    carried = Campaign(points(), place(), place().claim(), world.launch, probe=nobody).run(
-        out=base, resume=True
-    )
+    carried = carried_out(world, base=base)
     assert set(world.measured) | set(first.measured) == all_pairs(points())
     assert not set(world.measured) & set(first.measured)
     assert len(carried.runs) == 2
@@ -267,9 +271,7 @@ def test_a_finished_campaign_is_resumed_to_nothing_new(tmp_path: Path) -> None:
     outcome = World({}).launch(points(), place(), place().claim(), None, "")
     seal_like(tmp_path / "run", outcome.run, points())
     world = World({})
-    carried = Campaign(points(), place(), place().claim(), world.launch, probe=nobody).run(
-        out=tmp_path / "run", resume=True
-    )
+    carried = carried_out(world, base=tmp_path / "run")
     assert world.launches == []
     assert carried.ended == "done"
 
@@ -279,14 +281,10 @@ def test_a_folder_of_other_hosts_or_points_is_not_resumed(tmp_path: Path) -> Non
     seal_like(tmp_path / "run", outcome.run, points())
     other = Target(hosts=("a", "b", "c", "x"), start_on=("a", "b", "c", "x"))
     with pytest.raises(BadInput, match="other hosts"):
-        Campaign(points(), other, other.claim(), World({}).launch, probe=nobody).run(
-            out=tmp_path / "run", resume=True
-        )
+        carried_out(World({}), points(), other, base=tmp_path / "run")
     fewer = tuple(msgspec.structs.replace(point, message_bytes=4096) for point in points())
     with pytest.raises(BadInput, match="another plan"):
-        Campaign(fewer, place(), place().claim(), World({}).launch, probe=nobody).run(
-            out=tmp_path / "run", resume=True
-        )
+        carried_out(World({}), fewer, base=tmp_path / "run")
 
 
 def test_attempts_have_folders_of_their_own_in_order(tmp_path: Path) -> None:
@@ -333,14 +331,9 @@ def test_a_launch_that_names_nobody_asks_the_hosts_whom_no_other_point_needs() -
     named.
     """
     world = World({0: (2, "b")}, told=False)
-    carried = Campaign(
-        points(),
-        place(),
-        place().claim(),
-        world.launch,
-        probe=nobody,
-        examine=lambda _, ranks: {rank: "b: its NIC is down" for rank in ranks if rank == 1},
-    ).run()
+    carried = carried_out(
+        world, examine=lambda _, ranks: {rank: "b: its NIC is down" for rank in ranks if rank == 1}
+    )
     assert carried.lost == {1: "b: its NIC is down"}
     assert world.launches[1][0] == ("a", "c", "d")
     assert world.launches[0][1][2] not in carried.missing, (
@@ -350,14 +343,7 @@ def test_a_launch_that_names_nobody_asks_the_hosts_whom_no_other_point_needs() -
 
 def test_what_is_said_of_all_hosts_names_nobody() -> None:
     world = World({0: (2, "b")}, told=False)
-    carried = Campaign(
-        points(),
-        place(),
-        place().claim(),
-        world.launch,
-        probe=nobody,
-        examine=lambda _, ranks: dict.fromkeys(ranks, "its NIC is down"),
-    ).run()
+    carried = carried_out(world, examine=lambda _, ranks: dict.fromkeys(ranks, "its NIC is down"))
     assert carried.lost == {}
 
 
@@ -437,7 +423,7 @@ def test_two_deadlines_above_the_sizes_that_pass_end_the_large_ones() -> None:
     """Each larger size cost a deadline of its own: 153 s, and no word of an MTU."""
     world = BlackHole(8192)
     planned = sizes_of(8, 1024, 8192, 65536, 1 << 20, 4 << 20)
-    carried = Campaign(planned, two(), two().claim(), world.launch, probe=nobody).run()
+    carried = carried_out(world, planned, two())
     assert len(world.launches) == 2, "larger sizes were tried"
     assert {p.message_bytes for p in planned if p.id in carried.missing} == {
         8192,
@@ -456,7 +442,7 @@ def test_after_a_deadline_the_small_sizes_come_first() -> None:
     """In the shuffled order each large size before the first small one cost a deadline."""
     world = BlackHole(8192)
     planned = sizes_of(65536, 1 << 20, 4 << 20, 8192, 1024, 8)
-    carried = Campaign(planned, two(), two().claim(), world.launch, probe=nobody).run()
+    carried = carried_out(world, planned, two())
     sealed = {p.id for run in carried.runs for p in run.points}
     assert {p.message_bytes for p in planned if p.id in sealed} == {8, 1024}
     assert len(world.launches) == 2
@@ -482,7 +468,7 @@ def test_sizes_that_hang_below_one_that_passes_are_no_black_hole() -> None:
 
     planned = sizes_of(1 << 20, 8, 1024, 8192)
     world = OnlyTheLargest(8)
-    carried = Campaign(planned, two(), two().claim(), world.launch, probe=nobody).run()
+    carried = carried_out(world, planned, two())
     assert len(world.launches) == 3
     assert not [e for run in carried.runs for e in run.errors if e.code == HANG]
 

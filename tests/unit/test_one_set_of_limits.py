@@ -10,7 +10,7 @@ import msgspec
 import pytest
 from tests import synthetic
 from tests.changed_runs import codes as own_codes
-from tests.changed_runs import each_pair, set_
+from tests.changed_runs import each_pair, set_, slower
 from tests.synthetic import World, lab, run_of
 from tests.unit.external_tables import codes, pingpong, stream, wire_times
 
@@ -325,27 +325,8 @@ def test_a_crowded_host_may_answer_late() -> None:
 
 
 def slow_pingpongs(run: Run, factor: float) -> Run:
-    points = []
-    for point in run.points:
-        if point.pattern != "pingpong" or point.message_bytes < 65536:
-            points.append(point)
-            continue
-        pairs = [
-            set_(
-                pair,
-                batch_ns=[time * factor for time in pair.batch_ns],
-                estimate=set_(
-                    pair.estimate,
-                    median_ns=pair.estimate.median_ns * factor,
-                    low_ns=pair.estimate.low_ns * factor,
-                    high_ns=pair.estimate.high_ns * factor,
-                ),
-            )
-            for pair in point.pairs
-            if pair.estimate is not None
-        ]
-        points.append(set_(point, pairs=pairs, elapsed_ns=point.elapsed_ns * factor))
-    return set_(run, points=points)
+    large = 65536
+    return slower(run, factor, lambda p: p.pattern == "pingpong" and p.message_bytes >= large)
 
 
 def below(found: Judgement) -> set[str]:

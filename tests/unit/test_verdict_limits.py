@@ -10,12 +10,20 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.changed_runs import SMALL, codes, each_host, each_pair, set_, slower
+from tests.changed_runs import (
+    SMALL,
+    codes,
+    each_estimate,
+    each_host,
+    each_pair,
+    later,
+    set_,
+    slower,
+)
 from tests.synthetic import World, lab, run_of
 
 from wireproof.model.claim import Criteria
 from wireproof.model.record import Nic, PairResult, PointRecord, Sentinel
-from wireproof.model.run import Run
 from wireproof.physics import default_table, override
 from wireproof.physics.bounds import cache_fall
 from wireproof.verdict.catalogue import CATALOGUE, entries_of
@@ -63,22 +71,10 @@ def test_a_lab_link_lets_short_messages_pass_unjudged_by_the_ceiling() -> None:
     assert "above-ceiling" in codes(judge(slower(real, 0.3)), "fail")
 
 
-def with_estimate(run: Run, **changes: float | str) -> Run:
-    points = []
-    for point in run.points:
-        pairs = [
-            set_(p, estimate=set_(p.estimate, **changes))
-            for p in point.pairs
-            if p.estimate is not None
-        ]
-        points.append(set_(point, pairs=pairs))
-    return set_(run, points=points)
-
-
 def test_a_wide_interval_decides_only_wholly_on_one_side() -> None:
     run = run_of(replace(SMALL, sizes=(1 << 20,), patterns=("stream",)))
     median = 1e9 * (1 << 20) / 117.7e6
-    clear = with_estimate(
+    clear = each_estimate(
         run,
         median_ns=median * 2,
         low_ns=median * 1.7,
@@ -87,7 +83,7 @@ def test_a_wide_interval_decides_only_wholly_on_one_side() -> None:
         label="unstable",
     )
     assert codes(judge(clear), "fail") == {"below-expectation"}
-    astride = with_estimate(
+    astride = each_estimate(
         run,
         median_ns=median * 1.1,
         low_ns=median * 1.0,
@@ -101,7 +97,7 @@ def test_a_wide_interval_decides_only_wholly_on_one_side() -> None:
 
 
 def test_two_kinds_of_times_are_a_warning() -> None:
-    found = judge(with_estimate(run_of(SMALL), label="multimodal"))
+    found = judge(each_estimate(run_of(SMALL), label="multimodal"))
     assert codes(found) == {"multimodal"}
     assert found.verdict == "pass"
 
@@ -116,31 +112,23 @@ def test_sentinels_tell_of_crowding_and_of_far_cores() -> None:
     assert "far-core-state" in codes(judge(each_pair(run_of(SMALL), sentinels=far)), "warning")
 
 
-def test_trouble_counters_are_surfaced() -> None:
+@pytest.mark.parametrize(
+    ("counter", "rise", "code", "said"),
+    [
+        ("rx_dropped", 7, "retransmits", "rx_dropped +7"),
+        ("tx_carrier_errors", 1, "nic-down", ""),
+    ],
+)
+def test_trouble_counters_are_surfaced(counter: str, rise: int, code: str, said: str) -> None:
+    more = {f"net/hsn0/{counter}": (0, rise)}
     run = run_of(SMALL)
     points = [
-        set_(
-            p,
-            witness=[
-                set_(w, counters={**w.counters, "net/hsn0/rx_dropped": (0, 7)}) for w in p.witness
-            ],
-        )
-        for p in run.points
+        set_(point, witness=[set_(one, counters=one.counters | more) for one in point.witness])
+        for point in run.points
     ]
-    told = next(f for f in judge(set_(run, points=points)).findings if f.code == "retransmits")
+    told = next(f for f in judge(set_(run, points=points)).findings if f.code == code)
     assert told.severity == "warning"
-    assert "rx_dropped +7" in told.message
-    lost = [
-        set_(
-            p,
-            witness=[
-                set_(w, counters={**w.counters, "net/hsn0/tx_carrier_errors": (0, 1)})
-                for w in p.witness
-            ],
-        )
-        for p in run.points
-    ]
-    assert "nic-down" in codes(judge(set_(run, points=lost)), "warning")
+    assert said in told.message
 
 
 BROKEN: list[tuple[str, Callable[[PointRecord, PairResult], PairResult]]] = [
@@ -250,27 +238,7 @@ def test_a_protocol_switch_is_a_note() -> None:
             mtu=9000,
         )
     )
-    points = []
-    for point in run.points:
-        if point.message_bytes <= 65536:
-            points.append(point)
-            continue
-        extra = 60_000.0
-        pair = point.pairs[0]
-        assert pair.estimate is not None
-        e = pair.estimate
-        e = set_(
-            e, median_ns=e.median_ns + extra, low_ns=e.low_ns + extra, high_ns=e.high_ns + extra
-        )
-        batches = [t + 2 * extra * pair.operations_per_batch for t in pair.batch_ns]
-        points.append(
-            set_(
-                point,
-                elapsed_ns=sum(batches) * 1.1,
-                pairs=[set_(pair, batch_ns=batches, estimate=e)],
-            )
-        )
-    found = judge(set_(run, points=points))
+    found = judge(later(run, 60_000.0, above=65536))
     told = next(f for f in found.findings if f.code == "protocol-switch")
     assert told.severity == "note"
     assert told.evidence["eager_limit_bytes"] == 65536

@@ -9,9 +9,11 @@ from tests.changed_runs import (
     SMALL,
     codes,
     each_counter,
+    each_estimate,
     each_host,
     each_nic,
     each_pair,
+    later,
     set_,
     slower,
 )
@@ -271,31 +273,15 @@ def test_one_rate_at_every_size_is_no_wait_for_a_processor() -> None:
 
 def test_one_size_below_two_that_fill_the_link_is_open() -> None:
     run = run_of(replace(STREAM, sizes=SIZES))
-    middle = [p.id for p in run.points if p.message_bytes == SIZES[1]]
-    slow = slower(run, 1.25)
-    points = [
-        bad if bad.id in middle else good for bad, good in zip(slow.points, run.points, strict=True)
-    ]
-    found = judge(set_(run, points=points))
+    found = judge(slower(run, 1.25, lambda point: point.message_bytes == SIZES[1]))
     assert "below-expectation" in codes(found, "inconclusive")
     assert "below-expectation" not in codes(found, "fail")
 
 
 def waiting(run: Run, share: float) -> Run:
     """The targets' processes waited for a processor for ``share`` of the time."""
-    pairs = [(point, point.pairs[0]) for point in run.points]
-    return set_(
-        run,
-        points=[
-            set_(
-                point,
-                pairs=[
-                    set_(pair, origin_waited_ns=0.0, target_waited_ns=share * sum(pair.batch_ns))
-                ],
-            )
-            for point, pair in pairs
-        ],
-    )
+    waited = {"origin_waited_ns": 0.0, "target_waited_ns": lambda one: share * sum(one.batch_ns)}
+    return each_pair(run, **waited)
 
 
 def test_the_disturbance_is_named() -> None:
@@ -316,15 +302,7 @@ def test_a_number_from_too_few_samples_neither_fails_nor_passes(
     factor: float, badly: dict[str, float]
 ) -> None:
     for share in (factor, 1.0):
-        run = slower(run_of(STREAM), share)
-        points = []
-        for point in run.points:
-            estimate = point.pairs[0].estimate
-            assert estimate is not None
-            points.append(
-                set_(point, pairs=[set_(point.pairs[0], estimate=set_(estimate, **badly))])
-            )
-        found = judge(set_(run, points=points))
+        found = judge(each_estimate(slower(run_of(STREAM), share), **badly))
         assert {pair.verdict for pair in found.pairs} == {"inconclusive"}
         assert "fail" not in {finding.severity for finding in found.findings}
 
@@ -347,18 +325,16 @@ def stream(origin: str, target: str, value: float, width: float = 0.01) -> Strea
 def test_directions_whose_intervals_overlap_are_not_told_apart() -> None:
     run = run_of(replace(STREAM, speed=lambda a, b: 0.8 if a == 0 else 1.0))
     assert "direction-slow" in codes(judge(run), "fail")
-    points = []
-    for point in run.points:
-        estimate = point.pairs[0].estimate
-        assert estimate is not None
-        wide = set_(
-            estimate,
-            low_ns=estimate.median_ns * 0.7,
-            high_ns=estimate.median_ns * 1.3,
+    wide = each_pair(
+        run,
+        estimate=lambda pair: set_(
+            pair.estimate,
+            low_ns=pair.estimate.median_ns * 0.7,
+            high_ns=pair.estimate.median_ns * 1.3,
             half_width=0.3,
-        )
-        points.append(set_(point, pairs=[set_(point.pairs[0], estimate=wide)]))
-    assert "direction-slow" not in codes(judge(set_(run, points=points)))
+        ),
+    )
+    assert "direction-slow" not in codes(judge(wide))
 
 
 def test_a_direction_whose_host_was_disturbed_does_not_fail() -> None:
@@ -462,21 +438,8 @@ def test_two_nodes_cannot_blame_one() -> None:
 
 
 def test_a_shaper_is_not_a_protocol_switch() -> None:
-    sizes = tuple(1 << k for k in range(3, 21))
-    run = run_of(lab(sizes=sizes, patterns=("pingpong",)))
-    points = []
-    for point in run.points:
-        pair = point.pairs[0]
-        if point.message_bytes > 8192 and pair.estimate is not None:
-            extra = 120_000.0
-            e = pair.estimate
-            e = set_(
-                e, median_ns=e.median_ns + extra, low_ns=e.low_ns + extra, high_ns=e.high_ns + extra
-            )
-            batches = [t + 2 * extra * pair.operations_per_batch for t in pair.batch_ns]
-            pair = set_(pair, estimate=e, batch_ns=batches)
-        points.append(set_(point, pairs=[pair], elapsed_ns=sum(pair.batch_ns) * 1.1))
-    assert "protocol-switch" not in codes(judge(set_(run, points=points)))
+    run = run_of(lab(sizes=tuple(1 << k for k in range(3, 21)), patterns=("pingpong",)))
+    assert "protocol-switch" not in codes(judge(later(run, 120_000.0, above=8192)))
 
 
 def test_a_lab_nic_claims_any_speed() -> None:

@@ -7,13 +7,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tests.zoo.counters import ethtool, hw, netdev, port_data
-from tests.zoo.parts import ALL, KERNEL, RDMA, Adapter, Port, stuck
+from tests.zoo.parts import ALL, KERNEL, RDMA, Port, alone, stuck
 
 __all__ = ["ADAPTERS"]
 
-_WHOLE = (1.0, 1.0)
-_BOTH = {"rdma": {"hsn0": _WHOLE}, "kernel": {"hsn0": _WHOLE}}
-_TCP = {"kernel": {"hsn0": _WHOLE}}
 _SERIAL = {"serial": "b4-96-91-ff-ff-a1-b2-c0"}
 
 
@@ -71,326 +68,259 @@ _NIC = {
 _HNS_PACKETS = hw("tx_pkt", "rx_pkt", RDMA, what="packets")
 
 ADAPTERS = (
-    Adapter(
+    alone(
         "ice",
         "ice (E810) without RDMA",
-        (_plain("ice", *_NIC["ice"]),),
-        "hsn0",
-        _TCP,
+        _plain("ice", *_NIC["ice"]),
         "net/ethernet/intel/ice/ice_ethtool.c",
         turns=True,
         rate=3.1e9,
     ),
-    Adapter(
+    alone(
         "ice-unified",
         "ice (E810) without RDMA, Intel's own driver with unified names",
-        (_plain("ice", *_NIC["ice-unified"]),),
-        "hsn0",
-        _TCP,
+        _plain("ice", *_NIC["ice-unified"]),
         "github intel/ethernet-linux-ice src/ice_ethtool.h",
         turns=True,
         rate=3.1e9,
     ),
-    Adapter(
+    alone(
         "irdma-e810",
         "irdma on E810, RoCE",
-        (_roce("ice", "rocep24s0f0", *_NIC["ice"], *_IP_OCTETS),),
-        "hsn0",
-        _BOTH,
+        _roce("ice", "rocep24s0f0", *_NIC["ice"], *_IP_OCTETS),
         "infiniband/hw/irdma (VSI statistics of IP), intel/ice/ice_ethtool.c",
         fast="rdma",
         turns=True,
     ),
-    Adapter(
+    alone(
         "irdma-e810-vf",
         "irdma on an E810 VF (iavf)",
-        (
-            replace(
-                _roce("iavf", "rocep24s0f0v0", function=""),
-                files=(*netdev("function", KERNEL, 2000.0), *_IP_OCTETS),
-            ),
+        _roce(
+            "iavf",
+            "rocep24s0f0v0",
+            function="",
+            files=(*netdev("function", KERNEL, 2000.0), *_IP_OCTETS),
         ),
-        "hsn0",
-        _BOTH,
         "infiniband/hw/irdma; intel/iavf: no port statistics, its own from the PF every 2 s",
         fast="rdma",
         turns=True,
     ),
-    Adapter(
+    alone(
         "irdma-idpf",
         "irdma on an IPU E2000 (idpf)",
-        (
-            replace(
-                _roce("idpf", "rocep24s0f0", function=""),
-                files=(*netdev("stack", KERNEL, 10_000.0), *_IP_OCTETS),
-            ),
+        _roce(
+            "idpf",
+            "rocep24s0f0",
+            function="",
+            files=(*netdev("stack", KERNEL, 10_000.0), *_IP_OCTETS),
         ),
-        "hsn0",
-        _BOTH,
         "intel/idpf/idpf_lib.c idpf_statistics_task: its own from the control plane every 10 s",
         fast="rdma",
         turns=True,
     ),
-    Adapter(
+    alone(
         "irdma-x722",
         "irdma on X722, iWARP",
-        (
-            _roce(
-                "i40e", "iwp24s0f0", *_NIC["i40e"], *_IP_OCTETS, speed=10000, link_layer="Ethernet"
-            ),
-        ),
-        "hsn0",
-        _BOTH,
+        _roce("i40e", "iwp24s0f0", *_NIC["i40e"], *_IP_OCTETS, speed=10000, link_layer="Ethernet"),
         "infiniband/hw/irdma/i40iw_hw.c, intel/i40e/i40e_ethtool.c",
         fast="rdma",
         turns=True,
         rate=1.25e9,
     ),
-    Adapter(
+    alone(
         "i40e",
         "i40e (X710)",
-        (_plain("i40e", *_NIC["i40e"], speed=10000),),
-        "hsn0",
-        _TCP,
+        _plain("i40e", *_NIC["i40e"], speed=10000),
         "net/ethernet/intel/i40e/i40e_ethtool.c",
         turns=True,
         rate=1.25e9,
     ),
-    Adapter(
+    alone(
         "ixgbe",
         "ixgbe (X520)",
-        (
-            _plain(
-                "ixgbe",
-                *ethtool("tx_bytes_nic", "rx_bytes_nic", ALL, "wire"),
-                *ethtool("tx_pkts_nic", "rx_pkts_nic", ALL, "wire", what="packets"),
-                speed=10000,
-            ),
+        _plain(
+            "ixgbe",
+            *ethtool("tx_bytes_nic", "rx_bytes_nic", ALL, "wire"),
+            *ethtool("tx_pkts_nic", "rx_pkts_nic", ALL, "wire", what="packets"),
+            speed=10000,
         ),
-        "hsn0",
-        _TCP,
         "net/ethernet/intel/ixgbe/ixgbe_ethtool.c",
         turns=True,
         rate=1.25e9,
     ),
-    Adapter(
+    alone(
         "igb",
         "igb",
-        (
-            _plain(
-                "igb",
-                *ethtool("tx_bytes", "rx_bytes", ALL, "wire"),
-                *ethtool("tx_packets", "rx_packets", ALL, "wire", what="packets"),
-                speed=1000,
-            ),
+        _plain(
+            "igb",
+            *ethtool("tx_bytes", "rx_bytes", ALL, "wire"),
+            *ethtool("tx_packets", "rx_packets", ALL, "wire", what="packets"),
+            speed=1000,
         ),
-        "hsn0",
-        _TCP,
         "net/ethernet/intel/igb/igb_ethtool.c: gotc and gorc",
         turns=True,
         rate=1.25e8,
     ),
-    Adapter(
+    alone(
         "e1000e",
         "e1000e",
-        (replace(_plain("e1000e", speed=1000), files=netdev("wire", ALL)),),
-        "hsn0",
-        _TCP,
+        _plain("e1000e", speed=1000, files=netdev("wire", ALL)),
         "net/ethernet/intel/e1000e/netdev.c: get_stats64 gives the MAC's gotc and gorc",
         rate=1.25e8,
     ),
-    Adapter(
+    alone(
         "tg3",
         "tg3",
-        (replace(_plain("tg3", speed=1000), files=(*netdev("wire", ALL, 1000.0),)),),
-        "hsn0",
-        _TCP,
+        _plain("tg3", speed=1000, files=(*netdev("wire", ALL, 1000.0),)),
         "net/ethernet/broadcom/tg3.c: statistics block of the MAC, coalesced once a second",
         rate=1.25e8,
     ),
-    Adapter(
+    alone(
         "bnxt_en",
         "bnxt_en without RDMA",
-        (replace(_plain("bnxt_en"), files=(*netdev("function", KERNEL, 1000.0), *_NIC["bnxt"])),),
-        "hsn0",
-        _TCP,
+        _plain("bnxt_en", files=(*netdev("function", KERNEL, 1000.0), *_NIC["bnxt"])),
         "net/ethernet/broadcom/bnxt: ring statistics written by the chip once a second "
         "(stats-block-usecs)",
         turns=True,
         rate=3.1e9,
     ),
-    Adapter(
+    alone(
         "bnxt_en-stopped",
         "bnxt_en with `ethtool -C NIC stats-block-usecs 0`",
-        (
-            replace(
-                _plain("bnxt_en"),
-                files=stuck((*netdev("function", KERNEL, 1000.0), *_NIC["bnxt"])),
-            ),
-        ),
-        "hsn0",
-        _TCP,
+        _plain("bnxt_en", files=stuck((*netdev("function", KERNEL, 1000.0), *_NIC["bnxt"]))),
         "net/ethernet/broadcom/bnxt/bnxt.c bnxt_timer, bnxt_hwrm_stat_ctx_alloc",
         turns=True,
         rate=3.1e9,
     ),
-    Adapter(
+    alone(
         "bnxt_re",
         "bnxt_re, RoCE",
-        (
-            replace(
-                _roce("bnxt_en", "bnxt_re0"),
-                files=(
-                    *netdev("function", KERNEL, 1000.0),
-                    *_NIC["bnxt"],
-                    *hw("tx_bytes", "rx_bytes", RDMA, age_ms=1000.0),
-                    *hw("tx_pkts", "rx_pkts", RDMA, what="packets", age_ms=1000.0),
-                ),
+        _roce(
+            "bnxt_en",
+            "bnxt_re0",
+            files=(
+                *netdev("function", KERNEL, 1000.0),
+                *_NIC["bnxt"],
+                *hw("tx_bytes", "rx_bytes", RDMA, age_ms=1000.0),
+                *hw("tx_pkts", "rx_pkts", RDMA, what="packets", age_ms=1000.0),
             ),
         ),
-        "hsn0",
-        _BOTH,
         "infiniband/hw/bnxt_re/hw_counters.c: ucast bytes of the RoCE statistics context",
         fast="rdma",
         turns=True,
     ),
-    Adapter(
+    alone(
         "bnxt_re-vf",
         "bnxt_re on a VF",
-        (
-            replace(
-                _roce("bnxt_en", "bnxt_re0", function=""),  # in a guest
-                files=(
-                    *netdev("function", KERNEL, 2000.0),
-                    *hw("tx_bytes", "rx_bytes", RDMA, age_ms=1000.0),
-                    *hw("tx_pkts", "rx_pkts", RDMA, what="packets", age_ms=1000.0),
-                ),
+        _roce(
+            "bnxt_en",
+            "bnxt_re0",
+            function="",  # in a guest
+            files=(
+                *netdev("function", KERNEL, 2000.0),
+                *hw("tx_bytes", "rx_bytes", RDMA, age_ms=1000.0),
+                *hw("tx_pkts", "rx_pkts", RDMA, what="packets", age_ms=1000.0),
             ),
         ),
-        "hsn0",
-        _BOTH,
         "net/ethernet/broadcom/bnxt/bnxt.c bnxt_timer: rings' contexts, written once a second and "
         "added up once a second; no statistics of the port",
         fast="rdma",
         turns=True,
     ),
-    Adapter(
+    alone(
         "ionic",
         "ionic (Pensando), RoCE",
-        (
-            replace(
-                _roce("ionic", "ionic_0"),
-                files=(
-                    *netdev("function", KERNEL, 1000.0),
-                    *_NIC["ionic"],
-                    *hw("tx_rdma_ucast_bytes", "rx_rdma_ucast_bytes", RDMA),
-                    *hw("tx_rdma_ucast_pkts", "rx_rdma_ucast_pkts", RDMA, what="packets"),
-                ),
+        _roce(
+            "ionic",
+            "ionic_0",
+            files=(
+                *netdev("function", KERNEL, 1000.0),
+                *_NIC["ionic"],
+                *hw("tx_rdma_ucast_bytes", "rx_rdma_ucast_bytes", RDMA),
+                *hw("tx_rdma_ucast_pkts", "rx_rdma_ucast_pkts", RDMA, what="packets"),
             ),
         ),
-        "hsn0",
-        _BOTH,
         "pensando/ionic/ionic_stats.c; infiniband/hw/ionic/ionic_hw_stats.c (names from the "
         "firmware)",
         fast="rdma",
         turns=True,
         unsure=True,
     ),
-    Adapter(
+    alone(
         "qede",
         "qede without RDMA",
-        (replace(_plain("qede"), files=netdev("function", KERNEL, 1000.0)),),
-        "hsn0",
-        _TCP,
+        _plain("qede", files=netdev("function", KERNEL, 1000.0)),
         "net/ethernet/qlogic/qede: vport statistics, fetched once a second",
         turns=True,
         rate=3.1e9,
     ),
-    Adapter(
+    alone(
         "qedr",
         "qedr, RoCE",
-        (replace(_roce("qede", "qedr0"), files=netdev("function", KERNEL, 1000.0)),),
-        "hsn0",
-        _BOTH,
+        _roce("qede", "qedr0", files=netdev("function", KERNEL, 1000.0)),
         "infiniband/hw/qedr: no byte counter at all",
         fast="rdma",
         turns=True,
     ),
-    Adapter(
+    alone(
         "hns3",
         "hns3 without RDMA",
-        (_plain("hns3", *_NIC["hns3"], speed=100000),),
-        "hsn0",
-        _TCP,
+        _plain("hns3", *_NIC["hns3"], speed=100000),
         "net/ethernet/hisilicon/hns3/hns3pf/hclge_main.c: MAC statistics",
         turns=True,
     ),
-    Adapter(
+    alone(
         "hns_roce",
         "hns_roce, PF",
-        (_roce("hns3", "hns_0", *_NIC["hns3"], *_HNS_PACKETS),),
-        "hsn0",
-        _BOTH,
+        _roce("hns3", "hns_0", *_NIC["hns3"], *_HNS_PACKETS),
         "infiniband/hw/hns/hns_roce_main.c (packets alone); hclge_main.c g_mac_stats_string",
         fast="rdma",
         turns=True,
     ),
-    Adapter(
+    alone(
         "hns_roce-vf",
         "hns_roce, VF",
-        (_roce("hns3", "hns_1", *_HNS_PACKETS, function=""),),
-        "hsn0",
-        _BOTH,
+        _roce("hns3", "hns_1", *_HNS_PACKETS, function=""),
         "infiniband/hw/hns; hns3vf has no MAC statistics",
         fast="rdma",
         turns=True,
     ),
-    Adapter(
+    alone(
         "cxgb4",
         "cxgb4 / iw_cxgb4, iWARP",
-        (replace(_roce("cxgb4", "cxgb4_0"), files=netdev("wire", ALL)),),
-        "hsn0",
-        _BOTH,
+        _roce("cxgb4", "cxgb4_0", files=netdev("wire", ALL)),
         "net/ethernet/chelsio/cxgb4/cxgb4_main.c cxgb_get_stats: MPS port statistics, offloaded "
         "TCP included",
         fast="rdma",
     ),
-    Adapter(
+    alone(
         "stmmac",
         "stmmac under a platform's name (RK3588)",
-        (Port("hsn0", "rk_gmac-dwmac", netdev(), speed_mbps=1000, subsystem="platform"),),
-        "hsn0",
-        _TCP,
+        Port("hsn0", "rk_gmac-dwmac", netdev(), speed_mbps=1000, subsystem="platform"),
         "net/ethernet/stmicro/stmmac/stmmac_main.c stmmac_get_stats64: sums of the queues",
         rate=1.25e8,
     ),
-    Adapter(
+    alone(
         "hiroce3",
         "hinic3 with hiroce3 (Huawei), RoCE",
-        (_roce("hisdk3", "hrn0", *_NIC["hns3"], rdma_driver="hisdk3"),),
-        "hsn0",
-        _BOTH,
+        _roce("hisdk3", "hrn0", *_NIC["hns3"], rdma_driver="hisdk3"),
         "openEuler kernel huawei/hinic3/hinic3_ethtool_stats.c: octets of the MAC, of the PF",
         fast="rdma",
         turns=True,
     ),
-    Adapter(
+    alone(
         "newcomer",
         "an unknown driver without RDMA",
-        (_plain("acme_eth"),),
-        "hsn0",
-        _TCP,
+        _plain("acme_eth"),
         "made up: what the kernel counts crossed it, and what else may have crossed is not known",
         rate=3.1e9,
         unsure=True,
         known=False,
     ),
-    Adapter(
+    alone(
         "unknown",
         "an unknown driver with RDMA",
-        (_roce("acme_nic", "acme_0", *port_data(RDMA, "function")),),
-        "hsn0",
-        _BOTH,
+        _roce("acme_nic", "acme_0", *port_data(RDMA, "function")),
         "made up: the unit of its counters is not known",
         fast="rdma",
         known=False,

@@ -14,9 +14,8 @@ from tests.zoo.counters import (
     ethtool,
     netdev,
     port_data,
-    shares_between,
 )
-from tests.zoo.parts import ALL, KERNEL, RDMA, Adapter, File, Port, stuck
+from tests.zoo.parts import ALL, KERNEL, RDMA, Adapter, File, Port, alone, stuck
 
 __all__ = ["LINK_IB", "MLX"]
 
@@ -197,154 +196,114 @@ def _leg(nic: str, number: int) -> Port:
 
 
 MLX = (
-    Adapter(
+    alone(
         "mlx4-ib",
         "mlx4, InfiniBand (ConnectX-3)",
-        (_MLX4_IB,),
-        "ib0",
-        shares_between("ib0", {"rdma", "kernel"}),
+        _MLX4_IB,
         "infiniband/hw/mlx4/mad.c: the firmware's port counters",
         fast="rdma",
         rate=3.9e9,
     ),
-    Adapter(
+    alone(
         "mlx4-ib-32",
         "mlx4, InfiniBand, 32-bit port counters",
-        (replace(_MLX4_IB, files=(*netdev(), *port_data(ALL, "wire", width=32, pegs=True))),),
-        "ib0",
-        shares_between("ib0", {"rdma", "kernel"}),
+        replace(_MLX4_IB, files=(*netdev(), *port_data(ALL, "wire", width=32, pegs=True))),
         "infiniband/core/sysfs.c: PortCounters where extended width is missing;"
         " they stop at all ones (IBA 16.1.3.5)",
         fast="rdma",
         rate=3.9e9,
     ),
-    Adapter(
+    alone(
         "mlx4-roce",
         "mlx4, RoCE (ConnectX-3)",
-        (
-            Port(
-                "hsn0",
-                "mlx4_core",
-                (*netdev(), *_MLX4_PORT, *port_data(RDMA, "function", header=ROCE_HEADER)),
-                device="mlx4_0",
-                rdma_driver="mlx4_core",
-                link_layer="Ethernet",
-                rate="40 Gb/sec (4X QDR)",
-                speed_mbps=40000,
-                function="physical",
-                identity={**_GUID, "port_id": "f45214aa0001"},
-                pci="0000:04:00.0",
-            ),
+        Port(
+            "hsn0",
+            "mlx4_core",
+            (*netdev(), *_MLX4_PORT, *port_data(RDMA, "function", header=ROCE_HEADER)),
+            device="mlx4_0",
+            rdma_driver="mlx4_core",
+            link_layer="Ethernet",
+            rate="40 Gb/sec (4X QDR)",
+            speed_mbps=40000,
+            function="physical",
+            identity={**_GUID, "port_id": "f45214aa0001"},
+            pci="0000:04:00.0",
         ),
-        "hsn0",
-        shares_between("hsn0", {"rdma", "kernel"}),
         "infiniband/hw/mlx4/mad.c iboe_process_mad: the counters of the QPs;"
         " net/ethernet/mellanox/mlx4/en_port.c",
         fast="rdma",
         turns=True,
         rate=4.8e9,
     ),
-    Adapter(
+    alone(
         "mlx5-ib-pf",
         "mlx5, InfiniBand, PF",
-        (replace(MLX5_IB, nic="ib0"),),
-        "ib0",
-        shares_between("ib0", {"rdma", "kernel"}),
+        replace(MLX5_IB, nic="ib0"),
         _MLX5_SOURCE,
         fast="rdma",
         turns=True,
     ),
-    Adapter(
+    alone(
         "mlx5-ib-vf",
         "mlx5, InfiniBand, VF",
-        (
-            replace(
-                MLX5_IB,
-                nic="ib0",
-                function="virtual",
-                identity={**_GUID, "physical": "0000:3b:00.0"},
-            ),
+        replace(
+            MLX5_IB, nic="ib0", function="virtual", identity={**_GUID, "physical": "0000:3b:00.0"}
         ),
-        "ib0",
-        shares_between("ib0", {"rdma", "kernel"}),
         _MLX5_SOURCE,
         fast="rdma",
         turns=True,
     ),
-    Adapter(
-        "mlx5-roce-pf",
-        "mlx5, RoCE, PF",
-        (_mlx5(),),
-        "hsn0",
-        shares_between("hsn0", {"rdma", "kernel"}),
-        _MLX5_SOURCE,
-        fast="rdma",
-        turns=True,
-    ),
-    Adapter(
+    alone("mlx5-roce-pf", "mlx5, RoCE, PF", _mlx5(), _MLX5_SOURCE, fast="rdma", turns=True),
+    alone(
         "mlx5-roce-vf",
         "mlx5, RoCE, VF (port registers unreadable)",
-        (
-            _mlx5(
-                files=_VF_FILES,
-                function="virtual",
-                identity={**_GUID, **_SWITCH, "physical": "0000:3b:00.0"},
-                pci="0000:3b:00.2",
-            ),
+        _mlx5(
+            files=_VF_FILES,
+            function="virtual",
+            identity={**_GUID, **_SWITCH, "physical": "0000:3b:00.0"},
+            pci="0000:3b:00.2",
         ),
-        "hsn0",
-        shares_between("hsn0", {"rdma", "kernel"}),
         _MLX5_SOURCE,
         fast="rdma",
         turns=True,
     ),
-    Adapter(
+    alone(
         "mlx5-roce-guest",
         "mlx5, RoCE, VF in a virtual machine",
-        (_mlx5(files=_VF_FILES, function="", identity={**_NODE, **_SWITCH}, pci="0000:00:06.0"),),
-        "hsn0",
-        shares_between("hsn0", {"rdma", "kernel"}),
+        _mlx5(files=_VF_FILES, function="", identity={**_NODE, **_SWITCH}, pci="0000:00:06.0"),
         "nothing in the guest says that it is a function; " + _MLX5_SOURCE,
         fast="rdma",
         turns=True,
     ),
-    Adapter(
+    alone(
         "mlx5-roce-loopback",
         "mlx5, RoCE, VF in a virtual machine that counts what was turned round, of no adapter",
-        (_mlx5(files=(*_VF_FILES, _LOOPBACK), function="", identity={}, pci="0000:00:06.0"),),
-        "hsn0",
-        shares_between("hsn0", {"rdma", "kernel"}),
+        _mlx5(files=(*_VF_FILES, _LOOPBACK), function="", identity={}, pci="0000:00:06.0"),
         "counters.rst vport_loopback_bytes (received and transmitted); " + _MLX5_SOURCE,
         fast="rdma",
         turns=True,
     ),
-    Adapter(
+    alone(
         "mlx5-zero-trust",
         "mlx5, RoCE, a host that may not read the port's registers",
-        (_mlx5(files=_VF_FILES),),
-        "hsn0",
-        shares_between("hsn0", {"rdma", "kernel"}),
+        _mlx5(files=_VF_FILES),
         "BlueField's restricted host (mlxprivhost --disable_counter_rd): the physical function's "
         "registers read 0; " + _MLX5_SOURCE,
         fast="rdma",
         turns=True,
     ),
-    Adapter(
+    alone(
         "mlx5-sf",
         "mlx5, RoCE, scalable function",
-        (
-            _mlx5(
-                files=_VF_FILES,
-                function="scalable",
-                driver="mlx5_core.sf",
-                rdma_driver="mlx5_core.sf",
-                pci="",
-                subsystem="auxiliary",
-                identity={**_NODE, **_SWITCH, "physical": "0000:3b:00.0"},
-            ),
+        _mlx5(
+            files=_VF_FILES,
+            function="scalable",
+            driver="mlx5_core.sf",
+            rdma_driver="mlx5_core.sf",
+            pci="",
+            subsystem="auxiliary",
+            identity={**_NODE, **_SWITCH, "physical": "0000:3b:00.0"},
         ),
-        "hsn0",
-        shares_between("hsn0", {"rdma", "kernel"}),
         "net/ethernet/mellanox/mlx5/core/sf/dev/driver.c; " + _MLX5_SOURCE,
         fast="rdma",
         turns=True,
@@ -360,30 +319,24 @@ MLX = (
         turns=True,
         rate=25e9,
     ),
-    Adapter(
+    alone(
         "mlx5-ipoib",
         "mlx5, IPoIB alone (TCP over ib0)",
-        (replace(MLX5_IB, nic="ib0"),),
-        "ib0",
-        shares_between("ib0", {"kernel"}),
+        replace(MLX5_IB, nic="ib0"),
         _MLX5_SOURCE,
         turns=True,
     ),
-    Adapter(
+    alone(
         "mlx5-eth",
         "mlx5, Ethernet without RDMA",
-        (
-            _mlx5(
-                device="",
-                rdma_driver="",
-                link_layer="",
-                rate="",
-                files=(*netdev(), *MLX5_PHY, *MLX5_VPORT),
-                identity={**_SWITCH, "serial": _GUID["serial"]},
-            ),
+        _mlx5(
+            device="",
+            rdma_driver="",
+            link_layer="",
+            rate="",
+            files=(*netdev(), *MLX5_PHY, *MLX5_VPORT),
+            identity={**_SWITCH, "serial": _GUID["serial"]},
         ),
-        "hsn0",
-        shares_between("hsn0", {"kernel"}),
         _MLX5_SOURCE,
         turns=True,
     ),

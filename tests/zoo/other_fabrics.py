@@ -12,10 +12,9 @@ from tests.zoo.counters import (
     hw,
     netdev,
     port_data,
-    shares_between,
 )
 from tests.zoo.fabric import LINK_IB
-from tests.zoo.parts import ALL, RDMA, Adapter, File, Port, both_directions, stuck
+from tests.zoo.parts import ALL, RDMA, Adapter, File, Port, alone, both_directions, stuck
 
 _RXE_PACKETS = (
     File("ib/{device}/{port}/hw_counters/sent_pkts", "tx", "packets", RDMA, "stack", age_ms=12.0),
@@ -52,98 +51,71 @@ _HFI = Port(
 
 
 _TELEMETRY = both_directions(
-    "cxi/{device}/hni_sts_{way}_ok_octets",
-    ALL,
-    "wire",
-    header=ROCE_HEADER,
-    width=56,
+    "cxi/{device}/hni_sts_{way}_ok_octets", ALL, "wire", header=ROCE_HEADER, width=56
 )
 
 
 ADAPTERS = (
-    Adapter(
+    alone(
         "qib",
         "qib (True Scale), PSM",
-        (_QIB,),
-        "ib0",
-        shares_between("ib0", {"psm", "kernel"}),
+        _QIB,
         "infiniband/hw/qib/qib_mad.c: WORDSEND and WORDRCV of the chip, 4-byte words",
         fast="psm",
         rate=3.5e9,
     ),
-    Adapter(
+    alone(
         "qib-32",
         "qib, 32-bit port counters",
-        (replace(_QIB, files=(*netdev(), *port_data(ALL, "wire", width=32, pegs=True))),),
-        "ib0",
-        shares_between("ib0", {"psm", "kernel"}),
+        replace(_QIB, files=(*netdev(), *port_data(ALL, "wire", width=32, pegs=True))),
         "infiniband/core/sysfs.c",
         fast="psm",
         rate=3.5e9,
     ),
-    Adapter(
+    alone(
         "hfi1",
         "hfi1 (Omni-Path 100), PSM2",
-        (_HFI,),
-        "ib0",
-        shares_between("ib0", {"psm", "kernel"}),
+        _HFI,
         "infiniband/hw/hfi1/mad.c: C_DC_XMIT_FLITS, 8-byte flits, unconverted",
         fast="psm",
     ),
-    Adapter(
+    alone(
         "cn5000",
         "hfi1 (CN5000), OPX",
-        (
-            replace(
-                _HFI,
-                rate="400 Gb/sec (4X NDR)",
-                mtu=10236,
-                files=(*netdev(), *stuck(port_data(ALL, "wire", unit=8))),
-            ),
+        replace(
+            _HFI,
+            rate="400 Gb/sec (4X NDR)",
+            mtu=10236,
+            files=(*netdev(), *stuck(port_data(ALL, "wire", unit=8))),
         ),
-        "ib0",
-        shares_between("ib0", {"psm", "kernel"}),
         "hfi2 as proposed, chip.h: C_DC_XMIT_FLITS is of Omni-Path 100 alone; what fills "
         "port_xmit_data is not known",
         fast="psm",
         rate=50e9,
     ),
-    Adapter(
+    alone(
         "cxi",
         "cxi (Slingshot 11), telemetry readable",
-        (
-            Port(
-                "hsn0",
-                "cxi_ss1",
-                (*netdev(), *_TELEMETRY),
-                device="cxi0",
-                rdma_driver="cxi_ss1",
-                speed_mbps=200000,
-                pci="0000:21:00.0",
-                function="physical",
-            ),
+        Port(
+            "hsn0",
+            "cxi_ss1",
+            (*netdev(), *_TELEMETRY),
+            device="cxi0",
+            rdma_driver="cxi_ss1",
+            speed_mbps=200000,
+            pci="0000:21:00.0",
+            function="physical",
         ),
-        "hsn0",
-        shares_between("hsn0", {"rdma", "kernel"}),
         "HewlettPackard/shs-cxi-driver cass_telem.c: the octets of the network interface",
         fast="rdma",
         rate=25e9,
     ),
-    Adapter(
+    alone(
         "cxi-dark",
         "cxi (Slingshot 11), telemetry hidden",
-        (
-            Port(
-                "hsn0",
-                "cxi_ss1",
-                netdev(),
-                speed_mbps=200000,
-                pci="0000:21:00.0",
-                function="physical",
-            ),
+        Port(
+            "hsn0", "cxi_ss1", netdev(), speed_mbps=200000, pci="0000:21:00.0", function="physical"
         ),
-        "hsn0",
-        shares_between("hsn0", {"rdma", "kernel"}),
         "HewlettPackard/shs-cxi-driver: cxi_eth counts sockets; RDMA is in the telemetry alone",
         fast="rdma",
         rate=25e9,
@@ -174,50 +146,42 @@ ADAPTERS = (
         fast="rdma",
         unsure=True,
     ),
-    Adapter(
+    alone(
         "rxe",
         "rxe (soft RoCE) over ixgbe",
-        (
-            Port(
-                "hsn0",
-                "ixgbe",
-                (
-                    *netdev(counts=ALL),
-                    *ethtool("tx_bytes_nic", "rx_bytes_nic", ALL, "wire"),
-                    *_RXE_PACKETS,
-                ),
-                device="rxe0",
-                rdma_driver="rdma_rxe",
-                link_layer="Ethernet",
-                rate="10 Gb/sec (4X SDR)",
-                speed_mbps=10000,
-                pci="0000:07:00.0",
+        Port(
+            "hsn0",
+            "ixgbe",
+            (
+                *netdev(counts=ALL),
+                *ethtool("tx_bytes_nic", "rx_bytes_nic", ALL, "wire"),
+                *_RXE_PACKETS,
             ),
+            device="rxe0",
+            rdma_driver="rdma_rxe",
+            link_layer="Ethernet",
+            rate="10 Gb/sec (4X SDR)",
+            speed_mbps=10000,
+            pci="0000:07:00.0",
         ),
-        "hsn0",
-        shares_between("hsn0", {"rdma", "kernel"}),
         "infiniband/sw/rxe/rxe_net.c: packets leave as UDP through the interface",
         fast="rdma",
         rate=1.25e9,
     ),
-    Adapter(
+    alone(
         "siw",
         "siw (soft iWARP) over ixgbe",
-        (
-            Port(
-                "hsn0",
-                "ixgbe",
-                (*netdev(counts=ALL), *ethtool("tx_bytes_nic", "rx_bytes_nic", ALL, "wire")),
-                device="siw0",
-                rdma_driver="siw",
-                link_layer="Ethernet",
-                rate="10 Gb/sec (4X SDR)",
-                speed_mbps=10000,
-                pci="0000:07:00.0",
-            ),
+        Port(
+            "hsn0",
+            "ixgbe",
+            (*netdev(counts=ALL), *ethtool("tx_bytes_nic", "rx_bytes_nic", ALL, "wire")),
+            device="siw0",
+            rdma_driver="siw",
+            link_layer="Ethernet",
+            rate="10 Gb/sec (4X SDR)",
+            speed_mbps=10000,
+            pci="0000:07:00.0",
         ),
-        "hsn0",
-        shares_between("hsn0", {"rdma", "kernel"}),
         "infiniband/sw/siw: kernel TCP sockets",
         fast="rdma",
         rate=1.25e9,

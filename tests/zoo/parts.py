@@ -20,6 +20,7 @@ __all__ = [
     "File",
     "Level",
     "Port",
+    "alone",
     "both_directions",
     "stuck",
 ]
@@ -142,6 +143,15 @@ class Adapter:
 
     def speaks_kernel(self) -> bool:
         return "kernel" in self.shares
+
+
+def alone(key: str, title: str, port: Port, source: str, **more: Any) -> Adapter:
+    """An adapter whose only port is the claimed one and carries all of TCP, and of what is
+    ``fast``. ``more``: what else an :class:`Adapter` has.
+    """
+    carriers = sorted({"kernel", more.get("fast") or "kernel"})
+    shares = {carrier: {port.name: (1.0, 1.0)} for carrier in carriers}
+    return Adapter(key, title, (port,), port.name, shares, source, **more)
 
 
 def both_directions(

@@ -9,7 +9,7 @@ from dataclasses import replace
 from tests.zoo.counters import ethtool, hw, netdev
 from tests.zoo.ethernet import ADAPTERS as ETHERNET
 from tests.zoo.fabric import MLX
-from tests.zoo.parts import KERNEL, RDMA, Adapter, Port
+from tests.zoo.parts import KERNEL, RDMA, Adapter, Port, alone
 
 __all__ = ["ADAPTERS"]
 
@@ -42,42 +42,22 @@ _VF = replace(
 )
 
 ADAPTERS = (
-    Adapter(
-        "ena",
-        "ena without EFA",
-        (_cloud("hsn0", "ena"),),
-        "hsn0",
-        _TCP,
-        "net/ethernet/amazon/ena",
-        turns=False,
-    ),
-    Adapter(
-        "gve",
-        "gve (Google)",
-        (_cloud("hsn0", "gve"),),
-        "hsn0",
-        _TCP,
-        "net/ethernet/google/gve",
-        rate=6e9,
-    ),
-    Adapter(
+    alone("ena", "ena without EFA", _cloud("hsn0", "ena"), "net/ethernet/amazon/ena"),
+    alone("gve", "gve (Google)", _cloud("hsn0", "gve"), "net/ethernet/google/gve", rate=6e9),
+    alone(
         "mana",
         "mana (Azure), RDMA",
-        (
-            _cloud(
-                "hsn0",
-                "mana",
-                *hw("tx_bytes", "rx_bytes", RDMA),
-                *hw("tx_packets", "rx_packets", RDMA, what="packets"),
-                *ethtool("hc_tx_bytes", "hc_rx_bytes", KERNEL, "function"),
-                device="mana_0",
-                rdma_driver="mana",
-                link_layer="Ethernet",
-                rate="200 Gb/sec (4X HDR)",
-            ),
+        _cloud(
+            "hsn0",
+            "mana",
+            *hw("tx_bytes", "rx_bytes", RDMA),
+            *hw("tx_packets", "rx_packets", RDMA, what="packets"),
+            *ethtool("hc_tx_bytes", "hc_rx_bytes", KERNEL, "function"),
+            device="mana_0",
+            rdma_driver="mana",
+            link_layer="Ethernet",
+            rate="200 Gb/sec (4X HDR)",
         ),
-        "hsn0",
-        {"rdma": {"hsn0": _WHOLE}, **_TCP},
         "infiniband/hw/mana/counters.c",
         fast="rdma",
         rate=25e9,
@@ -102,32 +82,22 @@ ADAPTERS = (
         {"kernel": {"eth1": _WHOLE, "enP5s1": _WHOLE}},
         "net/hyperv/netvsc_drv.c: netvsc_get_stats64 adds the VF's",
     ),
-    Adapter(
+    alone(
         "virtio_net",
         "virtio_net",
-        (Port("hsn0", "virtio_net", netdev(), subsystem="virtio", mtu=1500),),
-        "hsn0",
-        _TCP,
+        Port("hsn0", "virtio_net", netdev(), subsystem="virtio", mtu=1500),
         "net/virtio_net.c",
         rate=5e9,
     ),
-    Adapter(
+    alone(
         "vmxnet3",
         "vmxnet3",
-        (_cloud("hsn0", "vmxnet3", speed_mbps=10000),),
-        "hsn0",
-        _TCP,
+        _cloud("hsn0", "vmxnet3", speed_mbps=10000),
         "net/vmxnet3/vmxnet3_ethtool.c: the hypervisor's queue statistics",
         rate=1.25e9,
     ),
-    Adapter(
-        "veth",
-        "veth of a container",
-        (_upper("hsn0", "veth", driver="veth"),),
-        "hsn0",
-        _TCP,
-        "net/veth.c",
-        rate=5e9,
+    alone(
+        "veth", "veth of a container", _upper("hsn0", "veth", driver="veth"), "net/veth.c", rate=5e9
     ),
     Adapter(
         "bond-ab",

@@ -135,11 +135,38 @@ def test_clones_of_a_running_machine_are_two_machines_by_their_addresses() -> No
     assert (found.proof, codes(found)) == ("on-wire", ["traffic-on-wire"])
 
 
-def _at(one: HostTraffic, address: str) -> HostTraffic:
+@pytest.mark.parametrize(
+    ("addresses", "one_machine"),
+    [
+        # an address that came between the readings of its two names
+        ((("10.0.0.1", "10.0.0.9"), ("10.0.0.1",)), True),
+        ((("10.0.0.1",), ("10.0.0.2",)), False),
+        (((), ()), True),
+    ],
+)
+def test_only_addresses_to_the_outside_tell_clones(
+    addresses: tuple[tuple[str, ...], tuple[str, ...]], one_machine: bool
+) -> None:
+    bridge = Nic(name="docker0", address=["172.17.0.1"], kind="virtual", link_kind="bridge")
+    ends = []
+    for given, end in zip(addresses, pair(1020 * MB).hosts, strict=True):
+        ledger = _at(end, *given).ledger
+        assert ledger is not None
+        inside = host("n", port("docker0", QUIET, QUIET, kind="virtual")).ledger
+        assert inside is not None
+        silent = msgspec.structs.replace(inside.ports["docker0"], nic=bridge)
+        ports = {**ledger.ports, "docker0": silent}
+        whole = msgspec.structs.replace(ledger, ports=ports)
+        ends.append(msgspec.structs.replace(end, ledger=whole, machine="boot-7/1"))
+    found = judge_traffic(traffic(*ends), [stream()], claim())
+    assert ("traffic-one-end" in codes(found)) == one_machine
+
+
+def _at(one: HostTraffic, *address: str) -> HostTraffic:
     assert one.ledger is not None
     ports = {
         name: msgspec.structs.replace(
-            each, nic=msgspec.structs.replace(each.nic, address=[address])
+            each, nic=msgspec.structs.replace(each.nic, address=list(address))
         )
         for name, each in one.ledger.ports.items()
     }

@@ -42,7 +42,6 @@ from wireproof.verdict.path import (
     apart,
     busiest,
     kernel_of,
-    kernels,
     looped,
     refresh_ms,
     sharing,
@@ -64,7 +63,7 @@ class WatchedPorts:
     ) -> None:
         read = [host for host in traffic.hosts if host.ledger is not None]
         # each machine once: its ports under a second name are not a second end
-        machines = kernels((_itself(host), host) for host in read)
+        machines = sharing((_itself(host), host) for host in read)
         self.hosts = [mates[0] for mates in machines]
         self.both_ways, self._virtual = both_ways, claim.virtual
         self._idle_s = traffic.idle_s
@@ -336,12 +335,20 @@ def _names(ends: list[Carried]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for end in ends if end.bytes > least for name in end.names))
 
 
-def _itself(host: HostTraffic) -> str:
-    """Return what two names of one machine have in common; clones have other addresses."""
-    ports = host.ledger.ports.values() if host.ledger else ()
-    return (
-        f"{host.machine or 'name ' + host.host} {sorted(a for p in ports for a in p.nic.address)}"
-    )
+_OUTWARD = ("", "bond", "team", "vlan", "macvlan", "ipvlan")
+"""Kinds of interfaces whose addresses differ between machines; a container bridge has the same
+everywhere.
+"""
+
+
+def _itself(host: HostTraffic) -> set[Identity]:
+    """Return what two names of one machine have in common; a clone of it has other addresses."""
+    nics = [port.nic for port in host.ledger.ports.values()] if host.ledger else []
+    addresses = {
+        address for nic in nics if nic.link_kind in _OUTWARD for address in nic.address
+    } or {""}
+    name = host.machine or f"name {host.host}"
+    return {("machine", f"{name} {address}") for address in addresses}
 
 
 def _boot_id(host: HostTraffic) -> str:

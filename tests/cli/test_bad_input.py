@@ -104,7 +104,15 @@ def test_a_terminal_shows_an_error_broken_between_words(
     assert main(["measure", "pingpnog"]) == 2
     lines = capsys.readouterr().err.splitlines()
     assert all(len(line) <= 40 and not line.endswith("-") for line in lines)
-    assert " 'accumulate'," in " ".join(["", *lines])
+    assert "is not known; did you mean pingpong?" in " ".join(lines)
+
+
+def test_a_wrong_word_is_answered_by_the_nearest_or_a_short_list() -> None:
+    said = one_sentence(wireproof("measure", "xyzzy"))
+    assert "the help lists them. See `wireproof measure --help`" in said
+    assert "there are text, html, markdown, json." in one_sentence(
+        wireproof("compare", "a", "b", "--format", "x")
+    )
 
 
 def test_an_interrupted_demo_names_no_option_that_it_lacks(
@@ -112,10 +120,11 @@ def test_an_interrupted_demo_names_no_option_that_it_lacks(
 ) -> None:
     from types import SimpleNamespace
 
-    from wireproof.cli.options import ended
+    from wireproof.cli.options import ended, say_kept
 
     result = SimpleNamespace(page=None, folder=tmp_path, ended=lambda how: how == "interrupted")
-    assert ended(cast("Any", result), "a demo cannot be continued: start it again") == 130
+    say_kept(cast("Any", result), "a demo cannot be continued: start it again")
+    assert ended(cast("Any", result)) == 130
     said = capsys.readouterr().err
     assert "start it again" in said
     assert "--resume" not in said

@@ -52,8 +52,8 @@ def test_a_finding_is_explained_by_a_small_part_of_the_program() -> None:
     ("code", "said"),
     [
         ("off-wire", ("Do next",)),
-        ("hdr", ("100.0% of what hdr200 can carry",)),
-        ("2xedr", ("100.0% of what 2 x edr can carry",)),
+        ("hdr", ("hdr200 can carry 24.82 GB/s of payload",)),
+        ("2xedr", ("2 x edr can carry 24.82 GB/s of payload",)),
         ("opa", ("Cornelis",)),
         ("mtu-small", ("Setting", "mtu: MTU of the interface (wireproof explain mtu)")),
         ("irqbalance-hintpolicy", ("Setting", "wireproof explain irqbalance")),

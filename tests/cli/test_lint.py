@@ -199,7 +199,8 @@ def test_severity_leaves_warnings_out(tmp_path: Path) -> None:
 
 
 def test_the_rules_are_listed_and_explained() -> None:
-    listed = wireproof("lint", "--rules").stdout.splitlines()
+    lead, _, *listed = wireproof("lint", "--rules").stdout.splitlines()
+    assert lead == f"{len(rules())} rules of lint; `wireproof explain CODE` shows one in full"
     assert [line.split()[0] for line in listed if not line.startswith(" ")] == sorted(rules())
     assert len(rules()) >= 50
     assert {

@@ -39,8 +39,10 @@ def test_all_help_describes_each_verb_and_each_verb_has_help() -> None:
 
 
 def test_every_code_is_explained() -> None:
-    lines = wireproof("explain").stdout.splitlines()
-    listed = [line.split()[0] for line in lines if not line.startswith(" ")]
+    lead, _, *lines = wireproof("explain").stdout.splitlines()
+    listed = [line.split()[0] for line in lines if re.match(r"  \S", line)]
+    assert lead == f"{len(listed)} findings; `wireproof explain CODE` shows one in full"
+    assert {"The path", "Who is slow"} <= set(lines)
     assert {"off-wire", "wrong-path", "above-ceiling", "below-floor"} <= set(listed)
     entries = document(wireproof("explain", "--json"))["findings"]
     assert [entry["code"] for entry in entries] == listed

@@ -120,3 +120,33 @@ def test_a_page_is_well_formed_and_escapes_every_name() -> None:
         assert all(word in page for word in WORDS)
         assert page.count('<svg class="cell"') == 4
         assert "default-src" in page
+
+
+def test_text_prints_the_deciding_finding_once_with_its_code_and_advice_in_front() -> None:
+    whole = Item("fail", "n3 is slow. Nothing explains it", "port-slow", (("next", "look"),))
+    other = Item("fail", "n3 is slower than n4", "port-slow")
+    inner = Section("first", (Findings((whole, other)),), "fail", "n3 is slow")
+    again = Section("second", (Findings((whole,)),), "fail", "n3 is slow")
+    text = document_text(Document("t", "n3 is slow", (inner, again), "fail"))
+    assert text.splitlines() == [
+        "FAIL  n3 is slow [port-slow]",
+        "      Nothing explains it",
+        "      next: look",
+        "",
+        "FAIL  first",
+        "  FAIL  n3 is slower than n4 [port-slow]",
+        "",
+        "FAIL  second",
+    ]
+    alone = document_text(Document("t", "two are slow", (inner,), "fail"))
+    assert alone.count("n3 is slow [port-slow]") == 1
+    assert "n3 is slower" in alone
+
+
+@pytest.mark.parametrize("width", [40, 60, 80])
+def test_a_long_curve_stays_on_its_line(width: int) -> None:
+    curve = Spark(tuple(range(1, 201)), 200.0, "1 to 200")
+    text = document_text(Document("t", "", (Facts((("59 results", curve),)),)), Look(width=width))
+    first = text.splitlines()[0]
+    assert first.count("|") == 2
+    assert first.count("█") >= 1

@@ -51,3 +51,13 @@ def test_with_few_runs_the_answer_is_undecided() -> None:
     document = study_document(study(runs([{"stream": 2.0}], 2), {1: OBEYED}))
     assert document.verdict == "inconclusive"
     assert "--budget" in document.answer
+
+
+def test_what_is_known_of_several_values_is_printed_once() -> None:
+    made = runs([{}, {}], 2)
+    document = study_document(study(made, {1: Probe(), 2: Probe(), 3: Probe(failed="no")}))
+    assert "helps measurably" not in document.answer
+    assert "are undecided" in document.answer
+    (items,) = [part.items for part in sections(document)[0].parts if isinstance(part, Findings)]
+    assert len(items) == 2
+    assert items[0].text.count("the library reports nothing about it") == 1

@@ -57,8 +57,8 @@ def test_markup_and_emoji_codes_in_names_are_words() -> None:
 
 def test_summary_is_one_screen_and_says_what_to_do() -> None:
     shown = text_of(four_nodes())
-    assert shown.startswith("FAIL  n3 sends at 297 Mb/s of 956 attainable (31 %)\n")
-    assert "n3 sends at 297 Mb/s of 956 attainable (31 %)" in shown
+    assert shown.startswith("FAIL  n3 sends at 297 Mb/s of 956 attainable (31 %) [node")
+    assert shown.count("n3 sends at 297 Mb/s of 956 attainable (31 %)") == 1
     assert "next: Look at that node's NIC" in shown
     assert "n[1-4]" in shown
     assert "attainable 119.5 MB/s (956 Mb/s)" in shown
@@ -129,7 +129,7 @@ def test_many_alike_findings_are_told_once() -> None:
     judgement = msgspec.structs.replace(section.judgement, findings=findings)
     shown = text_of(replace(section, judgement=judgement))
     assert "and 11 more of this kind: n3 -> n1; n3 -> n2" in " ".join(shown.split())
-    assert shown.count("FAIL ") == 2
+    assert shown.count("FAIL ") == 1
 
 
 def test_nothing_measured_is_never_a_pass() -> None:

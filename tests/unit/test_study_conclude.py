@@ -218,3 +218,12 @@ def test_what_it_means_when_a_value_helps() -> None:
     made = runs([{"stream": 2.0}], 12)
     found = concluded(study(made, {1: OBEYED}), {1: OBEYED}, {"X_RAILS": telling}, LIBRARY)
     assert found.advice[0].text.endswith("]; the fabric drops")
+
+
+def test_what_no_library_reports_is_no_conclusion() -> None:
+    made = runs([{"stream": 2.0}, {}], 2)
+    found = study(made, {1: Probe(), 2: Probe()})
+    assert [one.seen for one in found.honoured] == ["unsaid", "unsaid"]
+    assert found.verdict == "inconclusive"
+    known = study(made, {1: Probe(), 2: Probe(failed="no")})
+    assert known.verdict == "pass"

@@ -251,6 +251,7 @@ def test_a_budget_that_is_too_small_is_said(world: World) -> None:
     found = study(budget_s=1e-12)
     assert (found.rounds, found.stopped) == (1, "complete")
     assert "to distinguish any effect from none: give a larger --budget" in found.notes[-1]
+    assert "1 round in" in found.notes[-1]
     assert {one.answer for one in found.effects} == {"undecided"}
 
 

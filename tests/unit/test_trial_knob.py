@@ -37,7 +37,7 @@ def test_knobs(text: str, kind: str, values: tuple[str | None, ...]) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("numa-balancin=0,1", "Did you mean numa-balancing?"),
+        ("numa-balancin=0,1", "did you mean numa-balancing?"),
         ("UCX_RNDV_THRESH", "neither a setting"),
         ("1X=a,b", "neither a setting"),
         ("=a,b", "neither a setting"),

@@ -144,8 +144,11 @@ class _Judge:
         lookup = self._lookup(instance, value)
         names = [name for name in sorted(condition.names) if lookup(name) is UNKNOWN]
         why = next(filter(None, map(lookup.why, names)), "")
-        missing = " and ".join(name.removeprefix("setting:") for name in names)
-        verb = "was" if len(names) == 1 else "were"
+        words = dict.fromkeys(
+            "the port's speed" if name.endswith(".rate") else name.removeprefix("setting:")
+            for name in names
+        )
+        missing, verb = " and ".join(words), "was" if len(words) == 1 else "were"
         return f"needs {missing}: {why}" if why else f"needs {missing}, which {verb} not read"
 
     def _unread(

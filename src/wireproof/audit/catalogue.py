@@ -17,7 +17,7 @@ from wireproof.audit.firmware import MAKERS
 from wireproof.audit.machine import FILES, GLOBS, NAMES, Instance
 from wireproof.audit.printed import port_info
 from wireproof.audit.values import AFFINITIES, INTERRUPTS, vectors_of
-from wireproof.model.errors import BadInput
+from wireproof.model.errors import BadInput, suggestion
 from wireproof.model.plan import FactRequest
 from wireproof.model.setting import PROFILES, Profile, Read, Setting
 from wireproof.model.toml import line_at, mistake, read_toml
@@ -66,8 +66,7 @@ class Catalogue:
         """Return the setting. Raise ``BadInput`` with the nearest names if there is none."""
         if name in self.entries:
             return self.entries[name]
-        near = difflib.get_close_matches(name, self.entries, n=3)
-        hint = f"did you mean {' or '.join(near)}?" if near else "audit --list names them all."
+        hint = suggestion(name, self.entries, "`wireproof audit --list` names them all.")
         raise BadInput(f"no setting is called {name!r}; {hint}")
 
 

@@ -130,8 +130,11 @@ def _list() -> int:
     from wireproof.workflow.audit import catalogue
 
     found = [entry.setting for entry in catalogue().entries.values()]
-    titles = {setting.id: f"{setting.group}: {setting.title}" for setting in found}
-    return print_result(listed("Settings", settings=found), "Settings", titles, document=TITLES)
+    groups: dict[str, dict[str, str]] = {}
+    for setting in found:
+        groups.setdefault(setting.group, {})[setting.id] = setting.title
+    shown = ("Settings", "wireproof explain SETTING", groups)
+    return print_result(listed("Settings", settings=found), *shown, document=TITLES)
 
 
 def _explain(options: dict[str, Any]) -> int:
@@ -250,4 +253,5 @@ def _list_rules() -> int:
 
     titles = {code: rule.sentence for code, rule in sorted(rules().items())}
     document = listed("LintRules", rules=list(rules().values()))
-    return print_result(document, "Rules of lint", titles, document=TITLES)
+    shown = ("Rules of lint", "wireproof explain CODE", {"": titles})
+    return print_result(document, *shown, document=TITLES)

@@ -22,7 +22,7 @@ from wireproof.cli.console import (
     print_text,
     remark,
 )
-from wireproof.cli.declare import JSON, PathName, Verb, number, rows, sections, setting, text
+from wireproof.cli.declare import JSON, OneOf, PathName, Verb, number, rows, sections, setting, text
 from wireproof.cli.options import (
     JOB,
     JUDGED_BY,
@@ -213,7 +213,7 @@ MEASURE_EXAMPLES = (
 _LATER = ("sizes", "gain", "ranks")
 ALL_PATTERNS = (*PAIR_PATTERNS, *GROUP_PATTERNS, "saturation")
 OPTIONS: tuple[click.Parameter, ...] = (
-    click.Argument(["pattern"], metavar="PATTERN", type=click.Choice(ALL_PATTERNS)),
+    click.Argument(["pattern"], metavar="PATTERN", type=OneOf(ALL_PATTERNS)),
     setting("sizes", about="message sizes: 0,8,64KiB or 0:4MiB (doubling); default 0:4MiB."),
     *(setting(name) for name in ROWS if ROWS[name].group == "measure" and name not in _LATER),
     setting("repeat"),

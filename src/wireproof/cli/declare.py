@@ -2,6 +2,7 @@
 verbs, whose help shows their options in sections with examples.
 """
 
+import contextlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ import click
 from wireproof.cli import completion
 from wireproof.cli.completion import spelt
 from wireproof.cli.console import print_result, want_form, want_json
-from wireproof.model.errors import BadInput
+from wireproof.model.errors import BadInput, suggestion
 
 
 class PathName(click.Path):
@@ -23,6 +24,20 @@ class PathName(click.Path):
         if value == "":
             self.fail("it is empty: check that the variable used in it is set.", param, ctx)
         return super().convert(value, param, ctx)
+
+
+class OneOf(click.Choice[str]):
+    """One of several words. Another word is refused with the nearest; many are left to the help."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        with contextlib.suppress(click.BadParameter):
+            return super().convert(value, param, ctx)
+        known = list(map(str, self.choices))
+        rest = "" if len(known) <= _MOST_NAMED else "the help lists them."
+        self.fail(f"{value!r} is not known; {suggestion(value, known, rest)}", param, ctx)
+
+
+_MOST_NAMED = 8
 
 
 def text(flags: str, metavar: str, about: str, **more: Any) -> click.Option:
@@ -49,9 +64,7 @@ def number(flags: str, low: int, high: int, about: str, **more: Any) -> click.Op
 def choice(flags: str, values: Sequence[str], about: str, **more: Any) -> click.Option:
     """Declare one of ``values``; None without a ``default``, which the help shows."""
     shown = "default" in more
-    return click.Option(
-        flags.split(), type=click.Choice(values), show_default=shown, help=about, **more
-    )
+    return click.Option(flags.split(), type=OneOf(values), show_default=shown, help=about, **more)
 
 
 def file(flags: str, about: str, *, must_exist: bool = False, **more: Any) -> click.Option:

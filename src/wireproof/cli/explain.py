@@ -88,7 +88,7 @@ def _say_units(rate: str, options: dict[str, Any]) -> int:
 
 
 def _say_meaning(code: str) -> int:
-    from wireproof.verdict.catalogue import findings
+    from wireproof.verdict.catalogue import groups
     from wireproof.workflow.explain import explain, explanations
 
     found = explain(code) if code else []
@@ -96,7 +96,5 @@ def _say_meaning(code: str) -> int:
     if found:
         entries = [(explanation.title, explanation.paragraphs) for explanation in found]
         return print_result(shown, entries, document="report.documents.known.explanation_document")
-    titles = {name: entry.title for name, entry in findings().items()}
-    return print_result(
-        shown, "Findings", titles, document="report.documents.known.titles_document"
-    )
+    lists = ("Findings", "wireproof explain CODE", groups())
+    return print_result(shown, *lists, document="report.documents.known.titles_document")

@@ -171,8 +171,9 @@ def _show_schema(name: str) -> int:
     if name:
         click.echo(json_text(schema_called(name), indent=2))
     else:
+        how = "wireproof help --schema NAME"
         titles = {f"{kind.schema} {kind.version}": kind.command for kind in KINDS}
-        click.echo(rendered(titles_document("Documents", titles), "text"))
+        click.echo(rendered(titles_document("Documents", how, {"": titles}), "text"))
     return 0
 
 

@@ -84,15 +84,17 @@ def demo(out: Path | None, seed: int | None) -> int:
     namespaces.
     """
     from wireproof.cli.console import INTERRUPTED
-    from wireproof.cli.options import deliver, ended, typed_words
+    from wireproof.cli.options import ended, say_kept, show, typed_words
     from wireproof.report.documents.run import demo_document
     from wireproof.workflow.demo import demo
     from wireproof.workflow.session import Storage
 
     found = demo(Storage(folder=out, command=typed_words()), seed, Console())
     for_programs = chosen_form() == "json"
-    tell = deliver if for_programs else ended
-    if tell(found.result, "a demo cannot be continued: start it again") == INTERRUPTED:
+    say_kept(found.result, "a demo cannot be continued: start it again")
+    if for_programs:
+        show(found.result.sections)
+    if ended(found.result) == INTERRUPTED:
         return INTERRUPTED
     faults = {
         "one node sends at a third of its rate": found.slow_node,

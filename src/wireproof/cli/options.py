@@ -215,10 +215,13 @@ def _words(parameter: click.Parameter, value: object) -> list[str]:
 # --- Delivers the result of a subcommand: text or JSON on stdout, where it is kept, exit status.
 
 
-def deliver(result: Result, going_on: str = "") -> int:
-    """Print the result; return the exit status: that of the worst part, 130 if interrupted."""
+def deliver(result: Result) -> int:
+    """Print the result, after an interruption below what is kept; return the exit status: that of
+    the worst part, 130 if interrupted.
+    """
+    say_kept(result)
     show(result.sections)
-    return ended(result, going_on)
+    return ended(result)
 
 
 def show(sections: Sequence[JudgedRun]) -> None:
@@ -238,14 +241,11 @@ def _for_programs(sections: Sequence[JudgedRun]) -> object:
     return documents[0] if len(documents) == 1 else Results(parts=documents)
 
 
-def ended(result: Result, going_on: str = "") -> int:
-    """Tell where the result is; return its exit status. ``going_on``: what to do after an
-    interruption; by default, how to continue the run.
-    """
+def ended(result: Result) -> int:
+    """Tell where the result is; return its exit status."""
     if result.page is not None:
         remark(f"report: {result.page.absolute()}")
     if result.ended("interrupted"):
-        say(_kept(result.folder, going_on))
         return INTERRUPTED
     status = status_of(result.verdict)
     if status != status_of("fail") and result.ended("disk-full"):
@@ -256,14 +256,17 @@ def ended(result: Result, going_on: str = "") -> int:
     return status
 
 
-def _kept(folder: Path | None, going_on: str) -> str:
+def say_kept(result: Result, going_on: str = "") -> None:
+    """Say what is kept of an interrupted result, and ``going_on``: what to do, by default how to
+    continue the run.
+    """
     from wireproof.workflow.resume import how_to_go_on
 
-    if folder is None:
-        return "interrupted; what was measured is shown but not kept: give --out to keep it."
-    return (
-        f"interrupted; what was measured is kept in {folder}; {going_on or how_to_go_on(folder)}."
-    )
+    if result.ended("interrupted"):
+        kept = "shown but not kept: give --out to keep it"
+        if folder := result.folder:
+            kept = f"kept in {folder}; {going_on or how_to_go_on(folder)}"
+        say(f"interrupted; what was measured is {kept}.")
 
 
 # --- ``--dry-run``: every command and script that would run, in order; nothing is started.

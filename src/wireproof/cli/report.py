@@ -223,7 +223,7 @@ def command(
     and the records stay as they are. Exit status: that of the worst verdict.
     """
     from wireproof.cli.console import Console, chosen_form, say
-    from wireproof.cli.options import ended, show
+    from wireproof.cli.options import deliver, ended, show
     from wireproof.report.documents.checks import change_lines
     from wireproof.workflow.report import report
 
@@ -242,9 +242,7 @@ def command(
         show([section for rejudged in found for section in rejudged.sections])
     statuses = []
     for old in found:
-        if not as_json:
-            show(old.sections)
-        statuses.append(ended(old))
+        statuses.append(ended(old) if as_json else deliver(old))
         for line in change_lines(old.by, old.before, old.verdict, old.gone, old.new):
             say(f"{old.folder}: {line}")
     return max(statuses, key=lambda status: (status == 1, status))

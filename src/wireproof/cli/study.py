@@ -222,11 +222,10 @@ def command(library: str, **options: Any) -> int:
     settings = settings_of({**options, "budget": options["each"]})
     wanted = _specification(library, settings, options)
     study = run_study(wanted, Console(), current_context().environment)
-    status = print_result(study)
-    if study.stopped != "interrupted":
-        return status
-    say("interrupted; what was measured is shown" + _kept(settings.out))
-    return INTERRUPTED
+    interrupted = study.stopped == "interrupted"
+    if interrupted:
+        say("interrupted; what was measured is shown" + _kept(settings.out))
+    return print_result(study, status=INTERRUPTED if interrupted else None)
 
 
 def _kept(folder: Path | None) -> str:

@@ -18,6 +18,7 @@ import click
 
 from wireproof.cli.console import hush, remark, say
 from wireproof.cli.declare import ALL, help_all
+from wireproof.model.errors import suggestion
 from wireproof.version import version
 
 EXIT_STATUSES: dict[int, str] = {
@@ -223,12 +224,8 @@ class LazySubcommands(click.Group):
             say(f"'wireproof {name}' is now 'wireproof {args[0]}'.")
             name = args[0]
         if name and not name.startswith("-") and name not in SUBCOMMANDS:
-            from difflib import get_close_matches
-
-            near = get_close_matches(name, SUBCOMMANDS, n=1)
-            known = ", ".join(sorted(SUBCOMMANDS))
-            hint = f"; did you mean '{near[0]}'?" if near else f"; there are {known}."
-            raise click.UsageError(f"no subcommand '{click.unstyle(name)}'{hint}", ctx)
+            hint = suggestion(name, sorted(SUBCOMMANDS))
+            raise click.UsageError(f"no subcommand '{click.unstyle(name)}'; {hint}", ctx)
         return super().resolve_command(ctx, args)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -241,9 +241,11 @@ def _one(host: str, argv: Sequence[str], spec: bytes) -> Collected:
     frames = _frames(done.stdout[:LARGEST])
     if done.returncode == 0 and frames:
         return Collected(host, frames)
-    said = clean_text(done.stderr[-400:], 200)
-    last = f": {said}" if said else ""
-    return Collected(host, frames, f"its facts ended with status {done.returncode}{last}")
+    from wireproof.launch.fanout import problem_of
+
+    said = [clean_text(line, 200) for line in done.stderr[-400:].splitlines()]
+    problem = problem_of(done.returncode, said, PATIENCE_S)
+    return Collected(host, frames, problem or "it gave no facts")
 
 
 def without_secrets(frame: FactFrame) -> FactFrame:

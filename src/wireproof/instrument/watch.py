@@ -286,4 +286,8 @@ def _reason(status: int | None, talk: bytes) -> str:
     said = clean_text(talk, TALK_BYTES)[-300:]
     if status in (126, 127):
         return f"the engine is missing ({said or f'exit status {status}'})"
+    if status == 255:
+        from wireproof.launch.fanout import problem_of
+
+        return problem_of(status, [said], 0)
     return f"the watch ended with status {status}" + (f": {said}" if said else "")

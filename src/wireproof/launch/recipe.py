@@ -6,14 +6,13 @@ program's options, the launchers their options.
 
 import math
 import re
-from difflib import get_close_matches
 from functools import cache
 from typing import Literal
 
 import msgspec
 
 from wireproof.launch.engines import Family
-from wireproof.model.errors import BadInput
+from wireproof.model.errors import BadInput, suggestion
 from wireproof.model.site import packaged
 from wireproof.model.toml import read_toml
 
@@ -159,9 +158,7 @@ def _of_family(program: str) -> BenchmarkRecipe:
         if program.lower().startswith(prefix) and program.replace("_", "").isalnum():
             return _like(recipes_of(tool)[0], program)
     names = sorted({name for one in _recipes() for name in (one.tool, one.program)}, key=str.lower)
-    near = get_close_matches(program, names, n=3, cutoff=0.5)
-    hint = f"; did you mean {', '.join(near)}?" if near else "."
-    raise BadInput(f"there is no recipe for {program[:40]!r}: there are {', '.join(names)}{hint}")
+    raise BadInput(f"there is no recipe for {program[:40]!r}; {suggestion(program, names)}")
 
 
 def find_recipe(tool: str, benchmark: str = "") -> BenchmarkRecipe:

@@ -259,9 +259,9 @@ class Study(_Measured, frozen=True, kw_only=True):
 
     @property
     def verdict(self) -> Verdict:
-        """``pass`` if at least one effect is decided or a value does not take effect; otherwise
-        ``inconclusive``.
+        """``pass`` if at least one effect is decided or a value is known not to take effect;
+        otherwise ``inconclusive``.
         """
         decided = any(effect.answer != "undecided" for effect in self.effects)
-        ignored = any(not value.obeyed for value in self.honoured)
+        ignored = any(not value.obeyed and value.seen != "unsaid" for value in self.honoured)
         return "pass" if decided or ignored else "inconclusive"

@@ -8,6 +8,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from statistics import median
 
+from msgspec import structs
+
 from wireproof.model import gathered, quantity
 from wireproof.model.finding import Finding, GroupVerdict, Judgement, PairVerdict
 from wireproof.model.tuning import Standing, StandingSet
@@ -31,17 +33,22 @@ def _answer(question: str, short: str, text: str, tone: Tone) -> Item:
     return Item(tone, short, details=details, word=question)
 
 
-def answers(section: JudgedRun, seen: Sequence[NicTraffic] | None = None) -> list[Item]:
+def answers(
+    section: JudgedRun, seen: Sequence[NicTraffic] | None = None, *, advised: bool = True
+) -> list[Item]:
     """Return the answers to: normal? wire? which? why? undo?
 
     ``word`` of an item is the question, ``text`` the short answer. ``seen``: the traffic, if it is
-    already added up.
+    already added up. Without ``advised`` the next step is left to the findings.
     """
+    decisive = _decisive(section)
+    if not advised:
+        decisive = [structs.replace(one, advice="") for one in decisive]
     return [
         _normal(section),
         _wire(section, flows(section.run) if seen is None else seen),
         _which(section),
-        _answer("Why?", *why(section, _decisive(section)), "note"),
+        _answer("Why?", *why(section, decisive), "note"),
         _undo(section),
     ]
 

@@ -3,7 +3,11 @@ tables limited to the width.
 """
 
 import math
+import re
 from collections.abc import Callable, Iterator, Sequence
+from statistics import fmean
+
+import msgspec
 
 from wireproof.model.atlas import Quantity
 from wireproof.model.quantity import short_time, throughput
@@ -45,6 +49,8 @@ _LONGEST = 2400
 _WIDEST_WORD = 14
 """Columns for the words to the left of findings; longer words go into the text."""
 _WIDEST_QUESTION = 20
+_CUT = re.compile(r"\.?$|\. |; | \(")
+"""Where an answer ends within a finding."""
 _WIDEST = 41
 _NARROWEST = 9
 """Columns of a figure."""
@@ -65,9 +71,50 @@ def part_text(part: Part, look: Look = PLAIN) -> str:
 
 def _document(document: Document, look: Look) -> Iterator[Paragraph]:
     head = bool(document.answer or document.verdict)
-    if head:
+    telling, parts = _led(document.parts, document.answer)
+    if telling:
+        word = WORDS.get(document.verdict, "")
+        yield from _item(telling, word, len(word), look)
+    elif head:
         yield _headline(document.verdict, document.answer or document.title, look)
-    yield from _apart(document.parts, look, after=head)
+    yield from _apart(parts, look, after=head)
+
+
+def _led(parts: tuple[Part, ...], answer: str) -> tuple[Item | None, tuple[Part, ...]]:
+    """Return the finding that is the answer, or begins with it, for the first line, so that no
+    sentence is printed twice: with its code, the rest of its text, and its advice. Return also the
+    parts without it and without answers of sections that repeat it. None if no finding is.
+    """
+    bare = answer.rstrip(".")
+    for found in _items(parts) if bare else ():
+        rest = found.text.removeprefix(bare)
+        if found.text.startswith(bare) and _CUT.match(rest):
+            left = rest.lstrip(".; ")
+            details = (("", left), *found.details) if left else found.details
+            lead = found._replace(text=answer, details=details)
+            return lead, tuple(_without(parts, found.text, bare))
+    return None, parts
+
+
+def _items(parts: Sequence[Part]) -> Iterator[Item]:
+    for part in parts:
+        if isinstance(part, Section):
+            yield from _items(part.parts)
+        elif isinstance(part, Findings) and not part.cards:
+            yield from (item for item in part.items if not item.word)
+
+
+def _without(parts: Sequence[Part], text: str, answer: str) -> Iterator[Part]:
+    for part in parts:
+        if isinstance(part, Section):
+            inner = tuple(_without(part.parts, text, answer))
+            own = "" if part.answer.rstrip(".") == answer else part.answer
+            part = msgspec.structs.replace(part, parts=inner, answer=own)
+        elif isinstance(part, Findings) and not part.cards:
+            items = tuple(one for one in part.items if one.word or one.text != text)
+            part = msgspec.structs.replace(part, items=items)
+        if not isinstance(part, Findings) or part.items:
+            yield part
 
 
 def _apart(parts: Sequence[Part], look: Look, *, after: bool) -> Iterator[Paragraph]:
@@ -168,12 +215,14 @@ def _section(part: Section, look: Look) -> Iterator[Paragraph]:
     head = _headline(part.verdict, part.title, look)
     yield head if part.verdict else Paragraph.of(head.pieces[0].text, "bold")
     narrow = Look(look.width - 2, color=look.color, ascii=look.ascii)
-    answer = (Text(part.answer),) if part.answer else ()
-    inside: Iterator[Paragraph] = (
-        line for inner in (*answer, *part.parts) for line in paragraphs(inner, narrow)
-    )
+    telling, parts = _led(part.parts, part.answer)
+    if telling:
+        parts = (Findings((telling._replace(tone=""),)), *parts)
+    elif part.answer:
+        parts = (Text(part.answer), *parts)
+    inside: Iterator[Paragraph] = (line for inner in parts for line in paragraphs(inner, narrow))
     if part.whole:
-        inside = _apart((*answer, *part.parts), narrow, after=False)
+        inside = _apart(parts, narrow, after=False)
     for paragraph in inside:
         yield paragraph._replace(indent=paragraph.indent + 2)
 
@@ -237,7 +286,7 @@ def _drawn(figure: Figure, room: int, look: Look, full: float = 0.0) -> str:
         return _span_text(figure, full, room)
     if isinstance(figure, Dots):
         return _dots_text(figure, look)
-    return spark_text(figure, look)
+    return spark_text(figure, look, room)
 
 
 def bar_text(share: float, room: int, look: Look) -> str:
@@ -284,12 +333,16 @@ def _dots_text(figure: Dots, look: Look) -> str:
     return f"{words}{strip}{here}"
 
 
-def spark_text(spark: Spark, look: Look) -> str:
-    """Return a character for each value, as high as its share of ``full``."""
+def spark_text(spark: Spark, look: Look, room: int = 0) -> str:
+    """Return a character for each value, as high as its share of ``full``; in a ``room`` that is
+    too small for all, one for the mean of several.
+    """
     heights = _ASCII_HEIGHTS if look.ascii else _HEIGHTS
     if not spark.full:
         return ""
-    shares = (8 * value / spark.full for value in spark.values)
+    step = max(1, math.ceil(len(spark.values) / ((room or look.width) - 2)))
+    means = (fmean(spark.values[at : at + step]) for at in range(0, len(spark.values), step))
+    shares = (8 * value / spark.full for value in means)
     bars = "".join(heights[min(8, max(0, math.ceil(share - 0.25)))] for share in shares)
     return f"|{bars}| {look.say(spark.words)}"
 

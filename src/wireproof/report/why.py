@@ -46,6 +46,8 @@ _SAID = {
     "nothing-screened": "There is nothing to compare",
     "packet-loss": "Segments were lost and retransmitted",
     "no-limit-known": "The link's rate is not known",
+    "instrument-only": "No network was measured",
+    "no-wire-claimed": "Only one machine took part",
 }
 """Findings that are themselves a reason; the others report what is slow, not why."""
 _DISTURBED = {

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from wireproof.model.errors import BadInput
+from wireproof.model.errors import BadInput, suggestion
 from wireproof.model.experiment import TriedKnob
 
 # --- ``study``.
@@ -112,13 +112,10 @@ def _checked(knob: TriedKnob, least: int = 2) -> TriedKnob:
 
 
 def _unknown(text: str, settings: Collection[str]) -> str:
-    from difflib import get_close_matches
-
-    near = get_close_matches(text.partition("=")[0], settings, n=1)
-    hint = f" Did you mean {near[0]}?" if near else " `wireproof audit --list` names the settings."
+    listed = "`wireproof audit --list` names the settings."
     return (
         f"{text[:60]!r} is neither a setting of the catalogue (ID or ID=A,B) nor a variable with"
-        f" values (VAR=A,B).{hint}"
+        f" values (VAR=A,B); {suggestion(text.partition('=')[0], settings, listed)}"
     )
 
 

@@ -10,6 +10,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Literal
 
+import msgspec
+
 from wireproof.files.held import make_folder, temporary_folder
 from wireproof.files.hostile import read_bounded, replace_file
 from wireproof.files.programs import by_path, find_program
@@ -39,7 +41,10 @@ def page_of(sections: Sequence[JudgedRun], title: str, home: str = "") -> str:
     from wireproof.report.documents.run import run_document, when_of
     from wireproof.report.html.document import document_page
 
-    return document_page(run_document(sections, title), when=when_of(sections), home=home)
+    document = run_document(sections, title)
+    if len(sections) == 1:  # the line below the title says what was measured
+        document = msgspec.structs.replace(document, parts=document.parts[1:])
+    return document_page(document, when=when_of(sections), home=home)
 
 
 def exported(

@@ -12,9 +12,9 @@ from wireproof.model.psm3 import JudgedStatistics
 from wireproof.model.quantity import counted
 from wireproof.model.series import Role
 from wireproof.model.traffic import Traffic, TrafficVerdict
-from wireproof.report.document import Document, Facts, Part, Raw
+from wireproof.report.document import Document, Facts, Part, Raw, Text
 from wireproof.report.documents.judgement import series_section, statistics_section
-from wireproof.report.documents.proof import watched_parts
+from wireproof.report.documents.proof import answered, watched_parts
 from wireproof.report.json.judgement import JudgedSeries
 
 # --- Benchmarks of other projects as JSON: their commands and the results.
@@ -101,8 +101,10 @@ def benchmark_document(exit_status: int, found: BenchmarkDocument) -> Document:
     parts += watched_parts(found.traffic, found.path)
     parts += [statistics_section(found.statistics)] if found.statistics else []
     judged = counted(len(found.series), "series", "series")
-    answer = f"path: {found.proof}; {judged} judged; the command ended with status {exit_status}"
-    return Document(found.recipe.title, answer, tuple(parts), found.verdict)
+    ended = f"path: {found.proof}; {judged} judged; the command ended with status {exit_status}"
+    reasons = [*found.path.reasons, *(one for series in found.series for one in series.reasons)]
+    answer, *more = answered(reasons, found.verdict, ended)
+    return Document(found.recipe.title, answer, (*map(Text, more), *parts), found.verdict)
 
 
 def shell_document(prepared: PreparedDocument) -> Document:

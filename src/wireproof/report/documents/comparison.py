@@ -147,7 +147,10 @@ def sides(row: Ratio) -> tuple[str, str]:
 
 def _sources(sources: Sequence[Source], letters: str = "") -> Table:
     """``letters``: names for the results, if any."""
-    cells = [(each.name, each.hosts, each.measured, each.verdict) for each in sources]
+    cells = [
+        (each.name, each.hosts, each.measured.removesuffix("+00:00"), each.verdict)
+        for each in sources
+    ]
     if letters:
         named = zip(letters, cells, strict=True)
         return Table(_SOURCES, tuple(Row((letter, *each)) for letter, each in named), "Results")

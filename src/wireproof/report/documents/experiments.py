@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from statistics import median
 
-from wireproof.model import quantity
+from wireproof.model import gathered, quantity
 from wireproof.model.experiment import GainRow, Interval, RailGain, RailNumber
 from wireproof.model.finding import Finding
 from wireproof.model.ladder import Ladder, LadderPlan, Layer, Quantity, StepAnswer
@@ -80,6 +80,9 @@ def _answer(study: Study) -> str:
         return f"What settings of {study.title} change here is undecided: give a larger --budget."
     if study.advice:
         return f"No setting of {study.title} helps without a loss elsewhere."
+    if left := sum(effect.answer == "undecided" for effect in study.effects):
+        count = f"{left} of {quantity.counted(len(study.effects), 'effect')}"
+        return f"No setting of {study.title} is known to help here; {count} are undecided."
     return f"No setting of {study.title} that took effect helps measurably here."
 
 
@@ -93,9 +96,20 @@ def _advice(study: Study) -> Iterator[Section]:
 def _findings(study: Study) -> Iterator[Section]:
     ignored = [each for each in study.findings if each.code == "setting-not-honoured"]
     counters: list[Finding] = [each for each in study.findings if each not in ignored]
-    for title, findings in (("Not obeyed", ignored), (f"Counters of {study.title}", counters)):
-        if findings:
-            yield Section(title, (Findings(items_of(findings)),))
+    alike = gathered((one.message.partition(" was requested, ")[2], one) for one in ignored)
+    not_obeyed = [item for text, group in alike.items() for item in _ignored(text, group)]
+    if not_obeyed:
+        yield Section("Not obeyed, or not reported", (Findings(tuple(not_obeyed)),))
+    if counters:
+        yield Section(f"Counters of {study.title}", (Findings(items_of(counters)),))
+
+
+def _ignored(text: str, group: Sequence[Finding]) -> Sequence[Item]:
+    """Return several values of which the same is known as one item."""
+    if not text or len(group) == 1:
+        return items_of(group)
+    names = ", ".join(one.message.partition(": ")[0] for one in group)
+    return [Item(group[0].severity, f"{names}: {text}", group[0].code)]
 
 
 def _pattern(study: Study, pattern: StudiedPattern) -> Part:

@@ -189,7 +189,8 @@ def _change(change: NumberChange) -> Item:
     tone: Tone = "pass" if change.ratio > 1 else "fail"
     word = "better" if change.ratio > 1 else "worse"
     share = f"{abs(change.ratio - 1) * 100:.1f} %"
-    text = f"by {share} since {change.measured}, {change.since} (p {change.p:.4f})"
+    when = change.measured.removesuffix("+00:00")
+    text = f"by {share} since {when}, {change.since} (p {change.p:.4f})"
     return Item(tone, text, details=tuple(_details(change)), word=word)
 
 

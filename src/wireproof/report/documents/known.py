@@ -104,7 +104,8 @@ def explanation_document(found: Sequence[Explained]) -> Document:
     """Return one entry, or all entries with the same name; only titles if none has paragraphs."""
     if not any(rows for _, rows in found):
         titles = [title.partition(": ") for title, _ in found]
-        return titles_document("Entries", {code: title for code, _, title in titles})
+        named = {code: title for code, _, title in titles}
+        return titles_document("Entries", "wireproof explain CODE", {"": named})
     parts = [(title, Facts(tuple(rows))) for title, rows in found]
     if len(parts) == 1:
         ((title, facts),) = parts
@@ -113,9 +114,14 @@ def explanation_document(found: Sequence[Explained]) -> Document:
     return Document("Explanations", "", sections)
 
 
-def titles_document(title: str, titles: Mapping[str, str]) -> Document:
-    """Return a catalogue as a list of names with titles."""
-    return Document(title, "", (Facts(tuple(titles.items())),))
+def titles_document(title: str, how: str, groups: Mapping[str, Mapping[str, str]]) -> Document:
+    """Return a catalogue as a list of names with titles for each group; a group "" has no heading.
+    ``how``: the command that shows an entry.
+    """
+    lists = {name: (Facts(tuple(titles.items())),) for name, titles in groups.items()}
+    parts = (Section(name, facts) if name else facts[0] for name, facts in lists.items())
+    answer = f"{sum(map(len, groups.values()))} {title.lower()}; `{how}` shows one in full"
+    return Document(title, answer, tuple(parts))
 
 
 # --- A rate or a time converted to every unit, with the arithmetic, and the list of links.
@@ -148,6 +154,8 @@ def _share(found: Converted) -> str:
     share = found.link.share_of_attainable if found.link else None
     if found.link is None or found.kind == "time" or not isinstance(share, float):
         return ""
+    if abs(share - 1) < 1e-6 and found.bytes_per_s:  # a link was asked for, and not a rate
+        return f"{found.link.kind} can carry {quantity.throughput(found.bytes_per_s)} of payload"
     return f"{found.value} is {share:.1%} of what {found.link.kind} can carry"
 
 

@@ -1,12 +1,13 @@
 """Which ports the bytes crossed, for a run and for a watched command, and the command as JSON."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
 from wireproof.model import quantity
+from wireproof.model.finding import Verdict
 from wireproof.model.psm3 import JudgedStatistics
-from wireproof.model.series import Series
+from wireproof.model.series import Reason, Series
 from wireproof.model.traffic import LEVELS as ORDER
 from wireproof.model.traffic import (
     DirectionTraffic,
@@ -178,11 +179,15 @@ def watched_document(
     parts = watched_parts(traffic, judgement)
     parts += [statistics_section(statistics)] if statistics else []
     parts += [Text(note, "note") for note in notes]
-    ended = f"the command ended with status {exit_status}"
-    telling = [one.message for one in judgement.reasons if one.severity == judgement.verdict]
-    because = f": {telling[0].rstrip('.')}" if telling else ""
-    answer = f"path: {judgement.proof}{because}; {ended}"
+    ended = f"path: {judgement.proof}; the command ended with status {exit_status}"
+    answer, *more = answered(judgement.reasons, judgement.verdict, ended)
+    parts = [*map(Text, more), *parts]
     return Document("The path of a command", answer, tuple(parts), judgement.verdict)
+
+
+def answered(reasons: Iterable[Reason], verdict: Verdict, ended: str) -> list[str]:
+    """Return the first lines: the reason of the verdict if there is one, and how it ended."""
+    return [*[one.message for one in reasons if one.severity == verdict][:1], ended]
 
 
 def watched_parts(traffic: Traffic, judgement: TrafficVerdict) -> list[Part]:

@@ -95,9 +95,10 @@ def run_document(runs: Sequence[JudgedRun], title: str, *, brief: bool = False) 
     verdict = worst([run.judgement.verdict for run in runs])
     parts: tuple[Part, ...] = tuple(found)
     first = next(one for one in found if one.verdict == verdict)
-    answer = f"{first.title}: {first.answer}"
+    alike = len({one.answer for one in found}) == 1
+    answer = first.answer if alike else f"{first.title}: {first.answer}"
     if len(found) == 1:
-        answer, parts = first.answer, (Text(first.title, "note"), *first.parts)
+        parts = (Text(first.title, "note"), *first.parts)
     if not brief:
         method = tuple(map(Text, _METHOD))
         parts = (*parts, Section("How this was measured, in plain words", method, fold="closed"))
@@ -129,18 +130,22 @@ def demo_document(
 
 
 def when_of(runs: Sequence[JudgedRun]) -> str:
-    """Return when the first run began and which hosts were measured: a line below the title of a
-    page.
-    """
-    started = sorted(run.run.provenance.started for run in runs if run.run.provenance.started)
-    hosts = dict.fromkeys(label(run) for run in runs)
-    return ". ".join(filter(None, (*started[:1], "; ".join(hosts))))
+    """Return what was measured, with link, MPI and start: a line below the title of a page."""
+    of = [(run.run.claim.link, run.run.provenance) for run in runs]
+    rows = (
+        (f"{run.title}: {label(run)}" for run in runs),
+        (f"{link.name}, {quantity.line_rate(link.line_rate)}" for link, _ in of if link),
+        (made.mpi.partition(" (")[0] for _, made in of),
+        sorted(made.started for _, made in of if made.started)[:1],
+    )
+    told = ". ".join(filter(None, ("; ".join(dict.fromkeys(row)) for row in rows)))
+    return told.replace("+00:00", " UTC")
 
 
 def _run(run: JudgedRun, name: str, *, brief: bool) -> Section:
     seen = flows(run.run)
     parts: list[Part] = [Text(run.lead, "note")] if run.lead else []
-    parts.append(Findings(tuple(answers(run, seen)), cards=True))
+    parts.append(Findings(tuple(answers(run, seen, advised=not brief)), cards=True))
     parts += _brief_findings(run) if brief else _findings(run, name)
     parts += _located(run, brief=brief)
     parts += _limits(run)

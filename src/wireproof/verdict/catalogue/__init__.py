@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from wireproof.locate.causes.rules import CauseRule
 
 __all__ = ["CATALOGUE", "ENGINE", "CatalogueEntry", "KnownName", "as_key", "causes", "code_of"]
-__all__ += ["entries_of", "findings", "known_names", "severity_of"]
+__all__ += ["entries_of", "findings", "groups", "known_names", "severity_of"]
 
 
 # --- Which finding each error code of a run becomes. A contract test compares this table with the
@@ -153,6 +153,17 @@ def findings() -> dict[str, CatalogueEntry]:
             title = text.source(entry.title)
             entries[entry.code] = msgspec.structs.replace(entry, title=title)
     return entries
+
+
+def groups() -> dict[str, dict[str, str]]:
+    """Return the titles of all findings by code, in the groups of the catalogue."""
+    texts = re.split(r"^## (.+)", packaged(__name__, _FINDINGS), flags=re.MULTILINE)
+    left = {code: entry.title for code, entry in findings().items()}
+    found = {
+        name: {code: left.pop(code) for code in entries_of(text)}
+        for name, text in zip(texts[1::2], texts[2::2], strict=True)
+    }
+    return found | ({"Of the site": left} if left else {})
 
 
 def known_names() -> dict[str, KnownName]:

@@ -23,11 +23,9 @@ def step_said(step: LayerStep, titles: Mapping[LayerName, str], smallest: float)
     """
     lower, upper = titles[step.lower], titles[step.upper]
     if step.answer == "undecided":
-        what = {"start": "start", "rate": "rate", "windowed": "rate of a window"}[step.quantity]
-        return (
-            f"{lower} to {upper}: whether the {what} loses more than {smallest:.0%} is undecided"
-            f" ({_times(step)}); give more --rounds"
-        )
+        how = " with a full window" if step.quantity == "windowed" else ""
+        times = _times(step).replace("its", f"{lower}'s", 1)
+        return f"{upper}{how}: {times}; more --rounds are needed to decide on {smallest:.0%}"
     if step.answer == "no-loss":
         return f"{upper} {_alike(step)} {lower}, within {smallest:.0%} ({_times(step)})"
     sentence = f"{upper} {_lost(step)} {lower} ({_times(step)})"

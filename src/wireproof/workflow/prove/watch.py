@@ -14,9 +14,11 @@ from wireproof.analysis.traffic import host_traffic
 from wireproof.instrument.watch import Watcher, watch_argv
 from wireproof.instrument.watch_command import Hearing, WatchedCommand
 from wireproof.launch.engines import find_engine, find_program
+from wireproof.model import gathered
 from wireproof.model.errors import CouldNotMeasure
 from wireproof.model.record import Nic
 from wireproof.model.traffic import Traffic, Watched
+from wireproof.report.names import fold
 from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.target import Target, reach
 
@@ -85,12 +87,12 @@ class Watch:
             self._reporter.say(f"waiting for {', '.join(self._silent(1)[:8])}")
         self._wait_for_marks(1, START_S, "did not respond within 30 s")
         lost = [watcher.follower for watcher in self._watchers if watcher.follower.error]
-        for follower in lost:
-            why = _advised(follower.error, self._engine)
-            self._reporter.warn(f"{follower.host} is not watched: {why}")
+        reasons = gathered((_advised(one.error, self._engine), one.host) for one in lost)
+        told = [f"{fold(hosts)}: {why}" for why, hosts in reasons.items()]
         if len(lost) == len(self._watchers):
-            why = _advised(lost[0].error, self._engine)
-            raise CouldNotMeasure(f"no host can be watched: {lost[0].host}: {why}")
+            raise CouldNotMeasure(f"no host can be watched: {'; '.join(told)}.")
+        for line in told:
+            self._reporter.warn(f"not watched: {line}")
 
     def _start_reader(self, host: str) -> None:
         name = host or socket.gethostname()

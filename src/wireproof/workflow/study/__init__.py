@@ -288,15 +288,15 @@ class _Study(Bench[StudyRun]):
         affordable = done + max(0, int((budget_s - self._seconds()) / round_s))
         planned = max(1, min(max(LEAST_PLANNED, least + MORE_ROUNDS), affordable))
         self._reporter.say(
-            f"{len(startable)} values over {', '.join(names)}: {planned} rounds of"
-            f" {design.trials} launches, about"
+            f"{len(startable)} values over {', '.join(names)}:"
+            f" {quantity.counted(planned, 'round')} of {design.trials} launches, about"
             f" {quantity.duration(max(0, planned - done) * round_s)}"
         )
         if planned < least:
             self._note(
-                f"{planned} rounds fit into {quantity.duration(budget_s)}, but {least} are needed"
-                " to distinguish any effect from none: give a larger --budget, fewer --knobs, or"
-                " fewer patterns (--over)."
+                f"there is time for {quantity.counted(planned, 'round')} in"
+                f" {quantity.duration(budget_s)}, but {least} are needed to distinguish any effect"
+                " from none: give a larger --budget, fewer --knobs, or fewer patterns (--over)."
             )
         return dataclasses.replace(design, rounds=planned)
 

@@ -6,8 +6,10 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 
 from wireproof.launch.registry import Queries
+from wireproof.model import gathered
 from wireproof.model.claim import rails_of
 from wireproof.model.errors import BadInput, CouldNotMeasure
+from wireproof.report.names import fold
 from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.target import Target
 
@@ -94,7 +96,12 @@ class Availability:
         here = hosts_here(hosts)
         others = [host for host in hosts if host not in here]
         answers = reachable(others, agent=target.agent, timeout_s=TIMEOUT_S)
-        why = {host: f"{host} cannot be reached: {text}" for host, text in answers.items() if text}
+        alike = gathered((text, host) for host, text in answers.items() if text)
+        why = {
+            host: f"{fold(group)} cannot be reached: {text}"
+            for text, group in alike.items()
+            for host in group
+        }
         return why | self._without_nic(target, ranks, set(why))
 
     def _without_nic(self, target: Target, ranks: Sequence[int], gone: set[str]) -> dict[str, str]:

@@ -26,7 +26,13 @@ from tests.unit.test_prove_verdict import (
 from wireproof.model.claim import Claim, HostClaim, LinkClaim
 from wireproof.model.record import AdapterIdentity, Nic, Rdma
 from wireproof.model.series import Series, SeriesPoint
-from wireproof.model.traffic import DirectionTraffic, HostTraffic, PortLedger, Traffic
+from wireproof.model.traffic import (
+    DirectionTraffic,
+    HostTraffic,
+    PortLedger,
+    Traffic,
+    TrafficVerdict,
+)
 from wireproof.verdict.external.watched import judge_traffic
 
 

@@ -13,7 +13,7 @@ import jsonschema
 import msgspec
 from tests.unit.test_history import entry
 
-from wireproof.atlas.read import sources_of
+from wireproof.atlas import sources_of
 from wireproof.audit.site import site_of
 from wireproof.lab.topology_file import load_topology
 from wireproof.locate.topology import read_topology

@@ -398,7 +398,7 @@ def _damaged_toml(choice: random.Random) -> bytes:
 
 
 def _try_toml(data: bytes) -> str:
-    from wireproof.atlas.read import sources_of
+    from wireproof.atlas import sources_of
     from wireproof.lab.topology_file import load_topology
     from wireproof.locate.topology import read_own
     from wireproof.model.site import use_site

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from wireproof.adapters import adapter, adapter_names
-from wireproof.adapters.options import given, one_size, refuse_others, server_of
+from wireproof.adapters.registry import given, one_size, refuse_others, server_of
 from wireproof.launch.recipe import recipes_of
 from wireproof.model.errors import BadInput
 from wireproof.model.series import ToolRequest

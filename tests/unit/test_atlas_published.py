@@ -9,8 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 import atlas_source
-from wireproof.atlas import Known
-from wireproof.atlas.read import link_of
+from wireproof.atlas import Known, link_of
 from wireproof.cli.judge import atlas as atlas_command
 from wireproof.model.atlas import TIME_UNITS, Publication
 from wireproof.model.errors import BadInput

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from wireproof.atlas.read import sources_of
+from wireproof.atlas import sources_of
 from wireproof.model.errors import BadInput
 
 GOOD = """\

@@ -1,12 +1,12 @@
 """Adapters: they read the output of other benchmarks into Series, and build these benchmarks'
 command lines. No processes, no files.
 
-``registry`` defines adapters and lists the tools. ``read`` finds every result in a log, whichever
-tool printed it: a file may contain several tools, banners and other output. Each tool has a module,
-or a folder with its ``benchmarks`` (what each measures) and other modules. They share ``page`` (a
-log as plain lines), ``rows`` (tables of numbers), ``documents`` (JSON) and ``options`` (command
-lines). ``table`` reads a bare table without a tool's heading, ``headless`` rows without any
-heading, ``context`` the software and the launch around a result.
+``registry`` defines adapters, lists the tools and builds command lines. ``read`` finds every result
+in a log, whichever tool printed it: a file may contain several tools, banners and other output.
+Each tool has a module, or a folder with its ``benchmarks`` (what each measures) and other modules.
+They share ``page`` (a log as plain lines), ``rows`` (tables of numbers, facts around them) and
+``documents`` (JSON). ``table`` reads a bare table without a tool's heading, ``headless`` rows
+without any heading.
 """
 
 import re

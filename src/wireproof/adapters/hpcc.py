@@ -11,9 +11,15 @@ from dataclasses import dataclass, field
 
 from msgspec import structs
 
-from wireproof.adapters.options import refuse_others
 from wireproof.adapters.page import Page
-from wireproof.adapters.registry import SIGNS, Adapter, Benchmark, Parsed, starts_result
+from wireproof.adapters.registry import (
+    SIGNS,
+    Adapter,
+    Benchmark,
+    Parsed,
+    refuse_others,
+    starts_result,
+)
 from wireproof.adapters.rows import number, step_of, times
 from wireproof.model.quantity import whole
 from wireproof.model.series import Series, SeriesPoint, ToolRequest

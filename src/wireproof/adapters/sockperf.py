@@ -3,9 +3,17 @@
 import re
 from dataclasses import dataclass, field
 
-from wireproof.adapters.options import given, one_size, refuse_others, server_of
 from wireproof.adapters.page import Page
-from wireproof.adapters.registry import Adapter, Benchmark, Parsed, starts_result
+from wireproof.adapters.registry import (
+    Adapter,
+    Benchmark,
+    Parsed,
+    given,
+    one_size,
+    refuse_others,
+    server_of,
+    starts_result,
+)
 from wireproof.adapters.rows import PATIENCE, Facts, nearest_above, number, scaled, step_of
 from wireproof.model.errors import BadInput
 from wireproof.model.series import SeriesPoint, ToolRequest

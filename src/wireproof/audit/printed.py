@@ -1,11 +1,10 @@
 """Derive files of /sys from the output of programs that archives keep (ethtool, ibstat, dmidecode,
-ip), and the output of a program from that of another (systemctl, df). Pure. The texts are hostile:
-what cannot be parsed is left out.
+ip). Pure. The texts are hostile: what cannot be parsed is left out.
 """
 
 import functools
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from wireproof.audit.expression import UNKNOWN, Value
 from wireproof.audit.facts import UNKEPT, HostFacts
@@ -117,55 +116,6 @@ def _of_sestatus(facts: HostFacts) -> Iterator[tuple[str, str]]:
     mode = _rows(_printed(facts, SESTATUS)).get("Current mode", "")
     if mode in _ENFORCES:
         yield "/sys/fs/selinux/enforce", _ENFORCES[mode]
-
-
-_UNIT = re.compile(r"^[ \t*\u25cf\u25cb\u00d7]*(\S+\.service)[ \t]+(.+)$", re.MULTILINE)
-_ALL_UNITS = re.compile(r"^\d{1,6} (?:loaded units|unit files) listed\.", re.MULTILINE)
-
-
-def told_elsewhere(argv: Sequence[str], texts: Mapping[str, str]) -> str:
-    """Return what the command ``argv`` would have printed on the host of an archive; "" if none of
-    the archive's other outputs (``texts``, by file name) contains it.
-    """
-    match list(argv):
-        case ["systemctl", "is-active", unit]:
-            return _column(_listed(texts, "list-units"), unit, 1, "inactive")
-        case ["systemctl", "is-enabled", unit]:
-            template = re.sub(r"@[^.]+", "@", unit)
-            return _column(_listed(texts, "list-unit-files"), template, 0, "not-found")
-        case ["systemctl", "show", "-p", name, unit]:
-            text = _listed(texts, "show") + "\n\n"
-            blocks = (block for block in text.split("\n\n") if f"\nId={unit}\n" in f"\n{block}\n")
-            matches = (
-                re.search(rf"^{re.escape(name)}=.*$", block, re.MULTILINE) for block in blocks
-            )
-            return next((f"{block[0]}\n" for block in matches if block), "")
-        case ["df", "-Pk", folder]:
-            text = next((text for name, text in texts.items() if name.startswith("df_-al")), "")
-            row = re.search(
-                rf"^\S+(?:[ \t]+\S+){{4}}[ \t]+{re.escape(folder)}$", text, re.MULTILINE
-            )
-            return f"{row[0]}\n" if row else ""
-    return ""
-
-
-def _listed(texts: Mapping[str, str], what: str) -> str:
-    """Return all that systemctl printed about services, without lists of failed units or of other
-    types.
-    """
-    called = re.compile(rf"systemctl[\w.-]*_{what}(?:_service)?(?:_--all|_--no-pager|_--full)*")
-    return "\n\n".join(text for name, text in sorted(texts.items()) if called.fullmatch(name))
-
-
-def _column(listing: str, unit: str, column: int, without: str) -> str:
-    """Return a word of the unit's row. ``without``: the result if a complete list lacks
-    the unit.
-    """
-    rows: dict[str, str] = dict(_UNIT.findall(listing))
-    words = rows.get(unit, "").split()
-    if len(words) > column:
-        return words[column]
-    return without if unit not in rows and _ALL_UNITS.search(listing) else ""
 
 
 IBSTAT = ("ibstat",)
@@ -284,13 +234,9 @@ def _of_port(values: dict[str, str], lanes: str) -> Files:
         yield "sm_lid", f"0x{int(lid):x}"
 
 
-def _devinfo(facts: HostFacts) -> Iterator[tuple[str, str]]:
-    return iter(_HCA.findall(_printed(facts, DEVINFO)))
-
-
 def _lanes(facts: HostFacts) -> Iterator[tuple[tuple[str, str], str]]:
     """Yield the lanes that each port uses, such as 4X."""
-    for device, body in _devinfo(facts):
+    for device, body in _HCA.findall(_printed(facts, DEVINFO)):
         for port, lines in _HCA_PORT.findall(body):
             if width := re.match(r"\d{1,2}X\b", _rows(lines).get("active_width", "")):
                 yield (device, port), width[0]
@@ -300,7 +246,7 @@ def _of_devinfo(facts: HostFacts, listed: Sequence[str]) -> Files:
     """``listed``: the devices of ibstat, which has only those with management datagrams: none of
     EFA, and none in iWARP mode.
     """
-    for device, body in _devinfo(facts):
+    for device, body in _HCA.findall(_printed(facts, DEVINFO)):
         values = _rows(body)
         if board := values.get("board_id"):
             yield f"{_FOLDER}/{device}/board_id", board
@@ -358,22 +304,14 @@ def mlxconfig_files(
     """Yield files ``mlxconfig/NIC/NAME``. ``adapters``: interfaces with their PCI addresses."""
     for nic, address in adapters:
         answers = [facts.at(argv) for argv in queries_of(address)] if address else []
-        text = next(
-            (answer.text for answer in answers if answer is not None and answer.status == "ok"), ""
-        )
-        values = _values(text)
-        asked = any(answer is not None for answer in answers)
+        told = [answer for answer in answers if answer is not None]
+        values = _values(next((answer.text for answer in told if answer.status == "ok"), ""))
         for name in (_ORDERING, _LINK_TYPE, _PENDING):
             path = f"mlxconfig/{nic}/{name}"
-            row = f"{_LINK_TYPE}_P{_port_of(address)}" if name == _LINK_TYPE else name
-            yield path, _frame(path, values.get(row, ""), UNKEPT if asked else _LIVE)
-
-
-def _port_of(address: str) -> int:
-    """Return the port of an adapter's function: the second function has the second port; virtual
-    functions count for the first.
-    """
-    return 2 if address.endswith(".1") else 1
+            # the second function has the second port; virtual functions count for the first
+            port = 2 if address.endswith(".1") else 1
+            row = f"{_LINK_TYPE}_P{port}" if name == _LINK_TYPE else name
+            yield path, _frame(path, values.get(row, ""), UNKEPT if told else _LIVE)
 
 
 def _values(text: str) -> dict[str, str]:

@@ -2,8 +2,7 @@
 
 That is the parameter of the command line, the variable ``WIREPROOF_NAME`` and the key of the file
 (for rows with a parser), the field that the program reads, the keyword in Python, the groups of
-``--help``, and the documentation. To add an option, add a row here and read ``options.NAME`` where
-it is used.
+``--help``, and the documentation. To add an option, add a row here and read ``options.NAME``.
 """
 
 from __future__ import annotations
@@ -20,7 +19,9 @@ from wireproof.settings.row import (
     OptionRow,
     Origin,
     absolute,
+    choice,
     library,
+    of_job,
     one_of,
     path,
     plain,
@@ -38,22 +39,19 @@ if TYPE_CHECKING:
 
 Profile = Literal["quick", "standard", "acceptance"]
 MPI_NAMES = ("", "mpich", "intel", "openmpi", "debian-mpich")
-LAUNCHER_NAMES = ("", "ssh")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Options:
     """All options of the table, typed. ``None`` and empty mean not given: the subcommand decides.
-    ``alone``: a single host is enough, because nothing passes between hosts. ``given``: origins of
-    values that are not defaults.
+    ``alone``: a single host is enough. ``given``: origins of values that are not defaults.
     """
 
-    profile: Profile = row(
+    profile: Profile = choice(
         "check",
         "quick|standard|acceptance",
         "how much is measured; default quick",
         "quick",
-        parse=one_of("quick", "standard", "acceptance"),
         first=True,
         stored=True,
     )
@@ -163,28 +161,25 @@ class Options:
         names=("",),
         stored=True,
     )
-    messages: Messages = row(
+    messages: Messages = choice(
         "target",
         "tagged|msg",
         "libfabric's calls, for the transport ofi: tagged or msg",
         "",
-        parse=one_of("", "tagged", "msg"),
         stored=True,
     )
-    completion: Completion = row(
+    completion: Completion = choice(
         "target",
         "transmit|delivery",
         "what the completion of a send promises, for the transport ofi: transmit or delivery",
         "",
-        parse=one_of("", "transmit", "delivery"),
         stored=True,
     )
-    exchange: Exchange = row(
+    exchange: Exchange = choice(
         "target",
         "meeting|mpi",
         "how ranks exchange addresses, for the transport ofi: meeting or mpi",
         "",
-        parse=one_of("", "meeting", "mpi"),
         stored=True,
     )
     fabric: str = row(
@@ -205,12 +200,11 @@ class Options:
         first=True,
         stored=True,
     )
-    nic_selection: str = row(
+    nic_selection: str = choice(
         "target",
         "claimed|none",
         "tell the MPI to use the claimed NIC, or leave its own choice (none)",
         "claimed",
-        parse=one_of("claimed", "none"),
         stored=True,
     )
     launcher: str = row(
@@ -219,7 +213,7 @@ class Options:
         "how other hosts are reached: ssh or the path of an agent",
         "",
         parse=plain,
-        names=LAUNCHER_NAMES,
+        names=("", "ssh"),
         stored=True,
     )
     lab: str | None = row(
@@ -332,45 +326,17 @@ class Options:
         first=True,
         stored=True,
     )
-    job_partition: str = row(
-        "job",
-        "NAME",
-        "partition (queue) of the job",
-        "",
-        flags="-p --partition",
-        first=True,
-        stored=True,
+    job_partition: str = of_job(
+        "NAME", "partition (queue) of the job", "-p --partition", first=True
     )
-    job_time: str = row(
-        "job",
-        "H:MM:SS",
-        "time limit of the job; default 10 minutes",
-        "",
-        flags="-t --time",
-        stored=True,
-    )
-    job_account: str = row(
-        "job", "NAME", "account that the job is charged to", "", flags="-A --account", stored=True
-    )
-    job_qos: str = row("job", "NAME", "quality of service", "", flags="--qos", stored=True)
-    job_nodelist: str = row(
-        "job", "NODES", "nodes that the job must have", "", flags="-w --nodelist", stored=True
-    )
-    job_exclude: str = row(
-        "job", "NODES", "nodes that the job must not have", "", flags="-x --exclude", stored=True
-    )
-    job_reservation: str = row(
-        "job", "NAME", "reservation to run in", "", flags="--reservation", stored=True
-    )
-    job_constraint: str = row(
-        "job",
-        "FEATURES",
-        "features that the nodes must have",
-        "",
-        flags="-C --constraint",
-        stored=True,
-    )
-    job_wait: str = row("job", "TIME", "longest wait in the queue", "", flags="--wait", stored=True)
+    job_time: str = of_job("H:MM:SS", "time limit of the job; default 10 minutes", "-t --time")
+    job_account: str = of_job("NAME", "account that the job is charged to", "-A --account")
+    job_qos: str = of_job("NAME", "quality of service", "--qos")
+    job_nodelist: str = of_job("NODES", "nodes that the job must have", "-w --nodelist")
+    job_exclude: str = of_job("NODES", "nodes that the job must not have", "-x --exclude")
+    job_reservation: str = of_job("NAME", "reservation to run in", "--reservation")
+    job_constraint: str = of_job("FEATURES", "features that the nodes must have", "-C --constraint")
+    job_wait: str = of_job("TIME", "longest wait in the queue", "--wait")
     sizes: tuple[int, ...] = row(
         "measure",
         "LIST",
@@ -387,12 +353,11 @@ class Options:
         parse=whole(1, 1024),
         stored=True,
     )
-    formula: Formula = row(
+    formula: Formula = choice(
         "measure",
         "robust|osu|imb-mpi1|imb-p2p|hpcc",
         "whose loop and formula give the number",
         "robust",
-        parse=one_of("robust", "osu", "imb-mpi1", "imb-p2p", "hpcc"),
         stored=True,
     )
     form: Form | None = row(

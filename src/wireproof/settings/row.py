@@ -73,6 +73,17 @@ def row(group: str, metavar: str, about: str, default: Any = None, **more: Any) 
     return dataclasses.field(default=default, metadata={"row": made})
 
 
+def choice(group: str, words: str, about: str, default: str, **more: Any) -> Any:
+    """Return the row of a setting that is one of some words (``quick|standard``) or its default."""
+    allowed = dict.fromkeys((*([default] if not default else []), *words.split("|")))
+    return row(group, words, about, default, parse=one_of(*allowed), **more)
+
+
+def of_job(metavar: str, about: str, flags: str, **more: Any) -> Any:
+    """Return the row of a text that Slurm's option ``flags`` takes."""
+    return row("job", metavar, about, "", flags=flags, stored=True, **more)
+
+
 def one_of(*allowed: str) -> Callable[[str], str]:
     def parse(text: str) -> str:
         if text not in allowed:

@@ -6,8 +6,7 @@ from functools import cache, partial
 from importlib.resources import files
 from pathlib import Path
 
-from wireproof.atlas import Atlas, Known
-from wireproof.atlas.read import bounds_of_series, sources_of
+from wireproof.atlas import Atlas, Known, bounds_of_series, sources_of
 from wireproof.files.hostile import read_bounded
 from wireproof.model.atlas import RATE_UNITS, AtlasView, Publication, Quantity, Spread
 from wireproof.model.errors import reading

@@ -19,7 +19,6 @@ from wireproof.audit.printed import (
     perfquery_of,
     printed_of,
     queries_of,
-    told_elsewhere,
 )
 from wireproof.audit.values import AFFINITIES, folded, vectors_in, vectors_of
 from wireproof.files.hostile import open_regular
@@ -28,6 +27,59 @@ from wireproof.model.plan import FactRequest
 from wireproof.model.record import FactFrame
 from wireproof.workflow.archive import text_of
 from wireproof.workflow.printed_texts import file_called
+
+# --- The output of a program from that of another (systemctl, df).
+
+_UNIT = re.compile(r"^[ \t*\u25cf\u25cb\u00d7]*(\S+\.service)[ \t]+(.+)$", re.MULTILINE)
+_ALL_UNITS = re.compile(r"^\d{1,6} (?:loaded units|unit files) listed\.", re.MULTILINE)
+
+
+def told_elsewhere(argv: Sequence[str], texts: Mapping[str, str]) -> str:
+    """Return what the command ``argv`` would have printed on the host of an archive; "" if none of
+    the archive's other outputs (``texts``, by file name) contains it.
+    """
+    match list(argv):
+        case ["systemctl", "is-active", unit]:
+            return _column(_listed(texts, "list-units"), unit, 1, "inactive")
+        case ["systemctl", "is-enabled", unit]:
+            template = re.sub(r"@[^.]+", "@", unit)
+            return _column(_listed(texts, "list-unit-files"), template, 0, "not-found")
+        case ["systemctl", "show", "-p", name, unit]:
+            text = _listed(texts, "show") + "\n\n"
+            blocks = (block for block in text.split("\n\n") if f"\nId={unit}\n" in f"\n{block}\n")
+            matches = (
+                re.search(rf"^{re.escape(name)}=.*$", block, re.MULTILINE) for block in blocks
+            )
+            return next((f"{block[0]}\n" for block in matches if block), "")
+        case ["df", "-Pk", folder]:
+            text = next((text for name, text in texts.items() if name.startswith("df_-al")), "")
+            row = re.search(
+                rf"^\S+(?:[ \t]+\S+){{4}}[ \t]+{re.escape(folder)}$", text, re.MULTILINE
+            )
+            return f"{row[0]}\n" if row else ""
+    return ""
+
+
+def _listed(texts: Mapping[str, str], what: str) -> str:
+    """Return all that systemctl printed about services, without lists of failed units or of other
+    types.
+    """
+    called = re.compile(rf"systemctl[\w.-]*_{what}(?:_service)?(?:_--all|_--no-pager|_--full)*")
+    return "\n\n".join(text for name, text in sorted(texts.items()) if called.fullmatch(name))
+
+
+def _column(listing: str, unit: str, column: int, without: str) -> str:
+    """Return a word of the unit's row. ``without``: the result if a complete list lacks
+    the unit.
+    """
+    rows: dict[str, str] = dict(_UNIT.findall(listing))
+    words = rows.get(unit, "").split()
+    if len(words) > column:
+        return words[column]
+    return without if unit not in rows and _ALL_UNITS.search(listing) else ""
+
+
+# --- All facts of a host.
 
 
 def facts_kept(

@@ -4,9 +4,8 @@ import re
 
 from wireproof.adapters.imb.heading import ImbRun, is_own, is_table, run_of
 from wireproof.adapters.imb.tables import read_table
-from wireproof.adapters.options import given, refuse_others
 from wireproof.adapters.page import Page
-from wireproof.adapters.registry import Adapter, Parsed, starts_result
+from wireproof.adapters.registry import Adapter, Parsed, given, refuse_others, starts_result
 from wireproof.model.errors import BadInput
 from wireproof.model.series import Series, ToolRequest
 

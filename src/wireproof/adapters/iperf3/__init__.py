@@ -9,17 +9,17 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from wireproof.adapters.documents import JsonText, amount, document_at, member, text
-from wireproof.adapters.iperf3.results import IperfFlow, RunInfo, series_of, spread
-from wireproof.adapters.iperf3.text_output import parse_text
-from wireproof.adapters.options import (
+from wireproof.adapters.iperf3.text_output import IperfFlow, RunInfo, parse_text, series_of, spread
+from wireproof.adapters.page import Page
+from wireproof.adapters.registry import (
+    Adapter,
+    Parsed,
     given,
     one_size,
     refuse_others,
     server_of,
     whole_seconds,
 )
-from wireproof.adapters.page import Page
-from wireproof.adapters.registry import Adapter, Parsed
 from wireproof.model.errors import BadInput
 from wireproof.model.series import ToolRequest
 

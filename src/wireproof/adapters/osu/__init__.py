@@ -7,10 +7,9 @@ from pathlib import PurePath
 
 from msgspec.structs import replace
 
-from wireproof.adapters.options import given
 from wireproof.adapters.osu.benchmarks import by_title
 from wireproof.adapters.page import Page
-from wireproof.adapters.registry import Adapter, Benchmark, Parsed, starts_result
+from wireproof.adapters.registry import Adapter, Benchmark, Parsed, given, starts_result
 from wireproof.adapters.rows import (
     Facts,
     Rows,

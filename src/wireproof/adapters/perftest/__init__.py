@@ -8,16 +8,17 @@ import msgspec
 from wireproof.adapters.page import Page
 from wireproof.adapters.perftest.benchmarks import (
     COMMAND,
+    DOCUMENT,
     HEADING,
     TITLE,
     argv,
     bandwidth_point,
     columns_of,
+    parse_document,
     test_of,
     time_point,
     window_of,
 )
-from wireproof.adapters.perftest.json_output import DOCUMENT, parse_document
 from wireproof.adapters.registry import Adapter, Benchmark, Parsed, starts_result
 from wireproof.adapters.rows import Rows, nearest_above, numbers, printable, read_rows, step_of
 from wireproof.model.quantity import counted, whole

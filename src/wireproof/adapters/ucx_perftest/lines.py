@@ -7,9 +7,8 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from wireproof.adapters.options import option_of
 from wireproof.adapters.page import Page
-from wireproof.adapters.registry import Benchmark, starts_result
+from wireproof.adapters.registry import Benchmark, option_of, starts_result
 from wireproof.adapters.rows import Facts, Rows, What, above, number, scan_rows
 from wireproof.model.quantity import whole
 from wireproof.model.series import Traffic

@@ -4,16 +4,15 @@ import re
 
 from msgspec.structs import replace
 
-from wireproof.adapters.fabtests.rows import (
+from wireproof.adapters.fi_pingpong import (
     FabricRow,
     command_before,
     points_of,
     provider_of,
     read_fabric_rows,
 )
-from wireproof.adapters.options import option_of
 from wireproof.adapters.page import Page
-from wireproof.adapters.registry import Adapter, Benchmark, Parsed, starts_result
+from wireproof.adapters.registry import Adapter, Benchmark, Parsed, option_of, starts_result
 from wireproof.adapters.rows import Rows, What, number, scaled, scan_rows, step_of
 from wireproof.model.quantity import counted, whole
 from wireproof.model.series import Series, SeriesPoint

@@ -183,6 +183,8 @@ class Node:
         self.files[f"{base}/cpuidle/current_driver"] = "intel_idle" if intel else "acpi_idle"
         turbo = "intel_pstate/no_turbo" if intel else "cpufreq/boost"
         self.files[f"{base}/{turbo}"] = "0" if intel else "1"
+        if intel:
+            self.files[f"{base}/intel_pstate/max_perf_pct"] = "100"
 
     def nic(
         self, name: str, driver: str, speed: int, *, slot: int = 0, mtu: int = 9000, **more: Any

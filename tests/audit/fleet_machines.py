@@ -20,7 +20,7 @@ HDR, NDR = "200 Gb/sec (4X HDR)", "400 Gb/sec (4X NDR)"
 _HFI1_TODAY = {
     "max_mtu": "10240", "num_user_contexts": "-1", "sdma_descq_cnt": "2048", "cap_mask":
     "0x4c09a00cb9a", "eager_buffer_size": "8388608", "max_cqes": "3145727", "max_qps": "32768",
-    "pcie_pset": "255", "rcv_intr_dynamic": "1", "piothreshold": "256", "sge_copy_mode": "0",
+    "pcie_pset": "255", "piothreshold": "256", "sge_copy_mode": "0",
     "wss_threshold": "80", "wss_clean_period": "256", "cache_size": "256", "pcie_ctle": "3",
     "aspm": "0", "ipoib_accel": "1", "desct_intr": "64",
 }  # fmt: skip
@@ -198,7 +198,8 @@ def _with_bios(node: Node) -> Node:
 
 
 def _cn5000() -> Node:
-    today = {**HFI1_2015, **_HFI1_TODAY, "num_vls": "4", "num_sdma": "8"}
+    today = {**HFI1_2015, **_HFI1_TODAY, "num_vls": "4", "num_sdma": "8", "use_bulksvc": "Y",
+             "num_user_contexts": ""}  # fmt: skip
     node = _opa(INTEL["sapphire"], 1, today, RHEL8, 5)
     place = "sys/class/infiniband/hfi1_0/ports/1/rate"
     return node.set({place: "400 Gb/sec (4X NDR)", "proc/sys/kernel/osrelease": RHEL8})

@@ -143,7 +143,7 @@ def test_the_advice_that_has_ended_says_with_which_release() -> None:
         ("krcvqs", ["hfi1-krcvqs"]),
         ("PSM3_RDMA", ["env-psm3-rdma"]),
         ("C1E Autopromote", ["bios-c1e"]),
-        ("intel_pstate", ["scaling-driver", "turbo"]),
+        ("intel_pstate", ["scaling-driver", "clock-percent", "turbo"]),
         ("intel_pstate=disable", ["scaling-driver"]),
         ("nosmt", ["smt"]),
         ("iommu=pt", ["iommu-mode"]),

@@ -104,6 +104,33 @@ def test_a_bond_is_held_against_its_members() -> None:
     assert "bond0 (bond) has no adapter of its own; eth0, eth1 below it has" in ring.message
 
 
+@pytest.mark.parametrize(
+    ("mode", "hash_status", "arp_status"),
+    [
+        ("balance-xor 2", "fail", "pass"),
+        ("802.3ad 4", "fail", "fail"),
+        ("balance-tlb 5", "pass", "fail"),
+        ("balance-alb 6", "pass", "fail"),
+    ],
+)
+def test_a_mode_of_a_bond_uses_its_hash_and_its_monitor(
+    mode: str, hash_status: str, arp_status: str
+) -> None:
+    """By default balance-tlb and -alb spread connections by load; they cannot use ARP."""
+    bonding = "/sys/class/net/bond0/bonding"
+    facts = texts(
+        [BOND, *MEMBERS],
+        **{
+            f"{bonding}/mode": mode,
+            f"{bonding}/xmit_hash_policy": "layer2 0",
+            f"{bonding}/arp_interval": "100",
+        },
+    )
+    found = results(facts, "bond-mode", "bond-hash", "bond-arp-monitor")
+    assert found["bond-hash", "bond0"].status == hash_status
+    assert found["bond-arp-monitor", "bond0"].status == arp_status
+
+
 def test_a_virtual_rate_is_not_believed() -> None:
     facts = texts(
         [nic("hsn0", link_kind="veth", address=ADDRESS, mtu=1500)],

@@ -114,7 +114,7 @@ def _silent(last: _LastMessages, names: RankNames, time: str = "at the deadline"
             yield {rank}, f"{manner[rank]} {time} {last.where} while the others waited"
     elif not awaited and not silent and 0 < len(last.busy) <= few:
         why = (
-            f"was busy with itself {time} {last.where} while the others waited (a driver"
+            f"was busy with other work {time} {last.where} while the others waited (a driver"
             " or a file system)"
         )
         yield set(last.busy), why

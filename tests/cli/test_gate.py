@@ -14,6 +14,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from tests.cli.verb import one_sentence, wireproof
 from tests.gate_results import many_nodes, stored
+from tests.processes import ran
 
 from wireproof.report.gate import DIALECTS
 from wireproof.store.result import RESULT
@@ -83,13 +84,10 @@ def test_without_path_home_and_current_folder(tmp_path: Path, name: str) -> None
     stored(tmp_path / "r")
     words = [sys.executable, "-m", "wireproof", "gate", str(tmp_path / "r"), "--dialect", name]
     lost = "import os, sys; os.rmdir(os.getcwd()); os.execv(sys.argv[1], sys.argv[1:])"
-    done = subprocess.run(
+    done = ran(
         [sys.executable, "-c", lost, *words],
         cwd=here,
         env={name: os.environ[name] for name in ("PYTHONPATH",) if name in os.environ},
-        capture_output=True,
-        text=True,
-        check=False,
         timeout=60,
     )
     assert (done.returncode, done.stderr) == (0, "")

@@ -21,6 +21,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from tests.processes import ran
+
 ROOT = Path(__file__).parents[2]
 TIMEOUT_S = 150
 _DECIDED_AT_THE_START = ("LANG", "LC_", "PYTHON")
@@ -41,14 +43,11 @@ def wireproof(
     words = [str(word) for word in argv]
     around = clean | (environment or {})
     if any(name.startswith(_DECIDED_AT_THE_START) for name in environment or {}):
-        return subprocess.run(
+        return ran(
             [sys.executable, "-m", "wireproof", *words],
             cwd=cwd,
             env=around,
-            capture_output=True,
-            text=True,
             timeout=timeout,
-            check=False,
             stdin=subprocess.DEVNULL,
         )
     return _forked(words, str(cwd or os.getcwd()), around, timeout)

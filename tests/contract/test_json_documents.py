@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from collections.abc import Iterator
 from functools import cache
@@ -14,6 +13,7 @@ import click
 import jsonschema
 import pytest
 from tests.contract.json_documents import CASES, ROOT, Case
+from tests.processes import ran
 
 from wireproof.cli import main
 from wireproof.cli.console import INTERRUPTED, Console, run, say
@@ -46,9 +46,7 @@ def printed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[int, st
     """(exit status, standard output) of each call."""
     folder = tmp_path_factory.mktemp("documents")
     argv = [sys.executable, "-m", "tests.contract.json_documents", str(folder)]
-    done = subprocess.run(
-        argv, cwd=ROOT, capture_output=True, text=True, timeout=TIMEOUT_S, check=False
-    )
+    done = ran(argv, cwd=ROOT, timeout=TIMEOUT_S)
     assert done.returncode == 0, done.stderr[-4000:]
     return dict(json.loads((folder / "printed.json").read_text()))
 

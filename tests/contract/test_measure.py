@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 from tests.contract.drive import CLAIM, command, plan
 from tests.contract.processes import marked, none_left
+from tests.processes import ran
 
 from wireproof import instrument
 from wireproof.instrument import Outcome, Recording, measure
@@ -328,9 +329,7 @@ def test_a_full_disk_ends_the_run_with_its_points_kept(tmp_path: Path, mark: str
         sys.executable,
         str(tmp_path / "copy"),
     ]
-    done = subprocess.run(
-        argv, env=around, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False
-    )
+    done = ran(argv, env=around, cwd=ROOT, timeout=60)
     assert done.returncode == 0, done.stderr
     outcome = json.loads(done.stdout.splitlines()[-1])
     assert outcome["ended"] == "disk-full"

@@ -6,7 +6,6 @@ import ast
 import itertools
 import json
 import re
-import subprocess
 import tomllib
 from collections.abc import Callable, Iterator
 
@@ -15,6 +14,7 @@ import pytest
 from tests.docs import grammar
 from tests.docs.markdown import ROOT, Block, blocks, pages, spans
 from tests.docs.readers import READERS
+from tests.processes import ran
 
 import wireproof as library
 from wireproof.cli.help import contexts
@@ -53,9 +53,7 @@ def _told(place: str, words: list[str]) -> None:
 
 
 def _shell(block: Block) -> None:
-    checked = subprocess.run(
-        ["bash", "-n"], input=block.text, capture_output=True, text=True, timeout=20, check=False
-    )
+    checked = ran(["bash", "-n"], input=block.text, timeout=20)
     assert checked.returncode == 0, f"{block.place}: {checked.stderr}"
     for words in _wireproof(block.text):
         _told(block.place, words)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import importlib.util
 import posixpath
 import re
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from tests.docs.markdown import ROOT, TEXTS, anchors, links, pages
+from tests.processes import ran
 
 from navigation import navigation
 from pages import lay_out
@@ -56,13 +56,10 @@ def test_every_page_is_reached_from_the_navigation() -> None:
 def test_the_site_is_built_and_loads_nothing_from_elsewhere(tmp_path: Path) -> None:
     source, site = tmp_path / "pages", tmp_path / "site"
     lay_out(source)
-    built = subprocess.run(
+    built = ran(
         [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-c", "docs", source, site],
         cwd=ROOT,
-        capture_output=True,
-        text=True,
         timeout=170,
-        check=False,
     )
     assert built.returncode == 0, built.stderr
     for page in pages():

@@ -7,7 +7,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -15,6 +14,7 @@ from pathlib import Path
 
 from tests.contract.json_documents import CASES, ROOT, Case, call, lay, without_a_cluster
 from tests.frozen.judged import digest
+from tests.processes import ran
 
 from wireproof.verdict.catalogue import CATALOGUE, causes
 
@@ -91,9 +91,7 @@ def printed() -> str:
     environment = {**os.environ, "COLUMNS": "80", "NO_COLOR": "1", "LC_ALL": "C.UTF-8", "TZ": "UTC"}
     with tempfile.TemporaryDirectory(prefix="wireproof-frozen-") as folder:
         argv = [sys.executable, "-m", "tests.frozen.printed", folder]
-        done = subprocess.run(
-            argv, cwd=ROOT, env=environment, capture_output=True, text=True, check=False
-        )
+        done = ran(argv, cwd=ROOT, env=environment)
         if done.returncode:
             raise RuntimeError(done.stderr[-2000:])
         return (Path(folder) / "printed.txt").read_text(encoding="utf-8")

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from tests.lab.conftest import HSN, Build, programs_in, run, say
+from tests.processes import ran
 
 from wireproof.model.topology import Network
 
@@ -36,18 +37,10 @@ def test_the_agent_is_called_like_ssh(build: Build) -> None:
 def test_the_agent_works_from_the_host_and_names_a_missing_lab(build: Build) -> None:
     lab = build(1)
     environment = {**os.environ, **lab.agent_environment()}
-    done = subprocess.run(
-        [str(lab.agent), "n1", "hostname"],
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = ran([str(lab.agent), "n1", "hostname"], env=environment)
     assert done.stdout == "n1\n"
     environment.pop("WIREPROOF_LAB_STATE")
-    done = subprocess.run(
-        [str(lab.agent), "n1", "true"], env=environment, capture_output=True, text=True, check=False
-    )
+    done = ran([str(lab.agent), "n1", "true"], env=environment)
     assert done.returncode == 255
     assert "WIREPROOF_LAB_STATE" in done.stderr
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from tests.lab.conftest import HSN, Build, lab_name, leftovers, run, say, topology
+from tests.processes import ran
 
 from wireproof.lab.cluster import down, open_lab, up
 from wireproof.lab.state import find_labs
@@ -163,7 +164,7 @@ def test_cores_and_limits_are_the_callers(build: Build) -> None:
         str(core),
         *lab.exec_argv("n1", ["sh", "-c", _SHOW]),
     ]
-    done = subprocess.run(argv, capture_output=True, text=True, timeout=120, check=False)
+    done = ran(argv, timeout=120)
     assert done.stdout.split() == ["99", str(core)]
 
 
@@ -174,13 +175,7 @@ def test_a_node_that_is_not_there(build: Build) -> None:
     lab = build(2)
     with pytest.raises(BadInput, match="has no node 'n9': it has n1, n2"):
         lab.exec_argv("n9", ["true"])
-    done = subprocess.run(
-        [str(lab.program), "enter", "--state", str(lab.folder), "n9", "true"],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    done = ran([str(lab.program), "enter", "--state", str(lab.folder), "n9", "true"], timeout=120)
     assert done.returncode == 125
     assert "there is no living node 'n9'" in done.stderr
 
@@ -266,7 +261,7 @@ def test_a_machine_without_a_hosts_file_is_not_changed(
     before = sorted(os.listdir(etc))
     name = lab_name()
     script = 'mount --bind "$1" /etc; shift; exec "$@"'
-    done = subprocess.run(
+    done = ran(
         [
             "unshare",
             "--mount",
@@ -280,10 +275,7 @@ def test_a_machine_without_a_hosts_file_is_not_changed(
             _WITHOUT_HOSTS,
             name,
         ],
-        capture_output=True,
-        text=True,
         timeout=60,
-        check=False,
         env={**os.environ, "PYTHONPATH": _PATHS},
     )
     assert done.stdout.split() == ["10.20.1.2", "seen"], done.stderr

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import cast
 
 import pytest
+from tests.processes import ran
 
 import wireproof
 from wireproof.lab.supervisor import user_namespace_obstacles
@@ -63,12 +63,9 @@ def _python_of_everybody(home: Path) -> str | None:
     private home.
     """
     for candidate in (sys.executable, "/usr/bin/python3", "/usr/local/bin/python3"):
-        asked = subprocess.run(
+        asked = ran(
             [*_as_nobody(home), candidate, "-c", "import sys; print(*sys.version_info[:2])"],
-            capture_output=True,
-            text=True,
             timeout=120,
-            check=False,
         )
         if asked.stdout.split() == [str(part) for part in sys.version_info[:2]]:
             return candidate
@@ -112,9 +109,7 @@ def _lab_as_nobody(
             folders,
             wire,
         ]
-        done = subprocess.run(
-            [*tun(home), *argv], capture_output=True, text=True, timeout=60, check=False, cwd="/"
-        )
+        done = ran([*tun(home), *argv], timeout=60, cwd="/")
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)  # type: ignore[no-any-return]
     finally:
@@ -189,7 +184,7 @@ def test_a_kernel_that_forbids_it_is_named(node_program: Path) -> None:
     )
     asked = "from wireproof.lab.supervisor import missing_for_lab; print(*missing_for_lab())"
     paths = os.pathsep.join(path for path in sys.path if path)
-    done = subprocess.run(
+    done = ran(
         [
             "unshare",
             "--user",
@@ -202,10 +197,7 @@ def test_a_kernel_that_forbids_it_is_named(node_program: Path) -> None:
             "-c",
             asked,
         ],
-        capture_output=True,
-        text=True,
         timeout=120,
-        check=False,
         env={**os.environ, "PYTHONPATH": paths},
     )
     assert (

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from tests.dossiers import dossier_of
+from tests.processes import ran
 
 import wireproof as library
 from wireproof.cli.subcommands import SUBCOMMANDS
@@ -25,13 +26,10 @@ SYSTEMS = pytest.mark.parametrize("system", ["macos", "windows"])
 def _foreign(system: str, *arguments: object) -> subprocess.CompletedProcess[str]:
     stub = Path(__file__).with_name("foreign.py")
     search = os.pathsep.join(path for path in sys.path if path)
-    return subprocess.run(
+    return ran(
         [sys.executable, str(stub), system, *map(str, arguments)],
         env=os.environ | {"PYTHONPATH": search},
-        capture_output=True,
-        text=True,
         timeout=120,
-        check=False,
         stdin=subprocess.DEVNULL,
     )
 
@@ -122,14 +120,11 @@ def test_a_library_is_loaded_only_where_it_is_used(words: str, loaded: str) -> N
         "    main()\n"
         "print(*sorted({'ClusterShell', 'duckdb', 'jinja2', 'numpy'} & set(sys.modules)))"
     )
-    done = subprocess.run(
+    done = ran(
         [sys.executable, "-c", code, *words.split()],
         cwd=ROOT,
         env=os.environ | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
-        capture_output=True,
-        text=True,
         timeout=60,
-        check=False,
     )
     assert done.stdout.strip() == loaded, done.stderr
 
@@ -157,13 +152,6 @@ def test_help_is_there(verb: str) -> None:
 def test_the_stub_takes_away_what_it_says(absent: str) -> None:
     """A stub that hides nothing would pass everything."""
     code = f"import os, foreign; foreign.become('windows'); {absent}"
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=Path(__file__).parent,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    done = ran([sys.executable, "-c", code], cwd=Path(__file__).parent, timeout=60)
     assert done.returncode == 1
     assert absent.rpartition(" ")[2].rpartition(".")[2] in done.stderr.splitlines()[-1]

@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 import re
 import shutil
-import subprocess
 import tomllib
 from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+from tests.processes import ran
 
 from wireproof.version import NEXT
 
@@ -142,7 +142,7 @@ def test_rpm_is_read_by_rpmspec(upstream: str, version: str) -> None:
 
     def rpmspec(*words: str) -> str:
         command = ["rpmspec", *words, *defined, str(SPEC)]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        done = ran(command, timeout=60)
         assert done.returncode == 0, done.stderr
         return done.stdout
 

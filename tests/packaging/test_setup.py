@@ -10,6 +10,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from tests.processes import ran
 
 ROOT = Path(__file__).resolve().parents[2]
 TABLE = """\
@@ -49,13 +50,10 @@ def _setup(system: Path, group: str, user: int, manager: str) -> subprocess.Comp
     if manager:
         _program(system, manager, f'echo "{manager} $*" >>{system}/called; exit 1')
     environment = {"PATH": str(system / "bin"), "HOME": str(system)}
-    return subprocess.run(
+    return ran(
         [str(system / "tools" / "setup"), group],
         env=environment,
-        capture_output=True,
-        text=True,
         timeout=60,
-        check=False,
         stdin=subprocess.DEVNULL,
     )
 

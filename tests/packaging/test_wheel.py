@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 import tarfile
 import tomllib
@@ -14,6 +13,7 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+from tests.processes import ran
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAMS = {
@@ -38,9 +38,7 @@ def _run(*command: str, status: int = 0) -> str:
         for name, value in os.environ.items()
         if not name.startswith("WIREPROOF_") and name != "PYTHONPATH"
     }
-    ended = subprocess.run(
-        command, env=environment, capture_output=True, text=True, timeout=800, check=False
-    )
+    ended = ran(command, env=environment, timeout=800)
     assert ended.returncode == status, f"{command}: {ended.stdout[-3000:]}{ended.stderr[-3000:]}"
     return ended.stdout
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import click
 import pytest
+from tests.processes import ran
 
 from wireproof.cli import console
 from wireproof.cli.console import as_interrupt, run
@@ -32,14 +33,7 @@ def _run(*words: str, redirect: str = "", cwd: Path) -> subprocess.CompletedProc
     a closed stdout.
     """
     line = f'exec "$0" -m wireproof "$@" {redirect}'
-    return subprocess.run(
-        ["/bin/sh", "-c", line, sys.executable, *words],
-        capture_output=True,
-        text=True,
-        cwd=cwd,
-        timeout=120,
-        check=False,
-    )
+    return ran(["/bin/sh", "-c", line, sys.executable, *words], cwd=cwd, timeout=120)
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from tests.processes import ran
 
 from wireproof.model.errors import BadInput
 from wireproof.model.tuning import (
@@ -60,9 +61,7 @@ def text_of(plan: TunePlan, form: str) -> str:
 
 def sh(script: Path, what: str, folder: Path) -> subprocess.CompletedProcess[str]:
     environment = {"PATH": f"{folder}:/usr/bin:/bin", "OLD": str(folder / "old")}
-    return subprocess.run(
-        ["sh", str(script), what], env=environment, capture_output=True, text=True, check=False
-    )
+    return ran(["sh", str(script), what], env=environment)
 
 
 def test_the_shell_script_applies_and_undoes_every_byte(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from tests.processes import ran
 from tests.tune.node import end_timers
 
 from wireproof.audit.machine import Instance
@@ -27,13 +28,7 @@ def answered(wanted: ChangeSet, folder: Path) -> subprocess.CompletedProcess[str
     (folder / "root").mkdir(exist_ok=True)
     argv = [find_program("wireproof-node"), "tune", "apply"]
     places = ["--root", folder / "root", "--state", folder / "state"]
-    return subprocess.run(
-        [*map(str, [*argv, *places])],
-        input=write_change_set(wanted),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return ran([*map(str, [*argv, *places])], input=write_change_set(wanted))
 
 
 def changes_of(setting) -> list[Change]:

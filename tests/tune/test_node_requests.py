@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.processes import ran
 from tests.tune.conftest import Build
 from tests.tune.node import BOOT, Machine, change, request, snapshot, statement
 
@@ -359,12 +360,9 @@ def test_without_root_nothing_is_changed(open_folder: Path) -> None:
         ([], "(are you root?)"),
         (["--state", str(own / "state")], f"{A} cannot be written: Permission denied"),
     ):
-        done = subprocess.run(
+        done = ran(
             host.argv("apply", *options),
             input=request(GOOD),
-            capture_output=True,
-            text=True,
-            check=False,
             user=65534,
             group=65534,
             extra_groups=[],

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from tests.processes import ran
 from tests.tune.conftest import Build
 from tests.tune.hostile import Hostile
 from tests.tune.node import change, request, snapshot, timers, wait_until
@@ -111,7 +112,7 @@ def test_a_reader_that_goes_away_ends_nothing(machine: Build) -> None:
 def test_a_guard_would_end_it(machine: Build) -> None:
     host = machine({A: "60\n"})
     guard = [host.argv("apply")[0], "guard", "--", *host.argv("apply")]
-    done = subprocess.run(guard, input=request(LINE), capture_output=True, text=True, check=False)
+    done = ran(guard, input=request(LINE))
     assert (done.returncode, done.stdout) == (4, "")
     assert "cannot run under wireproof-node guard" in done.stderr
     assert host.text(A) == "60\n"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 import shutil
-import subprocess
 from pathlib import Path
 
 import click
 import pytest
+from tests.processes import ran
 
 from wireproof.cli.help import contexts, entry, pages, paragraphs, section, title, verbatim
 from wireproof.cli.subcommands import SUBCOMMANDS, root
@@ -29,14 +29,7 @@ def _shown(page: str) -> str:
     """As groff prints it for a terminal; it warns of nothing."""
     if shutil.which("groff") is None:
         pytest.skip("groff is missing")
-    done = subprocess.run(
-        ["groff", "-man", "-Tascii", "-ww", "-P-cbou", "-rLL=300n"],
-        input=page,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    done = ran(["groff", "-man", "-Tascii", "-ww", "-P-cbou", "-rLL=300n"], input=page, timeout=60)
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout
 
@@ -70,9 +63,7 @@ def test_groff_warns_of_no_page() -> None:
 def test_man_shows_a_page(tmp_path: Path) -> None:
     page = tmp_path / "wireproof-gate.1"
     page.write_text(PAGES[page.name])
-    done = subprocess.run(
-        ["man", "-l", str(page)], capture_output=True, text=True, timeout=60, check=False
-    )
+    done = ran(["man", "-l", str(page)], timeout=60)
     assert (done.returncode, done.stderr) == (0, "")
     assert "nagios" in done.stdout
 

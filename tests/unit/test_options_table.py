@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 import click
 import pytest
+from tests.processes import ran
 
 import wireproof
 from wireproof.cli.subcommands import root, subcommands
@@ -52,13 +52,10 @@ def test_one_row_is_enough_for_an_option(tmp_path: Path) -> None:
     text = table.read_text(encoding="utf-8")
     assert text.count("    link: str") == 1
     table.write_text(text.replace("    link: str", NEW), encoding="utf-8")
-    done = subprocess.run(
+    done = ran(
         [sys.executable, "-P", "-c", SCRIPT],
         cwd=tmp_path,
         env={**os.environ, "PYTHONPATH": str(tmp_path)},
-        capture_output=True,
-        text=True,
-        check=False,
     )
     assert done.returncode == 0, done.stderr
     assert str(tmp_path) in done.stdout

@@ -5,13 +5,13 @@ from __future__ import annotations
 import io
 import os
 import re
-import subprocess
 import sys
 from collections.abc import Iterable
 from dataclasses import replace
 
 import msgspec
 import pytest
+from tests.processes import ran
 from tests.rendered import answered, markdown_of, tables_of, text_of
 from tests.unit.test_report_worlds import empty, four_nodes, hostile, off_wire
 
@@ -100,14 +100,7 @@ def test_heavy_libraries_stay_out_until_something_is_drawn() -> None:
         "print(*sorted({'duckdb', 'jinja2', 'numpy', 'ClusterShell'} & set(sys.modules)))"
     )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-        env=environment,
-    )
+    done = ran([sys.executable, "-c", code], timeout=60, env=environment)
     assert (done.stdout.strip(), done.stderr) == ("", "")
 
 

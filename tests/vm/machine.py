@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from tests.processes import ran
 from tests.vm.kernel import fetch
 
 __all__ = ["NAMES", "Machines", "booted"]
@@ -40,14 +41,7 @@ class Machines:
 
     def run(self, name: str, command: str, seconds: float = 60) -> subprocess.CompletedProcess[str]:
         """The command line in the machine, bounded in time."""
-        return subprocess.run(
-            [self.agent, name, command],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=seconds,
-            check=False,
-        )
+        return ran([self.agent, name, command], stdin=subprocess.DEVNULL, timeout=seconds)
 
     def say(self, name: str, command: str) -> str:
         """What the command wrote; it must end well."""

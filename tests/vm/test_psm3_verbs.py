@@ -10,13 +10,13 @@ import dataclasses
 import json
 import os
 import re
-import subprocess
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from tests.cli.verb import wireproof
+from tests.processes import ran
 from tests.vm.machine import NAMES, Machines, booted
 from tests.vm.test_soft_roce import counters, rise
 
@@ -102,9 +102,7 @@ def measured(machines: Machines, root: Path, mode: str) -> Outcome:
     argv += [program, "PingPong", "-iter", "8", "-msglog", "3:18"]
     before = counters(machines, "v1")
     machines.say("v1", WATCH)
-    done = subprocess.run(
-        argv, env=environment, capture_output=True, text=True, timeout=240, check=False
-    )
+    done = ran(argv, env=environment, timeout=240)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
     moved = rise(before, counters(machines, "v1"))
     texts = [machines.say(name, f"cat /tmp/m{mode}-*") for name in NAMES]

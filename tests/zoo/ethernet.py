@@ -7,7 +7,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tests.zoo.counters import ethtool, hw, netdev, port_data
-from tests.zoo.parts import ALL, KERNEL, RDMA, Port, alone, stuck
+from tests.zoo.parts import ALL, KERNEL, RDMA, Port, alone, of_rdma, stuck
 
 __all__ = ["ADAPTERS"]
 
@@ -84,15 +84,13 @@ ADAPTERS = (
         turns=True,
         rate=3.1e9,
     ),
-    alone(
+    of_rdma(
         "irdma-e810",
         "irdma on E810, RoCE",
         _roce("ice", "rocep24s0f0", *_NIC["ice"], *_IP_OCTETS),
         "infiniband/hw/irdma (VSI statistics of IP), intel/ice/ice_ethtool.c",
-        fast="rdma",
-        turns=True,
     ),
-    alone(
+    of_rdma(
         "irdma-e810-vf",
         "irdma on an E810 VF (iavf)",
         _roce(
@@ -102,10 +100,8 @@ ADAPTERS = (
             files=(*netdev("function", KERNEL, 2000.0), *_IP_OCTETS),
         ),
         "infiniband/hw/irdma; intel/iavf: no port statistics, its own from the PF every 2 s",
-        fast="rdma",
-        turns=True,
     ),
-    alone(
+    of_rdma(
         "irdma-idpf",
         "irdma on an IPU E2000 (idpf)",
         _roce(
@@ -115,16 +111,12 @@ ADAPTERS = (
             files=(*netdev("stack", KERNEL, 10_000.0), *_IP_OCTETS),
         ),
         "intel/idpf/idpf_lib.c idpf_statistics_task: its own from the control plane every 10 s",
-        fast="rdma",
-        turns=True,
     ),
-    alone(
+    of_rdma(
         "irdma-x722",
         "irdma on X722, iWARP",
         _roce("i40e", "iwp24s0f0", *_NIC["i40e"], *_IP_OCTETS, speed=10000, link_layer="Ethernet"),
         "infiniband/hw/irdma/i40iw_hw.c, intel/i40e/i40e_ethtool.c",
-        fast="rdma",
-        turns=True,
         rate=1.25e9,
     ),
     alone(
@@ -192,7 +184,7 @@ ADAPTERS = (
         turns=True,
         rate=3.1e9,
     ),
-    alone(
+    of_rdma(
         "bnxt_re",
         "bnxt_re, RoCE",
         _roce(
@@ -206,10 +198,8 @@ ADAPTERS = (
             ),
         ),
         "infiniband/hw/bnxt_re/hw_counters.c: ucast bytes of the RoCE statistics context",
-        fast="rdma",
-        turns=True,
     ),
-    alone(
+    of_rdma(
         "bnxt_re-vf",
         "bnxt_re on a VF",
         _roce(
@@ -224,10 +214,8 @@ ADAPTERS = (
         ),
         "net/ethernet/broadcom/bnxt/bnxt.c bnxt_timer: rings' contexts, written once a second and "
         "added up once a second; no statistics of the port",
-        fast="rdma",
-        turns=True,
     ),
-    alone(
+    of_rdma(
         "ionic",
         "ionic (Pensando), RoCE",
         _roce(
@@ -242,8 +230,6 @@ ADAPTERS = (
         ),
         "pensando/ionic/ionic_stats.c; infiniband/hw/ionic/ionic_hw_stats.c (names from the "
         "firmware)",
-        fast="rdma",
-        turns=True,
         unsure=True,
     ),
     alone(
@@ -254,13 +240,11 @@ ADAPTERS = (
         turns=True,
         rate=3.1e9,
     ),
-    alone(
+    of_rdma(
         "qedr",
         "qedr, RoCE",
         _roce("qede", "qedr0", files=netdev("function", KERNEL, 1000.0)),
         "infiniband/hw/qedr: no byte counter at all",
-        fast="rdma",
-        turns=True,
     ),
     alone(
         "hns3",
@@ -269,21 +253,17 @@ ADAPTERS = (
         "net/ethernet/hisilicon/hns3/hns3pf/hclge_main.c: MAC statistics",
         turns=True,
     ),
-    alone(
+    of_rdma(
         "hns_roce",
         "hns_roce, PF",
         _roce("hns3", "hns_0", *_NIC["hns3"], *_HNS_PACKETS),
         "infiniband/hw/hns/hns_roce_main.c (packets alone); hclge_main.c g_mac_stats_string",
-        fast="rdma",
-        turns=True,
     ),
-    alone(
+    of_rdma(
         "hns_roce-vf",
         "hns_roce, VF",
         _roce("hns3", "hns_1", *_HNS_PACKETS, function=""),
         "infiniband/hw/hns; hns3vf has no MAC statistics",
-        fast="rdma",
-        turns=True,
     ),
     alone(
         "cxgb4",
@@ -300,13 +280,11 @@ ADAPTERS = (
         "net/ethernet/stmicro/stmmac/stmmac_main.c stmmac_get_stats64: sums of the queues",
         rate=1.25e8,
     ),
-    alone(
+    of_rdma(
         "hiroce3",
         "hinic3 with hiroce3 (Huawei), RoCE",
         _roce("hisdk3", "hrn0", *_NIC["hns3"], rdma_driver="hisdk3"),
         "openEuler kernel huawei/hinic3/hinic3_ethtool_stats.c: octets of the MAC, of the PF",
-        fast="rdma",
-        turns=True,
     ),
     alone(
         "newcomer",

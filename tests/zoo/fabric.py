@@ -7,15 +7,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tests.zoo.counters import (
-    ROCE_HEADER,
-    TCP_HEADER,
-    WHOLE,
-    ethtool,
-    netdev,
-    port_data,
-)
-from tests.zoo.parts import ALL, KERNEL, RDMA, Adapter, File, Port, alone, stuck
+from tests.zoo.counters import ROCE_HEADER, TCP_HEADER, WHOLE, ethtool, netdev, port_data
+from tests.zoo.parts import ALL, KERNEL, RDMA, Adapter, File, Port, alone, of_rdma, stuck
 
 __all__ = ["LINK_IB", "MLX"]
 
@@ -213,7 +206,7 @@ MLX = (
         fast="rdma",
         rate=3.9e9,
     ),
-    alone(
+    of_rdma(
         "mlx4-roce",
         "mlx4, RoCE (ConnectX-3)",
         Port(
@@ -231,30 +224,19 @@ MLX = (
         ),
         "infiniband/hw/mlx4/mad.c iboe_process_mad: the counters of the QPs;"
         " net/ethernet/mellanox/mlx4/en_port.c",
-        fast="rdma",
-        turns=True,
         rate=4.8e9,
     ),
-    alone(
-        "mlx5-ib-pf",
-        "mlx5, InfiniBand, PF",
-        replace(MLX5_IB, nic="ib0"),
-        _MLX5_SOURCE,
-        fast="rdma",
-        turns=True,
-    ),
-    alone(
+    of_rdma("mlx5-ib-pf", "mlx5, InfiniBand, PF", replace(MLX5_IB, nic="ib0"), _MLX5_SOURCE),
+    of_rdma(
         "mlx5-ib-vf",
         "mlx5, InfiniBand, VF",
         replace(
             MLX5_IB, nic="ib0", function="virtual", identity={**_GUID, "physical": "0000:3b:00.0"}
         ),
         _MLX5_SOURCE,
-        fast="rdma",
-        turns=True,
     ),
-    alone("mlx5-roce-pf", "mlx5, RoCE, PF", _mlx5(), _MLX5_SOURCE, fast="rdma", turns=True),
-    alone(
+    of_rdma("mlx5-roce-pf", "mlx5, RoCE, PF", _mlx5(), _MLX5_SOURCE, fast="rdma", turns=True),
+    of_rdma(
         "mlx5-roce-vf",
         "mlx5, RoCE, VF (port registers unreadable)",
         _mlx5(
@@ -264,35 +246,27 @@ MLX = (
             pci="0000:3b:00.2",
         ),
         _MLX5_SOURCE,
-        fast="rdma",
-        turns=True,
     ),
-    alone(
+    of_rdma(
         "mlx5-roce-guest",
         "mlx5, RoCE, VF in a virtual machine",
         _mlx5(files=_VF_FILES, function="", identity={**_NODE, **_SWITCH}, pci="0000:00:06.0"),
         "nothing in the guest says that it is a function; " + _MLX5_SOURCE,
-        fast="rdma",
-        turns=True,
     ),
-    alone(
+    of_rdma(
         "mlx5-roce-loopback",
         "mlx5, RoCE, VF in a virtual machine that counts what was turned round, of no adapter",
         _mlx5(files=(*_VF_FILES, _LOOPBACK), function="", identity={}, pci="0000:00:06.0"),
         "counters.rst vport_loopback_bytes (received and transmitted); " + _MLX5_SOURCE,
-        fast="rdma",
-        turns=True,
     ),
-    alone(
+    of_rdma(
         "mlx5-zero-trust",
         "mlx5, RoCE, a host that may not read the port's registers",
         _mlx5(files=_VF_FILES),
         "BlueField's restricted host (mlxprivhost --disable_counter_rd): the physical function's "
         "registers read 0; " + _MLX5_SOURCE,
-        fast="rdma",
-        turns=True,
     ),
-    alone(
+    of_rdma(
         "mlx5-sf",
         "mlx5, RoCE, scalable function",
         _mlx5(
@@ -305,8 +279,6 @@ MLX = (
             identity={**_NODE, **_SWITCH, "physical": "0000:3b:00.0"},
         ),
         "net/ethernet/mellanox/mlx5/core/sf/dev/driver.c; " + _MLX5_SOURCE,
-        fast="rdma",
-        turns=True,
     ),
     Adapter(
         "mlx5-lag",

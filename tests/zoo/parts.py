@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Literal
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "Port",
     "alone",
     "both_directions",
+    "of_rdma",
     "stuck",
 ]
 
@@ -152,6 +154,10 @@ def alone(key: str, title: str, port: Port, source: str, **more: Any) -> Adapter
     carriers = sorted({"kernel", more.get("fast") or "kernel"})
     shares = {carrier: {port.name: (1.0, 1.0)} for carrier in carriers}
     return Adapter(key, title, (port,), port.name, shares, source, **more)
+
+
+of_rdma = partial(alone, fast="rdma", turns=True)
+"""One whose functions reach each other by RDMA through its own switch."""
 
 
 def both_directions(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import json
 import lzma
 import os
 import shutil
@@ -19,12 +20,14 @@ from tests.security.memory import within_1_gib
 from tests.unit.test_history import entry
 
 import wireproof
+from wireproof.cli import main
 from wireproof.model.errors import LARGEST_DECODED, BadInput, decode_json, memory_of
+from wireproof.model.record import FactFrame
 from wireproof.store import history
 from wireproof.store.load import FRAMES, load_document, load_frames
 from wireproof.store.result import read_fabrics, read_result
 from wireproof.store.seal import open_database
-from wireproof.store.snapshot import read_snapshot
+from wireproof.store.snapshot import read_snapshot, write_snapshot
 from wireproof.workflow.archive import opened
 from wireproof.workflow.gate import gate
 from wireproof.workflow.judge import judge
@@ -416,3 +419,26 @@ def test_a_small_snapshot_of_many_members_is_refused(
     (tmp_path / "snap").write_bytes(_packed(place, head, member))
     assert (tmp_path / "snap").stat().st_size < 4 * MIB
     _refused_cheaply(read_snapshot, "more", tmp_path / "snap")
+
+
+def test_hosts_that_are_too_unlike_are_said_and_not_passed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The settings of ten thousand hosts that all differ do not fit in memory at once."""
+    facts = {
+        f"n{host}": [
+            FactFrame(rank=0, kind="file", status="ok", path=f"/proc/sys/{at}", text=f"{host}")
+            for at in range(9)
+        ]
+        for host in range(4)
+    }
+    write_snapshot(tmp_path / "snapshot", {**facts, "empty": []})
+    monkeypatch.setattr("wireproof.store.snapshot._MOST_FRAMES", 18)
+    assert main(["audit", "--from", str(tmp_path / "snapshot"), "--json"]) == 3
+    results = json.loads(capsys.readouterr().out)["results"]
+    assert {one["host"] for one in results} == {*facts, "empty"}
+    silent = [(one["host"], one["status"]) for one in results if one["id"] == "host"]
+    assert silent == [(name, "unknown") for name in ("n2", "n3", "empty")]
+    assert main(["audit", "--from", str(tmp_path / "snapshot")]) == 3
+    first = " ".join(capsys.readouterr().out.partition("Could not be read")[2].split())
+    assert first.partition("give fewer hosts")[0].startswith("UNKNOWN empty,n[2-3]: ")

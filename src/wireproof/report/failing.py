@@ -143,7 +143,9 @@ class Unread(msgspec.Struct, frozen=True):
 
 
 def unread(results: Iterable[AuditResult]) -> list[Unread]:
-    """Return the entries that could not be read, grouped by reason, largest group first."""
+    """Return the entries that could not be read, grouped by reason: first hosts without any answer,
+    then the largest group.
+    """
     groups: dict[tuple[str, str], list[AuditResult]] = defaultdict(list)
     by_entry: dict[tuple[str, str], list[AuditResult]] = defaultdict(list)
     for one in AuditResults.of(results).where(lambda one: one.status == "unknown"):
@@ -154,7 +156,7 @@ def unread(results: Iterable[AuditResult]) -> list[Unread]:
         Unread(tuple(dict.fromkeys(one.id for one in same)), _where(same, hosts), reason)
         for (reason, hosts), same in groups.items()
     ]
-    return sorted(found, key=lambda one: -len(one.ids))
+    return sorted(found, key=lambda one: ("host" not in one.ids, -len(one.ids)))
 
 
 def _where(group: Sequence[AuditResult], hosts: str) -> str:

@@ -32,13 +32,13 @@ _MAGIC = b"\x1f\x8b"
 _LARGEST = 1 << 30
 """Most bytes that a snapshot may unpack to."""
 _BLOCK = 1 << 20
-_MOST = {"texts": 1_000_000, "places": 100_000, "hosts": 100_000}
+_MOST = {"texts": 2_000_000, "places": 100_000, "hosts": 100_000}
 _MOST_FACTS = 100_000
 """Per host. A single byte can encode a text or a fact, each of which takes a hundred bytes in
 memory. Ten thousand hosts have 20,000 texts and 1,200 places.
 """
-_MOST_FRAMES = 2_000_000
-"""Most distinct facts of all hosts together."""
+_MOST_FRAMES = 500_000
+"""Distinct facts of all hosts together, after which the hosts get none: they are too unlike."""
 
 
 class _Place(msgspec.Struct, frozen=True, array_like=True):
@@ -134,8 +134,8 @@ def is_snapshot(path: Path) -> bool:
 
 
 def read_snapshot(path: Path) -> dict[str, Sequence[FactFrame]]:
-    """Return facts by host. Raise ``BadInput`` if the file is not a snapshot, is damaged, or
-    unpacks to more than 1 GiB.
+    """Return facts by host, none for hosts after too many facts that differ. Raise ``BadInput`` if
+    the file is not a snapshot, is damaged, or unpacks to more than 1 GiB.
     """
     try:
         with open_regular(path) as file, gzip.GzipFile(fileobj=file) as packed:
@@ -204,9 +204,9 @@ def _hosts(snapshot: _Snapshot) -> dict[str, Sequence[FactFrame]]:
     hosts: dict[str, Sequence[FactFrame]] = {}
     model: Sequence[FactFrame] = ()
     for host, packed in snapshot.hosts.items():
-        if _count(packed) > _MOST_FACTS or len(frames) > _MOST_FRAMES:
+        if _count(packed) > _MOST_FACTS:
             raise IndexError(f"{host[:60]!r} has more facts than any host")
-        facts = decoder.decode(packed)
+        facts = decoder.decode(packed) if len(frames) < _MOST_FRAMES else []
         for fact in facts:
             if fact not in frames:
                 frames[fact] = _frame(fact, snapshot, masks)

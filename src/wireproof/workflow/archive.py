@@ -225,7 +225,7 @@ def opened_all(source: Path) -> Iterator[list[Path]]:
     if not source.name.endswith(_ARCHIVES):
         raise BadInput(
             f"{source} is not a folder, a snapshot of wireproof or an archive"
-            f" ({', '.join(_ARCHIVES)})."
+            f" ({', '.join(_ARCHIVES)}): unpack any other archive, and give the folder."
         )
     with temporary_folder("wireproof-archive-") as scratch:
         _unpack(source, Path(scratch))

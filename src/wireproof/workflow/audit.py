@@ -51,6 +51,10 @@ if TYPE_CHECKING:
     from wireproof.settings.bmc import BmcOptions
 
 _LARGEST = 1 << 20
+_UNREAD = (
+    "it has no settings in the file, or the hosts before it differ in so many that no more are read"
+    " (give fewer hosts at a time)"
+)
 _VARIABLES = (
     "FI_",
     "I_MPI_",
@@ -368,7 +372,9 @@ def facts_of_source(source: Path, known: Catalogue) -> list[Collected]:
         source = kept
     if is_snapshot(source):
         hosts = read_snapshot(source)
-        return [Collected(host, frames) for host, frames in hosts.items()]
+        return [
+            Collected(host, frames, "" if frames else _UNREAD) for host, frames in hosts.items()
+        ]
     from wireproof.workflow.archive import opened_all
 
     with opened_all(source) as folders:

@@ -9,13 +9,16 @@ import pytest
 
 import check_import_law as law
 
+PYTHON = "src/wireproof/"
+JUDGE, TCP, MPI = "verdict/judge.py", "transport/tcp/tcp.hpp", "transport/mpi/mpi.hpp"
 
-def _sentences(root: Path, files: dict[str, str]) -> list[str]:
+
+def _sentences(root: Path, files: dict[str, str], under: str = PYTHON) -> list[str]:
     for name, text in files.items():
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_text(text)
+        (root / under / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / under / name).write_text(text)
     return [
-        f"{breach.file.relative_to(root)}:{breach.line}: {breach.sentence}"
+        f"{breach.file.relative_to(root / under)}:{breach.line}: {breach.sentence}"
         for breach in law.check(root)
     ]
 
@@ -23,15 +26,11 @@ def _sentences(root: Path, files: dict[str, str]) -> list[str]:
 @pytest.mark.parametrize(
     ("name", "text", "said"),
     [
-        ("verdict/judge.py", "\nfrom wireproof.launch import mpi", ":2: verdict imports launch"),
-        (
-            "verdict/judge.py",
-            "def f():\n    import wireproof.store.seal",
-            ":2: verdict imports store",
-        ),
-        ("verdict/judge.py", "from ..launch import mpi", ":1: verdict imports launch"),
+        (JUDGE, "\nfrom wireproof.launch import mpi", ":2: verdict imports launch"),
+        (JUDGE, "def f():\n    import wireproof.store.seal", ":2: verdict imports store"),
+        (JUDGE, "from ..launch import mpi", ":1: verdict imports launch"),
         ("verdict/__init__.py", "from ..launch import mpi", ":1: verdict imports launch"),
-        ("verdict/judge.py", "from wireproof import store", ":1: verdict imports store"),
+        (JUDGE, "from wireproof import store", ":1: verdict imports store"),
         ("lab/up.py", "from wireproof import cli", ":1: lab imports cli"),
         ("__init__.py", "from wireproof import cli", ":1: model imports cli"),
         ("physics/link.py", "import subprocess", ":1: physics is pure and imports subprocess"),
@@ -52,18 +51,15 @@ def _sentences(root: Path, files: dict[str, str]) -> list[str]:
 def test_python_breach_is_named_with_its_line(
     tmp_path: Path, name: str, text: str, said: str
 ) -> None:
-    (sentence,) = _sentences(tmp_path, {f"src/wireproof/{name}": text})
-    assert sentence.startswith(f"src/wireproof/{name}{said}")
+    (sentence,) = _sentences(tmp_path, {name: text})
+    assert sentence.startswith(f"{name}{said}")
 
 
 @pytest.mark.parametrize(
     ("name", "text"),
     [
-        (
-            "verdict/judge.py",
-            "import math, numpy\nfrom wireproof.physics import link\nfrom . import codes",
-        ),
-        ("verdict/judge.py", "from wireproof import __version__"),
+        (JUDGE, "import math, numpy\nfrom wireproof.physics import link\nfrom . import codes"),
+        (JUDGE, "from wireproof import __version__"),
         (
             "cli/demo.py",
             (
@@ -76,7 +72,7 @@ def test_python_breach_is_named_with_its_line(
     ],
 )
 def test_python_that_obeys_is_left_alone(tmp_path: Path, name: str, text: str) -> None:
-    assert _sentences(tmp_path, {f"src/wireproof/{name}": text}) == []
+    assert _sentences(tmp_path, {name: text}) == []
 
 
 @pytest.mark.parametrize(
@@ -91,9 +87,7 @@ def test_a_cycle_is_named_also_where_an_import_is_late(
     tmp_path: Path, one: str, other: str
 ) -> None:
     files = {"lab/__init__.py": "", "lab/up.py": one, "lab/down.py": other}
-    (sentence,) = _sentences(
-        tmp_path, {f"src/wireproof/{name}": text for name, text in files.items()}
-    )
+    (sentence,) = _sentences(tmp_path, files)
     assert sentence.endswith("import cycle: wireproof.lab.down, wireproof.lab.up")
 
 
@@ -103,9 +97,7 @@ def test_a_name_that_a_module_of_the_package_would_replace_is_named(tmp_path: Pa
         "lab/up.py": "",
         "lab/down.py": "",
     }
-    (sentence,) = _sentences(
-        tmp_path, {f"src/wireproof/{name}": text for name, text in files.items()}
-    )
+    (sentence,) = _sentences(tmp_path, files)
     assert sentence.endswith("down is also a module of this package, which would replace it")
 
 
@@ -116,7 +108,7 @@ def test_no_cycle_is_no_breach(tmp_path: Path) -> None:
         "lab/up.py": "from wireproof import __version__\nfrom wireproof.lab.down import y",
         "lab/down.py": "",
     }
-    assert _sentences(tmp_path, {f"src/wireproof/{name}": t for name, t in files.items()}) == []
+    assert _sentences(tmp_path, files) == []
 
 
 @pytest.mark.parametrize(
@@ -129,16 +121,8 @@ def test_no_cycle_is_no_breach(tmp_path: Path) -> None:
             ":1: pattern includes transport/mpi",
         ),
         ("base/clock.hpp", '#include "plan/plan.hpp"', ":1: base includes plan"),
-        (
-            "transport/tcp/tcp.hpp",
-            '#include "transport/mpi/mpi.hpp"',
-            ":1: transport/tcp includes transport/mpi",
-        ),
-        (
-            "transport/tcp/tcp.hpp",
-            '#include "../mpi/mpi.hpp"',
-            ":1: transport/tcp includes transport/mpi",
-        ),
+        (TCP, '#include "transport/mpi/mpi.hpp"', ":1: transport/tcp includes transport/mpi"),
+        (TCP, '#include "../mpi/mpi.hpp"', ":1: transport/tcp includes transport/mpi"),
         ("measure/sweep2.hpp", "#include <mpi.h>", ":1: measure includes mpi.h"),
         ("measure/sweep2.hpp", '#include "zlib.h"', ':1: "zlib.h" is no file of engine/'),
         ("odd/a.hpp", '#include "plan/plan.hpp"', ":1: folder 'odd' has no layer"),
@@ -151,25 +135,23 @@ def test_cpp_breach_is_named_with_its_line(tmp_path: Path, name: str, text: str,
         "transport/mpi/mpi.hpp": "#include <mpi.h>",
         name: text,
     }
-    (sentence,) = _sentences(
-        tmp_path, {f"engine/{file}": content for file, content in files.items()}
-    )
-    assert sentence.startswith(f"engine/{name}{said}")
+    (sentence,) = _sentences(tmp_path, files, "engine")
+    assert sentence.startswith(f"{name}{said}")
 
 
 def test_cpp_that_obeys_is_left_alone(tmp_path: Path) -> None:
     files = {
-        "engine/main.cpp": '#include "measure/sweep.hpp"\n#include <vector>',
-        "engine/measure/sweep.hpp": '#include "pattern/stream.hpp"\n#include "plan/plan.hpp"',
-        "engine/pattern/stream.hpp": '#include "transport/concept.hpp"',
-        "engine/transport/tcp/tcp.hpp": '#include "pattern/stream.hpp"\n#include "socket.hpp"',
-        "engine/transport/tcp/socket.hpp": '#include "base/clock.hpp"',
-        "engine/transport/concept.hpp": "",
-        "engine/base/clock.hpp": "",
-        "engine/plan/plan.hpp": "",
-        "engine/tests/test_all.cpp": '#include "measure/sweep.hpp"',
+        "main.cpp": '#include "measure/sweep.hpp"\n#include <vector>',
+        "measure/sweep.hpp": '#include "pattern/stream.hpp"\n#include "plan/plan.hpp"',
+        "pattern/stream.hpp": '#include "transport/concept.hpp"',
+        "transport/tcp/tcp.hpp": '#include "pattern/stream.hpp"\n#include "socket.hpp"',
+        "transport/tcp/socket.hpp": '#include "base/clock.hpp"',
+        "transport/concept.hpp": "",
+        "base/clock.hpp": "",
+        "plan/plan.hpp": "",
+        "tests/test_all.cpp": '#include "measure/sweep.hpp"',
     }
-    assert _sentences(tmp_path, files) == []
+    assert _sentences(tmp_path, files, "engine") == []
 
 
 def _table() -> dict[str, set[str]]:

@@ -127,9 +127,7 @@ def cluster_document(found: Overview, places: Collection[str], written: str) -> 
         (one for one in nodes if one.state in ("fail", "inconclusive")),
         key=lambda one: (one.state != "fail", one.proven),
     )
-    note = "`wireproof history pages` writes what has changed since."
-    parts: list[Part] = [Text(f"Written {written}: ages are those of then. {note}", "note")]
-    parts += _troubles(found)
+    parts: list[Part] = [*_troubles(found)]
     if nodes:
         parts.append(_map(found, nodes))
     elif found.newest:
@@ -145,6 +143,8 @@ def cluster_document(found: Overview, places: Collection[str], written: str) -> 
         rest = Text(f"All {found.results:,} results", place=RESULTS)
         table = result_table(found.newest, places)
         parts.append(Section("Newest results", (*lines, table, rest)))
+    note = "`wireproof history pages` writes what has changed since."
+    parts.append(Text(f"Written {written}: ages are those of then. {note}", "note"))
     return Document("Cluster", "", tuple(parts))
 
 
@@ -238,7 +238,7 @@ def _result(
 
 
 def _measured(one: Entry) -> str:
-    return clean(one.measured, 40).removesuffix("+00:00")
+    return clean(one.measured, 40).removesuffix("+00:00").replace("T", " ")
 
 
 def _carried(one: Entry) -> str:

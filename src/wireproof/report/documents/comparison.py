@@ -147,9 +147,9 @@ def sides(row: Ratio) -> tuple[str, str]:
 
 def _sources(sources: Sequence[Source], letters: str = "") -> Table:
     """``letters``: names for the results, if any."""
+    when = [each.measured.removesuffix("+00:00").replace("T", " ") for each in sources]
     cells = [
-        (each.name, each.hosts, each.measured.removesuffix("+00:00"), each.verdict)
-        for each in sources
+        (each.name, each.hosts, at, each.verdict) for each, at in zip(sources, when, strict=True)
     ]
     if letters:
         named = zip(letters, cells, strict=True)

@@ -155,21 +155,22 @@ def _limited(tree: Tree, models: list[tuple[str, ...]]) -> list[Row]:
 
 
 def _whole(tree: Tree) -> list[Row]:
-    """How much there is of everything. A limit that is not reached yet does not fail the check."""
+    """How much there is of everything, against what the plan of the code aims at."""
     product = tree.product
     repeated = sum(times > 1 for times in Counter(product.classes).values())
+    longest = max((module.lines for module in product.modules), default=0)
     amounts = (
-        ("Python statements of src", product.statements, 42_000),
-        ("  files", len(product.modules), 450),
-        ("  classes", len(product.classes), 520),
-        ("  class names used twice", repeated, 15),
-        ("  modules with one importer", tree.one_importer, 90),
-        ("  longest module", max((module.lines for module in product.modules), default=0), 420),
-        ("lines of tests", tree.tests.lines, 55_000),
+        ("Python statements of src", product.statements, 42_000, False),
+        ("  files", len(product.modules), 450, True),
+        ("  classes", len(product.classes), 520, False),
+        ("  class names used twice", repeated, 15, True),
+        ("  modules with one importer", tree.one_importer, 90, False),
+        ("  longest module", longest, 420, True),
+        ("lines of tests", tree.tests.lines, 55_000, False),
     )
     return [
-        Row(name, str(amount), f"<= {limit}", amount <= limit, held=False)
-        for name, amount, limit in amounts
+        Row(name, str(amount), f"<= {limit}", amount <= limit, held=held)
+        for name, amount, limit, held in amounts
     ]
 
 

@@ -213,7 +213,7 @@ class _CountedPort:
             carrier=row.carrier,
             level=row.level,
             quality=quality,
-            remark=SILENT if _is_silent(rises) else remark,
+            remark=SILENT if all(one.remark == SILENT for one in rises.values()) else remark,
             packets=packets,
             bytes=max(0.0, _count(rises) * row.unit - background),
             background=background,
@@ -227,8 +227,7 @@ class _CountedPort:
         """Return whether no counter that a setting stops together moved, in this interval or over
         the run.
         """
-        names = self._stoppable
-        return bool(names) and not any(changes.rise(name).count for name in names)
+        return bool(self._stoppable) and not any(changes.rise(one).count for one in self._stoppable)
 
     def _quality(
         self, row: CounterRow, rises: Mapping[str, Rise], *, late: bool
@@ -287,10 +286,6 @@ def _speaks(entry: LedgerEntry) -> bool:
 
 def _count(rises: Mapping[str, Rise]) -> int:
     return sum(rise.count or 0 for rise in rises.values())
-
-
-def _is_silent(rises: Mapping[str, Rise]) -> bool:
-    return all(rise.remark == SILENT for rise in rises.values())
 
 
 def _is_stuck(count: float, packets: float | None) -> bool:
@@ -365,9 +360,7 @@ def _slot(row: CounterRow, nic: Nic, direction: Direction) -> _Slot:
 
 
 def _filled(templates: Iterable[str], nic: Nic) -> tuple[str, ...]:
-    """Fill in the counters' names; leave out those that need an interface or device this port
-    lacks.
-    """
+    """Fill in the counters' names, without those of an interface or device that the port lacks."""
     device, port = (nic.rdma.device, nic.rdma.port) if nic.rdma is not None else ("", 0)
     bare = bool(device) and nic.name == f"{device}:{port}"
     lacking = (() if device else ("{device}", "{port}")) + (("{nic}",) if bare else ())

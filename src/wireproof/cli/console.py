@@ -336,12 +336,7 @@ def run(group: click.Group, argv: list[str]) -> int:
     with as_interrupt() as signals:
         context = CallContext(argv=tuple(argv), signals=signals)
         try:
-            result = group.main(
-                args=argv,
-                prog_name="wireproof",
-                standalone_mode=False,
-                obj=context,
-            )
+            result = group.main(argv, "wireproof", standalone_mode=False, obj=context)
         except click.exceptions.Exit as stop:
             return int(stop.exit_code)
         except (click.Abort, KeyboardInterrupt):

@@ -184,11 +184,7 @@ def judge_start(case: Case, bounds: CurveBounds) -> None:
         "usually take less than "
         f"{short_time(usual_ns)}"
     )
-    evidence: Evidence = {
-        "time_ns": start.wait_ns,
-        "usual_ns": usual_ns,
-        "size": start.size,
-    }
+    evidence: Evidence = {"time_ns": start.wait_ns, "usual_ns": usual_ns, "size": start.size}
     usual, as_slow = as_published(case, start)
     if usual:
         return

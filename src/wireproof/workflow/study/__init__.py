@@ -206,9 +206,7 @@ class _Study(Bench[StudyRun]):
             "the hosts": ",".join(self._launcher.target.hosts),
             "the transport": self._wanted.method.transport,
             "the patterns": ",".join(self._launcher.names),
-            "the values": " ".join(
-                configuration.shown for configuration in self._configurations[1:]
-            ),
+            "the values": " ".join(tried.shown for tried in self._configurations[1:]),
             "the rails": ",".join(self._launcher.rails),
         }
 

@@ -119,9 +119,7 @@ def revert_firmware(
 
 
 def firmware_status(bmcs: Sequence[Bmc], folder: Path, name: str = "") -> list[FirmwareDone]:
-    """Return which journalled values are pending, in force, or changed since. Nothing is
-    changed.
-    """
+    """Return which journalled values are pending, in force, or changed since; change nothing."""
 
     def ask(bmc: Bmc) -> FirmwareDone | None:
         sets = sets_of(folder, bmc.host, name)
@@ -221,9 +219,7 @@ def _taken_back(
     back = not again and _pending(bios, made.changes) == old
     left = (_REQUESTED, "the old values were requested again")[back]
     write_set(folder, _in_state(made, "reverted" if back else "writing"), left)
-    problem = (
-        problem or "the BMC accepted the request but does not show all of its values as pending"
-    )
+    problem = problem or "the BMC accepted the request but does not show all values as pending"
     after = "the old values were requested again" if moved else "nothing is changed"
     if not back:
         after = f"the old values are not restored{f' ({again})' if again else ''}: check its jobs"
@@ -231,7 +227,7 @@ def _taken_back(
 
 
 def _read_back(session: BmcSession, changes: Sequence[AttributeChange], wanted: list[Raw]) -> Bios:
-    """If ``wanted`` is empty, return it at once. With [] return it at once."""
+    """Read the BIOS, again after pauses until ``wanted`` is pending; once if it is empty."""
     bios = find_bios(session, registry=False)
     for pause_s in _PAUSES_S:
         if not wanted or _pending(bios, changes) == wanted:

@@ -271,7 +271,7 @@ class _Judged:
         most = criteria.on_wire_min * wanted
         if not self.claimed.below(most):
             unsure = volume(self.claimed.unsure)
-            text = f", and {unsure} of background traffic before the command leave it undecided"
+            text = f", and {unsure} of background traffic leave it undecided"
             return "unproven", "traffic-background", text
         if hidden := self.ports.unplaced(ABSENT * wanted + START_UP_BYTES):
             text = f", and the port below {hidden} is hidden: other ports may count the same bytes"
@@ -297,7 +297,7 @@ class _Judged:
             return "off-wire", "traffic-loopback", text
         if not absent or not self.other.below(some):
             unsure = volume(max(self.claimed.unsure, self.other.unsure))
-            text = f", and {unsure} of background traffic before the command leave it undecided"
+            text = f", and {unsure} of background traffic leave it undecided"
             return "unproven", "traffic-background", text
         text = ": the messages went through memory, not over a wire"
         return "off-wire", "traffic-off-wire", text
@@ -395,11 +395,8 @@ class _Judged:
         return ", ".join(sorted(names))
 
     def _elsewhere(self) -> str:
-        return (
-            f", {volume(self.other.bytes)} crossed {', '.join(self.other.names)}"
-            if self.other.names
-            else ""
-        )
+        names = ", ".join(self.other.names)
+        return f", {volume(self.other.bytes)} crossed {names}" if names else ""
 
 
 def _pairs(series: Series) -> int:

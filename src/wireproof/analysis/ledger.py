@@ -303,9 +303,7 @@ def _is_a_jump(peak: float, count: float, refresh_ms: float) -> bool:
 
 
 def _is_late(refresh_ms: float, changes: Changes) -> bool:
-    """Return whether the counter may still include bytes from before the interval, or lack the last
-    ones.
-    """
+    """Return whether the counter may include bytes from before the interval, or lack the last."""
     return refresh_ms > changes.settled_ms and refresh_ms * 1e6 * _LATE_SHARE > changes.interval_ns
 
 

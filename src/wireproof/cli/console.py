@@ -251,10 +251,9 @@ class Console:
             from wireproof.workflow.reporter import Quiet
 
             return Quiet(self).progress(plan, title)
-        from wireproof.report.ink import Look
         from wireproof.report.progress import Progress
 
-        shown = Progress(plan, sys.stderr, Look.of(sys.stderr, os.environ), title=title)
+        shown = Progress(plan, sys.stderr, look_of(sys.stderr), title=title)
         _progress[:] = [shown]
         return shown
 

@@ -168,7 +168,7 @@ def _parsed(page: Page, start: int, document: JsonText) -> Parsed:
         values=intervals | _rtt(end),
         notes=_notes(test),
     )
-    series = series_of(page, [flow for flow in (forward, back) if flow is not None], info)
+    series = series_of([flow for flow in (forward, back) if flow is not None], info)
     return Parsed([series], document.after)
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from wireproof.adapters.page import Page
 from wireproof.adapters.registry import sign, starts_result
-from wireproof.adapters.rows import PATIENCE, number, step_of
+from wireproof.adapters.rows import PATIENCE, Facts, number, step_of
 
 ROW = re.compile(
     r"(?:\[ *(\d{1,6}|SUM) *\])?(?:\[ *([TR]X)-[CS]\])?\s{0,40}"
@@ -28,7 +28,11 @@ _PEER = re.compile(
 _BLOCK = re.compile(r"(\d{1,9}) byte blocks|\s(?:-l|--len(?:gth)?)[ =]?(\d{1,9}[kKmM]?)\b")
 _VERSION = re.compile(r"^ *iperf (3[\w.+-]{0,20})")
 _TROUBLE = re.compile(r"iperf3?: (?:error|interrupt)[^\n]{0,120}")
-_OMIT = re.compile(r"omitting ([1-9]\d{0,5}) seconds")
+_TELLS = {
+    "peer": _PEER,
+    "omit": re.compile(r"omitting ([1-9]\d{0,5}) seconds"),
+    "sent": re.compile(r"Sent .*?datagrams"),
+}
 _BITS = {"": 1, "K": 1000, "M": 10**6, "G": 10**9, "T": 10**12}
 _BYTES = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 _BEFORE = 12
@@ -89,17 +93,20 @@ class IperfRun:
     rows: list[IperfRow] = field(default_factory=list)
     summary: list[IperfRow] = field(default_factory=list)
     intervals: set[tuple[str, str]] = field(default_factory=set)
-    hosts: list[str] = field(default_factory=list)
-    peers: int = 0
+    told: Facts = field(default_factory=lambda: Facts(_TELLS))
     report: int = 0
     version: str = ""
     block: int | None = None
     omit: int = 0
-    sent: bool = False
     udp: bool = False
     trouble: str = ""
     after: int = 0
     last: int = 0
+
+    @property
+    def hosts(self) -> list[str]:
+        """Local and remote address."""
+        return [address for peer in self.told["peer"][:1] for address in peer.groups()]
 
 
 def _take(run: IperfRun, line: str, index: int) -> None:
@@ -107,17 +114,13 @@ def _take(run: IperfRun, line: str, index: int) -> None:
     if row is not None:
         _take_row(run, row)
         return
-    peer, omit, trouble = _PEER.search(line), _OMIT.search(line), _TROUBLE.search(line)
-    if peer is not None:
-        run.hosts = run.hosts or [peer.group(1), peer.group(2)]
-        run.peers += 1
+    run.told.take(line)
     run.block = run.block or _length(line)
-    run.omit = int(omit.group(1)) if omit else run.omit
-    run.sent |= "Sent " in line and "datagrams" in line
     run.udp |= any(sign in line for sign in _UDP)
     run.report = index if "Server Report:" in line else run.report
+    trouble = _TROUBLE.search(line)
     if trouble is not None and not (run.server and run.summary):
-        run.trouble = "".join(char for char in trouble.group(0) if char.isprintable())
+        run.trouble = "".join(filter(str.isprintable, trouble.group(0)))
 
 
 def _take_row(run: IperfRun, row: IperfRow) -> None:
@@ -182,11 +185,9 @@ def _open(run: IperfRun, line: str) -> None:
 
 
 def _take_above(run: IperfRun, lines: list[str]) -> None:
-    """Read the version and the command above the first line of a run."""
-    for line in lines:
-        version = _VERSION.search(line)
-        run.version = version.group(1) if version else run.version
-        run.block = _length(line) if "iperf3 " in line else run.block
+    """Read the version and the last command above the first line of a run."""
+    run.version = Facts({"version": _VERSION}, lines).text("version")
+    run.block = next((_length(line) for line in reversed(lines) if "iperf3 " in line), None)
 
 
 def collect(page: Page, start: int) -> IperfRun:

@@ -8,7 +8,7 @@ from typing import Literal
 
 from wireproof.adapters.iperf3.rows import TAIL_UDP, IperfRow, IperfRun, collect, datagram, extra
 from wireproof.adapters.page import Page
-from wireproof.adapters.registry import Parsed
+from wireproof.adapters.registry import Benchmark, Parsed
 from wireproof.model.quantity import throughput
 from wireproof.model.series import Series, SeriesPoint
 
@@ -109,31 +109,30 @@ def _missing(info: RunInfo, known: list[IperfFlow]) -> str:
     return "one of the two directions is missing" if known else "no payload arrived"
 
 
-def series_of(page: Page, flows: list[IperfFlow], info: RunInfo) -> Series:
+def series_of(flows: list[IperfFlow], info: RunInfo) -> Series:
     """Return one point per run; none if a direction is missing."""
     known = [flow for flow in flows if 0 < flow.bytes_per_s < _MOST]
     missing = _missing(info, known)
     if missing:
         known = []
-    incomplete = info.incomplete or missing
     both = info.both
-    return Series(
-        tool=info.tool,
-        benchmark=info.benchmark + ("_bidir" if both else ""),
-        metric="bidirectional_bandwidth" if both else "bandwidth",
-        traffic="exchange" if both else "stream",
-        points=[_point(info, known)] if known else [],
-        formula=_FORMULA + (", both directions added" if both else ""),
+    test = Benchmark(
+        info.benchmark + ("_bidir" if both else ""),
+        "bidirectional_bandwidth" if both else "bandwidth",
+        "exchange" if both else "stream",
+        _FORMULA + (", both directions added" if both else ""),
+        directions=2 if both else 1,
+    )
+    return test.series(
+        info.tool,
+        [_point(info, known)] if known else [],
         unit="bits and bit rates in powers of 1000, bytes and byte rates in powers of 1024",
         version=info.version,
-        directions=2 if both else 1,
         pairs=max(1, info.streams),
         protocol=info.protocol,
-        complete=not incomplete,
-        incomplete=incomplete,
+        incomplete=info.incomplete or missing,
         hosts=list(dict.fromkeys(info.hosts)),
         notes=_notes(info, flows, known),
-        source=page.source,
         first_line=info.lines[0],
         last_line=info.lines[1],
     )
@@ -169,7 +168,7 @@ def _chosen(run: IperfRun) -> tuple[IperfRow | None, str]:
     if run.udp and run.client:
         return _reported(run)
     rows = run.rows
-    if run.peers > 1 or len(_streams(run, "SUM")) > 1:
+    if len(run.told["peer"]) > 1 or len(_streams(run, "SUM")) > 1:
         rows = [row for row in rows if row.stream == "SUM"]
         if not rows:
             return None, "several streams and no sum: the run did not finish or the log is cut"
@@ -190,7 +189,7 @@ def _streams(run: IperfRun, *others: str) -> set[str]:
     return {row.stream for row in run.rows}.difference(others)
 
 
-def old_series(page: Page, start: int, run: IperfRun) -> Series:
+def old_series(start: int, run: IperfRun) -> Series:
     """Return the series of a run whose rows do not name sender or receiver. The count of a TCP
     client is what it wrote.
     """
@@ -204,12 +203,12 @@ def old_series(page: Page, start: int, run: IperfRun) -> Series:
         protocol=protocol,
         benchmark=protocol,
         version="2",
-        streams=max(1, run.peers, len(_streams(run, "SUM", ""))),
+        streams=max(1, len(run.told["peer"]), len(_streams(run, "SUM", ""))),
         incomplete=why or run.trouble,
         hosts=run.hosts,
         tool="iperf",
     )
-    return series_of(page, flows, info)
+    return series_of(flows, info)
 
 
 _NEW_HEADING = re.compile(r"Bitrate|Retr\b|Interval {8}")  # iperf 2 has none of them
@@ -258,7 +257,7 @@ def _old_udp(run: IperfRun) -> IperfFlow | None:
     """Return the flow of a UDP client before 3.1, which printed one summary without a role: what
     was sent, and what the server missed.
     """
-    if not run.rows or not run.sent:
+    if not run.rows or not run.told["sent"]:
         return None
     last = run.rows[-1]
     udp = TAIL_UDP.search(last.tail)
@@ -323,12 +322,12 @@ def _block(run: IperfRun) -> tuple[int | None, list[str]]:
     return block, ["message size = transfer / datagrams, within the printed digits"]
 
 
-def _series(page: Page, start: int, run: IperfRun) -> Series:
+def _series(start: int, run: IperfRun) -> Series:
     directions = _directions(run)
     flows, incomplete = _flows(run, directions)
     block, notes = _block(run)
-    if run.omit:
-        notes = [f"omitted: the first {run.omit} s", *notes]
+    if omit := max(run.omit, run.told.number("omit") or 0):
+        notes = [f"omitted: the first {omit} s", *notes]
     both = len(directions) > 1
     streams = _streams_of(run, directions[0])
     summed = "SUM" in streams
@@ -347,7 +346,7 @@ def _series(page: Page, start: int, run: IperfRun) -> Series:
         values={} if both else _range(run),
         notes=notes,
     )
-    return series_of(page, flows if not both or len(flows) == 2 else [], info)
+    return series_of(flows if not both or len(flows) == 2 else [], info)
 
 
 def parse_text(page: Page, start: int) -> Parsed:
@@ -355,7 +354,7 @@ def parse_text(page: Page, start: int) -> Parsed:
     run = collect(page, start)
     series = []
     if _is_iperf2(run, page.lines[start]):
-        series = [old_series(page, start, run)]
+        series = [old_series(start, run)]
     elif not _is_nothing(run):
-        series = [_series(page, start, run)]
+        series = [_series(start, run)]
     return Parsed(series, max(run.after, start + 1))

@@ -41,9 +41,7 @@ _NARROWER = 0.4  # a slot is seldom narrower than this share of the link
 
 
 def _filling(case: Case, bounds: CurveBounds) -> int:
-    """Return the bytes in flight that show the rate of a stream; for a ping-pong, the message
-    size.
-    """
+    """Return the bytes in flight that show a stream's rate; of a ping-pong, the message size."""
     if case.waits:
         return max(WAITED_BYTES, bounds.least_size)
     return fill_bytes(bounds.most, bounds.least_size)

@@ -63,9 +63,7 @@ class Prober:
         self._launcher, self._library, self._folder = launcher, library, folder
 
     def base(self) -> list[Host]:
-        """Return the hosts of a start without any value. Raises ``CouldNotMeasure`` if that
-        fails.
-        """
+        """Return the hosts of a start without values. Raises ``CouldNotMeasure`` if it fails."""
         hosts, text, failed, _ = self._start(Configuration())
         if failed:
             why = complaint(text, self._library)

@@ -4,7 +4,6 @@ running systems.
 """
 
 import datetime
-import functools
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -175,18 +174,13 @@ def _no_setting(bios: Bios, made: FirmwareSet, bmc: Bmc) -> str:
     """
     texts = texts_of(bios, bmc.password)
     firmware = firmware_of(*(texts.get(place, "") for place in (BIOS, PENDING, REGISTRY)))
-    names_of = _names_of()
+    names_of = {name: entry.setting.names for name, entry in catalogue().entries.items()}
     for change in made.changes:
         names = names_of.get(change.id, {})
         called = [attribute.name for attribute in firmware.called(names)] if firmware else []
         if called != [change.attribute]:
             return f"{change.attribute!r} is not the only attribute of the setting {change.id!r}"
     return ""
-
-
-@functools.cache
-def _names_of() -> dict[str, dict[str, tuple[str, ...]]]:
-    return {name: entry.setting.names for name, entry in catalogue().entries.items()}
 
 
 def _asked(session: BmcSession, bios: Bios, values: Mapping[str, Raw]) -> str:

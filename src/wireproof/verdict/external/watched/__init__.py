@@ -114,8 +114,9 @@ class _Judged:
     ) -> None:
         self.traffic, self.printed, self.series, self.claim = traffic, claims, series, claim
         self.exit_status = exit_status
-        both_ways, pairs = _both_ways(series), max((_pairs(table) for table in series), default=1)
-        self.ports = WatchedPorts(traffic, claim, both_ways=both_ways, pairs=pairs)
+        # a table of rates adds up the bytes of pairs, each of which may span two hosts
+        pairs = max((table.pairs for table in series if table.traffic == "rate"), default=1)
+        self.ports = WatchedPorts(traffic, claim, both_ways=_both_ways(series), pairs=pairs)
         if self.ports.missing():
             self.claimed = self.other = self.loopback = NOTHING
             return
@@ -397,11 +398,6 @@ class _Judged:
     def _elsewhere(self) -> str:
         names = ", ".join(self.other.names)
         return f", {volume(self.other.bytes)} crossed {names}" if names else ""
-
-
-def _pairs(series: Series) -> int:
-    """Return the number of pairs whose bytes a table adds up; each pair may span two hosts."""
-    return series.pairs if series.traffic == "rate" else 1
 
 
 def _both_ways(series: Sequence[Series]) -> bool:

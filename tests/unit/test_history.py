@@ -251,6 +251,19 @@ def test_what_is_no_file_is_named(tmp_path: Path, name: str, make: Callable[[Pat
         entries(tmp_path)
 
 
+@pytest.mark.parametrize("number", [errno.EIO, errno.ESTALE, errno.EACCES])
+def test_an_entry_on_a_failing_disk_is_not_one_to_remove(
+    number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def failing(path: Path, *_: object, **__: object) -> bytes:
+        raise OSError(number, os.strerror(number), str(path))
+
+    add_entry(tmp_path, entry(1))
+    monkeypatch.setattr(store, "read_bounded", failing)
+    with pytest.raises(BadInput, match=rf"cannot be read: {os.strerror(number)}\.$"):
+        entries(tmp_path)
+
+
 @pytest.mark.parametrize(
     ("name", "value"),
     [

@@ -7,6 +7,7 @@ their id. ``take_turns`` adds when each node last had its turn.
 """
 
 import contextlib
+import errno
 import gzip
 import hashlib
 import os
@@ -47,6 +48,7 @@ _MEMORY = "768MB"
 _LONGEST = "SELECT coalesce(max(strlen(entry)), 0) + 1 FROM read_parquet(?)"
 _TRIES, _PAUSE_S = 10, 0.02
 _GO_ON = "Remove it to go on without it."
+_OF_THE_DISK = (errno.EACCES, errno.EIO, errno.EPERM, errno.EROFS, errno.ESTALE)
 
 
 class _IndexHead(msgspec.Struct):
@@ -141,7 +143,8 @@ def _reported(trouble: Callable[[str], None]) -> Iterator[None]:
 
 def _texts(path: Path) -> Iterable[bytes]:
     if path.suffix == ".json":
-        return [_bytes(path)]
+        with _readable(path):
+            return [read_bounded(path, _LARGEST_ENTRY, follow=False)]
     return _lines(path) if path.suffix == ".gz" else _rows(path)
 
 
@@ -171,13 +174,21 @@ def _read(root: Path) -> tuple[dict[str, Entry], list[Path]]:
     return by_id, [*tables, *loose]
 
 
-def _bytes(path: Path) -> bytes:
+@contextlib.contextmanager
+def _readable(path: Path) -> Iterator[None]:
+    """Raise ``BadInput`` for a file that cannot be read. A disk that fails does not make the entry
+    one to remove: only what is wrong with the file does. Files that disappear are the caller's.
+    """
     try:
-        return read_bounded(path, _LARGEST_ENTRY, follow=False)
+        yield
     except FileNotFoundError:
         raise
-    except OSError as error:
-        raise BadInput(f"{path} cannot be read: {error.strerror}. {_GO_ON}") from error
+    except (OSError, EOFError, zlib.error) as error:
+        failing = isinstance(error, OSError) and error.errno in _OF_THE_DISK
+        reason = (getattr(error, "strerror", None) or str(error)).rstrip(".")
+        raise BadInput(
+            f"{path} cannot be read: {reason}. {'' if failing else _GO_ON}".rstrip()
+        ) from error
 
 
 def _entry(data: bytes, path: Path) -> Entry:
@@ -205,17 +216,15 @@ def _decoded(data: bytes, path: Path) -> Entry:
 
 def _lines(path: Path) -> Iterator[bytes]:
     """Yield the entries of a table one by one: a few bytes can unpack to any number of them."""
-    try:
-        with open_regular(path, follow=False) as file, gzip.GzipFile(fileobj=file) as lines:
-            while line := lines.readline(_LARGEST_ENTRY):
-                if len(line) == _LARGEST_ENTRY:
-                    raise _too_long(path)
-                yield line
-    except FileNotFoundError:
-        raise
-    except (OSError, EOFError, zlib.error) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise BadInput(f"{path} cannot be read: {reason}. {_GO_ON}") from error
+    with (
+        _readable(path),
+        open_regular(path, follow=False) as file,
+        gzip.GzipFile(fileobj=file) as lines,
+    ):
+        while line := lines.readline(_LARGEST_ENTRY):
+            if len(line) == _LARGEST_ENTRY:
+                raise _too_long(path)
+            yield line
 
 
 def _too_long(path: Path) -> BadInput:
@@ -229,12 +238,8 @@ def _rows(path: Path) -> Iterator[bytes]:
     need_duckdb(f"reading {path}")
     import duckdb
 
-    try:
+    with _readable(path):
         file = open_regular(path, follow=False)  # DuckDB waits for a pipe
-    except FileNotFoundError:
-        raise
-    except OSError as error:
-        raise BadInput(f"{path} cannot be read: {error.strerror}. {_GO_ON}") from error
     try:
         with (
             file,

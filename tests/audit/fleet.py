@@ -295,6 +295,7 @@ class Node:
         if nic:
             priorities = " ".join(f"{each}:{'on' if each == 3 else 'off'}" for each in range(8))
             self.files[f"dcb pfc show dev {nic}"] = f"pfc-cap 8 delay 0\nprio-pfc {priorities}"
+            self.files[f"dcb app show dev {nic}"] = "dscp-prio 0:0 26:3 48:6"
         if not self.virtual:
             unit = "systemctl is-enabled rdma-load-modules@rdma.service"
             self.files[unit] = "static"

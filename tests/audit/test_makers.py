@@ -21,6 +21,8 @@ NOW = "Pre-set maximums:\nRX:\t4096\nTX:\t4096\nCombined:\t32\nCurrent hardware 
 RPS = "/sys/class/net/eth0/queues/rx-0/rps_cpus"
 CNP = "/sys/class/net/eth0/ecn/roce_np/cnp_dscp"
 MANA = ROCE | {"/sys/class/infiniband/mlx5_0/device/uevent": "DRIVER=mana"}
+PFC, TRUST = "dcb pfc show dev eth0", "dcb app show dev eth0"
+MARKED = ROCE | {PFC: "prio-pfc 0:off 3:on"}
 RP_ALL = "/proc/sys/net/ipv4/conf/all/rp_filter"
 RP_ETH0 = "/proc/sys/net/ipv4/conf/eth0/rp_filter"
 INTEGRITY = "/sys/class/infiniband/DEV/ports/1/counters/local_link_integrity_errors"
@@ -58,6 +60,10 @@ PEERS = {
         ("cnp-dscp", ROCE | {CNP: "4"}, "pass"),
         ("roce-gid-type", MANA | {f"{GIDS}/1": "RoCE v2"}, "pass"),
         ("env-ompi-mca-btl", RDMA | variables(OMPI_MCA_btl="openib,self,tcp"), "pass"),
+        ("env-ompi-mca-pml", RDMA | variables(OMPI_MCA_pml="ob1", OMPI_MCA_btl="openib"), "pass"),
+        ("roce-trust", MARKED | {TRUST: "dscp-prio 0:0 26:3 48:6\n"}, "pass"),
+        ("roce-trust", MARKED | {TRUST: "default-prio 0\n"}, "unknown"),
+        ("roce-trust", MARKED | {PFC: "prio-pfc 0:on 3:off", TRUST: "\n"}, "not-applicable"),
         ("rp-filter-interface", ROCE | {RP_ALL: "1", RP_ETH0: "0"}, "fail"),
         ("rp-filter-interface", ROCE | {RP_ALL: "1", RP_ETH0: "2"}, "pass"),
         ("rp-filter-interface", ROCE | {RP_ALL: "0", RP_ETH0: "1"}, "fail"),

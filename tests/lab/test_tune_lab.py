@@ -23,9 +23,9 @@ pytestmark = [pytest.mark.netns, pytest.mark.engine]
 
 SYSCTLS = "/proc/sys/net/ipv4"
 SACK, RANGE = f"{SYSCTLS}/tcp_sack", f"{SYSCTLS}/ip_local_port_range"
-MTU, QUEUE = "/sys/class/net/hsn0/mtu", "/sys/class/net/hsn0/tx_queue_len"
-FILES = (SACK, RANGE, MTU, QUEUE)
-ASKED = ["tcp-sack=0", "ports-local", "mtu/hsn0=1400", "tx-queue-length=77"]
+MTU, WINDOWS = "/sys/class/net/hsn0/mtu", f"{SYSCTLS}/tcp_window_scaling"
+FILES = (SACK, RANGE, MTU, WINDOWS)
+ASKED = ["tcp-sack=0", "ports-local", "mtu/hsn0=1400", "tcp-window-scaling=0"]
 if ETHTOOL := shutil.which("ethtool"):
     ASKED.append("offload-tso=off")
 
@@ -66,7 +66,7 @@ def test_plan_apply_status_and_revert_on_two_nodes(build: Build) -> None:
     assert states(done) == {("n1", "armed"), ("n2", "armed")}
     for node in lab.nodes:
         now = bytes_of(lab, node)
-        assert (now[SACK], now[MTU], now[QUEUE]) == ("0\n", "1400\n", "77\n")
+        assert (now[SACK], now[MTU], now[WINDOWS]) == ("0\n", "1400\n", "0\n")
         assert now[RANGE].split() == ["15000", "65000"]
         assert tso(lab, node) in ("off", "")
     shown = status(target)

@@ -6,6 +6,7 @@ import json
 import os
 import re
 from pathlib import Path
+from xml.dom import minidom
 
 import msgspec
 import pytest
@@ -26,6 +27,7 @@ from wireproof.report.json.result import document
 from wireproof.report.judged_run import JudgedRun
 from wireproof.report.markdown import document_markdown
 from wireproof.report.names import harmless
+from wireproof.store.snapshot import write_snapshot
 from wireproof.verdict.run import judge
 from wireproof.workflow.export import page_of
 
@@ -195,3 +197,28 @@ def test_harmless_keeps_what_is_plain() -> None:
     for text in ("plain text\twith\nlines", "µs – 日本 …"):
         assert harmless(text) == text
     assert harmless("\x1b\u202e\r") == "\\x1b\\u202e\\r"
+
+
+@pytest.mark.parametrize(
+    "form", ["text", "html", "markdown", "json", "sarif", "junit", "openmetrics", "nhc"]
+)
+def test_a_hostile_name_of_a_host_is_harmless_in_every_form_of_an_audit(
+    form: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Other programs read most of these forms."""
+    path = "/proc/sys/net/core/rmem_max"
+    facts = [FactFrame(rank=0, kind="file", status="ok", path=path, text=f"1{EVIL}\n|`")]
+    write_snapshot(tmp_path / "snapshot", {f"{EVIL}\n{{|`{at}": facts for at in range(2)})
+    assert main(["audit", "--from", str(tmp_path / "snapshot"), "--format", form]) in (1, 3)
+    shown = capsys.readouterr()
+    assert not UNSAFE & set(shown.out + shown.err)
+    if form in ("json", "sarif"):
+        json.loads(shown.out)
+    elif form == "junit":
+        minidom.parseString(shown.out)  # noqa: S318
+    elif form == "openmetrics":
+        sample = r'[a-z_]+(\{(\w+="(\\.|[^"\\])*",?)*\})? \S+'
+        lines = [line for line in shown.out.splitlines() if not line.startswith("#")]
+        assert all(re.fullmatch(sample, line) for line in lines), lines
+    elif form == "html":
+        assert "<script>alert" not in shown.out

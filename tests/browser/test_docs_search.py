@@ -52,6 +52,8 @@ QUESTIONS = {
     "theoretical max bandwidth ndr": "physics.html",
     "no counters in vm": "prove.html",
     "hyperthreading": "settings.html",
+    "exit codes": "subcommands.html",
+    "noise other jobs": "explain.html",
 }
 
 

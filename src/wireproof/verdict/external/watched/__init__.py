@@ -132,13 +132,15 @@ class _Judged:
         if proof not in ("off-wire", "mixed") or not names or self.printed is None:
             return proof, reasons
         wanted, seen = self.printed.least_bytes, self.claimed.bytes
-        text = (
-            f"the printed results imply at least {volume(wanted)}, {volume(seen)} crossed "
-            f"{self._claimed_ports()}, and {names}, whose ports were not read, may have carried the"
-            " rest: give all hosts to --hosts."
-        )
-        evidence: dict[str, str | float | None] = {"hosts": names, "crossed_bytes": seen}
-        return "unproven", [reason("traffic-unwatched", text, evidence)]
+        return "unproven", [
+            reason(
+                "traffic-unwatched",
+                f"the printed results imply at least {volume(wanted)}, {volume(seen)} crossed "
+                f"{self._claimed_ports()}, and {names}, whose ports were not read, may have carried"
+                " the rest: give all hosts to --hosts.",
+                {"hosts": names, "crossed_bytes": seen},
+            )
+        ]
 
     def _proof(self, criteria: Criteria) -> tuple[Proof, list[Reason]]:
         if not self.ports.hosts:
@@ -146,10 +148,13 @@ class _Judged:
                 reason("traffic-unreadable", "no host's counters were read before and after.")
             ]
         if lost := self.ports.missing():
-            there = ", ".join(port.nic for port in lost[0].ports[:20])
-            text = f"{lost[0].host} has no port called {lost[1]}: there is {there}."
             return "unproven", [
-                reason("traffic-unreadable", text, {"nic": lost[1], "host": lost[0].host})
+                reason(
+                    "traffic-unreadable",
+                    f"{lost[0].host} has no port called {lost[1]}: there is "
+                    f"{', '.join(port.nic for port in lost[0].ports[:20])}.",
+                    {"nic": lost[1], "host": lost[0].host},
+                )
             ]
         if unknown := self.ports.unknown():
             return "unproven", [_unknown_adapter(*unknown)]
@@ -193,16 +198,32 @@ class _Judged:
             doubt = self._doubt(claims)
             if doubt is not None:
                 return "unproven", [doubt]
-            text = f"{summary}: {volume(self.claimed.bytes)} crossed."
-            return "on-wire", [reason("traffic-on-wire", text, seen, "note")]
+            return "on-wire", [
+                reason(
+                    "traffic-on-wire",
+                    f"{summary}: {volume(self.claimed.bytes)} crossed.",
+                    seen,
+                    "note",
+                )
+            ]
         if not self._hardly_moved(rate):
             return self._too_little(wanted)
         if self._bears_out(self.other, rate):
-            text = f"{summary}; {', '.join(self.other.names)} had {volume(self.other.peak)}/s."
-            return "wrong-path", [reason("traffic-wrong-path", text, seen)]
+            return "wrong-path", [
+                reason(
+                    "traffic-wrong-path",
+                    f"{summary}; {', '.join(self.other.names)} had {volume(self.other.peak)}/s.",
+                    seen,
+                )
+            ]
         if self._bears_out(self.loopback, rate):
-            text = f"{summary}; loopback had {volume(self.loopback.peak)}/s, within one host."
-            return "off-wire", [reason("traffic-loopback", text, seen)]
+            return "off-wire", [
+                reason(
+                    "traffic-loopback",
+                    f"{summary}; loopback had {volume(self.loopback.peak)}/s, within one host.",
+                    seen,
+                )
+            ]
         return "off-wire", [reason("traffic-rate-above-peak", f"{summary}.", seen)]
 
     def _bears_out(self, carried: Carried, rate: float) -> bool:
@@ -222,12 +243,15 @@ class _Judged:
         )
 
     def _too_little(self, wanted: float) -> tuple[Proof, list[Reason]]:
-        text = (
-            f"the printed rows account for at least {volume(wanted)}; less than"
-            f" {volume(2 * START_UP_BYTES)} cannot be separated from the start-up traffic of the"
-            " programs."
-        )
-        return "unproven", [reason("traffic-too-little", text, {"least_bytes": wanted})]
+        return "unproven", [
+            reason(
+                "traffic-too-little",
+                f"the printed rows account for at least {volume(wanted)}; less than"
+                f" {volume(2 * START_UP_BYTES)} cannot be separated from the start-up traffic of"
+                " the programs.",
+                {"least_bytes": wanted},
+            )
+        ]
 
     def _without_number(self) -> Reason:
         text = (
@@ -257,26 +281,31 @@ class _Judged:
     def _shortage(self, wanted: float, criteria: Criteria) -> tuple[Proof, list[Reason]]:
         """Fewer bytes crossed the claimed port than the printed results imply."""
         proof, code, what = self._missing(wanted, criteria)
-        need = f"the printed results imply at least {volume(wanted)} in one direction"
-        got = f"{volume(self.claimed.bytes)} crossed {self._claimed_ports()}"
-        seen: dict[str, float] = {
-            "least_bytes": wanted,
-            "crossed_bytes": self.claimed.bytes,
-            "other_bytes": self.other.bytes,
-            "loopback_bytes": self.loopback.bytes,
-        }
-        return proof, [reason(code, f"{need}, {got}{what}.", seen)]
+        return proof, [
+            reason(
+                code,
+                f"the printed results imply at least {volume(wanted)} in one direction, "
+                f"{volume(self.claimed.bytes)} crossed {self._claimed_ports()}{what}.",
+                {
+                    "least_bytes": wanted,
+                    "crossed_bytes": self.claimed.bytes,
+                    "other_bytes": self.other.bytes,
+                    "loopback_bytes": self.loopback.bytes,
+                },
+            )
+        ]
 
     def _missing(self, wanted: float, criteria: Criteria) -> tuple[Proof, str, str]:
         """Return proof, code and the sentence about the bytes missing from the claimed port."""
         most = criteria.on_wire_min * wanted
         if not self.claimed.below(most):
-            unsure = volume(self.claimed.unsure)
-            text = f", and {unsure} of background traffic leave it undecided"
-            return "unproven", "traffic-background", text
+            return _undecided(self.claimed.unsure)
         if hidden := self.ports.unplaced(ABSENT * wanted + START_UP_BYTES):
-            text = f", and the port below {hidden} is hidden: other ports may count the same bytes"
-            return "unproven", "traffic-unreadable", text
+            return (
+                "unproven",
+                "traffic-unreadable",
+                f", and the port below {hidden} is hidden: other ports may count the same bytes",
+            )
         absent = self.claimed.below(ABSENT * wanted + min(START_UP_BYTES, wanted / 2))
         if instead := self._by_other_ports(wanted, absent=absent):
             return "wrong-path", "traffic-wrong-path", instead
@@ -285,23 +314,19 @@ class _Judged:
             return "unproven", code, text
         inside = self.claimed.inside
         if inside is not None and turned_round(inside, self.claimed.upper, wanted, most):
-            text = f": the adapter's own switch turned {volume(inside)} round"
-            return "off-wire", "traffic-inside-adapter", text
+            turned = f": the adapter's own switch turned {volume(inside)} round"
+            return "off-wire", "traffic-inside-adapter", turned
         if dark := self.ports.dark():
-            text = f"; {dark} may have carried the rest uncounted"
-            return "unproven", "traffic-unreadable", text
+            return "unproven", "traffic-unreadable", f"; {dark} may have carried the rest uncounted"
         some = ABSENT * wanted + START_UP_BYTES
         if self.claimed.at_least(some) or self.other.at_least(some):
             return "mixed", "traffic-mixed", f"{self._elsewhere()}: {self._rest(most)}"
         if self.loopback.at_least(MOST_OF_IT * wanted):
-            text = f": {volume(self.loopback.bytes)} went over loopback, within one host"
-            return "off-wire", "traffic-loopback", text
+            looped = f": {volume(self.loopback.bytes)} went over loopback, within one host"
+            return "off-wire", "traffic-loopback", looped
         if not absent or not self.other.below(some):
-            unsure = volume(max(self.claimed.unsure, self.other.unsure))
-            text = f", and {unsure} of background traffic leave it undecided"
-            return "unproven", "traffic-background", text
-        text = ": the messages went through memory, not over a wire"
-        return "off-wire", "traffic-off-wire", text
+            return _undecided(max(self.claimed.unsure, self.other.unsure))
+        return "off-wire", "traffic-off-wire", ": the messages went through memory, not over a wire"
 
     def _rest(self, most: float) -> str:
         """Say where the bytes are that did not cross the claimed port."""
@@ -366,21 +391,25 @@ class _Judged:
         if shown and self.ports.own_peak(self.claimed) >= RATE_SEEN * shown:
             return "on-wire", [fine]
         if rate is None:
-            few = f"{summary} {again.whose_bytes(wanted, self.traffic, self.series)}"
-            return "unproven", [reason("traffic-rate-unseen", few, enough)]
+            whose = again.whose_bytes(wanted, self.traffic, self.series)
+            return "unproven", [reason("traffic-rate-unseen", f"{summary} {whose}", enough)]
         seen = {
             "printed_bytes_per_s": rate,
             "peak_bytes_per_s": self.claimed.peak,
             "interval_s": self.traffic.interval_s,
         }
-        most = f"{volume(self.claimed.peak)}/s is the most that {self._claimed_ports()} saw in any"
-        span = f"{most} {self.traffic.interval_s * 1000:.0f} ms"
-        if not self.claimed.peak:
-            span = f"no two readings show a rate of {self._claimed_ports()}"
+        span = (
+            f"{volume(self.claimed.peak)}/s is the most that {self._claimed_ports()} saw in any"
+            f" {self.traffic.interval_s * 1000:.0f} ms"
+            if self.claimed.peak
+            else f"no two readings show a rate of {self._claimed_ports()}"
+        )
         summary = f"{volume(rate)}/s was printed, {span}"
         if again.as_repeated(wanted, criteria.on_wire_min):
-            there = f"{summary}; all bytes crossed."
-            return "on-wire", [fine, reason("traffic-rate-unseen", there, seen, "warning")]
+            return "on-wire", [
+                fine,
+                reason("traffic-rate-unseen", f"{summary}; all bytes crossed.", seen, "warning"),
+            ]
         if self._hardly_moved(rate):
             return "off-wire", [reason("traffic-rate-above-peak", f"{summary}, in {text}.", seen)]
         short = f"{summary}. {again.whose_bytes(wanted, self.traffic, self.series)}"
@@ -398,6 +427,11 @@ class _Judged:
     def _elsewhere(self) -> str:
         names = ", ".join(self.other.names)
         return f", {volume(self.other.bytes)} crossed {names}" if names else ""
+
+
+def _undecided(unsure: float) -> tuple[Proof, str, str]:
+    what = f", and {volume(unsure)} of background traffic leave it undecided"
+    return "unproven", "traffic-background", what
 
 
 def _both_ways(series: Sequence[Series]) -> bool:

@@ -142,12 +142,12 @@ class Doubts:
             return None
         hosts = "; ".join(shared)
         code = sorted(shared.values())[-1]  # a kernel, if one is shared
-        text = (
+        return reason(
+            code,
             f"{hosts}: {PLACES[code]}, and no counter of a physical port shows that the bytes left"
-            f" it; {volume(left.bytes)} of {volume(self.claimed.bytes)} did for certain."
+            f" it; {volume(left.bytes)} of {volume(self.claimed.bytes)} did for certain.",
+            {"hosts": hosts, "left_bytes": left.bytes},
         )
-        seen: dict[str, str | float | None] = {"hosts": hosts, "left_bytes": left.bytes}
-        return reason(code, text, seen)
 
     def _above_the_rows(self) -> Reason | None:
         """Doubt a peak above what the rows can put on a port: part of it is other traffic, and
@@ -266,10 +266,10 @@ class Doubts:
                 why = next(
                     (doubt.message for doubt in judged.reasons if doubt.severity == "fail"), ""
                 )
-                what = f"{table.tool} {table.benchmark}"
                 return reason(
                     "traffic-contradicted",
-                    f"{what}: {why}; what crossed the port is other traffic.",
+                    f"{table.tool} {table.benchmark}: {why}; what crossed the port is other"
+                    " traffic.",
                 )
         return None
 

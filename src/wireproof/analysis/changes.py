@@ -180,7 +180,9 @@ class MarkedChanges:
         bytes in one of them.
         """
         idle, tail = (
-            min(_rises(name, marks), default=0) / max(1.0, marks[-1].t_ns - marks[0].t_ns)
+            min(_rises(name, marks), default=0)
+            * (len(marks) - 1)
+            / max(1.0, marks[-1].t_ns - marks[0].t_ns)
             for marks in (self._idle, self._tail)
         )
         return max(idle, tail) * self.interval_ns

@@ -198,14 +198,8 @@ class _Judged:
             doubt = self._doubt(claims)
             if doubt is not None:
                 return "unproven", [doubt]
-            return "on-wire", [
-                reason(
-                    "traffic-on-wire",
-                    f"{summary}: {volume(self.claimed.bytes)} crossed.",
-                    seen,
-                    "note",
-                )
-            ]
+            text = f"{summary}: {volume(self.claimed.bytes)} crossed."
+            return "on-wire", [reason("traffic-on-wire", text, seen, "note")]
         if not self._hardly_moved(rate):
             return self._too_little(wanted)
         if self._bears_out(self.other, rate):

@@ -11,15 +11,17 @@ from wireproof.model.claim import Claim, Criteria
 from wireproof.model.finding import Proof, Verdict
 from wireproof.model.quantity import volume
 from wireproof.model.series import Reason, Series
-from wireproof.model.traffic import HostTraffic, PortLedger, Printed, Traffic, TrafficVerdict
-from wireproof.physics.limits import limits
+from wireproof.model.traffic import Printed, Traffic, TrafficVerdict
 from wireproof.verdict.external.watched.beside import (
     beside,
     far_below,
+    limit,
     one_place,
     other_protocol,
     rail_reasons,
     troubles,
+    undecided,
+    unknown_adapter,
     unread,
 )
 from wireproof.verdict.external.watched.carried import NOTHING, START_UP_BYTES, Carried, reason
@@ -62,7 +64,7 @@ def judge_traffic(
     claims = printed(series, visible_s=VISIBLE_INTERVALS * traffic.interval_s)
     judged = _Judged(traffic, claims, series, claim, exit_status)
     proof, reasons = judged.proof(criteria or Criteria())
-    attainable, derivation = _limit(claim)
+    attainable, derivation = limit(claim)
     line = claim.link.line_rate if claim.link else None
     if proof == "on-wire" and judged.printed is not None:
         reasons += other_protocol(judged.ports, claim.link, judged.printed.least_bytes)
@@ -92,13 +94,6 @@ def _verdict(proof: Proof, claim: Claim, reasons: Sequence[Reason]) -> Verdict:
         return "pass"  # as claimed
     contradicted = proof == "on-wire" and any(reason.severity == "fail" for reason in reasons)
     return "fail" if contradicted else _VERDICT[proof]
-
-
-def _limit(claim: Claim) -> tuple[float | None, list[str]]:
-    if claim.link is None:
-        return None, []
-    bounds = limits(claim.link, "stream", "stream", 4 << 20)
-    return bounds.attainable_bytes_per_s, bounds.derivation[:-1]  # the last line is about latency
 
 
 class _Judged:
@@ -157,7 +152,7 @@ class _Judged:
                 )
             ]
         if unknown := self.ports.unknown():
-            return "unproven", [_unknown_adapter(*unknown)]
+            return "unproven", [unknown_adapter(*unknown)]
         if self.printed is None:
             return "unproven", [self._without_number()]
         wanted = self.printed.least_bytes
@@ -203,13 +198,8 @@ class _Judged:
         if not self._hardly_moved(rate):
             return self._too_little(wanted)
         if self._bears_out(self.other, rate):
-            return "wrong-path", [
-                reason(
-                    "traffic-wrong-path",
-                    f"{summary}; {', '.join(self.other.names)} had {volume(self.other.peak)}/s.",
-                    seen,
-                )
-            ]
+            text = f"{summary}; {', '.join(self.other.names)} had {volume(self.other.peak)}/s."
+            return "wrong-path", [reason("traffic-wrong-path", text, seen)]
         if self._bears_out(self.loopback, rate):
             return "off-wire", [
                 reason(
@@ -293,7 +283,7 @@ class _Judged:
         """Return proof, code and the sentence about the bytes missing from the claimed port."""
         most = criteria.on_wire_min * wanted
         if not self.claimed.below(most):
-            return _undecided(self.claimed.unsure)
+            return undecided(self.claimed.unsure)
         if hidden := self.ports.unplaced(ABSENT * wanted + START_UP_BYTES):
             return (
                 "unproven",
@@ -313,13 +303,14 @@ class _Judged:
         if dark := self.ports.dark():
             return "unproven", "traffic-unreadable", f"; {dark} may have carried the rest uncounted"
         some = ABSENT * wanted + START_UP_BYTES
-        if self.claimed.at_least(some) or self.other.at_least(some):
+        all_elsewhere = absent and not self.other.below(MOST_OF_IT * wanted)  # perhaps
+        if self.claimed.at_least(some) or (self.other.at_least(some) and not all_elsewhere):
             return "mixed", "traffic-mixed", f"{self._elsewhere()}: {self._rest(most)}"
         if self.loopback.at_least(MOST_OF_IT * wanted):
             looped = f": {volume(self.loopback.bytes)} went over loopback, within one host"
             return "off-wire", "traffic-loopback", looped
         if not absent or not self.other.below(some):
-            return _undecided(max(self.claimed.unsure, self.other.unsure))
+            return undecided(max(self.claimed.unsure, self.other.unsure))
         return "off-wire", "traffic-off-wire", ": the messages went through memory, not over a wire"
 
     def _rest(self, most: float) -> str:
@@ -423,22 +414,6 @@ class _Judged:
         return f", {volume(self.other.bytes)} crossed {names}" if names else ""
 
 
-def _undecided(unsure: float) -> tuple[Proof, str, str]:
-    what = f", and {volume(unsure)} of background traffic leave it undecided"
-    return "unproven", "traffic-background", what
-
-
 def _both_ways(series: Sequence[Series]) -> bool:
     """Return whether all series are ping-pongs: each message is answered by an equal one."""
     return bool(series) and all(single.traffic == "pingpong" for single in series)
-
-
-def _unknown_adapter(host: HostTraffic, port: PortLedger) -> Reason:
-    driver = port.nic.driver or (port.nic.rdma.driver if port.nic.rdma else "") or "(none stated)"
-    text = (
-        f"{port.nic.name} of {host.host} has the driver {driver!r}, whose counters are not in the "
-        "catalogue."
-    )
-    return reason(
-        "traffic-adapter-unknown", text, {"host": host.host, "nic": port.nic.name, "driver": driver}
-    )

@@ -6,11 +6,12 @@ Hosts that were not watched, a peak above the link's rate, problems that ports a
 from collections.abc import Iterator, Sequence
 
 from wireproof.analysis.crossed import at_rails, crossed_at
-from wireproof.model.claim import Criteria, LinkClaim, is_several
-from wireproof.model.finding import Severity
+from wireproof.model.claim import Claim, Criteria, LinkClaim, is_several
+from wireproof.model.finding import Proof, Severity
 from wireproof.model.quantity import first_few, volume
 from wireproof.model.series import Reason, Series
-from wireproof.model.traffic import DIRECTIONS, Direction, HostTraffic, Traffic
+from wireproof.model.traffic import DIRECTIONS, Direction, HostTraffic, PortLedger, Traffic
+from wireproof.physics.limits import limits
 from wireproof.verdict.external import judge_series
 from wireproof.verdict.external.watched.carried import PLACES, START_UP_BYTES, Carried, reason
 from wireproof.verdict.external.watched.ports import WatchedPorts
@@ -243,3 +244,26 @@ def _retransmits(host: str, counters: dict[str, int], segments: int | None) -> R
 def _listed(counters: dict[str, int]) -> str:
     names = sorted(counters.items(), key=lambda item: -item[1])
     return first_few([f"{name.removeprefix('ip/')} {count}" for name, count in names], 5)
+
+
+def unknown_adapter(host: HostTraffic, port: PortLedger) -> Reason:
+    driver = port.nic.driver or (port.nic.rdma.driver if port.nic.rdma else "") or "(none stated)"
+    text = (
+        f"{port.nic.name} of {host.host} has the driver {driver!r}, whose counters are not in the "
+        "catalogue."
+    )
+    return reason(
+        "traffic-adapter-unknown", text, {"host": host.host, "nic": port.nic.name, "driver": driver}
+    )
+
+
+def limit(claim: Claim) -> tuple[float | None, list[str]]:
+    if claim.link is None:
+        return None, []
+    bounds = limits(claim.link, "stream", "stream", 4 << 20)
+    return bounds.attainable_bytes_per_s, bounds.derivation[:-1]  # the last line is about latency
+
+
+def undecided(unsure: float) -> tuple[Proof, str, str]:
+    what = f", and {volume(unsure)} of background traffic leave it undecided"
+    return "unproven", "traffic-background", what

@@ -46,7 +46,7 @@ def test_output_is_untouched_and_the_status_is_kept() -> None:
     assert done.stdout == bytes(range(256)) * 4
     assert b"talk\n" in done.stderr
     told = b" ".join(done.stderr.replace(b"wireproof: ", b"").split())
-    assert told.count(b"nothing crossed a port") == 1
+    assert told.count(b"printed no number that wireproof recognises") == 1
     assert b"path: unproven; the command" in told
     assert b"the command ended with status 7" in told
 

@@ -255,9 +255,8 @@ class _Judged:
             return f"{claimed} crossed {self._claimed_ports()}{self._elsewhere()}"
         if self._dwarfs(self.loopback):
             return f"{volume(self.loopback.bytes)} went over loopback, {claimed} over a port"
-        if not self.claimed.names and not self.loopback.bytes:
-            return "nothing crossed a port"
-        return f"{claimed} crossed {', '.join(self.claimed.names) or 'no port'}"
+        names = ", ".join(self.claimed.names)
+        return f"{claimed} crossed {names}" if names else "nothing crossed a port"
 
     def _dwarfs(self, carried: Carried) -> bool:
         return carried.bytes > START_UP_BYTES and self.claimed.bytes < ABSENT * carried.bytes
@@ -303,7 +302,7 @@ class _Judged:
         if dark := self.ports.dark():
             return "unproven", "traffic-unreadable", f"; {dark} may have carried the rest uncounted"
         some = ABSENT * wanted + START_UP_BYTES
-        all_elsewhere = absent and not self.other.below(MOST_OF_IT * wanted)  # perhaps
+        all_elsewhere = not self.other.below(MOST_OF_IT * wanted)  # perhaps
         if self.claimed.at_least(some) or (self.other.at_least(some) and not all_elsewhere):
             return "mixed", "traffic-mixed", f"{self._elsewhere()}: {self._rest(most)}"
         if self.loopback.at_least(MOST_OF_IT * wanted):

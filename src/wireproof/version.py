@@ -78,7 +78,7 @@ def _is_source(root: Path) -> bool:
 def _git(root: Path, *words: str) -> str:
     """Return git's output about the tree, or "" if git is missing or fails."""
     environment = {name: text for name, text in os.environ.items() if not name.startswith("GIT_")}
-    for name in ("HOME", "XDG_CONFIG_HOME"):  # git's configuration there names programs
+    for name in ("HOME", "XDG_CONFIG_HOME"):  # git's configuration in that folder can name programs
         if is_anothers(Path(environment.get(name, "/"))):
             del environment[name]
     try:

@@ -193,11 +193,11 @@ def _placed(one: Series, page: Page) -> Series:
     )
 
 
-# --- What a log says around its results.
+# --- What a log contains besides its results.
 
 
 # --- The software that a log names: the MPI, the system and its kernel. A banner, or the output of
-# `uname -a`, `mpirun --version` or `cat /etc/os-release`, holds for all results after it.
+# `uname -a`, `mpirun --version` or `cat /etc/os-release`, applies to all results after it.
 
 _VERSION = r"(\d[\w.]{0,30}(?: Update \d{1,2})?)"
 _SIGNS: tuple[tuple[str, str, str, re.Pattern[str]], ...] = (
@@ -234,12 +234,13 @@ def _software(lines: list[str]) -> Iterator[tuple[str, str]]:
                 yield kind, f"{name} {found.group(1)}".strip()
 
 
-# --- A launch line that places all ranks on one host: nothing that it starts meets a wire. Servers
-# and clients are launched apart, so only programs that an MPI starts count.
+# --- A launch line that places all ranks on one host, so that nothing it starts reaches a wire.
+# Servers and clients are launched separately, so only programs that an MPI starts count.
 
 _LAUNCHERS = ("srun", "mpirun", "mpiexec", "mpiexec.hydra")
 _PROGRAM = re.compile(r"(?:^|/)(?:osu_[a-z]\w{1,40}|IMB-\w{3,8}|hpcc|mpiGraph)$")
-_ONE_NODE = re.compile(r"(?:^| )(-N ?1|--nodes[= ]1)(?= |$)")  # of srun: Open MPI's -N is a count
+# -N of srun; Open MPI's -N is a count
+_ONE_NODE = re.compile(r"(?:^| )(-N ?1|--nodes[= ]1)(?= |$)")
 _ONE_NAME = re.compile(r"(?:^| )((?:-H|--?hosts?)[= ][\w.-]{1,80}(?::\d{1,5})?)(?= |$)")
 _MOST_LAUNCH = 1000
 _LAUNCHER_HINTS = tuple(name.encode() for name in _LAUNCHERS[:3])
@@ -271,9 +272,9 @@ def _launch(lines: list[str], kept: str) -> str:
 
 
 # --- Sockets without the kernel: if a log names such a library, the kernel's latency floor does not
-# hold.
+# apply.
 
-# (library, what it prints when a program starts, what names it in an environment or a command line)
+# (library, its text when a program starts, its name in an environment or a command line)
 _LIBRARIES: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = (
     ("libvma", ("VMA INFO", "VMA_VERSION"), ("libvma.so",)),
     ("libxlio", ("XLIO INFO", "XLIO_VERSION"), ("libxlio.so",)),

@@ -23,7 +23,7 @@ from wireproof.model.series import Series, SeriesPoint
 
 # --- The tests of libfabric's fabtests: what each times, and how the printed number is calculated.
 
-# never fi_getinfo() and the like, which fill logs: a program's name tells what it measures
+# never fi_getinfo() and the like, which fill logs: only a program's name says what it measures
 PROGRAM = re.compile(
     r"(?:^|[\s/'\"$=])(fi_(?:[a-z0-9]{1,12}_){0,4}(?:pingpong|bw|bw_mt|rma|atomic|latency|lat"
     r"|mr)(?:_[a-z0-9]{1,12}){0,2})(?=\s|$|:)"

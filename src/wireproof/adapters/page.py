@@ -31,7 +31,7 @@ _QUOTED = re.compile(r"""^[ ]*(?:"((?:[^"\\]|\\.)*)"|'((?:[^']|'')*)'|`([^`]*)`)
 # srun -l, mpirun --tag-output, Intel's -l; pdsh, clush and dsh; Fabric and parallel-ssh; kubectl
 # logs --prefix; grep with several files
 _PROGRAMS = r"(?:iperf3?|[a-z]*perf|ib_\w{1,20}|mpi\w{1,10}|s?run|slurmstepd|WARNING|ERROR|Error)"
-# NetPIPE numbers its rows as srun -l numbers ranks
+# NetPIPE numbers its rows in the same way as srun -l numbers ranks
 _LABEL = re.compile(
     r"^(?![ ]*\d{1,7}: {1,12}[\d.]{1,12} {1,2}(?:bytes|[KMGT]?B) {1,12}\d{1,10} times -->)"
     r"[ ]*(?:(\d{1,7}):(?:[ ]|$)|"
@@ -40,7 +40,8 @@ _LABEL = re.compile(
     r"\[([A-Za-z0-9][A-Za-z0-9._-]{0,62})\](?: (?:out|err):|:)[ ]?|\[(pod/[\w./-]{1,200})\] |"
     r"([\w./-]{1,120}\.(?:dat|log|out|txt)):)"
 )
-# of mpirun --tag-output: nothing else begins so, hence removed even if few lines have it
+# prefix of mpirun --tag-output: nothing else begins like this, so it is removed even if few lines
+# have it
 _TAG = re.compile(r"^[ ]*\[(?:[\w.-]{1,80}@)?\d{1,5},\d{1,7}\]<std(?:out|err)>:?[ ]?")
 # line numbers of cat -n, less -N and grep -n; docker compose
 _NUMBER = re.compile(r"^[ ]*(\d{1,7})(?:[ ]{1,2}|:|$)")
@@ -49,7 +50,7 @@ _COMPOSE = re.compile(r"^([A-Za-z][\w.-]{0,62}[-_]\d{1,3}) {1,40}\|(?=[^|\n]*$)"
 _SHARE = 0.6
 _SAMPLE = 200
 _LAYERS = 4
-_REPEATS = 3  # lines a label has at least, on average: "Device: mlx5_0" is none
+_REPEATS = 3  # minimum number of lines per label, on average: "Device: mlx5_0" is not a label
 
 
 def streams(lines: list[str]) -> list[tuple[str, list[int], list[str]]]:
@@ -167,20 +168,21 @@ _BOLD = re.compile(r"\*\*(-?\d[\d.]{0,30})\*\*")
 _SPACES: dict[int, str | None] = {
     ord(char): " " for char in "\t\v\f\xa0\u2002\u2003\u2007\u2009\u200b\u202f\u3000|\u2502\ufeff"
 }
-_SPACES |= dict.fromkeys(range(0x80, 0xA0))  # the other way to write a terminal's escapes
+_SPACES |= dict.fromkeys(range(0x80, 0xA0))  # the other notation of terminal escapes
 # Rows of a CSV file: only numbers, the first an integer, and the same separator between them. If it
 # is a semicolon, a comma is the decimal point.
 _FIRST, _NEXT = r'[ ]*"?[0-9]{1,18}"?', r'[ ]{0,8}"?-?[0-9][0-9.eE+-]{0,30}'
 _COMMAS = re.compile(rf'{_FIRST}(?:,{_NEXT}"?){{1,24}},?[ ]*')
 _SEMICOLONS = re.compile(rf'{_FIRST}(?:;{_NEXT}(?:,[0-9]{{0,9}})?"?){{1,24}};?[ ]*')
 # Numbers as a locale with decimal commas prints them. Groups of thousands have three digits, so
-# other counts prove the comma; a blank or a hyphen stands before a number of a row, not of CSV.
+# other counts prove that the comma is decimal; a blank or a hyphen precedes a number of a row, but
+# not one of CSV.
 _WITH_COMMA = re.compile(r"(?<=[ -])(\d{1,12}),(\d{1,9})(?=s?(?![\w.,]))")
 _BY_LOCALE = re.compile(r"(?<=[ -])(?:\d{1,12},(?:\d\d?|\d{4,9})|0,\d{3})(?=s?(?![\w.,]))")
 _WITH_POINT = re.compile(r"(?<=[ -])\d{1,12}\.\d{1,9}(?=s?(?![\w.,]))")
 _FEWEST_COMMAS, _COMMAS_A_POINT = 3, 4
 _BINARY_SAMPLE = 1 << 16
-# a whole output in one string, as JSON writes it
+# a whole output in one string, as in JSON
 _PACKED = 3
 _ESCAPED = re.compile(r"\\(?:u00([0-7][0-9a-fA-F])|([^u]))")
 _MEANT = {"n": "\n", "t": " ", "r": "", "b": "", "f": " "}
@@ -282,7 +284,7 @@ def _text(data: bytes, source: str) -> str:
 
 def _lines(text: str) -> list[str]:
     lines = text.split("\n")
-    if " \n" in text:  # the last line keeps its blanks: they may say that it was cut
+    if " \n" in text:  # the last line keeps its blanks: they may show that it was cut
         lines[:-1] = [line.rstrip() for line in lines[:-1]]
     if lines and not lines[-1]:
         lines.pop()
@@ -323,7 +325,7 @@ def page_of(data: bytes, source: str) -> Page:
     pages = pages_of(data, source)
     if len(pages) == 1:
         return pages[0]
-    placed = sorted(  # of lines without a label no page knows the indexes
+    placed = sorted(  # the lines without a label have indexes that no page uses
         (index, line)
         for _, indexes, own in streams(_lines(_text(data, source)))
         for index, line in zip(indexes, own, strict=True)

@@ -219,7 +219,7 @@ def _block(page: Page, start: int) -> _TestBlock:
 def _take(block: _TestBlock, match: re.Match[str], index: int, final: bool) -> bool:
     """Take a field into the block; return False if it is torn: the block ends in it."""
     name, gap, value, unit, exact = match.groups()
-    block.whole |= len(gap) <= _GAP  # a web page leaves one blank
+    block.whole |= len(gap) <= _GAP  # a web page collapses them to one blank
     if final and not _closed(match.string, exact):
         block.torn = name in _RESULTS or name == "msg_size"
         return False

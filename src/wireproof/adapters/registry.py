@@ -219,7 +219,7 @@ SIGNS: dict[str, tuple[Sign, ...]] = {
         Sign("Client connecting", r"^ *Client connecting to \S{1,80}, (?:TCP|UDP) port"),
         Sign("Server listening", r"^ *Server listening on (?:TCP|UDP) port"),
         Sign("Interval", r"\[ ID\](?:\[Role\])? +Interval +Transfer +B(?:itrate|andwidth)\b"),
-        Sign("receiver", _IPERF_END.format("receiver")),  # the last lines alone, as people quote
+        Sign("receiver", _IPERF_END.format("receiver")),  # only the last lines, which people quote
         Sign("sender", _IPERF_END.format("sender")),
         # A row of iperf 2, which prints one or four decimals of the seconds; iperf3 prints two.
         Sign(

@@ -65,7 +65,7 @@ def _with_whole(
         rest = counted([entry for entry in entries if entry is not whole])
         if rest.bytes is not None and rest.bytes > count:
             return rest
-        # the other counters show that no more crossed
+        # the other counters show that no more bytes crossed
         complete = rest.bytes is not None and rest.complete
     inside = parts.bytes if whole.level != "stack" and parts.complete else None
     found = Crossed(

@@ -17,9 +17,10 @@ from wireproof.model.history import FEWEST
 # four orders of magnitude and every size is known to about the same share.
 
 _MIN_SIDE = 3
-# a break must change the time at the next size by this share of the lower line's prediction
+# a break must change the time at the next size by at least this share of the lower line's
+# prediction
 _MIN_JUMP = 0.03
-_MIN_GAIN = 4.0  # and cut the squared error by this factor
+_MIN_GAIN = 4.0  # and must reduce the squared error by this factor
 
 
 class FittedLine(msgspec.Struct, frozen=True):
@@ -130,7 +131,8 @@ def _best_break(sizes: Floats, times: Floats, whole: FittedLine) -> int | None:
 # (Pettitt, Applied Statistics 28, 1979; weighted as in Csorgo and Horvath, Limit Theorems in
 # Change-Point Analysis, 2.1). Its p comes from random orders of the same values, so a series of
 # independent values without a change shows one with probability ``alpha``, whatever its
-# distribution. The place of the change minimises the squares of the values without their extremes.
+# distribution. The position of the change minimises the squared deviations of the values without
+# their extremes.
 #
 # Fewer than sixteen values have too few orders for that test. Two or more on either side are
 # compared by Student's t, which assumes normal noise: such a change is marked ``few``.

@@ -22,9 +22,9 @@ MIN_SAMPLES = 6
 _Z95 = 1.959963984540054
 _DEPENDENT = 0.3
 _UNSTABLE = 0.10
-_MODE_SHARE = 0.15  # a mode holds at least this share of the samples
+_MODE_SHARE = 0.15  # a mode contains at least this share of the samples
 _MODE_DISTANCE = 0.10  # and is at least this far from the other, relative to the median
-_MODE_CLEAR = 4.0  # and the gap is this many times the spread inside the modes
+_MODE_CLEAR = 4.0  # and the gap is this many times the spread within the modes
 
 
 def autocorrelation(values: Sequence[float] | Floats) -> float:
@@ -66,7 +66,8 @@ def estimate(values: Sequence[float] | Floats, *, unstable_above: float = _UNSTA
     rho = autocorrelation(x)
     blocks = _independent(x)
     left = autocorrelation(blocks) if blocks.size >= MIN_SAMPLES else 0.0
-    residual = left if left > _DEPENDENT else 0.0  # smaller values are chance, as in the engine
+    # smaller values count as chance, as in the engine
+    residual = left if left > _DEPENDENT else 0.0
     effective = blocks.size * (1.0 - residual) / (1.0 + residual)
     low, high = _order_interval(blocks, effective)
     low, high = min(low, median), max(high, median)

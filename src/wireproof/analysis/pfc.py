@@ -20,7 +20,7 @@ from wireproof.model.toml import read_rows
 from wireproof.model.traffic import DIRECTIONS, Direction, Ledger, PortLedger, Watched
 
 # --- Pauses, drops and alarms of a host's ports, by the table of the adapter. The byte ledger's
-# code also detects wraps and resets here.
+# code also detects wraps and resets in these counters.
 
 # --- Which ports of a host can have priority flow control.
 

@@ -15,7 +15,7 @@ _ENDS_ELSEWHERE = ("veth", "netkit", "macvlan", "macvtap", "ipvlan", "ipvtap")
 """Kinds of interfaces whose other end may be in another network namespace."""
 
 
-# --- what stands on what
+# --- the interfaces below an interface
 
 
 def _lower(ledger: Ledger) -> dict[str, list[str]]:
@@ -151,7 +151,7 @@ def together(ledger: Ledger, names: Iterable[str], shared: SharedPorts) -> list[
     return [base for base in found if base not in owned]
 
 
-# --- ways out of the host
+# --- the ports through which traffic can leave the host
 
 
 def tops(ledger: Ledger, shared: SharedPorts | None = None) -> list[str]:

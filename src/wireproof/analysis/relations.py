@@ -204,8 +204,8 @@ def _is_whole_bond(
     return nic.name in using or len({known[one].driver for one in below if not lower[one]}) == 1
 
 
-# --- The rails of a host as one more port: what crossed them all crossed that port. The kernel does
-# not know this port: it is a bond that the user claims and no driver creates.
+# --- The rails of a host as one more port, which everything that crossed a rail has crossed. The
+# kernel does not know this port: it is a bond that the user claims and no driver creates.
 
 
 def rail_nics(nics: Iterable[Nic], claim: str) -> list[Nic]:

@@ -361,7 +361,7 @@ def compared(sign: str, left: Node, right: Node) -> Node:
             return UNKNOWN
         try:
             return first in second if sign == "in" else _ORDERS[sign](first, second)  # type: ignore[operator]
-        except TypeError:  # a word instead of a number: the value could not be parsed
+        except TypeError:  # a word instead of a number, because the value could not be parsed
             return UNKNOWN
 
     return evaluate

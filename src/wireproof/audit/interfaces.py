@@ -298,7 +298,7 @@ def _links(text: str) -> Iterator[tuple[str, str, str, str]]:
     """
     heads = list(_HEAD.finditer(text))
     ends = [*(head.start() for head in heads[1:]), len(text)]
-    for head, end in zip(heads, ends, strict=False):  # without interfaces there is still one end
+    for head, end in zip(heads, ends, strict=False):  # an empty list needs an end too
         name, parent, words = head.groups(default="")
         yield name, parent, words, text[head.end() : end]
 

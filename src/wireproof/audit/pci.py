@@ -344,7 +344,7 @@ def devices_of_lspci(text: str) -> Iterator[PciDevice]:
     """Yield a device for each paragraph that starts with an address; the default domain is 0000."""
     heads = list(_HEAD.finditer(text))
     ends = [*(head.start() for head in heads[1:]), len(text)]
-    for head, end in zip(heads, ends, strict=False):  # without devices there is still one end
+    for head, end in zip(heads, ends, strict=False):  # an empty list needs an end too
         body = text[head.end() : end]
         address = head.group(1)
         kind = _CLASS.search(head.group(2))

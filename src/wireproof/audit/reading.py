@@ -250,7 +250,8 @@ def _attribute(machine: Machine, setting: Setting, read: Read) -> SettingReading
     names = " or ".join(dict.fromkeys(name for each in setting.names.values() for name in each))
     many = len(firmware.now)
     why = f"BIOS: none of its {many} attributes is called {shown(names)}"
-    # names of this maker are known and the list is complete, so the machine lacks the attribute
+    # the attributes of this manufacturer are known and the list is complete, so the machine lacks
+    # this one
     absent = firmware.listed and firmware.maker in setting.names
     return SettingReading(UNKNOWN, "", BIOS, (why,), absent)
 

@@ -135,7 +135,8 @@ _READERS: dict[Form, Callable[[str], Value]] = {
 }
 
 
-# --- Interrupts of an interface's queues: a host has thousands, so each interface has a short fact.
+# --- Interrupts of an interface's queues: a host has thousands, so each interface gets a single
+# short fact.
 
 INTERRUPTS = "irq/"
 """Prefix of the facts: ``irq/NIC``."""

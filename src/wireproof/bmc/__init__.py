@@ -315,7 +315,7 @@ def _facts(bmc: Bmc, limits: BmcLimits | None) -> list[FactFrame]:
 
 
 # --- The journal of firmware changes: a file per change set and host, in a private folder. It is
-# written to disk before a BMC is asked for anything, and contains no password.
+# written to disk before any request to a BMC, and contains no password.
 
 _LARGEST = 1 << 20
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}", re.ASCII)

@@ -20,7 +20,7 @@ from wireproof.model.tuning import Bmc
 
 # --- A TLS connection to a BMC, on which every wait is bounded.
 
-# --- Errors of a BMC, as a sentence without its end.
+# --- Errors of a BMC, as a sentence without its full stop.
 
 
 class BmcFailed(CouldNotMeasure):
@@ -88,7 +88,7 @@ def open_connection(bmc: Bmc, clock: Deadline) -> http.client.HTTPConnection:
         raise
     secure.clock = clock  # type: ignore[attr-defined]  # the context creates a _Secure
     connection = http.client.HTTPSConnection(bmc.address, bmc.port, context=context)
-    connection.auto_open = 0  # never reopen a connection without the check
+    connection.auto_open = 0  # never reopen a connection without checking the certificate
     connection.sock = secure
     return connection
 
@@ -225,7 +225,7 @@ class Talk:
             self.close()
             raise self.failed(
                 _why(error, self.bmc)
-            ) from None  # the original error may quote what was sent
+            ) from None  # the original error may quote the request
 
     def _carried_out(
         self, method: str, path: str, data: bytes | None, headers: dict[str, str]

@@ -35,6 +35,6 @@ def main(argv: list[str] | None = None) -> int:
         with own_streams() as streams:
             status = run(subcommands, sys.argv[1:] if argv is None else argv)
             return unless_lost(status, streams.result_lost())
-    except KeyboardInterrupt:  # before a subcommand has begun, or after its end
+    except KeyboardInterrupt:  # before a subcommand has begun, or after it has ended
         sys.stderr.write("wireproof: interrupted by Ctrl-C.\n")
         return 130

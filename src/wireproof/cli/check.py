@@ -177,7 +177,7 @@ def _run_prolog(options: dict[str, Any]) -> int:
     specification = dataclasses.replace(
         _specification(settings, Storage(kept=False)), until=began + PROLOG_S - PROLOG_ENDING_S
     )
-    # stderr goes to the scheduler's log, where one line is enough
+    # stderr goes to the scheduler's log, so one line is enough
     try:
         result = check(specification, LoggingReporter(), current_context().environment)
     except CouldNotMeasure as error:
@@ -282,8 +282,8 @@ def _gain(specification: MeasureSpecification, rounds: int | None) -> int:
     return status
 
 
-# --- ``wireproof resume FOLDER``: measures what is missing of an interrupted check, and judges the
-# whole.
+# --- ``wireproof resume FOLDER``: measures the missing points of an interrupted check, and judges
+# the whole.
 
 
 def invocation_of(context: click.Context) -> Invocation:

@@ -303,7 +303,7 @@ def as_interrupt() -> Iterator[list[str]]:
         yield heard.names
         return
     before = {number: signal.getsignal(number) for number in _SIGNALS}
-    # A process that ignores a signal (nohup) or has its own handler keeps that.
+    # A process that ignores a signal (nohup) or has its own handler keeps that setting.
     ours = [
         number
         for number in _SIGNALS
@@ -348,7 +348,7 @@ def run(group: click.Group, argv: list[str]) -> int:
             return _failed(str(error), error.exit_status, context)
         except UntrustedFolder as error:
             return _failed(f"{error.strerror}.", BadInput.exit_status, context)
-        except Exception as error:  # with Python's status 1 it would be a FAIL
+        except Exception as error:  # Python's status 1 would mean FAIL
             status = BUG if is_bug(error) else CouldNotMeasure.exit_status
             return _failed(sentence(error), status, context)
         return _ended(result if isinstance(result, int) else 0, context)
@@ -383,7 +383,7 @@ def _without_result(text: str, status: int, context: CallContext) -> int:
     if _wants_json(context) and not context.answer.given:
         problem = Problem(message=clean(text, LONGEST_SENTENCE))
         failure = Failure(exit_status=status, errors=(*context.answer.problems, problem))
-        with contextlib.suppress(OSError):  # a reader that has gone still gets the status
+        with contextlib.suppress(OSError):  # even if the reader has gone, the status must be right
             click.echo(envelope_text(failure))
     return status
 

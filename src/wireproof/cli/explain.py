@@ -45,7 +45,7 @@ def command(words: tuple[str, ...], links: bool, **options: Any) -> int:
     """
     from wireproof.verdict.catalogue import findings
 
-    # As pasted from a log the number and its unit are two words.
+    # A value pasted from a log has its number and its unit as two words.
     asked = " ".join(words) or options["link"] or ""
     if words and not asked:
         raise click.UsageError("give a code, a link, or a rate or time such as 12.4GB/s.")

@@ -23,7 +23,8 @@ from wireproof.version import version
 _GLYPHS = str.maketrans(
     {
         "\\": r"\(rs",
-        "-": r"\-",  # a plain one is a typographic hyphen, which no shell takes when it is pasted
+        # a plain hyphen would become a typographic one, which shells reject when it is pasted
+        "-": r"\-",
         "'": r"\(aq",
         '"': r"\(dq",
         "`": r"\(ga",

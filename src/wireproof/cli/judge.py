@@ -276,7 +276,8 @@ def gate(
     except BadInput as error:
         if name in _READ_BY_PEOPLE:
             raise
-        # Status 2 is a verdict for some callers, and a file of --out must not keep saying "pass".
+        # Status 2 is a verdict for some callers, and an old file of --out must not still say
+        # "pass".
         found = undecided(str(error))
     if page is None:
         print_text(chosen.text(found))

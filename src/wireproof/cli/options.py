@@ -212,7 +212,8 @@ def _words(parameter: click.Parameter, value: object) -> list[str]:
     return GivenOption(name=parameter.name or "", flag=parameter.opts[-1], value=value).words
 
 
-# --- Delivers the result of a subcommand: text or JSON on stdout, where it is kept, exit status.
+# --- Delivers the result of a subcommand: text or JSON on stdout, the place where it is stored, the
+# exit status.
 
 
 def deliver(result: Result) -> int:

@@ -341,7 +341,7 @@ def command(argv: tuple[str, ...], strict: bool, **options: Any) -> int:
     proved = prove_command(wanted, environment=os.environ, sinks=sinks, reporter=console)
     _print(proved, wanted)
     if strict:
-        # The command's status if it failed, else that of the proof.
+        # The command's status if it failed, otherwise that of the proof.
         return proved.exit_status or status_of(proved.verdict)
     return proved.exit_status
 

@@ -90,7 +90,7 @@ def sign(folder: Path, key: str) -> int:
     return 0
 
 
-# --- Which node, port, link or switch, from what was measured before.
+# --- Which node, port, link or switch is slow, from earlier measurements.
 
 LOCATE_OPTIONS: tuple[click.Parameter, ...] = (
     click.Argument(["source"], type=PathName(path_type=Path), required=False),

@@ -131,7 +131,8 @@ def _listen() -> None:
     opened: set[str] = set()
 
     def hear(event: str, values: Sequence[object]) -> None:
-        with contextlib.suppress(OSError, ValueError, TypeError):  # raising would end the action
+        # an exception would end the action
+        with contextlib.suppress(OSError, ValueError, TypeError):
             if event == "subprocess.Popen":
                 say(f"starts {masked(_command(values[1]))}")
             elif event == "open" and (text := _opening(*values)) not in opened:

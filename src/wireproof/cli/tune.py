@@ -112,7 +112,7 @@ def try_(knob: str, argv: tuple[str, ...], **options: Any) -> TryResult:
     """
     from wireproof.workflow.tune.trial import run_trial
 
-    settings = settings_of({**options, "profile": None})  # this is not check's profile
+    settings = settings_of({**options, "profile": None})  # this differs from check's profile
     wanted = _specification(knob, argv, settings, options)
     return run_trial(wanted, Console(), current_context().environment)
 

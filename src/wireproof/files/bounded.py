@@ -38,7 +38,7 @@ def answer_aside(work: Callable[[], bytes], within_s: float) -> bytes:
     with warnings.catch_warnings():
         warnings.simplefilter(
             "ignore", DeprecationWarning
-        )  # warns about threads, which the time limit covers
+        )  # it warns about threads, but the time limit covers them
         child = os.fork()
     if child == 0:
         _answer(work, theirs)

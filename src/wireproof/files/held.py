@@ -19,7 +19,7 @@ from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
 
-# --- Private folders: no other user can have made the folder, own it, or put files into it.
+# --- Private folders: no other user can have created the folder, owns it, or can put files into it.
 
 _MODE = 0o700
 _WRITE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
@@ -62,7 +62,7 @@ def own_folder(path: Path, *, below: Path | None = None) -> Path:
     for folder in inner:
         with contextlib.suppress(FileExistsError):
             folder.mkdir(mode=_MODE)
-        # links are refused: they may lead elsewhere later
+        # links are refused: they may point elsewhere later
         if why := foreign(folder.lstat()):
             raise OSError(errno.EPERM, f"{folder} {why}", str(path))
     return path
@@ -294,8 +294,8 @@ def _read_link(above: int, name: str, path: Path, links: int) -> str:
         os.close(link)
 
 
-# --- Drafts: temporary files that become a file when they are complete. What a killed process left
-# of them is removed by the next write to the folder.
+# --- Drafts: temporary files that become a file when they are complete. The next write to the
+# folder removes drafts that a killed process has left.
 
 _DRAFT = re.compile(r"\..+\.[0-9a-f]{8}\.new", re.ASCII | re.DOTALL)
 _LEAST_AGE_S = 60

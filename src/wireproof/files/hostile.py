@@ -103,7 +103,7 @@ def read_bounded(
         data = _read(file, stated_size, largest) if stated_size <= largest else b""
     if (
         max(stated_size, len(data)) > largest
-    ):  # /proc states 0; a sparse file may state more than a disk holds
+    ):  # /proc reports size 0; a sparse file may report more than a disk can hold
         size = f"{largest >> 20} MiB" if largest >= 1 << 20 else f"{largest} bytes"
         raise OSError(errno.EFBIG, f"it is larger than {size}", str(path))
     return data
@@ -288,8 +288,8 @@ def read_secret(path: Path) -> str:
     return text
 
 
-# --- Copies folders that others may have made: only regular files, bounded, read once without
-# following links, readable only by this user whatever their modes were.
+# --- Copies folders that others may have created: only regular files, bounded, read once without
+# following links, and readable only by this user whatever their modes were.
 
 
 LARGEST = 4 << 30

@@ -383,7 +383,7 @@ def _finish(
     frames = [*folder.known, *recorder.frames]
     missing = missing_points(document.plan, frames, ending)
     if ending.ended == "done" and missing:
-        # The engine reported success, but a point is missing: zero evidence is never a pass.
+        # The engine reported success, but a point is missing; missing evidence is never a pass.
         ending = Ending(ended="failed", reason=f"{len(missing)} planned points have no result")
     document = msgspec.structs.replace(
         document, ended=ending.ended, reason=ending.reason, exit_status=status, missing=missing

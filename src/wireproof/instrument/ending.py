@@ -110,7 +110,7 @@ def _lost(number: int, talk: str, frames: Sequence[Frame], what: str = "the laun
         name = f"signal {number}"
     for pattern in _RANK_HOST:
         found = {int(rank): host for rank, host in pattern.findall(talk)[:_MOST_RANKS]}
-        if len(found) > 1:  # a launcher that ends the others of a host names them all
+        if len(found) > 1:  # a launcher that ends the other ranks of a host names all of them
             listed = ", ".join(str(rank) for rank in sorted(found)[:_MOST_NAMED]) + (
                 ", .." * (len(found) > _MOST_NAMED)
             )

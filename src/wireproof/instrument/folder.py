@@ -118,7 +118,7 @@ class RunFolder:
             os.posix_fallocate(descriptor, 0, size)
         except OSError as error:
             self._release_reserve()
-            # With a limit on file sizes, or a file system that cannot reserve space, there is no
+            # If file sizes are limited, or the file system cannot reserve space, there is no
             # reserve.
             if error.errno in (errno.ENOSPC, errno.EDQUOT):
                 raise self._full(error) from error
@@ -148,7 +148,7 @@ def _only_writer(frames: int, path: Path) -> None:
     """Raise ``BadInput`` while another process records the same run, because their frames would be
     mixed. The lock ends with its holder, however that ends; a file system without locks has none.
     """
-    import fcntl  # a result is read where there is none
+    import fcntl  # stored results are read on systems without it
 
     try:
         fcntl.flock(frames, fcntl.LOCK_EX | fcntl.LOCK_NB)

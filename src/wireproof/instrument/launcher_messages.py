@@ -60,12 +60,12 @@ def _short(name: str) -> str:
 
 Evidence = Iterator[tuple[set[int], str]]
 """Ranks, and what was observed about them."""
-_MOST_TALK = 128 << 10  # of the beginning, and of the end
+_MOST_TALK = 128 << 10  # length of the beginning, and of the end
 _MOST_LINE = 1000
 _MOST_LINES = 20_000
 _MOST_PARTS = 64  # of a list of tasks or hosts
 _MOST_SRUN = 500  # lines of dead tasks
-_OUR_STATUSES = frozenset({0, 1, 2, 4})  # how the engine itself leaves
+_OUR_STATUSES = frozenset({0, 1, 2, 4})  # the messages with which the engine itself exits
 _KILL = 9  # SIGKILL
 _FAULTS = frozenset({4, 6, 7, 8, 11})
 """SIGILL, SIGABRT, SIGBUS, SIGFPE, SIGSEGV: a process raises these itself; an MPI library may also
@@ -84,10 +84,10 @@ _RANK_KILLED = (
         r"noticed that process rank (?P<rank>\d{1,7}) with PID (?P<pid>\d{1,9})"
         r" on node (?P<host>\S{1,255}) exited on signal (?P<signal>\d{1,3})"
     ),
-    # the same of a process that a shell started: "  Process name: [[6427,1],2]" and then
-    # "  Exit code:    139"
+    # the same for a process that a shell started: " Process name: [[6427,1],2]" and then " Exit
+    # code: 139"
     re.compile(r"^\s{1,8}Process name: \[(?:\[\d{1,10},1\]|[\w.-]{1,80}@1),(?P<rank>\d{1,7})\]$"),
-    # PALS of HPE Cray: "n3.hsn: rank 2 died from signal 11", of a shell "... exited with code 139"
+    # PALS of HPE Cray: "n3.hsn: rank 2 died from signal 11", for a shell "... exited with code 139"
     re.compile(
         r"^[\w.-]{1,255}: rank (?P<rank>\d{1,7}) (?:died from signal (?P<signal>\d{1,3})"
         r"|exited with code (?P<status>\d{1,3}))"
@@ -202,8 +202,8 @@ def killed(lines: Sequence[str], names: RankNames, *, faults: bool = False) -> E
             number_seen = _ended_by(parts, lines[number + 1 : number + 4])
             if number_seen is None or (faults and number_seen not in _FAULTS):
                 break
-            # Hydra kills the neighbours of a lost rank and may report one of those: then their host
-            # was lost.
+            # Hydra kills the neighbours of a lost rank and may report one of them: in that case
+            # their host was lost.
             pid = 0 if number_seen == _KILL else int(parts.get("pid") or 0)
             ranks = {int(parts["rank"])} if parts.get("rank") else names.on(parts["host"], pid)
             yield ranks & set(names.host), f"was killed by {_signal(number_seen)}"

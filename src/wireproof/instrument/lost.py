@@ -33,7 +33,7 @@ from wireproof.model.record import EngineError, Frame
 from wireproof.model.secrets import clean_text
 
 _MOST_EVIDENCE = 20_000
-_FEW = 8  # at most one rank in eight may be blamed for mere silence
+_FEW = 8  # at most one rank in eight may be blamed for silence alone
 
 _WORD = re.compile(
     r"wireproof-engine: (?:deadline|pending): rank (\d{1,7}) on \S{1,80}"
@@ -243,7 +243,7 @@ _SIGN = re.compile(rb"wireproof-engine: pending: rank (\d{1,7}) on \S{1,80} [ -~
 @dataclasses.dataclass
 class _Heard:
     at: float
-    numbers: list[int]  # of its signs, counted over all ranks
+    numbers: list[int]  # of its signs of life, counted over all ranks
     line: str
 
 

@@ -110,7 +110,7 @@ class Follower:
         for line in lines:
             if self.error:
                 return
-            # A login shell may greet before the program starts.
+            # A login shell may print a greeting before the program starts.
             if line.strip() and (line.startswith(b"{") or self.about is not None):
                 self._take(line)
 

@@ -310,8 +310,8 @@ def _remove(folder: Path) -> DownResult:
     crashed = state is None or not is_alive(state.supervisor)
     supervisor_only = [state.supervisor] if state and state.supervisor else []
     processes = terminate(folder, state.cookie if state else "", supervisor_only)
-    # Links were in the supervisor's namespaces and ended with it; nothing of the lab exists
-    # outside them.
+    # Links were in the supervisor's namespaces and disappeared with them; nothing of the lab exists
+    # outside.
     shutil.rmtree(folder, ignore_errors=True)
     return DownResult(folder.name, tuple(processes), crashed)
 

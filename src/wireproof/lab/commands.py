@@ -238,7 +238,7 @@ def node_link_lines(topology: Topology, node: str) -> list[str]:
     for network in topology.networks:
         address = topology.address(node, network.name)
         if topology.serialises:
-            # The wire created the device; this queue holds what it cannot take at once.
+            # The wire created the device; this queue holds the frames that it cannot take at once.
             lines.append(f"link set dev {network.device} mtu {network.mtu} txqueuelen {_TAP_QUEUE}")
         lines.append(f"addr add {address}/{network.prefix_length} dev {network.device}")
         if not _is_down(topology.faults, node, network):

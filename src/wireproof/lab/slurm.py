@@ -24,7 +24,7 @@ from wireproof.model import gathered
 from wireproof.model.errors import BadInput, LabError
 from wireproof.model.topology import Topology
 
-# --- Its files: slurm.conf, topology.conf, cgroup.conf, mpi.conf.
+# --- The files of Slurm: slurm.conf, topology.conf, cgroup.conf, mpi.conf.
 
 CGROUP_CONF = "CgroupPlugin=cgroup/v1\nCgroupAutomount=no\nConstrainCores=no\n"
 """A node's sysfs has no /sys/fs/cgroup: without this file slurmd 22.05 exits at once, although it

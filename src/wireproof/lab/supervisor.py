@@ -149,7 +149,8 @@ def _spawn(argv: list[str], descriptors: tuple[int, int]) -> None:
         timeout=_PATIENCE_S,
         check=False,
     )
-    # Status 125: the reason came over the report socket. Others: the program cannot run at all.
+    # Status 125: the reason was sent over the report socket. Other statuses: the program cannot run
+    # at all.
     if done.returncode not in (0, 125):
         raise LabError(f"{argv[0]} ended with status {done.returncode}: reinstall wireproof.")
 

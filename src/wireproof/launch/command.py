@@ -107,7 +107,7 @@ def _built(transport: TransportKind, request: LaunchRequest) -> LaunchCommand:
     scheduler = SCHEDULERS.get(request.scheduler) if request.hosts else None
     if transport in ("tcp", "ofi"):
         _check_rails(transport, request)
-        # In a job there need be no ssh; elsewhere any Hydra starts the processes.
+        # Inside a job ssh may be missing; elsewhere any Hydra starts the processes.
         return (scheduler.build if scheduler and scheduler.sockets else sockets)(request)
     if request.install is None:
         raise BadInput("the transport mpi needs an MPI.")
@@ -373,7 +373,7 @@ def prepare_program(
         fabric=carried,
         netmod=netmod,
         extra=tuple(sorted(extra.items())),
-        # The cores of this machine say nothing about another host, where the MPI counts them.
+        # The cores of this machine say nothing about another host; there the MPI counts them.
         cores=len(os.sched_getaffinity(0))
         if wishes.get("machine_ranks") or not wishes.get("hosts")
         else 0,

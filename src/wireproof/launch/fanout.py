@@ -271,4 +271,4 @@ def _run(
         task.schedule(worker)
         task.resume()
     finally:
-        task_terminate()  # kills what still runs, also after Ctrl-C
+        task_terminate()  # kills the commands that still run, also after Ctrl-C

@@ -103,8 +103,8 @@ def hosts_here(hosts: Sequence[str]) -> set[str]:
         return {host for host, here in zip(hosts, pool.map(is_here, hosts), strict=True) if here}
 
 
-# --- What a host is asked before a benchmark starts there: the cores near the NIC, its address. A
-# host that does not answer causes a note, and the run continues.
+# --- Queries to a host before a benchmark starts there: the cores near the NIC, its address. A host
+# that does not answer causes a note, and the run continues.
 
 
 _LONGEST = 1 << 16

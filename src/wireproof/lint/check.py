@@ -169,7 +169,7 @@ def _broken(recipe: Recipe) -> Iterator[Broken]:
         yield from _checked(view)
         if view.kind == "script":
             for file in files_written(view):
-                if file.kind == "script" and file.lines:  # nothing is broken in an empty one
+                if file.kind == "script" and file.lines:  # an empty text has no mistakes
                     yield from _inside(view, file)
 
 

@@ -216,7 +216,7 @@ def _echoed(recipe: Recipe, command: Command) -> WrittenLine | None:
 
 # --- Fragments of one kind.
 
-# a line that a tool completes is not yet a line
+# a line that a tool completes is not a complete line yet
 TEMPLATE = re.compile(r"\{\{|\{%|<%|%\{|@@?[A-Za-z_]+@@?")
 MIXED: tuple[Kind, ...] = ("script", "unknown")
 
@@ -251,8 +251,8 @@ def fragments(recipe: Recipe, kind: Kind) -> Iterator[Fragment]:
         return
     if recipe.kind == kind:
         picked = extracted(recipe)
-        # for picked lines the document is read as a script, because there the neighbours of each
-        # line are known
+        # for picked lines the document is read as a script, because the neighbours of each line are
+        # known there
         if not (picked and kind in QUOTED):
             yield _whole(recipe, picked)
     elif recipe.kind in MIXED:
@@ -304,7 +304,7 @@ def _quoted(recipe: Recipe, inside: set[int]) -> Iterator[Fragment]:
         if kind == "ifcfg" or (kind == "sysctl" and profile):
             continue
         hits = tuple(line for line in lines if shape.match(line.text))
-        if kind == "modprobe":  # each line of a document is an example of its own
+        if kind == "modprobe":  # each line of a document is a separate example
             yield from (Fragment(kind, "", (line,), quoted=True) for line in hits)
         elif hits:
             yield Fragment(kind, "", hits, quoted=True)

@@ -12,7 +12,8 @@ from wireproof.locate.significance import as_slowdown
 from wireproof.model.finding import Both, Link, Node, Port, Route, Subject, Switch
 from wireproof.model.located import Blame, BlameKind, Direction, Metric, Stage, name_of
 
-# highest confidence of a culprit that was confirmed alone, and of a culprit seen only in the screen
+# highest confidence of a culprit that was confirmed alone, and of a culprit found only in the
+# screen
 _SURE, _UNSURE = 0.999, 0.95
 OTHER: dict[Direction, Direction] = {"tx": "rx", "rx": "tx"}
 UNKNOWN_END = "?"

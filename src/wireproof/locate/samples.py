@@ -57,7 +57,8 @@ _MANTISSAS = (10.0, 5.0, 2.5, 2.0, 1.25, 1.0)
 _COARSE, _FINE = 0.1, 0.002
 _LOOKED_AT = 2000
 _MOST = 1e6
-_EXACT = 1e-3  # share of a step: single precision resolves multiples of a 0.2 % step that well
+# share of a step: single precision resolves multiples of a 0.2 % step to this accuracy
+_EXACT = 1e-3
 
 
 def check(samples: Samples) -> None:
@@ -119,7 +120,7 @@ def rounding(values: Floats) -> float:
 # --- Medians of many groups at once: each group fills one row of a table, and all rows are sorted
 # together.
 
-_WASTE = 16  # no table if it would be this many times larger than its values
+_WASTE = 16  # do not build a table that would be this many times larger than its values
 
 
 class Groups:

@@ -186,7 +186,7 @@ def as_slowdown(metric: Metric, slowness: float) -> float:
 # Tails of the noise reduce the power; use a simulation for them.
 
 MOST_ROUNDS = 2_000
-_DIRECTIONS = 3  # hypotheses of each node: slow in sending, in receiving, in both
+_DIRECTIONS = 3  # hypotheses for each node: slow in sending, in receiving, in both
 
 
 def _error(rounds: int, noise: float, spread: float) -> float:

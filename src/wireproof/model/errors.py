@@ -98,7 +98,7 @@ def reading(what: object, missing: str = "") -> Iterator[None]:
         raise BadInput(f"{what} is damaged: {error}.") from error
 
 
-# --- JSON from untrusted sources, decoded if the decoded form fits into memory: three bytes,
+# --- JSON from untrusted sources is decoded only if the decoded form fits into memory: three bytes,
 # ``{},``, can become 250 bytes, so the items are counted before they are created.
 
 
@@ -154,7 +154,7 @@ def _width(data: bytes) -> int:
     return 1 if ascii_only else 2
 
 
-# --- Numbers and names that users give, or that files hold.
+# --- Numbers and names that users give, or that files contain.
 
 LARGEST_COUNT = (1 << 63) - 1
 LARGEST_MESSAGE = 1 << 50

@@ -68,8 +68,8 @@ def unsound(value: object) -> str:
     return _unsound(value, "").removeprefix(".")
 
 
-# Each function returns the rest of the path and the value. The path is built on the way back,
-# because a check of ten thousand nodes has millions of numbers and nearly all are sound.
+# Each function returns the rest of the path and the value. The path is built while returning,
+# because a check of ten thousand nodes has millions of numbers and nearly all are valid.
 def _unsound(value: object, name: str) -> str:
     if value is None or type(value) in _TEXT or (_common(value) and name != "rails"):
         return ""
@@ -137,7 +137,7 @@ def _sequence(value: Sequence[Any], name: str) -> str:
 
 def _mapping(value: dict[Any, Any], name: str) -> str:
     if name in ("counters", "standing"):
-        return ""  # looked at with the frame that they are in
+        return ""  # checked together with the frame that contains them
     for key, one in value.items():
         if why := _unsound(key, name):
             return why
@@ -151,7 +151,7 @@ def _struct(value: msgspec.Struct) -> str:
         one = getattr(value, name)
         kind = type(one)
         if kind is str or (kind is float and 1.0 <= one <= LARGEST):
-            continue  # most of them, without a call
+            continue  # most of them are handled without a call
         if why := _unsound(one, name):
             return f".{name}{why}"
     if isinstance(value, Idle) and (why := _counters(value.standing or {}, 0)):

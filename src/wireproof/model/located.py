@@ -9,8 +9,8 @@ import msgspec
 from wireproof.model.finding import Both, Direction, Link, Node, Port, Route, Subject, Switch
 from wireproof.model.setting import SettingEffect
 
-# --- The fabric as its description gives it: the switch that each node connects to, and the
-# links between switches.
+# --- The fabric according to its description: the switch that each node connects to, and the links
+# between switches.
 
 
 class Attachment(msgspec.Struct, frozen=True, kw_only=True):
@@ -224,7 +224,7 @@ def _culprit(kind: BlameKind, name: str, direction: Direction) -> Subject:
         return Link(near, far)
     if kind == "switch":
         return Switch(name)
-    # Half round trips of a pair once had the name of a link.
+    # In old documents, half round trips of a pair have the name of a link.
     return _suspect(name.replace(" - ", " <-> "))
 
 

@@ -37,7 +37,7 @@ WAITED_BYTES = 1 << 20
 HANDSHAKE = 3
 """Crossings of a rendezvous: a request, the answer (or a read of the data), and the data."""
 Doubt = Literal["fail", "inconclusive", "note"]
-_NO_START = 10  # assumed start of small messages in floors, if none was measured
+_NO_START = 10  # assumed start-up time of small messages in floors, if none was measured
 _ONE_FLOW = 0.4  # of the device: one pair of EFA endpoints reaches 0.47 to 0.71 (published tables)
 _FIRM = 0.98  # share of a floor that does not come from literature
 _OF_BEST = 1.002
@@ -285,7 +285,7 @@ def _choice(link: LinkClaim, framing: Framing, slot: tuple[float, str, str], *, 
     """
     width, slot_line, payload = slot
     rate, together = of_all_rails(link, framing.rate, width)
-    # An option of the wider of the two does not matter.
+    # An option of the wider of the two links does not matter.
     named = [framing.option if framing.rate <= width else payload]
     named += [f"{link.rails} of {of} rails"] if of else []
     lines = [framing.line, *([slot_line] if slot_line else []), *together]
@@ -322,8 +322,8 @@ def _apart(link: LinkClaim, rates: list[float]) -> tuple[LinkClaim, ...]:
 
 # --- Check a curve of sizes against these bounds (docs/adr/0007). The rules are the same for our
 # runs and for tables of other programs. Callers pass the uncertainty: the end of a run's interval,
-# or the rounding of the last printed digit. How severe a violation is, and what excuses it, is
-# decided by the caller that holds the evidence.
+# or the rounding of the last printed digit. The caller, which holds the evidence, decides how
+# severe a violation is and what excuses it.
 
 FALL = 0.15
 """Share of the peak goodput by which a cache-shaped curve falls."""

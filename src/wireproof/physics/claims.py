@@ -75,7 +75,7 @@ _FITS: dict[Protocol, tuple[str, ...]] = {
 _OWN_PROTOCOL: dict[str, Protocol] = {"psm3": "psm3", "efa": "efa", "iwarp": "iwarp"}
 """Paths with a framing of their own over any Ethernet."""
 
-# nominal and data rates in Gb/s, as they are written for 4 lanes
+# nominal and data rates in Gb/s, as usually given for 4 lanes
 _INFINIBAND = {
     8: "sdr",
     10: "sdr",
@@ -152,7 +152,7 @@ def claim_from_text(
             f"an InfiniBand packet carries 256, 512, 1024, 2048 or {_MOST_INFINIBAND} bytes, and"
             f" not {mtu}: that is an MTU of IP; give --path tcp for IP over InfiniBand"
         )
-    # refuses an impossible MTU or slot now, not at the first table
+    # refuses an impossible MTU or slot now instead of at the first table
     limits(link, "pingpong", "latency", 0)
     return link
 
@@ -334,7 +334,7 @@ def _over_kernel(link: LinkClaim) -> LinkClaim | None:
     if link.protocol in ("infiniband", "truescale"):
         name = "qdr" if link.protocol == "truescale" else link.kind
         kind = "ipoib" if rate is None else f"ipoib-{name}"
-        # Not by name: a port may have lost lanes (edr-1x).
+        # Not by name, because a port may have lost lanes (edr-1x).
         return LinkClaim(kind=kind, protocol="tcp", rate_bits_per_s=rate, source=link.source)
     if link.protocol == "omnipath":
         return LinkClaim(kind=f"ipofabric-{link.kind}", protocol="tcp", rate_bits_per_s=rate)

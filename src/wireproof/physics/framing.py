@@ -57,7 +57,7 @@ def path_mtu(link: LinkClaim, table: Table) -> tuple[int, str]:
     if link.mtu is not None and not possible_mtu(link.mtu):
         raise PhysicsError(f"MTU {link.mtu} is outside {_SMALLEST_MTU} to {_LARGEST_MTU} bytes")
     if link.protocol in ("rocev2", "psm3") and link.mtu is not None:
-        # 4096 may be meant as a path MTU: the ceiling must then be the higher one.
+        # 4096 may be meant as a path MTU, so the ceiling must be the higher one.
         return link.mtu if link.mtu in _ROCE_MTUS else roce_path_mtu(link.mtu), ""
     if link.mtu is not None:
         return link.mtu, ""

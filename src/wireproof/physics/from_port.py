@@ -24,8 +24,8 @@ _RATE = re.compile(
 _MOST_LANES = 16
 _MOST_GBPS = 6400.0
 
-# The speed of these says nothing about a wire: it is a constant of the driver or a setting of a
-# hypervisor.
+# The reported speed of these says nothing about a wire: it is a constant of the driver or a setting
+# of a hypervisor.
 _MADE_UP = (
     "veth",
     "netkit",

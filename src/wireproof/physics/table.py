@@ -113,7 +113,7 @@ def _replaced(table: Table, key: str, value: object) -> Constant:
         raise PhysicsError(
             f"limits file: {key!r} must be a finite number >= 0 in {table[key].unit}, not {value!r}"
         )
-    # A value from the user is no longer literature: it is as certain as the arithmetic.
+    # A value from the user does not count as literature: it is as certain as arithmetic.
     return Constant(value=float(value), unit=table[key].unit, source=source, literature=False)
 
 
@@ -140,7 +140,7 @@ _BY_RATE = (
     "hdr",
     "ndr",
     "xdr",
-)  # their names include the rate, since ports of two lanes are common
+)  # their names include the rate, because ports with two lanes are common
 
 
 def infiniband_name(generation: str, lanes: int) -> str:

@@ -171,9 +171,9 @@ def saturation(
 
 
 # --- How long points take at the claimed rate, computed before anything is sent. On a slow link, a
-# message of 4 MiB takes longer than a point's whole budget: fewer bytes are sent there instead of
-# taking more time. If the user chooses the sizes, the budget follows them. A suite's own counts get
-# the time that they take.
+# message of 4 MiB takes longer than a point's whole budget, so smaller messages are sent there
+# instead of taking more time. If the user chooses the sizes, the budget follows them. A suite's own
+# counts get the time that they take.
 
 
 _FILLING = 65_536  # smallest size that must fill a link
@@ -182,7 +182,7 @@ _IN_FLIGHT_MS = 32.0
 _LEAST_IN_FLIGHT = 65_536
 # budget in windows: reaching six may take twice the budget, after two warm-up windows
 _WINDOWS = 5.0
-_SLOWER = 3.0  # deadlines allow this factor below the claimed rate
+_SLOWER = 3.0  # deadlines allow rates below the claimed rate by this factor
 _SPARE_MS = 10_000
 _OSU_LARGE = 8192
 _MIB = 1 << 20

@@ -10,11 +10,12 @@ from wireproof.model.planning import Bounds, CableFit, Configured, Delay, Pfc, e
 
 # --- Buffers of all ports of a switch for lossless priorities. Pure.
 #
-# The standard gives only the headroom. XOFF and XON are ours: XOFF leaves exactly the headroom
-# free, and XON is one largest frame below it (as in the Linux driver of mlx5), so that a single
-# frame does not toggle the link. The smallest buffer for both holds two largest frames below XOFF.
+# The standard gives only the headroom. XOFF and XON are our choice: XOFF leaves exactly the
+# headroom free, and XON is one largest frame below it (as in the Linux driver of mlx5), so that a
+# single frame does not toggle the link. The smallest buffer that allows both holds two largest
+# frames below XOFF.
 
-# --- Headroom: what still arrives after a port has decided to stop its neighbour. Pure.
+# --- Headroom: the data that still arrives after a port has decided to stop its neighbour. Pure.
 #
 # IEEE 802.1Q (annex on PFC buffers, from 802.1Qbb): the decision waits for the frame being sent
 # (the largest of any class), then the PFC frame travels, the neighbour responds, and it may just

@@ -35,7 +35,7 @@ MOST_SUSPECTS = 16
 MOST_BESIDE = 4
 _FEWEST, _MOST = 12, 20
 # with more rounds than a third of the nodes, random matching would run out of partners; the circle
-# never does
+# method never does
 _DENSE = 3
 
 
@@ -110,7 +110,7 @@ def alone_rounds(
     leaf is unknown (-1).
     """
     batch: list[list[Pair]] = []
-    busy: list[set[int]] = []  # the leaves used in each round; empty: no other pair may join
+    busy: list[set[int]] = []  # the leaves used in each round; empty: no further pair may join
     for one, other in pairs:
         leaf = leaves[one] if leaves is not None and leaves[one] == leaves[other] else -1
         room = (
@@ -201,7 +201,7 @@ def _partners(
     """Return the least used and best of ``known``: one on the suspect's leaf, then other leaves,
     then any.
     """
-    # stable sort: the best stay first among equally used nodes
+    # stable sort: among equally used nodes the best stay first
     ranked = sorted(known, key=lambda node: use[node])
     if leaves is None or leaves[suspect] < 0:
         return ranked[:partners]

@@ -162,8 +162,8 @@ def _counted(found: Sequence[NicTraffic]) -> str:
 def _which(section: JudgedRun) -> Item:
     question = "Which node or link?"
     decisive = _decisive(section)
-    # Only the most important code is named: the findings that it explains, such as the pairs of a
-    # node, would only repeat it.
+    # Only the most important code is named, because the findings that it explains, such as the
+    # pairs of a node, would only repeat it.
     codes = {finding.code for finding in decisive[:1]}
     codes |= set(CULPRITS) if codes & set(CULPRITS) else set()
     subjects = [

@@ -59,7 +59,8 @@ def _network(nics: Mapping[int, str], host: Host) -> list[Found]:
 
 
 def _rail(host: Host, rail: str, *, several: bool) -> list[Found]:
-    from wireproof.analysis.relations import port_called  # the analysis package loads numpy
+    # importing the analysis package would load numpy
+    from wireproof.analysis.relations import port_called
 
     of = f" of {rail}" if several else ""
     nic = port_called(host.nics, rail)

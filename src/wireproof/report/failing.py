@@ -129,7 +129,7 @@ def _failing(name: str, group: Sequence[AuditResult], cause: bool) -> Failing:
 
 
 def _others(odd: Sequence[AuditResult], wrong: Sequence[AuditResult]) -> str:
-    if not odd or odd[0] is wrong[0]:  # then the message says it
+    if not odd or odd[0] is wrong[0]:  # in that case the message already says it
         return ""
     return f"{fold(dict.fromkeys(one.host for one in odd))}: others have {odd[0].usual}"
 

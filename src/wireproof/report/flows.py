@@ -111,7 +111,8 @@ class _Known(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, run: Run) -> _Known:
-        from wireproof.analysis.traffic import ports_of  # the analysis package loads numpy
+        # importing the analysis package would load numpy
+        from wireproof.analysis.traffic import ports_of
 
         hosts = {host.rank: host for host in run.hosts}
         read = {

@@ -170,7 +170,7 @@ def _address(where: str, text: str, options: BmcOptions) -> tuple[str, int, bool
 def _user(where: str, name: str) -> str:
     if not name:
         raise BadInput(f"{where}: no user: give --bmc-user.")
-    if not name.isprintable() or ":" in name:  # HTTP Basic ends the name at a colon
+    if not name.isprintable() or ":" in name:  # HTTP Basic ends the user name at a colon
         raise BadInput(f"{where}: {name!r} is not a user name.")
     return name
 

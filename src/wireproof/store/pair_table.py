@@ -137,7 +137,7 @@ class PairTable:
         """
         share = min(1.0, partners * len(self.nodes) / max(1, self.rows))
         bound = int(share * (1 << 20))
-        # Explicit arithmetic, because DuckDB's hash may change between versions.
+        # Arithmetic instead of DuckDB's hash, which may change between versions.
         chosen = f"((o::BIGINT * 2654435761 + t::BIGINT * 40503 + 12345) % 1048573) <= {bound}"
         return self._columns(f"SELECT o, t, r, v FROM pairs WHERE {chosen}")  # noqa: S608  numbers only
 
@@ -225,7 +225,7 @@ def refuse_no_text(path: Path, file: BinaryIO) -> None:
     """
     head = b"" if is_parquet(path) else file.read(LONGEST_LINE)
     if path.suffix.lower() == ".gz":
-        with contextlib.suppress(zlib.error):  # DuckDB says what is wrong
+        with contextlib.suppress(zlib.error):  # DuckDB explains the error
             head = zlib.decompressobj(wbits=31).decompress(head, LONGEST_LINE)
     file.seek(0)
     if b"\0" in head or (len(head) == LONGEST_LINE and b"\n" not in head):

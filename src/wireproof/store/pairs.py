@@ -87,7 +87,7 @@ _LONGEST_NAME = 255
 
 
 def _plain_lines(file: BinaryIO | gzip.GzipFile, path: Path) -> Iterator[str]:
-    for _ in range(MOST_PLAIN + 2):  # the heading, and the end
+    for _ in range(MOST_PLAIN + 2):  # the heading and the end of the file
         line = file.readline(LONGEST_LINE)
         if len(line) == LONGEST_LINE:
             raise BadInput(f"{path} cannot be read as a table of pairs: a line is too long.")
@@ -146,7 +146,7 @@ class _PlainRows:
 
 
 def _number(text: str) -> float | None:
-    if "_" in text:  # Python reads 1_000 as a number; a table with it is damaged
+    if "_" in text:  # Python would read 1_000 as a number, but a table that contains it is damaged
         return None
     with contextlib.suppress(ValueError):
         return float(text)

@@ -144,7 +144,7 @@ def newest_result(source: Path, wanted: Collection[str]) -> tuple[Path, StoredRe
     newest, best = -math.inf, None
     for written, folder in _places(source)[:_MOST_RESULTS]:
         # A file is written after its measurement, and may be copied later. So files written before
-        # the best measurement are older, and so are all further files.
+        # the best measurement are older, and all further files are older too.
         if written + SKEW_S < newest:
             break
         result = read_result(folder)

@@ -120,7 +120,7 @@ def open_database(memory: str, scratch: str = "", threads: int = 1) -> duckdb.Du
         "autoload_known_extensions": "false",
     }
     database = duckdb.connect(config=config)
-    with contextlib.suppress(duckdb.CatalogException):  # DuckDB before 2.0 has none
+    with contextlib.suppress(duckdb.CatalogException):  # DuckDB before 2.0 does not have it
         database.execute("SET async_threads = 0")
     return database
 

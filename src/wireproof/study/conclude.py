@@ -196,9 +196,9 @@ def _precision(
     return {name: each[len(each) // 2] for name, each in halves.items() if each}
 
 
-# --- Was each value honoured? By what the library reports, how it behaves, and other spellings.
-# Pure. A value that is not understood or not compiled in falls back silently, so no value is
-# recommended unless something shows that it is in force.
+# --- Was each value honoured? The answer depends on what the library reports, how it behaves, and
+# other spellings. Pure. A value that is not understood or not compiled in falls back silently, so
+# no value is recommended unless something shows that it is in force.
 
 
 def judged(

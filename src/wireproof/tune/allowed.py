@@ -302,7 +302,7 @@ _GROUPS: tuple[tuple[str, ...], ...] = (
         "/proc/sys/kernel/soft_watchdog",
     ),
 )
-# A name in whole seconds or ticks, and with _ms the same value in milliseconds.
+# A name in whole seconds or ticks, and the name with _ms for the same value in milliseconds.
 _COARSE = ("gc_min_interval", "base_reachable_time", "retrans_time")
 
 

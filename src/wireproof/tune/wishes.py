@@ -22,8 +22,8 @@ from wireproof.model.tuning import HostPlan, PlannedAttribute, Raw
 from wireproof.tune.allowed import coupled_with, refused, refused_value
 from wireproof.tune.settings_files import sysctl_path
 
-# --- Parse what a user asks to change: ``SETTING`` or ``SETTING/INSTANCE``, each with optional
-# ``=VALUE``, a sysctl by name (``vm.dirty_bytes=0``), or a file below /proc/sys or /sys. Pure.
+# --- Parse requested changes: ``SETTING`` or ``SETTING/INSTANCE``, each with optional ``=VALUE``, a
+# sysctl by name (``vm.dirty_bytes=0``), or a file below /proc/sys or /sys. Pure.
 
 _SYSCTL = re.compile(r"[a-z0-9_]+(?:[./][A-Za-z0-9_@:-]+)+", re.ASCII)
 _FILE = re.compile(r"/(?:proc/sys|sys)(?:/[A-Za-z0-9_.:@+-]+)+", re.ASCII)

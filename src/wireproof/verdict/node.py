@@ -246,8 +246,8 @@ def changed_apart(ratios: Mapping[Ends, float], metric: Metric) -> list[tuple[st
     """
     left = dict(ratios)
     changes: list[tuple[str, list[Ends]]] = []
-    # One slower node or all others faster give the same rows: try first the sign that leaves the
-    # rest nearest to no change.
+    # If one node is slower or all others are faster, the rows are the same, so first try the sign
+    # that leaves the rest nearest to no change.
     for sign in sorted((1.0, -1.0), key=lambda sign: _rest(ratios, metric, sign)):
         for about in _standing_out({ends: value**sign for ends, value in left.items()}, metric):
             routes = [ends for ends in left if _takes_part(about, ends)]

@@ -14,9 +14,9 @@ from wireproof.model.finding import Finding, Route, Verdict, verdict_of, worst
 from wireproof.model.quantity import goodput
 from wireproof.verdict.issue import Issue, merge
 
-_ADDS = 1.1  # times one rail: a smaller gain is not worth a second rail
-_DOUBLES = 1.5  # times one rail: a single message that is this fast used several rails
-_EVEN = 0.07  # of the value: this close to n times the slowest means equal shares
+_ADDS = 1.1  # multiple of one rail's rate: a smaller gain is not worth a second rail
+_DOUBLES = 1.5  # multiple of one rail's rate: a single message that is this fast used several rails
+_EVEN = 0.07  # share of the value: this close to n times the slowest rail means equal shares
 
 
 @dataclass(frozen=True)
@@ -195,7 +195,8 @@ def gain_of(size: int, alone: Sequence[Launches], together: Launches) -> tuple[I
     every = _rates(size, together, 0)
     centres = [_centre(size, one) for one in alone]
     whole = _centre(size, together)
-    best = int(np.argmax(centres))  # one rail, chosen once: the largest of each draw is biased up
+    # one rail, chosen once, because the largest of each draw would be biased upwards
+    best = int(np.argmax(centres))
     gain = _span(every / rates[best], whole / centres[best])
     of_sum = _span(every / np.sum(rates, axis=0), whole / sum(centres))
     return gain, of_sum

@@ -87,7 +87,7 @@ def check(
                 from wireproof.workflow.dossier import unseal
 
                 unseal(folder, reporter)
-            install_for(session)  # an MPI that is missing is an error before anything is written
+            install_for(session)  # a missing MPI is an error before anything is written
             if specification.invocation is not None:
                 remember(folder, specification.invocation, session.seed, target.hosts)
             standing = _standing(target) if specification.audit else None
@@ -152,7 +152,8 @@ def _narrowed(specification: CheckSpecification) -> CheckSpecification:
             f"--least-proven {count} chooses among more --hosts by a --history: give both."
         )
     hosts = least_proven(root, specification.hosts, count)
-    # Recorded now: hosts that are down leave no result, and a job beside us must choose others.
+    # Recorded now, because hosts that are down leave no result, and a concurrent job must choose
+    # others.
     take_turns(root, hosts, datetime.now(UTC).isoformat(timespec="seconds"))
     invocation = specification.invocation
     return dataclasses.replace(
@@ -262,7 +263,7 @@ def _policy(specification: CheckSpecification, target: Target) -> Policy:
     """
     method = specification.method
     policy = method.bounds()
-    # The model's time is made up but its bytes are really moved, so few bytes suffice.
+    # The model's time is simulated but its bytes are really moved, so few bytes suffice.
     if method.transport == "model":
         return msgspec.structs.replace(
             policy,

@@ -76,7 +76,7 @@ def _of_machines(section: JudgedRun) -> Iterator[_Condition]:
         if item.group in ("hardware", "firmware", "system") and item.value:
             yield item.name, f"{item.value} ({fold(item.hosts)})" if item.hosts else item.value, ""
     if section.run.claim.virtual or section.run.played:
-        return  # virtual ports are created again each time
+        return  # virtual ports get new addresses each time
     ports = [
         (f"address of {host.host} {nic.name}", nic.mac)
         for host, nic in _claimed_nics(section.run)
@@ -132,7 +132,7 @@ def listed(values: Mapping[str, str]) -> str:
     return ", ".join(f"{value} ({fold(names)})" for value, names in sorted(hosts.items()))
 
 
-# --- The hosts' settings, joined to what was measured.
+# --- The hosts' settings, combined with the measurements.
 
 
 def with_settings(sections: Sequence[JudgedRun], audit: Audit) -> list[JudgedRun]:

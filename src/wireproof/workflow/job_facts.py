@@ -134,7 +134,7 @@ def _session(target: Target, host: str) -> FactFrame:
     return _whose("this process" if here else "the session that reached the host, not of a job")
 
 
-# --- The disclosure of a result: what the run reports, and the facts of its hosts.
+# --- The disclosure of a result: the data of the run, and the facts of its hosts.
 
 BY_HAND = "disclosed.toml"
 """File in a result's folder with tables of the disclosure's groups, such as ``[network]``."""

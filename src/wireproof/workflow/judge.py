@@ -198,7 +198,7 @@ def _inside(folder: str) -> Iterator[str]:
     while waiting:
         try:
             entries = list(os.scandir(waiting.pop()))
-        except OSError:  # not readable by us, or deeper than a path can be
+        except OSError:  # not readable by this user, or deeper than a path can be
             continue
         waiting += [entry.path for entry in entries if entry.is_dir(follow_symlinks=False)]
         yield from (
@@ -259,7 +259,8 @@ def _judged_file(
             result.statistics = statistics(data, shown)
             return result
         judged = judge_bytes(data, shown, against)
-        # All series of a file or none: a series that cannot be shown must not count either.
+        # All series of a file count or none, because a series that cannot be shown must not count
+        # either.
         result.series = [render(series) for series in judged]
         result.verdicts = [series.verdict for series in judged]
     except WireproofError as error:

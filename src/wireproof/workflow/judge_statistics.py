@@ -99,7 +99,7 @@ def statistics_folder(*, asked: bool) -> Iterator[tuple[Path | None, dict[str, s
         yield None, {}
         return
     try:
-        with held_folder(Path.cwd()):  # whoever owns it could exchange the folder
+        with held_folder(Path.cwd()):  # the owner could exchange the folder
             folder = Path(tempfile.mkdtemp(prefix="wireproof-psm3-", dir=Path.cwd()))
     except OSError as error:
         raise CouldNotMeasure(
@@ -151,7 +151,7 @@ def held_against_ports(
     )
 
 
-# --- The outcome of each file that was to be judged, and of all files so far.
+# --- The outcome of each file to be judged, and of all files so far.
 
 
 Rendered = TypeVar("Rendered")

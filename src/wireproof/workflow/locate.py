@@ -187,7 +187,7 @@ def from_table(path: Path, fabric: Fabric | None) -> LocateDocument:
         undecided = [down] if table.left_out else []
     try:
         located, scattered = by_rows(screen(samples, known))
-    except ValueError as error:  # DuckDB reads a table with damaged statistics in this way
+    except ValueError as error:  # this is how DuckDB reads a table with damaged statistics
         raise BadInput(f"{path} is damaged: {error}.") from error
     return LocateDocument(
         located=(located,),
@@ -227,7 +227,7 @@ def _check_world(world: World, path: Path) -> None:
             f"{path}: nodes = {world.nodes} is out of range: give 2 to {MOST_WORLD_NODES}."
         )
     for name, most in _MOST.items():
-        if not 0 <= getattr(world, name) <= most:  # no comparison holds for nan
+        if not 0 <= getattr(world, name) <= most:  # every comparison with nan is false
             raise BadInput(
                 f"{path}: {name} = {getattr(world, name):g} is out of range: give 0 to {most:g}."
             )

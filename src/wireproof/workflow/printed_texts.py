@@ -204,7 +204,7 @@ def _of_ethtool(called: str, text: str) -> Iterator[tuple[str, str]]:
     """
     heads = list(_HEADING.finditer(text))
     ends = [*(head.start() for head in heads[1:]), len(text)]
-    for head, end in zip(heads, ends, strict=False):  # without headings there is still an end
+    for head, end in zip(heads, ends, strict=False):  # a list without headings needs an end too
         part = text[head.start() : end]
         yield f"{COMMANDS}/ethtool_{_OPTIONS[head[1]]}{head[2]}", part
         if "uncorrectable_blocks" in part:

@@ -105,7 +105,7 @@ class _Rails(Bench[JudgedRun]):
         where = prepare(wanted, environment).target
         if link is not None:
             where = dataclasses.replace(where, link=one_rail(link, number))
-        # the launches must differ in nothing but the rails
+        # the launches must differ only in the rails
         return self._way(rail, dataclasses.replace(self._together, target=where))
 
     def _way(self, rail: str, prepared: Prepared) -> Rounds:

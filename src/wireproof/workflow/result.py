@@ -221,7 +221,7 @@ def _only(run: Run, points: Iterable[int]) -> Run:
     )
 
 
-# --- Judged parts, and what is kept of them.
+# --- Judged parts, and what is stored of them.
 
 
 PAGE = "report.html"
@@ -288,8 +288,8 @@ def keep_result(
     parts = [part._replace(section=section) for part, section in zip(parts, sections, strict=True)]
     if not storage.kept:
         return Result(parts=tuple(parts))
-    # New launches are sealed when they end; earlier ones, that a resumed check did not repeat, may
-    # have been killed before.
+    # New launches are sealed when they end; earlier launches that a resumed check did not repeat
+    # may have been killed before.
     for place in (folder for section in sections for folder in section.records):
         if not is_tabled(place):
             seal(place)

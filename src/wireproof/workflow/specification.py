@@ -167,7 +167,7 @@ def job_target(
     request = _same_nodes(request, resumed, reporter)
     try:
         allocation = allocate(request, state_teller(reporter))
-    except KeyboardInterrupt:  # while the job waits: ``allocate`` has cancelled it
+    except KeyboardInterrupt:  # while the job waits; ``allocate`` has already cancelled it
         reporter.warn("interrupted while it waited for the nodes: the job was cancelled.")
         raise
     try:

@@ -10,8 +10,8 @@ from wireproof.model.errors import BadInput
 from wireproof.model.series import Series, ToolRequest
 
 # --- Intel MPI Benchmarks (3.x, 4.x, 2017 to 2021: MPI1, P2P, RMA, EXT, NBC, MT): output and
-# options. A run has a title, a head and one table per benchmark and number of processes; a pasted
-# excerpt often has only one table.
+# options. A run has a title, a heading and one table per benchmark and number of processes; a
+# pasted excerpt often contains only one table.
 
 # --- What Intel MPI prints before a run's title if I_MPI_DEBUG is set: the hosts of the ranks and
 # the provider.

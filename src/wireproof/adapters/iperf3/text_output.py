@@ -138,10 +138,11 @@ def series_of(flows: list[IperfFlow], info: RunInfo) -> Series:
     )
 
 
-# --- iperf 2's text. No word marks its last row: the times of the rows tell which row sums up a
+# --- iperf 2's text. No word marks its last row, so the times of the rows show which row sums up a
 # run.
 
-_DEFAULT_SECONDS = 9.5  # a run lasts 10 s unless asked otherwise; it ends a little earlier or later
+# a run lasts 10 s unless another time was requested; it ends a little earlier or later
+_DEFAULT_SECONDS = 9.5
 
 
 def _whole_row(rows: list[IperfRow]) -> tuple[IperfRow | None, str]:
@@ -211,7 +212,7 @@ def old_series(start: int, run: IperfRun) -> Series:
     return series_of(flows, info)
 
 
-_NEW_HEADING = re.compile(r"Bitrate|Retr\b|Interval {8}")  # iperf 2 has none of them
+_NEW_HEADING = re.compile(r"Bitrate|Retr\b|Interval {8}")  # iperf 2 prints none of them
 
 
 def _flow(run: IperfRun, direction: str) -> tuple[IperfFlow | None, str]:

@@ -79,7 +79,7 @@ def _one_sided(kind: str, what: str, heading: str) -> Benchmark:
         ", both ranks in turn / 2" if halved else ""
     )
     formula += ", which is complete at the origin only" if local else ""
-    # This time is local to the origin: no link bounds it.
+    # This time is local to the origin, so no link bounds it.
     return Benchmark(
         f"osu_{name}_latency", "latency", "other" if local else traffic, formula, waits=not local
     )

@@ -12,7 +12,7 @@ from wireproof.model.psm3 import Identity, LibrarySetting, Rail
 from wireproof.model.secrets import MASK, masked
 
 # --- The lines that may be read. A statistics file begins with the command line and the whole
-# environment of its process: nothing of these is passed on.
+# environment of its process, and nothing of these is passed on.
 
 
 Shape = Literal[

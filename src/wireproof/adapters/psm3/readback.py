@@ -87,7 +87,7 @@ def _of_rails(text: _Text, one: Identity) -> Iterator[Seen]:
     several = len({(rail.name, rail.address) for rail in one.rails}) > 1
     if several:
         yield text.seen("PSM3_MULTIRAIL_MAP", names, "observed", one.rails[-1].line, one.label)
-    else:  # one NIC is what PSM3_MULTIRAIL=0 gives, and any other value where there is no second
+    else:  # PSM3_MULTIRAIL=0 uses one NIC, and so does any other value if there is no second NIC
         yield text.seen("rails", "1", "observed", first, one.label)
     if several:
         yield text.seen("rails", str(len(one.rails)), "observed", one.rails[-1].line, one.label)

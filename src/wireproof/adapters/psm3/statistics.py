@@ -140,7 +140,7 @@ class _StatisticsReader:
         if line.shape in ("setting", "identify", "environment", "warning"):
             return
         take = done.get(line.shape)
-        if final:  # without its end nothing of a line is sure
+        if final:  # a line without its end is uncertain
             self.torn = True
             self.doubt(line.number, f"the file is cut off here; expected {self._expected()}")
         elif take is not None and take(line):
@@ -271,8 +271,8 @@ def _made(text: list[str], lines: list[StatisticsLine], reader: _StatisticsReade
     values = {one.name: one.value for one in found}
     identity = _identity(lines, reader, host, pid)
     periodic = values.get("PSM3_PRINT_STATS", "").partition(":")[0]
-    # With -1 the first endpoint that closes prints a block, and the library's exit prints another
-    # one with what is still open: usually nothing.
+    # With -1 the first endpoint that closes prints a block, and at exit the library prints another
+    # block with what is still open: usually nothing.
     if identity.rails and not reader.groups:
         reader.doubt(lines[-1].number, "an endpoint was opened, but the file has no counter for it")
     ended = periodic != "-1" or reader.blocks > 1 or reader.last == "time"

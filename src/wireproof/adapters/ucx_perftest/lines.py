@@ -126,7 +126,7 @@ def read(page: Page, start: int, heading: str, csv_names: int | None) -> tuple[R
         elif csv_names is not None:
             last = _csv_row(line, csv_names, index) if "," in line else None
         elif (named := _BATCH.match(line)) is not None:
-            batch = named.group(1)  # the name of the next results
+            batch = named.group(1)  # the name of the following results
         else:
             last = _row_of(line, heading, index)
         if last is None:

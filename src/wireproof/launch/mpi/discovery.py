@@ -247,8 +247,8 @@ def _nothing_fits(choice: str, seen: list[MpiInstall], environment: Mapping[str,
     )
 
 
-# --- The files that set parameters besides the environment. Those of the user and of the current
-# folder change what is measured, and nothing in the environment shows it.
+# --- The files that set parameters in addition to the environment. Files of the user and of the
+# current folder change what is measured, and nothing in the environment shows it.
 
 _OPENMPI = "openmpi-mca-params.conf"
 _OF_USER = ".openmpi/mca-params.conf"

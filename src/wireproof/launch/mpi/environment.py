@@ -136,7 +136,7 @@ def _exchanging(request: LaunchRequest, nic: str) -> dict[str, str]:
     """
     named = provider_nic(request, nic)
     named.pop("FI_PROVIDER", None)
-    # the MPI may use PSM3 as well: then a process has an endpoint of the MPI and one of the engine
+    # the MPI may also use PSM3: a process then has an endpoint of the MPI and one of the engine
     return {**named, "PSM3_MULTI_EP": "1"} if named else {}
 
 
@@ -234,7 +234,7 @@ def _ucx_nic(nic: str) -> dict[str, str]:
     return {"UCX_NET_DEVICES": nic} if nic else {}
 
 
-# --- For launchers with the same instruction for all ranks: variables, ranks on each host, order.
+# --- For launchers that give all ranks the same instruction: variables, ranks on each host, order.
 
 
 def one_nic(request: LaunchRequest, program: str) -> str:

@@ -26,8 +26,8 @@ enter the kernel, where a yield costs a time slice (6 us without, 240 with).
 
 def _bootstrap(request: LaunchRequest) -> list[str]:
     if request.local:
-        # Without this an enclosing Slurm allocation would be used, whose first host may be another
-        # machine.
+        # Without this, Hydra would use an enclosing Slurm allocation, whose first host may be
+        # another machine.
         return ["-launcher", "fork", "-rmk", "user"]
     if request.agent:
         return ["-launcher", "ssh", "-launcher-exec", request.agent]
@@ -89,8 +89,7 @@ def sockets(request: LaunchRequest) -> LaunchCommand:
         argv=tuple(argv),
         environment=dict(request.extra),
         launcher="hydra",
-        # if libfabric is measured, variables that select its providers are not left over from an
-        # MPI
+        # if libfabric is measured, remove variables with which an MPI selects its providers
         clear=clearings(None if request.over == "ofi" else "mpich"),
         notes=(_SOCKETS_NOTE[request.over],),
         expect=request.engine.expect,
@@ -128,7 +127,7 @@ starves its neighbour.
 
 
 def _intel_settings(request: LaunchRequest) -> dict[str, str]:
-    # Each lab node sees the whole machine as its own: rank 0 of every node would be pinned to one
+    # Each lab node sees the whole machine, so rank 0 of every node would be pinned to the same
     # core.
     lab = {"I_MPI_PIN": "0"} if request.machine_ranks and not request.local else {}
     wired = {"I_MPI_FABRICS": "ofi"} if request.shared_memory is False else {}

@@ -224,8 +224,7 @@ def sonames(folders: Iterable[Path]) -> dict[str, Path]:
                 soname.split(".so")[0] + ".so"
             ):
                 continue
-            # The best path is the name that the loader looks for; a development link is second
-            # best.
+            # The best path is the name that the loader looks for; a development link comes second.
             if soname not in found or (path.name == soname and found[soname].name != soname):
                 found[soname] = path
     return found

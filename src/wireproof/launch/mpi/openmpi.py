@@ -96,7 +96,8 @@ def _daemons(request: LaunchRequest, major: int) -> list[str]:
     if reach.openmpi and not request.agent:
         return ["--mca", "plm", reach.openmpi]
     agent = request.agent or reach.agent
-    # An enclosing allocation would start the daemons itself; the user named the hosts, so ssh does.
+    # An enclosing allocation would start the daemons itself, but the user named the hosts, so use
+    # ssh.
     plm, name = ("ssh", "plm_ssh_agent") if major >= 5 else ("rsh", "plm_rsh_agent")
     return ["--mca", "plm", plm, *(["--mca", name, agent] if agent else [])]
 
@@ -127,7 +128,8 @@ def _placement(request: LaunchRequest) -> list[str]:
     named = ",".join(host if each == 1 else f"{host}:{each}" for host in hosts)
     by = "node" if each == 1 else "slot"
     if request.program:
-        # as a person would write it: a number of processes per resource, a resource for each node
+        # in the form that people write: a number of processes per resource, a resource for each
+        # node
         by = f"ppr:{each}:node"
     placed = ["--host", named, "-np", str(request.size), "--map-by", by]
     return [*placed, *request.rank_argv]
@@ -138,7 +140,7 @@ def _parameters(request: LaunchRequest, nic: str) -> tuple[dict[str, str], dict[
     parameters, variables = openmpi_nic(request, nic)
     four = _major(request.mpi_install.version) < 5
     if parameters.get("pml") == "ob1" and four and not request.local and request.windows:
-        # Its default cannot create a window over TCP between hosts.
+        # Open MPI's default cannot create a window over TCP between hosts.
         parameters["osc"] = "pt2pt"
     return parameters, variables
 
@@ -190,7 +192,7 @@ OPENMPI = MPIS.register(
         launcher_says=("open mpi", "openrte", "prte"),
         library_says="Open MPI",
         sonames=("libmpi.so.40", "libmpi.so.20"),
-        # an Intel variable on only one node has made a process there unreachable
+        # an Intel variable that was set on only one node has made a process there unreachable
         foreign=("I_MPI_", "FI_PROVIDER_PATH", "MPIR_CVAR_"),
         build=openmpi,
         uniform=_uniform,

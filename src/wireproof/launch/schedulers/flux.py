@@ -85,7 +85,7 @@ def _detect(environment: Mapping[str, str], ask: Ask) -> Allocation | None:
             hosts = hosts_in(text, f"what `{' '.join(argv[:3])}` printed")
             return Allocation(scheduler="flux", job=enclosing or task, hosts=hosts)
     if environment.keys() & {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID"}:
-        return None  # left over from where the job was submitted
+        return None  # left over from the place where the job was submitted
     raise BadInput(
         "FLUX_URI or FLUX_JOB_ID is set, but `flux resource list` names no hosts: put flux on PATH,"
         " or unset them."

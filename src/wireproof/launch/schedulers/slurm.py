@@ -221,7 +221,7 @@ def _by_own_launcher(request: LaunchRequest) -> LaunchCommand:
         raise BadInput("the engine without MPI is started by srun under Slurm.")
     mpi = MPIS[request.install.family]
     job = {name: value for name, value in request.extra if name.startswith("SLURM_")}
-    if request.job:  # without it the launcher's srun would ask for a job of its own, and wait
+    if request.job:  # without it the launcher's srun would request a separate job, and wait
         job |= dict.fromkeys(("SLURM_JOB_ID", "SLURM_JOBID"), request.job)
     kept = {name: value for name, value in request.extra if name not in (*job, mpi.pmi_variable)}
     extra = {**mpi.placed, **kept}

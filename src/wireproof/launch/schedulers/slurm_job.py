@@ -293,7 +293,7 @@ def job_ended(job: str, through: Sequence[str] = ()) -> str:
     if done.returncode != 0:
         return f"Slurm does not know job {job} any more." if "Invalid job id" in done.stderr else ""
     info = parse_job(done.stdout)
-    if info is not None and info.state.split("+")[0] == "PENDING":  # it ran, and waits again
+    if info is not None and info.state.split("+")[0] == "PENDING":  # it has run, and waits again
         return (
             f"job {job} was ended and put back into the queue by Slurm: one of its nodes failed, or"
             " it was requeued."

@@ -233,7 +233,7 @@ def tuned(recipe: Recipe, command: Command) -> Iterator[Broken]:
     if command.texts[1:2] == ("profile",):
         for word in command.words[2:]:
             text, meant = word.text, nearest(word.text, profiles, 0.85)
-            # what begins with a known name, or is the beginning of one, may belong to a site
+            # a word that begins with a known name, or is the beginning of one, may belong to a site
             if meant and "-" in meant and not (meant.startswith(text) or text.startswith(meant)):
                 seen = f"{text}; nearest is {meant}"
                 yield broken("tuned-profile", recipe, command, word, seen, [(word, meant)])

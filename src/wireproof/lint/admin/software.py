@@ -33,7 +33,7 @@ VERBS = (
     "unmask",
 )
 
-# --- Lines that are judged as they are: markup in them is not shell.
+# --- Lines that are judged unchanged, because markup in them is not shell.
 
 ADD_REPO = re.compile(r"\b(?:yum-)?config-manager\s+--add-repo(?:=|\s+)(\S.*)$")
 ADDRESS = re.compile(r"(?:https?|ftp|file)://[^\s<>\"'`)]+")
@@ -46,7 +46,8 @@ ENABLED_ONLY = re.compile(r"\s*LinkSpeed\s+En:\s*\S+\s+Sup:(?!.*\bAct:)")
 IBSTAT = re.compile(r"\s*State:\s*(?:Initializing|Initialize|Down|Armed)\s*$")
 PARAMETER = re.compile(r"\s*(?:parm:\s{0,30})?(hdrq_entsize|max_mtu)\s?:\s?\S")
 OLD_DEFAULTS = {"hdrq_entsize": r"64B \(default\)", "max_mtu": r"default is 8192"}
-APART = 4  # lines between two findings about ports: one listing has several that say the same
+# lines between two findings about ports: a listing contains several lines with the same mistake
+APART = 4
 
 
 def lines(recipe: Recipe) -> Iterator[Broken]:
@@ -220,7 +221,7 @@ def _named(command: Command) -> tuple[Word, ...]:
 REBOOTS = ("reboot", "shutdown", "rpower", "ipmitool", "init")
 QCU = re.compile(r"(?i)qcu(?:64e|32|w64e|w32)?(?:\.exe)?")
 SET = re.compile(r"(?i)[/-]set(?:$|[=:\d])")
-SOON = 3  # commands behind /SET within which the reboot must come
+SOON = 3  # the reboot must follow /SET within this number of commands
 
 
 def tools(recipe: Recipe) -> Iterator[Broken]:

@@ -49,7 +49,7 @@ def mounts(fragment: Fragment) -> Iterator[Broken]:
 def _mount(line: WrittenLine) -> Iterator[Broken]:
     columns = line.words
     if len(columns) < 2 or not columns[1].startswith(("/", "none", "swap")):
-        return  # no line of fstab at all
+        return  # not a line of fstab
     seen = f"{len(columns)} columns: {line.text.strip()[:80]}"
     tail = 2 if len(columns) > 4 and all(word.isdigit() for word in columns[-2:]) else 0
     if len(columns) == 2 or columns[2:] == ["nfs"]:
@@ -121,7 +121,7 @@ def hosts(fragment: Fragment) -> Iterator[Broken]:
             continue
         entries.append((line, words))
         yield from _loopback(line, words)
-    if not fragment.quoted:  # a document shows several files
+    if not fragment.quoted:  # the document shows several files
         yield from _two_addresses(entries)
 
 

@@ -189,7 +189,7 @@ def _form(stem: str, value: Part) -> Iterator[Broken]:
     text = value.text
     if not text or text[0] in "$%<{@" or "$" in text:
         return  # a template fills it in
-    number = text[0].isdigit()  # a word is a placeholder
+    number = text[0].isdigit()  # the word is a placeholder
     if number and _is_no_address(stem, text):
         yield value.broken("interface-address", f"{stem}={text[:80]}")
     elif number and stem == "MTU" and not re.fullmatch(r"[0-9]{2,6}", text):

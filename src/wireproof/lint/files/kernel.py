@@ -106,7 +106,7 @@ def judge_parameters(words: list[Part]) -> Iterator[Broken]:
             yield word.broken("kernel-parameter-twice", f"{earlier.text} and {word.text}")
         by_name[name] = word
     deep = by_name.get("intel_idle.max_cstate")
-    # intel_idle switched off, so that the ACPI driver goes to deeper states
+    # intel_idle is switched off, so the ACPI driver uses deeper states
     if deep and _value(deep) == "0" and not {"processor.max_cstate", "idle"} & by_name.keys():
         yield deep.broken("kernel-idle", deep.text, f"{deep.text} processor.max_cstate=1")
     yield from _huge_pages([word for word in words if _name(word) in HUGE_PAGES])

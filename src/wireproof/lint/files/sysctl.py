@@ -101,7 +101,8 @@ def judge_setting(setting: SysctlSetting) -> Iterator[Broken]:
         yield from _unknown(setting, folder, name)
     elif removed:
         yield setting.key.broken("sysctl-removed", f"{setting.name}: {removed}")
-    elif not re.search(r"[$`<]", setting.value.text):  # what a script fills in is not judged
+    # values that a script fills in are not judged
+    elif not re.search(r"[$`<]", setting.value.text):
         yield from _value(setting)
 
 

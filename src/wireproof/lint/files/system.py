@@ -36,7 +36,7 @@ def limits(fragment: Fragment) -> Iterator[Broken]:
                 yield word.broken("limits-word", wrong, right or None)
         elif columns:
             yield from _columns(line, columns)
-    if not fragment.quoted:  # lines quoted alone say nothing of the rest
+    if not fragment.quoted:  # lines quoted alone say nothing about the rest
         yield from _half(memlock)
 
 

@@ -66,7 +66,7 @@ def _known(rules: Mapping[str, Rule], row: LineRow | VariableRow | CommandRow) -
         raise ValueError(f"'code' is {row.code!r}, which is not a rule of lint")
 
 
-# --- Find the entry of the catalogue of settings that a finding is about: that of its rule,
+# --- Find the entry of the catalogue of settings that a finding refers to: the entry of its rule,
 # else the setting that the line names.
 
 _SYSCTL = "/proc/sys/"

@@ -191,7 +191,7 @@ class SetVariable:
     how: str
 
 
-@dataclass(eq=False)  # compared by identity: what is derived from it is remembered
+@dataclass(eq=False)  # compared by identity, because derived values are cached
 class Job:
     """The commands of a segment, in order, with their context."""
 
@@ -305,7 +305,7 @@ def launched(recipe: Recipe) -> Iterator[tuple[Job, Launch]]:
 def _sbatch(recipe: Recipe, part: Segment) -> Iterator[SetVariable]:
     inside = lines_inside(recipe)
     head = recipe.lines[part.first - 1]
-    indent = len(head) - len(head.lstrip())  # of a script that a page shows indented
+    indent = len(head) - len(head.lstrip())  # for a script that a page shows indented
     for number in range(part.first, part.last + 1):
         line = recipe.lines[number - 1]
         apart = not line[:indent].strip() and number not in inside

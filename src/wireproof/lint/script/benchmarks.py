@@ -74,7 +74,7 @@ def ranks(recipe: Recipe) -> Iterator[Broken]:
 # --- perftest and qperf.
 
 _PERFTEST = re.compile(r"(ib|raw_ethernet)_(write|read|send|atomic|burst)_(bw|lat)\Z")
-# Options of perftest without a value; all other options of one letter take a value.
+# Options of perftest without a value; all other one-letter options take a value.
 _FLAGS = frozenset(f"-{letter}" for letter in "abeFghHNORUVzXWPEKj")
 _CM = re.compile(r"[-–—−]R|--rdma_cm")
 _OPA_MTU = 8192

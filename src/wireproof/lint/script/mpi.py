@@ -46,7 +46,8 @@ def mpi_of(job: Job, launch: Launch) -> Mpi | None:
     places = [word.text for word in command.words[:1]]
     places += [word.text for word in command.assignments if word.text.startswith("PATH=")][-1:]
     direct: Mpi | None = next(filter(None, map(_by_place, places)), None)
-    # files that are sourced, modules that are loaded and folders put into PATH before the line
+    # files that are sourced, modules that are loaded and folders that are added to PATH before the
+    # line
     signs = _signs(job)
     at = bisect_right(signs, command.line, key=itemgetter(0))
     around = [mpi for _, mpi in signs[max(0, at - 20) : at]]
@@ -176,7 +177,7 @@ def foreign(recipe: Recipe) -> Iterator[Broken]:
                     yield _removed(recipe, word)
             elif name := _not_of(word, mpi, job):
                 yield at_word("option-of-another-mpi", word, f"{word.text} for {name}")
-    for command in commands(recipe):  # an option that a document shows alone: ``-PSM2``
+    for command in commands(recipe):  # an option that a document shows without its value: ``-PSM2``
         if len(command.words) == 1 and _SHOWN.match(command.texts[0]):
             yield _removed(recipe, command.words[0])
 
@@ -239,7 +240,7 @@ _OSU_PROGRAM = re.compile(r"(\S+?)/libexec/osu-micro-benchmarks/\S*osu_\w+\Z")
 
 def prefixes(recipe: Recipe) -> Iterator[Broken]:
     """Find a benchmark that was installed in another place."""
-    installed: dict[str, None] = {}  # in the order of the text, each once
+    installed: dict[str, None] = {}  # in the order of the text, without repeats
     for job in jobs(recipe):
         for command in job.commands:
             builds = command.program in ("configure", "make", "cmake") and not command.outer

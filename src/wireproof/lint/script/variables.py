@@ -126,9 +126,9 @@ def _meant(rest: str, known: str) -> bool:
 
 def _mistyped(seen: str, known: str) -> bool:
     if re.sub(r"\d", "", seen) == re.sub(r"\d", "", known):
-        return False  # another number is another thing
+        return False  # a different number means a different variable
     size = min(len(seen), len(known))
-    if size < 4:  # of short words only swapped letters and a plural are no words of their own
+    if size < 4:  # for short words, only swapped letters and a plural count as misspellings
         swapped = sorted(seen) == sorted(known) and distance(seen, known, 1) == 1
         return size == 3 and (swapped or seen.removesuffix("S") == known.removesuffix("S"))
     return distance(seen, known, 2) <= (1 if size < 7 else 2)

@@ -270,7 +270,7 @@ def _shown_commands(lines: list[str]) -> tuple[list[str], list[int]]:
     continued = False
     for line in lines:
         sentence = not continued and is_prose(line)
-        # without "// on the server", which documents write after commands
+        # without "// on the server", which documents add after commands
         command = "" if sentence else line.partition(" // ")[0]
         indents.append(0 if continued else min(indent(command), len(command)))
         continued = line.rstrip(" \t\r").endswith("\\") and not sentence
@@ -302,7 +302,7 @@ class _CommandReader:
             return
         if isinstance(token, Word):
             self._word(token)
-        elif "<" in token.text or ">" in token.text:  # no word of the command follows
+        elif "<" in token.text or ">" in token.text:  # the command ends here
             self.operator = token.text
         else:
             yield from self.end(piped=token.text in ("|", "|&"))

@@ -13,8 +13,9 @@ from wireproof.model.toml import Row, read_rows, read_toml
 __all__ = ["MOST_WORDS", "Module", "NumberRange", "Sysctl", "VariableTable"]
 __all__ += ["folders", "libraries", "listed", "modules", "nearest", "sysctls"]
 
-LONGEST_NAME = 80  # what is longer was never one of our names
-MOST_WORDS = 120  # of one line are looked at; a line with more is no one's configuration
+LONGEST_NAME = 80  # a longer name was never one of ours
+# number of names per line that are examined; a line with more is not a configuration
+MOST_WORDS = 120
 
 
 class VariableTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

@@ -73,7 +73,7 @@ def machines_of(
         host = hosts[ranks[name][0]]
         claim = claims.get(host.rank, "")
         nic = claimed_nic(host.nics, first_rail(claim))
-        host = with_rails(host, claim)  # the first rail stands for all, except for bytes
+        host = with_rails(host, claim)  # the first rail represents all rails, except for bytes
         machines[name] = _machine(run, name, host, nic, observed.get(name, _Observed()))
     return machines
 
@@ -300,7 +300,7 @@ class _RunView(msgspec.Struct, frozen=True):
         more = self._seen(rule.surer, machine, blame) if rule.surer else []
         if len(hits) > 1:
             evidence = [*evidence, f"the same at {len(hits) - 1} more of {len(machines)} nodes"]
-        # Counters of a node say less about a link above it than about the node.
+        # Counters of a node say more about the node than about a link above it.
         factor *= _NEARBY if isinstance(blame.about, Link | Route | Both) else 1.0
         return rule.cause(
             node=machine.name,

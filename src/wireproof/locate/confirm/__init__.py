@@ -45,7 +45,7 @@ _PASSING = 0.8  # highest confidence of a fault that ended before it could be me
 _WITH_THE_OTHER = 0.25
 _LISTED = 8
 _WORTH_A_NOTE = 0.3  # slowdown that the tail of the noise seldom reaches
-# if a pair's slow sample was chance, it does not reach this share of the slowdown again
+# if chance made a pair's sample slow, the pair does not reach this share of the slowdown again
 _SAME = 0.5
 
 

@@ -168,7 +168,7 @@ def _own_noise(confirm: Samples, logs: Floats, noise: float) -> float:
         if np.sum(route == number) > 2
     ]
     left = np.concatenate(within) if within else np.zeros(0)
-    noise = min(noise, _PRIOR_NOISE)  # alone, the contention of the screen is gone
+    noise = min(noise, _PRIOR_NOISE)  # when measured alone, the contention of the screen is gone
     weight = _MAD_EFFICIENCY * left.size
     variance = weight * robust_scale(left) ** 2 + _PRIOR_FREEDOM * noise**2
     return float(np.sqrt(variance / (weight + _PRIOR_FREEDOM)))

@@ -32,14 +32,15 @@ from wireproof.model.quantity import percent
 Shape = Literal["all", "path", "partner", "fast", "unclear"]
 
 _PRIOR_FREEDOM = 8.0
-# standard errors that an estimate may lie below the practical threshold: 2.3 % do by chance
+# number of standard errors by which an estimate may lie below the practical threshold: 2.3 % do so
+# by chance
 _NOT_BELOW = 2.0
 # share of the family-wise error: suspects were chosen for being slow, so they tend to look slow
 _STRICT = 0.2
 _FAR = 3.0
 _AS_FAST = 0.03
 _REACHED = 0.7
-# times the practical threshold: a lone partner adds the spread of both ports, and chance
+# multiple of the practical threshold: a lone partner adds the spread of both ports, and chance
 _LONE = 2.0
 _LISTED = 6
 _CONTRADICTS = 0.5  # a partner that sees less than half of the slowdown contradicts it

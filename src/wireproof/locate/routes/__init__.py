@@ -22,7 +22,7 @@ from wireproof.model.quantity import percent
 
 # --- Blames of slow links and switches, with evidence sentences.
 
-_SUREST = 0.95  # measured among others, and the meaning of an up-link number is an assumption
+_SUREST = 0.95  # measured among other pairs, and the meaning of an up-link number is an assumption
 _LISTED = 12
 _READ_THE_PORTS = (
     "read the error counters of these ports, and measure the slow pairs alone, without contention"
@@ -177,7 +177,7 @@ def _blame(
 _MOST = 16
 _RESTLESS = 0.2
 _COMMON = 0.25
-_STRICTER = 0.2  # share of alpha for the stain of a leaf: contention is not independent
+_STRICTER = 0.2  # share of alpha for the stain of a leaf, because contention is not independent
 
 
 def blame_paths(
@@ -239,7 +239,7 @@ class _Search:
     def __init__(self, view: View, fabric: Fabric, alpha: float) -> None:
         self.view, self.cross, self.alpha = view, view.cross, alpha
         slowness = view.slowness[view.cross.rows]
-        # Samples that do not count still used the links.
+        # Samples that do not count have still used the links.
         every = np.isfinite(slowness)
         tried = guesses(view.samples, fabric, view.cross)
         fits, self.residual = settled(slowness, tried, every)

@@ -162,7 +162,7 @@ def _turns(samples: Samples, rows: Longs) -> Longs:
     origin, target = samples.origin[rows].astype(np.int64), samples.target[rows].astype(np.int64)
     turn = samples.round[rows].astype(np.int64) * 2 + (origin > target)
     sender = turn * len(samples.nodes) + origin
-    # a node that sends twice in a turn: the samples are a table of pairs without rounds
+    # a node that sends twice in a turn shows that the samples are a table of pairs without rounds
     if np.unique(sender).size < sender.size:
         return np.arange(rows.size, dtype=np.int64)
     return np.asarray(turn, dtype=np.int64)

@@ -80,8 +80,8 @@ def tiers(paths: Paths, levels: Levels) -> list[Tier]:
     fastest: dict[str, float] = {}
     for (name, _), level in levels.items():
         fastest[name] = min(level, fastest.get(name, level))
-    # Traffic within a switch shares no link by design: if it is slower than across leaves,
-    # that is a fault.
+    # Traffic within a switch shares no link by design, so if it is slower than traffic across
+    # leaves, that is a fault.
     best = fastest.get(ONE_SWITCH, min(fastest.values()))
     members = np.bincount(paths.tier, minlength=len(paths.names)).tolist()
     logs = log_slowness(paths.samples)
@@ -125,7 +125,8 @@ def _speeds(samples: Samples, model: Fit, levels: Levels) -> list[str]:
     return speeds
 
 
-# above, pairs are not measured each, and a lone slow sample is no more than the tail of the noise
+# with more nodes, pairs are not measured individually, and a lone slow sample is only the tail of
+# the noise
 _ALL_PAIRS = 64
 _TWO_NODES = "with two nodes, only the slow direction can be named, not the slow node"
 

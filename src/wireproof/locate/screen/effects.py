@@ -243,8 +243,8 @@ class Polishing:
         level = self._levels(logs, use, early=early)
         residual = logs - level[ports.stratum]
         leftover = residual - _explained(ports, residual, None if early else bad, self.additive)
-        # Slow ports of a leaf do not slow every kind of path equally: only samples
-        # without such ports show the noise.
+        # Slow ports of a leaf do not slow every kind of path equally, so only samples without such
+        # ports show the noise.
         every = np.ones(logs.size, dtype=np.bool_)
         sigma, members = _sigmas(ports, leftover, use if self.start else every)
         sharp = _sharp(ports, level, sigma)

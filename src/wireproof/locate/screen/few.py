@@ -42,9 +42,9 @@ from wireproof.model.quantity import percent
 
 MOST_NODES = 64
 """Larger tables have enough rows for the tests of the screen."""
-_ALPHA, _DOUBT = 0.001, 0.01  # of a culprit; of what has to be measured again first
+_ALPHA, _DOUBT = 0.001, 0.01  # for a culprit; for a suspect that must be measured again first
 _SIGMA, _FREEDOM = 0.05, 8  # of the imaginary rows
-_PAIR_TIMES = 3.0  # times the practical threshold: a single row of a pair may be noise
+_PAIR_TIMES = 3.0  # multiple of the practical threshold: a single row of a pair may be noise
 _MOST_CULPRITS, _MOST_NAMED = 16, 12
 _NOTHING = 1e-9
 _TOLD_APART = 2.0 * np.log(100.0)  # twice the log likelihood ratio
@@ -63,7 +63,7 @@ def by_rows(screened: Screened) -> tuple[Located, list[str]]:
     if any(blame.kind in ("link", "switch") for blame in located.blames):
         return located, []
     search = _FewSearch(screened)
-    # Slowness for a part of the time shows only over rounds, which the screen examines.
+    # Slowness during a part of the time shows only over rounds, which the screen examines.
     blames = search.culprits() or (located.blames if located.rounds > 1 else [])
     result = msgspec.structs.replace(
         located,

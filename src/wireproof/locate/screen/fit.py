@@ -186,7 +186,7 @@ def drift_of(samples: Samples, residual: Floats, use: Flags, least: float) -> Fl
     pieces = np.array_split(rows, parts)
     middle = np.asarray([float(np.median(samples.when[piece])) for piece in pieces])
     # Use the faster quarter: if one node of four becomes slow, half of the samples meet it although
-    # no other node changed.
+    # no other node has changed.
     level = np.asarray([float(np.quantile(residual[piece], _FASTER)) for piece in pieces])
     noise = float(np.median([robust_scale(residual[piece]) for piece in pieces]))
     # standard error of the difference between two parts

@@ -31,7 +31,7 @@ from wireproof.locate.significance import (
 
 _MOST_PAIRS = 16  # a long tail of the noise fills the top of the 4,032 routes of 64 nodes
 _AS_SLOW, _FEW_ALIKE, _OFTEN = 0.7, 4, 0.10
-# times the practical threshold: minimum slowness of a lone sample; the noise has a long tail
+# multiple of the practical threshold: minimum slowness of a lone sample; the noise has a long tail
 _PAIR_TAIL = 3.0
 _PRIOR_SIGMA, _PRIOR_FREEDOM = 0.02, 8.0
 

@@ -120,9 +120,9 @@ def tiers_of(samples: Samples, places: Places) -> tuple[Ints, tuple[str, ...]]:
     return tier.astype(np.int32), tuple(label)
 
 
-# --- Kinds of NIC, and the strata that both kinds make.
+# --- Kinds of NIC, and the strata of pairs of kinds.
 
-# speeds of NICs differ by at least a quarter, as 40 and 50 Gb/s do; bad ports usually lose less
+# speeds of NICs differ by at least a quarter, like 40 and 50 Gb/s; bad ports usually lose less
 _GAP = 0.22
 _FEWEST, _SHARE = 4, 0.10
 _TIGHT = 0.08

@@ -23,9 +23,10 @@ _LARGE, _BEYOND = 2.0, 4.0
 # standard deviations from the 5 % quantile to the 25 % quantile of a normal variable
 _QUANTILES_APART = 0.9704
 _ALIKE = 0.5
-_ASTRAY = 0.1  # share of samples that may be on the wrong side of the moment
+_ASTRAY = 0.1  # share of samples that may be on the wrong side of the change
 _MOST = 16
-# minimum routes that were slow at one time and fast at another: else the routes may be slow instead
+# minimum number of routes that were slow at one time and fast at another: otherwise the routes may
+# be slow instead
 _ROUTES = 2
 _REAL_TIME = 1e9  # smaller times count from the start of a synthetic sweep, not from 1970
 

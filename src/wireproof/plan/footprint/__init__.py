@@ -256,7 +256,8 @@ def _payload(mtu: int) -> int:
     """Return the payload of a packet that the kernel chooses for an interface of ``mtu``."""
     if mtu in _PAYLOADS:
         return mtu
-    from wireproof.physics.framing import roce_path_mtu  # 15 ms that the default does not need
+    # loading takes 15 ms, which the default does not need
+    from wireproof.physics.framing import roce_path_mtu
 
     return roce_path_mtu(mtu)
 

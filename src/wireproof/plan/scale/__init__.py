@@ -258,7 +258,7 @@ def _rings(
 def _ring(topology: ScaleTopology, order: str, size: int, times: Sequence[float]) -> Prediction:
     """Return HPCC's number: the geometric mean over the rings."""
     mean = math.exp(sum(map(math.log, times)) / len(times)) if min(times) > 0 else 0.0
-    mean = min(max(mean, min(times)), max(times))  # keeps a single value free of rounding
+    mean = min(max(mean, min(times)), max(times))  # avoids rounding of a single value
     method = "natural order" if order == "natural" else "geometric mean of rings; the spread is all"
     found = _prediction(topology, "ring", size, mean, method)
     return msgspec.structs.replace(

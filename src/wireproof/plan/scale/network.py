@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from wireproof.model.errors import MOST_NODES, MOST_PPN, BadInput, chosen, real, whole
 
-# --- Where ranks sit, how far apart two nodes are, and which links between switches they share.
-# Pure.
+# --- Where ranks are placed, how far apart two nodes are, and which links between switches they
+# share. Pure.
 
 Ints = NDArray[np.int64]
 Kind = Literal["one-switch", "fat-tree", "dragonfly"]
@@ -174,7 +174,8 @@ def serve(arrival: Floats, server: Ints, cost: float, ends: Floats) -> Floats:
         return arrival
     arrival = np.maximum(arrival, ends[server] + cost)
     low = float(arrival.min())
-    # one key sorts twice as fast as two; stable, so that equal times keep their order everywhere
+    # a single key sorts twice as fast as two; stable, so that equal times keep their order
+    # everywhere
     order = np.argsort(server * (float(arrival.max()) - low + 1.0) + (arrival - low), kind="stable")
     sorted_server = server[order]
     first = np.empty(order.size, dtype=np.bool_)
@@ -184,7 +185,7 @@ def serve(arrival: Floats, server: Ints, cost: float, ends: Floats) -> Floats:
     segment = np.cumsum(first) - 1
     place = np.arange(order.size) - starts[segment]
     level = arrival[order] - low - place * cost
-    # each server's values are above those of the previous server: one running maximum suffices
+    # each server's values are above those of the previous server, so one running maximum suffices
     apart = float(arrival.max()) - low + float(place.max()) * cost + 1.0
     level += segment * apart
     np.maximum.accumulate(level, out=level)

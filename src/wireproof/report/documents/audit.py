@@ -4,7 +4,7 @@ read; the settings that are right) and in the formats of other programs.
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
-from html import escape  # all that XML needs; xml.sax costs 10 MB of imports
+from html import escape  # sufficient for XML; importing xml.sax costs 10 MB
 
 from wireproof.model import gathered
 from wireproof.model.quantity import counted

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 WORST_FIRST: tuple[Verdict, ...] = ("fail", "inconclusive", "pass")
 _MOST_REASONS = 8
 _MOST_SECTIONS = 100
-_TELLING = 16_384  # a table of shorter messages is about their time alone
+_TELLING = 16_384  # a table of shorter messages only shows their time
 _WIDEST_CURVE = 48
 _MOST_HOSTS = 16
 _MOST_OF_A_CODE = 4
@@ -206,8 +206,8 @@ def _rate(judged: JudgedSeries, best: float) -> str:
     attainable = judged.attainable_bytes_per_s
     if judged.efficiency is None or not attainable:
         return quantity.in_every_unit(best)
-    # This is what is compared with the link: a size that a token bucket lets through at once is not
-    # a rate of the link.
+    # This value is compared with the link: a size that a token bucket lets through at once shows no
+    # rate of the link.
     held, share = judged.efficiency * attainable, judged.share_of_nominal
     share = share * held / best if share and best else share
     nominal = "" if share is None else f", {share:.1%} of nominal"

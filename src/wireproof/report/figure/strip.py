@@ -30,7 +30,7 @@ MOST_NAMED = 16
 _WIDE = 1000.0
 _HIGH = 56.0
 _TOP = 1.15
-_LEAST_WIDTH = 3.0  # of a culprit's column, so that it is seen
+_LEAST_WIDTH = 3.0  # minimum width of a culprit's column, so that it is visible
 _ONE_WAY = ("stream", "put")
 _VERBS: dict[Direction, str] = {"tx": "sends", "rx": "receives"}
 

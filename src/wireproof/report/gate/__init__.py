@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
-from html import escape  # all that XML needs; xml.sax costs every gate 20 ms of imports
+from html import escape  # sufficient for XML; importing xml.sax would cost every gate 20 ms
 
 from wireproof.model import gathered
 from wireproof.model.errors import BadInput, suggestion
@@ -68,7 +68,7 @@ def nagios(gate: Gate) -> str:
     text = _within(
         f"WIREPROOF {_NAGIOS[gate.verdict]} - {gate.subject}: {gate.reason}{_measured(gate)}",
         _NAGIOS_LONGEST,
-    ).replace("|", "/")  # what follows a bar is performance data
+    ).replace("|", "/")  # text after a bar is performance data
     passing = sum(one.verdict == "pass" for one in gate.nodes)
     data = [f"nodes_passing={passing};;;0;{len(gate.nodes)}"]
     if _is_past(gate):
@@ -210,7 +210,7 @@ def junit(gate: Gate) -> str:
     cases = _cases(gate)
     fails = sum(one.verdict == "fail" for one in cases)
     errors = sum(one.verdict == "inconclusive" for one in cases)
-    # The strictest of the readers' schemas requires every attribute and empty element here.
+    # The strictest reader's schema requires every attribute and empty element here.
     head = (
         f'<testsuite id="0" package="wireproof" name="wireproof" hostname="localhost"'
         f' timestamp="{_utc(gate)}" tests="{len(cases)}" failures="{fails}" errors="{errors}"'

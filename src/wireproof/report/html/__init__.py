@@ -132,8 +132,8 @@ def policy(*scripts: str, beside: bool = False) -> str:
 BUDGET = 500_000
 """Characters of JSON in a page."""
 
-# Parts are omitted in this order: first what other tables of the page contain, or only programs
-# need.
+# Parts are omitted in this order: first parts that other tables of the page contain, or that only
+# programs need.
 _ORDER = (
     "samples",
     "groups",

@@ -224,7 +224,7 @@ def _shared(point: PointRecord, timed: Timed) -> dict[str, Any]:
 
 
 def _sample(point: PointRecord, pair: PairResult) -> Sample:
-    from wireproof.analysis.measured import tail  # numpy: only when there is something to tell
+    from wireproof.analysis.measured import tail  # load numpy only if there is something to report
 
     each = tail(point, pair)
     return Sample(

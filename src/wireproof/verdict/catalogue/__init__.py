@@ -17,8 +17,8 @@ __all__ = ["CATALOGUE", "ENGINE", "CatalogueEntry", "KnownName", "as_key", "caus
 __all__ += ["entries_of", "findings", "groups", "known_names", "severity_of"]
 
 
-# --- Which finding each error code of a run becomes. A contract test compares this table with the
-# codes of the engine and of the head node.
+# --- The finding that each error code of a run becomes. A contract test compares this table with
+# the codes of the engine and of the head node.
 
 ENGINE: dict[str, str] = {
     "bad-plan": "engine-error",

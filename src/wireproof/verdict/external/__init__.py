@@ -28,8 +28,8 @@ __all__ = ["judge_log", "judge_series"]
 # process has its own host; if so, rings are judged against the link too.
 
 _RING_STARTS = 2.0  # a ring waits for two neighbours at once
-_SLOW = 2.0  # times that: no ring across separate hosts is so slow
-_CRAWL = 0.1  # of attainable: no library is slower by design
+_SLOW = 2.0  # multiple of the usual time: no ring across separate hosts is so slow
+_CRAWL = 0.1  # share of attainable: no library is slower by design
 _STRIPPED = "only-a-floor"
 
 
@@ -123,10 +123,10 @@ def _goodput(
 
 
 _TOO_QUICK = ("below-floor", "below-any-nic", "one-host")
-_ONE_PAIR = ("imb", "qperf")  # whose tables of a run are between the same processes
+_ONE_PAIR = ("imb", "qperf")  # programs whose tables of a run are between the same processes
 _RINGS = ("ring", "exchange")
 _STREAMS = ("stream", "rate", "exchange", "put", "get")
-_DUPLEX = 1.02  # of one direction: both directions of a half-duplex link carry less together
+_DUPLEX = 1.02  # share of one direction: both directions of a half-duplex link carry less together
 
 
 def judge_log(
@@ -289,7 +289,7 @@ def _acquitted(
     if judged.verdict != "fail" or judged.proof != "unproven":
         return judged
     both = series.directions > 1 or series.traffic == "exchange"
-    # Both together exceed what one direction carries: the link is not half duplex.
+    # If both together exceed what one direction carries, the link is not half duplex.
     by_hosts = both and 2 * (judged.efficiency or 0.0) > _DUPLEX
     others, why = (
         (full, "both directions together carry more than one: what they share in the hosts is slow")

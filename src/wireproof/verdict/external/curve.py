@@ -23,10 +23,10 @@ from wireproof.physics.table import Table, default_table, link_from_name
 SMALL = 1024
 """Largest message that shows the start-up latency; bytes."""
 
-_POINTS = 20_000  # more rows than any sweep prints: further rows are not read
+_POINTS = 20_000  # more rows than any sweep prints; further rows are not read
 _SAME = 0.02
 _LARGEST = 1 << 50
-_SLOWEST = 1e-6  # bytes/s: anything less is not a rate
+_SLOWEST = 1e-6  # bytes/s: a smaller value is not a rate
 _WAITED = ("pingpong", "put", "get", "atomic", "exchange")
 OF_SEVERAL = ("collective", "ring", "other")
 """Kinds of traffic whose numbers do not belong to one pair of ranks."""
@@ -218,7 +218,7 @@ class Case:
     def add(
         self, code: str, severity: Severity, message: str, evidence: Evidence | None = None
     ) -> None:
-        # The message may quote the log: keep it on one line of printable characters.
+        # The message may quote the log, so keep it on one line of printable characters.
         line = "".join(c if c.isprintable() else " " for c in message)
         self.reasons.append(
             Reason(code=code, severity=severity, message=line, evidence=evidence or {})

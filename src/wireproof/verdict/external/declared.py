@@ -16,11 +16,11 @@ from wireproof.verdict.external.curve import Case
 
 # --- nccl-tests: its bus bandwidth shows the rate of a link if its device list names the hosts.
 
-_TELLING = 4 << 20  # smaller messages are bound by the start of kernels
+_TELLING = 4 << 20  # smaller messages are limited by the start of kernels
 _LARGE = 16 << 20
 _TENTH = 0.1
 # A ring through all hosts: its bus bandwidth crosses every host's adapters. For other collectives
-# it is that of a single GPU.
+# the bus bandwidth is that of a single GPU.
 _RINGS = ("all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce")
 
 
@@ -165,7 +165,7 @@ def _judge_mtu(case: Case, link: LinkClaim) -> None:
     text = f"the program reports a path MTU of {mtu} B, and {case.kind} supports up to {most} B"
     if link.protocol == "omnipath":
         text += ": for 8 KiB the fabric manager and the switch must allow it, and perftest needs -R"
-    # An Ethernet of 1500 B leaves 1024 B to RoCE: usual, if not the best.
+    # An Ethernet MTU of 1500 B leaves 1024 B to RoCE, which is usual but not the best.
     case.add(
         "small-path-mtu",
         "note" if link.protocol == "rocev2" else "warning",

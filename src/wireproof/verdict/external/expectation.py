@@ -23,20 +23,20 @@ from wireproof.physics.limits import narrower_slot
 from wireproof.verdict.external.curve import SMALL, Case, CurveRow
 from wireproof.verdict.external.published import as_published, idle_beside
 
-# a ping-pong whose transfer takes this many starts shows the rate at smaller sizes too
+# a ping-pong whose transfer takes this many times its start shows the rate at smaller sizes too
 _STARTS = 10
-# a table of times is not a bandwidth test: a small shortfall is only a warning
+# a table of times is not a bandwidth test, so a small shortfall is only a warning
 _LATENCY_SHARE = 0.75
-# What Amazon EC2 gives one flow outside a cluster placement group, less headers ("Amazon EC2
-# instance network bandwidth", docs.aws.amazon.com).
+# The rate that Amazon EC2 gives one flow outside a cluster placement group, less headers ("Amazon
+# EC2 instance network bandwidth", docs.aws.amazon.com).
 _EC2_FLOW, _NEAR_FLOW = 5e9 / 8, 0.96
 _OF_EC2 = (
     "5 Gb/s is what Amazon EC2 gives one flow outside a cluster placement group; several streams"
     " carry more there"
 )
-_BARELY = 1.1  # times a usual start: a slow processor alone can cause that
+_BARELY = 1.1  # multiple of a usual start: a slow processor alone can cause it
 _MIDDLE = 4096
-_CRAWL = 0.25  # of attainable: less cannot come from the link alone
+_CRAWL = 0.25  # share of attainable: the link alone cannot cause a lower rate
 _NARROWER = 0.4  # a slot is seldom narrower than this share of the link
 
 
@@ -243,16 +243,16 @@ def judge_middle(case: Case, bounds: CurveBounds, attainable: float | None) -> N
 # on what carries the bytes. These allowances turn a failure into a doubt; they never make a series
 # pass.
 
-# of attainable: reached by a GPU that is behind another switch or socket than its adapter
+# share of attainable: reached by a GPU that is behind another switch or socket than its adapter
 _GPUS = 0.5
 _MEMORY = 1e9  # bytes/s: processes of one host move at least this
 _TCP_ABOVE = 10e9  # bits/s that one core can fill with one TCP stream
 _SLOT = (0.9, 1.02)  # share of a slot's rate that shows the slot to be the bottleneck
-# Links whose next slower training leaves more than half: FDR10 of FDR, QDR of FDR10.
+# Links whose next lower rate after training is more than half: FDR10 of FDR, QDR of FDR10.
 _SLOWER_TRAINING = {"fdr": 0.78, "fdr10": 0.9}
-_ONE_WAY = (0.97, 1.02)  # of one direction: both together carry no more than it
-_FEWEST = 4  # small sizes needed to see scatter
-_LATE = 2  # of them must be delayed: the first alone may be a warm-up
+_ONE_WAY = (0.97, 1.02)  # of one direction: both together carry no more than that
+_FEWEST = 4  # number of small sizes needed to see scatter
+_LATE = 2  # number of them that must be delayed: the first alone may be a warm-up
 _FEW = 3  # large sizes needed to see whether all have the same rate
 
 

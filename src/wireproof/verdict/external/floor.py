@@ -16,7 +16,7 @@ from wireproof.verdict.external.rates import judge_message_rate, judge_one_pair
 _TRANSFER_FROM = 2048
 """Below this size the start dominates the transfer time; bytes."""
 _SMALL = 1024
-_NEARLY = 0.9  # share of the floor; nothing published is faster
+_NEARLY = 0.9  # share of the floor; no published result is faster
 _SYNCHRONIZING = (
     "barrier",
     "allreduce",
@@ -166,10 +166,10 @@ def _too_short(case: Case, bounds: CurveBounds, row: CurveRow) -> bool:
     return crossing is not None and crossing < bounds.shortest(row.size)
 
 
-# --- Faster than the link: its ceiling, and other explanations for a number above it: a rate
+# --- Faster than the link: the link's ceiling, and other explanations for a number above it: a rate
 # limiter's bucket, another unit, several links.
 
-_WAITED_TOLERANCE = 0.005  # a ping-pong includes its start: it cannot even come near the ceiling
+_WAITED_TOLERANCE = 0.005  # a ping-pong includes its start, so it cannot even come near the ceiling
 _MOST_RAILS = 8.2
 _BUCKET = 4 << 20  # the largest plausible bucket of a rate limiter, bytes
 _AFTER = 0.5

@@ -18,14 +18,14 @@ from wireproof.verdict.external.curve import Case, CurveRow
 
 # --- Messages per second: what the packets of a link and the cores of its hosts allow.
 
-_SMALL_STREAM = 64  # messages up to this size show what a core can send, bytes
+_SMALL_STREAM = 64  # messages up to this size show the rate that a core can send, bytes
 _COUNTED = 4096  # larger messages take several packets, bytes
 _LEAST_FRAME = 84.0  # smallest Ethernet frame on the line, bytes
 _JOINED = ("tcp", "iwarp", "truescale")  # several messages share a packet
 _FRAMED = ("rocev2", "psm3", "efa", "slingshot")
 _STREAMS = ("stream", "rate", "exchange")
 _COALESCED = "; an MPI that joins small messages in a packet (coalescing) may print more"
-_SLOW = 0.04  # of the most that one core sends: a pair usually reaches more
+_SLOW = 0.04  # share of the maximum rate of one core: a pair usually reaches more
 
 
 def _of_one_core(case: Case, bounds: CurveBounds) -> float:
@@ -162,7 +162,7 @@ def _least_rate(row: CurveRow) -> float:
 # --- One point for each pair of hosts.
 
 _FEWEST = 3  # pairs of a node, or nodes: with fewer, no usual value is known
-_MOST_OF = 0.75  # if this share of a node's pairs is slow in one direction, the node is
+_MOST_OF = 0.75  # if this share of a node's pairs is slow in one direction, the node is slow
 _SHOWN = 4
 
 

@@ -142,7 +142,7 @@ def _with_path_mtu(series: Series, link: LinkClaim) -> LinkClaim:
         return link
     if mtu > 4096 and link.protocol != "omnipath":
         return link  # not a valid path MTU
-    # A RoCE interface's MTU includes the headers: this value leaves exactly ``mtu``.
+    # The MTU of a RoCE interface includes the headers: this value leaves exactly ``mtu``.
     return msgspec.structs.replace(link, mtu=mtu + ROCE_ROOM if link.protocol == "rocev2" else mtu)
 
 

@@ -19,7 +19,7 @@ _INVERTED = 1.10  # a smaller message takes this many times as long as a larger 
 _CLIFF = 0.08  # goodput falls by this share at the next size, and recovers later
 _CLIFF_FROM = 1024
 _NO_MEMORY_NS = 5000.0  # shared memory never starts this late, unless two ranks share a core
-_NO_MEMORY_RATE = 3e9  # and no cache is this slow
+_NO_MEMORY_RATE = 3e9  # and no cache is as slow as this
 _MIXED_FROM = 64 << 10
 
 _KNOBS = {
@@ -245,14 +245,14 @@ def _knob(case: Case) -> str:
 
 
 # --- Copies in memory, which may explain a rate as well as the claimed wire does. A table of rates
-# has no start that a floor would exclude. Through memory, one pair moves from 4.5 to more than
-# 20 GB/s, which includes the rates of 50 to 200 Gb/s links. Only its shape differs: a full line is
-# as quick at each large size, copies are not.
+# has no start-up time that a floor would exclude. Through memory, one pair moves from 4.5 to more
+# than 20 GB/s, which includes the rates of 50 to 200 Gb/s links. Only its shape differs: a full
+# line is as quick at each large size, copies are not.
 
 _LARGE = 65_536  # bytes; smaller messages do not fill a line
 _LARGEST = 4  # sizes of a table that show whether the line is full
 _FEWEST = 3
-_FULL = 0.95  # of attainable, at each of them
+_FULL = 0.95  # share of attainable, at each of them
 _FLAT = 0.015  # their largest difference; copies differ by 1.4 to 50 %
 _RATES = ("stream", "exchange", "put", "get")
 _WIRE = "log-without-counters"  # the reason that each series over a claimed wire has
@@ -288,7 +288,7 @@ def _like_memory(series: Series, judged: SeriesVerdict, least: float) -> bool:
         judged.verdict == "pass"
         and judged.start_ns is None
         and series.traffic in _RATES
-        and series.pairs == 1  # several pairs of one host outrun the links of that range
+        and series.pairs == 1  # several pairs of one host are faster than the links of that range
         and not named
         and not carrier(series)
         and (judged.attainable_bytes_per_s or 0.0) >= least

@@ -214,7 +214,7 @@ def _share(parts: Sequence[Layer]) -> list[str]:
     return [f"Of {quantity.megabytes(first)} MB/s in {parts[0].title}, {left}"]
 
 
-# --- The knobs of each layer: what to try if the step to it loses time or rate. Data.
+# --- The knobs of each layer: what to try if time or rate is lost at the step to it. Data.
 
 _START: tuple[Quantity, ...] = ("start",)
 _RATE: tuple[Quantity, ...] = ("rate", "windowed")

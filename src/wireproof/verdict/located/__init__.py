@@ -78,7 +78,7 @@ def _note(node: str, nics: str, partner: str, finding: Finding) -> Issue:
     )
 
 
-# --- Which findings of the judgement a located culprit explains.
+# --- The findings of the judgement that a located culprit explains.
 
 _WAYS = ("direction-slow", "node-direction-slow")
 _BOTH_WAYS = ("pingpong", "exchange")
@@ -192,7 +192,7 @@ def _uses(blame: Blame, sender: str, receiver: str) -> bool:
         route, both = Route(sender, receiver), Both(sender, receiver)
         return blame.about in (route, both, Both(receiver, sender))
     touched = (sender in blame.nodes) + (receiver in blame.nodes)
-    # Two nodes on one side of a link do not need it.
+    # Two nodes on the same side of a link do not need it.
     return touched >= 1 if blame.kind == "switch" else touched == 1
 
 

@@ -27,7 +27,8 @@ from wireproof.model.quantity import first_few, goodput
 from wireproof.verdict.issue import Issue
 from wireproof.verdict.path.alongside import explains
 
-# --- Culprits whose ports carry other traffic: it may explain the shortfall, so they do not fail.
+# --- Culprits whose ports carry other traffic, which may explain the shortfall, so they do not
+# fail.
 
 OTHER_TRAFFIC = "other-traffic"
 
@@ -306,7 +307,7 @@ def _blind(located: Located) -> list[Issue]:
     """A missing culprit proves something only if a fault would have been detected."""
     if located.detectable <= ABOUT * located.practical:
         return []
-    # NaN also arrives here: unknown is not good.
+    # NaN also arrives here: unknown does not count as good.
     known = math.isfinite(located.detectable)
     least = (
         f"only a slowdown of {_share(located.detectable)} or more"

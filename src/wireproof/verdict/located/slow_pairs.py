@@ -195,7 +195,8 @@ def _tier_names(routes: Sequence[Route], fabric: Fabric) -> list[str]:
     return [names[tier] for tier in number.tolist()]
 
 
-# --- Settings as causes of shortfalls without a culprit: of their ends, or wrong on all hosts.
+# --- Settings as causes of shortfalls without a culprit: settings of the ends, or settings that are
+# wrong on all hosts.
 
 
 _ALL = 0.75

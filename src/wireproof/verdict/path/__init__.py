@@ -35,7 +35,7 @@ _RDMA = (
 )
 _SHARE = 0.9
 _HALF = 0.5
-_ON_AIR = 0.05  # of what crossed what stands on a Wi-Fi interface
+_ON_AIR = 0.05  # share of the crossed bytes that a Wi-Fi interface carried
 _LARGEST_PACKET = 524_288.0
 """Maximum number of bytes that a counter counts as one packet (linux include/linux/netdevice.h,
 GSO_MAX_SIZE).
@@ -43,7 +43,7 @@ GSO_MAX_SIZE).
 _FEWEST_PACKETS = 500  # fewer messages than this cannot be distinguished from other packets
 
 
-# --- which machine, which adapter
+# --- identity of machine and adapter
 
 
 def sharing(ends: Iterable[tuple[AbstractSet[Identity], T]]) -> list[list[T]]:
@@ -202,7 +202,7 @@ def uncounted(ledger: Ledger, around: Mapping[str, Crossed]) -> str:
     return next((one for one in blind if any(map(is_real, _upright(ledger, one)))), "")
 
 
-# --- how much, and by which protocol
+# --- amount and protocol
 
 
 def turned_round(inside: float | None, seen: float, need: float, most: float) -> bool:

@@ -25,12 +25,12 @@ from wireproof.verdict.path import busiest
 from wireproof.verdict.path.late import explained
 from wireproof.verdict.path.proof import Witnessed
 
-_SURE_SHARE = 0.04  # of all bytes that the port carried: less may be headers
-_LOUD_SHARE = 0.20  # of the attainable rate: this much disturbs, whatever the sum is
+_SURE_SHARE = 0.04  # share of all bytes that the port carried: smaller amounts may be headers
+_LOUD_SHARE = 0.20  # share of the attainable rate: this much disturbs, whatever the sum is
 _NEARLY = 0.95
-# of the places of a pair: the others are on the way back and affect only acknowledgements
+# share of the places of a pair: the others are on the way back and affect only acknowledgements
 _FORWARD = 2
-_MILD = 0.6  # of the expectation: traffic on the way back never costs more than the rest
+_MILD = 0.6  # share of the expectation: traffic on the way back never costs more than the rest
 _SEGMENT = 1514.0
 _RESENT = "ip/Tcp/RetransSegs"
 

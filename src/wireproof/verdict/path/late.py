@@ -31,7 +31,7 @@ _MOST = 1.12
 _SILENT = ("off-wire", "partly")
 _LOST = ("wrapped", "dark", "blind")
 
-# bytes per packet: Ethernet, IPv6, TCP with options; and the rest that belongs to a stream
+# bytes per packet: Ethernet, IPv6, TCP with options; and the other traffic of a stream
 _HEADERS, _SPARE = 90.0, 0.02
 _SMALL_MTU = 900.0
 _ACKS = 0.05
@@ -164,7 +164,7 @@ class _Whole:
         if place in self.overflown:
             return True
         whole = self._over_the_run(one, place)
-        if whole.kind in _LOST:  # a counter reached its end, at an unknown point
+        if whole.kind in _LOST:  # a counter stopped at its maximum, at an unknown point
             return True
         total = (whole.seen or 0.0) + sum(whole.others.values())
         return total - self.shown[place] > self.ctx.criteria.stray_share * one.need

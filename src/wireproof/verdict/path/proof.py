@@ -25,7 +25,7 @@ from wireproof.verdict.path.sight import Due, Sighting, blindly, look
 
 # bytes per message: Ethernet, IP, TCP, MPI envelope, delayed acknowledgement
 HEADER_ALLOWANCE = 300
-# a stream is acknowledged: 66 B against one or two segments, more for small RDMA packets
+# a stream is acknowledged: 66 B for one or two segments, more for small RDMA packets
 _ACK_SHARE = 0.08
 CONTROL_BYTES = 262_144
 """Control traffic of wireproof itself during one point, bytes."""
@@ -264,7 +264,8 @@ def conclude(sightings: tuple[Sighting, ...], believed_remote: bool | None) -> t
     if not kinds:
         return "unproven", "unproven-too-few-bytes"
     if "on-wire" not in kinds and kinds & {"off-wire", "loopback"}:
-        # no port moved at one end, so what another port carried at the other end was not this
+        # no port moved at one end, so the bytes of another port at the other end were not this
+        # traffic
         kinds -= {"wrong-path"}
     elsewhere = next((found for kind, found in _ELSEWHERE if kind in kinds), None)
     if elsewhere is not None:

@@ -7,7 +7,7 @@ from wireproof.verdict.path.proof import CONTROL_BYTES, PairProof
 from wireproof.verdict.path.sight import STRAY_BYTES
 
 _HEADERS_RULE = 512  # bytes of a message
-_SMALLEST = 64  # bytes: a library sends all smaller messages the same way
+_SMALLEST = 64  # bytes: a library sends all smaller messages in the same way
 _NEARLY = 0.9
 _BLURRED = ("background-traffic", "counters-late")
 
@@ -104,7 +104,7 @@ def _between(proof: PairProof, size: int, hosts: _TwoHosts) -> PairProof:
 def _like(proof: PairProof, size: int, largest: PairProof) -> PairProof:
     if proof.proof == "wrong-path":
         return _like_elsewhere(proof, size, largest)
-    # Our result frames may look like a few kB of payload that went another way.
+    # Our result frames may look like a few kB of payload that took another path.
     few = (proof.expected or 0) < CONTROL_BYTES
     # Short messages are mostly headers of unknown size: half of the messages may look like all.
     headers = size < _HEADERS_RULE and any(one.packets is None for one in proof.sightings)

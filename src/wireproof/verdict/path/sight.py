@@ -40,7 +40,7 @@ from wireproof.verdict.path import (
 
 _LOUD_BACKGROUND = 0.2
 _ELSEWHERE = 0.5  # share of the payload on other ports that makes them its carriers
-STRAY_BYTES = 8_000_000  # less than this is a launcher or a login, not the payload
+STRAY_BYTES = 8_000_000  # smaller amounts belong to a launcher or a login, not to the payload
 _IDLE_CHATTER = 4096.0  # bytes that an idle port moves during a point: neighbour discovery, ARP
 
 
@@ -128,7 +128,7 @@ def look(
         again = (one.sighting() for one in seen)
         found = next((one for one in again if one.proves), found)
     if not claimed and due.need < STRAY_BYTES and found.kind in ("mixed", "wrong-path"):
-        # with so few bytes, the busiest port need not have carried them
+        # with this few bytes, the busiest port need not have carried them
         return replace(found, kind="background")
     return found
 
@@ -271,7 +271,7 @@ class _PortSight:
         if self.here.bytes >= least:
             return "on-wire" if self._fits() else "background"
         if self.here.bytes + self.here.background >= least:
-            return "background"  # the subtracted background covers what is missing
+            return "background"  # the subtracted background covers the missing bytes
         return self._shortage(self.here.bytes)
 
     def _least(self, here: Crossed) -> float:

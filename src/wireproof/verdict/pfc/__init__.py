@@ -82,7 +82,7 @@ def judge_pfc(
         findings=found,
         settings=record.settings,
         headroom=needed,
-        # counters that are refreshed late and were not waited for
+        # counters that are refreshed late and that nothing waited for
         limits=[*LIMITS, *sorted({one.late for one in readings if one.late})],
     )
 

@@ -21,7 +21,8 @@ from wireproof.verdict.psm3.path import (
     witness_issues,
 )
 
-# --- Settings against what happened: RDMA, refused settings, ranks that differ, late receives.
+# --- Settings compared with what happened: RDMA, refused settings, ranks that differ, late
+# receives.
 
 _LATE = 0.5
 _ENOUGH_MESSAGES = 1000

@@ -275,7 +275,8 @@ class StatisticsJob:
 listed = partial(first_few, most=_SHOWN)
 
 
-# --- Two witnesses of the same bytes: PSM3's own counters of each NIC, and those of its port.
+# --- Two witnesses of the same bytes: PSM3's own counters of each NIC, and the counters of its
+# port.
 
 _ON_WIRE = 0.98
 """Share of the payload that a port must show, as for our own points."""

@@ -279,7 +279,8 @@ def _speed(
 def _agrees(stated: float, link: LinkClaim, claimed: float) -> bool:
     rates = [claimed, link.line_rate or claimed]
     if link.kind.removeprefix("ipoib-") in _CODED:
-        rates.append(claimed / _CODE)  # IPoIB states the nominal rate: 8b/10b takes a fifth of it
+        # IPoIB reports the nominal rate, of which 8b/10b takes a fifth
+        rates.append(claimed / _CODE)
     return any(abs(stated / rate - 1) <= _SPEED_TOLERANCE for rate in rates)
 
 

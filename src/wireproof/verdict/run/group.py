@@ -82,7 +82,7 @@ def operations(point: PointRecord) -> float:
         return 0.0
     size, count = point.message_bytes, len(group.members)
     sent = CATALOGUE[point.pattern].sent
-    # a load is not an operation: member 0 is watched, and sends one message per operation
+    # a load is not an operation: only member 0 is watched, and it sends one message per operation
     if sent is None:
         return group.sent_bytes[0] / size
     messages = sent(count)

@@ -25,16 +25,16 @@ from wireproof.verdict.context import Context
 from wireproof.verdict.issue import SLOW, Issue
 
 _RESENT, _SENT, _TIMEOUTS = "ip/Tcp/RetransSegs", "ip/Tcp/OutSegs", "ip/TcpExt/TCPTimeouts"
-_WORTH_A_WARNING = 10.0  # per million segments: a login may lose fewer
-_COSTS = 200.0  # per million: above about this, TCP's window shrinks
+_WORTH_A_WARNING = 10.0  # per million segments: a login may lose fewer than this
+_COSTS = 200.0  # per million: above about this loss, TCP's window shrinks
 _FAILS = 5000.0  # per million: a healthy link never loses this much, whatever the cost
-_ONE_SIDED = 10.0  # times the loss of all other directions
-_LEAST_RESENT = 50  # by all routes that lose
-_FEW_RESENT = 10  # by one route: fewer of a few segments are no share
-_UNSEEN = 3.0  # resent segments to expect where none may be seen: 1 in 20 cases
-_OFTEN = 0.5  # of the points of a direction
+_ONE_SIDED = 10.0  # multiple of the loss of all other directions
+_LEAST_RESENT = 50  # over all routes that lose segments
+_FEW_RESENT = 10  # by one route: a few out of few segments are not a meaningful share
+_UNSEEN = 3.0  # expected resent segments at which seeing none has a probability of 1 in 20
+_OFTEN = 0.5  # share of the points of a direction
 _MOST_NAMED = 4
-_SPEAKS = 1e12  # weight above that of a port's counters at one point
+_SPEAKS = 1e12  # weight above which it counts more than a port's counters at one point
 
 
 @dataclass

@@ -28,8 +28,9 @@ MORE_WAITING = 0.05
 """Share of the time by which slow streams may wait longer than the others."""
 _ALIKE = 0.03  # largest difference between the rates of a plateau
 _LEAST_SIZES = 3
-_QUICKEST = 0.1  # of the samples: their lead over the median tells a wait from a limit
-_RUNS_MARGIN = 0.8  # of the share of its time that a process ran, against the other direction
+# share of the samples: their lead over the median distinguishes a wait from a limit
+_QUICKEST = 0.1
+_RUNS_MARGIN = 0.8  # share of its time that a process ran, compared with the other direction
 _STRETCH = 4  # blocks
 _ELSEWHERE = ("off-wire", "wrong-path", "mixed")
 _Route = tuple[int, int]

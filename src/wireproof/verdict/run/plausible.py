@@ -33,11 +33,11 @@ from wireproof.verdict.run.plateau import LongStreams, explained_by_waiting, fil
 from wireproof.verdict.run.quality import crowded, decides, disturbance, waited_share
 from wireproof.verdict.run.shape import usual
 
-_SMALL = 1024  # messages up to this size show the start of all others
-_CROWDED_SLOW = 4.0  # times the usual start: a crowded host explains less than this
-_CROWDED_EXCESS = 1.5  # of the ceiling: no scheduler explains more than this
-_STALL = 3.0  # times the median: nothing was sent meanwhile
-_MOST_EARLY = 0.1  # of the timed messages: the window must not excuse more
+_SMALL = 1024  # messages up to this size show the start-up time of all others
+_CROWDED_SLOW = 4.0  # multiple of the usual start: a crowded host explains less than this
+_CROWDED_EXCESS = 1.5  # share of the ceiling: no scheduler explains more than this
+_STALL = 3.0  # multiple of the median: nothing was sent meanwhile
+_MOST_EARLY = 0.1  # share of the timed messages: the window must not excuse more
 
 
 class Held(NamedTuple):
@@ -164,7 +164,7 @@ class _Scale:
         time = self.number.time
         usual_ns = late_start(self.bounds, self.size, time.low_ns, _CROWDED_SLOW if busy else 1.0)
         if busy and late_start(self.bounds, self.size, self._quickest(), _CROWDED_SLOW) is None:
-            self.sure = True  # waits only lengthen an exchange, so the fastest count
+            self.sure = True  # waits only lengthen an exchange, so the fastest samples count
             return
         if usual_ns is None or usual(self.ctx, self.point, self.number.value, self.number.unit):
             return
@@ -195,7 +195,8 @@ class _Scale:
         most = self.bounds.most
         if most is None or self.size == 0 or self.size < self.bounds.least_size:
             return
-        # Between two idle moments, a shaped link passes some bytes free; a real link none.
+        # Between two idle moments, a shaped link lets some bytes pass without delay; a real link
+        # lets none.
         credit = shaper_credit_bytes(
             self.link, idle_between_messages=self.waits, table=self.ctx.table
         )
@@ -228,7 +229,7 @@ class _Scale:
         """
         if self.proof != "on-wire":
             return ""
-        # Late stamps on a crowded host shorten what they time.
+        # Late time stamps on a crowded host shorten the timed intervals.
         moved = self.number.goodput_bytes_per_s
         if crowded(self.pair) and not exceeds_it(moved / _CROWDED_EXCESS):
             return disturbance(self.pair)
@@ -303,7 +304,7 @@ class _Scale:
         if self.waits:
             moved_ns *= (
                 self.point.threads
-            )  # threads share the link, each waiting for its own answer
+            )  # threads share the link, and each waits for its own answer
         reached, low_ns, high_ns = self._known(share * attainable)
         got = f"{goodput(reached)}, {reached / attainable:.0%} of attainable {goodput(attainable)}"
         if self._moving_ns(low_ns, start_ns) > moved_ns:

@@ -26,10 +26,11 @@ from wireproof.verdict.issue import Issue, overall
 
 _BUSY_BLOCKS = 0.5
 _ALL_CLOSE = 0.01
-_STILL_DECIDES = 0.5  # a half-width up to this decides if it is clear of every threshold
-_WAITED_SHARE = 0.05  # of the timed part, spent waiting for a processor
+# a half-width up to this value is narrow enough if the interval is clear of every threshold
+_STILL_DECIDES = 0.5
+_WAITED_SHARE = 0.05  # share of the timed part, spent waiting for a processor
 _FAR_RATIO = 1.5
-_MEDIANS_APART = 0.10  # a block may include more than its batches, e.g. the last acknowledgement
+_MEDIANS_APART = 0.10  # a block may include more than its batches, such as the last acknowledgement
 
 
 def status_issues(
@@ -90,7 +91,7 @@ def precision_issues(
             point=point.id,
             weight=time.half_width,
         )
-    if time.label == "multimodal" and not ctx.moves_nothing:  # a model's times are made up
+    if time.label == "multimodal" and not ctx.moves_nothing:  # the times of a model are simulated
         text = f"{where}: the samples fall in separate groups"
         yield Issue("multimodal", "warning", who, text, point=point.id, weight=time.half_width)
 
@@ -132,7 +133,7 @@ def _wrong_times(
     if pair.batch_ns and pair.estimate is not None and number.label == "stable":
         stated = pair.estimate.median_ns
         apart = _MEDIANS_APART + 2 * pair.estimate.half_width
-        # one agreement is enough: for most records the cheapest agrees
+        # one agreement is enough: for most records the cheapest test agrees
         if not any(abs(one / stated - 1) <= apart for one in typical_times(point, pair)):
             typical = next(typical_times(point, pair))
             yield f"the estimate {stated:.0f} ns is not its batches' {typical:.0f} ns"
@@ -206,11 +207,11 @@ def trouble_issues(
             yield Issue(code, "warning", who, text, dict(rose), point.id, weight=float(total))
 
 
-# --- Settle samples of a route by repeats: one that is too wide or too small does not undo one that
-# passes. Screens repeat the rounds of a few nodes, and undecided pairs are measured again. If one
-# sample is in doubt only because its interval is wide or its bytes were too few, a passing sample
-# of the same route, pattern and size settles it. The settled sample stays in the JSON document as
-# `settled`, is not shown as a result, and its findings become warnings.
+# --- Settle samples of a route by repeats: a sample that is too wide or too small does not override
+# one that passes. Screens repeat the rounds of a few nodes, and undecided pairs are measured again.
+# If one sample is in doubt only because its interval is wide or its bytes were too few, a passing
+# sample of the same route, pattern and size settles it. The settled sample stays in the JSON
+# document as `settled`, is not shown as a result, and its findings become warnings.
 
 _WIDE = frozenset({"unstable", "below-expectation", "multimodal", "launches-disagree"})
 """Codes that a wide interval alone can cause; none of them is about the path."""

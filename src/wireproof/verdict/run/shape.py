@@ -50,7 +50,7 @@ class Variant:
     """One pair of ranks with one pattern and setting: along a curve only sizes differ."""
 
     route: Route
-    ranks: tuple[int, int]  # a host may have several
+    ranks: tuple[int, int]  # a host may have several NICs
     pattern: str
     form: str
     window: int = 0
@@ -98,7 +98,7 @@ def _cache_issue(variant: Variant, curve: Mapping[int, CurveSample], peak: int, 
     )
     disturbed = top.disturbed or end.disturbed
     text += f"; {disturbed}" if disturbed else ""
-    # Smaller messages say nothing about the path of these.
+    # Smaller messages say nothing about the path of these sizes.
     proven = all(sample.proof == "on-wire" for size, sample in curve.items() if size >= peak)
     severity: Severity = "warning" if proven else "inconclusive"
     if not proven and not disturbed and end.high < (1 - FALL) * top.low:

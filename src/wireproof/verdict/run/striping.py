@@ -31,7 +31,7 @@ Key = tuple[int, int, int, int]
 """Point, repeat, origin and target."""
 _Route = tuple[str, str, str]
 """Hosts and pattern."""
-_TELLING = 0.5  # of the busiest end's bytes: the way back carries only acknowledgements
+_TELLING = 0.5  # share of the busiest end's bytes: the way back carries only acknowledgements
 
 
 @dataclass(frozen=True)
@@ -164,7 +164,7 @@ _WORST: tuple[State, ...] = ("striped", "unknown", "unequal", "one-rail")
 
 # --- Findings about rails: a rail that is down, unequal shares, and the node with the slow rail.
 
-_FEWEST = 2  # routes of a node that must agree before the node's rail is blamed
+_FEWEST = 2  # number of routes of a node that must agree before the node's rail is blamed
 
 
 def down_issues(ctx: Context) -> list[Issue]:
@@ -188,7 +188,7 @@ def _why_down(nic: Nic, host: Host) -> str:
     if has_no_carrier(nic):
         return f"has no carrier ({nic.operstate or 'carrier 0'})"
     bare = nic.rdma is None and nic.kind != "infiniband" and not nic.master
-    told = any(one.address for one in host.nics)  # a recorded tree has none of any NIC
+    told = any(one.address for one in host.nics)  # a recorded tree contains no addresses of any NIC
     if bare and told and not nic.address:
         return "has no address: IP cannot use it"
     return ""

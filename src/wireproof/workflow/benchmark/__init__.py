@@ -136,7 +136,7 @@ def _work_folder(recipe: BenchmarkRecipe) -> Iterator[str]:
         yield ""
         return
     try:
-        with held_folder(Path.cwd()):  # whoever owns it could exchange the folder
+        with held_folder(Path.cwd()):  # the owner could exchange the folder
             folder = tempfile.mkdtemp(prefix=f"wireproof-{recipe.tool}-", dir=Path.cwd())
     except OSError as error:
         raise CouldNotMeasure(

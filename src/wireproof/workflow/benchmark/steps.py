@@ -165,7 +165,7 @@ def _pair(wanted: BenchmarkSpecification, environment: Mapping[str, str]) -> Pre
     program = find_tool(recipe.program, given=wanted.program, environment=environment)
     if program is None and not wanted.dry:
         raise _missing(recipe)
-    # By its plain name, because the program may be elsewhere on the other host.
+    # By its plain name, because the program may be in another folder on the other host.
     name = str(program) if wanted.program else recipe.program
     client, server = hosts if hosts else ("", "")
     ends: tuple[tuple[Role, str], ...] = (("server", server), ("client", client))
@@ -296,8 +296,8 @@ def _rank_command(
         **_rank_hosts(target, pairs),
         agent=target.agent,
         root=os.geteuid() == 0,
-        # A wire test must not fall back to shared memory; several ranks of a ring on one host need
-        # it.
+        # A wire test must not fall back to shared memory; but several ranks of a ring on one host
+        # need it.
         shared_memory=False if target.hosts and recipe.result_file == "" else None,
         folder=folder,
         windows=recipe.one_sided,

@@ -194,7 +194,7 @@ def _listed(signatures: Sequence[Signature]) -> str:
 def _checked(path: Path, manifest: bytes, signers: Path | None) -> Signature:
     with reading(path):
         open_regular(path, follow=False).close()
-    if path.suffix == ".asc":  # earlier versions accepted it: no verdict may rely on it
+    if path.suffix == ".asc":  # earlier versions accepted it, but no verdict may rely on it
         raise BadInput(
             f"{path.name} is a GnuPG signature, which wireproof no longer reads: check it with"
             f" `gpg --verify {path.name} {MANIFEST}`, move it elsewhere, and have the dossier"

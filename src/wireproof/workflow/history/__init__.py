@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 _GOOD = 5  # good results of each fingerprint that are never pruned
 _LAST = 20
-_SKEW_S = 300.0  # between the clocks of a cluster
+_SKEW_S = 300.0  # difference between the clocks of a cluster
 _ALPHA = 0.01
 _FLOOR = 0.005  # results vary by at least half a per cent, even if a few agree by chance
 _NEAR = 2  # results around a change that are searched for changed conditions

@@ -286,7 +286,7 @@ class _Ladder(Bench[Round]):
         )
 
 
-# --- Which layers there are between the hosts.
+# --- The layers between the hosts.
 
 AnyLayer = LaunchedLayer | CommandedLayer
 

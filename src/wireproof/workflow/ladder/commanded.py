@@ -92,7 +92,7 @@ class CommandedLayer:
                 f"{self.title}: the command's output has no known table of sizes: put {SIZE_WORD}"
                 " where it takes the size, and give --metric."
             )
-        # Runs of small messages move too few bytes to be seen; the others decide.
+        # Runs of small messages move too few bytes to be seen, so the other runs decide.
         self._proofs.append(worst_proof(proofs - {"unproven"}))
         return Round(times, max(windowed, default=None))
 

@@ -181,7 +181,7 @@ def _streams(point: PointRecord) -> bool:
     return point.pattern == _STREAM
 
 
-# --- What a ladder is asked to measure.
+# --- The request to a ladder.
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

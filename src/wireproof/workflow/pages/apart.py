@@ -74,7 +74,7 @@ def _run(
         kind, answer = _FAILED, str(error).encode("utf-8", "replace")
     except Exception as error:
         kind, answer = _FAILED, sentence(error).encode("utf-8", "replace")
-    with contextlib.suppress(OSError):  # the parent no longer waits
+    with contextlib.suppress(OSError):  # the parent process no longer waits
         pipe.send_bytes(kind)
         pipe.send_bytes(answer)
 

@@ -171,7 +171,7 @@ def _run(wanted: LiveSpecification, watch: Watch, reporter: Reporter, sinks: Sin
     shown = f"{count} hosts" if count != 1 else "one host"
     reporter.say(f"watching {shown} for {wanted.seconds:g} s")
     begun = time.monotonic()
-    with contextlib.suppress(KeyboardInterrupt):  # the readings so far are judged
+    with contextlib.suppress(KeyboardInterrupt):  # the readings so far are still judged
         watch.wait(wanted.seconds)
     return PfcLoad(kind="none", seconds=time.monotonic() - begun)
 
@@ -281,7 +281,7 @@ def run_incast(wanted: LiveSpecification, reporter: Reporter) -> PfcLoad:
     ]
     if not ran:
         raise CouldNotMeasure("the incast did not run on any host.")
-    # the rank that all others sent to, or a rank of its host
+    # the rank that receives from all others, or a rank of its host
     sinks = [point.group.members[0] if point.group else point.pairs[0].target for point in ran]
     receivers = [ranks.hosts[sink] for sink in sinks]
     return PfcLoad(

@@ -35,7 +35,7 @@ _ASSUMED = {
     "noise": 0.0,
 }
 _MOST_RUNS = 1000
-_SHORT = 64  # bytes up to which the transfer time of a message is negligible
+_SHORT = 64  # message size in bytes up to which the transfer time is negligible
 _UNSTEADY = 0.5
 _MANY = 8  # ranks on two hosts that suffice to saturate an adapter
 

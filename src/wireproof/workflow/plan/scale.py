@@ -43,7 +43,7 @@ from wireproof.workflow.session.screen_plan import (
     screen_window,
 )
 
-_WINDOWS = 8  # two to warm up, six for an interval
+_WINDOWS = 8  # two windows to warm up, six for an interval
 _ROUND_TRIPS = 8 * 128
 _POINTS = 3  # a round: a stream each way, and half round trips with half of a stream's budget
 _BUDGETS = 2.5

@@ -102,7 +102,7 @@ def start_servers(
             watch.notes.append(f"{each.server.argv[0]} on {each.server.host} {limit}")
     for note in watch.notes:
         reporter.warn(note)
-    watch.mark()  # traffic of the servers' start does not count as background
+    watch.mark()  # traffic caused by starting the servers does not count as background
     return [each.command for each in started]
 
 

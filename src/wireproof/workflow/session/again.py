@@ -174,7 +174,7 @@ def run_settled(
     return settled, [*outcomes, *repeated]
 
 
-# --- The screen of many nodes: rounds of disjoint pairs, suspects, and these measured again.
+# --- The screen of many nodes: rounds of disjoint pairs, and suspects, which are measured again.
 
 METRICS: tuple[Metric, ...] = ("goodput", "hrt")
 CONFIRM_BASE = 1_000_000
@@ -318,7 +318,7 @@ def _confirm(
     )
     try:
         return campaign_run(again, target, reporter, lost=lost)
-    except CouldNotMeasure as error:  # the screen's suspects stand, unconfirmed
+    except CouldNotMeasure as error:  # the screen's suspects remain, unconfirmed
         reporter.warn(f"the suspects could not be measured again: {error}")
         return None
 

@@ -264,7 +264,7 @@ class Campaign:
         run = renumbered(outcome.run, ranks, self._claim)
         errors = (
             _lasting(run.errors) if ending.lost else run.errors
-        )  # lost hosts explain the others
+        )  # lost hosts explain the other failures
         if ending.ended == "disk-full":
             errors = [EngineError(code="broken-off", message=ending.reason), *errors]
         self._take(msgspec.structs.replace(run, errors=errors), outcome.folder)

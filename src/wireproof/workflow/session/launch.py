@@ -101,7 +101,7 @@ def _options_beside_ssh(
     try:
         scheduled = build(in_job)
     except BadInput as error:
-        # the MPI's launcher does not need one environment for all ranks, nor an order of its own
+        # the MPI's launcher can set a different environment for each rank, and a rank order
         return [_ssh_option(over_ssh, str(error).rstrip("."))]
     why = f"started by {scheduled.launcher} in a job of {in_job.scheduler}"
     first = LaunchOption(scheduled, why)
@@ -146,7 +146,7 @@ def started(
                 reporter.say(outcome.ending.reason)
             return outcome
         left = options[number + 1 :]
-        # the command works, but some hosts do not
+        # the command works, but some hosts do not respond
         few_lost = 0 < len(outcome.ending.lost) <= target.size // 2
         if outcome.ending.ended != "not-started" or few_lost or not left:
             return outcome
@@ -185,7 +185,7 @@ def _job_end(target: Target, reporter: Reporter) -> str:
     try:
         why = scheduler.queries.job_ended(job.job, target.through())
         gone = Availability(reporter).absent(target, range(target.size)) if why else {}
-    except WireproofError:  # the controller is gone too: the launcher's message must suffice
+    except WireproofError:  # the controller is gone too, so the launcher's message must suffice
         return ""
     return "; ".join(dict.fromkeys([why.rstrip("."), *list(gone.values())[:4]])) if why else ""
 

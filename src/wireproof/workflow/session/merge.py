@@ -119,7 +119,7 @@ def merged_run(runs: Sequence[Run]) -> Run:
         return runs[0]
     hosts, moved = _placed(runs)
     idle = {idle.rank: idle for run in reversed(runs) for idle in run.idle}
-    # An attempt that did not start (a dead host) says nothing about how the others were measured.
+    # An attempt that did not start (a dead host) says nothing about the method of the others.
     begun = next((run for run in runs if run.open is not None), runs[0])
     return msgspec.structs.replace(
         begun,

@@ -228,7 +228,7 @@ def _log(folder: Path) -> str:
     return data.decode("utf-8", "replace")
 
 
-# --- What a study is asked to measure.
+# --- The request to a study.
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -253,8 +253,8 @@ class StudySpecification:
 
 
 # --- Output and counters of a launch, read by the library's reader if it has one. Statistics files
-# hold the whole environment of a process: their readers pass on only the library's settings, and
-# none of their text is kept.
+# contain the whole environment of a process: their readers pass on only the library's settings, and
+# none of the text is stored.
 
 _MOST_FILES = 256
 _LARGEST = 16 << 20

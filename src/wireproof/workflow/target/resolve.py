@@ -74,7 +74,7 @@ def _fabric_of_scheduler(target: Target, reporter: Reporter) -> Fabric | None:
     try:
         return read_topology(text, queries.topology_command)
     except BadInput as error:
-        # The user did not ask for it: a check without a topology is better than no check.
+        # The user did not request it, and a check without a topology is better than no check.
         reporter.warn(f"{str(error).rstrip('.')}; the check continues without a topology")
         return None
 
@@ -174,7 +174,7 @@ def _named(asked: Options) -> Target:
             f"one host ({asked.hosts[0]}) has no partner: give two or more, or none for this"
             " machine alone."
         )
-    played = asked.transport in ("null", "model")  # no host is reached: a name is only a name
+    played = asked.transport in ("null", "model")  # no host is contacted, so any name is valid
     lab = None if played and asked.lab is None else lab_of(asked.hosts, asked.lab, asked.launcher)
     if lab is None:
         return _by_ssh(asked, asked.hosts)
@@ -248,7 +248,8 @@ def lab_of(hosts: tuple[str, ...], name: str | None, launcher: str = "") -> Lab 
         return None
     from wireproof.lab.state import find_labs
 
-    # Inside a node its lab looks crashed, because the supervisor is in another PID namespace.
+    # Inside a node its lab appears to have crashed, because the supervisor is in another PID
+    # namespace.
     labs = [lab for lab in find_labs() if lab.state in ("up", "degraded")]
     having = [lab.name for lab in labs if lab.topology and set(hosts) <= set(lab.topology.nodes)]
     if len(having) > 1:

@@ -218,7 +218,7 @@ def status(target: Target, name: str = "", place: JournalPlace | None = None) ->
 
 
 # --- ``wireproof tune verify``: which confirmed changes are still in force, also after a reboot,
-# and which file overrules them.
+# and which file overrides them.
 
 
 def verify(target: Target, name: str = "", place: JournalPlace | None = None) -> Tuned:

@@ -126,7 +126,8 @@ def _problem(status: int, stderr: bytes) -> str:
     _, own, sentence = said.rpartition(_OWN)  # a login's banner may come first
     if own:
         return sentence
-    signal = -status if status < 0 else status - 128  # that of a shell or agent in between
+    # the exit status of a shell or agent in between
+    signal = -status if status < 0 else status - 128
     if signal in _SIGNALS:
         what = f"it was killed by signal {signal}"
     else:
@@ -151,7 +152,7 @@ def _answered(host: str, output: bytes, problem: str, status: int) -> HostTuned:
             of = answer.id
         else:
             changes.append(msgspec.structs.replace(answer, of=of))
-    if len(sets) == 1:  # but for status a set comes behind its changes
+    if len(sets) == 1:  # except for status, a set comes after its changes
         changes = [msgspec.structs.replace(one, of=sets[0].id) for one in changes]
     changes = list(dict.fromkeys(changes))  # a refusal may be reported twice
     return HostTuned(host=host, sets=sets, changes=changes, problem=problem, status=status)

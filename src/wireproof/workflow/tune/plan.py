@@ -240,8 +240,8 @@ class _Hosts:
             if answer.frames
         }
         if self.source is not None and is_snapshot(self.source):
-            # A snapshot does not hold our drop-ins: the plan assumes that there are none, and
-            # `tune apply` finds out.
+            # A snapshot does not contain our drop-ins: the plan assumes that there are none, and
+            # `tune apply` checks.
             absent = tuple(
                 FactFrame(rank=0, kind="file", status="missing", path=path, text="")
                 for path in DROP_INS

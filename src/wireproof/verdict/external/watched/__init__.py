@@ -32,8 +32,8 @@ from wireproof.verdict.path import may_have_wrapped, turned_round
 __all__ = ["judge_traffic"]
 
 
-# --- Does the traffic of the ports explain what the program printed? Pure; equal readings give
-# equal answers.
+# --- Does the traffic of the ports explain the printed numbers? Pure: equal readings give equal
+# answers.
 
 ABSENT = 0.05
 MOST_OF_IT = 0.90

@@ -18,10 +18,10 @@ from wireproof.verdict.external.watched.ports import WatchedPorts
 from wireproof.verdict.path import due_shares, state_of
 from wireproof.verdict.path import other_protocol as contradicting
 
-# --- How the claimed rails shared the bytes of a watched command. This decides nothing: only its
-# author knows whether a command should use all rails.
+# --- How the claimed rails shared the bytes of a watched command. This decides nothing: only the
+# command's author knows whether it should use all rails.
 
-_BUSY = 0.5  # of the busier direction: the way back carries only acknowledgements
+_BUSY = 0.5  # share of the busier direction: the way back carries only acknowledgements
 
 
 def rail_reasons(ports: WatchedPorts, link: LinkClaim | None, criteria: Criteria) -> list[Reason]:
@@ -82,7 +82,7 @@ def _reason(
     )
 
 
-# --- The claimed port carried a watched command's bytes; was it by the claimed protocol?
+# --- The claimed port carried a watched command's bytes: did it use the claimed protocol?
 
 
 def other_protocol(ports: WatchedPorts, link: LinkClaim | None, wanted: float) -> list[Reason]:
@@ -115,8 +115,9 @@ def other_protocol(ports: WatchedPorts, link: LinkClaim | None, wanted: float) -
 
 RETRANSMIT_SHARE = 1e-3
 """Share of sent segments above which TCP slows down (Mathis et al. 1997: rate ~ 1/sqrt(loss))."""
-_ABOVE = 1.05  # of the line rate: more must be another link
-_BURST = 1.5  # of the line rate: queues may add this much to one reading of a software counter
+_ABOVE = 1.05  # share of the line rate: a higher rate must come from another link
+# share of the line rate: queues may add this much to one reading of a software counter
+_BURST = 1.5
 _SHOWN = 8
 
 

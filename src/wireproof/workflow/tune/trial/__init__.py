@@ -182,7 +182,7 @@ class OnHosts(AbstractContextManager["OnHosts"]):
                 f" current values, `wireproof tune revert {self._name}` tries again."
             )
         self._name = ""
-        # If the old value was in place already, the runs did not use the new value.
+        # If the old value was already in place, the runs did not use the new value.
         early = [
             host.host for host in done if all(each.state == "already" for each in host.changes)
         ]
@@ -285,7 +285,7 @@ def _applied(
     if wanted.knob.kind == "variable":
         workload.check(wanted.knob)
         return wanted, InEnvironment(wanted.knob)
-    hosts = tuple(dict.fromkeys(workload.target.hosts))  # a host with several ranks changes once
+    hosts = tuple(dict.fromkeys(workload.target.hosts))  # a host with several ranks is changed once
     target = dataclasses.replace(workload.target, hosts=hosts)
     asked = PlanSpecification(
         target=options_of(target), profile=wanted.profile, allow_link_down=wanted.allow_link_down

@@ -172,7 +172,7 @@ def processor_s() -> float:
 
 
 # --- Whether a variable under trial reaches its reader. A variable that is overridden, or that
-# nothing reads, would have no effect for a reason that is not its value.
+# nothing reads, would have no effect whatever its value.
 
 _OF_LIBFABRIC = ("FI_", "PSM3_", "PSM2_", "HFI_")
 _MCA = "OMPI_MCA_"

@@ -24,7 +24,7 @@ from wireproof.model.traffic import (
     Quality,
 )
 
-STANDS_AT_0 = "stands at 0 beside other counters of the port"
+STANDS_AT_0 = "shows 0 although other counters of the port moved"
 """Remark on a register of a physical port that never counted, on a port in use."""
 
 _LATE_SHARE = 50.0
@@ -270,7 +270,7 @@ def _on_wire(entry: LedgerEntry, slot: _Slot, changes: Changes) -> LedgerEntry:
         bytes=left,
         packets=None,
         peak_bytes_per_s=None if peak is None else peak * left / seen,
-        remark="the adapter's switch turned a part round",
+        remark="the adapter's switch looped a part of it back",
     )
 
 

@@ -351,6 +351,6 @@ def _sentence(series: Series, claimed: float, counted: bool) -> str:
     how = (
         "iterations x size"
         if counted
-        else "one window of messages per row, as no iterations are printed"
+        else "one window of messages per row, because no iterations are printed"
     )
     return f"{series.tool} {series.benchmark}: {rows}, {how} = {claimed:.0f} B at least"

@@ -48,16 +48,18 @@ OPTIONS: tuple[click.Parameter, ...] = (
     *MACHINES,
     *BMC,
     file(
-        "--snapshot", "store everything that was read in this file, to be judged again with --from."
+        "--snapshot", "store everything that was read in this file, to judge it again with --from."
     ),
     text(
-        "--against", "HOST|PATH", "golden host, snapshot or result: show the differences from it."
+        "--against",
+        "HOST|PATH",
+        "golden host, snapshot or result: show how the hosts differ from it.",
     ),
     file("--site --waivers site", "TOML file with a site's values by role, and its waivers."),
     text(
         "--explain",
         "SETTING",
-        "show all about a setting, or a group of settings.",
+        "show everything about a setting or a group of settings.",
         shell_complete=settings,
     ),
     flag("--list as_list", "list all settings."),
@@ -106,7 +108,9 @@ def _say_where(found: Audit, options: dict[str, Any]) -> None:
     hosts = same_hosts(options)
     results = AuditResults.of(found.results).distinct()
     if hosts and any("`wireproof tune apply" in result.fix for result in results):
-        say(f"`wireproof tune apply` changes this machine unless it has {shlex.join(hosts)} too.")
+        say(
+            f"`wireproof tune apply` changes this machine unless you also give {shlex.join(hosts)}."
+        )
 
 
 def _audited(options: dict[str, Any]) -> Audit:
@@ -161,7 +165,7 @@ LINT_OPTIONS: list[click.Parameter] = [
     click.Option(
         ["--kind"],
         shell_complete=kinds,
-        help="do not detect what the file is: script, modprobe, sysctl, ifcfg …",
+        help="kind of the file, instead of detecting it: script, modprobe, sysctl, ifcfg …",
     ),
     choice("--severity", ["warning", "error"], "least severity to show.", default="warning"),
     flag("--diff", "show the safe fixes as a difference; write nothing."),
@@ -190,7 +194,7 @@ def lint(
         return _list_rules()
     if not files:
         raise BadInput(
-            "lint needs a file, or - for stdin; 'wireproof lint --rules' lists what it looks for."
+            "lint needs a file, or - for stdin; 'wireproof lint --rules' lists the rules."
         )
     if mending["fix"] and "-" in files:
         raise BadInput("--fix cannot write to stdin: give a file, or --diff.")
@@ -241,8 +245,8 @@ def _agreed(mended: Mended) -> bool:
     shown = clean(mended.name, 200)
     if not sys.stdin.isatty():
         say(
-            f"{shown} is not written: there is no terminal for a confirmation; --yes writes without"
-            " asking."
+            f"{shown} is not written: there is no terminal to confirm on; --yes writes "
+            "without asking."
         )
         return False
     return click.confirm(f"Write {shown}?", default=False, err=True)

@@ -102,7 +102,7 @@ def command(**options: Any) -> int:
     if options["prolog"]:
         return _run_prolog(options)
     if options["dialect"]:
-        raise BadInput("--dialect is for --prolog: give both, or use `wireproof gate RESULT`.")
+        raise BadInput("--dialect needs --prolog: give both, or use `wireproof gate RESULT`.")
     from wireproof.cli.console import Console
     from wireproof.workflow.check import check, plan_check
 
@@ -127,7 +127,7 @@ def _check_signing(key: str, specification: CheckSpecification) -> None:
     from wireproof.workflow.dossier.signature import check_signer
 
     if specification.profile != "acceptance":
-        raise BadInput("--sign signs the dossier that --profile acceptance makes: give both.")
+        raise BadInput("--sign signs the dossier of --profile acceptance: give both.")
     check_signer(key)
 
 
@@ -169,7 +169,7 @@ def _run_prolog(options: dict[str, Any]) -> int:
     for name in _NOT_OF_A_PROLOG:
         if options[name]:
             option = f"--{name.replace('_', '-')}"
-            raise BadInput(f"--prolog measures at once and keeps nothing: leave out {option}.")
+            raise BadInput(f"--prolog measures at once and stores nothing: leave out {option}.")
     name = options["dialect"] or ("json" if settings_of(options).json else "")
     chosen = dialect(name) if name else None
     began = time.monotonic()
@@ -218,7 +218,7 @@ OPTIONS: tuple[click.Parameter, ...] = (
     *(setting(name) for name in ROWS if ROWS[name].group == "measure" and name not in _LATER),
     setting("repeat"),
     setting("gain"),
-    number("--rounds", 1, 1000, "for --gain: how often each is measured; default 5."),
+    number("--rounds", 1, 1000, "for --gain: number of measurements of each rail; default 5."),
     setting("ranks"),
     setting("dry_run"),
     setting("model"),
@@ -258,14 +258,15 @@ def measure(pattern: str, **options: Any) -> int:
     )
     if options["gain"] and options["dry_run"]:
         raise BadInput(
-            "--gain starts several commands in turn: without it, --dry-run prints one of them."
+            "--gain starts several commands in turn: give --dry-run without --gain to print "
+            "one of them."
         )
     if options["gain"] and settings.origin("history") == "option":
         raise BadInput("a history cannot keep the result of --gain: give --out for its records.")
     if options["gain"]:
         return _gain(specification, options["rounds"])
     if options["rounds"]:
-        raise BadInput("--rounds is for --gain: --repeat measures each point again.")
+        raise BadInput("--rounds needs --gain; --repeat measures each point again.")
     if options["dry_run"]:
         return show_planned(plan_measure(specification, Console(), environment))
     return deliver(measure(specification, Console(), environment))
@@ -324,7 +325,7 @@ def safe_words(asked: StoredInvocation, group: click.Group) -> list[str]:
 
 RESUME_OPTIONS: tuple[click.Parameter, ...] = (
     click.Argument(["folder"], type=PathName(path_type=Path)),
-    text("--mpi", "PATH|NAME", "the MPI, if the check was started with a path."),
+    text("--mpi", "PATH|NAME", "the MPI, if the check was started with a path to one."),
     text(
         "--launcher",
         "ssh|PATH",

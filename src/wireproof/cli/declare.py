@@ -22,7 +22,7 @@ class PathName(click.Path):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if value == "":
-            self.fail("it is empty: check that the variable used in it is set.", param, ctx)
+            self.fail("it is empty: check that the variable in it is set.", param, ctx)
         return super().convert(value, param, ctx)
 
 
@@ -151,7 +151,7 @@ def form_of(*forms: str) -> click.Option:
         if form:
             want_form(context, form)
 
-    about = "form of the result on stdout."
+    about = "format of the result on stdout."
     return choice("--format form", forms, about, expose_value=False, callback=want)
 
 
@@ -276,7 +276,7 @@ def sections(
 
 _TITLES = {
     "target": "Hosts, and what carries the messages",
-    "job": "A job of our own (--slurm)",
+    "job": "A job that wireproof requests (--slurm)",
     "link": "What is claimed of the link",
     "output": "Result and time",
 }

@@ -15,12 +15,12 @@ from wireproof.cli.declare import FORM, JSON, flag, link_claim, text
 _NUMBERS = ("+", "-", ".", *string.digits)
 OPTIONS: list[click.Parameter] = [
     click.Argument(["words"], nargs=-1, metavar="[CODE|NAME|RATE|LINK]", shell_complete=codes),
-    *link_claim("show a rate or a time in per cent of this link: 10gbe, edr, opa100, ethernet:25."),
-    text("--path", "tcp|rdma|...", "what carries the bytes over the link."),
+    *link_claim("show a rate or a time as a share of this link: 10gbe, edr, opa100, ethernet:25."),
+    text("--path", "tcp|rdma|...", "carrier of the bytes over the link."),
     text(
         "--size",
         "SIZE",
-        "message size: turns a time or a message rate into a goodput.",
+        "message size, which turns a time or a message rate into a goodput.",
         default=None,
     ),
     flag("--links", "list the links that --link knows, with their rates."),

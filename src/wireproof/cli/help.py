@@ -277,10 +277,13 @@ def _end(context: click.Context, everyone: list[click.Context]) -> Iterator[str]
         for name, declared in SETTINGS.items():
             yield from entry(PREFIX + name.upper(), declared.help)
         yield section("Files")
-        where = "in the working directory: the same settings; an option wins, then the environment."
+        where = (
+            "the same settings in a file of the working directory; an option wins, then the "
+            "environment."
+        )
         yield from entry(FILE_NAME, where)
     else:
-        yield from paragraphs("As of wireproof(1), unless the description says otherwise.")
+        yield from paragraphs("As in wireproof(1), unless the description says otherwise.")
     yield section("See also")
     yield from paragraphs(", ".join(f"{_name(near)}(1)" for near in _near(context, everyone)))
 

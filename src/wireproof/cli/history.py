@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 ROOT = click.Argument(["root"], type=PathName(path_type=Path), metavar="HISTORY")
-HOSTS = text("--hosts", "NODES", "only results in which any of these took part.")
+HOSTS = text("--hosts", "NODES", "only results in which at least one of these took part.")
 LAST = number("--last", 1, 100_000, "show only this many of the newest.")
 
 
@@ -123,7 +123,7 @@ def trend(root: Path, hosts: str, name: str, size: str) -> int:
             metavar="DIR",
             help="folder of the pages; default: HISTORY/pages.",
         ),
-        file("--topology", "topology to draw the map with, instead of that in the results."),
+        file("--topology", "topology for the map, instead of the one in the results."),
         number("--runs", 0, 100_000, "number of newest results with a report.", default=50),
     ],
 )
@@ -148,7 +148,7 @@ def pages(root: Path, folder: Path | None, topology: Path | None, runs: int) -> 
     params=[
         ROOT,
         HOSTS,
-        flag("--links by_link", "each NIC and link of a node separately."),
+        flag("--links by_link", "list each NIC and link of a node separately."),
         FORM,
         JSON,
     ],
@@ -174,8 +174,8 @@ def nodes(root: Path, hosts: str, by_link: bool) -> int:
             required=True,
             metavar="FOLDER|LOG...",
         ),
-        *link_claim("the link that the logs are judged by: 40gbe, edr, opa100, ..."),
-        text("--path", "tcp|rdma|psm2|psm3|...", "what carried the messages over that link."),
+        *link_claim("the link to judge the logs by: 40gbe, edr, opa100, ..."),
+        text("--path", "tcp|rdma|psm2|psm3|...", "carrier of the messages over that link."),
         text("--hosts", "NODES", "hosts of the logs; default: those that the logs name."),
         text("--measured", "DATE", "when, UTC: 2019-03-04 or 2019-03-04T12:00."),
     ],

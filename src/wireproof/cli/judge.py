@@ -103,7 +103,7 @@ def atlas(
     from wireproof.workflow.plan import write_text
 
     if named and link:
-        raise click.UsageError("give one link: LINK or --link.")
+        raise click.UsageError("give one link: either LINK or --link.")
     link = link or named or ""
     if plot is not None and not link:
         raise click.UsageError("--plot draws one link: name it with --link.")
@@ -124,7 +124,7 @@ Rendered = TypeVar("Rendered")
 OPTIONS: list[click.Parameter] = [
     click.Argument(["files"], nargs=-1, required=True, metavar="FILE|-..."),
     *link_claim("the link that was measured: 10gbe, ethernet:40, edr, roce:100, opa100, ..."),
-    text("--path", "tcp|rdma|psm2|psm3|...", "what carried the messages over that link."),
+    text("--path", "tcp|rdma|psm2|psm3|...", "carrier of the messages over that link."),
     file("--physics", "TOML file that overrides constants of the limits.", must_exist=True),
     SITE,
     flag("--all everything", "show everything even for many files."),
@@ -205,7 +205,7 @@ def _status(tally: Tally) -> int:
     if tally.bugs:
         return BUG
     if tally.skipped and not tally.verdicts:
-        say("no file in the folder is a log of a benchmark: nothing was judged.")
+        say("no file in the folder is a log of a benchmark, so nothing was judged.")
         return BadInput.exit_status
     return 2 if tally.errors else status_of(tally.worst)
 
@@ -227,12 +227,12 @@ GATE_OPTIONS: tuple[click.Parameter, ...] = (
     text(
         "--dialect",
         "nagios|nhc|slurm|...",
-        "who reads the verdict; see below.",
+        "reader of the verdict; see below.",
         default="text",
         shell_complete=dialects,
     ),
-    text("--max-age", "TIME", "largest age of the result: 12h, 7d.", default="24h"),
-    text("--within", "TIME", "the longest time to the answer.", default="50s"),
+    text("--max-age", "TIME", "maximum age of the result: 12h, 7d.", default="24h"),
+    text("--within", "TIME", "time limit of the answer.", default="50s"),
     file("--out page", "replace this file as a whole, instead of printing to stdout."),
     json_as("the same as --dialect json."),
 )

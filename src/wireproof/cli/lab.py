@@ -32,7 +32,10 @@ DOCTOR_OPTIONS: tuple[click.Parameter, ...] = (
     FORM,
     JSON,
     flag("--no-run", "do not start any MPI."),
-    flag("--providers", "show the libfabrics here, their providers, and each MPI's choice."),
+    flag(
+        "--providers",
+        "show the libfabrics of this machine, their providers, and each MPI's choice.",
+    ),
 )
 
 
@@ -98,7 +101,7 @@ def demo(out: Path | None, seed: int | None) -> int:
         return INTERRUPTED
     faults = {
         "one node sends at a third of its rate": found.slow_node,
-        "shared memory measured in place of the wire": "off-wire" if found.lie else "",
+        "shared memory measured instead of the wire": "off-wire" if found.lie else "",
     }
     stream = sys.stderr if for_programs else sys.stdout
     runs = found.result.sections
@@ -209,12 +212,12 @@ def slurm(name: str, end: bool) -> int:
     there = open_slurm(lab)
     if end:
         if there is None:
-            raise BadInput(f"lab {name} has no Slurm: there is nothing to end.")
+            raise BadInput(f"lab {name} has no Slurm, so there is nothing to end.")
         there.down()
         click.echo(f"{name}: its Slurm is down")
         return 0
     if there is not None:
-        raise BadInput(f"lab {name} has a Slurm already: end it with --down first.")
+        raise BadInput(f"lab {name} already has a Slurm: end it with --down first.")
     started = slurm_up(lab)
     click.echo(f"{name}: Slurm with {len(lab.nodes)} nodes, controller on {started.head}")
     click.echo(f"  wireproof check --lab {name} --slurm -N {len(lab.nodes)}")

@@ -54,7 +54,7 @@ MACHINES: tuple[click.Parameter, ...] = (
     choice(
         "--profile",
         ["throughput", "latency", "repeatability", "power"],
-        "purpose of the machines; decides where authorities disagree.",
+        "purpose of the machines, which decides if authorities disagree.",
         default="throughput",
     ),
     click.Option(
@@ -153,7 +153,10 @@ BMC: tuple[click.Parameter, ...] = (
         default=(),
     ),
     text("--bmc-user", "NAME", "user of the BMC, if the file has none."),
-    file("--bmc-password-file", "its password: a file with mode 600; else you are asked for it."),
+    file(
+        "--bmc-password-file",
+        "file with the BMC's password, mode 600; without it wireproof asks for the password.",
+    ),
     file("--bmc-ca", "certificates (PEM) to trust for the BMC instead of the system's."),
     flag(
         "--bmc-insecure",
@@ -250,7 +253,7 @@ def ended(result: Result) -> int:
         return INTERRUPTED
     status = status_of(result.verdict)
     if status != status_of("fail") and result.ended("disk-full"):
-        say("the disk was full before everything was measured: the result above is incomplete.")
+        say("the disk was full before everything was measured, so the result above is incomplete.")
         return CouldNotMeasure.exit_status
     if status != status_of("fail") and result.left_open:
         return CouldNotMeasure.exit_status

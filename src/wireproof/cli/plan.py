@@ -76,15 +76,15 @@ FOOTPRINT: list[click.Parameter] = [
         required=True,
         shell_complete=modes,
     ),
-    _integer("--rails", "adapters (or addresses) that one rank uses.", default=1),
+    _integer("--rails", "number of adapters (or addresses) that each rank uses.", default=1),
     _integer("--mtu", "a packet's payload, or the MTU of the Ethernet interface.", default=4096),
     _integer("--peers", "remote ranks that each rank talks to."),
-    _integer("--node-pairs", "pairs of nodes that talk to each other."),
+    _integer("--node-pairs", "number of pairs of nodes that talk to each other."),
     click.Option(
         ["--set", "settings"],
         multiple=True,
         metavar="NAME=N",
-        help="a variable of the library that is not its default.",
+        help="a variable of the library whose value differs from the default.",
     ),
     _integer("--max-qps", "QPs that the adapter has."),
     file("--device", "output of ibv_devinfo -v: the adapter's max_qp.", must_exist=True),
@@ -93,8 +93,8 @@ FOOTPRINT: list[click.Parameter] = [
         "output of 'rdma resource show qp' on one node of a real run.",
         must_exist=True,
     ),
-    _integer("--seen-qps", "QPs of a whole job that were seen."),
-    _bytes("--seen-memory", "memory of a whole job that was seen: 495GB."),
+    _integer("--seen-qps", "observed number of QPs of a whole job."),
+    _bytes("--seen-memory", "observed memory of a whole job: 495GB."),
     *FORMS,
 ]
 
@@ -138,9 +138,9 @@ PFC: list[click.Parameter] = [
     _integer("--ports", "ports that are lossless.", required=True),
     _integer("--priorities", "lossless priorities of each port.", default=1),
     _integer("--other-mtu", "largest MTU of any class (default: --mtu)."),
-    _bytes("--cell", "a cell of the switch's buffer.", default="0"),
-    _bytes("--buffer budget", "buffer that the switch has for it."),
-    _bytes("--headroom", "headroom that is configured: enough for what?"),
+    _bytes("--cell", "size of a cell of the switch's buffer.", default="0"),
+    _bytes("--buffer budget", "buffer that the switch has for this purpose."),
+    _bytes("--headroom", "configured headroom, to find out what it suffices for."),
     _integer("--response-quanta", "the neighbour's response time, instead of the standard's."),
     *FORMS,
 ]
@@ -174,23 +174,33 @@ SCALE: list[click.Parameter] = [
         multiple=True,
         default=("ring",),
         metavar="NAME",
-        help="ring, barrier, allreduce, alltoall, sweep (what a check does); several times.",
+        help="ring, barrier, allreduce, alltoall, sweep (the rounds of a check); may be repeated.",
     ),
     text("--order", "natural|random|both", "of a ring.", default="both"),
     text("--size", "SIZE", "of a message.", default="8"),
     *MACHINE,
     text("--overhead", "TIME", "of a processor per message.", default=None),
-    text("--gap", "TIME", "of an adapter between two messages.", default=None),
-    text("--hop", "TIME", "of each further switch with its cable.", default=None),
-    text("--local-start", "TIME", "the same between ranks of one node.", default=None),
+    text("--gap", "TIME", "minimum time between two messages of an adapter.", default=None),
+    text("--hop", "TIME", "time for each further switch with its cable.", default=None),
+    text("--local-start", "TIME", "half a round trip between ranks of one node.", default=None),
     text("--local-rate", "RATE", "between ranks of one node.", default=None),
-    text("--local-overhead", "TIME", "of a processor, between ranks of one node.", default=None),
-    _real("--noise", "SIGMA", "of the logarithm of a message's latency."),
+    text(
+        "--local-overhead",
+        "TIME",
+        "a processor's time per message between ranks of one node.",
+        default=None,
+    ),
+    _real("--noise", "SIGMA", "sigma of the logarithm of a message's latency."),
     text("--topology", "KIND", "one-switch, fat-tree, dragonfly.", default="fat-tree"),
-    _integer("--leaf", "nodes of a leaf or router.", default=32, show_default=True),
-    _integer("--group", "leaves of a pod, routers of a group.", default=32, show_default=True),
-    _integer("--uplinks", "links of a leaf, or between two groups; 0: never full.", default=0),
-    text("--routing", "KIND", "uplinks by destination, or by chance.", default="destination"),
+    _integer("--leaf", "nodes per leaf or router.", default=32, show_default=True),
+    _integer("--group", "leaves per pod, routers per group.", default=32, show_default=True),
+    _integer("--uplinks", "links per leaf, or between two groups; 0: never full.", default=0),
+    text(
+        "--routing",
+        "KIND",
+        "choice of uplinks: by destination, or by chance.",
+        default="destination",
+    ),
     _integer("--seed", "of random rings and samples.", default=1),
     file("--csv", "write the table here."),
     file("--svg", "write the chart here."),
@@ -218,19 +228,19 @@ def scale(
 
         chart = scale_chart(found)
         if chart is None:
-            raise BadInput("--svg: every predicted time is 0, there is nothing to draw.")
+            raise BadInput("--svg: every predicted time is 0, so there is nothing to draw.")
         write_text(svg, standalone(chart))
     return found
 
 
 VALIDATE: list[click.Parameter] = [
     _integer("-N --nodes", "nodes to prove.", required=True),
-    _real("--slowdown", "SHARE", "to be found: 0.05 is 5 % of goodput.", default=0.05),
+    _real("--slowdown", "SHARE", "slowdown to be found: 0.05 is 5 % of goodput.", default=0.05),
     _real("--noise", "SHARE", "sigma of one pair's measurement.", default=0.02),
     _real("--false-alarms", "SHARE", "of a whole sweep.", default=0.05),
     _real("--power", "SHARE", "probability that it is found.", default=0.95),
     choice("--metric", ["goodput", "hrt"], "what is slow.", default="goodput"),
-    _integer("--rounds", "of the check (default: its usual number)."),
+    _integer("--rounds", "number of rounds of the check (default: its usual number)."),
     *MACHINE,
     *FORMS,
 ]

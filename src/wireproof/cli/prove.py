@@ -64,8 +64,8 @@ PFC_EXAMPLES = (
     "wireproof pfc --from case-4711 --priority 3 --duration 10s",
 )
 PFC_OPTIONS: tuple[click.Parameter, ...] = (
-    number("--priority", 0, 7, "the lossless priority; default: the one that PFC is on for."),
-    text("--duration", "10s", "how long; for stored readings the time between them."),
+    number("--priority", 0, 7, "the lossless priority; default: the priority that PFC is on for."),
+    text("--duration", "10s", "duration; for stored readings, the time between them."),
     number(
         "--senders", 2, 4096, "number of hosts that send to one host at once; default: at most 16."
     ),
@@ -81,7 +81,7 @@ PFC_OPTIONS: tuple[click.Parameter, ...] = (
         ["--cable", "cable_m"],
         type=click.FloatRange(0, 100_000),
         metavar="METRES",
-        help="of the links to the switch, for the headroom that drops call for.",
+        help="length of the links to the switch, for the headroom if packets were dropped.",
     ),
     JSON,
     FORM,
@@ -138,7 +138,7 @@ RUN_OPTIONS: list[click.Parameter] = [
     text("--launcher", "ssh|PATH", "how other hosts are reached.", default=None),
     text("--mpi", "PATH|NAME", "MPI: a path, or mpich, intel, openmpi, debian-mpich."),
     file("--program", "the program, or a folder above it."),
-    choice("--fabric", FABRICS, "what the MPI is set to use."),
+    choice("--fabric", FABRICS, "the fabric that the MPI is set to use."),
     text(
         "--nic",
         "NAME",
@@ -266,7 +266,7 @@ OPTIONS: list[click.Parameter] = [
     text(
         "--hosts",
         "N1,N2|N[1-4]",
-        "hosts to watch; default: the command's, the job's, this one.",
+        "hosts to watch; default: those of the command, those of the job, this host.",
         default=None,
     ),
     text(
@@ -295,7 +295,7 @@ OPTIONS: list[click.Parameter] = [
         type=PathName(dir_okay=False, path_type=Path),
         multiple=True,
         metavar="FILE",
-        help="file that COMMAND writes its numbers to (hpccoutf.txt is known); may be given again.",
+        help="file that COMMAND writes its numbers to (hpccoutf.txt is known); may be repeated.",
     ),
     click.Option(
         ["--server"],

@@ -94,13 +94,13 @@ def sign(folder: Path, key: str) -> int:
 
 LOCATE_OPTIONS: tuple[click.Parameter, ...] = (
     click.Argument(["source"], type=PathName(path_type=Path), required=False),
-    file("--topology", "which switch each node connects to.", metavar="FILE"),
+    file("--topology", "file that says which switch each node connects to.", metavar="FILE"),
     file(
         "--world",
-        "a synthetic cluster instead (TOML): what would be found on one of this size and noise?",
+        "a synthetic cluster instead (TOML): what would be found in one of this size and noise?",
         metavar="FILE",
     ),
-    number("--rounds", 1, 100_000, "rounds of pairs in that world."),
+    number("--rounds", 1, 100_000, "number of rounds of pairs in that world."),
     FORM,
     JSON,
 )
@@ -199,11 +199,15 @@ OPTIONS: tuple[click.Parameter, ...] = (
     choice(
         "--format form",
         ("html", "markdown", "svg", "pdf", "png"),
-        "what is written: the page, Markdown, figures as SVG or PNG, or"
-        " PDF (PNG and PDF need Chromium).",
+        (
+            "output format: the page, Markdown, figures as SVG or PNG, or PDF (PNG and PDF need "
+            "Chromium)."
+        ),
         default="html",
     ),
-    file("--topology", "which switch each node connects to; replaces the stored one."),
+    file(
+        "--topology", "file that says which switch each node connects to; replaces the stored one."
+    ),
     flag("--no-page", "write no page."),
     json_as("one JSON document on stdout; writes no page."),
 )

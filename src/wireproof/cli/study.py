@@ -52,10 +52,15 @@ LADDER_OPTIONS: tuple[click.Parameter, ...] = (
     text(
         "--metric",
         "REGEX|json:PATH",
-        "time of one message in the output of COMMAND, which is run for each {size}.",
+        (
+            "regular expression for the time of one message in the output of COMMAND, which is "
+            "run for each {size}."
+        ),
     ),
     choice("--unit", tuple(UNITS), "unit of --metric.", default="us"),
-    number("--rounds", 1, 1000, "how often each layer is measured; default: as often as needed."),
+    number(
+        "--rounds", 1, 1000, "number of measurements of each layer; default: as many as needed."
+    ),
     setting("sizes", "LIST", "message sizes; default 8 B to 4 MiB, by the link's rate."),
     click.Option(
         ["--smallest"],
@@ -63,7 +68,7 @@ LADDER_OPTIONS: tuple[click.Parameter, ...] = (
         default=25.0,
         show_default=True,
         metavar="PERCENT",
-        help="a layer that loses less than this against the layer below loses nothing.",
+        help="a layer that loses less than this compared with the layer below loses nothing.",
     ),
     choice("--collective", COLLECTIVES, "collective of two ranks.", default="allreduce"),
     setting("model"),
@@ -71,8 +76,10 @@ LADDER_OPTIONS: tuple[click.Parameter, ...] = (
         ["--model-step", "model_steps"],
         multiple=True,
         metavar="LAYER:NAME=N",
-        help="in the model: what this layer and those above have more (latency_ns,"
-        " gap_ns_per_byte).",
+        help=(
+            "in the model: additional cost of this layer and those above (latency_ns, "
+            "gap_ns_per_byte)."
+        ),
     ),
 )
 DRY_RUN = flag("--dry-run", "print what would run, and start nothing.")
@@ -134,7 +141,7 @@ def _ladder_specification(
     from wireproof.workflow.ladder.launched import layers_of, model_step_of
 
     if argv and options["pattern"]:
-        raise BadInput("--pattern and a command of your own exclude each other: give one.")
+        raise BadInput("--pattern and your own command exclude each other: give one.")
     if options["metric"] and not argv:
         raise BadInput("--metric is for a command: give one after --.")
     mpi, ofi = methods_of(settings)
@@ -168,14 +175,14 @@ OPTIONS: tuple[click.Parameter, ...] = (
     text(
         "--values",
         "NAME=A,B,...",
-        "values of a knob instead of the catalogue's; separate values that have commas by |.",
+        "values of a knob instead of the catalogue's; separate values that contain commas by |.",
         multiple=True,
         default=(),
     ),
     text(
         "--over",
         "latency,stream,...",
-        "patterns to measure; default: latency and what the knobs can move.",
+        "patterns to measure; default: latency and the patterns that the knobs can affect.",
     ),
     number("--ppn", 1, 4096, "ranks on each host.", default=1),
     text(
@@ -191,7 +198,7 @@ OPTIONS: tuple[click.Parameter, ...] = (
         help="effects smaller than this count as none.",
     ),
     setting("seed", "N", "seed of the order of the launches; default: drawn."),
-    setting("out", "DIR", "keep the study in DIR: study.json, and what --resume needs."),
+    setting("out", "DIR", "store the study in DIR: study.json, and what --resume needs."),
     flag("--resume", "continue the study in --out."),
     flag("--json", "one JSON document on stdout.", default=None),
     FORM,
@@ -230,8 +237,8 @@ def command(library: str, **options: Any) -> int:
 
 def _kept(folder: Path | None) -> str:
     if folder is None:
-        return " but not kept: give --out to keep it."
-    return f" and kept in {folder}: the same command with --resume continues it."
+        return " but not stored: give --out to store it."
+    return f" and stored in {folder}: the same command with --resume continues it."
 
 
 def _specification(library: str, settings: Options, options: dict[str, Any]) -> StudySpecification:

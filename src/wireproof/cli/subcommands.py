@@ -107,7 +107,7 @@ def add_shared_options(command: click.Command) -> click.Command:
     return command
 
 
-_QUIET = "show only the result, warnings and errors: no progress, no remarks."
+_QUIET = "show only the result, warnings and errors: no progress, no notes."
 _VERBOSE = "show which commands are started and which files are opened here."
 
 
@@ -247,7 +247,7 @@ class LazySubcommands(click.Group):
                     ]
                 )
             formatter.write_paragraph()
-            formatter.write_text(f"Also: {', '.join(sorted(_MORE))}; all of it: --help-all.")
+            formatter.write_text(f"Also: {', '.join(sorted(_MORE))}; --help-all shows all.")
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Subcommands"):

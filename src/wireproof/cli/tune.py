@@ -47,7 +47,7 @@ OPTIONS: tuple[click.Parameter, ...] = (
     click.Argument(["knob"], metavar="ID|VAR=A,B,...", shell_complete=settings),
     click.Argument(["argv"], metavar="[-- COMMAND...]", nargs=-1, type=click.UNPROCESSED),
     choice("--pattern", PATTERNS, "what is measured; default pingpong."),
-    setting("sizes", "SIZE", "message size; default 8 B, of streams 1 MiB."),
+    setting("sizes", "SIZE", "message size; default 8 B, for streams 1 MiB."),
     text(
         "--metric",
         "REGEX|json:PATH",
@@ -83,7 +83,7 @@ OPTIONS: tuple[click.Parameter, ...] = (
     number("--ppn", 1, 4096, "ranks on each host.", default=1),
     *SHARED,
     setting("model"),
-    flag("--keep", "leave a value that helps applied; `tune confirm` makes it last."),
+    flag("--keep", "leave a value that helps applied; `tune confirm` makes it permanent."),
     flag("--json", "one JSON document on stdout.", default=None),
     FORM,
 )
@@ -157,7 +157,7 @@ def _pattern(settings: Options, options: dict[str, Any]) -> MeasureSpecification
     from wireproof.workflow.specification import MeasureSpecification
 
     if options["metric"] or options["better"] or options["server"]:
-        raise BadInput("--metric, --better and --server are for a COMMAND: give one after --.")
+        raise BadInput("--metric, --better and --server need a COMMAND: give one after --.")
     pattern = options["pattern"] or "pingpong"
     asked = dataclasses.replace(settings, sizes=settings.sizes or (SIZES[pattern],))
     return MeasureSpecification.of(asked, Storage(), pattern=pattern, method=method_of(settings))
@@ -169,7 +169,7 @@ def _command(argv: tuple[str, ...], settings: Options, options: dict[str, Any]) 
     from wireproof.workflow.tune.trial.pattern import OwnCommand
 
     if options["pattern"]:
-        raise BadInput("--pattern and a command of your own exclude each other: give one.")
+        raise BadInput("--pattern and your own command exclude each other: give one.")
     if bool(options["metric"]) != bool(options["better"]):
         raise BadInput("--metric needs --better lower or --better higher, and that needs --metric.")
     asked = {name: options[name] for name in ("lab", "server", "prefix", "sysfs_root")}
@@ -226,7 +226,7 @@ def confirm(name: str, **options: Any) -> int:
     document=TUNED,
     params=[
         _ID,
-        flag("--force", "also values that others have changed since."),
+        flag("--force", "also restore values that others have changed since."),
         *_WITH_BMC,
     ],
 )

@@ -231,7 +231,12 @@ def show(done: Tuned) -> int:
         *WANTED,
         flag("-y --yes", "do not ask."),
         number(
-            "--timeout", 1, 86400, "seconds until it reverts by itself.", default=600, metavar="S"
+            "--timeout",
+            1,
+            86400,
+            "seconds until it reverts automatically.",
+            default=600,
+            metavar="S",
         ),
         FORM,
         JSON,
@@ -251,7 +256,9 @@ def apply(asked: tuple[str, ...], **options: Any) -> int:
     from wireproof.workflow.tune.plan import target_of
 
     if options["source"] is not None:
-        raise BadInput("--from is for tune plan: what is changed is read from the hosts.")
+        raise BadInput(
+            "--from is for tune plan only: apply reads the current values from the hosts."
+        )
     environment = current_context().environment
     plan = plan_of(options, asked)
     target = target_of(_specification(options, ()), environment)

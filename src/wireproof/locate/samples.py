@@ -71,7 +71,7 @@ def check(samples: Samples) -> None:
     ends = np.concatenate((samples.origin, samples.target))
     if ends.size and not (int(ends.min()) >= 0 and int(ends.max()) < len(samples.nodes)):
         number, count = int(ends.max()), len(samples.nodes)
-        raise ValueError(f"a sample names node number {number}, and there are {count} nodes")
+        raise ValueError(f"a sample names node number {number}, but there are {count} nodes")
     if np.any(samples.origin == samples.target):
         raise ValueError("a sample pairs a node with itself")
     if not np.all(np.isfinite(samples.value) & (samples.value > 0.0)):

@@ -34,7 +34,7 @@ KNOWN: tuple[Threshold, ...] = (
         0.01,
         1.0,
         "1",
-        "lowest goodput of the slower direction, as a share of the other",
+        "lowest goodput of the slower direction, as a share of the faster direction",
     ),
     Threshold(
         "peer_ratio", 0.01, 1.0, "1", "lowest goodput of a node or pair, as a share of its peers'"
@@ -69,7 +69,7 @@ KNOWN: tuple[Threshold, ...] = (
     Threshold(
         "stray_share", 0.0, 0.5, "1", "most bytes seen on any other NIC, as a share of the payload"
     ),
-    Threshold("rail_tolerance", 0.0, 1.0, "1", "most by which a rail's share may be off"),
+    Threshold("rail_tolerance", 0.0, 1.0, "1", "largest deviation of a rail's share"),
     Threshold(
         "min_payload_bytes", 1, 1 << 30, "B", "minimum payload that stands out from other traffic"
     ),

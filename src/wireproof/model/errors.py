@@ -136,7 +136,7 @@ def refuse_large(data: bytes, *, times: int = 1) -> None:
     """Raise ``msgspec.DecodeError`` if ``data`` is too large for ``decode_json``."""
     if len(data) > _SMALL and times * memory_of(data) > LARGEST_DECODED:
         raise msgspec.DecodeError(
-            f"decoded, it would take more than {LARGEST_DECODED >> 20} MiB of memory"
+            f"it would take more than {LARGEST_DECODED >> 20} MiB of memory when decoded"
         )
 
 

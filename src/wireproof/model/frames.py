@@ -270,7 +270,9 @@ class FrameReader:
 
     def _bound(self, size: int) -> None:
         if size > self._max:
-            raise BadFrame(f"the engine wrote a line of more than {self._max} bytes: not a frame.")
+            raise BadFrame(
+                f"the engine wrote a line of more than {self._max} bytes, which is not a frame."
+            )
 
     def take_talk(self) -> list[bytes]:
         """Return the foreign lines since the last call."""

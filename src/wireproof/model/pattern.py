@@ -160,17 +160,17 @@ CATALOGUE: Mapping[Pattern, Traits] = {
     "put": _remote(
         "memory",
         latency=FormRole("Put, each one flushed", 1, 0),
-        stream=FormRole("Put, a window then one flush", 1, 0),
+        stream=FormRole("Put, one flush per window", 1, 0),
     ),
     "get": _remote(
         "memory",
         latency=FormRole("Get, each one flushed", 0, 1),
-        stream=FormRole("Get, a window then one flush", 0, 1),
+        stream=FormRole("Get, one flush per window", 0, 1),
     ),
     "accumulate": _remote(
         "sum",
         latency=FormRole("Accumulate, each one flushed", 1, 0),
-        stream=FormRole("Accumulate, a window then one flush", 1, 0),
+        stream=FormRole("Accumulate, one flush per window", 1, 0),
     ),
     "fetch_and_op": _remote("word", latency=FormRole("Fetch-and-op, each one flushed", 1, 1)),
     "compare_and_swap": _remote(

@@ -57,8 +57,8 @@ def read_toml(text: str, source: str, *, largest: int = LARGEST) -> dict[str, An
         )
     if line := _too_deep(text):
         raise BadInput(
-            f"{source}: line {line} is nested or dotted more than {DEEPEST} levels deep,"
-            " which wireproof's files never are."
+            f"{source}: line {line} is nested or dotted more than {DEEPEST} levels deep; "
+            "files for wireproof never are."
         )
     try:
         return tomllib.loads(text)

@@ -31,7 +31,10 @@ def parse_rate(text: str) -> int:
     in tc).
     """
     rate = _quantity(
-        text, {"kbit": 1e3, "mbit": 1e6, "gbit": 1e9}, "rate", "one such as 300mbit, 1gbit, 2.5gbit"
+        text,
+        {"kbit": 1e3, "mbit": 1e6, "gbit": 1e9},
+        "rate",
+        "a rate such as 300mbit, 1gbit, 2.5gbit",
     )
     if not 8e3 <= rate <= 1e12:
         raise BadInput(f"rate {text} is out of range: give 8kbit to 1000gbit")
@@ -48,7 +51,9 @@ def parse_loss_percent(text: str) -> float:
 
 def parse_delay_us(text: str) -> float:
     """Return microseconds for ``"100us"``, ``"2ms"``."""
-    delay = _quantity(text, {"us": 1.0, "ms": 1e3, "s": 1e6}, "delay", "one such as 100us or 2ms")
+    delay = _quantity(
+        text, {"us": 1.0, "ms": 1e3, "s": 1e6}, "delay", "a time such as 100us or 2ms"
+    )
     if not 1 <= delay <= 10e6:
         raise BadInput(f"delay {text} is out of range: give 1us to 10s")
     return delay
@@ -144,7 +149,7 @@ def nearest(name: str, known: Iterable[str]) -> str:
     """Return a hint for a message about an unknown name: the closest known name, or all of them."""
     names = list(known)
     found = difflib.get_close_matches(name, names, n=1)
-    return f" (did you mean {found[0]}?)" if found else f" (there is {', '.join(names) or 'none'})"
+    return f" (did you mean {found[0]}?)" if found else f" (known: {', '.join(names) or 'none'})"
 
 
 _LATE_SHARE = 0.001

@@ -165,8 +165,8 @@ class CurveBounds(msgspec.Struct, frozen=True):
             return "the rate is the port's, and this virtual function may be limited to less"
         if self.link.rails > 1 and not self.link.stripes and reached >= share / self.link.rails:
             return (
-                f"it fills one of the {self.link.rails} rails: it is unknown whether all should be "
-                "used"
+                f"it fills one of the {self.link.rails} rails, and it is unknown whether all "
+                "should be used"
             )
         return ""
 

@@ -141,8 +141,8 @@ def claim_from_text(
     link = msgspec.structs.replace(link, rails=rails * link.rails)
     if link.rails > _MOST_RAILS or (rails > 1 and link.protocol in ("shm", "loopback")):
         raise PhysicsError(
-            f"link {text[:_SHOWN]!r}: no flow has {link.rails} rails of {link.kind}; write 2xedr, "
-            "4xndr400"
+            f"link {text[:_SHOWN]!r}: no flow uses {link.rails} rails of {link.kind}; write "
+            "2xedr, 4xndr400"
         )
     link = msgspec.structs.replace(
         _kept(link, _carried(link, carrying)), mtu=mtu, pcie=pcie, source=source or link.source
@@ -256,7 +256,8 @@ def _in_rails(protocol: str, rate: float) -> tuple[int, float] | None:
 
 def _in_words(rails: int, each: float) -> str:
     return (
-        f"stated: {rails * each:g} Gb/s, more than one port has: taken as {rails} rails of {each:g}"
+        f"stated: {rails * each:g} Gb/s, which is more than one port has: taken as {rails} "
+        f"rails of {each:g}"
     )
 
 

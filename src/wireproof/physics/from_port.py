@@ -282,7 +282,7 @@ def _of_efa(words: str) -> tuple[str, float | None, str] | None:
     """Return no rate for "100 Gb/sec (4X EDR)": older drivers print it for every device."""
     rate = data_rate(words, ethernet=True)
     if rate is None or stated_rate(words) == ("edr", 4, 100.0):
-        return "efa", None, f"{words or 'no rate'}, which this driver says of any device"
+        return "efa", None, f"{words or 'no rate'}, which this driver reports for any device"
     return f"efa{rate / 1e9:g}", rate, words
 
 

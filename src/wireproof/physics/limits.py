@@ -270,7 +270,7 @@ def limits(
         sources.append("PCI Express base specification")
         if rate is not None and slot < rate:
             width = slot
-            derivation.append(f"PCIe is the narrower: attainable {quantity.rate(slot)}")
+            derivation.append(f"PCIe is the bottleneck: attainable {quantity.rate(slot)}")
     if rate is not None:
         rate, together = of_all_rails(link, rate, width)
         derivation += together
@@ -301,8 +301,8 @@ def of_all_rails(
     lines = [f"{len(each)} rails together: {quantity.rate(whole)}"]
     if even < whole:
         lines.append(
-            f"a stripe of equal shares ends with its slowest part: {len(each)} x"
-            f" {quantity.rate(min(each))} = {quantity.rate(even)}"
+            f"a stripe of equal shares ends with its slowest part: {len(each)} x "
+            f"{quantity.rate(min(each))} = {quantity.rate(even)}"
         )
     return whole, lines
 

@@ -81,7 +81,8 @@ def _rates_of(each: Sequence[LinkClaim]) -> tuple[float, ...]:
     protocols = sorted({link.protocol for link in each})
     if len(protocols) > 1:
         raise PhysicsError(
-            f"rails of {' and '.join(protocols)} carry nothing together: give links of one kind"
+            f"rails of {' and '.join(protocols)} cannot carry messages together: give links "
+            "of one kind"
         )
     several = next((link for link in each if link.rails > 1), None)
     if several is not None:

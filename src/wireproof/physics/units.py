@@ -45,12 +45,12 @@ _SECONDS = {
     "nsec": -9,
 }
 _ELSEWHERE = (
-    (r"[kMG]?Hz", "a clock: 'wireproof explain clock-range' says how cores keep one"),
+    (r"[kMG]?Hz", "a clock: 'wireproof explain clock-range' says how cores keep their clock"),
     (r"GT/s", "transfers, not bytes: for PCIe give a link with its slot, as in edr --pcie gen3x16"),
     (r"MT/s", "the rate of a memory channel, which moves 8 bytes in a transfer"),
     (r"QPs?", "a number of queue pairs: 'wireproof plan footprint --seen-qps' judges it"),
-    (r"(nodes|cores|ranks)", "the size of a job: 'wireproof plan scale' computes with it"),
-    (r"(.* )?MTU", "a packet: 'wireproof explain mtu' says what it should be"),
+    (r"(nodes|cores|ranks)", "the size of a job: 'wireproof plan scale' uses it"),
+    (r"(.* )?MTU", "a packet: 'wireproof explain mtu' gives the right size"),
     (r"[kKMG]", "a size in steps that depend on the program: write MB for 10^6, MiB for 2^20"),
     (r"%", "a share: add the link to which it refers, such as 97.6% --link opa100"),
     (r"% .+", "a difference: 'wireproof compare A B' computes it for two results"),
@@ -197,7 +197,8 @@ def _with_unit(text: str, number: Decimal, unit: str) -> Quantity:
         seconds = _shift(number, _SECONDS[unit])
         if not seconds:
             raise PhysicsError(
-                f"{text!r}: a time of zero gives no rate: the program printed too few digits"
+                f"{text!r}: a time of zero gives no rate, because the program printed too few "
+                "digits"
             )
         line = f"{_plain(number)} {unit} = {_plain(seconds)} s"
         return Quantity(kind="time", value=seconds, text=text, arithmetic=line)

@@ -117,8 +117,8 @@ def group_sweep(
     ]
     if not points:
         raise BadInput(
-            f"{pattern} cannot be measured at these sizes: allreduce adds numbers of"
-            f" {CATALOGUE['allreduce'].unit_bytes} B."
+            f"{pattern} cannot be measured at these sizes: allreduce adds numbers of "
+            f"{CATALOGUE['allreduce'].unit_bytes} B."
         )
     return points
 
@@ -349,8 +349,8 @@ def _too_long(point: Point, needed_ms: float, rate_bits_per_s: float, policy: Po
         else f" ({formula_messages(point)} messages by {point.formula}'s count)"
     )
     return (
-        f"{point.pattern} of {quantity.size(point.message_bytes)}{count} takes"
-        f" {needed_ms / 1e3:.0f} s at"
-        f" {rate_bits_per_s / 1e6:.0f} Mb/s, and the run may take"
-        f" {policy.run_deadline_ms / 1e3:.0f} s: give a smaller --sizes, or a longer --deadline."
+        f"{point.pattern} of {quantity.size(point.message_bytes)}{count} takes "
+        f"{needed_ms / 1e3:.0f} s at {rate_bits_per_s / 1e6:.0f} Mb/s, but the run may take "
+        f"only {policy.run_deadline_ms / 1e3:.0f} s: give smaller --sizes, or a longer "
+        "--deadline."
     )

@@ -57,7 +57,7 @@ SPEEDS: dict[float, Speed] = {
         Speed(25, 80, 6144, f"{_QUOTED}: 80 quanta"),
         Speed(40, 118, 24576, f"{_QUOTED}: 118 quanta"),
         Speed(100, 394, 122_880, f"{_QUOTED}: 394 quanta"),
-        Speed(200, 905, None, "taken as for 400 Gb/s: 905 quanta, not checked in the standard"),
+        Speed(200, 905, None, "taken from 400 Gb/s: 905 quanta, not checked in the standard"),
         Speed(400, 905, None, f"{_QUOTED}: 905 quanta"),
     )
 }
@@ -101,9 +101,11 @@ def delays_of(speed: Speed, mtu: int, other_mtu: int, cable_m: float) -> list[De
     physical = "IEEE 802.3, delay constraints of the PHY"
     response = exactly(_QUANTUM_BITS * speed.quanta)
     return [
-        _frame("a frame that is being sent", other_mtu),
+        _frame("a frame that is already being sent", other_mtu),
         _delay("the PFC frame", exactly(_PFC_FRAME_BITS), "8 x (64 + 20)", _STANDARD),
-        _delay("the cable, both ways", exactly(cable), length, "light in glass; copper is faster"),
+        _delay(
+            "the cable, both ways", exactly(cable), length, "propagation in glass; copper is faster"
+        ),
         _delay("interfaces of both ends", Bounds(0, interface), known, physical),
         _delay("the neighbour's response", response, f"512 x {speed.quanta}", speed.source),
         _frame("a frame that has just begun", mtu),
@@ -175,8 +177,9 @@ def configured(headroom: int, speed: Speed, mtu: int, need: Bounds) -> Configure
             " preamble and gap, in published worked examples for FCoE: 8 x 2300 + 160"
         )
     sentences.append(
-        "the cable length is not fixed: for each speed and MTU below with a length, the formula"
-        " gives this number for that length; that does not show how the number was chosen"
+        "the cable length is not fixed: for each speed and MTU below with a length, the "
+        "formula gives this number for that length; that does not show how the number was "
+        "chosen"
     )
     mtus = sorted({*_MTUS, mtu})
     speeds = {**SPEEDS, speed.gbps: speed}
@@ -211,12 +214,21 @@ _MOST_PORTS = 4096
 _MOST_BYTES = 10**12
 SOURCES = (
     "IEEE 802.1Q, annex on PFC buffers (802.1Qbb): the sum",
-    "XOFF and XON: wireproof's, as the standard has none (XON a frame below XOFF, as in mlx5)",
+    (
+        "XOFF and XON are wireproof's choice, because the standard defines none (XON a frame "
+        "below XOFF, as in mlx5)"
+    ),
 )
 VALIDITY = (
-    "one link between two full-duplex ports that obey the standard; hosts do not matter, ports do",
+    (
+        "valid for one link between two full-duplex ports that obey the standard; the number of "
+        "ports matters, that of hosts does not"
+    ),
     "every hop of a lossless path needs it: leaves and spines",
-    "the smaller numbers count interfaces as instant, the larger ones as slow as they may be",
+    (
+        "the smaller numbers assume interfaces without delay, the larger ones the largest delay "
+        "that the standard allows"
+    ),
 )
 
 
@@ -305,7 +317,7 @@ def _of_ports(asked: LosslessPorts, speed: Speed, delays: list[Delay], need: Bou
 def _sentences(no_interface: bool, budget: int | None, total: int) -> list[str]:
     found = []
     if no_interface:
-        found.append("the interfaces' delay has no source at this speed and is counted as 0")
+        found.append("the interfaces' delay has no source at this speed and counts as 0")
     if budget is not None and total <= budget:
         found.append(f"the buffer of {budget:,} B has {budget - total:,} B left for the rest")
     if budget is not None and total > budget:

@@ -195,7 +195,7 @@ class _Counters(CounterKind, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         _, known = _PLACES[self.of]
         for name in ("tx", "rx", "carrier", "level"):
             if not getattr(self, name) and name not in known:
-                raise ValueError(f"counters of {self.of!r} have no {name!r}")
+                raise ValueError(f"counters of {self.of!r} have no field {name!r}")
         if not 1 <= self.width <= 64 or not 1 <= (1 if self.unit is None else self.unit) <= 1 << 20:
             raise ValueError("'width' is 1 to 64 bits, 'unit' 1 to 1048576 bytes")
         if not 0 <= (self.refresh_ms or 0.0) <= _SLOWEST_MS:
@@ -236,7 +236,7 @@ def families_in(text: str, source: str, known: set[str] | None = None) -> tuple[
     def new(family: _Family) -> None:
         once(names, family.name, "family")
         if not family.drivers and not family.kinds:
-            raise ValueError("'drivers' says which NICs it is: name one")
+            raise ValueError("'drivers' says which NICs the family describes: name at least one")
         check_drivers(family.drivers)
 
     return tuple(_family(row) for row in read_rows(text, source, "family", _Family, HEADS, new))
@@ -245,7 +245,7 @@ def families_in(text: str, source: str, known: set[str] | None = None) -> tuple[
 def check_drivers(drivers: Sequence[str]) -> None:
     """Raise ValueError for a shell pattern that no driver's name can match."""
     if any(driver != driver.lower() for driver in drivers):
-        raise ValueError("'drivers' are in lower-case letters, as sysfs names them")
+        raise ValueError("'drivers' must be in lower-case letters, as in sysfs")
     for driver in drivers:
         if not driver.strip() or driver.count("[") != driver.count("]"):
             raise ValueError(f"'drivers' has {driver!r}, which matches no driver")

@@ -87,9 +87,9 @@ class CauseRule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
     def __post_init__(self) -> None:
         if not self.when:
-            raise ValueError("'when' has no sign: a cause without a sign would always hold")
+            raise ValueError("'when' has no sign, so the cause would always apply")
         if not 0 < self.confidence <= 1 or not 0 < self.sure <= 1:
-            raise ValueError("'confidence' and 'sure' are above 0 and at most 1")
+            raise ValueError("'confidence' and 'sure' must be above 0 and at most 1")
         for name in ("sentence", "fix"):
             left = getattr(self, name).replace("{node}", "").replace("{nic}", "")
             if {"{", "}"} & set(left):
@@ -139,8 +139,8 @@ def oversubscribed(blame: Blame, evidence: list[str]) -> Cause:
     return Cause(
         code="oversubscribed",
         confidence=0.8,
-        sentence=f"{blame.subject} is slow only while many use it at once",
-        fix="Nothing to repair: more up-links, or jobs placed below one switch.",
+        sentence=f"{blame.subject} is slow only while many nodes use it at once",
+        fix="Nothing to repair: add up-links, or place jobs below one switch.",
         evidence=evidence,
     )
 

@@ -244,9 +244,8 @@ def _sentence(short: Shortfall, wrong: Wrong, effect: SettingEffect, enough: boo
     here = f"{wrong.result.host}'s {name} is {value}"
     what = f"{name} is {value} on {wrong.shared}" if wrong.shared else here
     text = (
-        f"{what}, {wrong.others}:"
-        f" {expected_text(effect)} {_QUANTITY[short.metric]} expected,"
-        f" {measured} measured"
+        f"{what}, {wrong.others}: {expected_text(effect)} {_QUANTITY[short.metric]} expected, "
+        f"{measured} measured"
     )
     return text if enough else text + _LACKS
 

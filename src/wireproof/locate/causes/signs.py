@@ -212,7 +212,7 @@ class Explains(CauseSign, frozen=True):
     tight: bool = False
 
     def means(self) -> str:
-        more = ", and most of that was reached" if self.tight else ""
+        more = ", and most of it was reached" if self.tight else ""
         return f"{_spaced(self.name)} is at most the expected rate{more}"
 
     def seen(self, machine: NodeProperties, peers: OtherNodes, blame: Blame) -> list[str]:

@@ -356,6 +356,6 @@ def _end_of_pair(metric: Metric, pair: Recheck, end: Recheck, other: str) -> Bla
         nodes=[end.node],
         evidence=[
             end.sentence(metric),
-            f"fast with others before, now as slow with them as with {other}",
+            f"fast with other partners before, and now as slow with them as with {other}",
         ],
     )

@@ -79,14 +79,14 @@ def _stain(view: View, culprit: Culprit, _counted: str, _rest: str) -> tuple[Lin
     """Blame an up-link that cannot be distinguished from its neighbours."""
     name, width = view.cross.leaves[culprit.leaf], len(view.cross.up[culprit.leaf])
     counted = (
-        f"{culprit.slow} of {culprit.total} samples {_SIDES[culprit.direction]} {name}"
-        f" ({percent(culprit.slow / culprit.total)}) are {_percent(view, culprit.slowness)} slower;"
-        f" one of {width} up-links carries {percent(1 / width)}; elsewhere"
-        f" {percent(culprit.usual, 1)} are that slow"
+        f"{culprit.slow} of {culprit.total} samples {_SIDES[culprit.direction]} {name} "
+        f"({percent(culprit.slow / culprit.total)}) are {_percent(view, culprit.slowness)} "
+        f"slower; one of {width} up-links carries {percent(1 / width)}; elsewhere "
+        f"{percent(culprit.usual, 1)} are that slow"
     )
     unknown = (
-        f"end-to-end samples do not show which of the {width} up-links it is: how flows are spread"
-        " is not known"
+        f"end-to-end samples do not show which of the {width} up-links it is, because the "
+        "routing is unknown"
     )
     return Link(name, UNKNOWN_END), [counted, unknown, _READ_THE_PORTS]
 
@@ -116,8 +116,8 @@ def _one_to_the_other(view: View, culprit: Culprit, other: str) -> str:
     name = view.cross.leaves[culprit.leaf]
     first, last = (name, other) if culprit.direction == "tx" else (other, name)
     return (
-        f"all of these samples run from one to the other: what leaves {first}, what reaches {last},"
-        " or the link between them"
+        "all of these samples run from one to the other: the fault is where traffic leaves "
+        f"{first}, where it enters {last}, or in the link between them"
     )
 
 
@@ -132,10 +132,12 @@ def _within(view: View, culprit: Culprit) -> str:
     name = view.cross.leaves[culprit.leaf]
     if _is_fast_inside(view, culprit):
         return (
-            f"within {name} its nodes are fast, so its up side is slow; if it is fast when"
-            " measured alone, it is oversubscribed, not faulty"
+            f"within {name} its nodes are fast, so its up side is slow; if it is fast when "
+            "measured alone, it is oversubscribed, not faulty"
         )
-    return f"within {name} its nodes are as slow: the switch itself is slow, or what feeds it"
+    return (
+        f"within {name} its nodes are as slow: the switch itself is slow, or the link that feeds it"
+    )
 
 
 def _percent(view: View, slowness: float) -> str:

@@ -403,8 +403,8 @@ def _words(about: Subject) -> str:
 
 def _doubtful(about: Subject, p: float) -> str:
     return (
-        f"perhaps {_words(about)}: healthy tables show as much in {percent(p)} of cases at most;"
-        " measure it again"
+        f"perhaps {_words(about)}: healthy tables show as much in {percent(p)} of cases at "
+        "most; measure it again"
     )
 
 

@@ -70,7 +70,9 @@ def read_own(text: str, source: str = "topology.toml") -> Fabric:
     tables = read_toml(text, short(source, 200), largest=_LARGEST)
     unknown = sorted(set(tables) - {"switch", "cable"})
     if unknown:
-        raise BadInput(f"{source} has {short(unknown[0])}: it may hold [[switch]] and [[cable]].")
+        raise BadInput(
+            f"{source} has {short(unknown[0])}: only [[switch]] and [[cable]] are allowed."
+        )
     switches = _tables(tables, "switch", _SWITCH, source)
     cables = _tables(tables, "cable", _CABLE, source)
     builder = Builder(source)
@@ -100,7 +102,7 @@ def _tables(tables: dict[str, Any], name: str, keys: set[str], source: str) -> l
         unknown = sorted(set(table) - keys)
         if unknown:
             where, known = f"{source}, [[{name}]] number {number}", ", ".join(sorted(keys))
-            raise BadInput(f"{where} has {short(unknown[0])}: it may have {known}.")
+            raise BadInput(f"{where} has {short(unknown[0])}: allowed are {known}.")
     return rows
 
 
@@ -210,7 +212,8 @@ def _parse(builder: Builder, number: int, line: str) -> _SwitchLine | None:
             words[key.lower()] = value.strip('"')
     if words["blockname"]:
         builder.note(
-            "blocks (topology/block) count as leaf switches; how they are connected is not known."
+            "blocks (topology/block) count as leaf switches; the connections between them "
+            "are unknown."
         )
     name = words["switchname"] or words["blockname"]
     if not name:

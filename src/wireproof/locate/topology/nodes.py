@@ -336,7 +336,7 @@ class Builder:
         if beyond:
             names = ", ".join(map(short, beyond[:3])) + (" ..." if len(beyond) > 3 else "")
             self.note(
-                "switches left out because they are joined to no switch with nodes:"
+                "switches left out because they connect to no switch with nodes:"
                 f" {len(beyond)} ({names})."
             )
         cables = [

@@ -189,20 +189,20 @@ def _observed(
 
 def _not_negative(name: str, value: int) -> None:
     if not 0 <= value <= 10**18:
-        raise BadInput(f"{name} is out of range: give what was seen, 0 to 10^18.")
+        raise BadInput(f"{name} is out of range: give the observed number, 0 to 10^18.")
 
 
 def _place(seen: float, bounds: Bounds, what: str) -> str:
     number = f"{seen:,.0f}"
     if bounds.known and abs(seen - bounds.low) <= _CLOSE * bounds.low:
-        return f"{number} {what}: as the formula says"
+        return f"{number} {what}: the number that the formula gives"
     limits = f"{bounds.low:,.0f} and {bounds.high:,.0f}"
     if bounds.low <= seen <= bounds.high:
         return f"{number} {what} lie between the bounds, {limits}"
     side = "fewer" if seen < bounds.low else "more"
     return (
-        f"{number} {what} are {side} than the bounds allow ({limits}): another mode, other settings"
-        " or another job"
+        f"{number} {what} are {side} than the bounds allow ({limits}): another mode, other "
+        "settings or another job"
     )
 
 

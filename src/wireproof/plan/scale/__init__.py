@@ -207,9 +207,9 @@ SOURCES = (
     "allreduce: recursive doubling to 2 KiB, then reduce-scatter and allgather",
 )
 VALIDITY = (
-    "every node and link alike and healthy, the application's processes always running",
+    "all nodes and links are equal and healthy, and the application's processes always run",
     "one line t = start + s / R: no step from eager to rendezvous",
-    "adaptive routing, congestion control and reductions' arithmetic are left out",
+    "not modelled: adaptive routing, congestion control and the arithmetic of reductions",
 )
 _RINGS, _RANKS_OF_RINGS = 30, 1_500_000
 
@@ -259,7 +259,11 @@ def _ring(topology: ScaleTopology, order: str, size: int, times: Sequence[float]
     """Return HPCC's number: the geometric mean over the rings."""
     mean = math.exp(sum(map(math.log, times)) / len(times)) if min(times) > 0 else 0.0
     mean = min(max(mean, min(times)), max(times))  # avoids rounding of a single value
-    method = "natural order" if order == "natural" else "geometric mean of rings; the spread is all"
+    method = (
+        "natural order"
+        if order == "natural"
+        else "geometric mean of rings; the spread covers all rings"
+    )
     found = _prediction(topology, "ring", size, mean, method)
     return msgspec.structs.replace(
         found,

@@ -93,8 +93,8 @@ def _normal(section: JudgedRun) -> Item:
         count += f" {len(section.run.missing)} planned points are missing."
     if is_baseline(section):
         count = (
-            f"{quantity.counted(len(judged), 'result')} of one machine: a baseline, not judged, as"
-            " no wire was measured. Name two hosts to have a link judged."
+            f"{quantity.counted(len(judged), 'result')} of one machine: a baseline that is "
+            "not judged, because no wire was measured. Name two hosts to have a link judged."
         )
     short = {"pass": "Yes", "fail": "No", "inconclusive": "Not known"}[judgement.verdict]
     return _answer("Is it normal?", short, count, judgement.verdict)

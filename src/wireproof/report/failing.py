@@ -67,7 +67,7 @@ class Failing(msgspec.Struct, frozen=True):
         """Fix, number of similar fixes, and undo; "" without a fix."""
         if not self.fix:
             return ""
-        more = f" (and the like on {self.alike} more)" if self.alike else ""
+        more = f" (and the same on {self.alike} more)" if self.alike else ""
         return f"{self.fix}{more}; undo: {self.undo}"
 
 

@@ -26,7 +26,7 @@ _SAID = {
     "unproven-no-counters": "No counter could be read",
     "unproven-too-few-bytes": "Too few bytes to prove the path",
     "tcp-instead-of-rdma": "Kernel TCP carried the bytes of a link claimed as RDMA",
-    "rdma-instead-of-tcp": "RDMA carried what plain Ethernet was claimed for",
+    "rdma-instead-of-tcp": "RDMA carried the bytes of a link claimed as plain Ethernet",
     "other-traffic": "Other traffic used a port that was measured",
     "above-ceiling": "The number is more than the claimed link can carry",
     "below-floor": "The number is faster than the claimed link can be",

@@ -68,7 +68,7 @@ def bmcs_of(options: BmcOptions, hosts: Sequence[str]) -> list[Bmc]:
                 raise BadInput(f"{where}: {host} already has a BMC: name each host once.")
             bmcs[host] = _bmc(where, entry, host, options, secrets)
     if options.sources and not bmcs:
-        raise BadInput(f"{', '.join(options.sources)}: none of the hosts has a BMC there.")
+        raise BadInput(f"{', '.join(options.sources)}: names no BMC for any of the hosts.")
     return list(bmcs.values())
 
 
@@ -161,8 +161,9 @@ def _address(where: str, text: str, options: BmcOptions) -> tuple[str, int, bool
     plain = parts["scheme"] == "http"
     if plain and not (options.insecure and _is_here(name)):
         raise BadInput(
-            f"{where}: {text[:80]!r} has no TLS, and the password could be read on the network:"
-            " give https://; without TLS only an address of this machine, with --bmc-insecure."
+            f"{where}: {text[:80]!r} has no TLS, so the password could be read on the "
+            "network: give https://; without TLS only an address of this machine is allowed, "
+            "with --bmc-insecure."
         )
     return name, int(parts["port"] or (80 if plain else 443)), plain
 

@@ -272,7 +272,7 @@ def _algebra(text: str, depth: int = 0) -> list[str]:
         chosen = dict.fromkeys(_combined(chosen, operator, names))
         _bounded(len(chosen))
     if not chosen:
-        raise BadInput(f"the host list {text[:80]!r} leaves no host: give fewer restrictions.")
+        raise BadInput(f"the host list {text[:80]!r} leaves no host: exclude fewer.")
     return list(chosen)
 
 

@@ -103,11 +103,11 @@ def _checked(knob: TriedKnob, least: int = 2) -> TriedKnob:
     if len(set(knob.values)) != len(knob.values) or len(knob.values) < least:
         same = next((value for value in knob.values if knob.values.count(value) > 1), None)
         raise BadInput(
-            f"{knob.name}: {same or 'nothing'!r} is given twice, or set already: give values that"
-            " differ."
+            f"{knob.name}: {same or 'nothing'!r} is given twice, or is already set: give "
+            "different values."
         )
     if len(knob.values) > MOST_VALUES:
-        raise BadInput(f"{knob.name}: give up to {MOST_VALUES} values, not {len(knob.values)}.")
+        raise BadInput(f"{knob.name}: give at most {MOST_VALUES} values, not {len(knob.values)}.")
     return knob
 
 
@@ -145,7 +145,7 @@ def _last(pattern: re.Pattern[str], output: str) -> float | None:
 def _steps(text: str) -> list[str | int]:
     steps = [(match[1] or int(match[2])) for match in _STEP.finditer(text)]
     if not steps:
-        raise BadInput("--metric json: names nothing: give a path as json:end.sum.seconds.")
+        raise BadInput("--metric json: names nothing: give a path such as json:end.sum.seconds.")
     return steps
 
 

@@ -50,7 +50,7 @@ class Options:
     profile: Profile = choice(
         "check",
         "quick|standard|acceptance",
-        "how much is measured; default quick",
+        "amount of measurement; default quick",
         "quick",
         first=True,
         stored=True,
@@ -58,7 +58,7 @@ class Options:
     repeat: int = row(
         "check",
         "N",
-        "how often each point is measured in a launch; default 1",
+        "number of measurements of each point in a launch; default 1",
         1,
         parse=whole(1, 1000),
         stored=True,
@@ -66,8 +66,10 @@ class Options:
     topology: Path | None = row(
         "check",
         "FILE",
-        "which switch each node connects to: topology.conf, ibnetdiscover, opareport, lldpctl or"
-        " TOML",
+        (
+            "file that says which switch each node connects to: topology.conf, ibnetdiscover, "
+            "opareport, lldpctl or TOML"
+        ),
         path="new",
         first=True,
         stored=True,
@@ -101,13 +103,13 @@ class Options:
     least_proven: int | None = row(
         "check",
         "N",
-        "check only the N hosts that were checked longest ago (by --history)",
+        "check only the N hosts that were checked longest ago (according to --history)",
         between=(2, 100_000),
     )
     dialect: str = row(
         "check",
         "nagios|nhc|slurm|...",
-        "with --prolog: line and exit status, as for `gate`",
+        "with --prolog: output line and exit status, as for `gate`",
         "",
         complete="dialects",
     )
@@ -171,7 +173,7 @@ class Options:
     completion: Completion = choice(
         "target",
         "transmit|delivery",
-        "what the completion of a send promises, for the transport ofi: transmit or delivery",
+        "what the completion of a send guarantees, for the transport ofi: transmit or delivery",
         "",
         stored=True,
     )
@@ -203,7 +205,7 @@ class Options:
     nic_selection: str = choice(
         "target",
         "claimed|none",
-        "tell the MPI to use the claimed NIC, or leave its own choice (none)",
+        "tell the MPI to use the claimed NIC, or leave the choice to the MPI (none)",
         "claimed",
         stored=True,
     )
@@ -227,7 +229,7 @@ class Options:
     virtual: bool = row(
         "target",
         "",
-        "the hosts are namespaces or containers of one machine, on purpose",
+        "declare that the hosts are namespaces or containers of one machine on purpose",
         False,
         stored=True,
     )
@@ -250,7 +252,7 @@ class Options:
     prefix: str = row(
         "target",
         "'CMD ARG...'",
-        "site command that every rank is started through: modules, a container",
+        "site command through which every rank is started: modules, a container",
         "",
         names=(),
         stored=True,
@@ -315,7 +317,12 @@ class Options:
         first=True,
     )
     slurm: bool = row(
-        "job", "", "get nodes from Slurm for the time of the check", False, first=True, stored=True
+        "job",
+        "",
+        "request nodes from Slurm for the duration of the check",
+        False,
+        first=True,
+        stored=True,
     )
     nodes: int | None = row(
         "job",
@@ -356,15 +363,17 @@ class Options:
     formula: Formula = choice(
         "measure",
         "robust|osu|imb-mpi1|imb-p2p|hpcc",
-        "whose loop and formula give the number",
+        "suite whose loop and formula give the number",
         "robust",
         stored=True,
     )
     form: Form | None = row(
         "measure",
         "",
-        "put, get, accumulate: flush each or each window; persistent, partitioned, threads: there"
-        " and back, or one way",
+        (
+            "put, get, accumulate: flush each access or each window; persistent, partitioned, "
+            "threads: there and back, or one way"
+        ),
         choices=("latency", "stream"),
     )
     ppn: int = row("measure", "", "ranks on each host", 1, between=(1, 4096))
@@ -374,7 +383,7 @@ class Options:
     nonblocking: bool = row(
         "measure", "", "collectives: the non-blocking form, and its overlap", False
     )
-    threads: int | None = row("measure", "N", "threads: how many in each rank", between=(1, 256))
+    threads: int | None = row("measure", "N", "threads: number in each rank", between=(1, 256))
     partitions: int | None = row(
         "measure", "N", "partitioned: partitions of each message", between=(1, 4096)
     )
@@ -385,12 +394,16 @@ class Options:
         "allocate",
         choices=("allocate", "create"),
     )
-    both_directions: bool = row("measure", "", "also from the second host to the first", False)
+    both_directions: bool = row(
+        "measure", "", "also stream from the second host to the first", False
+    )
     psm_statistics: bool = row(
         "measure",
         "",
-        "PSM3's own counters as a second witness: written into a private folder here, which all"
-        " hosts must see, and removed",
+        (
+            "PSM3's own counters as a second witness: written into a private folder here, which "
+            "all hosts must see, and removed afterwards"
+        ),
         False,
     )
     gain: bool = row(

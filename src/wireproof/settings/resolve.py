@@ -182,8 +182,8 @@ def read_file(path: Path) -> dict[str, tuple[str, str]]:
             option = "--" + name.replace("_", "-")
             known = ", ".join(filter(None, SETTINGS[name].names or ()))
             raise BadInput(
-                f"{where}: {key[:40]} names a program, and a file in the current folder may not"
-                f" choose one: give {option} or {PREFIX}{name.upper()}, or write {known}."
+                f"{where}: {key[:40]} names a program, and a file in the current folder must "
+                f"not choose one: give {option} or {PREFIX}{name.upper()}, or write {known}."
             )
     return values
 

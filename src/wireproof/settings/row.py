@@ -143,7 +143,7 @@ def absolute(text: str) -> str:
 def refuse_unknown(given: Iterable[str], known: Iterable[str]) -> None:
     """Raise TypeError for an option that is not ``known``, as for any function."""
     if strange := sorted(set(given) - set(known)):
-        raise TypeError(f"there is no option {strange[0]!r}: there are {', '.join(sorted(known))}")
+        raise TypeError(f"there is no option {strange[0]!r}: known are {', '.join(sorted(known))}")
 
 
 def as_path(given: Path | str | None) -> Path | None:

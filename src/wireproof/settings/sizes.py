@@ -44,11 +44,11 @@ def parse_days(text: str) -> float:
     unit = TIME_UNITS.get(parts.group(2) or "d") if parts else None
     if parts is None or unit is None:
         raise BadInput(
-            f"duration {text[:40]!r} is not understood: give days or hours, as 90d, 36h."
+            f"duration {text[:40]!r} is not understood: give days or hours, such as 90d, 36h."
         )
     days = float(parts.group(1)) * unit / TIME_UNITS["d"]
     if days > _CENTURY:
-        raise BadInput(f"duration {text.strip()[:40]} is out of range: give {_CENTURY}d at most.")
+        raise BadInput(f"duration {text.strip()[:40]} is out of range: give at most {_CENTURY}d.")
     return days
 
 

@@ -27,7 +27,7 @@ def library_of(text: str, source: str) -> Library:
     """
     found = read_struct(text, source, Library)
     if not found.knob:
-        raise BadInput(f"{source}: it has no [[knob]]: a study needs at least one.")
+        raise BadInput(f"{source}: it has no [[knob]], but a study needs at least one.")
     for kind, pattern in found.says.items():
         _expression(pattern, f"{source}: says.{kind}", group="value")
     if found.rank:
@@ -98,7 +98,7 @@ def _with(knob: Knob, values: Sequence[str]) -> Knob:
                 f"{knob.name}: {value[:40]!r} is not a valid value: {knob.what} ({knob.valid})."
             )
     if len(set(values)) != len(values) or len(values) > MOST_VALUES:
-        raise BadInput(f"{knob.name}: give up to {MOST_VALUES} values that differ.")
+        raise BadInput(f"{knob.name}: give at most {MOST_VALUES} different values.")
     return msgspec.structs.replace(knob, values=tuple(values))
 
 
@@ -129,7 +129,7 @@ def configurations(
                 left.append(f"{knob.name}={value} is left out: every run has it.")
     if not 1 < len(found) <= MOST + 1:
         why = " ".join(left) or "no knob has a value to try."
-        raise BadInput(why if len(found) < 2 else f"{len(found) - 1} values: give up to {MOST}.")
+        raise BadInput(why if len(found) < 2 else f"{len(found) - 1} values: give at most {MOST}.")
     return found, left
 
 
@@ -219,7 +219,7 @@ def points_of(names: Sequence[str], ranks: int) -> list[Point]:
     """
     unknown = next((name for name in names if name not in PATTERNS), None)
     if unknown is not None:
-        raise BadInput(f"--over: there is no {unknown[:40]!r}; there are {', '.join(PATTERNS)}.")
+        raise BadInput(f"--over: there is no {unknown[:40]!r}; known are {', '.join(PATTERNS)}.")
     return [_point(PATTERNS[name], ranks) for name in dict.fromkeys(names)]
 
 

@@ -274,7 +274,7 @@ def _behaves(effects: Sequence[StudyEffect]) -> str:
     """``; it behaves as the base within 1.2 % (stream)``; "" if that is not known."""
     if _shows(effects):
         changed = ", ".join(one.pattern for one in effects if one.answer in ("helps", "hurts"))
-        return f"; and yet the runs differ from the base ({changed})"
+        return f"; nevertheless, the runs differ from the base ({changed})"
     spans = [
         (max(abs(one.low - 1.0), abs(one.high - 1.0)), one.low <= 1.0 <= one.high, one.pattern)
         for one in effects
@@ -299,8 +299,8 @@ def _controls(one: Configuration, knob: Knob, probe: Probe) -> str:
     if same is None:
         return ""
     text = (
-        f"; written as {spelling(same, one.value)} ({same.means}) it starts, so that what it"
-        " names is there, and the text was taken for something else"
+        f"; written as {spelling(same, one.value)} ({same.means}) it starts, so the value "
+        "exists, and the text was taken for something else"
     )
     for each in knob.control:
         if not each.same and (outcome := _outcome(each, one, probe)):

@@ -252,6 +252,6 @@ def _check(host: Host, asked: Sequence[str]) -> None:
     if len({one.speed_mbps for one in found}) > 1:
         speeds = ", ".join(f"{one.name} {one.speed_mbps or '?'} Mb/s" for one in found)
         raise BadInput(
-            f"--nic: the rails of {where} differ in speed ({speeds}): the slowest would slow down"
-            " all; name rails of equal speed."
+            f"--nic: the rails of {where} differ in speed ({speeds}), and the slowest would "
+            "slow down all: name rails of equal speed."
         )

@@ -42,7 +42,7 @@ def added(argument: str, system: object, *, image: bool) -> str:
     grubby = f'grubby --update-kernel=ALL --args="{argument}"'
     if system in _RED_HAT:
         return f"{grubby}, then a reboot"
-    return f"the kernel argument {argument} by the system's own tool ({grubby}), then a reboot"
+    return f"the kernel argument {argument} with the system's own tool ({grubby}), then a reboot"
 
 
 MOST_CHANGES = 4096
@@ -125,14 +125,15 @@ class _Plan:
         fix, line = wish.remedy.fix, wish.remedy.line
         if fix.at_once and not changed:
             if line:
-                self.notes.append(f"{wish.id} has the value {wish.remedy.value} already")
+                self.notes.append(f"{wish.id} already has the value {wish.remedy.value}")
             return
         if line:
             self.lines[fix.persist] += line.splitlines()
         if line and not fix.at_once:
             why = wish.entry.setting.why
             self.notes.append(
-                f"{wish.id}: only written to the file, it takes effect {TAKES[fix.takes]}. {why}"
+                f"{wish.id}: it is only written to the file, and takes effect "
+                f"{TAKES[fix.takes]}. {why}"
             )
 
     def _left(self, wish: Wish, how: str) -> None:
@@ -162,7 +163,7 @@ class _Plan:
         if not self.allowed.link_down:
             return "the link goes down for a moment, which needs --allow-link-down"
         if self.allowed.carrying is None:
-            return "which interface carries the connection to this host is not known"
+            return "it is unknown which interface carries the connection to this host"
         if wish.instance.label in self.allowed.carrying:
             return "this interface carries the connection to the host"
         return ""
@@ -241,7 +242,7 @@ class _Plan:
             self.notes.append(f"{request.path} {self.facts.file(request.path).why}")
             return
         if has_value(change, text.strip()):
-            self.notes.append(f"{request.path} has the value {request.value} already")
+            self.notes.append(f"{request.path} already has the value {request.value}")
             return
         why = "It was requested by name."
         undo = "the old value, written back"

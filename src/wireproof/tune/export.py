@@ -28,7 +28,7 @@ def head(hosts: Sequence[str], profile: str) -> str:
 
 def left_out(plan: HostPlan, changes: Iterable[Change] = ()) -> list[str]:
     """Return comments for what the form cannot express and for manual steps."""
-    lines = [comment(f"not in this form: {item.id} = {item.value}") for item in changes]
+    lines = [comment(f"not possible in this form: {item.id} = {item.value}") for item in changes]
     lines += [
         comment(f"not in this form: {item.id}: {item.display} = {item.wanted}, by its BMC")
         for item in plan.firmware

@@ -106,7 +106,7 @@ def settings_table(
     """
     found = failing(audit.results, carrier_of(audit.results, protocol), causes)
     heads = tuple(Head(title, 9, left=True, name=column) for title, column in _SETTINGS.items())
-    note = "What may be the cause first, then by the largest expected effect."
+    note = "Possible causes come first, then the settings by the largest expected effect."
     table = Table(heads, tuple(map(_setting, found)), note=note, most=len(found), name=name)
     return table, bool(found) and found[0].cause
 

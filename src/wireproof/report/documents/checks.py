@@ -298,8 +298,8 @@ def _page(page: bool | None) -> str:
     if page:
         return ", and so does report.html"
     return (
-        "; report.html was not compared, another version or platform wrote it:"
-        " `wireproof report --out FILE` writes a new page"
+        "; report.html was not compared, because another version or platform wrote it: "
+        "`wireproof report --out FILE` writes a new page"
     )
 
 

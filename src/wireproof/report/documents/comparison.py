@@ -105,7 +105,7 @@ def _answer(found: Comparison, compared: Sequence[Ratio]) -> str:
     if found.verdict == "pass":
         return f"B is worse in none of {count}; {_extreme(compared)}."
     few = any(row.launches < LAUNCHES for row in compared)
-    why = f"fewer than {LAUNCHES} launches on a side" if few else "intervals are too wide"
+    why = f"fewer than {LAUNCHES} launches on one side" if few else "intervals are too wide"
     return f"Undecided ({why}): of {count}, {_extreme(compared)}."
 
 

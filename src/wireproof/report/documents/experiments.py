@@ -77,7 +77,9 @@ def _answer(study: Study) -> str:
             " wire, and nothing is concluded from them."
         )
     if study.verdict == "inconclusive":
-        return f"What settings of {study.title} change here is undecided: give a larger --budget."
+        return (
+            f"It is undecided what settings of {study.title} change here: give a larger --budget."
+        )
     if study.advice:
         return f"No setting of {study.title} helps without a loss elsewhere."
     if left := sum(effect.answer == "undecided" for effect in study.effects):
@@ -214,7 +216,7 @@ def ladder_document(ladder: Ladder) -> Document:
         parts.append(Section("Findings", (Findings(items_of(others)),)))
     if ladder.hints:
         hints = tuple(Try(f"{hint.name}: {hint.does}", hint.command) for hint in ladder.hints)
-        title = "What to try: knobs of the layer that loses"
+        title = "What to try: knobs of the layer with the loss"
         parts.append(Section(title, (Steps(hints, most=_MOST_HINTS),)))
     method = (
         f"{where}; {quantity.counted(ladder.rounds, 'round')} in"

@@ -99,7 +99,7 @@ def _carried(entry: Entry) -> str:
 _DATED = {
     "given": "",
     "log": ", according to the log (read as UTC)",
-    "file": ", the last change of its file: give the time of the measurement by --measured",
+    "file": ", the last change of its file: give the time of the measurement with --measured",
 }
 
 

@@ -103,7 +103,7 @@ def locate_document(found: LocateDocument) -> Document:
     parts += [located_section(one) for one in found.located]
     if far := [_far(found, pair) for pair in found.worst_pairs]:
         rows = tuple(row for row in far if row is not None)
-        title = "Pairs farthest below what both their nodes do elsewhere"
+        title = "Pairs farthest below the rate of their nodes with other partners"
         parts += [Section(title, (Table(_PAIRS, rows, most=len(rows)),))] if rows else []
     parts += [Text(note, "note", "-") for note in found.notes]
     first = f"{_who([slow[0]])}: {_loss([slow[0]])}" if slow else ""
@@ -203,7 +203,7 @@ def _silence(located: Located) -> str:
     least, wanted = located.detectable, located.practical
     noise = f"noise of one sample {_share(located.noise)}"
     if located.samples <= 0:
-        return "There is no sample: no node is known to be slow, and none to be good."
+        return "There is no sample, so no node is known to be slow or good."
     if not math.isfinite(least):
         return f"Even a large slowdown would not be found reliably ({noise})."
     short = f", which is not enough: {_share(wanted)} is of interest"

@@ -117,8 +117,8 @@ def proof_section(found: Sequence[NicTraffic], name: str) -> Section | None:
     """
     note = (
         f"Sums over the points with messages of {quantity.size(SMALL_BYTES)} and more, idle "
-        "background subtracted. Headers and acknowledgements make the bar a little longer than the "
-        "mark."
+        "background subtracted. Headers and acknowledgements make the bar slightly longer than "
+        "the mark."
     )
     shown = found
     if len(found) > _MOST_ROWS:
@@ -131,7 +131,7 @@ def proof_section(found: Sequence[NicTraffic], name: str) -> Section | None:
     levels = "; ".join(f"{level}: {LEVELS[level]}" for level in ORDER if level in known)
     rows = tuple(map(_flow, shown))
     table = Table(_PROOF, rows, note=note, most=len(rows), name=f"{name}-proof")
-    title = "Proof of the path: bytes that had to pass, bytes that the counters saw"
+    title = "Proof of the path: bytes that had to cross, bytes that the counters saw"
     return Section(title, (table, *([Text(f"Levels: {levels}.", "note")] if levels else [])))
 
 

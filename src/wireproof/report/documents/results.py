@@ -22,8 +22,8 @@ _LEGEND = (
     "10^6 bytes, MiB = 2^20"
 )
 _AGAIN = (
-    "n: measurements in this row, of which --json has each; shown is the median of those with the"
-    " worst verdict"
+    "n: measurements in this row (--json has each of them); the row shows the median of "
+    "those with the worst verdict"
 )
 _GROUPS = (
     "µs per operation of the slowest rank in each batch; mean and max of the means of the "

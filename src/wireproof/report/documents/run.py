@@ -46,10 +46,10 @@ _OPEN_ROWS = 40
 _METHOD = (
     (
         "Each number is a median over many timed batches. Before timing, messages are sent until "
-        "the time per message no longer changes. A batch is long enough that reading the clock "
-        "does not matter, and measuring stops when the 95 % interval is narrow enough or when the "
-        "time budget ends. The interval is taken from the order of the measured values and "
-        "assumes no particular distribution. Nothing that was measured is thrown away."
+        "the time per message no longer changes. A batch is long enough that the cost of reading "
+        "the clock does not matter, and measuring stops when the 95 % interval is narrow enough "
+        "or when the time budget ends. The interval is taken from the order of the measured "
+        "values and assumes no particular distribution. Nothing that was measured is thrown away."
     ),
     (
         "Half round trip is the time of a message there and back, divided by two. It averages "
@@ -58,9 +58,9 @@ _METHOD = (
     ),
     (
         "Attainable goodput is the line rate less the headers that the protocol needs at this "
-        "MTU, and no more than the bus allows. This share can be judged; a share of the line "
-        "rate alone cannot. A number above the ceiling or below the floor fails as surely as one "
-        "that is too slow."
+        "MTU, and at most what the bus allows. Only a share of the attainable goodput can be "
+        "judged; a share of the line rate cannot. A number above the ceiling or below the floor "
+        "fails, just like a number that is too slow."
     ),
     (
         "The path is proven by counters: the bytes that each network interface counted on both "
@@ -241,7 +241,7 @@ def _item(group: Sequence[Finding], anchor: str) -> Item:
     if others:
         whom = "; ".join(dict.fromkeys(one.subject for one in others[:5] if one.subject))
         more = "; …" if len(others) > 5 else ""
-        details.insert(0, (f"and {len(others)} more of this kind", whom + more))
+        details.insert(0, (f"and {len(others)} more of the same kind", whom + more))
     rows = [(_named(name), _evidence(name, item)) for name, item in first.evidence.items()]
     rows += [("another", clean(one.message, 600)) for one in others[:_MOST_OTHERS]]
     anchor = f"{anchor}-{re.sub(r'[^a-z0-9]+', '-', first.code.lower())[:40]}" if anchor else ""
@@ -357,7 +357,7 @@ def _configuration(run: JudgedRun, name: str) -> Iterator[Part]:
         known = sum(bool(one.value) for one in found.items)
         title = f"Configuration disclosure ({known} items known, {len(rows) - known} not)"
         note = (
-            "The configuration that was measured, for comparing or repeating the run. Hosts are"
+            "The measured configuration, for comparing or repeating the run. Hosts are"
             " named if they differ."
         )
         table = Table(_DISCLOSED, rows, note=note, most=len(rows), name=f"{name}-disclosure")
@@ -369,7 +369,7 @@ def _settings(run: JudgedRun, audit: Audit, name: str) -> Iterator[Part]:
 
     table, is_cause = settings_table(audit, f"{name}-settings", *suspected(run))
     if count := len(table.rows):
-        title = f"{quantity.counted(count, 'setting')} of these hosts not as the fabric needs"
+        title = f"{quantity.counted(count, 'setting')} of these hosts are not as the fabric needs"
         yield _folded(title, table, fold="open" if is_cause else "closed")
     if missing := unread(audit.results)[:_MOST_UNREAD]:
         rows = tuple((one.who, f"{', '.join(one.ids)}: {one.reason}") for one in missing)

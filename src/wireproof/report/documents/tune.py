@@ -52,7 +52,7 @@ _STATES = {
     "confirmed": "is confirmed",
     "pending": "of the firmware is pending or in effect",
     "reverted": "is reverted",
-    "partly": "is reverted except for what follows",
+    "partly": "is reverted except for the following",
 }
 _TONES: dict[str, Tone] = {"applying": "warning", "armed": "warning", "partly": "fail"}
 _Details = Iterator[tuple[str, str | Value]]
@@ -100,7 +100,11 @@ def _planned(one: HostPlan, names: str) -> Section:
         undo = (f"{step.id}: {step.how}.{_undo(step.undo)}" for step in one.by_hand)
         parts += [Text("by hand:"), Steps(tuple(map(Step, undo)))]
     parts += [Text(note, "note") for note in one.notes]
-    kept = "nothing to change at once, and a file for good" if one.keeps else "nothing to change"
+    kept = (
+        "nothing to change at once, only a file for the next boot"
+        if one.keeps
+        else "nothing to change"
+    )
     amount = f"{counted(_count(one), 'value')} to change" if _count(one) else kept
     return Section(f"{names}: {amount}", tuple(parts))
 
@@ -129,7 +133,7 @@ def _change(group: Sequence[PlannedChange]) -> Item:
         ("by", _target(each.change)) for each in places[:_MOST_ALIKE]
     ]
     if len(group) > _MOST_ALIKE:
-        details.append(("and", f"{len(group) - _MOST_ALIKE} more like these"))
+        details.append(("and", f"{len(group) - _MOST_ALIKE} more of this kind"))
     details.append(("change", f"{_was(one)} -> {one.change.value}"))
     return Item("", one.change.id, details=(*details, *_why(one.why, one.effect, one.undo)))
 
@@ -184,7 +188,7 @@ def tuned_document(tuned: Tuned) -> Document:
     outcome = _verified if tuned.action == "verify" else _outcome
     outcomes = _alike(tuned.hosts, outcome)
     words = [f"{outcome(group[0])} on {fold(one.host for one in group)}" for group in outcomes]
-    answer = f"tune {tuned.action}: {'; '.join(words) or 'nothing was to be changed'}"
+    answer = f"tune {tuned.action}: {'; '.join(words) or 'there was nothing to change'}"
     return Document("Changes of settings", answer, (Findings(tuple(items)),) if items else ())
 
 
@@ -249,7 +253,7 @@ def _set(one: SetAnswer, names: str) -> str:
 
 def _deadline(one: SetAnswer) -> str:
     if one.timer == "gone":
-        return ": its timer no longer runs, `wireproof tune revert` brings the old values back"
+        return ": its timer no longer runs; `wireproof tune revert` restores the old values"
     if one.deadline_s is None:
         return ""
     keeps = f"; `wireproof tune confirm {one.id}` keeps it" * (one.state == "armed")
@@ -288,7 +292,7 @@ def residue_document(found: Residue) -> Document:
     answer = f"{hosts}: nothing is left of earlier changes"
     if items:
         places = fold(one.host for one in found.found)
-        answer = f"{counted(len(items), 'thing')} left of earlier changes on {places}"
+        answer = f"{counted(len(items), 'remnant')} of earlier changes on {places}"
     return Document("What is left of changes", answer, (Findings(items),) if items else ())
 
 

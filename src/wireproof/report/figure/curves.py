@@ -26,8 +26,8 @@ LEAST_SIZES = 3
 ZERO_AT = 0.5
 """Position of a message of 0 bytes on the logarithmic axis; its tick is labelled 0."""
 _READ = (
-    "Bands are 95 % intervals; the dashed line is the physical limit. Point at a mark, or go from "
-    "one to the next with the arrow keys, to read its numbers."
+    "Bands are 95 % intervals; the dashed line is the physical limit. Point at a mark, or "
+    "move between marks with the arrow keys, to read its numbers."
 )
 _Series = tuple[str, list[ResultRow]]
 
@@ -191,7 +191,9 @@ def _series(tables: Sequence[ResultTable], rates: bool = False) -> tuple[list[_S
     if len(lines) <= MOST_SERIES:
         return lines, ""
     lines.sort(key=lambda line: median(row.goodput or 0.0 for row in line[1]))
-    note = f"{len(lines) - MOST_SERIES} of {len(lines)} curves are not drawn; the tables hold them."
+    note = (
+        f"{len(lines) - MOST_SERIES} of {len(lines)} curves are not drawn; the tables contain them."
+    )
     half = MOST_SERIES // 2
     return [*lines[:half], *lines[-(MOST_SERIES - half) :]], note
 

@@ -46,8 +46,10 @@ def over_samples(section: JudgedRun, name: str) -> Chart | None:
     return Chart(
         id=name,
         title="Spread of the samples: share of batches that took no longer",
-        note="Each is relative to its median. A single step is a number that repeats; two steps "
-        f"are two kinds of times. Beyond {high:.3g} medians nothing is drawn.",
+        note=(
+            "Each is relative to its median. A single step means that the number repeats; two "
+            f"steps mean two kinds of times. Times beyond {high:.3g} medians are not drawn."
+        ),
         alt=f"Cumulative share of batches against their time. {words}.",
         x=Axis("time / median", False, low, high, plain(low, high)),
         y=Axis("share of batches (%)", False, 0.0, 104.0, _SHARES),
@@ -116,7 +118,7 @@ def over_pairs(section: JudgedRun, tables: Sequence[ResultTable], name: str) -> 
     return Chart(
         id=name,
         title="Spread over the pairs: share of directions that are no faster",
-        note="A tail on the left is slow directions; the steep part is the normal rate.",
+        note="A tail on the left means slow directions; the steep part is the normal rate.",
         alt=f"Cumulative share of directions against goodput. {told}.",
         x=Axis("goodput (MB/s)", False, 0.0, high, plain(0.0, high)),
         y=Axis("share of directions (%)", False, 0.0, 104.0, _SHARES),

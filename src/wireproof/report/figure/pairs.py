@@ -76,7 +76,7 @@ def pair_map(table: ResultTable, name: str) -> Ink | None:
     )
     note = (
         "Rows send, columns receive. Point at a cell or use the arrow keys to read it; + and - "
-        "zoom. From afar a point shows the slowest of the pairs that it covers."
+        "zoom. When zoomed out, a point shows the slowest of the pairs that it covers."
     )
     return Ink(markup, title, note + more, "pairs")
 

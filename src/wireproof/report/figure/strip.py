@@ -69,7 +69,7 @@ def strip_of(run: JudgedRun, located: Located) -> Ink | None:
         f"{lanes}{_names(nodes)}</div>"
         f"<details><summary>The slowest, in numbers</summary>{_numbers(rows)}</details>"
     )
-    title = "Every node: what it sends and receives, compared with the expected rate"
+    title = "Every node: the rates at which it sends and receives, compared with the expected rate"
     return Ink(markup, title, _note(len(nodes), usual, bool(leaf)), "strip")
 
 

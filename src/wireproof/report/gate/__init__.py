@@ -156,7 +156,7 @@ def openmetrics(gate: Gate) -> str:
         lines += family(
             "wireproof_result_max_age_seconds",
             "gauge",
-            "How old the last result may be: beyond that a pass of this file counts no more.",
+            "Maximum age of the last result: beyond it, a pass in this file no longer counts.",
             [f"wireproof_result_max_age_seconds {gate.max_age_s:.0f}"],
         )
     lines += family(
@@ -178,7 +178,7 @@ _CTRF: dict[Verdict, str] = {"pass": "passed", "fail": "failed", "inconclusive":
 _LEVEL: dict[Verdict, str] = {"fail": "error", "inconclusive": "warning"}
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _ABOUT: dict[Verdict, str] = {
-    "fail": "A node does not reach what its link can do, or did not use it",
+    "fail": "A node does not reach what its link can carry, or did not use the link",
     "inconclusive": "A node is not proven healthy",
 }
 _MOST_RESULTS = 4999

@@ -82,7 +82,7 @@ def test_a_stored_result_is_reported(system: str, stored: Path, tmp_path: Path) 
 def test_a_stored_result_is_asked_for_its_verdict(system: str, stored: Path) -> None:
     done = _foreign(system, "gate", stored)
     assert done.returncode == 3, done.stderr
-    assert done.stdout.startswith("wireproof inconclusive: n[1-3]: the hosts were played")
+    assert done.stdout.startswith("wireproof inconclusive: n[1-3]: the hosts were simulated")
 
 
 @pytest.mark.engine

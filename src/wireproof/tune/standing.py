@@ -270,8 +270,8 @@ def waiting(answers: Sequence[HostTuned]) -> tuple[str, tuple[str, ...]]:
         raise BadInput(f"no change set waits to be confirmed{problem or '.'}")
     if len(names) > 1:
         raise BadInput(
-            f"{len(names)} change sets wait to be confirmed ({', '.join(names[:8])}): give the ID"
-            " of the set to keep."
+            f"{len(names)} change sets are waiting for `tune confirm` "
+            f"({', '.join(names[:8])}): give the ID of the set to keep."
         )
     unread = [host.host for host in answers if host.problem]
     return names[0], tuple(dict.fromkeys([*(host for _, host in armed), *unread]))

@@ -85,7 +85,7 @@ def _no_evidence(run: Run) -> str:
     if not run.claim.wire:
         return "no wire was measured: memory and loopback of one machine prove nothing about a link"
     if run.played:
-        return "the hosts were played by a model: its numbers prove nothing about a link"
+        return "the hosts were simulated by a model: its numbers prove nothing about a link"
     return ""
 
 

@@ -111,8 +111,8 @@ def _slow_rail(row: GainRow, criteria: Criteria) -> tuple[str, str] | None:
     if low >= criteria.peer_ratio * high or not sure:
         return None
     text = (
-        f"the rail {slow.rail} alone carries {goodput(slow.goodput.value)}, where {good.rail}"
-        f" carries {goodput(good.goodput.value)}"
+        f"the rail {slow.rail} alone carries {goodput(slow.goodput.value)}, but {good.rail} "
+        f"carries {goodput(good.goodput.value)}"
     )
     return slow.rail, text
 
@@ -151,7 +151,7 @@ def _percent(span: Interval) -> str:
 
 def _answer(rows: Sequence[GainRow], deciding: Sequence[GainRow], criteria: Criteria) -> str:
     if not deciding:
-        return "No large one-way messages were measured: whether the rails add up is open."
+        return "No large one-way messages were measured, so it is unknown whether the rails add up."
     row = min(deciding, key=lambda one: one.of_sum.value)
     limits = "" if row.of_limits is None else f", {row.of_limits:.0%} of the sum of their limits"
     text = (

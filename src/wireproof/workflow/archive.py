@@ -271,7 +271,7 @@ def _texts_of(folder: Path) -> Iterator[tuple[str, str]]:
         if text is not None and holds_places(file.name, text):
             total += len(text)
             if total > _LARGEST_TEXTS:
-                raise BadInput(f"{folder} has more than 256 MiB of texts of commands.")
+                raise BadInput(f"the texts of commands in {folder} are larger than 256 MiB.")
             yield file.name, text
 
 
@@ -338,7 +338,7 @@ class _Member(tarfile.TarInfo):
             archive.fileobj.headers += self.size  # type: ignore[attr-defined]
             headers: int = archive.fileobj.headers  # type: ignore[attr-defined]
             if self.size > _LARGEST_HEADER or headers > _LARGEST_HEADERS:
-                raise tarfile.ReadError("its members have too large headers")
+                raise tarfile.ReadError("the headers of its members are too large")
         return super()._proc_member(archive)  # type: ignore[misc, no-any-return]
 
     def _proc_gnusparse_10(self, *_: object) -> None:
@@ -347,7 +347,7 @@ class _Member(tarfile.TarInfo):
     @classmethod
     def fromtarfile(cls, archive: tarfile.TarFile) -> Self:
         if _Member._within >= _MOST_WITHIN:
-            raise tarfile.ReadError(f"a member has more than {_MOST_WITHIN} headers")
+            raise tarfile.ReadError(f"a member has more than {_MOST_WITHIN} header records")
         _Member._within += 1
         try:
             return super().fromtarfile(archive)

@@ -169,7 +169,10 @@ def _texts(folder: Path) -> list[CatalogueFile]:
             raise BadInput(f"the catalogue {folder} has more than {_MOST_FILES} files.")
         texts = [_text(folder / name, held) for name in names]
     if sum(len(text.text) for text in texts) > _LARGEST_OF_ALL:
-        raise BadInput(f"the catalogue {folder} is larger than {_LARGEST_OF_ALL >> 20} MiB.")
+        raise BadInput(
+            f"the files of the catalogue {folder} are larger than {_LARGEST_OF_ALL >> 20} MiB in "
+            "total."
+        )
     return texts
 
 

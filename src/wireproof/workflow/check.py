@@ -358,8 +358,10 @@ def _alone(session: Session) -> list[tuple[Session, Target]]:
     shm = dataclasses.replace(
         session,
         title="shared memory of this machine",
-        lead="Two ranks on one machine: this is what memory does, so that a wire can be"
-        " distinguished from it.",
+        lead=(
+            "Two ranks on one machine: this shows the speed of memory, to distinguish a wire "
+            "from it."
+        ),
     )
     loopback = dataclasses.replace(
         session,

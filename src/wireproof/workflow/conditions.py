@@ -149,7 +149,7 @@ def without_own_doing(audit: Audit) -> Audit:
     """Ignore the load of the hosts: the settings are read after the measurement, which causes load
     itself.
     """
-    message = "Load of the machine: the check itself has just loaded it"
+    message = "Load of the machine: the check itself caused it"
     results = [
         msgspec.structs.replace(row, status="not-applicable", message=message, fix="", undo="")
         if row.id == "load" and row.status != "unknown"

@@ -174,7 +174,8 @@ def _too_short(quantity: Quantity, link: LinkClaim, link_limits: Limits) -> list
     ):
         return []
     short = (
-        f"{nanoseconds:.6g} ns is shorter than the shortest half round trip over {link.name},"
-        f" {link_limits.floor_ns:.6g} ns: shared memory, another link, or a wrong unit"
+        f"{nanoseconds:.6g} ns is shorter than the shortest half round trip over {link.name}, "
+        f"{link_limits.floor_ns:.6g} ns: it used shared memory or another link, or the unit "
+        "is wrong"
     )
     return [short]

@@ -39,7 +39,7 @@ PING_BUDGET_MS, STREAM_BUDGET_MS = 1000, 350
 quiet machine sends them in 50 ms.
 """
 LIE_SIZES = (8, 1024, 16384, 65536, 262144, 1 << 20, 4 << 20)
-INJECTED = "Injected fault, unknown to the judgement:"
+INJECTED = "Injected fault, hidden from the verdict:"
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -69,8 +69,8 @@ def demo(storage: Storage, seed: int | None, reporter: Reporter) -> DemoResult:
         up(_topology(), f"demo-{os.getpid()}", tied=True) as lab,
     ):
         reporter.say(
-            f"lab {lab.name}: {len(lab.nodes)} nodes at 1 Gb/s; {SLOW_NODE} is made to send at"
-            f" {SLOW_RATE_TEXT}, which the check has to find"
+            f"lab {lab.name}: {len(lab.nodes)} nodes at 1 Gb/s; {SLOW_NODE} sends at only "
+            f"{SLOW_RATE_TEXT}, and the check must find this"
         )
         parts = [MeasuredPart(*run_screen(*_cluster(lab, folder, seed), None, reporter))]
         for build, run in ((_pair, run_settled), (_lie, run_session)):
@@ -155,7 +155,7 @@ def _lie(lab: Lab, folder: Path, seed: int) -> tuple[Session, Target]:
         points=numbered(points, seed=seed),
         seed=seed,
         out=folder / "lie",
-        lead=f"{INJECTED} n1 and n2 are claimed, but both ranks were started on n1.",
+        lead=f"{INJECTED} n1 and n2 are claimed, but both ranks run on n1.",
     )
     target = lab_target(lab, NODES[:2])
     return session, dataclasses.replace(target, start_on=(NODES[0], NODES[0]))

@@ -181,7 +181,7 @@ def look() -> ThisMachine:
         detail=f"clock source {source or 'unknown'}",
         advice=""
         if source in ("tsc", "arch_sys_counter")
-        else "reading the time takes a system call here: latencies are less precise",
+        else "reading the time takes a system call here, which makes latencies less precise",
     )
     return ThisMachine(
         kernel=platform.release(),
@@ -292,7 +292,9 @@ def diagnose(reporter: Reporter, *, start: bool = True) -> Diagnosis:
     machine = look()
     if not start:
         return Diagnosis(machine=machine, transports=[])
-    reporter.say("trying the transports and every MPI that is found; a few seconds each")
+    reporter.say(
+        "testing the transports and every MPI on this machine; this takes a few seconds each"
+    )
     answers = [
         *(try_transport(kind) for kind in ("null", "tcp", "ofi")),
         *(try_transport("mpi", install) for install in find_mpis()),

@@ -185,8 +185,8 @@ def _knob(name: str) -> list[Explanation]:
         entry = CatalogueEntry(
             code=name,
             title="knob of a study",
-            meaning=f"{what}. It is a variable of a job and not a setting of a host.",
-            detection="`study` reads back what the library took.",
+            meaning=f"{what}. It is a variable of a job, not a setting of a host.",
+            detection="`study` reads back the value that the library used.",
             next_action=f"`{command}` tries its values.",
         )
         return [_of_finding(entry, None)]

@@ -112,7 +112,7 @@ def _figures(sections: Sequence[JudgedRun]) -> dict[str, str]:
 
     texts = figures(sections) | pair_figures(sections)
     if not texts:
-        raise BadInput("there is no figure: no pair was measured over three sizes or more.")
+        raise BadInput("there is no figure: no pair was measured at three or more sizes.")
     return texts
 
 

@@ -90,9 +90,7 @@ def _wanted(nodes: str | None) -> tuple[str, ...]:
     if nodes is None:
         return ()
     if not nodes.strip():
-        raise BadInput(
-            "--node is empty, so no node is asked for: check that the variable in it is set."
-        )
+        raise BadInput("--node is empty: check that the variable in it is set.")
     return (socket.gethostname().partition(".")[0],) if nodes == "here" else parse_hosts(nodes)
 
 
@@ -126,7 +124,7 @@ def _judged(wanted: Sequence[str], place: Path, result: StoredResult, max_age_s:
         raise BadInput(f"{place} holds a result without parts")
     if unfounded := _unfounded(result.parts):
         raise BadInput(
-            f"{place} is edited or damaged: nothing in it proves the pass of {fold(unfounded)}"
+            f"{place} was edited or is damaged: nothing in it proves the pass of {fold(unfounded)}"
         )
     nodes = joined_nodes([part.nodes for part in result.parts])
     if wanted:

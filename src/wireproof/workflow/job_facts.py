@@ -173,7 +173,7 @@ def _by_hand(path: Path) -> list[Found]:
         found.append(("method", "stated by hand", "", "", str(error)))
     for name in _SWITCH:
         if not any(item[1] == name for item in given):
-            why = f"no host sees it: state it in {path.name} in the result's folder"
+            why = f"no host can read it: state it in {path.name} in the result's folder"
             found.append(("network", name, "", "", why))
     return [*found, *((group, name, f"{value} (by hand)", "", "") for group, name, value in given)]
 

@@ -180,12 +180,12 @@ def files_of(names: Iterable[str]) -> list[str]:
         if name != "-" and os.path.isdir(name):
             inside = sorted(_inside(name))
             if not inside:
-                raise BadInput(f"{name}: the folder has no file in it.")
+                raise BadInput(f"{name}: the folder contains no file.")
             paths += inside
         else:
             paths.append(name)
     if paths.count("-") > 1:
-        raise BadInput("standard input (-) can be read once only.")
+        raise BadInput("standard input (-) can be read only once.")
     return paths
 
 

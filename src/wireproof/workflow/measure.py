@@ -236,7 +236,8 @@ def _pairs(pattern: Pattern, specification: MeasureSpecification) -> list[Point]
         )
     if not points:
         raise BadInput(
-            f"{pattern} moves payload: 0 B alone cannot be measured; give a larger --sizes."
+            f"{pattern} moves payload, so it cannot be measured with 0 B alone; give a larger "
+            "--sizes."
         )
     threads = specification.threads or 1
     return [

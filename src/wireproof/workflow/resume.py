@@ -278,7 +278,7 @@ def result_folder(storage: Storage, name: str, reporter: Reporter) -> Iterator[P
             try:
                 yield Path(scratch)
             except KeyboardInterrupt:
-                reporter.warn("nothing is kept: give --out to keep what is measured.")
+                reporter.warn("no measurement is kept: give --out to keep them.")
                 raise
         return
     out = _opened(storage, name, reporter)

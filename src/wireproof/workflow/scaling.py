@@ -154,7 +154,7 @@ def _together(count: int, points: Sequence[_Point]) -> ScalingPoint:
 
 def _nothing(points: Sequence[_Point], against: Against) -> str:
     if not points:
-        return "no result holds a number with a proven path"
+        return "no result contains a number with a proven path"
     if not any(point.nodes if against == "nodes" else point.ranks for point in points):
         return f"no result states its number of {against}: give --nodes N,N,.. in order"
     return f"no number exists at two different counts of {against}"

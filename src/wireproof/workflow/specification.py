@@ -46,7 +46,7 @@ def job_request(options: Options) -> JobRequest:
         raise BadInput("--slurm needs -N (how many nodes), or --nodelist (which).")
     hosts = parse_hosts(named) if named else ()
     if (nodes or len(hosts)) == 1:
-        raise BadInput("one node has no partner: ask for two or more with -N.")
+        raise BadInput("one node has no partner: request two or more with -N.")
     limit, wait, exclude = options.job_time, options.job_wait, options.job_exclude
     return JobRequest(
         nodes=nodes or len(hosts),
@@ -168,7 +168,7 @@ def job_target(
     try:
         allocation = allocate(request, state_teller(reporter))
     except KeyboardInterrupt:  # while the job waits; ``allocate`` has already cancelled it
-        reporter.warn("interrupted while it waited for the nodes: the job was cancelled.")
+        reporter.warn("interrupted while waiting for the nodes: the job was cancelled.")
         raise
     try:
         target = allocated(asked, allocation)

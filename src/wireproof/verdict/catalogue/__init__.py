@@ -216,7 +216,10 @@ def _fix_of_setting(rule: CauseRule) -> str:
 def _meaning_of(rule: CauseRule) -> str:
     kinds = ", ".join(sorted(rule.kinds))
     best = f" (at best {rule.sure:g})" if rule.surer else ""
-    return f"Said of a {kinds} that was found slow, with a confidence of {rule.confidence:g}{best}."
+    return (
+        f"wireproof names it as the cause of a slow {kinds}, with a confidence of "
+        f"{rule.confidence:g}{best}."
+    )
 
 
 def _detection_of(rule: CauseRule) -> str:

@@ -292,11 +292,17 @@ def _acquitted(
     # If both together exceed what one direction carries, the link is not half duplex.
     by_hosts = both and 2 * (judged.efficiency or 0.0) > _DUPLEX
     others, why = (
-        (full, "both directions together carry more than one: what they share in the hosts is slow")
+        (
+            full,
+            (
+                "both directions together are faster than one, so the hosts limit them "
+                "(memory, PCIe or CPU)"
+            ),
+        )
         if by_hosts
         else (
             filling if waits_for_answers(series) else [],
-            "the protocol of large messages is slow here",
+            "the library's protocol for large messages is slow here",
         )
     )
     other = next((fill for fill in others if _same_hosts(series, fill)), None)

@@ -195,10 +195,10 @@ def _on_one_host(series: Series) -> Iterator[tuple[str, str, str]]:
     host = series.hosts[0][:80] if series.hosts else ""
     launch, provider = _noted(series, ONE_HOST), _provider(series)
     if len(series.hosts) == 1 and _noted(series, "ranks are on"):
-        text = f"the log itself shows all ranks on {host}: there is no wire between them"
+        text = f"the log itself shows all ranks on {host}, so no traffic uses a wire"
         yield "host", host, text
     if len(series.hosts) < 2 and launch:
-        text = f"the launch line places all ranks on one host ({launch}): no wire is between them"
+        text = f"the launch line places all ranks on one host ({launch}), so no traffic uses a wire"
         yield "launch", launch, text
     if any(_LOOPBACK.match(name) for name in series.hosts[:_NOTES]):
         text = f"the log itself names {host}, which is the loopback interface, not a wire"

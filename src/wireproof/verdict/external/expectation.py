@@ -120,8 +120,10 @@ def _halved_twice(case: Case, best: float, reached: float) -> None:
         case.add(
             "wrong-formula",
             "note",
-            f"twice {throughput(best)} would fit {case.kind}: is the time a whole round trip and "
-            "not half of one?",
+            (
+                f"twice {throughput(best)} would fit {case.kind}: is the time a full round trip "
+                "instead of half of one?"
+            ),
         )
 
 
@@ -204,11 +206,11 @@ def _ways(case: Case) -> int:
 def _start_excused(case: Case, bounds: CurveBounds, times_usual: float) -> str:
     """Return why a slow start is only a doubt, or "" if nothing excuses it."""
     if over_fabric(bounds.link):
-        return "IP over a fabric is as slow as its settings"
+        return "the settings of IP over the fabric limit its speed"
     if _in_gpu(case.series):
-        return "a buffer is in a GPU, which small messages are copied from"
+        return "a buffer is in GPU memory, so small messages are copied from there"
     if times_usual <= _BARELY:
-        return "so small a delay may come from the processors"
+        return "the CPUs alone may explain such a small delay"
     return _of_few(case) or scattered(case)
 
 
@@ -268,13 +270,16 @@ def allowance(case: Case, bounds: CurveBounds, shares: list[float], row: CurveRo
     if series.tool == "nccl_tests" and reached >= _GPUS:
         return "the path between GPU and adapter may be the bottleneck"
     if _in_gpu(series):
-        return "a buffer is in a GPU, whose path to the adapter may be the bottleneck"
+        return "a buffer is in GPU memory: its path to the adapter may be the bottleneck"
     if case.unit_wrong:
         return "its unit is in doubt"
     if idle_beside(series) and row.goodput >= _MEMORY:
-        return "other processes of the job waited, so these may share a host: measure one a host"
+        return (
+            "other processes of the job waited, so these may share a host: measure with one "
+            "process per host"
+        )
     if series.protocol == "udp":
-        return "UDP sends at the rate that was requested, not at the link's"
+        return "UDP sends at the requested rate, not at the link's rate"
     known = bounds.excuse(reached, _share(case), one_pair=series.pairs == 1)
     return known or _of_pattern(case, bounds, row, reached) or _uneven(case, shares)
 
@@ -315,7 +320,7 @@ def _of_tcp(case: Case, link: LinkClaim, row: CurveRow) -> str:
     if row.goodput < case.constant(key):
         return ""
     if case.series.pairs > 1:
-        return "IP over a fabric is bound by its mode, MTU and the cores: RDMA carries more"
+        return "mode, MTU and cores limit IP over a fabric: RDMA is faster"
     return "one TCP stream is bound by one core: RDMA or several streams carry more"
 
 
@@ -325,15 +330,15 @@ def _of_library(case: Case, bounds: CurveBounds, row: CurveRow, reached: float) 
     slot = narrower_slot(bounds.link)
     if slot is not None and any(_SLOT[0] * rate <= moved <= _SLOT[1] * rate for rate in slot.rates):
         return (
-            f"{throughput(moved)} is what {slot.name} carries, and such adapters are often in"
-            f" such a slot: state the slot (--pcie {slot.claim})"
+            f"{throughput(moved)} is the rate of {slot.name}, a common slot for such "
+            f"adapters: state the slot (--pcie {slot.claim})"
         )
     if case.waits:
         copied = moved >= case.constant("allow.copied")
         if reached >= case.constant("allow.pingpong") or copied:
             return (
-                "a ping-pong of large messages waits for its library, too (registration,"
-                " rendezvous, copies): a stream tells the link's rate"
+                "a ping-pong of large messages also waits for its library (registration, "
+                "rendezvous, copies): measure the link's rate with a stream"
             )
         return ""
     if case.series.traffic == "exchange":
@@ -343,8 +348,9 @@ def _of_library(case: Case, bounds: CurveBounds, row: CurveRow, reached: float) 
     least = max(case.constant("allow.stream"), _SLOWER_TRAINING.get(bounds.link.kind, 0.0))
     if reached >= least:
         return (
-            "a link trained to a lower rate would carry less: the cause may be ranks that are not"
-            " bound to a core near the adapter, a virtual machine or other traffic"
+            "a link trained to a lower rate would be slower still: the cause may be ranks "
+            "that are not bound to a core near the adapter, a virtual machine or other "
+            "traffic"
         )
     return ""
 
@@ -384,7 +390,10 @@ def as_one_ip_stream(case: Case, link: LinkClaim, best: float) -> tuple[bool, st
         " connected mode with an 8 KiB MTU, bound as it is by one core of a Xeon E5-2600 v3"
     )
     if best < least:
-        sentence += "; a slower core and datagram mode carry less (wireproof explain ipoib-mode)"
+        sentence += (
+            "; a slower core and datagram mode reduce the rate further (wireproof explain "
+            "ipoib-mode)"
+        )
     return best >= least, sentence
 
 
@@ -396,7 +405,7 @@ def scattered(case: Case) -> str:
     limit = case.constant("allow.scatter")
     # Without delays, a longer message is never faster than a shorter one.
     late = [time for at, time in enumerate(small) if time >= limit * min(small[at:])]
-    sentence = "the small sizes scatter, as they do if processes wait for a processor"
+    sentence = "the small sizes scatter, as they do when processes wait for a CPU"
     return sentence if len(late) >= _LATE else ""
 
 
@@ -411,6 +420,7 @@ def _uneven(case: Case, shares: list[float]) -> str:
     if max(shares) < case.constant("allow.uneven") * min(shares):
         return ""
     return (
-        f"large sizes reach {min(shares):.0%} to {max(shares):.0%}: a slower line is as slow at"
-        " each size, so something else delays them, too (memory, other jobs, waits for a processor)"
+        f"large sizes reach {min(shares):.0%} to {max(shares):.0%}: a slow line would be "
+        "equally slow at each size, so something else delays them, too (memory, other jobs, "
+        "waits for a processor)"
     )

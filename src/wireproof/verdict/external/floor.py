@@ -193,9 +193,11 @@ def limited_after_burst(case: Case, bounds: CurveBounds) -> bool:
     case.add(
         "rate-limited",
         "inconclusive",
-        f"messages up to {size(case.bucket)} pass at up to {throughput(fastest)}, larger ones "
-        f"keep to the {throughput(most)} of {case.kind}: a rate limiter (cloud, container, lab) "
-        "lets a bucket of bytes through at once",
+        (
+            f"messages up to {size(case.bucket)} pass at up to {throughput(fastest)}, larger ones "
+            f"at the {throughput(most)} of {case.kind}: a rate limiter (cloud, container, lab) "
+            "lets bursts of that size through"
+        ),
         {"size": case.bucket, "attainable_bytes_per_s": most},
     )
     return True
@@ -255,7 +257,7 @@ def _doubt(case: Case, ratio: float, tolerance: float) -> str:
     """Return why a number above the ceiling is only doubted, or "" if it is not."""
     pairs = case.series.pairs
     if case.series.unit_doubt and ratio / MEBI <= 1 + tolerance:
-        return "with MB for MiB it would fit"
+        return "it would fit if MB meant MiB"
     if case.unit_wrong:
         return "its unit is in doubt"
     if pairs > 1 and ratio <= pairs * (1 + tolerance):
@@ -280,8 +282,11 @@ def _several_links(case: Case, ratio: float) -> None:
     case.add(
         "mixed-paths",
         "fail",
-        f"the curve starts and stays flat as a wire's, at {ratio:.2g} times one link: "
-        f"{math.ceil(ratio)} links carry it together, or the claimed rate is too low",
+        (
+            f"the curve has the start-up time and the plateau of a wire, at {ratio:.2g} times the "
+            f"rate of one link: {math.ceil(ratio)} links share the traffic, or the claimed rate "
+            "is too low"
+        ),
         {"ratio": ratio},
     )
 

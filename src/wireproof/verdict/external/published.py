@@ -76,7 +76,8 @@ def judge_published(case: Case) -> None:
         }
         if outruns_all(position, likely=idle_beside(case.series)):
             text = (
-                f"{position.sentence}; nothing published is as quick: did the ranks share memory?"
+                f"{position.sentence}; every published one is slower: did the ranks use "
+                "shared memory?"
             )
             case.add("outruns-published", "inconclusive", text, evidence)
         elif trails_all(position):

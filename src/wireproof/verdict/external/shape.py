@@ -80,7 +80,7 @@ def _cache(case: Case) -> None:
             "placement"
         )
     else:
-        text += ", as copies through a cache do and a wire does not"
+        text += ", as copies through a cache do, but a wire does not"
     case.add(
         "cache-shaped",
         severity,
@@ -109,8 +109,10 @@ def _two_paths(case: Case, bounds: CurveBounds) -> None:
     case.add(
         "mixed-paths",
         "fail",
-        f"up to {size(small)} the times are memory's, from {size(large[0].size)} on they are those "
-        f"of {case.kind}: two paths carry this table",
+        (
+            f"up to {size(small)} the times are those of memory, from {size(large[0].size)} on "
+            f"those of {case.kind}: this table mixes two paths"
+        ),
         {"small_size": small, "large_size": large[0].size},
     )
 
@@ -177,7 +179,7 @@ def _inversion(case: Case, group: list[CurveRow]) -> None:
         return
     rest = ", ".join(size(other.size) for other in group if other is not row)
     text += f" (so does {rest})" if rest else ""
-    case.add("non-monotone", "note", f"{text}: noise, or a disturbed measurement", evidence)
+    case.add("non-monotone", "note", f"{text}: noise or a disturbance", evidence)
 
 
 def _longest(row: CurveRow) -> float:
@@ -194,9 +196,11 @@ def _cliff(case: Case) -> None:
     case.add(
         "protocol-switch-cliff",
         "warning",
-        f"goodput falls from {throughput(low)} at {size(before.size)} to {throughput(high)} at "
-        f"{size(after.size)} and comes back later: the library changes its protocol there; "
-        f"{_advice(case)}",
+        (
+            f"goodput falls from {throughput(low)} at {size(before.size)} to {throughput(high)} "
+            f"at {size(after.size)} and recovers later: the library changes its protocol there; "
+            f"{_advice(case)}"
+        ),
         {
             "size": before.size,
             "next_size": after.size,
@@ -225,7 +229,7 @@ def _advice(case: Case) -> str:
     """Name the setting that moves the switch, if library and link are known; else where to look."""
     series = case.series
     if series.tool.lower() in ("perftest", "iperf3", "iperf", "qperf", "sockperf"):
-        return "no MPI is in between, so look at MTU, inline size and buffers"
+        return "no MPI is involved, so look at MTU, inline size and buffers"
     return f"{_knob(case)} moves the switch"
 
 
@@ -324,20 +328,25 @@ def _doubted(series: Series, judged: SeriesVerdict) -> SeriesVerdict:
     rates = [rate for _, rate in large]
     evidence: Evidence = {"goodput_bytes_per_s": best, "attainable_bytes_per_s": most}
     if len(rates) < _FEWEST:
-        shape = f"fewer than {_FEWEST} sizes from {size(_LARGE)} on show whether a line is full"
+        shape = (
+            f"the table has fewer than {_FEWEST} sizes from {size(_LARGE)} on: too few to show "
+            "whether the line is full"
+        )
     else:
         spread = 1 - min(rates) / max(rates)
         evidence["spread"] = spread
         shape = (
-            f"from {size(large[0][0])} on it reaches {min(rates) / most:.0%} to"
-            f" {max(rates) / most:.0%} of attainable, a full line {_FULL:.0%} with differences"
-            f" up to {_FLAT:.1%}"
+            f"from {size(large[0][0])} on it reaches {min(rates) / most:.0%} to "
+            f"{max(rates) / most:.0%} of attainable; a full line reaches {_FULL:.0%}, with "
+            f"differences up to {_FLAT:.1%}"
         )
     reason = Reason(
         code="rate-like-memory",
         severity="inconclusive",
-        message=f"copies in memory reach {throughput(best)}, too: {shape}; no latency and no two"
-        " host names in this log tell them apart",
+        message=(
+            f"copies in memory reach {throughput(best)}, too: {shape}; without a latency or two "
+            "host names in this log, wire and memory look the same"
+        ),
         evidence=evidence,
     )
     return msgspec.structs.replace(

@@ -137,7 +137,7 @@ def _compare(case: Case, what: str, clear: list[_Product]) -> None:
         case.add(
             "row-arithmetic",
             "inconclusive",
-            f"{what} is {usual:.4g} in most rows and not in {len(odd)} of {len(clear)}: {shown}",
+            f"{what} is {usual:.4g} in most rows but not in {len(odd)} of {len(clear)}: {shown}",
             {"usual": usual, "rows": len(odd)},
         )
     elif what == _SHARED:
@@ -173,8 +173,8 @@ def _factor(case: Case, usual: float) -> None:
         case.add("unit-doubt", "inconclusive", text, {"factor": usual})
     elif any(_near(usual * factor, known, 0.03) for factor in (2.0, 0.5)):
         text = (
-            f"{_MOVED} is {usual:.3g}: only one of the two is per full round trip or for both "
-            f"directions ({series.formula})"
+            f"{_MOVED} is {usual:.3g}: only one of the two refers to a full round trip or to "
+            f"both directions ({series.formula})"
         )
         case.add("wrong-formula", "warning", text, {"factor": usual})
 
@@ -207,9 +207,11 @@ def _iterations(case: Case) -> None:
         case.add(
             "too-few-iterations",
             "inconclusive",
-            f"{count} iterations at {size(at)} ({counted(len(few), 'size')} in all), at least"
-            f" {least} are "
-            "needed: the mean includes first touches and the clock's steps",
+            (
+                f"{count} iterations at {size(at)} ({counted(len(few), 'size')} in all), at least "
+                f"{least} are needed: the mean includes first touches and the resolution of the "
+                "clock"
+            ),
             {"size": at, "iterations": count, "sizes": len(few)},
         )
 
@@ -233,13 +235,13 @@ def tell_formula(case: Case) -> None:
     name = series.benchmark.lower()
     if series.traffic in ("put", "get", "atomic") and series.protocol != "rdma":
         text = (
-            "one-sided: compare it with other one-sided results only, not with two-sided "
+            "one-sided: compare it only with other one-sided results, not with two-sided "
             "ping-pongs or streams"
         )
         if series.waits:
             text += "; its time is the whole operation, not half a round trip"
     elif "pingping" in name:
-        text = "PingPing: both send at once and the time is not halved; it is not a PingPong"
+        text = "PingPing: both ranks send at once and the time is not halved, unlike in a PingPong"
     elif series.directions > 1:
         best = case.curve.best
         each = f": {throughput(best.goodput)} each" if best is not None else ""
@@ -248,7 +250,7 @@ def tell_formula(case: Case) -> None:
             "direction is judged"
         )
     elif series.traffic == "exchange":
-        text = "both directions are loaded at once: do not compare it with a one-way stream"
+        text = "both directions are loaded at once: do not compare this with a one-way stream"
     elif series.tool == "table":
         text = (
             "the table does not name its benchmark: for a full round trip or a collective, the "

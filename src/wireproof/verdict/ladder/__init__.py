@@ -178,7 +178,10 @@ def _of_number(parts: Sequence[Layer], steps: Sequence[LayerStep]) -> list[Findi
         as_finding(
             "ladder-too-short",
             "inconclusive",
-            f"no step can be compared: layers that are measured and proven: {usable}",
+            (
+                "no two layers were both measured and proven, so there is no step to compare: "
+                f"{usable}"
+            ),
             evidence={"layers": len(parts)},
         )
     ]
@@ -262,7 +265,7 @@ class StudyHint:
 
     def hint(self, where: str) -> Hint:
         command = f"wireproof study {self.name} {where}{_TRANSPORT.get(self.layer, '')}"
-        does = f"all its knobs in one run, each read back ({self.reads})"
+        does = f"all its knobs in one run, with each value read back ({self.reads})"
         return Hint(layer=self.layer, name=f"study {self.name}", does=does, command=command)
 
 
@@ -275,13 +278,11 @@ STUDIES: tuple[StudyHint, ...] = (
 KNOBS: tuple[LayerKnob, ...] = (
     LayerKnob("verbs", "mtu", "bytes of one packet", moves=_RATE),
     LayerKnob("verbs", "pcie-max-payload-rdma", "payload of one PCIe packet", moves=_RATE),
-    LayerKnob("verbs", "numa-node-rdma", "socket that the adapter belongs to"),
+    LayerKnob("verbs", "numa-node-rdma", "CPU socket of the adapter"),
     LayerKnob("tcp", "mtu", "bytes of one packet", moves=_RATE),
     LayerKnob("tcp", "tcp-rmem", "largest receive window", moves=_RATE),
     LayerKnob("tcp", "tcp-wmem", "largest send buffer", moves=_RATE),
-    LayerKnob(
-        "tcp", "coalescing-adaptive", "how long the adapter holds back interrupts", moves=_START
-    ),
+    LayerKnob("tcp", "coalescing-adaptive", "how long the adapter delays interrupts", moves=_START),
     LayerKnob("tcp", "busy-read", "the kernel polls instead of sleeping", moves=_START),
     LayerKnob("ofi", "FI_TCP_IFACE", "interface that the provider uses", "eth0,ib0", "tcp"),
     LayerKnob("ofi", "FI_OFI_RXM_BUFFER_SIZE", "eager limit", "16384,65536", "ofi_rxm"),
@@ -300,7 +301,7 @@ KNOBS: tuple[LayerKnob, ...] = (
     LayerKnob("mpi", "OMPI_MCA_pml", "point-to-point engine", "ucx,ob1,cm", "Open MPI"),
     LayerKnob("mpi", "OMPI_MCA_btl_tcp_eager_limit", "eager limit", "65536,1048576", "Open MPI"),
     LayerKnob("mpi", "MPIR_CVAR_CH4_NETMOD", "what MPICH talks through", "ucx,ofi", "MPICH"),
-    LayerKnob("mpi", "job-cores", "cores that the ranks may use: progress needs one for each"),
+    LayerKnob("mpi", "job-cores", "cores that the ranks may use: progress needs one core per rank"),
     LayerKnob(
         "collective",
         "MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM",

@@ -72,8 +72,10 @@ def _note(node: str, nics: str, partner: str, finding: Finding) -> Issue:
         "rail-not-told",
         "inconclusive",
         Node(node),
-        f"{node}: its rails {nics} carried their shares, so the bytes do not show which rail is"
-        f" slow; measure each alone: {command}",
+        (
+            f"{node}: its rails {nics} carried their shares, so the bytes do not show which rail "
+            f"is slow; measure each rail alone: {command}"
+        ),
         {"command": command},
     )
 

@@ -149,9 +149,10 @@ def located_issues(located: Located) -> list[Issue]:
                 "nothing-screened",
                 "inconclusive",
                 Whole(located.metric),
-                f"no sample of {_WHAT[located.metric]}: no node is known to be slow, and none to"
-                " be "
-                "good",
+                (
+                    f"no sample of {_WHAT[located.metric]}: it is unknown whether any node is "
+                    "slow or good"
+                ),
             ),
         ]
     issues = [blame_issue(blame) for blame in located.blames]
@@ -364,7 +365,7 @@ def _innocent(located: Located) -> list[Issue]:
             "suspect-cleared",
             "note",
             suspect,
-            f"{suspect} was a suspect of the screen and is good when measured alone",
+            f"{suspect} was a suspect of the screen, but is good when measured alone",
         )
         for suspect in located.acquitted
     ]

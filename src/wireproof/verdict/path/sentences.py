@@ -145,28 +145,29 @@ def _deciding(ctx: Context, point: PointRecord, pair: PairResult, proof: PairPro
 
 
 _SENTENCES = {
-    "shared-memory-suspected": "both ranks are on one machine and memory was measured, not a wire",
-    "nolocal-shm": "the library believed the ranks remote, yet the bytes never left the machine",
+    "shared-memory-suspected": "both ranks are on one machine: memory was measured, not a wire",
+    "nolocal-shm": "the library took the ranks for remote, yet the bytes never left the machine",
     "off-wire": "no port carried the rest",
     "loopback": "the loopback interface carried it",
     "wrong-path": "it went through {others}",
     "striped": "the rest went through {others}",
     "partly-off-wire": "no port carried the rest",
-    "ends-disagree": "one end's counters saw it and the other end's did not",
-    "inside-adapter": "the adapter turned it round inside: nothing left the physical port",
+    "ends-disagree": "the counters of one end saw it, those of the other end did not",
+    "inside-adapter": "the adapter returned it internally: nothing left the physical port",
     "same-adapter": (
-        "both ports are functions of one adapter, and no counter of its physical port tells that "
-        "it left"
+        "both ports are functions of one adapter, and no counter of its physical port shows "
+        "that the traffic left"
     ),
     "identity-shared": (
-        "both hosts state one identity, and each one's port saw it: they cannot be distinguished"
+        "both hosts have the same identity, and a port of each saw it: wireproof cannot "
+        "distinguish them"
     ),
     "unproven-no-counters": (
         "the claimed port's counters cannot be read{remark}, so the path is not proven"
     ),
     "adapter-unknown": "{adapter}, so the path is not proven",
     "port-uncounted": (
-        "another port may have carried it uncounted{remark}, so the path is not proven"
+        "another port may have carried it without counting it{remark}, so the path is not proven"
     ),
     "counters-late": (
         "the port's counters are refreshed too late for one point{remark}, so the path is not "
@@ -182,7 +183,7 @@ _SENTENCES = {
         "too little to separate from other traffic, so the path is not proven"
     ),
     "counter-wrapped": (
-        "a counter was reset, stands at its end or passed it{remark}, so the path is not proven"
+        "a counter was reset, is at its maximum or wrapped{remark}, so the path is not proven"
     ),
     "background-traffic": "other traffic on the ports is too heavy to prove the path ({others})",
 }
@@ -203,7 +204,7 @@ def _adapter(ctx: Context, rank: int) -> str:
     """Return why the counters of the claimed port prove no path."""
     nic = ctx.claimed_nic(rank)
     if nic is not None and is_radio(nic):
-        return f"{nic.name} is a Wi-Fi interface and no wire"
+        return f"{nic.name} is a Wi-Fi interface, not a wire"
     names = [nic.driver, nic.rdma.driver if nic.rdma is not None else ""] if nic is not None else []
     driver = next((repr(name) for name in names if name), "(none stated)")
     return f"the adapter's driver {driver} is not in the catalogue of counters"

@@ -35,7 +35,7 @@ from wireproof.verdict.pfc.pauses import (
 
 LIMITS = (
     "host counters only: drops in a switch show only as RDMA retransmissions",
-    "a pass holds for this load: more senders, or longer, may need more headroom",
+    "a pass is valid for this load only: more senders, or longer ones, may need more headroom",
 )
 
 
@@ -170,7 +170,7 @@ def chosen(
         return Chosen(asked, "as asked", claimed=True)
     on = {tuple(one.lossless) for one in settings if one.lossless}
     if len(on) == 1 and len(one := on.pop()) == 1:
-        return Chosen(one[0], "the one that PFC is on for", claimed=True)
+        return Chosen(one[0], "the one with PFC", claimed=True)
     paused = {one.priority for each in readings for one in each.priorities if one.paused}
     if len(paused) == 1:
         return Chosen(paused.pop(), "the only one that paused", claimed=False)
@@ -263,12 +263,12 @@ def _of_settings(judged: Judged) -> Iterator[Finding]:
     off = [(one, on) for one, on in known if priority is not None and priority not in on]
     if off:
         first, on = off[0]
-        said = f"PFC is not on for priority {priority}: {first.host} {first.nic} has it for"
+        said = f"PFC is off for priority {priority}; {first.host} {first.nic} has it on for"
         yield made("pfc-off", "fail", f"{said} {_listed(on)}", [one.host for one, _ in off])
     kinds = sorted({on for _, on in known})
     if len(kinds) > 1:
         shown = "; ".join(map(_listed, kinds[:4]))
-        said = f"hosts differ in the priorities that PFC is on for: {shown}"
+        said = f"hosts enable PFC for different priorities: {shown}"
         yield made("pfc-settings-differ", "warning", said, [one.host for one, _ in known])
 
 
@@ -284,7 +284,7 @@ def _of_load(judged: Judged) -> Iterator[Finding]:
         )
         yield made("pfc-load-failed", "inconclusive", said)
     if load.proof in ("off-wire", "wrong-path", "mixed"):
-        said = f"the load did not go through the claimed port alone: its path is {load.proof}"
+        said = f"the load did not use the claimed port alone: its path is {load.proof}"
         yield made("pfc-load-elsewhere", "inconclusive", said)
     if judged.readings and pressure.there is False:
         yield made("pfc-no-pressure", "inconclusive", _too_little(judged), advice=_more(judged))
@@ -297,18 +297,21 @@ def _one_way(judged: Judged) -> Iterator[Finding]:
         return
     own = [one.of(priority) for one in judged.readings]
     if any(one.tx.stopped for one in own) and all(one.rx.stopped is False for one in own):
-        said = f"hosts paused their switch in priority {priority}, and it never paused any of them"
+        said = f"hosts paused their switch in priority {priority}, but it never paused any of them"
         yield made("pfc-one-way", "inconclusive", said)
     elif not any(one.paused for one in own) and not any(
         one.code == "pfc-no-xoff" for port in judged.ports for one in port.conditions
     ):
-        said = f"there was pressure, and no pause in priority {priority} shows that PFC met it"
+        said = (
+            f"the load caused congestion, but no pause in priority {priority} shows that PFC "
+            "reacted"
+        )
         yield made("pfc-one-way", "inconclusive", said)
 
 
 def _too_little(judged: Judged) -> str:
     said = "; ".join(judged.pressure.evidence)
-    return "no port was paused and nothing was dropped: the load made no pressure" + (
+    return "no port was paused and nothing was dropped: the load caused no congestion" + (
         f" ({said})" if said else ""
     )
 
@@ -320,7 +323,7 @@ def _more(judged: Judged) -> str:
         return (
             "The receiver was at its limit, or packets were marked, and no host was paused:"
             " congestion control (ECN with DCQCN, or TCP's) kept the queues short, or the switch"
-            " sends no PFC. Try it without ECN, or with a transport that has no congestion control."
+            " sends no PFC. Try it without ECN, or with a transport without congestion control."
         )
     return ""
 
@@ -333,7 +336,7 @@ def _before(judged: Judged) -> Iterator[Finding]:
         yield made(
             "pfc-before-the-load",
             "note",
-            f"{first.host} {first.nic} paused, or was paused, before the load began",
+            f"{first.host} {first.nic} paused or was paused before the load began",
             [one.host for one in busy],
         )
 
@@ -343,7 +346,7 @@ def _unwatched(judged: Judged) -> Iterator[Finding]:
     lost = [one for one in judged.record.hosts if one.host not in read]
     if lost:
         first = lost[0]
-        why = first.error or "its port or a reading is missing"
+        why = first.error or "its port or one of its readings is missing"
         yield made(
             "pfc-unwatched",
             "inconclusive",

@@ -93,8 +93,9 @@ def _first(port: JudgedPort, name: str, rules: Iterable[Rule]) -> Condition:
     said = next(chain.from_iterable(rule(port) for rule in rules))
     if said.code == _MISSING and not port.reading.family and name != "link-pause":
         said = said._replace(
-            because="no counters of pauses are known of the driver"
-            f" {port.reading.driver or '(none)'}",
+            because=(
+                f"wireproof knows no pause counters of the driver {port.reading.driver or '(none)'}"
+            ),
             code="pfc-adapter-unknown",
         )
     counters = [counter for one in said.counts for counter in one.counters]
@@ -162,7 +163,7 @@ def _lost(port: JudgedPort) -> Iterator[Said]:
         yield Said("fail", f"packets were dropped: {said}", "pfc-dropped", counts)
     if lost := [one for one in port.reading.lost if one.moved]:
         said = "; ".join(_amount(one) for one in lost[:3])
-        yield Said("fail", f"packets were lost on the way: {said}", "pfc-lost", lost)
+        yield Said("fail", f"packets were lost in the network: {said}", "pfc-lost", lost)
 
 
 def _drops_unread(port: JudgedPort) -> Iterator[Said]:
@@ -175,7 +176,7 @@ def _in_the_switch(port: JudgedPort) -> Iterator[Said]:
     if reading.lost and not reading.by_kernel:
         return
     if reading.resent is None:
-        because = "drops in a switch would not show: no retransmission counter was read"
+        because = "a drop in a switch would not show: no retransmission counter was read"
         yield Said("unproven", because + port.of_driver, _MISSING)
     elif reading.resent.moved:
         because = (
@@ -193,7 +194,7 @@ def _none_dropped(port: JudgedPort) -> Iterator[Said]:
     ]
     for direction, verb in _VERB.items():
         if not any(one.direction == direction for one in proving):
-            because = f"there is no counter of packets dropped when {verb}"
+            because = f"no counter shows packets dropped when {verb}"
             yield Said("unproven", because + port.of_driver, _MISSING)
     because = "0 dropped, sent or received, by the host's own counters"
     yield Said("pass", because, "", [one.count for one in proving])
@@ -207,7 +208,7 @@ def _never_resumed(port: JudgedPort) -> Iterator[Said]:
         if pauses.stopped and pauses.resumed is False:
             yield Said(
                 "fail",
-                f"Xoff was {verb} ({_sent(pauses)}) and Xon never",
+                f"Xoff was {verb} ({_sent(pauses)}), but Xon never",
                 "pfc-no-xon",
                 _counts(pauses),
             )
@@ -217,9 +218,9 @@ def _no_pause(port: JudgedPort) -> Iterator[Said]:
     if any(one.stopped is not False for _, one in port.ways):
         return
     if drops_of(port.reading, port.priority):
-        because = "packets were dropped and no pause was sent or received"
+        because = "packets were dropped, but no pause was sent or received"
         yield Said("fail", because, "pfc-no-xoff", _both(port.own))
-    because = "no pause was sent or received: this port was not under pressure"
+    because = "no pause was sent or received: this port was not congested"
     yield Said("quiet", because, "", _both(port.own))
 
 
@@ -227,15 +228,15 @@ def _pauses_uncounted(port: JudgedPort) -> Iterator[Said]:
     for verb, pauses in port.ways:
         if pauses.stopped is None:
             yield from _unread(_counts(pauses))
-            because = f"there is no counter of pauses {verb} in priority {port.priority}"
+            because = f"no counter shows pauses {verb} in priority {port.priority}"
             because += port.of_driver
             if port.reading.shown_when_on:
-                because += "; its driver lists them only where PFC is on for the priority"
+                because += "; its driver lists them only if PFC is on for the priority"
             elif port.reading.total:
                 because += "; its counters do not separate PFC frames by priority"
             yield Said("unproven", because, _MISSING)
         elif pauses.stopped and pauses.resumed is None:
-            because = f"Xoff was {verb} ({_sent(pauses)}), and no counter shows that one ended"
+            because = f"Xoff was {verb} ({_sent(pauses)}), but no counter shows that a pause ended"
             yield Said("unproven", because + port.of_driver, _MISSING)
 
 
@@ -259,7 +260,7 @@ def _others_paused(port: JudgedPort) -> Iterator[Said]:
     ]
     if others:
         shown = ", ".join(str(one.priority) for one in others)
-        because = f"priorities that paused too: {shown}; the lossless one is {port.priority}"
+        because = f"other priorities paused, too: {shown}; the lossless one is {port.priority}"
         counts = [count for one in others for count in _both(one)]
         yield Said("fail", because, "pfc-wrong-priority", counts)
 
@@ -281,7 +282,7 @@ def _traffic_elsewhere(port: JudgedPort) -> Iterator[Said]:
     if most != port.priority and own < HARDLY:
         because += f", {shares[most]:.0%} in priority {most}"
         yield Said("fail", because, "pfc-wrong-priority", counts)
-    because += f", {1 - own:.0%} in others: other traffic, or a part of the load"
+    because += f", {1 - own:.0%} in others: other traffic, or part of the load"
     yield Said("unproven", because, "pfc-mixed-priorities", counts)
 
 
@@ -320,16 +321,18 @@ def _others_quiet(port: JudgedPort) -> Iterator[Said]:
     shares, counts = _shares(port.reading), _both(port.own)
     if not port.claimed:
         because = (
-            f"only priority {port.priority} paused; no --priority says whether that is the right"
-            " one"
+            f"only priority {port.priority} paused; without --priority it is unknown whether "
+            "that is the right one"
         )
         yield Said("unproven", because, "pfc-no-priority")
     if shares is not None:
         because = f"{shares[port.lossless]:.0%} of the traffic was in priority {port.priority}"
         yield Said("pass", f"{because}; no other one paused", "", counts)
     if port.own.paused:
-        yield Said("pass", f"priority {port.priority} paused and no other one", "", counts)
-    yield Said("quiet", "no priority paused, and no counter separates their traffic")
+        yield Said("pass", f"only priority {port.priority} paused", "", counts)
+    yield Said(
+        "quiet", "no priority paused, and no counter separates the traffic of the priorities"
+    )
 
 
 # --- Condition 4: link-level flow control (802.3x) is off, by the setting and by its frames.
@@ -341,13 +344,13 @@ def _link_pauses(port: JudgedPort) -> Iterator[Said]:
     if settings is not None and (settings.link_rx or settings.link_tx):
         both = (("RX", settings.link_rx), ("TX", settings.link_tx))
         on = " and ".join(way for way, value in both if value)
-        yield Said("fail", f"`ethtool -a {reading.nic}` says {on} on", code, moved)
+        yield Said("fail", f"`ethtool -a {reading.nic}` shows {on} on", code, moved)
     if moved:
         because = f"pause frames of the whole link were counted: {_amount(moved[0])}"
         yield Said("fail", because, code, moved)
     if reading.shown_when_on and reading.link:
         because = (
-            "its driver lists pause frames of the whole link, as it does only where that is on"
+            "its driver lists pause frames of the whole link, which it does only if they are on"
         )
         yield Said("fail", because, code, reading.link)
 
@@ -356,7 +359,7 @@ def _link_quiet(port: JudgedPort) -> Iterator[Said]:
     settings = port.settings
     if settings is None or settings.link_rx is None or settings.link_tx is None:
         yield Said("unproven", f"`ethtool -a {port.reading.nic}` was not read", _MISSING)
-    yield Said("pass", "`ethtool -a` says RX and TX off", "", port.reading.link)
+    yield Said("pass", "`ethtool -a` shows RX and TX off", "", port.reading.link)
 
 
 CONDITIONS: Mapping[str, tuple[Rule, ...]] = {

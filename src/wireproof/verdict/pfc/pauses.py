@@ -80,7 +80,7 @@ def _rate(readings: Sequence[PfcReading], load: PfcLoad) -> list[str]:
 
 def _marks(readings: Sequence[PfcReading]) -> list[str]:
     marks = sum(count.value or 0 for one in readings for count in one.marks)
-    said = f"ECN was at work: {marks:,} packets marked or notifications sent and received"
+    said = f"ECN was active: {marks:,} packets marked or notifications sent and received"
     return [said] if marks else []
 
 
@@ -281,7 +281,7 @@ def _alarms(readings: Sequence[PfcReading]) -> Iterator[Finding]:
         yield made(
             "pfc-storm",
             "fail",
-            f"{first.host} {first.nic}: the adapter's own alarm rose ({shown})",
+            f"{first.host} {first.nic}: the adapter itself raised an alarm ({shown})",
             [one.host for one in alarmed],
         )
 
@@ -309,8 +309,8 @@ def _share(rate: PauseRate) -> str:
     if rate.paused_share is not None:
         return f"{rate.paused_share:.0%} of the time"
     return (
-        f"with {rate.per_second:,.0f} pauses per second, enough for all the time, while less than"
-        " half of its line rate arrived"
+        f"with {rate.per_second:,.0f} pauses per second, enough to stop it all the time, "
+        "while less than half of its line rate arrived"
     )
 
 
@@ -327,8 +327,8 @@ def _spreading(readings: Sequence[PfcReading], load: PfcLoad, priority: int) -> 
     if stopped:
         reading, share = max(stopped, key=lambda each: each[1])
         said = (
-            f"{reading.host} {reading.nic} was stopped {share:.0%} of the time in priority"
-            f" {priority}"
+            f"{reading.host} {reading.nic} was paused {share:.0%} of the time in priority "
+            f"{priority}"
         )
         hosts = [one.host for one, _ in stopped]
         yield made("pfc-congestion-spreading", "warning", said, hosts)

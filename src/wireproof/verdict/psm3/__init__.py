@@ -63,11 +63,11 @@ def _rendezvous(job: StatisticsJob) -> Iterator[Issue]:
         seen: Evidence = {"long_bytes": long, "rdma_bytes": rdma, "mode": mode}
         if mode or rdma:
             said = f"PSM3_RDMA={mode}" if mode else "RDMA is in use"
-            text = f"{found.who}: {said}, and {of} went by packets"
+            text = f"{found.who}: {said}, and {of} were sent as packets"
             severity: Severity = "fail" if not rdma else "warning"
         else:
             why = "the kernel's sockets have no RDMA" if mode == 0 else "no mode is stated"
-            text, severity = f"{found.who}: {of} went by packets ({why})", "note"
+            text, severity = f"{found.who}: {of} were sent as packets ({why})", "note"
         yield Issue("psm-rendezvous-without-rdma", severity, job.node(found.host), text, seen)
 
 
@@ -82,7 +82,7 @@ def _mode_lost(job: StatisticsJob) -> Iterator[Issue]:
                 "psm-rdma-not-in-use",
                 "fail",
                 job.node(one.host),
-                f"{one.who}: PSM3_RDMA={mode} was set, and no counters of RDMA were registered",
+                f"{one.who}: PSM3_RDMA={mode} was set, but PSM3 registered no RDMA counters",
                 {"mode": mode},
             )
 
@@ -125,7 +125,10 @@ def _refused(job: StatisticsJob) -> Iterator[Issue]:
     said: set[str] = set()
     for one in job.files:
         for setting in one.settings:
-            text = f"{setting.name}: {setting.refused!r} is not a value, {setting.value} was taken"
+            text = (
+                f"{setting.name}: {setting.refused!r} is not a valid value, so PSM3 used "
+                f"{setting.value}"
+            )
             if setting.refused and text not in said:
                 said.add(text)
                 yield Issue("psm-setting-refused", "warning", job.whole, text)
@@ -133,7 +136,8 @@ def _refused(job: StatisticsJob) -> Iterator[Issue]:
         opened = {rail.name for rail in one.identity.rails}
         if name not in opened and re.search("[a-fA-F]", name) and _A_NUMBER.fullmatch(name):
             text = (
-                f"PSM3_NIC={name} is read as the number 0x{name.removeprefix('0x')}, not as a name"
+                f"PSM3 reads PSM3_NIC={name} as the number 0x{name.removeprefix('0x')}, not "
+                "as a name"
             )
             if text not in said:
                 said.add(text)
@@ -144,8 +148,8 @@ def _matching(job: StatisticsJob) -> Iterator[Issue]:
     for one in job.processes:
         if one.received >= _ENOUGH_MESSAGES and one.unexpected > _LATE * one.received:
             text = (
-                f"{one.who}: {percent(one.unexpected / one.received)} of {one.received} messages"
-                " came before their receives were posted, and were copied once more"
+                f"{one.who}: {percent(one.unexpected / one.received)} of {one.received} "
+                "messages arrived before their receives were posted and were copied once more"
             )
             yield Issue(
                 "psm-late-receives",
@@ -155,7 +159,7 @@ def _matching(job: StatisticsJob) -> Iterator[Issue]:
                 {"unexpected": one.unexpected, "received": one.received},
             )
         if one.search > _LONG_SEARCH:
-            text = f"{one.who}: {one.search} posted receives were compared for each message"
+            text = f"{one.who}: each message was compared with {one.search} posted receives"
             yield Issue("psm-long-queues", "note", job.node(one.host), text)
 
 
@@ -166,7 +170,7 @@ _SUMS_AGREE = 0.01
 def whole_issues(job: StatisticsJob) -> Iterator[Issue]:
     """Yield findings about the files as evidence."""
     if not job.files:
-        text = "no process has written statistics of PSM3"
+        text = "no process has written PSM3 statistics"
         yield Issue("psm-no-files", "inconclusive", job.whole, text)
     for one in job.files:
         if one.doubts or not one.complete:
@@ -183,13 +187,13 @@ def _missing(job: StatisticsJob) -> Iterator[Issue]:
     ranks = [one.identity.rank for one in job.files if one.identity.rank is not None]
     names = Counter(one.who for one in job.files)
     if twice := [who for who, count in names.items() if count > 1]:
-        text = f"{twice[0]} wrote several of these files: they are of more than one job"
+        text = f"{twice[0]} wrote several of these files: they belong to more than one job"
         yield Issue("psm-jobs-mixed", "inconclusive", job.whole, text, {"process": twice[0]})
     absent = sorted(set(range(min(wanted, 1 << 20))) - set(ranks))
     if wanted and absent and ranks:
         text = (
-            f"the job has {wanted} ranks, and no file of rank"
-            f" {listed([str(rank) for rank in absent])} is here"
+            f"the job has {wanted} ranks, but the file of rank "
+            f"{listed([str(rank) for rank in absent])} is missing"
         )
         yield Issue("psm-ranks-missing", "inconclusive", job.whole, text, {"absent": len(absent)})
 
@@ -203,7 +207,7 @@ def _nothing(job: StatisticsJob) -> Iterator[Issue]:
         "psm-nothing-moved",
         "inconclusive" if every else "warning",
         job.whole,
-        f"no message was counted by {listed(idle)}",
+        f"{listed(idle)} counted no message",
         {"processes": len(idle)},
     )
 
@@ -213,8 +217,8 @@ def _sums(job: StatisticsJob) -> Iterator[Issue]:
         gap = unaccounted_bytes(one)
         if gap and abs(gap) > _SUMS_AGREE * max(1, one.nic_bytes or 0):
             text = (
-                f"{one.who}: {volume(one.nic_bytes or 0)} went to NICs by the summary, and the"
-                f" NICs' own counters have {volume((one.nic_bytes or 0) - gap)}"
+                f"{one.who}: the summary has {volume(one.nic_bytes or 0)} to NICs, but the "
+                f"NICs' own counters have {volume((one.nic_bytes or 0) - gap)}"
             )
             seen: Evidence = {"unaccounted_bytes": gap}
             yield Issue("psm-sums-differ", "inconclusive", job.node(one.host), text, seen)
@@ -236,7 +240,10 @@ def _unchecked(job: StatisticsJob) -> Iterator[Issue]:
                 "psm-layout-unchecked",
                 "note",
                 Node(one.library),
-                f"{one.library}, layout {one.layout}: it was never compared with a real file",
+                (
+                    f"{one.library}, layout {one.layout}: wireproof was never tested with a real "
+                    "file of it"
+                ),
             )
 
 

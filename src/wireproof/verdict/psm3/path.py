@@ -76,12 +76,12 @@ def _again(job: StatisticsJob, host: CountedHost, nic: NicCounted) -> Iterator[I
         "pauses": paused if job.pauses is not None else None,
     }
     text = (
-        f"{counted(nic.again, 'packet')} sent again, {counted(nic.losses, 'reply', 'replies')}"
-        " named a gap, of"
-        f" {packets} packets or more ({rate:.2g} of them at most)"
+        f"{counted(nic.again, 'packet')} sent again, "
+        f"{counted(nic.losses, 'reply', 'replies')} reported a gap, of at least {packets} "
+        f"packets ({rate:.2g} of them at most)"
     )
     if lossless and paused:
-        text += f", while ports counted {paused} pauses: PFC does not keep this fabric lossless"
+        text += f", while the ports counted {paused} pauses: PFC does not keep this fabric lossless"
         yield Issue("psm-pfc-not-lossless", severity, _port(host, nic), text, seen)
     else:
         yield Issue("psm-retransmits", severity, _port(host, nic), text, seen)
@@ -93,8 +93,10 @@ def _late(host: CountedHost, nic: NicCounted) -> Iterator[Issue]:
             "psm-late-answers",
             "note",
             _port(host, nic),
-            f"an acknowledgement was late {counted(nic.late, 'time')}, and nothing had to be sent"
-            " again: a peer was busy, no packet was lost",
+            (
+                f"an acknowledgement was late {counted(nic.late, 'time')}, but nothing had to be "
+                "sent again: a peer was busy, no packet was lost"
+            ),
             {"asked": nic.late},
         )
 
@@ -108,8 +110,10 @@ def _stalls(host: CountedHost, nic: NicCounted) -> Iterator[Issue]:
         "psm-credit-stalls",
         "warning" if lost else "note",
         _port(host, nic),
-        f"sending waited {counted(nic.stalls, 'time')} for credits, at {nic.packets} packets"
-        f" or more; {why}",
+        (
+            f"sending waited {counted(nic.stalls, 'time')} for credits, in at least {nic.packets} "
+            f"packets; {why}"
+        ),
         {"stalls": nic.stalls, "packets": nic.packets, "sent_again": lost},
     )
 
@@ -198,7 +202,9 @@ def _of_memory(job: StatisticsJob, nic: float, near: float) -> Iterator[Issue]:
     share = percent(near / (nic + near))
     if proof == "off-wire":
         severity: Severity = "fail" if job.wire else "inconclusive"
-        text = f"{what} ({share}) went by shared memory or within a process: no wire was measured"
+        text = (
+            f"{what} ({share}) used shared memory or stayed within a process: no wire was measured"
+        )
         yield Issue("psm-shared-memory", severity, job.whole, text, seen)
         return
     severity = "warning" if job.wire and proof == "mixed" else "note"
@@ -356,10 +362,10 @@ def _held(
     text = f"PSM3 counted {volume(here)} of payload, the port {volume(crossed.bytes)}"
     if crossed.bytes + crossed.background < _ON_WIRE * here:
         if not crossed.complete:
-            text += ", and some bytes may have passed uncounted"
+            text += ", and some bytes may not have been counted"
             return Issue("psm-port-unread", "inconclusive", subject, text, seen)
         return Issue("psm-port-disagrees", "fail", subject, f"{text}: it lacks a part", seen)
     if crossed.bytes > most + crossed.background:
-        more = f"{text}: more than headers and answers explain ({volume(most)})"
+        more = f"{text}: more than headers and acknowledgements explain ({volume(most)})"
         return Issue("psm-port-disagrees", "warning", subject, more, seen)
     return Issue("psm-port-agrees", "note", subject, text, seen)

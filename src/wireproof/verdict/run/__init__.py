@@ -281,7 +281,7 @@ def _link_issues(ctx: Context) -> list[Issue]:
         return []
     text = f"no link was claimed: the limits are those of {ctx.link.name} ({ctx.link.source})"
     if ctx.link.rates:
-        text += "; rails of different speeds: a stripe of equal shares ends with the slowest"
+        text += "; the rails have different speeds: a stripe of equal shares waits for the slowest"
     return [Issue("link-from-port", "note", Whole(), text)]
 
 

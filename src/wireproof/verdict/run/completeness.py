@@ -47,7 +47,7 @@ def _fallback(found: LibfabricUsed, wanted: str, *, wire: bool) -> str:
     name, _, layers = found.provider.partition(";")
     asked, _, asked_layers = wanted.partition(";")
     if asked and name != asked:
-        return f"provider {wanted} was requested and {found.provider} answered"
+        return f"provider {wanted} was requested, but {found.provider} was used"
     unusual = [
         one
         for one in filter(None, layers.split(";"))
@@ -187,7 +187,7 @@ def _transport(ctx: Context) -> Iterator[Issue]:
             "instrument-only",
             "inconclusive",
             _RUN,
-            f"transport {opened.transport} moves nothing: the instrument was tested, not a network",
+            f"transport {opened.transport} moves no data: the instrument was tested, not a network",
         )
     elif opened is not None and opened.clock.source == "monotonic":
         yield Issue(
@@ -292,7 +292,7 @@ def _crowding(ctx: Context) -> list[Issue]:
             "oversubscribed",
             "warning",
             _RUN,
-            f"{count} ranks share {cpus[machine]} processors of one machine",
+            f"{count} ranks share {cpus[machine]} CPUs of one machine",
         )
         for machine, count in sorted(ranks.items())
         if 0 < cpus[machine] < count
@@ -350,8 +350,8 @@ def _claim(ctx: Context) -> Iterator[Issue]:
         return
     if link is not None and link.protocol in ("shm", "loopback"):
         text = (
-            f"a wire was claimed between hosts, and the link is {link.kind}: no limit of a wire is"
-            " known"
+            f"a wire was claimed between hosts, but the link is {link.kind}, which has no "
+            "known limit of a wire"
         )
         yield Issue("no-limit-known", "inconclusive", _RUN, text)
     elif link is None or link.rate_bits_per_s is None:

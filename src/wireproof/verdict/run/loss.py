@@ -192,7 +192,7 @@ class Loss:
             if isinstance(culprit, Route)
             else f"packets that {culprit.node} {what[culprit.direction]}"
         )
-        text += f" lost, and those of all other directions are not: {_words(whole)}"
+        text += f" lost, but those of all other directions are not: {_words(whole)}"
         busy = [
             one
             for one in issues_so_far
@@ -299,7 +299,7 @@ def _words(host: _Host) -> str:
     where = (
         f"dropped here: {drops}"
         if drops
-        else "no port of this host counted a drop: they were lost elsewhere"
+        else "no port of this host counted a drop: the packets were lost elsewhere"
     )
     return (
         f"{host.sums[_RESENT]:,}{of} TCP segments were retransmitted (at {len(host.at)} of "

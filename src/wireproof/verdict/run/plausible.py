@@ -173,7 +173,7 @@ class _Scale:
             if busy
             else "its hosts are virtual"
             if self.ctx.virtual
-            else "IP over a fabric is as slow as its settings"
+            else "the settings of IP over the fabric limit its speed"
             if over_fabric(self.link)
             else ""
         )
@@ -244,8 +244,8 @@ class _Scale:
         if over_point is None or exceeds_it(over_point):
             return ""
         return (
-            f"the ports counted {goodput(over_point)} over the whole point, so it is the times "
-            "that are doubted"
+            f"the ports counted {goodput(over_point)} over the whole point, so the times are "
+            "doubtful, not the bytes"
         )
 
     def _least_average(self) -> float:
@@ -280,7 +280,10 @@ class _Scale:
             )
         beside = self.streams.reached_beside(self.route, self.size)
         if self.point.pattern == "stream" and beside >= share:
-            return f"the sizes below and above reach {beside:.0%}: this size alone, not the link"
+            return (
+                f"the sizes below and above reach {beside:.0%}: only this size is slow, not the "
+                "link"
+            )
         return self.bounds.excuse(reached, share, one_pair=True)
 
     def _disturbance(self, reached: float) -> str:

@@ -53,7 +53,7 @@ def status_issues(
         text = f"{where}: the payload arrived corrupted"
         yield Issue("payload-corrupt", "fail", who, text, point=point.id, weight=1.0)
     elif result.integrity == "unchecked" and result.status == "ok" and not ctx.moves_nothing:
-        text = f"{where}: the payload was not checked on arrival"
+        text = f"{where}: the payload was not checked when it arrived"
         yield Issue("payload-unchecked", "inconclusive", who, text, point=point.id)
 
 
@@ -81,7 +81,9 @@ def precision_issues(
     if wide or time.label == "unstable":
         samples = quantity.counted(time.blocks, "sample")
         known = f"{quantity.plus_minus(time.half_width)} ({samples})"
-        noisy = f"noisy, {known}; but precise enough to decide" if enough else f"too noisy: {known}"
+        noisy = (
+            f"noisy, {known}; but precise enough for a verdict" if enough else f"too noisy: {known}"
+        )
         text = f"{where}: {noisy if wide else known}"
         yield Issue(
             "unstable",
@@ -92,7 +94,7 @@ def precision_issues(
             weight=time.half_width,
         )
     if time.label == "multimodal" and not ctx.moves_nothing:  # the times of a model are simulated
-        text = f"{where}: the samples fall in separate groups"
+        text = f"{where}: the samples form separate groups"
         yield Issue("multimodal", "warning", who, text, point=point.id, weight=time.half_width)
 
 
@@ -120,7 +122,7 @@ def _wrong_counts(point: PointRecord, pair: PairResult) -> Iterator[str]:
             )
     timed = len(pair.batch_ns) * pair.operations_per_batch
     if timed > max(pair.messages_forward, pair.messages_backward):
-        yield f"{timed} operations were timed and {pair.messages_forward} messages moved"
+        yield f"{timed} operations were timed, but {pair.messages_forward} messages moved"
 
 
 def _wrong_times(
@@ -136,7 +138,7 @@ def _wrong_times(
         # one agreement is enough: for most records the cheapest test agrees
         if not any(abs(one / stated - 1) <= apart for one in typical_times(point, pair)):
             typical = next(typical_times(point, pair))
-            yield f"the estimate {stated:.0f} ns is not its batches' {typical:.0f} ns"
+            yield f"the estimate is {stated:.0f} ns, but its batches give {typical:.0f} ns"
 
 
 def waited_share(pair: PairResult) -> float:
@@ -173,17 +175,15 @@ def sentinel_issues(ctx: Context, point: PointRecord, pair: PairResult) -> Itera
     if crowded(pair):
         text = f"{who}: its ranks were preempted in {busy} of {len(marks)} blocks"
         text += (
-            f"; a process waited for it for {share:.0%} of the time"
-            if share > _WAITED_SHARE
-            else ""
+            f"; a process waited for a CPU {share:.0%} of the time" if share > _WAITED_SHARE else ""
         )
         yield Issue("oversubscribed", "warning", who, text, point=point.id, weight=busy + share)
     bounces = [m.bounce_ns for m in marks if m.bounce_ns is not None and m.bounce_ns > 0]
     if len(bounces) >= 6 and two_modes(bounces) and max(bounces) > _FAR_RATIO * min(bounces):
         near, far = min(bounces), max(bounces)
         text = (
-            f"{who}: the cache-line bounce between the two cores flipped between {near:.0f} and "
-            f"{far:.0f} ns"
+            f"{who}: the time of a cache-line bounce between the two cores changed between "
+            f"{near:.0f} and {far:.0f} ns"
         )
         yield Issue("far-core-state", "warning", who, text, point=point.id)
 
@@ -306,5 +306,5 @@ def _softer(finding: Finding) -> Finding:
     return msgspec.structs.replace(
         finding,
         severity="warning",
-        message=f"{finding.message}; measured again, the same route passes",
+        message=f"{finding.message}; when measured again, the same route passes",
     )

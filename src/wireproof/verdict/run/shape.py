@@ -92,9 +92,9 @@ def _cache_issue(variant: Variant, curve: Mapping[int, CurveSample], peak: int, 
     several = len(FORMS.get(variant.pattern, ())) > 1
     what = f"{variant.pattern} {variant.form}" if several else variant.pattern
     text = (
-        f"{variant.route}, {what}: goodput peaks at {quantity.size(peak)} with"
-        f" {goodput(top.goodput)} and falls "
-        f"to {goodput(end.goodput)} at {quantity.size(fall)}, as a cache does and a wire does not"
+        f"{variant.route}, {what}: goodput peaks at {quantity.size(peak)} with "
+        f"{goodput(top.goodput)} and falls to {goodput(end.goodput)} at "
+        f"{quantity.size(fall)}, as in a cache, but not on a wire"
     )
     disturbed = top.disturbed or end.disturbed
     text += f"; {disturbed}" if disturbed else ""
@@ -140,11 +140,12 @@ def switch_issues(ctx: Context, curves: Curves) -> Iterator[Issue]:
             "protocol-switch",
             "note",
             variant.route,
-            f"{variant.route}: from {quantity.size(found.eager_limit_bytes)} to"
-            f" {quantity.size(found.next_bytes or 0)} a message "
-            "takes "
-            f"{found.step_ns / 1e3:.2f} us more than the smaller ones foretell: the library "
-            "changes its protocol there",
+            (
+                f"{variant.route}: from {quantity.size(found.eager_limit_bytes)} to "
+                f"{quantity.size(found.next_bytes or 0)} a message takes "
+                f"{found.step_ns / 1e3:.2f} us more than the times of smaller ones predict: the "
+                "library changes its protocol there"
+            ),
             {"eager_limit_bytes": found.eager_limit_bytes, "step_ns": found.step_ns},
         )
 
@@ -168,9 +169,10 @@ def launch_issues(
                 "launches-disagree",
                 "warning",
                 who,
-                f"{who}, {pattern} of {quantity.size(size)}: {len(times)} repeats differ by"
-                f" {apart}, more than "
-                "their intervals",
+                (
+                    f"{who}, {pattern} of {quantity.size(size)}: {len(times)} repeats differ by "
+                    f"{apart}, more than their intervals allow"
+                ),
                 {"spread": spread},
                 weight=spread,
             )

@@ -240,7 +240,7 @@ def _of_route(ctx: Context, key: Key, stripe: Stripe) -> Issue:
     what = (
         f"all of it went through {_busiest(stripe).rail}"
         if code == "one-rail"
-        else f"the rails did not carry their shares (within {ctx.criteria.rail_tolerance:.0%})"
+        else f"the rails did not carry their shares (tolerance {ctx.criteria.rail_tolerance:.0%})"
     )
     return Issue(
         code,
@@ -259,14 +259,16 @@ def _busiest(stripe: Stripe) -> RailShare:
 
 
 def _listed(shares: Sequence[RailShare]) -> str:
-    each = (f"{one.rail} {one.share or 0.0:.0%} of {one.due_share:.0%} due" for one in shares)
+    each = (f"{one.rail} {one.share or 0.0:.0%}, expected {one.due_share:.0%}" for one in shares)
     return f"{', '.join(each)} ({shares[0].host} {shares[0].direction})"
 
 
 def _lines(stripe: Stripe) -> list[str]:
     return [
-        f"{one.host} {one.rail} {one.direction}: due {one.due_bytes:.0f} B, seen "
-        f"{'unknown' if one.seen_bytes is None else format(one.seen_bytes, '.0f')} B"
+        (
+            f"{one.host} {one.rail} {one.direction}: expected {one.due_bytes:.0f} B, saw "
+            f"{'unknown' if one.seen_bytes is None else format(one.seen_bytes, '.0f')} B"
+        )
         for one in stripe.rails[:64]
     ]
 
@@ -302,9 +304,11 @@ def _of_node(place: Port, rail: str, stripes: Sequence[Stripe]) -> Issue:
         "slow-rail",
         "fail",
         place,
-        f"the rail {rail} of {place.node} is slow: {place.node} {verb} {typical:.0%} of the bytes"
-        f" through it, and {due:.0%} is its share (in all {len(stripes)} measurements, and other"
-        " nodes share well)",
+        (
+            f"the rail {rail} of {place.node} is slow: {place.node} {verb} {typical:.0%} of the "
+            f"bytes through it, but its share is {due:.0%} (in all {len(stripes)} measurements, "
+            "and other nodes share well)"
+        ),
         {"rail": rail, "share": typical, "due_share": due},
         weight=due - typical,
     )

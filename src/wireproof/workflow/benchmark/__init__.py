@@ -68,7 +68,7 @@ class BenchmarkResult:
     def interruption_lines(self) -> list[str]:
         """Return what is known about the ports after the user has stopped the tool."""
         proved, program = self.proved, self.prepared.recipe.program
-        ended = f"{program} was interrupted; its output so far is above, and nothing is kept."
+        ended = f"{program} was interrupted; its output so far is above, but no result is kept."
         path = watched_document(proved.exit_status, proved.traffic, proved.judgement)
         return [path.answer, ended]
 
@@ -292,10 +292,10 @@ def _check_that_it_ran(recipe: BenchmarkRecipe, proved: ProvedCommand) -> None:
     if proved.exit_status:
         how = f"ended with status {proved.exit_status}"
     elif not any(table.points for table in proved.series):
-        how = "printed no result that is understood"
+        how = "printed no result that wireproof recognises"
     else:
         return
-    raise CouldNotMeasure(f"{recipe.program} {how}: see its last lines above.")
+    raise CouldNotMeasure(f"{recipe.program} {how}: its last lines are above.")
 
 
 def _judged(proved: ProvedCommand, target: Target, path: str) -> list[JudgedSeries]:

@@ -107,7 +107,8 @@ def prepare_steps(
         return prepared
     node = target.hosts[0] if recipe.shape == "ranks" else "NODE"
     inside = (
-        f"these run inside the lab's nodes: wireproof lab exec {target.lab.name} {node} -- COMMAND"
+        f"these commands run inside the lab's nodes: wireproof lab exec {target.lab.name} "
+        f"{node} -- COMMAND"
     )
     return dataclasses.replace(prepared, notes=(inside, *prepared.notes))
 
@@ -326,7 +327,7 @@ def _rank_notes(wanted: BenchmarkSpecification, install: MpiInstall, pairs: int)
     if not target.hosts:
         return [
             *notes,
-            "no --hosts: the ranks share this machine, so no wire is measured",
+            "--hosts was not given: the ranks share this machine, so no wire is measured",
         ]
     if not target.nics:
         notes.append("no --nic was given: the MPI chooses the interface, or stripes over several")

@@ -126,10 +126,10 @@ def unseal(folder: Path, reporter: Reporter) -> None:
 
 
 _LOCATE = {
-    "alpha": "probability that a sweep of healthy nodes names a culprit",
-    "practical_goodput": "least loss of goodput that is called slow",
-    "practical_latency": "least added time that is called slow",
-    "floor": "spread of healthy ports that is never called a difference",
+    "alpha": "probability that a sweep of healthy nodes blames one",
+    "practical_goodput": "smallest loss of goodput that counts as slow",
+    "practical_latency": "smallest added time that counts as slow",
+    "floor": "spread of healthy ports that never counts as a difference",
 }
 
 

@@ -33,7 +33,7 @@ def refuse_altered(folder: Path) -> bytes:
     found = differences(folder, manifest)
     if found:
         names = listing([difference.said for difference in found])
-        raise BadInput(f"{folder} is not what was sealed: {names}. No verdict is given.")
+        raise BadInput(f"{folder} differs from what was sealed: {names}. No verdict is given.")
     return manifest
 
 

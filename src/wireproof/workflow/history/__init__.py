@@ -367,7 +367,7 @@ def prune(root: Path, chosen: Sequence[Entry]) -> list[str]:
         folder = root / RESULTS / entry.id
         try:
             if folder.parent.exists() and not _removed(folder, entry):
-                stay.append(f"{folder} stays: it is not the folder of a result")
+                stay.append(f"{folder} was not removed: it is not the folder of a result")
             forget.append(entry.id)
         except OSError as error:
             stay.append(f"{folder} stays: {error.strerror}")

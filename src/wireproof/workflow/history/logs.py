@@ -83,8 +83,8 @@ def read_log(path: Path, claims: LogClaims) -> Log:
     numbers = _numbers(document.series)
     if len(numbers) > _MOST_NUMBERS or len(hosts) > _MOST_HOSTS:
         raise BadInput(
-            f"{path} holds {len(numbers)} numbers of {len(hosts)} hosts; a log in a history has at"
-            f" most {_MOST_NUMBERS} of {_MOST_HOSTS}: add it in parts."
+            f"{path} contains {len(numbers)} numbers of {len(hosts)} hosts; a log in a "
+            f"history has at most {_MOST_NUMBERS} of {_MOST_HOSTS}: add it in parts."
         )
     imported = Imported(
         file=name,
@@ -238,7 +238,9 @@ def judged_again(root: Path, entry: Entry, imported: Imported) -> JudgementDocum
     with reading(path):
         data = read_bounded(path, _LARGEST, follow=False)
     if hashlib.sha256(data).hexdigest() != imported.sha256:
-        raise BadInput(f"{path} is not what was imported: its SHA-256 differs. Add the log again.")
+        raise BadInput(
+            f"{path} is not the file that was imported: its SHA-256 differs. Add the log again."
+        )
     return judge(data, name=clean(imported.file, _LONGEST_NAME), **_judged_by(imported))
 
 

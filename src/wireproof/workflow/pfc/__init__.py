@@ -80,8 +80,8 @@ def _hosts(source: Path, name: str) -> dict[str, Path]:
     found = hosts_in(folder, source.name)
     if not found:
         raise BadInput(
-            f"{folder} holds no host: give each a folder (with sys and ethtool, or"
-            " sos_commands), or a text with what `ethtool -S NIC` printed."
+            f"{folder} contains no host: give each host a folder (with sys and ethtool, or "
+            "sos_commands), or a text with the output of `ethtool -S NIC`."
         )
     return found
 
@@ -148,9 +148,9 @@ def _single(path: Path, data: bytes) -> str:
     moved = [f"{name.decode()} {int(count):,}" for name, count in found if int(count)]
     shown = ", ".join(moved[:_MOST_SHOWN]) or "no Xoff and no Xon"
     return (
-        f"{path} is one reading of a host's counters, which count since its driver was loaded"
-        f" ({shown}): it shows no loss and no load. Store one before the load and one after it, as"
-        " before/HOST.txt and after/HOST.txt, and give their folder."
+        f"{path} is one reading of a host's counters, which count since its driver was loaded "
+        f"({shown}): one reading cannot show loss or load. Store one before the load and one "
+        "after it, as before/HOST.txt and after/HOST.txt, and give their folder."
     )
 
 

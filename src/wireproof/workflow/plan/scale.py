@@ -172,8 +172,8 @@ def _described(wanted: ScaleSpecification) -> str:
     links = f"{wanted.uplinks} uplinks" if wanted.uplinks else "links that never block"
     block = "leaves of a pod" if wanted.topology == "fat-tree" else "routers of a group"
     return (
-        f"{wanted.topology}, {wanted.leaf} nodes of a leaf, {wanted.group} {block}, {links}, routed"
-        f" by {wanted.routing}"
+        f"{wanted.topology}, {wanted.leaf} nodes per leaf, {wanted.group} {block}, {links}, "
+        f"routed by {wanted.routing}"
     )
 
 
@@ -196,8 +196,10 @@ def _sweep(machine: MachineCosts, topology: ScaleTopology) -> Prediction:
         spread_ns=Bounds(found.seconds.low * 1e9, found.seconds.high * 1e9),
         simulated=found.rounds,
         total=found.rounds,
-        method=f"{found.rounds} rounds of disjoint pairs, as check; from its precision to its"
-        " budget",
+        method=(
+            f"{found.rounds} rounds of disjoint pairs, as in check: until it is precise enough, "
+            "or its budget is used"
+        ),
     )
 
 
@@ -211,11 +213,11 @@ _METRICS: tuple[Metric, ...] = ("goodput", "hrt")
 _LEAST = {"start_ns": 1500.0, "byte_ns": 0.08}
 _PROOF_SOURCES = (
     "rounds: plan.schedule, as check makes them; tests: locate.significance (Holm, loose suspects)",
-    "k >= ((z_p + z_beta) 1.2533 sigma / d)^2, with the spread of healthy ports beside sigma",
+    "k >= ((z_p + z_beta) 1.2533 sigma / d)^2, where sigma includes the spread of healthy ports",
 )
 _PROOF_VALIDITY = (
-    "noise that is about normal and independent from round to round, few slow ports",
-    "contention and other tails of the noise cost power: benchmarks/planning.py simulates them",
+    "noise that is nearly normal and independent between rounds, few slow ports",
+    "contention and heavier tails of the noise reduce power: benchmarks/planning.py simulates them",
     "one slow direction of one node; a node that is slow both ways is found earlier",
 )
 
@@ -307,7 +309,10 @@ def _sentences(
     what = f"{100 * wanted.slowdown:g} % of slowness of one direction of one node"
     if needed is None:
         practical = 100 * LocateCriteria().practical("hrt" if wanted.metric == "hrt" else "goodput")
-        why = f"what is below {practical:g} % is not called slow, and healthy nodes differ a little"
+        why = (
+            f"a slowdown below {practical:g} % does not count as slow, and healthy nodes differ a "
+            "little"
+        )
         return [f"no number of rounds finds {what} with a power of {wanted.power:g}: {why}"]
     found = [
         (
@@ -316,7 +321,7 @@ def _sentences(
         )
     ]
     if needed > wanted.nodes - 1:
-        found.append(f"a node has {wanted.nodes - 1} partners: rounds are repeated")
+        found.append(f"a node has {wanted.nodes - 1} partners: some rounds repeat")
     if default.found < wanted.power:
         found.append(
             f"by default check makes {default.rounds} rounds: give it --rounds {needed}, or more"

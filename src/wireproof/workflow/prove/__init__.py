@@ -187,7 +187,7 @@ def run_command(
 
 
 def _notes(command: WatchedCommand) -> tuple[str, ...]:
-    lost = f"the last {command.dropped} bytes of the output were not read for numbers"
+    lost = f"the last {command.dropped} bytes of the output were not searched for numbers"
     return (lost,) if command.dropped else ()
 
 

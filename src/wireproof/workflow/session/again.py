@@ -135,7 +135,8 @@ def again(session: Session, points: tuple[Point, ...], reporter: Reporter) -> Se
     """Return the session that measures the open ``points`` once more, after a pause."""
     what = counted(len(points), "point")
     reporter.say(
-        f"{what} with a wide interval, above the ceiling or with too few bytes: measured again"
+        f"{what} with a wide interval, above the ceiling or with too few bytes: being "
+        "measured again"
     )
     time.sleep(PAUSE_S)
     return dataclasses.replace(
@@ -297,8 +298,8 @@ def _confirm(
     points, left = confirm_points(screens, target, fabric, seed=session.seed, size=size)
     if left:
         reporter.say(
-            f"{len(left)} of the suspects are not measured again, because there is no time for all:"
-            f" {fold(left)}"
+            f"{len(left)} of the suspects are not measured again because time is short: "
+            f"{fold(left)}"
         )
     if not points:
         return None

@@ -141,7 +141,7 @@ class _Attempts:
             number = len(outcomes) + 1
             while (out := attempt_folder(session.out, number)) is not None and out.exists():
                 number += 1
-            title = f"{session.title}, without the point that was late"
+            title = f"{session.title}, without the late point"
             again = dataclasses.replace(session, points=rest, out=out, resume=False, title=title)
             try:
                 outcomes.append(self.launch(again))

@@ -211,8 +211,8 @@ def allocated(asked: Options, allocation: Allocation) -> Target:
         )
     if len(hosts) < 2 and not asked.alone:
         raise BadInput(
-            f"{job} has one node ({hosts[0]}), which has no partner: ask for two or more, or"
-            " give --scheduler none for this machine alone."
+            f"{job} has one node ({hosts[0]}), which has no partner: request two or more, or "
+            "give --scheduler none for this machine alone."
         )
     lab = lab_of(hosts, asked.lab, asked.launcher)
     target = (

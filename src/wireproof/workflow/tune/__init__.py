@@ -65,7 +65,10 @@ def _configured(target: Target, hosts: Sequence[str]) -> dict[str, str]:
     argv_of = reader_argv(target)
     wanted = [FactRequest(kind="file", path=path) for path in CONFIGURATION]
     answers = collect({host: argv_of[host] for host in hosts}, wanted)
-    why = "it is configured for Slurm, which does not respond here to tell whose job has it"
+    why = (
+        "it is configured for Slurm, but Slurm does not respond here, so it is unknown whose job "
+        "uses it"
+    )
     return {
         answer.host: why
         for answer in answers

@@ -181,7 +181,7 @@ def _with_overruled(made: HostPlan, facts: HostFacts) -> HostPlan:
     """Add a note for each value of our drop-ins that another file overrides."""
     ours = {planned.keep.path: planned.keep.text for planned in made.keeps}
     notes = [
-        f"{line.place}: {line.file} says {line.says} and overrules ours at the next boot"
+        f"{line.place}: {line.file} sets {line.says} and overrides ours at the next boot"
         for line in overruled(files_of(facts), ours).values()
     ]
     return msgspec.structs.replace(made, notes=[*made.notes, *notes, *unread(facts, ours)])
@@ -294,7 +294,7 @@ def export(plan: TunePlan, form: str) -> dict[str, str]:
     """
     groups = _groups(plan.hosts)
     if not groups:
-        raise BadInput("the plan changes nothing: there is nothing to export.")
+        raise BadInput("the plan changes nothing, so there is nothing to export.")
     if form == "ansible":
         hosts = fold_hosts([host for _, names in groups for host in names])
         return {hosts: ansible(groups, plan.profile)}

@@ -256,7 +256,7 @@ def _after_revert(change: AttributeChange, bios: Bios, left: bool) -> ChangeAnsw
     if left:
         return _answer(change, bios, "left", "another value was requested since")
     if seen is None or seen[1] != change.old:
-        return _answer(change, bios, "ignored", "the BMC has not taken the old value")
+        return _answer(change, bios, "ignored", "the BMC has not accepted the old value")
     later = "" if seen[0] == seen[1] else f"{_text(seen[0])} is in force until the next reboot"
     return _answer(change, bios, "reverted", later)
 

@@ -73,7 +73,7 @@ def _reason(
         "striped": "each rail carried its share",
         "one-rail": "one rail carried everything",
         "unequal": "the rails did not carry their shares",
-    }.get(state, "what each rail carried is not known")
+    }.get(state, "the share of each rail is unknown")
     return reason(
         code,
         f"{host} {way}: {summary}: {listed}.",
@@ -183,8 +183,8 @@ def _above(claimed: Carried, attainable: float | None, line: float | None) -> It
             else ": this may be another link."
         )
         text = (
-            f"{', '.join(claimed.names)} carried {volume(claimed.peak)}/s in one reading, above "
-            f"the {volume(line / 8)}/s of the claimed link{why}"
+            f"{', '.join(claimed.names)} carried {volume(claimed.peak)}/s in one reading, "
+            f"more than the {volume(line / 8)}/s of the claimed link{why}"
         )
         seen = {"peak_bytes_per_s": claimed.peak, "attainable_bytes_per_s": attainable}
         yield reason("traffic-above-link", text, seen, "note" if burst else "warning")

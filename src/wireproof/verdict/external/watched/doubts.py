@@ -183,8 +183,11 @@ class Doubts:
             return None
         return reason(
             "traffic-not-its-own",
-            f"the printed repetitions are at most {volume(most)} in a direction, and "
-            f"{volume(crossed)} crossed {', '.join(self.claimed.names)}: other traffic was on it.",
+            (
+                f"the printed repetitions are at most {volume(most)} in one direction, but "
+                f"{volume(crossed)} crossed {', '.join(self.claimed.names)}: other traffic was on "
+                "it."
+            ),
             {"most_bytes": most, "crossed_bytes": crossed},
         )
 
@@ -199,8 +202,10 @@ class Doubts:
             return None
         return reason(
             "traffic-one-adapter",
-            "the ports may be functions of one adapter, and no counter of its physical port shows "
-            "that it left.",
+            (
+                "the ports may be functions of one adapter, and no counter of its physical port "
+                "shows that the traffic left it."
+            ),
         )
 
     def _packets(self) -> Reason | None:
@@ -210,9 +215,10 @@ class Doubts:
             return None
         return reason(
             "traffic-not-its-own",
-            f"the printed rows are {due:.0f} messages that cannot be merged, and {seen:.0f} "
-            "packets crossed"
-            f" {', '.join(self.claimed.names)}: other traffic did.",
+            (
+                f"the printed rows are {due:.0f} messages that cannot be merged, but {seen:.0f} "
+                f"packets crossed {', '.join(self.claimed.names)}: other traffic was on it."
+            ),
             {"least_packets": due, "packets": seen},
         )
 
@@ -282,8 +288,10 @@ class Doubts:
             return None
         return reason(
             "traffic-rival-port",
-            f"{', '.join(other.names)} carried {volume(other.bytes)} too: either may have been "
-            "the program's path.",
+            (
+                f"{', '.join(other.names)} also carried {volume(other.bytes)}: the program may "
+                "have used either path."
+            ),
             {"other_bytes": other.bytes},
         )
 
@@ -366,7 +374,9 @@ class Repetitions:
         seconds = CHANGES * max(self.ports.refresh_s(), traffic.window_s)
         known = ""
         if any(table.tool == "osu" for table in series) and not self.printed.counted:
-            known = "start OSU's program directly, not in a script, so that its -i is known, or "
+            known = (
+                "start OSU's program directly, not in a script, so that wireproof sees its -i, or "
+            )
         return (
             f"{volume(self.claimed.bytes)} crossed and {rows}, so the bytes may be another job's "
             f"or a part of the command's: {known}let each size run for {seconds:.2g} s or longer "

@@ -165,7 +165,7 @@ class OnHosts(AbstractContextManager["OnHosts"]):
         done = apply(plan, self._target, name=self._name, timeout_s=timeout_s, place=self._place)
         self._hosts = tuple(host.host for host in done.hosts if _may_be_changed(host))
         if why := _failure(done.hosts):
-            raise CouldNotMeasure(f"the value could not be put in place: {why}.")
+            raise CouldNotMeasure(f"the value could not be set: {why}.")
 
     def _take_away(self) -> None:
         """Restore the old value, byte for byte.
@@ -188,8 +188,8 @@ class OnHosts(AbstractContextManager["OnHosts"]):
         ]
         if early:
             raise CouldNotMeasure(
-                f"the value on {early[0]} was reverted before its runs had ended: by its timer, by"
-                " the command, or by another user."
+                f"the value on {early[0]} was reverted before its runs had ended: by its "
+                "timer, by the command, or by another user."
             )
 
 

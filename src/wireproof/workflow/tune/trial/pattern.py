@@ -142,7 +142,7 @@ class PatternWorkload(AbstractContextManager["PatternWorkload"]):
         point = section.run.points[0]
         value = value_of(point)
         if value is None:
-            raise CouldNotMeasure(f"{shown}: the run gave no number.")
+            raise CouldNotMeasure(f"{shown}: the run printed no number.")
         guards = guards_of(point)
         if self.target.lab is not None or not self.target.hosts:
             guards["cpu_ns_per_message"] = (processor_s() - before) * 1e9 / messages_of(point)

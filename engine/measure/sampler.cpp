@@ -23,7 +23,7 @@ constexpr double kProbeQuanta = 20;
 constexpr std::uint32_t kMostProbed = 1U << 20;
 constexpr double kTooFine = 0.25;  // of the shortest batch
 constexpr int kMostRecuts = 3;
-// of the budget, at most: slow blocks that are timed without a pause
+// maximum share of the budget for slow blocks that are timed without a pause
 constexpr double kRunShare = 0.05;
 constexpr double kOvershoot =
     2;  // of the budget, only to complete the six blocks that an interval needs

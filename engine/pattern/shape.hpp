@@ -41,7 +41,7 @@ inline Ticks first_edge(const Segment& segment, Ticks empty, Ticks full) {
   return segment.lead_in == 0 ? empty : full;
 }
 
-/// The times of `batches` batches from the stamps at their edges, of which there is one more.
+/// Returns the times of `batches` batches from the `batches` + 1 timestamps at their edges.
 inline void take_differences(std::span<Ticks> stamps, std::uint32_t batches) {
   for (std::size_t i = 0; i < batches; ++i) stamps[i] = stamps[i + 1] - stamps[i];
 }

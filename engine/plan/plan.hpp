@@ -159,7 +159,7 @@ struct Point {
   int partitions = 1;        // per message, of the pattern partitioned
   std::vector<int> members;  // for a group pattern, in the order of their numbers
   RingOrder order = RingOrder::natural;
-  bool blocking = true;              // false: a collective's non-blocking form
+  bool blocking = true;              // false if a collective is non-blocking
   int watched_pairs = 0;             // for congestion: the first pairs of the members
   std::size_t load_bytes = 1 << 16;  // for congestion: per message of the disturbing streams
   int line = 0;                      // line of the plan's text, for errors that are detected later

@@ -82,8 +82,8 @@ TEST_P(GroupTruth, MessageRate) {
       const auto o = measure(
           GetParam(), "pattern=message_rate window=1024 members=" + std::string(members), bytes);
       const double truth = std::max(GetParam().overhead, GetParam().occupancy(double(bytes)));
-      // A segment of slow operations begins with an empty pipe, so its first batch includes the way
-      // there.
+      // A segment of slow operations begins with an empty pipe, so its first batch includes the
+      // time to fill the pipe.
       EXPECT_NEAR(o.estimate->median_ns / truth, 1, bytes == 8 ? 1e-6 : 1e-3)
           << members << ' ' << bytes;
       EXPECT_EQ(o.messages_per_operation, o.member_ns.size() / 2);

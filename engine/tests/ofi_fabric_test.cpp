@@ -67,7 +67,7 @@ bool runs_in_group(Transport& transport, const HostClock& clock, Pattern pattern
     if (pattern == Pattern::congestion) runner->enter(Phase::loaded, 0, 1);
     runner->run(kSegment, ticks);
     good = runner->verify(8) && good;
-    std::array<double, 600> sums{};  // more than one control message holds
+    std::array<double, 600> sums{};  // more than fits one control message
     sums.fill(1);
     end.reduce(Reduction::sum, sums);
     if (end.member() == 0) good = good && sums.front() == 4 && sums.back() == 4;

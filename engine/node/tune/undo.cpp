@@ -252,8 +252,8 @@ bool undo_keep(const Machine& machine, Journal& journal, const Story& story, con
   return true;
 }
 
-// A file with this set's text but without a line that the set wrote it: the end of the journal is
-// lost. Anything else is none of this set's.
+// The file has this set's text, but no line of the journal says that the set wrote it: the end of
+// the journal is lost. Anything else is none of this set's.
 bool stands_unnamed(const Machine& machine, const Story& story, const Keep& keep) {
   const OldKeep now = read_drop_in(machine.root(), keep.path);
   return now.there && now.text == keep.text && !same_drop_in(now, story.old_keeps.at(keep.path));

@@ -10,7 +10,8 @@ constexpr std::size_t kAddressBytes = 6;
 constexpr std::uint64_t kGroupBit = 1;  // in the first byte on the line: broadcast and multicast
 // frames of a sender that invents addresses are flooded
 constexpr std::size_t kMostAddresses = 4096;
-// The queue of a node's device, beyond which its sender stops; the rest waits in the node.
+// Capacity of the queue of a node's device: if it is full, the sender stops, and the rest waits in
+// the node.
 constexpr std::int64_t kDeviceBytes = 16 << 20;
 
 }  // namespace

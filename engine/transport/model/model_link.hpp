@@ -16,8 +16,8 @@
 // as the slower of the sender's sending and the receiver's receiving, gap / min(tx, rx), and takes
 // the extra latency of both.
 //
-// Noise is applied when the clock is read, so per batch: each elapsed time is multiplied by 1 +
-// noise * z (z normal, seeded), and by 20 with the probability `stall`.
+// Noise is applied when the clock is read, that is, per batch: each elapsed time is multiplied by 1
+// + noise * z (z normal, seeded), and by 20 with the probability `stall`.
 #pragma once
 
 #include <array>

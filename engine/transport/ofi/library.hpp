@@ -64,7 +64,8 @@ class Library {
   /// Reliable datagram endpoints that match these wishes, the library's best first; empty if there
   /// is none.
   Offers offers(const Wishes& wishes) const;
-  /// Everything that any provider offers, whatever its endpoints, the library's best first.
+  /// Return all that any provider offers, with any kind of endpoint, in the library's order of
+  /// preference.
   Offers everything() const;
   /// Every provider that the library knows, usable or not.
   Offers registered() const;

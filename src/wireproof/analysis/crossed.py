@@ -214,9 +214,9 @@ def fresh_at(
     """Return what the up-to-date counters of at least this level show of the port ``name``: a lower
     bound.
 
-    None if a late counter of all carriers sits on the wire and the others do not: it may still show
-    that the bytes were turned round before the wire. A team counts by itself what it sends, as a
-    VLAN does, whatever the ports below.
+    None if only a late counter of all carriers counts at the wire: it may still show that the
+    adapter's switch returned the bytes. A team counts by itself what it sends, as a VLAN does,
+    whatever the ports below.
     """
     below = beneath(name, {one: port.nic.lower for one, port in ledger.ports.items()})
     if "team" in (ledger.ports[name].nic.link_kind, ledger.ports[name].nic.driver):

@@ -297,7 +297,7 @@ def _is_stuck(count: float, packets: float | None) -> bool:
 def _is_a_jump(peak: float, count: float, refresh_ms: float) -> bool:
     """Return whether a peak rate would move more than ``count`` between two refreshes.
 
-    The counter then rose at once by what had passed since its last refresh.
+    The counter then rose at once by all bytes since its last refresh.
     """
     return refresh_ms > AT_ONCE_MS and peak * refresh_ms / 1e3 > _JUMP * count
 

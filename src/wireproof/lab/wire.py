@@ -135,7 +135,7 @@ def wire_observer(
     status: Callable[[], WireStatus | None],
 ) -> Callable[[], Sequence[EngineError]]:
     """Compare the wire's counters from now on. The returned function reports frames that were late
-    because the wire fell behind. ``status``: of a lab's wire.
+    because the wire fell behind. ``status`` reads the status of a lab's wire.
     """
     if (before := status()) is None:
         return tuple

@@ -86,8 +86,8 @@ class BenchmarkRecipe(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
 
     ``pairs``: ranks per host. ``sizes`` empty: the program's default sweep. ``family``: the MPI
     that it comes with. ``one_sided``: it needs windows. ``two_ranks``: it refuses more.
-    ``pins_itself``: it has an option for the core. ``result_file``: the file that it writes instead
-    of printing. ``root_steps`` are printed for a person to run. ``why``: a sentence.
+    ``pins_itself``: the program has an option for the core. ``result_file``: the file that it
+    writes instead of printing. ``root_steps`` are printed for a person to run. ``why``: a sentence.
     """
 
     tool: str

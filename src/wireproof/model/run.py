@@ -1,7 +1,7 @@
 """A run: everything that was measured and claimed, and nothing that was concluded.
 
-``run.json`` holds what is not a frame. It is written when the run begins, and completed when it
-ends.
+``run.json`` contains the facts of a run that are not frames. It is written when the run begins, and
+completed when it ends.
 """
 
 from datetime import datetime

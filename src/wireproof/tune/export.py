@@ -216,7 +216,7 @@ def _drop_in(number: int, path: str, text: str) -> tuple[list[str], list[str]]:
 
 
 _HOST = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,252}", re.ASCII)
-"""What an inventory pattern takes as a single host."""
+"""A name that an inventory pattern reads as a single host."""
 
 
 def ansible(groups: Sequence[tuple[HostPlan, Sequence[str]]], profile: str) -> str:

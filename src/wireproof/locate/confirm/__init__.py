@@ -59,11 +59,11 @@ def conclude(
     conclusion stands and nothing counts as confirmed.
 
     A suspect is guilty if it is slow alone with known-good partners. Slow in both directions, the
-    node is guilty; in one direction, its port. Slow on one kind of path only, the path is; slow
-    with one partner only, the pair. A suspect that is fast alone is cleared, and its slowness among
-    others was contention. Samples between good nodes in ``confirm`` (controls) give the value to
-    expect now; without them the screen's values do. Raises ValueError if ``confirm`` measured
-    another metric.
+    node is guilty; in one direction, its port. If a node is slow on one kind of path only, the path
+    is blamed; if with one partner only, the pair. A suspect that is fast alone is cleared, and its
+    slowness among others was contention. Samples between good nodes in ``confirm`` (controls) give
+    the value to expect now; without them the screen's values do. Raises ValueError if ``confirm``
+    measured another metric.
     """
     located = screened.located
     if confirm is None or len(confirm) == 0 or screened.effects is None:

@@ -196,8 +196,9 @@ def blame_paths(
     ``expected``: for each sample, in the metric's unit, the value after tier and node effects (K).
     ``noise``: relative sigma of one sample. ``excluded``: (node, direction) already blamed,
     direction "" for both; their samples are not evidence about links. The direction of a link or
-    leaf is ``tx`` out of the leaf, ``rx`` into it. An up side that is slow because the leaf has
-    fewer up-links than others is not blamed. Returns [] unless the fabric has two leaves.
+    leaf is ``tx`` for traffic that leaves the leaf, ``rx`` for traffic that enters it. An up side
+    that is slow because the leaf has fewer up-links than others is not blamed. Returns [] unless
+    the fabric has two leaves.
     """
     criteria = criteria or LocateCriteria()
     if fabric is None or len(samples) == 0:

@@ -124,7 +124,8 @@ def _slow_ends(suspects: Sequence[Suspect]) -> set[tuple[str, str]]:
 
 
 class _Direction(NamedTuple):
-    """One direction of the pair: its log slowness, the variance of its mean, its ``sender``."""
+    """One direction of the pair: the logarithm of its slowness, the variance of its mean, its
+    ``sender``."""
 
     slowness: float
     variance: float

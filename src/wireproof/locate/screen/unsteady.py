@@ -18,7 +18,8 @@ from wireproof.locate.samples import Flags, Floats, Indices, Samples
 Shape = Literal["since", "until", "at times"]
 
 _FEWEST, _FEWEST_FAST = 3, 2  # minimum slow samples, and minimum fast samples
-# minimum slowness of a slow sample: times the practical threshold, and standard deviations
+# minimum slowness of a slow sample: multiple of the practical threshold, and number of standard
+# deviations
 _LARGE, _BEYOND = 2.0, 4.0
 # standard deviations from the 5 % quantile to the 25 % quantile of a normal variable
 _QUANTILES_APART = 0.9704

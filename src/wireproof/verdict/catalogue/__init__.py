@@ -95,7 +95,7 @@ class CatalogueEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
 
 
 class KnownName(CatalogueEntry, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A name that people ask for. ``source``: the manual or source code that says so."""
+    """A name that users look up. ``source``: the manual or source code that says so."""
 
     source: str
 

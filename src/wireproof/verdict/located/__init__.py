@@ -42,7 +42,7 @@ _SLOW = ("node-slow", "port-slow")
 def with_rail_notes(judgement: Judgement, claim: Claim) -> Judgement:
     """Add a finding for each slow node with several claimed NICs whose slow rail is unknown.
 
-    It says how to find that rail.
+    The message gives the command that finds the slow rail.
     """
     nics = {host.host: host.nic for host in claim.hosts if is_several(host.nic)}
     if not nics:

@@ -160,7 +160,7 @@ class Loss:
 
     def _passed_by(self, lossy: Mapping[Route, _Host]) -> Port | Route | None:
         """Return the direction of two hosts, or the port that all these routes pass. They are most
-        of the routes through it; the others lose too, or sent too little to show it.
+        of the routes through it; the other routes also lose packets, or carried too few to show it.
         """
         nodes = {node for route in self.routes for node in (route.origin, route.target)}
         whole = _pooled(lossy.values())

@@ -331,7 +331,8 @@ class Repetitions:
         return usual is not None and self.claimed.covers(share * usual[0], self.ports.late_share())
 
     def far_above(self) -> bool:
-        """Return whether many times the bytes of all repetitions crossed: another job's."""
+        """Return whether so many more bytes than those of all repetitions crossed that another job
+        must have sent them."""
         most = self._most()
         return most is not None and self.claimed.bytes > MANY_TIMES * most + 4 * START_UP_BYTES
 

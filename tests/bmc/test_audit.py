@@ -170,7 +170,7 @@ def test_a_password_file_that_others_can_read_is_refused(
         ('[[bmc]]\naddress = "x"\npassword = "never here"', "password"),
         ('[[bmc]]\naddress = "x"\nhosts = "n["', "n["),
         ('[[bmc]]\naddress = "x"\nuser = "a"\nfingerprint = "12"', "fingerprint"),
-        ('[[bmc]]\naddress = "x"\nhosts = "elsewhere"', "none of the hosts"),
+        ('[[bmc]]\naddress = "x"\nhosts = "elsewhere"', "no BMC for any of the hosts"),
         ("[" * 100, "nested"),
     ],
 )

@@ -95,7 +95,7 @@ def test_the_file_that_overrules_at_the_next_boot_is_named(root: Path) -> None:
     site.write_text("vm.swappiness = 60\n")
     line = "/etc/sysctl.d/99-site.conf"
     done = wireproof("tune", "plan", *ASKED, f"--root={root}")
-    assert f"/proc/sys/vm/swappiness: {line} says '60'" in " ".join(done.stdout.split())
+    assert f"/proc/sys/vm/swappiness: {line} sets '60'" in " ".join(done.stdout.split())
     name = applied(root, *ASKED)
     text = " ".join(wireproof("tune", "verify", *places(root)).stdout.split())
     assert f"set {name} is applied and not confirmed" in text

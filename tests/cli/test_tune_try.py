@@ -96,7 +96,7 @@ def test_what_cannot_be_compared(
         (("APP_MODE=one,two", "--transport", "model"), "give the command that reads it"),
         (("UCX_TLS=one,two", "--transport", "tcp"), "has no MPI that reads it"),
         (("UCX_TLS=one,two", "--sizes", "8,64", "--transport", "model"), "give one size"),
-        (("UCX_TLS=one,two", "--server", "n1", "x", "--transport", "model"), "for a COMMAND"),
+        (("UCX_TLS=one,two", "--server", "n1", "x", "--transport", "model"), "need a COMMAND"),
         (("mtuu=1,2", "--transport", "model"), "neither a setting"),
     ],
 )

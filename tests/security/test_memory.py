@@ -344,13 +344,13 @@ HOSTILE_HEADERS = {
         b"",
         _pax(path="etc/" + "a/" * 200_000) + _member(tarfile.REGTYPE),
         20,
-        "too large headers",
+        "headers of its members are too large",
     ),
     "many words": (
         b"",
         _pax(**{f"k{at:05d}": "" for at in range(2_000)}) + _member(tarfile.REGTYPE),
         850,
-        "too large headers",
+        "headers of its members are too large",
     ),
 }
 

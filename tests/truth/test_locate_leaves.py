@@ -120,4 +120,4 @@ def test_a_trunk_between_two_leaves_is_slow_one_way_and_no_leaf_is_named_alone(
         ]
         sends = blames[0].subject.split(" - ")[0 if blames[0].direction == "tx" else 1]
         assert sends == f"leaf{leaf if way == 'tx' else 1 - leaf}"
-        assert "what leaves" in " ".join(blames[0].evidence)
+        assert "where traffic leaves" in " ".join(blames[0].evidence)

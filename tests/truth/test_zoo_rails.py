@@ -147,4 +147,4 @@ def test_rails_of_different_speeds_without_a_link_are_said_to_be() -> None:
     notes = [one.message for one in judge(run).findings if one.code == "link-from-port"]
     assert len(notes) == 1
     assert " + 1gbe" in notes[0]
-    assert "rails of different speeds" in notes[0]
+    assert "rails have different speeds" in notes[0]

@@ -210,7 +210,7 @@ def test_a_host_that_is_a_pattern_is_refused(host: str) -> None:
 def test_a_value_that_tuned_would_expand_is_left_out() -> None:
     text = text_of(planned(Change(id="a", value="${f:exec:id}", path="/sys/x")), "tuned")
     assert [line for line in text.splitlines() if "exec" in line] == [
-        "# not in this form: a = ${f:exec:id}"
+        "# not possible in this form: a = ${f:exec:id}"
     ]
 
 
@@ -240,7 +240,7 @@ def test_the_tuned_profile_has_the_sections_of_its_plugins() -> None:
     assert dict(parser["sysctl"]) == {"vm.swappiness": "10", "net/ipv4/conf/eth0.7/rp_filter": "2"}
     assert dict(parser["sysfs"]) == {"/sys/kernel/mm/transparent_hugepage/enabled": "never"}
     assert dict(parser["net_eth0"]) == {"type": "net", "devices": "eth0", "ring": "rx 4096"}
-    assert "# not in this form: tc = 1" in text
+    assert "# not possible in this form: tc = 1" in text
     assert "\nrm -rf /" not in text
 
 
@@ -249,7 +249,7 @@ def test_the_lines_of_tmpfiles() -> None:
         planned(Change(id="a", value="50%", path="/sys/x"), RINGS), "tmpfiles"
     ).splitlines()
     assert "w /sys/x - - - - 50%%" in lines
-    assert "# not in this form: ring-rx/eth0 = 4096" in lines
+    assert "# not possible in this form: ring-rx/eth0 = 4096" in lines
     assert all(line.startswith(("#", "w ")) for line in lines)
 
 

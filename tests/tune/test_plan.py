@@ -36,7 +36,7 @@ NIC = {
 }
 RINGS = (
     "Ring parameters for eth1:\nPre-set maximums:\nRX:\t\t2048\nTX:\t\t2048\n"
-    "Current hardware settings:\nRX:\t\t512\nTX:\t\t2048\n"
+    "Current hardware settings:\nRX:\t\t256\nTX:\t\t2048\n"
 )
 
 
@@ -122,7 +122,7 @@ def test_a_command_has_the_value_that_the_hardware_can():
     assert one.change.read == ("ethtool", "-g", "eth1")
     assert one.change.section == "Current hardware settings"
     assert one.change.write == ("ethtool", "-G", "eth1", "rx", "{value}")
-    assert one.was == "512"
+    assert one.was == "256"
     assert one.link_down
     assert 'RUN+="/sbin/ethtool -G eth1 rx 2048"' in plan.keeps[0].keep.text
 
@@ -132,7 +132,7 @@ def test_a_command_has_the_value_that_the_hardware_can():
     [
         (Allowed(), "--allow-link-down"),
         (Allowed(link_down=True, carrying=frozenset({"eth1"})), "carries the connection"),
-        (Allowed(link_down=True, carrying=None), "is not known"),
+        (Allowed(link_down=True, carrying=None), "is unknown"),
     ],
 )
 def test_a_link_stays_up_unless_it_may_go_down_and_is_not_ours(allowed, said):
@@ -312,7 +312,7 @@ def test_a_plan_is_stale_when_a_value_or_a_drop_in_has_moved():
     ("asked", "said"),
     [
         ("swappiness", "swappiness needs no change here"),
-        ("swappiness=10", "swappiness has the value 10 already"),
+        ("swappiness=10", "swappiness already has the value 10"),
         ("mtu/eth9=9000", "mtu/eth9 cannot be set here"),
         ("kernel-release=6", "kernel-release cannot be set here"),
     ],

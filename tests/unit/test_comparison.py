@@ -238,7 +238,7 @@ def test_two_results_end_to_end(tmp_path: Path) -> None:
     found = compare(tmp_path / "a", tmp_path / "b", LoggingReporter())
     assert any("numbers of a model" in note for note in found.notes)
     assert {row.reason for row in found.rows} == {"A: its path is unproven"}
-    assert any("neither result has: stream of 1 MiB" in note for note in found.notes)
+    assert any("neither result contains: stream of 1 MiB" in note for note in found.notes)
     assert {one.name for one in found.differ} <= {"settings"}
     with pytest.raises(BadInput, match="given twice"):
         compare(tmp_path / "a", tmp_path / "a", LoggingReporter())

@@ -224,7 +224,7 @@ def test_a_factor_of_two_is_asked_about() -> None:
         pingpong({size: 2 * us for size, us in wire_times(1.0, 12_000).items()}), link
     )
     assert whole.verdict == "inconclusive", "a library's ping-pong may be half as fast"
-    assert any("whole round trip" in r.message for r in whole.reasons if r.code == "wrong-formula")
+    assert any("full round trip" in r.message for r in whole.reasons if r.code == "wrong-formula")
     both = judge_series(stream({1 << n: min(23_500.0, (1 << n) * 3.0) for n in range(23)}), link)
     assert any("both directions" in r.message for r in both.reasons if r.code == "wrong-formula")
     slow = judge_series(pingpong(wire_times(1.0, 7_500)), link)

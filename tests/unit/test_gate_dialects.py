@@ -123,7 +123,7 @@ def test_what_cannot_be_measured_is_undecided_in_the_dialect(name: str, status: 
     done = wireproof("check", "--prolog", "--dialect", name, "--hosts", hosts)
     assert done.returncode == status
     assert done.stdout.count("\n") == 1
-    assert "nosuchhost1" in done.stdout
+    assert "nosuchhost" in done.stdout
 
 
 def test_a_dialect_is_of_a_prolog_and_one_that_there_is() -> None:

@@ -198,7 +198,7 @@ def test_marks_explain_a_load_without_pauses() -> None:
         mark.counters["ib/mlx5_0/1/hw_counters/np_cnp_sent"] = value
     (finding,) = judged(record, LOSSLESS).findings
     assert finding.code == "pfc-no-pressure"
-    assert "ECN was at work: 7 packets" in finding.message
+    assert "ECN was active: 7 packets" in finding.message
     assert "Try it without ECN" in finding.advice
 
 

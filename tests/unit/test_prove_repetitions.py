@@ -47,7 +47,7 @@ def test_other_bytes_than_those_of_the_usual_repetitions_prove_nothing(
     assert (found.proof, found.verdict) == ("unproven", "inconclusive")
     assert codes(found) == ["traffic-rate-unseen"]
     assert "the tool's usual repetitions make" in found.reasons[0].message
-    assert "directly, not in a script, so that its -i is known" in found.reasons[0].message
+    assert "directly, not in a script, so that wireproof sees its -i" in found.reasons[0].message
 
 
 @pytest.mark.parametrize(("moved", "proof"), [(21, "on-wire"), (29, "on-wire"), (45, "unproven")])

@@ -112,7 +112,7 @@ def test_a_flow_that_need_not_stripe_is_held_to_what_it_fits() -> None:
         ("hsn0=10gbe", "hsn0,hsn1", "the rail hsn1 has no link"),
         ("hsn0=10gbe,hsn9=1gbe", "hsn0,hsn1", "hsn9 is not a rail of --nic hsn0,hsn1"),
         ("hsn0=10gbe,hsn0=1gbe", "hsn0,hsn1", "hsn0 has two links"),
-        ("hsn0=edr,hsn1=10gbe", "hsn0,hsn1", "rails of infiniband and tcp carry nothing"),
+        ("hsn0=edr,hsn1=10gbe", "hsn0,hsn1", "rails of infiniband and tcp cannot carry"),
         ("hsn0=ethernet,hsn1=10gbe", "hsn0,hsn1", "some rails have a rate"),
         ("3x10gbe", "hsn0,hsn1", "has 3 rails and --nic names 2"),
         ("hsn0=2xedr,hsn1=edr", "hsn0,hsn1", "is not a single link"),

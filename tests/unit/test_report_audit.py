@@ -48,7 +48,7 @@ def test_that_hosts_differ_is_said_beside_what_is_wrong() -> None:
 
 def test_fixes_of_several_hosts_are_said_once() -> None:
     results = [result("mtu", f"n{n}", "1500", fix=f"mend eth{n}") for n in (1, 2, 3)]
-    assert failing(results)[0].mend == "mend eth1 (and the like on 2 more); undo: the old value"
+    assert failing(results)[0].mend == "mend eth1 (and the same on 2 more); undo: the old value"
 
 
 @pytest.mark.parametrize(

@@ -121,7 +121,7 @@ def test_many_alike_findings_are_told_once() -> None:
     section = four_nodes()
     judgement = msgspec.structs.replace(section.judgement, findings=findings)
     shown = text_of(replace(section, judgement=judgement))
-    assert "and 11 more of this kind: n3 -> n1; n3 -> n2" in " ".join(shown.split())
+    assert "and 11 more of the same kind: n3 -> n1; n3 -> n2" in " ".join(shown.split())
     assert shown.count("FAIL ") == 1
 
 

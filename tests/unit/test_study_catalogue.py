@@ -86,7 +86,7 @@ def test_placeholders_are_the_rails_of_the_hosts() -> None:
     [
         (("PSM3_MUT",), {}, "did you mean PSM3_MTU"),
         ((), {"PSM3_MTU": ("abc",)}, "'abc' is not a valid value: largest packet"),
-        ((), {"PSM3_MTU": ("1", "1")}, "values that differ"),
+        ((), {"PSM3_MTU": ("1", "1")}, "different values"),
         ((), {"PSM3_MTU": ("1\n2",)}, "is not a valid value"),
         ((), {"LD_PRELOAD": ("/tmp/x.so",)}, "has no knob"),
     ],
@@ -107,7 +107,7 @@ def test_only_what_is_asked_for_is_varied() -> None:
         ("PSM3_MTU", "4096"),
     ]
     assert patterns_for(both) == ("latency", "pingpong", "stream", "saturation", "ring")
-    with pytest.raises(BadInput, match=r"--over: there is no 'strem'; there are latency"):
+    with pytest.raises(BadInput, match=r"--over: there is no 'strem'; known are latency"):
         points_of(("strem",), 2)
     assert {points_of((name,), 4)[0].pattern for name in PATTERNS} >= {"ring", "stream"}
 

@@ -123,7 +123,9 @@ def test_nothing_is_recommended_of_what_was_not_obeyed() -> None:
     found = study(runs([{"stream": 2.0}], 12), {1: altered})
     assert not found.advice
     assert found.findings[0].code == "setting-not-honoured"
-    assert "1 was requested, the library says 0 (settings); and yet" in found.findings[0].message
+    assert (
+        "1 was requested, the library says 0 (settings); nevertheless," in found.findings[0].message
+    )
 
 
 @pytest.mark.parametrize("proof", ["off-wire", "wrong-path", "mixed", "unproven", ""])

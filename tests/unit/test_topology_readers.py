@@ -153,7 +153,7 @@ def test_our_own_form() -> None:
         ("topology: \n  tree:\n", "scontrol show topology"),
         ("[[switch]]\nname = 3\n", "number 1: name and nic must be text"),
         ("[[switch]]\nname = 'a'\nnodes = 3\n", "nodes must be a set"),
-        ("[[switch]]\nname = 'a'\nnode = 'n1'\n", "has node: it may have"),
+        ("[[switch]]\nname = 'a'\nnode = 'n1'\n", "has node: allowed are"),
         ("[[switch]]\nname = 'a'\nnodes = 'n1'\nswitches = 'a'\n", "switch a names itself"),
         ("[[switch]]\nname = 'a'\nnodes = 'n1'\nswitches = 'b'\n", "switch b is named but no"),
         (

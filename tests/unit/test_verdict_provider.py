@@ -46,7 +46,7 @@ def test_the_provider_that_was_asked_for_is_no_finding(provider: str, wanted: st
 @pytest.mark.parametrize(
     ("provider", "wanted", "said"),
     [
-        ("tcp;ofi_rxm", "psm3", "psm3 was requested and tcp;ofi_rxm answered"),
+        ("tcp;ofi_rxm", "psm3", "psm3 was requested, but tcp;ofi_rxm was used"),
         ("psm3;ofi_rxd", "psm3", "ofi_rxd is not usual over psm3"),
         ("verbs;ofi_rxd", "", "ofi_rxd is not usual over verbs"),
         ("shm", "shm", "does not leave the machine, and a wire is claimed"),

@@ -281,7 +281,7 @@ def test_a_cut_file_never_passes() -> None:
 def test_refused_settings_are_said_once() -> None:
     found = judge_statistics(real("nothing"), wire=True)
     said = [one.message for one in found.findings if one.code == "psm-setting-refused"]
-    assert said == ["PSM3_NIC=fab0 is read as the number 0xfab0, not as a name"]
+    assert said == ["PSM3 reads PSM3_NIC=fab0 as the number 0xfab0, not as a name"]
     assert not judged(settings={"PSM3_NIC": "mlx5_0"})
 
 

@@ -101,7 +101,7 @@ def delays_of(speed: Speed, mtu: int, other_mtu: int, cable_m: float) -> list[De
     physical = "IEEE 802.3, delay constraints of the PHY"
     response = exactly(_QUANTUM_BITS * speed.quanta)
     return [
-        _frame("a frame that is already being sent", other_mtu),
+        _frame("a frame that is being sent", other_mtu),
         _delay("the PFC frame", exactly(_PFC_FRAME_BITS), "8 x (64 + 20)", _STANDARD),
         _delay(
             "the cable, both ways", exactly(cable), length, "propagation in glass; copper is faster"

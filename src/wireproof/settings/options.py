@@ -66,10 +66,8 @@ class Options:
     topology: Path | None = row(
         "check",
         "FILE",
-        (
-            "file that says which switch each node connects to: topology.conf, ibnetdiscover, "
-            "opareport, lldpctl or TOML"
-        ),
+        "file that says which switch each node connects to: topology.conf, ibnetdiscover, "
+        "opareport, lldpctl or TOML",
         path="new",
         first=True,
         stored=True,
@@ -317,12 +315,7 @@ class Options:
         first=True,
     )
     slurm: bool = row(
-        "job",
-        "",
-        "request nodes from Slurm for the duration of the check",
-        False,
-        first=True,
-        stored=True,
+        "job", "", "request nodes from Slurm for the check", False, first=True, stored=True
     )
     nodes: int | None = row(
         "job",
@@ -370,10 +363,8 @@ class Options:
     form: Form | None = row(
         "measure",
         "",
-        (
-            "put, get, accumulate: flush each access or each window; persistent, partitioned, "
-            "threads: there and back, or one way"
-        ),
+        "put, get, accumulate: flush each access or each window; persistent, partitioned, "
+        "threads: there and back, or one way",
         choices=("latency", "stream"),
     )
     ppn: int = row("measure", "", "ranks on each host", 1, between=(1, 4096))
@@ -394,16 +385,12 @@ class Options:
         "allocate",
         choices=("allocate", "create"),
     )
-    both_directions: bool = row(
-        "measure", "", "also stream from the second host to the first", False
-    )
+    both_directions: bool = row("measure", "", "also from the second host to the first", False)
     psm_statistics: bool = row(
         "measure",
         "",
-        (
-            "PSM3's own counters as a second witness: written into a private folder here, which "
-            "all hosts must see, and removed afterwards"
-        ),
+        "PSM3's own counters as a second witness: written into a private folder here, which "
+        "all hosts must see, and removed afterwards",
         False,
     )
     gain: bool = row(

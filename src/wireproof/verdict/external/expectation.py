@@ -120,10 +120,8 @@ def _halved_twice(case: Case, best: float, reached: float) -> None:
         case.add(
             "wrong-formula",
             "note",
-            (
-                f"twice {throughput(best)} would fit {case.kind}: is the time a full round trip "
-                "instead of half of one?"
-            ),
+            f"twice {throughput(best)} would fit {case.kind}: is the time a full round trip "
+            "instead of half of one?",
         )
 
 
@@ -274,10 +272,7 @@ def allowance(case: Case, bounds: CurveBounds, shares: list[float], row: CurveRo
     if case.unit_wrong:
         return "its unit is in doubt"
     if idle_beside(series) and row.goodput >= _MEMORY:
-        return (
-            "other processes of the job waited, so these may share a host: measure with one "
-            "process per host"
-        )
+        return "other processes waited, perhaps on the same host: use one process per host"
     if series.protocol == "udp":
         return "UDP sends at the requested rate, not at the link's rate"
     known = bounds.excuse(reached, _share(case), one_pair=series.pairs == 1)
@@ -390,10 +385,7 @@ def as_one_ip_stream(case: Case, link: LinkClaim, best: float) -> tuple[bool, st
         " connected mode with an 8 KiB MTU, bound as it is by one core of a Xeon E5-2600 v3"
     )
     if best < least:
-        sentence += (
-            "; a slower core and datagram mode reduce the rate further (wireproof explain "
-            "ipoib-mode)"
-        )
+        sentence += "; a slower core or datagram mode reduces it (wireproof explain ipoib-mode)"
     return best >= least, sentence
 
 

@@ -75,6 +75,7 @@ def counter_delta(before: int, after: int, bits: int = 64) -> tuple[int | None, 
         return (None, "saturated") if after == _32 - 1 else (after - before, "")
     if before < _32 and before >= _32 // 2 and after < _32 // 2:
         return after + _32 - before, "wrapped"
+    bits = 64 if before >> 63 else bits  # of a wider register than the catalogue says
     if 1 << bits > before >= 1 << (bits - 1) > after:
         return after + (1 << bits) - before, ""
     return None, "reset"

@@ -98,7 +98,8 @@ def _group(error: BaseException) -> click.Group:
         (KeyError("\x1b]0;x\x07"), 70),
         (MemoryError(), 4),
         (RecursionError(), 70),
-        (OSError(5, "Input/output error"), 70),
+        (OSError(5, "Input/output error"), 4),
+        (OSError(9, "Bad file descriptor"), 70),
         (KeyboardInterrupt(), 130),
     ],
 )

@@ -12,7 +12,7 @@ from wireproof.lint.check import CHECKS
 from wireproof.lint.rule import Broken, Kind, Recipe
 from wireproof.lint.rules import ADMIN, FILES, book
 
-LINES = Path(__file__).parents[1] / "golden" / "recipes" / "lines.toml"
+LINES = Path(__file__).parents[1] / "golden" / "lint_lines.toml"
 TABLES = tomllib.loads(LINES.read_text("utf-8"))
 WRONG = [
     (kind, code, *row)

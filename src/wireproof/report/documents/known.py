@@ -21,7 +21,6 @@ from wireproof.report.document import (
     Table,
     Text,
 )
-from wireproof.report.figure.series import atlas_chart
 
 _AT = {"time": 8, "goodput": 1 << 20}
 _LINKS = (Head("link", 9, left=True), Head("sources", 8))
@@ -53,6 +52,8 @@ def atlas_document(found: AtlasView, *, listed: bool, at: int | None) -> Documen
 
 
 def _groups(found: AtlasView, at: int | None) -> Iterator[Part]:
+    from wireproof.report.figure.series import atlas_chart
+
     groups: dict[tuple[str, str, str], list[_Shown]] = {}
     for one in found.series:
         place = shown_value(one, at)

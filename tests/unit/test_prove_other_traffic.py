@@ -153,16 +153,21 @@ def test_clones_of_a_running_machine_are_two_machines_by_their_addresses() -> No
 def test_only_addresses_to_the_outside_tell_clones(
     addresses: tuple[tuple[str, ...], tuple[str, ...]], one_machine: bool
 ) -> None:
-    bridge = Nic(name="docker0", address=["172.17.0.1"], kind="virtual", link_kind="bridge")
+    everywhere = [
+        Nic(name="docker0", address=["172.17.0.1"], kind="virtual", link_kind="bridge"),
+        Nic(name="lo", address=["127.0.0.1", "::1"], kind="loopback"),
+    ]
     ends = []
     for given, end in zip(addresses, pair(1020 * MB).hosts, strict=True):
         ledger = _at(end, *given).ledger
+        silent = host("n", *(port(nic.name, QUIET, QUIET, kind=nic.kind) for nic in everywhere))
         assert ledger is not None
-        inside = host("n", port("docker0", QUIET, QUIET, kind="virtual")).ledger
-        assert inside is not None
-        silent = msgspec.structs.replace(inside.ports["docker0"], nic=bridge)
-        ports = {**ledger.ports, "docker0": silent}
-        whole = msgspec.structs.replace(ledger, ports=ports)
+        assert silent.ledger is not None
+        beside = {
+            nic.name: msgspec.structs.replace(silent.ledger.ports[nic.name], nic=nic)
+            for nic in everywhere
+        }
+        whole = msgspec.structs.replace(ledger, ports={**ledger.ports, **beside})
         ends.append(msgspec.structs.replace(end, ledger=whole, machine="boot-7/1"))
     found = judge_traffic(traffic(*ends), [stream()], claim())
     assert ("traffic-one-end" in codes(found)) == one_machine

@@ -335,7 +335,7 @@ def _names(ends: list[Carried]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for end in ends if end.bytes > least for name in end.names))
 
 
-_OUTWARD = ("", "bond", "team", "vlan", "macvlan", "ipvlan")
+_OUTWARD = ("", "bond", "team", "vlan", "macvlan", "ipvlan", "ipoib")
 """Kinds of interfaces whose addresses differ between machines; a container bridge has the same
 everywhere.
 """
@@ -343,10 +343,9 @@ everywhere.
 
 def _itself(host: HostTraffic) -> set[Identity]:
     """Return what two names of one machine have in common; a clone of it has other addresses."""
-    nics = [port.nic for port in host.ledger.ports.values()] if host.ledger else []
-    addresses = {
-        address for nic in nics if nic.link_kind in _OUTWARD for address in nic.address
-    } or {""}
+    ports = host.ledger.ports.values() if host.ledger else ()
+    nics = [port.nic for port in ports if port.nic.kind != "loopback"]
+    addresses = {one for nic in nics if nic.link_kind in _OUTWARD for one in nic.address} or {""}
     name = host.machine or f"name {host.host}"
     return {("machine", f"{name} {address}") for address in addresses}
 

@@ -16,10 +16,11 @@ PURE := tests/frozen $(filter-out tests/truth/test_lies.py,$(wildcard tests/trut
         $(addprefix tests/,fuzz contract browser security tune docs api bmc packaging property audit golden unit)
 # A process that ends within a test is not replaced: by files, pytest-xdist then waits for ever.
 IN_TWO := -n 2 --dist loadfile --no-loadscope-reorder --max-worker-restart 0
-# Labs and jobs that wait more than they compute, and of which no rate or time is judged: beside the former. The rest
-# measures, or looks for new listeners of this machine, and has the machine to itself.
-BESIDE := tests/slurm tests/cli/test_tune_hosts.py \
+# Labs and jobs that wait more than they compute, and whose answers hold on a busy machine: beside the former. The rest
+# judges rates, or looks for new listeners of this machine, and has the machine to itself.
+BESIDE := tests/slurm tests/cli/test_tune_hosts.py tests/cli/test_tune_try.py tests/truth/test_lies.py \
           $(patsubst %,tests/lab/test_%.py,audit_lab docs_lab lab_agent lab_crash lab_nodes lab_rootless lab_ssh) \
+          $(patsubst %,tests/lab/test_%.py,check_names_setting contention study_lab) \
           $(patsubst %,tests/lab/test_%.py,node_guard prove_lab psm3_lab run_tools stacked_ports tune_lab tune_try_lab) \
           tests/mpi tests/cli/test_lab_runs.py $(patsubst %,tests/lab/test_%.py,ofi pfc_lab tcp_nic)
 CTEST := WIREPROOF_TEST_MPICH_INCLUDE=$(CURDIR)/.venv/include $(VENV)/ctest --test-dir build --output-on-failure

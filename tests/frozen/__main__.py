@@ -10,10 +10,10 @@ import argparse
 import difflib
 import json
 import sys
-from itertools import islice
 from multiprocessing import Pool
 from pathlib import Path
 
+from tests.conftest import its_share
 from tests.frozen.judged import FAMILIES, digest, document
 from tests.frozen.printed import printed
 
@@ -23,24 +23,28 @@ RECORDED = Path(__file__).parent / "recorded"
 NAMES = (*FAMILIES, "printed")
 
 
-def made(name: str, count: int | None = None) -> str:
-    """The family's lines as they are now, or the first ``count`` of them."""
+def made(name: str, turn: int | None = None) -> str:
+    """The family's lines as they are now, or a turn's share of them."""
     if name == "printed":
         return printed()
-    cases = islice(FAMILIES[name](), count)
-    return "".join(f"{key}\t{said}\t{digest(found)}\n" for key, said, found in cases)
+    cases, count = FAMILIES[name]
+    chosen = cases(its_share(range(count), turn))
+    return "".join(f"{key}\t{said}\t{digest(found)}\n" for key, said, found in chosen)
 
 
-def differences(name: str, text: str, count: int | None = None) -> list[str]:
-    """Lines of a diff between what is recorded (``count``: the first of it) and ``text``."""
+def differences(name: str, text: str, turn: int | None = None) -> list[str]:
+    """Lines of a diff between what is recorded (or a turn's share of it) and ``text``."""
     file = RECORDED / f"{name}.txt"
-    old = file.read_text(encoding="utf-8").splitlines()[:count] if file.is_file() else []
+    old = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
+    if name in FAMILIES:
+        old = its_share(old, turn)
     now = text.splitlines()
     return list(difflib.unified_diff(old, now, f"{name}, recorded", "now", n=0, lineterm=""))
 
 
 def _show(name: str, key: str) -> int:
-    for each, _, found in FAMILIES[name]():
+    cases, count = FAMILIES[name]
+    for each, _, found in cases(range(count)):
         if each == key or each.split()[0] == key:
             json.dump(document(found), sys.stdout, indent=1, sort_keys=True)
             return 0

@@ -10,7 +10,7 @@ import hashlib
 import json
 import random
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -80,12 +80,12 @@ def _codes(findings: Any) -> str:
     )
 
 
-def logs(count: int = 2000) -> Iterator[Case]:
+def logs(numbers: Iterable[int]) -> Iterator[Case]:
     """Golden logs, as they are and damaged, each against a link."""
     files = sorted(each for each in (GOLDEN / "logs").iterdir() if each.suffix != ".md")
     known = {link: standard(link or None) for link in _LINKS}
     pieces = _pieces()
-    for number in range(count):
+    for number in numbers:
         file, link = files[number % len(files)], _LINKS[number // len(files) % len(_LINKS)]
         data = file.read_bytes()
         if number >= len(files) * len(_LINKS):
@@ -106,25 +106,25 @@ def _pieces() -> list[bytes]:
     return [piece for tool in adapter_names() for piece in seeds_of(tool)]
 
 
-def runs(count: int = 300) -> Iterator[Case]:
+def runs(seeds: Iterable[int]) -> Iterator[Case]:
     """Runs of random worlds of the zoo, judged."""
-    for seed in range(count):
+    for seed in seeds:
         found = judge(run_of(timeline(world(seed))))
         proofs = sorted({pair.proof for pair in found.pairs})
         yield str(seed), f"{found.verdict} {','.join(proofs)} {_codes(found.findings)}", found
 
 
-def proofs(count: int = 200) -> Iterator[Case]:
+def proofs(seeds: Iterable[int]) -> Iterator[Case]:
     """What ``prove`` says of a foreign program on random worlds of the zoo."""
-    for seed in range(count):
+    for seed in seeds:
         found = proved(world(seed))
         answer = f"{found.verdict} {found.proof} {found.level or '-'} {_codes(found.reasons)}"
         yield str(seed), answer, found
 
 
-def located(count: int = 500) -> Iterator[Case]:
+def located(seeds: Iterable[int]) -> Iterator[Case]:
     """Synthetic worlds through screen, confirm and conclusion."""
-    for seed in range(count):
+    for seed in seeds:
         choice = random.Random(seed)
         nodes = choice.choice((3, 4, 6, 8, 16, 48))
         fault = WorldFault(
@@ -142,10 +142,10 @@ def located(count: int = 500) -> Iterator[Case]:
         yield f"{seed} {nodes} nodes {metric}", blames or "nobody", found
 
 
-def recipes(count: int = 500) -> Iterator[Case]:
+def recipes(numbers: Iterable[int]) -> Iterator[Case]:
     """Golden recipes, as they are and with lines dropped, doubled or exchanged."""
     files = sorted(each for each in (GOLDEN / "recipes").rglob("*") if each.is_file())
-    for number in range(count):
+    for number in numbers:
         file, choice = files[number % len(files)], random.Random(number)
         lines = file.read_text(encoding="utf-8", errors="replace").splitlines(keepends=True)
         for _ in range(number // len(files)):
@@ -172,11 +172,11 @@ def _change(choice: random.Random, lines: list[str]) -> None:
             lines[at], lines[other] = lines[other], lines[at]
 
 
-def audits(count: int = 300) -> Iterator[Case]:
+def audits(numbers: Iterable[int]) -> Iterator[Case]:
     """The machines of the audit's tests, each with a few files of another machine, or emptied."""
     names = sorted(MACHINES)
     with tempfile.TemporaryDirectory(prefix="wireproof-frozen-") as scratch:
-        for number in range(count):
+        for number in numbers:
             choice, name = random.Random(number), names[number % len(names)]
             changes = _changes(choice, name) if number >= len(names) else {}
             root = lay_out(Path(scratch) / str(number), name, changes)
@@ -195,11 +195,12 @@ def _changes(choice: random.Random, name: str) -> dict[str, str | None]:
     return changed
 
 
-FAMILIES: dict[str, Callable[[], Iterator[Case]]] = {
-    "logs": logs,
-    "runs": runs,
-    "proofs": proofs,
-    "located": located,
-    "recipes": recipes,
-    "audits": audits,
+FAMILIES: dict[str, tuple[Callable[[Iterable[int]], Iterator[Case]], int]] = {
+    "logs": (logs, 2000),
+    "runs": (runs, 300),
+    "proofs": (proofs, 200),
+    "located": (located, 500),
+    "recipes": (recipes, 500),
+    "audits": (audits, 300),
 }
+"""What makes the cases of these numbers, and how many there are."""

@@ -498,20 +498,20 @@ TARGETS: dict[str, Target] = {
 }
 
 COUNTS = {
-    "logs": 1500,
-    "frames": 200,
-    "folders": 125,
-    "pairs": 75,
-    "toml": 750,
-    "psm3": 200,
-    "topologies": 2000,
-    "documents": 400,
-    "results": 60,
-    "histories": 75,
-    "archives": 200,
-    "snapshots": 750,
-    "supportconfigs": 50,
-    "pauses": 100,
-    "recipes": 300,
+    "logs": 750,
+    "frames": 100,
+    "folders": 63,
+    "pairs": 38,
+    "toml": 375,
+    "psm3": 100,
+    "topologies": 1000,
+    "documents": 200,
+    "results": 30,
+    "histories": 38,
+    "archives": 100,
+    "snapshots": 375,
+    "supportconfigs": 25,
+    "pauses": 50,
+    "recipes": 150,
 }
-"""Inputs of a short run: a few seconds of each. A slow test runs twenty times as many."""
+"""Inputs of a short run: a second or two of each. A slow test runs forty times as many."""

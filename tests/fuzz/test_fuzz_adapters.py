@@ -9,13 +9,13 @@ from tests.fuzz.drive import faults_told, is_clean, tried
 
 from wireproof.adapters import adapter_names
 
-FEW, MANY = 250, 5000
+FEW, MANY = 125, 5000
 """Inputs of each parser, and in the slow tests."""
 
 
 @pytest.fixture(scope="module")
 def told(slow_turn: int | None) -> tuple[str, int]:
-    """All parsers in one process, and how many inputs of each: its start takes longer than 200.
+    """All parsers in one process, and how many inputs of each: its start takes longer than 100.
     Each turn has a seed of its own.
     """
     words = [word for tool in adapter_names() for word in ("--parser", tool)]

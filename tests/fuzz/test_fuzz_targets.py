@@ -6,7 +6,7 @@ import pytest
 from tests.fuzz.drive import faults_told, is_clean
 from tests.fuzz.targets import COUNTS, TARGETS
 
-MANY = 20
+MANY = 40
 """How many times the numbers of a short run are tried by the slow tests."""
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import click
 import pytest
 from tests.cli.verb import wireproof
+from tests.conftest import some_of
 
 from wireproof.cli import main
 from wireproof.cli.check import safe_words
@@ -49,17 +50,20 @@ def _store(
 
 @pytest.mark.parametrize(
     "environment",
-    [
-        {"PATH": "{evil}:/usr/bin:/bin"},
-        {"LD_PRELOAD": "{evil}/x.so"},
-        {"WIREPROOF_ENGINE_DIR": "{evil}"},
-        {"WIREPROOF_LAUNCHER": "{evil}/ssh"},
-        {"WIREPROOF_MPI": "{evil}"},
-        {"PYTHONPATH": "{evil}"},
-        {"HYDRA_LAUNCHER_EXEC": "{evil}/ssh"},
-        {"OSU_HOME": "{evil}"},
-        {"I_MPI_ROOT": "{evil}"},
-    ],
+    some_of(
+        [
+            {"PATH": "{evil}:/usr/bin:/bin"},
+            {"LD_PRELOAD": "{evil}/x.so"},
+            {"WIREPROOF_ENGINE_DIR": "{evil}"},
+            {"HYDRA_LAUNCHER_EXEC": "{evil}/ssh"},
+            {"WIREPROOF_LAUNCHER": "{evil}/ssh"},
+            {"WIREPROOF_MPI": "{evil}"},
+            {"PYTHONPATH": "{evil}"},
+            {"OSU_HOME": "{evil}"},
+            {"I_MPI_ROOT": "{evil}"},
+        ],
+        4,
+    ),
 )
 def test_a_stored_variable_starts_nothing(tmp_path: Path, environment: dict[str, str]) -> None:
     """No setting that is stored in a run folder names a program."""

@@ -52,7 +52,7 @@ def told(judgement: Judgement) -> str:
     return "\n".join(f"{f.severity} {f.code}: {f.message}" for f in judgement.findings)
 
 
-@pytest.mark.parametrize("seed", some_of(range(200), 20))
+@pytest.mark.parametrize("seed", some_of(range(200), len(GOOD)))
 def test_a_good_world_passes(seed: int) -> None:
     found = judge(run_of(good_world(seed)))
     assert found.verdict == "pass", told(found)
@@ -104,7 +104,7 @@ PROOFS = {
 }
 
 
-@pytest.mark.parametrize("seed", some_of(range(6), 2))
+@pytest.mark.parametrize("seed", some_of(range(6), 1))
 @pytest.mark.parametrize("name", LIES)
 def test_a_planted_lie_is_caught(name: str, seed: int) -> None:
     world, code = LIES[name]
@@ -123,7 +123,7 @@ def test_a_planted_lie_is_caught(name: str, seed: int) -> None:
 PATH_LIES = [name for name, (_, code) in LIES.items() if code in PROOFS and code != "striped"]
 
 
-@pytest.mark.parametrize("size", [8, 1024, 65536, 4 << 20])
+@pytest.mark.parametrize("size", some_of([8, 4 << 20, 1024, 65536], 2))
 @pytest.mark.parametrize("pattern", ["pingpong", "stream", "exchange"])
 @pytest.mark.parametrize("name", PATH_LIES)
 def test_a_single_point_is_enough_to_catch_a_lie_about_the_path(
@@ -180,7 +180,7 @@ def test_a_uniformly_slow_network_blames_nobody() -> None:
     assert codes == {"below-expectation"}
 
 
-@pytest.mark.parametrize("seed", some_of(range(10), 3))
+@pytest.mark.parametrize("seed", some_of(range(10), 1))
 def test_small_differences_between_good_nodes_blame_nobody(seed: int) -> None:
     rng = random.Random(seed)
     share = {(a, b): rng.uniform(0.95, 1.0) for a in range(4) for b in range(4)}

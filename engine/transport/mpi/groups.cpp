@@ -1,5 +1,8 @@
 #include "transport/mpi/groups.hpp"
 
+#include "pattern/group/link_end.hpp"
+#include "transport/mpi/group_link.hpp"
+
 namespace wireproof {
 
 GroupEnd& MpiGroups::end_of(const std::vector<int>& members, const HostClock& clock, bool yield) {

@@ -8,8 +8,8 @@
 #include <memory>
 #include <vector>
 
-#include "pattern/group/link_end.hpp"
-#include "transport/mpi/group_link.hpp"
+#include "base/clock.hpp"
+#include "pattern/group/end.hpp"
 
 namespace wireproof {
 
@@ -28,7 +28,8 @@ class MpiGroups {
 
   MPI_Comm data_;
   MPI_Comm control_;
-  std::map<std::vector<int>, std::unique_ptr<LinkGroupEnd<MpiGroupLink>>> ends_;
+  // Type-erased, so that the loops of groups are compiled only where the ends are made.
+  std::map<std::vector<int>, std::unique_ptr<GroupEnd>> ends_;
   std::map<std::vector<int>, MPI_Comm> communicators_;
 };
 

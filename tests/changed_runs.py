@@ -1,7 +1,5 @@
 """Synthetic runs with one thing changed, for tests of the judgement."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -2,8 +2,6 @@
 skip names it.
 """
 
-from __future__ import annotations
-
 import ctypes.util
 import faulthandler
 import functools

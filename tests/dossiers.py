@@ -1,7 +1,5 @@
 """A dossier of a synthetic check, made by the product's own functions: nothing is measured."""
 
-from __future__ import annotations
-
 import dataclasses
 from pathlib import Path
 

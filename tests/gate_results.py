@@ -1,7 +1,5 @@
 """Stored results for gates, and a gate that is asked about them."""
 
-from __future__ import annotations
-
 import functools
 from datetime import UTC, datetime
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A history with real results, many nodes and hostile words, for the tests of its pages."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

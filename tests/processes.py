@@ -1,7 +1,5 @@
 """Processes of tests: run to their end, with what they print."""
 
-from __future__ import annotations
-
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Plans, records and tables with a plain value in every field that a test does not name."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

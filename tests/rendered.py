@@ -1,7 +1,5 @@
 """Judged runs as text, Markdown and pages, for tests."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

@@ -7,8 +7,6 @@ per point (launcher, ssh) in full packets; counters start anywhere, and packets 
 bytes.
 """
 
-from __future__ import annotations
-
 import itertools
 import random
 from collections.abc import Callable, Iterator, Sequence

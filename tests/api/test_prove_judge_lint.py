@@ -1,7 +1,5 @@
 """``wireproof.prove``, ``wireproof.judge`` and ``wireproof.lint`` as a Python program uses them."""
 
-from __future__ import annotations
-
 import json
 import os
 import socket

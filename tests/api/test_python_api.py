@@ -1,7 +1,5 @@
 """The Python API as a program uses it: documents and exceptions, and nothing left behind."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """Settings are changed from Python as from the command line."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Thirty machines of clusters and clouds, each set up as it should be."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping
 from typing import Any

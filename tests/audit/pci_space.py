@@ -1,7 +1,5 @@
 """Configuration spaces of made-up PCI Express devices, as sysfs has them."""
 
-from __future__ import annotations
-
 import struct
 from dataclasses import dataclass
 

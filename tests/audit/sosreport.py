@@ -1,7 +1,5 @@
 """A machine as sos archives it: the files that its plugins copy, and what its commands print."""
 
-from __future__ import annotations
-
 import contextlib
 import re
 from collections.abc import Mapping

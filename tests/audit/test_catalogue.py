@@ -1,7 +1,5 @@
 """The catalogue is whole; a mistake in an entry costs that entry alone."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What a condition says of one value, of settings whose good value another one decides."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

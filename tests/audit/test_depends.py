@@ -1,7 +1,5 @@
 """Hosts that are judged together get the answers that each gets alone."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from pathlib import Path

@@ -2,8 +2,6 @@
 and lint of the documents' line points at the entry.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What may be right is undecided; what other evidence decides is not."""
 
-from __future__ import annotations
-
 import pytest
 from tests.audit.test_conditions import (
     BESIDE,

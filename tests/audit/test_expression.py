@@ -1,7 +1,5 @@
 """The language of the conditions: what it means, and what it refuses."""
 
-from __future__ import annotations
-
 import contextlib
 
 import pytest

@@ -1,7 +1,5 @@
 """Attributes of the firmware are found by their names for people; what is ambiguous is unknown."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

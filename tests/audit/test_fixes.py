@@ -2,8 +2,6 @@
 the node program writes.
 """
 
-from __future__ import annotations
-
 import random
 
 import pytest

@@ -1,7 +1,5 @@
 """Hosts compared with a golden host, and against themselves at an earlier time."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

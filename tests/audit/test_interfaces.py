@@ -1,7 +1,5 @@
 """Interfaces without an adapter: which are audited, what is asked of them, in whose namespace."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """The interrupts of an interface, compared with the cores near it."""
 
-from __future__ import annotations
-
 import pytest
 from tests.audit.test_conditions import WIRED
 

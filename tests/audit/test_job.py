@@ -1,7 +1,5 @@
 """Whose limits are judged: a job's where one can read them, and the result says whose."""
 
-from __future__ import annotations
-
 import msgspec
 import pytest
 from tests.audit.trees import facts_of

@@ -1,7 +1,5 @@
 """The documents' machine gets the documents' advice, today's machines today's."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What makers ship, and what their guides say of it: a healthy machine with it passes."""
 
-from __future__ import annotations
-
 import pytest
 from tests.audit.test_conditions import (
     ADAPTIVE,

@@ -1,7 +1,5 @@
 """PCI Express is read of the adapter and of what stands above it, never of another device."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

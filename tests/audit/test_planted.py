@@ -1,7 +1,5 @@
 """Wrong settings on whole machines: each is found, and on the same machine set right nothing is."""
 
-from __future__ import annotations
-
 import functools
 import re
 import tomllib

@@ -1,7 +1,5 @@
 """Texts as people keep them: any spelling of the command, several hosts or interfaces in one."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

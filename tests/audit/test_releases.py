@@ -1,7 +1,5 @@
 """Since and until which release a setting counts, and what ``--explain`` prints of it."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

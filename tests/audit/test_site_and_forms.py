@@ -1,7 +1,5 @@
 """What a site leaves on purpose, and the forms of the result."""
 
-from __future__ import annotations
-
 import datetime
 import json
 import xml.etree.ElementTree as ET  # ours alone is read

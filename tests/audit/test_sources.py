@@ -1,7 +1,5 @@
 """Snapshots, folders and archives: the same judgement wherever the texts come from."""
 
-from __future__ import annotations
-
 import contextlib
 import gzip
 import io

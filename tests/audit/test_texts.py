@@ -1,7 +1,5 @@
 """What commands printed, in place of files of /sys: folders of texts, and older archives."""
 
-from __future__ import annotations
-
 import tarfile
 from pathlib import Path
 

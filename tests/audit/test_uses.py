@@ -1,7 +1,5 @@
 """What is right for one use, processor or release is wrong for another, as the sources say."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Root folders of machines that are not here: files as their systems lay them out."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 

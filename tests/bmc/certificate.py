@@ -1,7 +1,5 @@
 """A self-signed certificate for loopback, made by the test."""
 
-from __future__ import annotations
-
 import hashlib
 import ssl
 import subprocess

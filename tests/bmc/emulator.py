@@ -4,8 +4,6 @@ Its fake driver knows no BIOS: `_Driver` adds the attributes, and keeps those th
 next reboot, as a BMC does. The registry with the names for people is the emulator's own.
 """
 
-from __future__ import annotations
-
 import contextlib
 import threading
 import warnings

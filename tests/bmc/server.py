@@ -1,7 +1,5 @@
 """A small BMC on loopback: documents by path, sessions, and whatever a test wants it to answer."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import threading

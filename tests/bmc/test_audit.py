@@ -1,7 +1,5 @@
 """``wireproof audit --bmc`` against sushy-tools' emulator: as a user starts it."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

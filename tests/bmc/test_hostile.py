@@ -1,7 +1,5 @@
 """What a BMC that is broken, slow or hostile can do: little, in bounded time and memory."""
 
-from __future__ import annotations
-
 import gzip
 import time
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """``wireproof tune`` of a BIOS attribute against sushy-tools' emulator: as a user starts it."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

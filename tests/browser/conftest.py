@@ -1,7 +1,5 @@
 """One browser for all tests of the pages: its start takes longer than a test."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

@@ -1,7 +1,5 @@
 """The search of the pages, from files: the words that people use find the page, with an excerpt."""
 
-from __future__ import annotations
-
 import importlib.util
 import subprocess
 import sys

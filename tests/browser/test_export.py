@@ -1,7 +1,5 @@
 """PDF and PNG as Chromium draws them, and figures of their own as a browser shows them."""
 
-from __future__ import annotations
-
 import struct
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The pages of a history in a real browser, from files: quiet, readable, and without a mouse."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -2,8 +2,6 @@
 anything.
 """
 
-from __future__ import annotations
-
 import csv
 from dataclasses import replace
 from pathlib import Path

@@ -6,8 +6,6 @@ for standard output, standard error and the answer, which is the process id and 
 status, a line each. It ends when the socket is closed.
 """
 
-from __future__ import annotations
-
 import contextlib
 import gc
 import importlib

@@ -1,7 +1,5 @@
 """What the user gets wrong: one clear sentence, exit status 2, nothing written."""
 
-from __future__ import annotations
-
 import json
 import shlex
 import tomllib

@@ -1,7 +1,5 @@
 """``wireproof --catalogue DIR``: a site's own rows count, wrong ones do not, and none does half."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from pathlib import Path

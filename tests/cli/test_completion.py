@@ -1,7 +1,5 @@
 """Values that a shell completes, as the script of ``wireproof completion bash`` asks for them."""
 
-from __future__ import annotations
-
 import socket
 from pathlib import Path
 

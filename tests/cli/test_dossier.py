@@ -1,7 +1,5 @@
 """An acceptance check from the command line: made, signed, carried away, verified."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """``wireproof explain CODE``: findings, causes, rules of lint and settings by one command."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

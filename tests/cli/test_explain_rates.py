@@ -1,7 +1,5 @@
 """``wireproof explain``: as a user does."""
 
-from __future__ import annotations
-
 import pytest
 from tests.cli.verb import document, wireproof
 

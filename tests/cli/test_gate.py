@@ -1,7 +1,5 @@
 """``wireproof gate`` as its callers start it: bounded in time, and what it writes is whole."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -2,8 +2,6 @@
 judged.
 """
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

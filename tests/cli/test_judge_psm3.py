@@ -1,7 +1,5 @@
 """``wireproof judge`` of PSM3's statistics files, as users give them."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

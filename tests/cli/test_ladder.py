@@ -2,8 +2,6 @@
 is one sentence.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

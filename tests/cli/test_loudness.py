@@ -1,7 +1,5 @@
 """``-q`` and ``-v``: what is said on standard error, and that nothing else changes by them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -2,8 +2,6 @@
 measured, resumed.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """`wireproof pfc` on stored readings and with bad input."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """``wireproof plan``: as a user does."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

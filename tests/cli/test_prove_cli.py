@@ -2,8 +2,6 @@
 input said once.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shlex

@@ -1,7 +1,5 @@
 """The servers that a command talks to: it starts once they listen, and not if one has ended."""
 
-from __future__ import annotations
-
 import os
 import socket
 import subprocess

@@ -1,7 +1,5 @@
 """``wireproof report``: a stored result judged and rendered again."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """``wireproof run``: recipes as a user reads them; real runs are in tests/lab/test_run_tools.py."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import shutil

@@ -1,7 +1,5 @@
 """``wireproof tune`` as a user calls it, on a machine's files below a folder."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

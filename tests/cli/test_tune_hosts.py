@@ -1,7 +1,5 @@
 """``wireproof tune`` on several hosts: folders that a program called like ssh leads to."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import signal

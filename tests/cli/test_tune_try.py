@@ -2,8 +2,6 @@
 transport.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import socket

@@ -1,7 +1,5 @@
 """The verbs as a user types them, on this machine."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

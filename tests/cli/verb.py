@@ -5,8 +5,6 @@ the start of Python and the loading took longer than what most of these tests lo
 (``python -m wireproof``) are made by ``tests/docs`` and by those that look at the start itself.
 """
 
-from __future__ import annotations
-
 import atexit
 import functools
 import json

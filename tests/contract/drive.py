@@ -5,8 +5,6 @@ Usage: ``drive.py OUT POINTS [FILE_SIZE_LIMIT]``; prints ``point N`` for each se
 the outcome as JSON.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import resource

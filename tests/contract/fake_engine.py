@@ -9,8 +9,6 @@ without end), ``talk`` (foreign lines among the frames), ``silent`` (nothing at 
 (a point has an error), ``slow`` (0.2 s for each point), ``children`` (leaves processes behind).
 """
 
-from __future__ import annotations
-
 import json
 import os
 import signal

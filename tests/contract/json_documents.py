@@ -3,8 +3,6 @@ tests.contract.json_documents FOLDER`` calls them all in one process and keeps w
 with ``--examples`` also as the examples of docs/reference/json.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

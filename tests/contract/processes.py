@@ -1,7 +1,5 @@
 """Finds the processes that carry a mark in their environment."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Every error code that a run can hold has its finding; no code is listed that nothing emits."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Every document of ``--json``: in the envelope, as its JSON Schema says, also of bad input."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Iterator

@@ -2,8 +2,6 @@
 name elsewhere.
 """
 
-from __future__ import annotations
-
 import ast
 import dataclasses
 from collections.abc import Iterator

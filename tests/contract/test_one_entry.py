@@ -2,8 +2,6 @@
 what lint and audit advise agrees.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

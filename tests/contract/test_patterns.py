@@ -1,7 +1,5 @@
 """The engine's catalogue of patterns and Python's are one."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from typing import Any, get_args

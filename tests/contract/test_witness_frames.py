@@ -2,8 +2,6 @@
 model moves.
 """
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 from typing import TypeVar

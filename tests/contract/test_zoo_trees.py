@@ -1,7 +1,5 @@
 """The engine describes the ports of every tree of the zoo as the zoo does."""
 
-from __future__ import annotations
-
 import msgspec
 import pytest
 from tests.zoo.animals import ZOO

@@ -1,7 +1,5 @@
 """Does a ``wireproof ...`` line of a page mean something to the command line of this version?"""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import re

@@ -13,8 +13,6 @@ A comment above a block says what its test has to know, ``<!-- test: measured; n
 =================  ================================================================================
 """
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 import re

@@ -1,7 +1,5 @@
 """Who reads the files that the pages show: each raises when it is none of them."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import tempfile

@@ -1,7 +1,5 @@
 """Is this output the one that a page shows? ``...`` stands for what is left out."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

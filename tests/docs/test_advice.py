@@ -1,7 +1,5 @@
 """What the program advises, it can do: commands in the sentences of the source."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

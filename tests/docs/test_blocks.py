@@ -1,7 +1,5 @@
 """Every fenced block and every command of the pages is one that this version understands."""
 
-from __future__ import annotations
-
 import ast
 import itertools
 import json

@@ -1,7 +1,5 @@
 """The reading of pages and the comparison of output, on made-up pages."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Every command of the pages that can be run on any machine, and what it prints."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

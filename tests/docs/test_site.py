@@ -1,7 +1,5 @@
 """The pages lead to each other, and the site that is built of them needs no network."""
 
-from __future__ import annotations
-
 import importlib.util
 import posixpath
 import re

@@ -3,8 +3,6 @@ learns is a row of ``tests/docs/walk``, with the command that answers it and wha
 the sentence of the docs that says why it is out of scope.
 """
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -4,8 +4,6 @@
 without its prose, to be compared with that of another commit.
 """
 
-from __future__ import annotations
-
 import argparse
 import difflib
 import json

@@ -4,8 +4,6 @@ Each line is one case: its key, the answer (verdict, codes, subjects), and a dig
 document without its prose, so that sentences may be mended and no number may move.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import random

@@ -2,8 +2,6 @@
 and every page of ``explain``. What they print about this machine is held by the JSON Schemas.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

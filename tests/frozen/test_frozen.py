@@ -2,8 +2,6 @@
 with ``make frozen WRITE=1``, and the commit says why.
 """
 
-from __future__ import annotations
-
 import pytest
 from tests.frozen.__main__ import NAMES, differences, made
 from tests.frozen.judged import FAMILIES

@@ -7,8 +7,6 @@ more than it begins with and 5 s. Input number ``n`` of seed ``s`` is always the
 so that a failure is found again by ``--only-input n``.
 """
 
-from __future__ import annotations
-
 import argparse
 import math
 import os

@@ -2,8 +2,6 @@
 that no log is.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable
 from pathlib import Path

@@ -2,8 +2,6 @@
 let through.
 """
 
-from __future__ import annotations
-
 import functools
 import random
 from pathlib import Path

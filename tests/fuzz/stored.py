@@ -2,8 +2,6 @@
 recipes, texts of hosts: damaged, and read as the program reads it.
 """
 
-from __future__ import annotations
-
 import bz2
 import contextlib
 import dataclasses

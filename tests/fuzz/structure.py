@@ -2,8 +2,6 @@
 nobody should show.
 """
 
-from __future__ import annotations
-
 import copy
 import json
 import random

@@ -2,8 +2,6 @@
 what ``stored`` has.
 """
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 import functools

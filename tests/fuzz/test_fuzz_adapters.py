@@ -2,8 +2,6 @@
 is the long one.
 """
 
-from __future__ import annotations
-
 import pytest
 from tests.fuzz.drive import faults_told, is_clean, tried
 

@@ -1,7 +1,5 @@
 """A bounded run of the fuzz driver for frames, folders, tables of pairs, TOML and topologies."""
 
-from __future__ import annotations
-
 import pytest
 from tests.fuzz.drive import faults_told, is_clean
 from tests.fuzz.targets import COUNTS, TARGETS

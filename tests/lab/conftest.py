@@ -1,7 +1,5 @@
 """Labs for tests: each one is taken down, and nothing of it may be left."""
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 import os

@@ -2,8 +2,6 @@
 ended.
 """
 
-from __future__ import annotations
-
 import socket
 import sys
 import time

@@ -2,8 +2,6 @@
 ADDRESS PORT SIZE``.
 """
 
-from __future__ import annotations
-
 import socket
 import sys
 import time

@@ -1,7 +1,5 @@
 """The settings of a lab's nodes are each node's own, and a wrong one is named on its node."""
 
-from __future__ import annotations
-
 import pytest
 from tests.lab.conftest import Build, say
 

@@ -1,7 +1,5 @@
 """A lab node with a wrong setting: the check finds the node and names the setting."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from pathlib import Path

@@ -2,8 +2,6 @@
 fault or a proof.
 """
 
-from __future__ import annotations
-
 import concurrent.futures
 import contextlib
 import subprocess

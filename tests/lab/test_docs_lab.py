@@ -1,7 +1,5 @@
 """The commands of the pages that need a lab, and what they print."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

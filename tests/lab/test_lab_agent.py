@@ -1,7 +1,5 @@
 """The remote-shell agent, alone and as launchers use it."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -2,8 +2,6 @@
 are never hit.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

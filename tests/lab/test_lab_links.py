@@ -2,8 +2,6 @@
 be lifted.
 """
 
-from __future__ import annotations
-
 import msgspec
 import pytest
 from tests.lab.conftest import HSN, Build, best_rate, limited, run, say, stream_rate

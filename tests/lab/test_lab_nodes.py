@@ -1,7 +1,5 @@
 """What a node is: its own names, NICs, processes and shared memory, and nothing on the host."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The same lab for an ordinary user, where the kernel allows user namespaces."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

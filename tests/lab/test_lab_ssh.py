@@ -2,8 +2,6 @@
 sentence each.
 """
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 import json

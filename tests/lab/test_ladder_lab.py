@@ -2,8 +2,6 @@
 machine adds does not matter.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

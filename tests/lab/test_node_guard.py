@@ -2,8 +2,6 @@
 the job's own.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

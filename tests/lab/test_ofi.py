@@ -2,8 +2,6 @@
 record says through what.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from pathlib import Path
 from typing import Any

@@ -2,8 +2,6 @@
 is real.
 """
 
-from __future__ import annotations
-
 import signal
 import subprocess
 import sys

@@ -2,8 +2,6 @@
 and those of the ports are two witnesses.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Rails for real: two NICs in each node, and what each MPI does with them."""
 
-from __future__ import annotations
-
 import dataclasses
 from pathlib import Path
 from typing import Any

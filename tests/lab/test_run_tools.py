@@ -4,8 +4,6 @@ proven, nothing is left.
 Verdicts about speed are not asserted: other jobs on this machine slow a link down.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

@@ -2,8 +2,6 @@
 never a lie.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Studies of the real PSM3 (Intel MPI's, over sockets) between lab nodes with two NICs."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -2,8 +2,6 @@
 why they cannot.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Settings of a lab's nodes are changed and come back, byte for byte."""
 
-from __future__ import annotations
-
 import re
 import shutil
 

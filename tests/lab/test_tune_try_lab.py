@@ -1,7 +1,5 @@
 """`tune try` on settings of real nodes: the old value is back, however the trial ends."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """The MPIs that the tests run on, each behind the marker that says what it needs."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

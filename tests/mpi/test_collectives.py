@@ -1,7 +1,5 @@
 """The library's collectives and congestion, under every MPI: four ranks on this machine."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

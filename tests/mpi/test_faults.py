@@ -2,8 +2,6 @@
 Ctrl-C.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import os
 import signal

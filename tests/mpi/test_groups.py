@@ -1,7 +1,5 @@
 """Patterns that a whole group measures together, under every MPI: four ranks on this machine."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

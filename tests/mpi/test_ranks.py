@@ -1,7 +1,5 @@
 """Many ranks, many partners, torn-down connections and pins, under real MPIs."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The engine under every MPI: it answers, says who answered, and ends as it should."""
 
-from __future__ import annotations
-
 import dataclasses
 from pathlib import Path
 

@@ -5,8 +5,6 @@ Python does not have taken away before anything of ours or of our dependencies i
 ``subprocess`` look at ``sys.platform`` first.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import socket

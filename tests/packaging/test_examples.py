@@ -1,7 +1,5 @@
 """The examples do what their page says."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from pathlib import Path

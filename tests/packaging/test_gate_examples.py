@@ -2,8 +2,6 @@
 two of them in tests/slurm/test_slurm_gate.py.
 """
 
-from __future__ import annotations
-
 import ast
 import json
 import re

@@ -2,8 +2,6 @@
 with no more libraries than the answer needs.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Which systems the programs run on: what they need of the C library, and of others nothing."""
 
-from __future__ import annotations
-
 import platform
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """The recipes of `packaging/` say what pyproject.toml, CMake and tools/packages say."""
 
-from __future__ import annotations
-
 import ast
 import re
 import shutil

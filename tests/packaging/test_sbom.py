@@ -2,8 +2,6 @@
 installed is not what is asked for.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import sys

@@ -1,7 +1,5 @@
 """sdist and wheel: complete, rightly tagged, and working in a fresh environment."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

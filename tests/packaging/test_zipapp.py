@@ -2,8 +2,6 @@
 someone else has put there. The wheels here are small ones; test_wheel.py tries the real ones.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import platform

@@ -1,7 +1,5 @@
 """Every golden log, cut and decorated: the right records or fewer, never another one."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

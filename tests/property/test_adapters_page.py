@@ -1,7 +1,5 @@
 """What holds for every parser, because the page, the rows or the scan see to it."""
 
-from __future__ import annotations
-
 import pytest
 
 from wireproof.adapters import read

@@ -2,8 +2,6 @@
 no line.
 """
 
-from __future__ import annotations
-
 import re
 
 import pytest

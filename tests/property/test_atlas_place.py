@@ -1,7 +1,5 @@
 """What holds of every place, whatever was published."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

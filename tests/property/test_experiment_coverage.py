@@ -4,8 +4,6 @@ The seeds are 0, 1, ... in each case, so a case gives the same shares each time;
 `python -m benchmarks.experiment_coverage` has 1,000 of each.
 """
 
-from __future__ import annotations
-
 import pytest
 from benchmarks.experiment_coverage import row
 

@@ -2,8 +2,6 @@
 be.
 """
 
-from __future__ import annotations
-
 import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st

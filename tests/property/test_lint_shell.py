@@ -1,7 +1,5 @@
 """Whatever the text: lint ends, tells places that exist, and its fixes come to rest."""
 
-from __future__ import annotations
-
 import string
 import sys
 from types import FrameType

@@ -2,8 +2,6 @@
 never a pass of what is not whole.
 """
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 

@@ -2,8 +2,6 @@
 leaves.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from itertools import chain
 

@@ -2,8 +2,6 @@
 back as it was.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from hypothesis import given, settings

@@ -4,8 +4,6 @@ The seeds are 0 to 99 in each case, so a case gives the same counts each time. T
 docs/try.md have more cases and more seeds (`python -m benchmarks.trial_power`).
 """
 
-from __future__ import annotations
-
 import dataclasses
 import itertools
 

@@ -1,7 +1,5 @@
 """What must hold for every run, whatever is in it."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 from typing import Any

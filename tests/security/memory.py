@@ -1,7 +1,5 @@
 """A function in a process of its own that may take 1 GiB more than it has."""
 
-from __future__ import annotations
-
 import resource
 from collections.abc import Callable
 from multiprocessing import get_context

@@ -1,7 +1,5 @@
 """What is promised of management controllers; the table of hostile ones is in tests/bmc."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 import traceback

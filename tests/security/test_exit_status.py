@@ -1,7 +1,5 @@
 """A bug, a closed or a full standard output: never the exit status of a FAIL, and no traceback."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """Folders that another user has prepared: what is copied from them, and what is believed."""
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 import os

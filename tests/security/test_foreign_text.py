@@ -1,7 +1,5 @@
 """Text from hosts, files and folders: what a person or a terminal sees of it cannot fool either."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

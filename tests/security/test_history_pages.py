@@ -1,7 +1,5 @@
 """The pages of a history that holds hostile words, in folders that someone else has prepared."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

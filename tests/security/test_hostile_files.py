@@ -1,7 +1,5 @@
 """A folder that someone else made: what is opened in it, and what is written through it."""
 
-from __future__ import annotations
-
 import errno
 import os
 import re

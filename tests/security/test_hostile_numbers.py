@@ -2,8 +2,6 @@
 never a crash.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import random

@@ -1,7 +1,5 @@
 """``audit --from``: a folder or an archive that was made to harm, hang, fill or mislead."""
 
-from __future__ import annotations
-
 import contextlib
 import gzip
 import io

@@ -1,7 +1,5 @@
 """Names that are nodes of a lab and of real hosts: what is measured is never a guess."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import pytest

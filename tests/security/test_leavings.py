@@ -1,7 +1,5 @@
 """What launchers leave behind, and what is said of a launch that somebody ended."""
 
-from __future__ import annotations
-
 import errno
 import os
 import sys

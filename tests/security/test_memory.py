@@ -1,7 +1,5 @@
 """Small files that ask for much memory or time: each is refused within 1 GiB."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import json

@@ -1,7 +1,5 @@
 """Programs that PATH would find in the current folder: none is run, by whatever way in."""
 
-from __future__ import annotations
-
 import ast
 import os
 import re

@@ -1,7 +1,5 @@
 """Each promise of SECURITY.md has a test that quotes it; those about the source are here."""
 
-from __future__ import annotations
-
 import ast
 import re
 import stat

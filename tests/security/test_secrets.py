@@ -1,7 +1,5 @@
 """No password, token or key of a host or of the caller reaches anything that wireproof writes."""
 
-from __future__ import annotations
-
 import gzip
 import os
 import subprocess

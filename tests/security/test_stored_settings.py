@@ -1,7 +1,5 @@
 """What is stored in a run folder, or lies in the current folder, never chooses what is started."""
 
-from __future__ import annotations
-
 import json
 import os
 import stat

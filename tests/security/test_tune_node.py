@@ -1,7 +1,5 @@
 """What changing settings on a host may touch, and what it leaves to be read."""
 
-from __future__ import annotations
-
 import os
 import stat
 import subprocess

@@ -1,7 +1,5 @@
 """Where files go when another user prepares the way, or exchanges it at the worst moment."""
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import os

@@ -2,8 +2,6 @@
 the next.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

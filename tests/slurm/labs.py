@@ -1,7 +1,5 @@
 """A lab of four nodes on two networks with a Slurm in it, and engine runs in its jobs."""
 
-from __future__ import annotations
-
 import dataclasses
 import itertools
 import os

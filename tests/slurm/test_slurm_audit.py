@@ -1,7 +1,5 @@
 """Limits are read in a step of the job, which has others than a login."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import pytest

@@ -6,8 +6,6 @@ fewer repetitions), and $HOME with a stand-in for osu_put_bw: the engine's ``put
 because OSU is not packaged.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import os
 import time

@@ -1,7 +1,5 @@
 """The examples of a prolog and of a HealthCheckProgram, run by a real slurmd."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

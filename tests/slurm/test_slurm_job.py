@@ -1,7 +1,5 @@
 """Allocations from outside: asked for, waited for, refused, given back, in a real Slurm."""
 
-from __future__ import annotations
-
 import dataclasses
 import os
 import signal

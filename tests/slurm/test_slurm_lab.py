@@ -1,7 +1,5 @@
 """A Slurm in a lab comes up, takes jobs, and leaves nothing behind."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

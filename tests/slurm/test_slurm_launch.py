@@ -2,8 +2,6 @@
 the right wire.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import threading
 import time

@@ -1,7 +1,5 @@
 """A real Slurm says which of its nodes may be changed."""
 
-from __future__ import annotations
-
 import pytest
 from tests.slurm.labs import NODES, Cluster, drain, undrain
 

@@ -1,7 +1,5 @@
 """How ranks are started in a Slurm job: choice and argument lists, without one."""
 
-from __future__ import annotations
-
 import dataclasses
 import shlex
 from pathlib import Path

@@ -2,8 +2,6 @@
 replaced.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 
 import msgspec

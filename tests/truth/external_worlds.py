@@ -6,8 +6,6 @@ NDR, Omni-Path, True Scale, EFA, Slingshot and IPoIB; shared memory of Intel MPI
 and of two ranks on one core.
 """
 
-from __future__ import annotations
-
 import random
 from dataclasses import dataclass, field
 

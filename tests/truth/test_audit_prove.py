@@ -2,8 +2,6 @@
 right.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -4,8 +4,6 @@ The numbers in the names are those of the audit's table; the ports are described
 describe them.
 """
 
-from __future__ import annotations
-
 import random
 from itertools import accumulate
 

@@ -2,8 +2,6 @@
 there.
 """
 
-from __future__ import annotations
-
 import pytest
 from tests.synthetic import lab, run_of
 

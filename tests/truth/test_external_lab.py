@@ -2,8 +2,6 @@
 of its nodes.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import msgspec

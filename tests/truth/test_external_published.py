@@ -1,7 +1,5 @@
 """Tables that were published, each judged by the link that its authors name."""
 
-from __future__ import annotations
-
 import pytest
 from tests.records import osu_times
 

@@ -1,7 +1,5 @@
 """No real fabric is called memory, and no memory is taken for a wire."""
 
-from __future__ import annotations
-
 import pytest
 from tests.truth.external_worlds import HEALTHY, MEMORIES, SLOW, Fabric, Memory, claim, memory, wire
 

@@ -2,8 +2,6 @@
 payload goes through memory: the sum alone is not a proof.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 

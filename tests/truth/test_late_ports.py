@@ -1,7 +1,5 @@
 """A late port beside the claimed one is waited for, and spoils nothing that is known at once."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

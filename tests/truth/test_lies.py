@@ -3,8 +3,6 @@
 The honest runs beside them must be proven: a judge that always says no is no judge.
 """
 
-from __future__ import annotations
-
 import os
 import socket
 from collections.abc import Iterator

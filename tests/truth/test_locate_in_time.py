@@ -2,8 +2,6 @@
 no pair is.
 """
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

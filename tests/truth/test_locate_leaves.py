@@ -2,8 +2,6 @@
 may be bad.
 """
 
-from __future__ import annotations
-
 import pytest
 from benchmarks.locate import sweep
 from tests.conftest import seeds

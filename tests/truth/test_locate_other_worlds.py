@@ -2,8 +2,6 @@
 shared links.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from pathlib import Path
 

@@ -2,8 +2,6 @@
 culprit, and the power that is claimed is there. Everything is seeded.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Iterator
 

@@ -5,8 +5,6 @@ Everything is seeded; the same figures with more worlds are measured by ``python
 --only locate``.
 """
 
-from __future__ import annotations
-
 import pytest
 from benchmarks.locate import sweep
 

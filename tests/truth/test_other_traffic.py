@@ -2,8 +2,6 @@
 never a fault.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

@@ -2,8 +2,6 @@
 model's world.
 """
 
-from __future__ import annotations
-
 import subprocess
 
 import msgspec

@@ -1,7 +1,5 @@
 """Every adapter in every situation: what is planted is found, and nothing else passes."""
 
-from __future__ import annotations
-
 import pytest
 from tests.zoo.pfc_adapters import ADAPTERS, LOSSLESS
 from tests.zoo.pfc_worlds import SITUATIONS, record_of

@@ -2,8 +2,6 @@
 name is claimed, the bytes are counted once and found.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

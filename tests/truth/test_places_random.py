@@ -4,8 +4,6 @@ no verdict is false, and hardly any is left open.
 The big run: ``python -m tests.zoo.place_worlds --count 10000``.
 """
 
-from __future__ import annotations
-
 import pytest
 from tests.conftest import its_share
 from tests.zoo.place_worlds import outcome

@@ -2,8 +2,6 @@
 what many ranks then measure there lies where the simulation says.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

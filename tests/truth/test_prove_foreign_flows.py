@@ -2,8 +2,6 @@
 honest run never fails.
 """
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 

@@ -4,8 +4,6 @@ files decides.
 The big run: ``python -m tests.zoo.worlds --count 100000 --processes 2``.
 """
 
-from __future__ import annotations
-
 import pytest
 from tests.conftest import its_share
 from tests.zoo.worlds import outcome, proved_fault, tally

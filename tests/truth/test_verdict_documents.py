@@ -2,8 +2,6 @@
 show it.
 """
 
-from __future__ import annotations
-
 import csv
 from pathlib import Path
 

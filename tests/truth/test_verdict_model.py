@@ -2,8 +2,6 @@
 within 1 %.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Known truths: 200 good worlds never fail; every planted lie is caught every time."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 

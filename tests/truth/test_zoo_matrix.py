@@ -2,8 +2,6 @@
 judged.
 """
 
-from __future__ import annotations
-
 import pytest
 from tests.conftest import some_of
 from tests.zoo.animals import ZOO

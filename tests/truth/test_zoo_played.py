@@ -2,8 +2,6 @@
 while it measures.
 """
 
-from __future__ import annotations
-
 import pytest
 from tests.zoo.animals import ZOO, adapter
 from tests.zoo.matrix import verdict_of

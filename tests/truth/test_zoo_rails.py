@@ -1,7 +1,5 @@
 """Two adapters of the zoo claimed as rails: did each carry its share?"""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """Machines of plain files and with a hostile kernel; no timer is left behind."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any

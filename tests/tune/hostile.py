@@ -1,7 +1,5 @@
 """A machine whose kernel is `tests.tune.hostile_kernel`."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -4,8 +4,6 @@
 further one an order; each order is answered by one line. `tests.tune.hostile` is the other side.
 """
 
-from __future__ import annotations
-
 import copy
 import errno
 import json

@@ -1,7 +1,5 @@
 """The real `wireproof-node tune`, and machines made of plain files."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

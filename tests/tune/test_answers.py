@@ -1,7 +1,5 @@
 """What hosts answer is hostile: whole lines count, the rest is left out, and silence is named."""
 
-from __future__ import annotations
-
 import sys
 
 import msgspec

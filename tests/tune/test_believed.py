@@ -2,8 +2,6 @@
 applied or exported.
 """
 
-from __future__ import annotations
-
 import msgspec
 import pytest
 

@@ -1,7 +1,5 @@
 """Which value of an attribute is asked for: one that the BMC lists, in its own words."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A plan as files of other tools: each is read by that tool's own rules, or run."""
 
-from __future__ import annotations
-
 import base64
 import configparser
 import re

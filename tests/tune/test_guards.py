@@ -1,7 +1,5 @@
 """Nodes of others and links that carry the connection are left alone."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The node program takes every fix of the catalogue: none is outside of what it writes."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A damaged journal: every value comes back, or `revert` says so and does not end with 0."""
 
-from __future__ import annotations
-
 import os
 import random
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """A kernel that refuses, ignores, rewrites, clears, hangs, is read-only, or takes files away."""
 
-from __future__ import annotations
-
 import subprocess
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """`kill -9` between any two writes, the last one torn; then `revert`."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable
 

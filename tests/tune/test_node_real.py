@@ -1,7 +1,5 @@
 """Real settings of a real kernel, in a network namespace of the test's own."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from collections.abc import Iterator

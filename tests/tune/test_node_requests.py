@@ -1,7 +1,5 @@
 """Requests that ask for too much: one sentence, exit 2, nothing touched; what cannot be done."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """The process that reverts at the deadline: what it outlives, and what it holds."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """`wireproof-node tune` on trees of files: apply, confirm, revert, status."""
 
-from __future__ import annotations
-
 import shutil
 import stat
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Which of several files counts at the next boot."""
 
-from __future__ import annotations
-
 import pytest
 
 from wireproof.audit.facts import HostFacts

@@ -1,7 +1,5 @@
 """From facts of a host to its plan: the changes, the drop-ins, what is left to people."""
 
-from __future__ import annotations
-
 import pytest
 from tests.audit.trees import facts_of
 

@@ -1,7 +1,5 @@
 """The request's text, as the node program reads it."""
 
-from __future__ import annotations
-
 from wireproof.model.tuning import Change, ChangeSet, Keep, decode_answer
 from wireproof.workflow.tune.node import write_change_set
 

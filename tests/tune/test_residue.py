@@ -1,7 +1,5 @@
 """What earlier changes left is found, and only that."""
 
-from __future__ import annotations
-
 import pytest
 from tests.audit.trees import facts_of
 

@@ -1,7 +1,5 @@
 """Which set waits, and what is in force."""
 
-from __future__ import annotations
-
 import pytest
 
 from wireproof.model.errors import BadInput

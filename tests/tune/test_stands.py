@@ -1,7 +1,5 @@
 """Which change sets stood while hosts were measured, and what the report says of it."""
 
-from __future__ import annotations
-
 import dataclasses
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Tables of other programs: the documents' own, and made ones."""
 
-from __future__ import annotations
-
 import csv
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """JSON documents inside logs: where they end, and what is not believed."""
 
-from __future__ import annotations
-
 import json
 import re
 

@@ -1,7 +1,5 @@
 """fabtests: tables and machine lines, named or not, old and new columns."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

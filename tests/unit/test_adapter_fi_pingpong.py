@@ -1,7 +1,5 @@
 """fi_pingpong: humanised sizes, half round trips, torn tables, options."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

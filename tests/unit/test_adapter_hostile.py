@@ -1,7 +1,5 @@
 """Texts that begin as results and go on without end: answered soon, and nothing is made of them."""
 
-from __future__ import annotations
-
 import pytest
 from tests.unit.external_tables import readable
 

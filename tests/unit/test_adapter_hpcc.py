@@ -1,7 +1,5 @@
 """The HPCC adapter: hpccoutf.txt whole, in pieces, and cut."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

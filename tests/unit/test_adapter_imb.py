@@ -1,7 +1,5 @@
 """The IMB adapter: real outputs of every program of the suite, and what each number means."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What a megabyte is in IMB's tables: by the version, by the rows."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import pytest

@@ -2,8 +2,6 @@
 cut.
 """
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """iperf3's JSON, whole and as a stream of events."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """mpiGraph: two tables of pairs; a table cut anywhere is incomplete."""
 
-from __future__ import annotations
-
 import pytest
 
 from wireproof.adapters import read

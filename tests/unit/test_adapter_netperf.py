@@ -1,7 +1,5 @@
 """netperf and libibverbs' ping-pongs: what their logs say, cut rows, the options."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """NetPIPE's rows: half round trips by default, messages if it streams; megabits of 2^20."""
 
-from __future__ import annotations
-
 import pytest
 from tests.unit.external_tables import GOLDEN, codes
 

@@ -1,7 +1,5 @@
 """Command lines of other programs."""
 
-from __future__ import annotations
-
 import tomllib
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The perftest adapter: real logs, the forms of its versions, and logs that are cut."""
 
-from __future__ import annotations
-
 import pytest
 from tests.unit.external_tables import LOGS, one
 

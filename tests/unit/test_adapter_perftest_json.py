@@ -1,7 +1,5 @@
 """perftest's JSON documents."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """PSM3's statistics files and identify lines: what is read, what is refused, what never passes."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import msgspec

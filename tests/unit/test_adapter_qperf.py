@@ -1,7 +1,5 @@
 """The qperf adapter: real outputs, units, sweeps, and logs that are cut."""
 
-from __future__ import annotations
-
 import pytest
 from tests.unit.external_tables import golden, one
 

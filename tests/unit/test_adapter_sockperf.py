@@ -1,7 +1,5 @@
 """The sockperf adapter: real outputs, its versions and modes, and logs that are cut."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

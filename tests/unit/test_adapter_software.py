@@ -1,7 +1,5 @@
 """What a log says of the MPI, the system and the kernel that a benchmark ran on."""
 
-from __future__ import annotations
-
 import pytest
 
 from wireproof.adapters import read

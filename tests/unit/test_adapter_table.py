@@ -1,7 +1,5 @@
 """Bare tables: the documents' CSV, pasted columns, and headings that promise nothing."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

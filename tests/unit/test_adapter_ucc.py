@@ -1,7 +1,5 @@
 """ucc_perftest's tables, with and without bandwidth; a barrier has no size."""
 
-from __future__ import annotations
-
 import pytest
 from tests.unit.external_tables import GOLDEN, codes
 

@@ -2,8 +2,6 @@
 directions.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What one more sample may settle is measured once more, and nothing else is."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

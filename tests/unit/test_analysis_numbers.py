@@ -2,8 +2,6 @@
 construction.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from tests.records import pair_result, point_record

@@ -1,7 +1,5 @@
 """What the counters say, in which unit, and what they cannot say."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import msgspec

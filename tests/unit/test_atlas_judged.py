@@ -1,7 +1,5 @@
 """What published numbers change in a judgement: of a log and of a run."""
 
-from __future__ import annotations
-
 import msgspec
 from tests.synthetic import World, lab, run_of
 from tests.unit.external_tables import codes, pingpong, stream, wire_times

@@ -1,7 +1,5 @@
 """Where a number lies among published ones: votes, sizes, layers, and what is too little."""
 
-from __future__ import annotations
-
 import pytest
 
 from wireproof.atlas import Atlas, outruns_all, place, trails_all

@@ -1,7 +1,5 @@
 """The published files themselves: every row is judged, as any log is."""
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Files of the atlas: what is refused, and the sentence that says why."""
 
-from __future__ import annotations
-
 import pytest
 
 from wireproof.atlas import sources_of

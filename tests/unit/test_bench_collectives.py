@@ -1,7 +1,5 @@
 """What IMB-MPI1 prints for Barrier and Allreduce, read by the comparison of collectives."""
 
-from __future__ import annotations
-
 import pytest
 from benchmarks.collectives import imb_t_max
 

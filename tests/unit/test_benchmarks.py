@@ -1,7 +1,5 @@
 """The comparison's arithmetic: what is paired, what is dropped, when a target is reached."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 import random

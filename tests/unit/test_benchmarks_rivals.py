@@ -1,7 +1,5 @@
 """What the other benchmarks print and how they are called: text in, numbers out; nothing is run."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """A check that has to end in time, and one whose second stage cannot start."""
 
-from __future__ import annotations
-
 import dataclasses
 import time
 

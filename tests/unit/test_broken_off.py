@@ -1,7 +1,5 @@
 """A measurement that is ended from outside ends in order, and says by what."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

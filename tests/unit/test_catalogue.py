@@ -2,8 +2,6 @@
 believed.
 """
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

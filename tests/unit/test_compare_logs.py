@@ -1,7 +1,5 @@
 """Two logs compared with each other: ratios of claims, which decide nothing."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Two results compared with each other: ratios with intervals that hold what they say."""
 
-from __future__ import annotations
-
 import math
 import random
 from dataclasses import replace

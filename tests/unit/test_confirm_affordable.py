@@ -1,7 +1,5 @@
 """The confirm stage of a port: the slower it is, the fewer looks it gets with each partner."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """The configuration disclosure: complete, folded by hosts, and honest about what is not known."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -2,8 +2,6 @@
 that has no picture.
 """
 
-from __future__ import annotations
-
 import html.parser
 import re
 

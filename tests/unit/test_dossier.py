@@ -1,7 +1,5 @@
 """An acceptance dossier: whatever is done to it is named, and no verdict is given then."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os

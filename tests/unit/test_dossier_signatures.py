@@ -1,7 +1,5 @@
 """Signatures of a dossier, and the file of criteria that it is judged by."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

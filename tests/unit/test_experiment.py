@@ -1,7 +1,5 @@
 """The order of an experiment's trials, when it ends, what an interruption leaves."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable
 from typing import Any

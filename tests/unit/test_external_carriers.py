@@ -1,7 +1,5 @@
 """What a log says of its carrier, its units and its other tables."""
 
-from __future__ import annotations
-
 import msgspec
 import pytest
 from tests.unit.external_tables import codes, pingpong, stream, wire_times

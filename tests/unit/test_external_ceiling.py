@@ -1,7 +1,5 @@
 """Nothing above the line rate passes, whatever tolerance stands on top of the ceiling."""
 
-from __future__ import annotations
-
 import msgspec
 import pytest
 from tests.unit.external_tables import codes, pingpong, stream

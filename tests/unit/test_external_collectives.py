@@ -1,7 +1,5 @@
 """Collectives, several pairs, and what is not a test of a link."""
 
-from __future__ import annotations
-
 import msgspec
 from tests.records import imb_rates
 from tests.unit.external_tables import codes, imb, pingpong, stream, wire_times

@@ -1,7 +1,5 @@
 """Numbers that are none, tables of nothing, and what the judgement may never need or name."""
 
-from __future__ import annotations
-
 import math
 import re
 import subprocess

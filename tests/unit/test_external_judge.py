@@ -2,8 +2,6 @@
 sound ones.
 """
 
-from __future__ import annotations
-
 import csv
 
 import msgspec

@@ -2,8 +2,6 @@
 acquit.
 """
 
-from __future__ import annotations
-
 import msgspec
 import pytest
 from tests.unit.external_tables import codes, pingpong, stream, wire_times

@@ -2,8 +2,6 @@
 link.
 """
 
-from __future__ import annotations
-
 from wireproof.adapters import read
 from wireproof.model.series import SeriesVerdict
 from wireproof.physics import claim_from_text

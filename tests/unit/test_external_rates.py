@@ -1,7 +1,5 @@
 """Message rates against the packets of the link and the cores of its hosts."""
 
-from __future__ import annotations
-
 import pytest
 
 from wireproof.adapters import read

@@ -1,7 +1,5 @@
 """The gate: what a result says of each node, and every dialect fails closed."""
 
-from __future__ import annotations
-
 import json
 import os
 import threading

@@ -1,7 +1,5 @@
 """Whatever is wrong with a result, in no dialect is a node healthy: as its reader sees it."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

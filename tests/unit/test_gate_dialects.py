@@ -1,7 +1,5 @@
 """The dialects of the gate: each has the form that its reader takes, and fails closed."""
 
-from __future__ import annotations
-
 import json
 import re
 import xml.etree.ElementTree as ElementTree

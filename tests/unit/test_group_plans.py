@@ -1,7 +1,5 @@
 """Points for groups of ranks, and where a link is full."""
 
-from __future__ import annotations
-
 import pytest
 from tests.records import estimate, group_result, point_record
 

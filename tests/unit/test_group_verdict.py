@@ -2,8 +2,6 @@
 too fast.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import msgspec

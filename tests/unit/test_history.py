@@ -1,7 +1,5 @@
 """A history: shared without locks, and asked what has changed."""
 
-from __future__ import annotations
-
 import errno
 import gzip
 import json

@@ -1,7 +1,5 @@
 """What the pages of a history are made of says the same as the history itself."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What a history concludes over time: changes and their causes, and whose turn it is."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 

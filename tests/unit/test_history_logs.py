@@ -1,7 +1,5 @@
 """Logs of other programs in a history: kept, judged, listed, and no proof of anything."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os

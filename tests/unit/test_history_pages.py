@@ -1,7 +1,5 @@
 """A history written as pages: what they show, how they are linked, and what is written again."""
 
-from __future__ import annotations
-
 import os
 import re
 import time

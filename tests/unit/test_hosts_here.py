@@ -1,7 +1,5 @@
 """Which hosts are this very machine: its names, its addresses, and nobody else's."""
 
-from __future__ import annotations
-
 import os
 import socket
 import subprocess

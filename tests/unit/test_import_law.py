@@ -1,7 +1,5 @@
 """The law's checker: each breach is seen with its line, and what the law allows is left alone."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -2,8 +2,6 @@
 is started here.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

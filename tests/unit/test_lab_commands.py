@@ -1,7 +1,5 @@
 """What a lab starts and writes, without starting it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Whose process it is, where the state is, and what is said when the machine refuses."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The topology file: what it means, and one clear sentence for each thing that is wrong with it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

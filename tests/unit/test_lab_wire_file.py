@@ -1,7 +1,5 @@
 """The store-and-forward wire as values: its file, its status, what a topology may ask of it."""
 
-from __future__ import annotations
-
 import dataclasses
 import struct
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Lines of layers, and the steps between them, on made-up rounds whose truth is known."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Mapping, Sequence
 

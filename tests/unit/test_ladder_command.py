@@ -1,7 +1,5 @@
 """Layers that other programs measure: what is run, and what is made of what they print."""
 
-from __future__ import annotations
-
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any

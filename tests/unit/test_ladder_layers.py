@@ -1,7 +1,5 @@
 """Which layers there are, and whether the claimed NIC has raw verbs."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import msgspec

@@ -1,7 +1,5 @@
 """Launch: argv and environment of every MPI family, built without running anything."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The allocation around us, from environments as the schedulers set them and as nobody should."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path

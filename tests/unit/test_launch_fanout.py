@@ -1,7 +1,5 @@
 """Reaching many hosts by a program called like ssh: here a script that plays the hosts."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """MPIs and engines are found: by what they say, by their sonames, in folders of our own."""
 
-from __future__ import annotations
-
 import struct
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Where an MPI is looked for."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

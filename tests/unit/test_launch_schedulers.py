@@ -2,8 +2,6 @@
 (tests/golden/argv).
 """
 
-from __future__ import annotations
-
 import dataclasses
 import shlex
 from pathlib import Path

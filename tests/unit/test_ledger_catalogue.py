@@ -2,8 +2,6 @@
 pegs never wraps.
 """
 
-from __future__ import annotations
-
 import pytest
 
 from wireproof.analysis.changes import MarkedChanges, WitnessChanges

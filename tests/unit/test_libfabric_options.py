@@ -1,7 +1,5 @@
 """Options of libfabric become what the plan asks for; those that would be ignored are refused."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -5,8 +5,6 @@ Each file of tests/golden/recipes/{admin,files} holds the wrong lines with the c
 found, and the right ones; its number is that of the erratum.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The provider that lint advises is that of the fabric which the recipe names."""
 
-from __future__ import annotations
-
 import pytest
 
 from wireproof.lint.check import lint_text

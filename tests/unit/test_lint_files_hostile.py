@@ -1,7 +1,5 @@
 """Cut, mutated and foreign texts: every check answers, and every place that it names exists."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 

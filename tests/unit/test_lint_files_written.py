@@ -1,7 +1,5 @@
 """Files that a script writes: one table of paths, one extractor."""
 
-from __future__ import annotations
-
 import pytest
 
 from wireproof.lint.check import lint_text

@@ -1,7 +1,5 @@
 """Rules of commands and of configuration files, tried by the lines of tests/golden/recipes."""
 
-from __future__ import annotations
-
 import tomllib
 from pathlib import Path
 from typing import get_args

@@ -1,7 +1,5 @@
 """The catalogue of rules: each code once, and each found by a check or a row."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

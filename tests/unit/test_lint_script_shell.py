@@ -1,7 +1,5 @@
 """Command lines as people write them, and what kind of recipe a text is."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

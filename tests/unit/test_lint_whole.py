@@ -1,7 +1,5 @@
 """What lint calls right is right: whoever takes the line gets no finding of lint for it."""
 
-from __future__ import annotations
-
 import ast
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Samples of a run: who measured with whom, which rounds, and what is left out."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import msgspec

@@ -1,7 +1,5 @@
 """Grouped medians against the plain way."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -1,7 +1,5 @@
 """Whatever was measured with whomever: an answer that adds up, and never a crash."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

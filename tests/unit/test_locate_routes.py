@@ -2,8 +2,6 @@
 hundred large worlds.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from itertools import combinations

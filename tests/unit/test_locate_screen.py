@@ -2,8 +2,6 @@
 contradictory samples.
 """
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

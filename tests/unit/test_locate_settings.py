@@ -2,8 +2,6 @@
 that cannot be it, or that is not enough.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from typing import Any
 

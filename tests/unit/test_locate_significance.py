@@ -1,7 +1,5 @@
 """Tails, Holm and the detectable slowdown: against known values, and against simulation."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

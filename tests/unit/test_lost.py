@@ -1,7 +1,5 @@
 """Who is taken for lost, from real talk (tests/golden/lost) and from made-up worlds."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 

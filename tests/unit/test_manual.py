@@ -1,7 +1,5 @@
 """The manual pages: complete, and nothing in a help text is taken for a request of roff."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from pathlib import Path

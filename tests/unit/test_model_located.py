@@ -1,7 +1,5 @@
 """Culprits and suspects are typed, those of older documents too."""
 
-from __future__ import annotations
-
 import msgspec
 import pytest
 

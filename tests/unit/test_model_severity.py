@@ -1,7 +1,5 @@
 """One fold of severities, verdicts and proofs."""
 
-from __future__ import annotations
-
 from itertools import permutations
 
 import pytest

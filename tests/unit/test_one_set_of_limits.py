@@ -2,8 +2,6 @@
 widens them.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import msgspec

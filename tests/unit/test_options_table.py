@@ -1,7 +1,5 @@
 """A row of the table is all that the command line, variable, file and page of an option need."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

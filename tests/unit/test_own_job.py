@@ -1,7 +1,5 @@
 """What is said while a job of our own waits."""
 
-from __future__ import annotations
-
 import subprocess
 from collections.abc import Callable
 from pathlib import Path

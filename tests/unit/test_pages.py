@@ -1,7 +1,5 @@
 """The parts of the pages that are made from the code."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """Tables of pairs: read whole or by sample, hostile names and numbers included."""
 
-from __future__ import annotations
-
 import gzip
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Priority flow control: the single parts against known truths."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import replace
 

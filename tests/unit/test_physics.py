@@ -1,7 +1,5 @@
 """Every figure of the tables of physical limits, within the rounding that they are printed with."""
 
-from __future__ import annotations
-
 import msgspec
 import pytest
 

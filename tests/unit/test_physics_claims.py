@@ -1,7 +1,5 @@
 """What a user may write for a link and a path, and what is refused with one sentence."""
 
-from __future__ import annotations
-
 import pytest
 
 from wireproof.model.errors import BadInput

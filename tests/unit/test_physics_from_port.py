@@ -1,7 +1,5 @@
 """The link that a port states of itself, and the ports whose speed states nothing."""
 
-from __future__ import annotations
-
 import msgspec
 import pytest
 

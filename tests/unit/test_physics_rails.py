@@ -1,7 +1,5 @@
 """One syntax for links of several rails, and what several rails allow."""
 
-from __future__ import annotations
-
 import msgspec
 import pytest
 from tests.changed_runs import codes as own_codes

@@ -1,7 +1,5 @@
 """Which port a name means, and what stands on what, also in files that others have written."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Rounds cover every pair once; sweeps are shuffled reproducibly."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import pytest

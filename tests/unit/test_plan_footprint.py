@@ -1,7 +1,5 @@
 """QPs and memory of a job: closed forms, the slides' numbers, bounds as properties."""
 
-from __future__ import annotations
-
 import contextlib
 from typing import Any
 

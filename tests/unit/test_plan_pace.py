@@ -1,7 +1,5 @@
 """What a slow link is asked for, and how long it may take."""
 
-from __future__ import annotations
-
 import pytest
 
 from wireproof.model.errors import BadInput

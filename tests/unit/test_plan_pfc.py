@@ -1,7 +1,5 @@
 """Headroom of PFC: the sum by hand, monotonicity, the slides' two numbers."""
 
-from __future__ import annotations
-
 import msgspec
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """The simulation against closed forms, a slow reference, and its own full runs."""
 
-from __future__ import annotations
-
 import math
 
 import msgspec

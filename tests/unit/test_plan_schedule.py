@@ -1,7 +1,5 @@
 """Schedules of known sizes: what the sentences of the plan promise, counted."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 
 import pytest

@@ -1,7 +1,5 @@
 """Rounds that a power needs: closed form, monotonicity, and worlds that are really screened."""
 
-from __future__ import annotations
-
 import msgspec
 import pytest
 

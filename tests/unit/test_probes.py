@@ -2,8 +2,6 @@
 advice.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from types import SimpleNamespace
 

@@ -2,8 +2,6 @@
 evidence.
 """
 
-from __future__ import annotations
-
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 

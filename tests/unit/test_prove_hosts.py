@@ -1,7 +1,5 @@
 """Commands on more than two hosts: pairs that share the bytes, and hosts that were not read."""
 
-from __future__ import annotations
-
 import msgspec
 import pytest
 from tests.unit.test_prove_verdict import LINK, codes, host, pair, port, stream, traffic, way

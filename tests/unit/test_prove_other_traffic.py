@@ -1,7 +1,5 @@
 """Other traffic on the ports: what it must not prove, and what it must not spoil."""
 
-from __future__ import annotations
-
 import msgspec
 import pytest
 from tests.records import osu_times

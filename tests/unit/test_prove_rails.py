@@ -1,7 +1,5 @@
 """A watched command with rails: how they shared what it moved, and what is no rail's."""
 
-from __future__ import annotations
-
 import pytest
 from tests.unit.test_prove_verdict import MB, claim, codes, host, port, stream, traffic, way
 

@@ -1,7 +1,5 @@
 """Streams whose printed rate no reading shows: the bytes of their repetitions decide."""
 
-from __future__ import annotations
-
 import math
 
 import msgspec

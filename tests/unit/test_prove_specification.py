@@ -1,7 +1,5 @@
 """What the options of a proof mean, and what a proof changes in the process that asks for it."""
 
-from __future__ import annotations
-
 import errno
 import resource
 from pathlib import Path

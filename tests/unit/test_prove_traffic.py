@@ -1,7 +1,5 @@
 """From raw readings to bytes per port: units, RDMA beside sockets, wraps, background, peaks."""
 
-from __future__ import annotations
-
 import msgspec
 import pytest
 

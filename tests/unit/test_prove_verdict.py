@@ -2,8 +2,6 @@
 and where not.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

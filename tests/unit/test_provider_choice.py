@@ -1,7 +1,5 @@
 """Which provider each MPI takes. Intel MPI's cases were seen with the MPI itself."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

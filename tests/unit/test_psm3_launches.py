@@ -1,7 +1,5 @@
 """PSM3's counters beside what was measured: launch by launch, and the same when judged again."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import msgspec

@@ -1,7 +1,5 @@
 """What was set and what was taken: no value is guessed."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from wireproof.adapters.psm3.readback import SETTINGS, readback

@@ -1,7 +1,5 @@
 """PSM3's counters beside those of the port: they agree, or somebody is told."""
 
-from __future__ import annotations
-
 import pytest
 from tests.unit.test_verdict_psm3 import codes, pair
 

@@ -1,7 +1,5 @@
 """`make quick` chooses the tests that reach a change, the nearest first."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The gain of rails: the interval, the verdict, and what is normal."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

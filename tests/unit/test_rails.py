@@ -1,7 +1,5 @@
 """Rails: how they are claimed, what they may carry together, and what an MPI is told of them."""
 
-from __future__ import annotations
-
 import dataclasses
 from types import SimpleNamespace
 from typing import Any

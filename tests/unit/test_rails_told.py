@@ -1,7 +1,5 @@
 """Rails: what each MPI is told of them, and what can use one NIC only."""
 
-from __future__ import annotations
-
 import pytest
 from tests.unit.test_launch import request
 

@@ -1,7 +1,5 @@
 """An audit's report: an entry at a time, its hosts and values folded, what matters here first."""
 
-from __future__ import annotations
-
 import msgspec
 import pytest
 

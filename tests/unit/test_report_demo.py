@@ -1,7 +1,5 @@
 """The last lines of the demo."""
 
-from __future__ import annotations
-
 from wireproof.report.documents.run import demo_document
 from wireproof.report.ink import Look
 from wireproof.report.text import document_text

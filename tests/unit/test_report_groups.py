@@ -2,8 +2,6 @@
 and break nothing.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from dataclasses import replace

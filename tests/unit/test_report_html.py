@@ -1,7 +1,5 @@
 """The page as text: self-contained, escaped, complete, written whole or not at all."""
 
-from __future__ import annotations
-
 import base64
 import errno
 import hashlib

@@ -1,7 +1,5 @@
 """Styled text folded to a width: nothing is lost, no line is too wide, colour changes no letter."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """The object for machines: stable, described by its schema, free of NaN."""
 
-from __future__ import annotations
-
 import json
 import math
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The JSON of ``judge``: its schema is the one on disk, and documents keep to it."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

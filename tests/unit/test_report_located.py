@@ -2,8 +2,6 @@
 silence is worth.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from dataclasses import replace

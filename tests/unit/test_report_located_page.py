@@ -2,8 +2,6 @@
 hostile names dead.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import re

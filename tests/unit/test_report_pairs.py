@@ -1,7 +1,5 @@
 """The packed map of all pairs: what the page's script reads is what was measured."""
 
-from __future__ import annotations
-
 import base64
 import json
 import math

@@ -1,7 +1,5 @@
 """A study as a document: what to use first, then what was not obeyed; every pattern has a table."""
 
-from __future__ import annotations
-
 from tests.unit.test_study_conclude import OBEYED, runs, study
 
 from wireproof.model.study import Probe

@@ -1,7 +1,5 @@
 """Text for terminals: fits, stays harmless, tells every finding and what to do next."""
 
-from __future__ import annotations
-
 import io
 import os
 import re

@@ -1,7 +1,5 @@
 """Every pattern between two ranks has a title of its own, and says what its time is."""
 
-from __future__ import annotations
-
 import dataclasses
 from typing import get_args
 

@@ -1,7 +1,5 @@
 """The picture of the proof: bytes due and bytes seen per NIC and direction."""
 
-from __future__ import annotations
-
 import msgspec
 import pytest
 from tests.unit.test_report_worlds import empty, four_nodes, off_wire

@@ -1,7 +1,5 @@
 """A trial as a document: the answer of the value that decides, guards by what is known of each."""
 
-from __future__ import annotations
-
 import pytest
 
 from wireproof.model.experiment import (

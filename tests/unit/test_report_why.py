@@ -2,8 +2,6 @@
 of the finding again.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import msgspec

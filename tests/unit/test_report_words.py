@@ -1,7 +1,5 @@
 """Names and quantities as words: harmless, in the right unit, with the right number of digits."""
 
-from __future__ import annotations
-
 import math
 import unicodedata
 

@@ -2,8 +2,6 @@
 shipped.
 """
 
-from __future__ import annotations
-
 import random
 from dataclasses import dataclass
 

@@ -2,8 +2,6 @@
 Nothing is run.
 """
 
-from __future__ import annotations
-
 import os
 import shlex
 import struct

@@ -1,7 +1,5 @@
 """What a host answers about its NIC, and what is made of an answer that is none."""
 
-from __future__ import annotations
-
 import sys
 
 import pytest

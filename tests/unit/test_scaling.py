@@ -1,7 +1,5 @@
 """Numbers of several results against the count of nodes or ranks."""
 
-from __future__ import annotations
-
 import dataclasses
 from pathlib import Path
 from types import SimpleNamespace

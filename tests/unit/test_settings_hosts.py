@@ -2,8 +2,6 @@
 sentence.
 """
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The table of sizes: what is counted, and which limits are held."""
 
-from __future__ import annotations
-
 import ast
 from pathlib import Path
 

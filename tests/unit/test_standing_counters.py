@@ -2,8 +2,6 @@
 stopped, and their silence proves nothing. One that moved at all is alive.
 """
 
-from __future__ import annotations
-
 import pytest
 
 from wireproof.analysis.changes import MarkedChanges, WitnessChanges

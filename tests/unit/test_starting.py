@@ -1,7 +1,5 @@
 """Which way is tried first in a job, and which next."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Store: a run folder is sealed whole, read back the same, and what is not ours is refused."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Callable

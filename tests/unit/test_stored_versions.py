@@ -1,7 +1,5 @@
 """What earlier versions stored is read by every subcommand; what a later one did is refused."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import re

@@ -1,7 +1,5 @@
 """Catalogues of knobs, ours and a site's: what is tried, what is refused, what is read back."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What a study concludes of made-up runs: effects, what was obeyed, what is recommended."""
 
-from __future__ import annotations
-
 import math
 import random
 

@@ -1,7 +1,5 @@
 """A study from its plan to its end, on launches that are made up."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 from types import SimpleNamespace

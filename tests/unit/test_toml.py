@@ -1,7 +1,5 @@
 """Errors of TOML files: the line and the key, in words."""
 
-from __future__ import annotations
-
 import pytest
 
 from wireproof.model.errors import BadInput

@@ -1,7 +1,5 @@
 """Each form of topology as its tool writes it, and what a reader says of a wrong one."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Whole-run counters of several launches."""
 
-from __future__ import annotations
-
 from wireproof.analysis.changes import joined_totals
 from wireproof.model.record import Total
 

@@ -1,7 +1,5 @@
 """What is tried and which number is compared, from text."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 

@@ -2,8 +2,6 @@
 program is played.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import pytest

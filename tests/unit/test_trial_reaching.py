@@ -1,7 +1,5 @@
 """Variables that cannot have an effect are refused before anything is measured."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

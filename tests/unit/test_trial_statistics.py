@@ -1,7 +1,5 @@
 """Order of the runs, interval, looks and answers of a trial: small cases with known results."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

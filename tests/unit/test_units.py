@@ -1,7 +1,5 @@
 """Units: what people write, converted exactly; what could mean two things is refused."""
 
-from __future__ import annotations
-
 import contextlib
 import re
 from decimal import Decimal

@@ -2,8 +2,6 @@
 cross it; what it did not count may have crossed as well. A radio counts well and is not a wire.
 """
 
-from __future__ import annotations
-
 import pytest
 from tests.records import imb_rates
 

@@ -1,7 +1,5 @@
 """Each code is reached by the evidence that its entry names: the run as a whole, and the path."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 

@@ -2,8 +2,6 @@
 catalogue.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import replace

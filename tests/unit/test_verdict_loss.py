@@ -2,8 +2,6 @@
 drops.
 """
 
-from __future__ import annotations
-
 import pytest
 from tests.changed_runs import set_
 from tests.synthetic import lab, run_of

@@ -1,7 +1,5 @@
 """The edges of the judgement: where a little more or less evidence changes what may be said."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """Our own sockets have no library: advice about one is useless there."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """What the streams say of a link: only those that did not go another way."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

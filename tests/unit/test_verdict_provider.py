@@ -1,7 +1,5 @@
 """A provider that libfabric gave in another's place is a finding; the usual layers are none."""
 
-from __future__ import annotations
-
 import pytest
 from tests.changed_runs import set_
 from tests.synthetic import World, run_of

@@ -1,7 +1,5 @@
 """What PSM3's counters mean: each rule on planted counters and on real files."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

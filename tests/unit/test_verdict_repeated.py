@@ -1,7 +1,5 @@
 """A wide sample is settled by a repeat of its route that passes, and by nothing else."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

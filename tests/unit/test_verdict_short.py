@@ -1,7 +1,5 @@
 """Pairs that fall short: the settings of their ends, and what all hosts have wrong, as causes."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import msgspec

@@ -1,7 +1,5 @@
 """The version is the tag's, or says how far from it the tree is; every place tells the same."""
 
-from __future__ import annotations
-
 import subprocess
 import tarfile
 from pathlib import Path

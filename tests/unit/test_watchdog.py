@@ -1,7 +1,5 @@
 """A test that does not end is ended and named; one whose browser hangs is repeated once."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The counter zoo itself: its adapters are whole, and its counters move as they say."""
 
-from __future__ import annotations
-
 import pytest
 from tests.zoo.animals import ZOO, adapter
 from tests.zoo.frames import run_of

@@ -2,8 +2,6 @@
 every counter.
 """
 
-from __future__ import annotations
-
 import pytest
 from tests.zoo.animals import ZOO
 from tests.zoo.frames import nic_of

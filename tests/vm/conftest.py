@@ -1,7 +1,5 @@
 """Two virtual machines for all tests of this folder; nothing of them is left."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -2,8 +2,6 @@
 ``build/vm``.
 """
 
-from __future__ import annotations
-
 import fcntl
 import lzma
 import shutil

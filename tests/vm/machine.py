@@ -2,8 +2,6 @@
 them by name.
 """
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 import os

@@ -2,8 +2,6 @@
 is emulated: no rate is asserted.
 """
 
-from __future__ import annotations
-
 import os
 
 import pytest

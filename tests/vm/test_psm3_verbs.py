@@ -4,8 +4,6 @@ QPs, memory and counters, compared with the formula of ``plan footprint`` and th
 Everything is emulated: rates mean nothing here and none is asserted.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import os

@@ -4,8 +4,6 @@ it.
 Everything is emulated: rates mean nothing here and none is asserted.
 """
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Every adapter of the zoo."""
 
-from __future__ import annotations
-
 from tests.zoo import clusters, ethernet, fabric, other_fabrics, virtual
 from tests.zoo.parts import Adapter
 

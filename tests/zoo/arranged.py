@@ -3,8 +3,6 @@ on a port, bonds that change their leg, many rails, counters that are denied, re
 functions whose port counts. They are judged like the zoo and have no row in docs/matrix.md.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from tests.zoo.animals import adapter

@@ -3,8 +3,6 @@ partitions, several adapters; and plain Ethernet of every kind. A row an animal;
 ``fabric``, of the adapters below as where these are.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The counter files that many adapters have: of the kernel, of an RDMA port, of ethtool."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from tests.zoo.parts import KERNEL, File, both_directions

@@ -4,8 +4,6 @@ of the files.
 It knows the zoo's own description of each file and none of the product's code.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

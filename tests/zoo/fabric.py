@@ -3,8 +3,6 @@
 Sources are paths in the Linux tree (``drivers/`` left out) unless said otherwise.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from tests.zoo.counters import ROCE_HEADER, TCP_HEADER, WHOLE, ethtool, netdev, port_data

@@ -1,7 +1,5 @@
 """A scene as the values that the product judges: a ``Run`` of our own measurement."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Mapping, Sequence
 

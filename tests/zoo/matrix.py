@@ -3,8 +3,6 @@
 ``python -m tests.zoo.matrix`` prints the wrong cells; ``--write`` renews docs/matrix.md.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections import Counter

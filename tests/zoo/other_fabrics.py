@@ -1,7 +1,5 @@
 """Omni-Path, True Scale, Slingshot, EFA and the software RDMA devices; sources as in `fabric`."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from tests.zoo.counters import (

@@ -5,8 +5,6 @@ All facts here are read from the drivers' sources (each adapter names its source
 product's catalogue: the zoo and the catalogue check each other.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial

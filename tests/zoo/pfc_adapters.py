@@ -4,8 +4,6 @@ Names are written from the drivers' sources, never from the product's table: the
 other. A world is what happened; an adapter says how its driver counts that.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 

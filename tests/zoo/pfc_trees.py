@@ -1,7 +1,5 @@
 """Worlds of pauses as files: what ``wireproof pfc --from`` is given."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from tests.zoo.animals import ZOO

@@ -1,7 +1,5 @@
 """What is planted on hosts with pause counters, and what has to be found of it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 

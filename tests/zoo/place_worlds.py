@@ -5,8 +5,6 @@ ports of one card, and a known path of the bytes.
 seeds; ``--show SEED`` describes one host.
 """
 
-from __future__ import annotations
-
 import argparse
 import random
 import sys

@@ -5,8 +5,6 @@ The expected verdicts are written by hand from what the files can show, never fr
 code.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 

@@ -2,8 +2,6 @@
 -S`` prints them.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable
 from pathlib import Path

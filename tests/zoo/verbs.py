@@ -2,8 +2,6 @@
 stream.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -2,8 +2,6 @@
 ``fabric``.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from tests.zoo.counters import ethtool, hw, netdev

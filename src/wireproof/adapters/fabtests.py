@@ -65,8 +65,7 @@ def test_of(program: str, rest: str, transfers: int) -> Benchmark:
     (``transfers``) decide.
     """
     if "atomic" in program:
-        text = "elapsed / iterations of one atomic operation"
-        return Benchmark("", "latency", "atomic", text)
+        return Benchmark("", "latency", "atomic", "elapsed / iterations of one atomic operation")
     if "rma" in program and "pingpong" not in program:
         return _rma(rest)
     if "pingpong" in program or program.endswith(("_lat", "_latency")):

@@ -39,9 +39,7 @@ def _test(above: list[str], pairs: int) -> Benchmark:
         found = _BOTH
     else:
         found = _STREAM if any("Streaming " in line for line in above) else _PING_PONG
-    if pairs == 1:
-        return found
-    return replace(found, metric="bandwidth", traffic="rate", waits=False)
+    return found if pairs == 1 else replace(found, metric="bandwidth", traffic="rate", waits=False)
 
 
 def _row(line: str) -> list[str] | What | None:
@@ -73,8 +71,7 @@ def parse(page: Page, start: int) -> Parsed:
     """Parse the table below line index ``start``."""
     above = page.lines[max(0, start - _BEFORE) : start]
     rows = rows_below(page, start + 1, _row, starts_result)
-    found = filter(None, map(_HOST.match, above))
-    named = {match[1] or match[2]: match[3] for match in found}
+    named = {match[1] or match[2]: match[3] for match in filter(None, map(_HOST.match, above))}
     hosts, pairs = list(dict.fromkeys(named.values())), max(1, len(named) // 2)
     test = _test(above, pairs)
     points = [_point(words, test, at) for words, at in rows]

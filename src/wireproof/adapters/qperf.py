@@ -143,8 +143,7 @@ def argv(request: ToolRequest) -> tuple[str, ...]:
         ("-i", request.device),
         ("-cm", 1 if request.rdma_cm else None),
     )
-    sizes = _sizes(request.sizes)
-    head = (request.program, request.server, *port, *sizes, *options)
+    head = (request.program, request.server, *port, *_sizes(request.sizes), *options)
     return (*head, "-vvu", *request.extra, *tests)
 
 

@@ -282,8 +282,7 @@ def _hint(page: Page, heading: int, label: str) -> tuple[str, str]:
     name mention.
     """
     above = " ".join(page.lines[max(0, heading - 6) : heading])[-600:]
-    name = page.source.rsplit("/", 1)[-1][-200:]
-    texts = (label, above, name)
+    texts = (label, above, page.source.rsplit("/", 1)[-1][-200:])
     found = [match.group(0).lower() for text in texts for match in _HINT.finditer(text)]
     suite = "imb" if any(word.startswith("imb") for word in found) else "table"
     for word in found:

@@ -242,5 +242,4 @@ def _is_one_port(group: Sequence[_Function]) -> bool | None:
             return False
         if _TOGETHER[0] * whole <= sum(known) <= _TOGETHER[1] * whole:
             return True
-    closer = all(_rose_alike(group[0], one, _ALIKE_UNSEEN) for one in group[1:])
-    return None if closer else False
+    return None if all(_rose_alike(group[0], one, _ALIKE_UNSEEN) for one in group[1:]) else False

@@ -258,8 +258,7 @@ def _on_wire(entry: LedgerEntry, slot: _Slot, changes: Changes) -> LedgerEntry:
     """
     if not slot.turned:  # as with most adapters
         return entry
-    turned = _moved(slot.turned, changes)
-    certain = turned - _moved(slot.back, changes) * slot.row.unit
+    certain = _moved(slot.turned, changes) - _moved(slot.back, changes) * slot.row.unit
     seen = entry.bytes or 0.0
     if not seen or certain <= max(_TURNED_BYTES, _TURNED_SHARE * seen):
         return entry

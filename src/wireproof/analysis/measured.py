@@ -54,8 +54,7 @@ def times_per_operation(
     if not block_batches or sum(block_batches) != times.size or min(block_batches) < 1:
         return times
     if len(set(block_batches)) == 1:  # all at once
-        blocks = value_of(times.reshape(len(block_batches), -1), axis=1)
-        return np.asarray(blocks, dtype=np.float64)
+        return np.asarray(value_of(times.reshape(len(block_batches), -1), axis=1), dtype=np.float64)
     edges = np.cumsum(np.asarray(block_batches))[:-1]
     return np.asarray([float(value_of(part)) for part in np.split(times, edges)], dtype=np.float64)
 

@@ -59,12 +59,11 @@ def _nic(section: CounterSection, mtu: int | None) -> NicCounted:
     rdma = {name: value for name, value in found.items() if name.startswith("rndv_rdma_")}
     long = {name: value for name, value in found.items() if name.startswith("rndv_long_")}
     by_rdma = _matching(rdma, _SENT)
-    packets = max(found.get("scb_alloc", 0), (sent - by_rdma) // mtu if mtu else 0)
     return NicCounted(
         name=section.nic,
         sent_bytes=sent,
         received_bytes=_matching(found, _RECEIVED),
-        packets=packets,
+        packets=max(found.get("scb_alloc", 0), (sent - by_rdma) // mtu if mtu else 0),
         again=_sum(found, _AGAIN),
         losses=_sum(found, _LOSSES),
         late=_sum(found, _LATE),

@@ -94,8 +94,7 @@ def _with_names(
     )
     if mine is None or theirs is None:
         return odd
-    differing = mine.differs_from(theirs)
-    named = first_few([shown(each) for each in differing], _SHOWN, "; ")
+    named = first_few([shown(each) for each in mine.differs_from(theirs)], _SHOWN, "; ")
     return msgspec.structs.replace(odd, message=f"{odd.message}: {named}") if named else odd
 
 
@@ -103,8 +102,7 @@ def _odd(group: Sequence[AuditResult], catalogue: Catalogue) -> list[AuditResult
     """Return results that differ if more than half of the group agree. Return all results if there
     is no majority and there are enough hosts, or if both ends of a path must agree.
     """
-    counts = Counter(result.seen for result in group)
-    shares = counts.most_common()
+    shares = Counter(result.seen for result in group).most_common()
     (usual, count), *others = shares
     setting = catalogue.entries[group[0].id].setting
     if others and len(group) >= _LEAST and count > len(group) / 2:

@@ -91,8 +91,7 @@ class LikeHosts:
         return None
 
     def add(self, machine: Machine, slots: Sequence[Slot], results: Sequence[AuditResult]) -> None:
-        model = _Model(machine, slots, results, self._needs)
-        self._models = [model, *self._models[: _MODELS - 1]]
+        self._models = [_Model(machine, slots, results, self._needs), *self._models[: _MODELS - 1]]
 
     def _needs(self, entry: ParsedSetting, instance: Instance) -> _Needed:
         key = (entry.setting.id, instance.label)

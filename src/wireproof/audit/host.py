@@ -158,9 +158,8 @@ class DisclosedItem(NamedTuple):
 
 def disclosed_items(facts: HostFacts) -> list[DisclosedItem]:
     """Return every item once; items of adapters, once per adapter."""
-    items = [_item(facts, *single) for single in _SINGLE]
     return [
-        *items,
+        *[_item(facts, *single) for single in _SINGLE],
         *_of_each(facts, "firmware", "fw_ver", "firmware of {}"),
         *_of_each(facts, "hardware", "board_id", "board of {}"),
         *_drivers(facts),

@@ -155,8 +155,7 @@ def machine_of(facts: HostFacts) -> Machine:
     facts = dataclasses.replace(facts, derived=printed)
     firmware = dict(mlxconfig_files(facts, adapters_of(facts)))
     pci = with_slots(pci_facts(facts), facts, [name for name, _ in adapters_of(facts)])
-    derived = {**firmware, **pci, **printed}
-    facts = dataclasses.replace(facts, derived=derived)
+    facts = dataclasses.replace(facts, derived={**firmware, **pci, **printed})
     rdma = tuple(_rdma_ports(facts))
     nics = tuple(_nics(facts))
     return Machine(facts, {**host_names(facts), **_fabric(nics, rdma, facts)}, nics, rdma)

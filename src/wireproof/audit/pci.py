@@ -174,8 +174,7 @@ def _frame(path: str, text: str, why: str) -> FactFrame:
     if text:
         return FactFrame(rank=0, kind="file", status="ok", path=path, text=text)
     if why in _UNREAD:
-        reason = _UNREAD[why]
-        return FactFrame(rank=0, kind="file", status="denied", path=path, reason=reason)
+        return FactFrame(rank=0, kind="file", status="denied", path=path, reason=_UNREAD[why])
     return FactFrame(rank=0, kind="file", status="missing", path=path, reason=why)
 
 

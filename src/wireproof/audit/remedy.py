@@ -58,8 +58,7 @@ def remedy_of(
     fix = entry.setting.fix
     if fix is None:
         return None
-    value = _value(entry, fix, profile, names)
-    return remedy_with(fix, instance, place, value)
+    return remedy_with(fix, instance, place, _value(entry, fix, profile, names))
 
 
 def remedy_with(fix: Fix, instance: Instance, place: str, value: str) -> Remedy:

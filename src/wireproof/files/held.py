@@ -246,8 +246,7 @@ def _walked(path: Path, make: int | None) -> int:
             inner = _folder_in(folder, name, make)
             if inner is None:
                 links += 1
-                target = _read_link(folder, name, path, links)
-                left.extendleft(reversed(Path(target).parts))
+                left.extendleft(reversed(Path(_read_link(folder, name, path, links)).parts))
                 continue
             os.close(folder)
             folder = inner

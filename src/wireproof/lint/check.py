@@ -105,8 +105,7 @@ def _change(row: CommandRow, word: Word, match: re.Match[str]) -> str | None:
 def _words(row: CommandRow, command: Command) -> tuple[Word, ...]:
     words = command.words
     if row.option:
-        pairs = pairwise(words)
-        return tuple(value for name, value in pairs if name.text in row.option)
+        return tuple(value for name, value in pairwise(words) if name.text in row.option)
     if row.place:
         return words[row.place : row.place + 1]
     return words[1:] if row.word else words[:1]

@@ -210,8 +210,7 @@ def least_found_by(
     """
     error = _error(rounds, noise, criteria.floor)
     practical = as_log(metric, criteria.practical(metric))
-    log = detectable(error, _p(nodes, criteria.alpha), practical, power=power)
-    return as_slowdown(metric, log)
+    return as_slowdown(metric, detectable(error, _p(nodes, criteria.alpha), practical, power=power))
 
 
 def found_with(

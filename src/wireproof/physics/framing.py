@@ -144,8 +144,7 @@ def _mtus(link: LinkClaim, table: Table) -> list[int]:
         roce = link.protocol in ("rocev2", "psm3") and link.mtu in _ROCE_MTUS
         return sorted({roce_path_mtu(link.mtu), link.mtu}) if roce else [assumed]
     key = _mtu_key(link)
-    usual = _USUAL_MTUS.get(key, ())
-    return sorted({*usual, assumed}) if _built_in(table, key) else [assumed]
+    return sorted({*_USUAL_MTUS.get(key, ()), assumed}) if _built_in(table, key) else [assumed]
 
 
 def over_fabric(link: LinkClaim) -> bool:

@@ -178,8 +178,7 @@ def _apart(members: list[LinkClaim]) -> tuple[float, ...]:
 
 
 def _made_up(nic: Nic) -> bool:
-    words = {nic.driver.lower(), nic.link_kind.lower()}
-    return bool(words & set(_MADE_UP)) or (
+    return bool({nic.driver.lower(), nic.link_kind.lower()} & set(_MADE_UP)) or (
         nic.kind == "virtual" and nic.rdma is None and not nic.pci
     )
 

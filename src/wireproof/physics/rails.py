@@ -37,8 +37,7 @@ def claim_of_rails(
     named = _named(text)
     names = rails_of(nics) or tuple(named)
     _same_names(named, names, text)
-    each = [claim_from_text(named[name], mtu=mtu, **given) for name in names]
-    return links_together(each)
+    return links_together([claim_from_text(named[name], mtu=mtu, **given) for name in names])
 
 
 def _of_rails(link: LinkClaim, names: Sequence[str]) -> LinkClaim:

@@ -48,9 +48,8 @@ class Look(msgspec.Struct, frozen=True):
         """Return the look for ``stream``: colour only on a terminal without ``NO_COLOR`` and
         ``TERM=dumb``; ASCII if the encoding is not UTF-8.
         """
-        terminal = stream.isatty()
         color = (
-            terminal
+            stream.isatty()
             and not environment.get("NO_COLOR")
             and environment.get("TERM", "") not in ("", "dumb")
         )

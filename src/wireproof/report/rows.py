@@ -315,5 +315,4 @@ def _group_table(key: tuple[str, str, bool, int], rows: list[GroupRow]) -> Group
 
 def _group_rank(row: GroupRow) -> tuple[int, int, str, int, int]:
     sample = row.sample
-    members = len(sample.members)
-    return sample.message_bytes, members, row.formula, sample.repeat, sample.point
+    return sample.message_bytes, len(sample.members), row.formula, sample.repeat, sample.point

@@ -152,8 +152,7 @@ def _facts(part: Facts, look: Look) -> Iterator[Paragraph]:
     names = [look.say(name, 60) for name, _ in part.rows]
     width = max(map(cell_length, names), default=0) + 2
     for name, (_, value) in zip(names, part.rows, strict=True):
-        room = max(_NARROWEST, look.width - width)
-        told = _shown(value, room, look)
+        told = _shown(value, max(_NARROWEST, look.width - width), look)
         yield Paragraph.of(told)._replace(mark=name + " " * (width - cell_length(name)))
 
 

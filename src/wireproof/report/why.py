@@ -99,8 +99,7 @@ def _caused(finding: Finding, cause: str, advice: str) -> tuple[str, str]:
     said = f"{rest[:1].upper()}{rest[1:]}." if rest else ""
     seen = finding.evidence.get("cause_seen")
     observed = f"Seen: {'; '.join(seen[:2])}." if isinstance(seen, list) and seen else ""
-    parts = (said, observed, _about_cause(finding), advice)
-    return head, " ".join(part for part in parts if part)
+    return head, " ".join(part for part in (said, observed, _about_cause(finding), advice) if part)
 
 
 def _about_cause(finding: Finding) -> str:

@@ -198,8 +198,7 @@ def gain_of(size: int, alone: Sequence[Launches], together: Launches) -> tuple[I
     # one rail, chosen once, because the largest of each draw would be biased upwards
     best = int(np.argmax(centres))
     gain = _span(every / rates[best], whole / centres[best])
-    of_sum = _span(every / np.sum(rates, axis=0), whole / sum(centres))
-    return gain, of_sum
+    return gain, _span(every / np.sum(rates, axis=0), whole / sum(centres))
 
 
 def _rates(size: int, launches: Launches, seed: int) -> Floats:

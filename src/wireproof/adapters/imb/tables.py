@@ -144,9 +144,8 @@ class _Cells:
         return 0.0 if place is None else step_of_word(words[place]) * factor
 
     def point(self, row: list[float], words: list[str], line: int, mega: float) -> SeriesPoint:
-        test = self.test
         hrt, time = times(
-            None if self.clock is None else row[self.clock] * 1e3, test.half_round_trip
+            None if self.clock is None else row[self.clock] * 1e3, self.test.half_round_trip
         )
         defects = self.value(row, "defects")
         return SeriesPoint(
@@ -268,8 +267,7 @@ def _rows(page: Page, heading: Heading) -> tuple[Rows, bool]:
 def _without_columns(heading: Heading, run: ImbRun) -> Parsed:
     named = heading.name and not heading.hinted
     test = described(heading.name, [], heading.told.text("mode"), run.part, run.version)
-    base = _base(heading, run, heading.name, test)
-    return Parsed([base] if named else [], heading.first)
+    return Parsed([_base(heading, run, heading.name, test)] if named else [], heading.first)
 
 
 def _test_of(heading: Heading, table: CellTable, name: str, run: ImbRun) -> ImbTest:

@@ -116,14 +116,13 @@ def series_of(flows: list[IperfFlow], info: RunInfo) -> Series:
     if missing:
         known = []
     both = info.both
-    test = Benchmark(
+    return Benchmark(
         info.benchmark + ("_bidir" if both else ""),
         "bidirectional_bandwidth" if both else "bandwidth",
         "exchange" if both else "stream",
         _FORMULA + (", both directions added" if both else ""),
         directions=2 if both else 1,
-    )
-    return test.series(
+    ).series(
         info.tool,
         [_point(info, known)] if known else [],
         unit="bits and bit rates in powers of 1000, bytes and byte rates in powers of 1024",
@@ -265,8 +264,7 @@ def _old_udp(run: IperfRun) -> IperfFlow | None:
     if udp is None or last.start != 0.0 or int(udp.group(3)) == 0:
         return None
     kept = max(0.0, 1 - int(udp.group(2)) / int(udp.group(3)))
-    values = extra([last], last)
-    return IperfFlow(last.rate * kept, "sent x (1 - lost / all)", values, last.step)
+    return IperfFlow(last.rate * kept, "sent x (1 - lost / all)", extra([last], last), last.step)
 
 
 def _range(run: IperfRun) -> dict[str, float]:
@@ -277,8 +275,7 @@ def _range(run: IperfRun) -> dict[str, float]:
     if len({row.stream for row in sums}) != 1:
         return {}
     length = sums[0].end - sums[0].start
-    rates = [row.rate for row in sums if row.end - row.start >= length / 2]
-    return spread(rates)
+    return spread([row.rate for row in sums if row.end - row.start >= length / 2])
 
 
 def _is_iperf2(run: IperfRun, head: str) -> bool:
@@ -299,8 +296,7 @@ def _is_nothing(run: IperfRun) -> bool:
 
 
 def _directions(run: IperfRun) -> list[str]:
-    seen = {row.direction for row in (*run.rows, *run.summary)}
-    return sorted(seen - {""}, reverse=True) or [""]
+    return sorted({row.direction for row in (*run.rows, *run.summary)} - {""}, reverse=True) or [""]
 
 
 def _flows(run: IperfRun, directions: list[str]) -> tuple[list[IperfFlow], str]:

@@ -256,8 +256,7 @@ def argv(request: ToolRequest) -> tuple[str, ...]:
     list.
     """
     sizes = f"{min(request.sizes)}:{max(request.sizes)}" if request.sizes else None
-    options = given(("-m", sizes), ("-i", request.iterations))
-    return (request.program, *options, *request.extra)
+    return (request.program, *given(("-m", sizes), ("-i", request.iterations)), *request.extra)
 
 
 _ITERATIONS = re.compile(r"(?:-i ?|--iterations[ =])(\d{1,9})")

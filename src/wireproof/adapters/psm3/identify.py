@@ -78,8 +78,7 @@ def _begin(lines: list[str]) -> int:
 
 def kept(lines: list[str]) -> Iterator[StatisticsLine]:
     """Yield the lines after the environment that are not empty; values of settings are masked."""
-    start = _begin(lines)
-    for index in range(start, len(lines)):
+    for index in range(_begin(lines), len(lines)):
         text = lines[index].rstrip("\r")
         if text.strip():
             shape = shape_of(text)

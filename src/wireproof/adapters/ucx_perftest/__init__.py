@@ -103,9 +103,7 @@ def _point(row: LastLine, size: int, test: Benchmark, percentile: str) -> Series
 
 def _tail(row: LastLine, percentile: str) -> dict[str, float]:
     tail = number(row.texts[1]) if len(row.texts) == COLUMNS and percentile else None
-    if tail is None or tail < 0:
-        return {}
-    return {f"p{percentile.removesuffix('.0')}": tail * 1e3}
+    return {} if tail is None or tail < 0 else {f"p{percentile.removesuffix('.0')}": tail * 1e3}
 
 
 def _points(

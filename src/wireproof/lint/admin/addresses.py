@@ -89,8 +89,7 @@ def ifconfig(recipe: Recipe, command: Command) -> Iterator[Broken]:
 def nmcli(recipe: Recipe, command: Command) -> Iterator[Broken]:
     """Judge addresses that nmcli sets: words that begin with a digit and are not lists."""
     for word, value in pairwise(command.words):
-        name = word.text.lstrip("+-")
-        if name not in ("ipv4.addresses", "ipv4.address", "ip4"):
+        if word.text.lstrip("+-") not in ("ipv4.addresses", "ipv4.address", "ip4"):
             continue
         if value.text[:1].isdigit() and not {",", "$"} & set(value.text):
             yield from _address(recipe, command, value)

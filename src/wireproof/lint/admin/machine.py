@@ -43,8 +43,7 @@ def sysctl(recipe: Recipe, command: Command) -> Iterator[Broken]:
         inside = word.raw.find(word.text)
         if "=" not in word.text or "$" in word.text or inside < 0:
             continue
-        cut = _cut(recipe, word, inside, inside + len(word.text))
-        setting = setting_of(cut)
+        setting = setting_of(_cut(recipe, word, inside, inside + len(word.text)))
         if setting is not None:
             yield from judge_setting(setting)
 
@@ -148,8 +147,7 @@ def cpupower(recipe: Recipe, command: Command) -> Iterator[Broken]:
     governor, known = _governor(command), listed("governors")
     wrong = [word for word, _ in edits if word is not governor and word.text.startswith("-")]
     if governor is not None:
-        lower = governor.text.lower()
-        meant = spelled(lower, known, 0.7)
+        meant = spelled(governor.text.lower(), known, 0.7)
         edits.append((governor, meant or governor.raw))
     if wrong:
         seen = " ".join(word.text for word in wrong)

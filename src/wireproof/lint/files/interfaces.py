@@ -202,8 +202,7 @@ def _form(stem: str, value: Part) -> Iterator[Broken]:
 
 def _no_word(code: str, name: str, value: Part, known: tuple[str, ...] | frozenset[str]) -> Broken:
     """Report a word that ``name`` does not accept; the fix is the most similar word."""
-    new = nearest(value.text.lower(), known, 0.5)
-    return value.broken(code, f"{name}={value.text[:80]}", new)
+    return value.broken(code, f"{name}={value.text[:80]}", nearest(value.text.lower(), known, 0.5))
 
 
 def _is_no_address(stem: str, text: str) -> bool:

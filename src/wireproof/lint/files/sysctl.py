@@ -85,8 +85,7 @@ def _no_setting(fragment: Fragment, line: WrittenLine) -> Iterator[Broken]:
 
 def _command(line: WrittenLine, command: re.Match[str]) -> Broken:
     """Return ``sysctl -w NAME=VALUE`` as a line of a file."""
-    fix = command["rest"].strip("\"'")
-    return at("sysctl-not-a-setting", line, 0, line.text.strip(), fix)
+    return at("sysctl-not-a-setting", line, 0, line.text.strip(), command["rest"].strip("\"'"))
 
 
 def judge_setting(setting: SysctlSetting) -> Iterator[Broken]:

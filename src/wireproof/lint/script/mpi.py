@@ -82,10 +82,9 @@ def _signs(job: Job) -> list[tuple[int, Mpi]]:
         if command.program in ("source", ".", "module", "ml") and len(texts) > 1:
             places = [" ".join(texts[1:])]
         elif command.program == "export" or not texts:
-            words = (*command.assignments, *command.words[1:])
             places = [
                 word.text.partition("=")[2].split(":$PATH")[0]
-                for word in words
+                for word in (*command.assignments, *command.words[1:])
                 if word.text.startswith(_PATH_NAMES)
             ]
         found += [(command.line, mpi) for place in places if (mpi := _by_place(place))]
@@ -208,8 +207,7 @@ def _removed(recipe: Recipe, word: Word) -> Broken:
     """
     right = f"-genv I_MPI_FABRICS ofi -genv FI_PROVIDER {provider_of(word.text)}"
     end = word.raw[len(word.raw.rstrip(",.")) :]
-    new = f"-genv FI_PROVIDER psm2{end}"
-    found = edited("option-removed", recipe, word, new, word.text)
+    found = edited("option-removed", recipe, word, f"-genv FI_PROVIDER psm2{end}", word.text)
     clear = re.match(r"--?(PSM2|psm2|TMI|tmi)\b", word.text)
     return replace(found, right=right, fix=found.fix if clear else None)
 

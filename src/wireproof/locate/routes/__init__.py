@@ -275,8 +275,7 @@ class _Search:
             if not self._is_expected(culprit):
                 blames.append(blame_of_culprit(self.view, culprit))
             self.active &= ~self._explained(culprit)
-        strict = float(np.log(self.alpha * _STRICTER))
-        rest = stains(self.view, self.residual, self.active, strict)
+        rest = stains(self.view, self.residual, self.active, float(np.log(self.alpha * _STRICTER)))
         return blames + [blame_of_culprit(self.view, stain) for stain in rest[:_MOST]]
 
     def _explained(self, culprit: Culprit) -> Flags:

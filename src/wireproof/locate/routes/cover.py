@@ -152,9 +152,7 @@ def best_cover(
         for candidate in counts.candidates(practical, refused):
             if best is None or candidate.log_p < best[1].log_p:
                 best = counts, candidate
-    if best is None:
-        return None
-    return best[0].culprit(best[1], float(np.log(max(1, hypotheses))))
+    return None if best is None else best[0].culprit(best[1], float(np.log(max(1, hypotheses))))
 
 
 class _Candidate(NamedTuple):

@@ -230,8 +230,7 @@ def _widths(cross: Crossing, listed: Longs) -> list[Longs]:
     """Return the up-links that each leaf may have: as listed, or as many as it has nodes
     (non-blocking).
     """
-    sizes = Counter(cross.leaf[cross.leaf >= 0].tolist())
-    usual = max(sizes.values(), default=0)
+    usual = max(Counter(cross.leaf[cross.leaf >= 0].tolist()).values(), default=0)
     return [np.maximum(listed, 1), np.full(len(cross.leaves), usual, dtype=np.int64)]
 
 
@@ -307,10 +306,9 @@ def sharing(cross: Crossing) -> Guess:
     """Return the guess without routing: a leaf's flows share all of its up-links, so only their
     number in a turn matters.
     """
-    none = np.zeros_like(cross.out)
     return _guess(
         "any",
-        none,
+        np.zeros_like(cross.out),
         np.ones(len(cross.leaves), dtype=np.int64),
         np.zeros(len(cross.leaves), np.bool_),
         cross,

@@ -175,8 +175,7 @@ def _port_medians(
     everything = np.concatenate((residual, residual))
     total = np.bincount(ports.either[use], minlength=ports.count)
     clean = use & ~bad[ports.partner]
-    kept = np.bincount(ports.either[clean], minlength=ports.count)
-    lean = kept * _ENOUGH < total
+    lean = np.bincount(ports.either[clean], minlength=ports.count) * _ENOUGH < total
     final = clean | (use & lean[ports.either])
     return ports.by_port.median(everything, final, early=early)
 
@@ -275,8 +274,7 @@ def _typical(
     and too fast for a lone sample.
     """
     centre, members = Groups(ports.stratum, ports.strata).median(logs, use)
-    level_or_median = np.where(members > 2, centre, level)
-    return level_or_median, np.asarray(
+    return np.where(members > 2, centre, level), np.asarray(
         MEDIAN_FACTOR * sigma / np.sqrt(np.maximum(members, 1)), dtype=np.float64
     )
 

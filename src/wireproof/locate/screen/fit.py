@@ -268,9 +268,8 @@ def _without_paths(ports: Ports, effects: Effects, paths: Paths) -> Effects:
     """
     if ONE_SWITCH not in paths.names or len(paths.names) == 1:
         return effects
-    within = np.concatenate((paths.within,) * 2)
     inner, members = ports.by_port.median(
-        np.concatenate((effects.residual, effects.residual)), within
+        np.concatenate((effects.residual, effects.residual)), np.concatenate((paths.within,) * 2)
     )
     error = median_error(effects.noise, members, effects.spread)
     slow = np.nan_to_num(effects.slowness)

@@ -56,8 +56,7 @@ class _Routes:
         slow, members = grouped_median(place, leftover, number.size)
         noise = np.zeros(number.size)
         np.maximum.at(noise, place, sigma)
-        error = np.sqrt((MEDIAN_FACTOR * noise) ** 2 / members + floor**2)
-        return cls(number, place, slow, error)
+        return cls(number, place, slow, np.sqrt((MEDIAN_FACTOR * noise) ** 2 / members + floor**2))
 
     def ends(self, route: int, samples: Samples) -> tuple[str, str]:
         origin, target = divmod(int(self.number[route]), len(samples.nodes))

@@ -193,8 +193,7 @@ def _best_of_nodes(samples: Samples, logs: Floats, ports: Ports) -> tuple[Floats
     ]
     use = fine_strata(level, np.asarray(scale), ports.family)[ports.stratum]
     ends = np.concatenate((samples.origin[use], samples.target[use]))
-    both = np.concatenate((residual[use], residual[use]))
-    return grouped_best(ends, both, len(samples.nodes))
+    return grouped_best(ends, np.concatenate((residual[use], residual[use])), len(samples.nodes))
 
 
 def _is_kind(group: Indices, best: Floats, measured: int) -> bool:

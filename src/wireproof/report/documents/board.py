@@ -381,7 +381,6 @@ def _change(found: SeriesTrend, one: NumberChange, places: Collection[str]) -> I
 
 def _number(one: SeriesLine) -> Row:
     found = one.number
-    ends = f"{value_text(found, found.low)} to {value_text(found, found.high)}"
     return Row(
         (
             clean(found.name, 60),
@@ -389,6 +388,6 @@ def _number(one: SeriesLine) -> Row:
             str(found.window) if found.window else "-",
             str(one.results),
             number(found.value, value_text(found, found.value)),
-            ends,
+            f"{value_text(found, found.low)} to {value_text(found, found.high)}",
         )
     )

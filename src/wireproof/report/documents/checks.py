@@ -70,8 +70,7 @@ def _capability(capability: Capability) -> Item:
     tone, word = _CAPABLE[capability.works]
     wanted = capability.advice and capability.works is not True
     details = (("next", capability.advice),) if wanted else ()
-    text = f"{capability.name}: {capability.detail}"
-    return Item(tone, text, details=details, word=word)
+    return Item(tone, f"{capability.name}: {capability.detail}", details=details, word=word)
 
 
 def _answer(answer: TransportTried) -> Item:

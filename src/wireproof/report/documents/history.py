@@ -175,8 +175,7 @@ def _trend(trend: Trend) -> Iterator[Part]:
     low, high = min(values), max(values)
     heights = (1 + 7 * (value - low) / (high - low) if high > low else 4.0 for value in values)
     last = _value(trend.unit, trend.values[-1])
-    span = f"{_value(trend.unit, low)} to {_value(trend.unit, high)}"
-    curve = Spark(tuple(heights), 8.0, span)
+    curve = Spark(tuple(heights), 8.0, f"{_value(trend.unit, low)} to {_value(trend.unit, high)}")
     results = quantity.counted(len(trend.values), "result")
     yield Facts(((f"{results}, last {last}", curve),))
     if trend.changes:

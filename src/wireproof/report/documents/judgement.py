@@ -95,8 +95,7 @@ def _answer(found: JudgementDocument) -> str:
     """Return what decides the verdict of a single series, or the number of verdicts of several."""
     if len(found.series) == 1 and not found.statistics:
         telling = _telling(found.series[0])
-        value = f"{_value(found.series[0])}{_path(found.series[0])}"
-        return telling.text if telling else value
+        return telling.text if telling else f"{_value(found.series[0])}{_path(found.series[0])}"
     verdicts = Counter(one.verdict for one in found.series)
     verdicts.update(one.verdict for one in found.statistics)
     files = {one.source for one in found.series}

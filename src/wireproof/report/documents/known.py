@@ -47,8 +47,7 @@ def atlas_document(found: AtlasView, *, listed: bool, at: int | None) -> Documen
     else:
         parts = [*_groups(found, at), *parts]
     counts = f"{quantity.counted(found.sources, 'source')}, {quantity.counted(found.rows, 'row')}"
-    answer = f"{counts}; every row is within the limits of its link"
-    return Document(title, answer, tuple(parts))
+    return Document(title, f"{counts}; every row is within the limits of its link", tuple(parts))
 
 
 def _groups(found: AtlasView, at: int | None) -> Iterator[Part]:
@@ -111,8 +110,7 @@ def explanation_document(found: Sequence[Explained]) -> Document:
     if len(parts) == 1:
         ((title, facts),) = parts
         return Document(title.partition(":")[0], title, (facts,))
-    sections = tuple(Section(title, (facts,)) for title, facts in parts)
-    return Document("Explanations", "", sections)
+    return Document("Explanations", "", tuple(Section(title, (facts,)) for title, facts in parts))
 
 
 def titles_document(title: str, how: str, groups: Mapping[str, Mapping[str, str]]) -> Document:

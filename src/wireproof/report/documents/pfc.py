@@ -120,11 +120,10 @@ def _alike(ports: Sequence[PfcPort]) -> list[list[PfcPort]]:
 
 def _key(port: PfcPort) -> _Key:
     """Return a key that is equal for ports with the same answers and similar numbers of pauses."""
-    answers = tuple(one.answer for one in port.conditions)
     return (
         port.nic,
         port.driver,
-        answers,
+        tuple(one.answer for one in port.conditions),
         _decade(port.tx.frames),
         _decade(port.rx.frames),
         _decade(port.dropped),

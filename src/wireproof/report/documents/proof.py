@@ -137,9 +137,7 @@ def proof_section(found: Sequence[NicTraffic], name: str) -> Section | None:
 
 def _least_alike(flow: NicTraffic) -> float:
     """Return a sort key: ports without a counter first, then the largest difference."""
-    if flow.seen_bytes is None:
-        return float("-inf")
-    return -abs(flow.seen_bytes - flow.expected_bytes)
+    return float("-inf") if flow.seen_bytes is None else -abs(flow.seen_bytes - flow.expected_bytes)
 
 
 def _flow(flow: NicTraffic) -> Row:

@@ -133,8 +133,7 @@ def _ceiling(section: JudgedRun) -> tuple[Limit, ...]:
     if not ceiling:
         return ()
     at = ceiling / 1e6
-    words = f"attainable {quantity.megabytes(ceiling)} MB/s"
-    return (Limit(words, ((at, 0.0), (at, 100.0))),)
+    return (Limit(f"attainable {quantity.megabytes(ceiling)} MB/s", ((at, 0.0), (at, 100.0))),)
 
 
 def _pairs(table: ResultTable, size: int, cells: Sequence[Cell]) -> Line:

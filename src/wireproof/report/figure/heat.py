@@ -117,8 +117,7 @@ def _groups(run: JudgedRun, cells: list[Cell]) -> tuple[dict[str, str], bool]:
     found: dict[str, str] = {}
     for start in range(0, len(nodes), each):
         block = nodes[start : start + each]
-        label = fold(block, 60)
-        found |= dict.fromkeys(block, label)
+        found |= dict.fromkeys(block, fold(block, 60))
     return found, False
 
 

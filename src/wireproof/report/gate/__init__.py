@@ -302,12 +302,11 @@ def sarif(gate: Gate) -> str:
 
 def _rule(verdict: Verdict) -> dict[str, object]:
     short = {"text": _ABOUT[verdict]}
-    more = "`wireproof explain` describes each finding and what to do next."
     return {
         "id": f"node-{verdict}",
         "shortDescription": short,
         "fullDescription": short,
-        "help": {"text": more},
+        "help": {"text": "`wireproof explain` describes each finding and what to do next."},
         "defaultConfiguration": {"level": _LEVEL[verdict]},
     }
 

@@ -36,21 +36,19 @@ def enveloped(kind: Kind, value: object, problems: Sequence[Problem] = ()) -> ms
     without a verdict gets null, since it judges nothing.
     """
     whole = _whole(kind)
-    members = {name: getattr(value, name) for name in whole.__struct_fields__[len(HEADER) : -1]}
     return whole(
         schema=kind.schema,
         version=kind.version,
         verdict=getattr(value, "verdict", None),
         errors=[*getattr(value, "errors", ()), *problems],
         catalogue=site_names(),
-        **members,
+        **{name: getattr(value, name) for name in whole.__struct_fields__[len(HEADER) : -1]},
     )
 
 
 def site_names() -> list[str] | msgspec.UnsetType:
     """Return the files of the site's catalogue in use; unset, and so omitted, if there are none."""
-    files = [text.name for text in (*site_texts(), *site_studies())]
-    return files or msgspec.UNSET
+    return [text.name for text in (*site_texts(), *site_studies())] or msgspec.UNSET
 
 
 def json_schema(kind: Kind) -> dict[str, Any]:
@@ -74,11 +72,10 @@ def _whole(kind: Kind) -> type[msgspec.Struct]:
     own: type[msgspec.Struct] = resolve_name(kind.type)
     fields = msgspec.structs.fields(own)
     of = {field.name: field.type for field in fields}
-    verdict = of.get("verdict", Verdict | None if hasattr(own, "verdict") else None)
     header: list[tuple[str, Any]] = [
         ("schema", Literal[kind.schema]),
         ("version", Literal[kind.version]),
-        ("verdict", verdict),
+        ("verdict", of.get("verdict", Verdict | None if hasattr(own, "verdict") else None)),
         ("errors", list[Problem]),
     ]
     return msgspec.defstruct(
@@ -138,8 +135,7 @@ def json_text(value: object, *, indent: int = 0) -> str:
     try:
         data = msgspec.json.encode(value, enc_hook=_number_or_text)
     except UnicodeEncodeError:
-        builtins = msgspec.to_builtins(value, enc_hook=_number_or_text)
-        data = msgspec.json.encode(_encodable(builtins))
+        data = msgspec.json.encode(_encodable(msgspec.to_builtins(value, enc_hook=_number_or_text)))
     return escaped((msgspec.json.format(data, indent=indent) if indent else data).decode())
 
 

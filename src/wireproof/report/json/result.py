@@ -186,11 +186,8 @@ def document_of(section: JudgedRun) -> ResultDocument:
     """Return the document of a judged run, with its settings, its disclosure and the changes in
     force.
     """
-    found = document(
-        section.run, section.judgement, section.limits, section.criteria, section.located
-    )
     return msgspec.structs.replace(
-        found,
+        document(section.run, section.judgement, section.limits, section.criteria, section.located),
         settings=section.settings,
         disclosure=section.disclosure,
         standing=section.standing,

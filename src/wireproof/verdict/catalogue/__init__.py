@@ -150,8 +150,7 @@ def findings() -> dict[str, CatalogueEntry]:
 
     for text in site_texts():
         for entry in read_rows(text.text, text.name, "finding", CatalogueEntry, HEADS, new):
-            title = text.source(entry.title)
-            entries[entry.code] = msgspec.structs.replace(entry, title=title)
+            entries[entry.code] = msgspec.structs.replace(entry, title=text.source(entry.title))
     return entries
 
 
@@ -172,8 +171,7 @@ def known_names() -> dict[str, KnownName]:
     """
     from wireproof.model.toml import read_toml
 
-    tree = read_toml(packaged(__name__, _NAMES), _NAMES)
-    rows = msgspec.convert(tree["name"], list[KnownName])
+    rows = msgspec.convert(read_toml(packaged(__name__, _NAMES), _NAMES)["name"], list[KnownName])
     return {
         as_key(spelling): msgspec.structs.replace(row, code=spelling)
         for row in rows

@@ -98,8 +98,7 @@ def _above(case: Case, bounds: CurveBounds, row: CurveRow, packet: float) -> Non
 
 def _counts_messages(case: Case) -> bool:
     """Return whether the table counts messages and no size in it fills the link."""
-    moved = case.curve.moved
-    counted = all(row.size <= _COUNTED and row.point.messages_per_s for row in moved)
+    counted = all(row.size <= _COUNTED and row.point.messages_per_s for row in case.curve.moved)
     return counted and not case.curve.waited
 
 

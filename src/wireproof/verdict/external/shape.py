@@ -227,8 +227,7 @@ def _deepest_fall(moved: list[CurveRow]) -> tuple[CurveRow, CurveRow] | None:
 
 def _advice(case: Case) -> str:
     """Name the setting that moves the switch, if library and link are known; else where to look."""
-    series = case.series
-    if series.tool.lower() in ("perftest", "iperf3", "iperf", "qperf", "sockperf"):
+    if case.series.tool.lower() in ("perftest", "iperf3", "iperf", "qperf", "sockperf"):
         return "no MPI is involved, so look at MTU, inline size and buffers"
     return f"{_knob(case)} moves the switch"
 

@@ -153,10 +153,9 @@ def busiest(
 
 def looped(ledger: Ledger, direction: Direction) -> dict[str, Crossed]:
     """Return what crossed each loopback interface."""
-    ports = ledger.ports.items()
     return {
         name: crossed_at(ledger, name, direction)
-        for name, port in ports
+        for name, port in ledger.ports.items()
         if port.nic.kind == "loopback"
     }
 

@@ -143,8 +143,7 @@ class _Whole:
         for one in (one for proof in seen.pairs for one in proof.sightings):
             place = self._place(one, seen)
             self.shown[place] = self.shown.get(place, 0.0) + (one.seen or 0.0)
-            due_here = min(one.seen or 0.0, one.need)
-            self.due_shown[place] = self.due_shown.get(place, 0.0) + due_here
+            self.due_shown[place] = self.due_shown.get(place, 0.0) + min(one.seen or 0.0, one.need)
             others[place] = sum(one.others.values())
             if one.kind != "on-wire" and self._fell_short(one):
                 self.missing[place] = self.missing.get(place, 0.0) + one.need
@@ -172,8 +171,7 @@ class _Whole:
     def _over_the_run(self, one: Sighting, place: Place) -> Sighting:
         """Compare what was due at ``place`` over the run with all that it counted."""
         ledger = self.ledgers[place[0] if place[0] is not None else one.rank]
-        due = self.dues[place]
-        return look(ledger, one.rank, place[1], place[2], due, self.ctx.criteria)
+        return look(ledger, one.rank, place[1], place[2], self.dues[place], self.ctx.criteria)
 
     def _made_up(self, one: Sighting, seen: Witnessed) -> bool:
         """Return whether other points show, beside their own bytes, what this point lacks.
@@ -264,8 +262,7 @@ class _Whole:
     def _shown(self, so_far: Total, one: Sighting, place: Place) -> Sighting:
         idle = self.ctx.idle.get(so_far.rank)
         ledger = self.ctx.ports[so_far.rank].ledger(WitnessChanges(so_far, idle))
-        due = Due(0.0, 0.0, 0.0)
-        return look(ledger, one.rank, place[1], place[2], due, self.ctx.criteria)
+        return look(ledger, one.rank, place[1], place[2], Due(0.0, 0.0, 0.0), self.ctx.criteria)
 
     def _by_sum(self, one: Sighting, place: Place, due: Due) -> Sighting:
         whole = self._over_the_run(one, place)

@@ -70,8 +70,7 @@ def prove(ctx: Context, point: PointRecord) -> Witnessed:
     reader_of = readers(point, ctx.hosts)
     ledgers = {} if ctx.moves_nothing else watch(point, ctx.ports, ctx.idle_of(reader_of))
     desk = _Desk(ctx, point, reader_of, ledgers)
-    pairs = [desk.pair(pair) for pair in point.pairs]
-    return Witnessed(ledgers, pairs, reader_of, desk.known)
+    return Witnessed(ledgers, [desk.pair(pair) for pair in point.pairs], reader_of, desk.known)
 
 
 class _Desk:
@@ -132,8 +131,7 @@ class _Desk:
         return PairProof("off-wire", code, sightings, *_busier(sightings))
 
     def _sighting(self, rank: int, pair: PairResult, direction: Direction) -> Sighting:
-        reader = self.reader_of.get(rank, -1)
-        ledger, nic = self.ledgers.get(reader), self.ctx.claimed_nic(rank)
+        ledger, nic = self.ledgers.get(self.reader_of.get(rank, -1)), self.ctx.claimed_nic(rank)
         name = nic.name if nic is not None else ""
         due = dataclasses.replace(self._due(rank, direction), own=self._need(pair, rank, direction))
         if ledger is None or (nic is None and self.ctx.claims_a_nic(rank)):

@@ -69,8 +69,7 @@ def judge_pfc(
     settings = {(one.host, one.nic): one for one in record.settings}
     ports = [_port(one, choice, settings.get((one.host, one.nic)), record) for one in readings]
     needed = _needed(readings, choice, headroom)
-    judged = Judged(record, readings, ports, choice, pressure, needed)
-    found = findings(judged)
+    found = findings(Judged(record, readings, ports, choice, pressure, needed))
     return PfcReport(
         verdict=_verdict(found, ports, readings, choice, pressure),
         priority=choice.priority,

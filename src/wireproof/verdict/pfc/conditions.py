@@ -300,9 +300,7 @@ def _shares(reading: PfcReading) -> list[float] | None:
         if all(count is not None and count.value is not None for count in way)
     ]
     busiest = max(found, key=sum, default=[])
-    if sum(busiest) < LEAST_TRAFFIC:
-        return None
-    return [value / sum(busiest) for value in busiest]
+    return None if sum(busiest) < LEAST_TRAFFIC else [value / sum(busiest) for value in busiest]
 
 
 def _others_unseen(port: JudgedPort) -> Iterator[Said]:

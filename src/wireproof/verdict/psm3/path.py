@@ -221,8 +221,7 @@ def _carried(one: Counted, names: Sequence[str]) -> tuple[dict[str, int], str]:
 
 
 def _rails(job: StatisticsJob, file: Statistics, one: Counted) -> Iterator[Issue]:
-    opened = list(dict.fromkeys(rail.name for rail in file.identity.rails))
-    carried, way = _carried(one, opened)
+    carried, way = _carried(one, list(dict.fromkeys(rail.name for rail in file.identity.rails)))
     total = sum(carried.values())
     if len(carried) < 2 or total < _ENOUGH_BYTES:
         return

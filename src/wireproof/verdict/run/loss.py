@@ -315,6 +315,4 @@ def _worst(issues: Iterable[Issue]) -> Severity | None:
 
 
 def _sends(name: str, subject: Subject) -> bool:
-    if isinstance(subject, Route):
-        return subject.origin == name
-    return subject == Port(name, "tx")
+    return subject.origin == name if isinstance(subject, Route) else subject == Port(name, "tx")

@@ -189,9 +189,7 @@ def _why_down(nic: Nic, host: Host) -> str:
         return f"has no carrier ({nic.operstate or 'carrier 0'})"
     bare = nic.rdma is None and nic.kind != "infiniband" and not nic.master
     told = any(one.address for one in host.nics)  # a recorded tree contains no addresses of any NIC
-    if bare and told and not nic.address:
-        return "has no address: IP cannot use it"
-    return ""
+    return "has no address: IP cannot use it" if bare and told and not nic.address else ""
 
 
 def rail_issues(ctx: Context, striping: Striping) -> Iterator[Issue]:

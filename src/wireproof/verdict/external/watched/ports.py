@@ -239,8 +239,7 @@ class WatchedPorts:
         codes = {}
         for mates in (mates for mates in self.places() if len(mates) > 1):
             alone = sharing((self._kernel(mate), mate) for mate in mates)
-            names = ", ".join(host.host for host in mates)
-            codes[names] = (
+            codes[", ".join(host.host for host in mates)] = (
                 "traffic-one-adapter" if len(alone) == len(mates) else "traffic-one-kernel"
             )
         return codes

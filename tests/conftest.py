@@ -232,26 +232,37 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 AFTER_ITS_TIMEOUT_S = 120
 """How long the end of a test may take whose time is over: some waits ignore an exception."""
+SPARE_S = 60
+"""For so long the watchdog serves the tests that follow: to set it anew waits for a thread."""
 _STDERR = [2]
 """The stream of the session: pytest keeps what a test writes to the present one."""
+_COMES_AT = [0.0]
+"""When the watchdog ends the process, by the monotonic clock."""
 
 
 def pytest_configure() -> None:
     _STDERR[0] = os.dup(2)
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+def pytest_unconfigure() -> None:
+    faulthandler.cancel_dump_traceback_later()
+
+
+def pytest_exception_interact() -> None:
+    _COMES_AT[0] = 0.0  # pytest has called the watchdog off
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> None:
     """End a process whose test does not end, with the lines where it hangs: the timeout of a test
     raises an exception once, and a teardown that waits after it waits for ever.
     """
     bound = item.get_closest_marker("timeout")
-    limit = float(bound.args[0] if bound else item.config.getini("timeout"))
-    faulthandler.dump_traceback_later(limit + AFTER_ITS_TIMEOUT_S, exit=True, file=_STDERR[0])
-    try:
-        return (yield)
-    finally:
-        faulthandler.cancel_dump_traceback_later()
+    limit = float(bound.args[0] if bound else item.config.getini("timeout")) + AFTER_ITS_TIMEOUT_S
+    if not limit <= _COMES_AT[0] - time.monotonic() <= limit + SPARE_S:
+        wait = limit + SPARE_S
+        faulthandler.dump_traceback_later(wait, exit=True, file=_STDERR[0])
+        _COMES_AT[0] = time.monotonic() + wait
 
 
 _BEGAN = time.monotonic()

@@ -496,7 +496,7 @@ TARGETS: dict[str, Target] = {
 }
 
 COUNTS = {
-    "logs": 750,
+    "logs": 200,
     "frames": 100,
     "folders": 63,
     "pairs": 38,

@@ -23,7 +23,7 @@ from wireproof.launch.engines import find_program
 from wireproof.launch.mpi.environment import effective
 from wireproof.launch.registry import LaunchCommand
 from wireproof.model.claim import Claim
-from wireproof.model.errors import BadInput, decode_json
+from wireproof.model.errors import BadInput, member_of
 from wireproof.model.frames import BadFrame, FrameReader, assemble, sealed_points
 from wireproof.model.plan import Plan
 from wireproof.model.record import (
@@ -302,17 +302,11 @@ def _remaining(plan: Plan, folder: RunFolder) -> Plan:
 _LARGEST_DOCUMENT = 256 << 20
 
 
-class _BegunPlan(msgspec.Struct):
-    """The plan with which the run started, from a run.json of any schema."""
-
-    plan: Plan
-
-
 def _check_same(plan: Plan, folder: RunFolder) -> None:
     """Check that a folder is resumed with the plan with which its run started."""
     path = folder.path / "run.json"
     try:
-        before = decode_json(read_bounded(path, _LARGEST_DOCUMENT, follow=False), _BegunPlan).plan
+        before = member_of(read_bounded(path, _LARGEST_DOCUMENT, follow=False), "plan", Plan)
     except OSError as error:
         raise BadInput(f"{path} cannot be read: {error.strerror}.") from error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:

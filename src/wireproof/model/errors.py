@@ -132,6 +132,14 @@ def decode_json(data: bytes | str, type_: type[T], *, times: int = 1) -> T:
         raise msgspec.DecodeError("it is nested too deeply") from error
 
 
+def member_of(data: bytes, name: str, type_: type[T]) -> T:
+    """Decode one member of a JSON object, whatever the others hold. Raises like ``decode_json``."""
+    members = decode_json(data, dict[str, msgspec.Raw])
+    if name not in members:
+        raise msgspec.ValidationError(f"Object missing required field `{name}`")
+    return decode_json(bytes(members[name]), type_)
+
+
 def refuse_large(data: bytes, *, times: int = 1) -> None:
     """Raise ``msgspec.DecodeError`` if ``data`` is too large for ``decode_json``."""
     if len(data) > _SMALL and times * memory_of(data) > LARGEST_DECODED:

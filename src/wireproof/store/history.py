@@ -51,10 +51,6 @@ _GO_ON = "Remove it to go on without it."
 _OF_THE_DISK = (errno.EACCES, errno.EIO, errno.EPERM, errno.EROFS, errno.ESTALE)
 
 
-class _IndexHead(msgspec.Struct):
-    version: int = _VERSION
-
-
 def add_entry(root: Path, entry: Entry) -> None:
     """Add an entry. Raise ``BadInput`` if its id is not a file name, ``CouldNotMeasure`` if it
     cannot be written.
@@ -206,7 +202,8 @@ def _decoded(data: bytes, path: Path) -> Entry:
         entry = decode_json(data, Entry)
         version = entry.version
     except msgspec.ValidationError:
-        version = decode_json(data, _IndexHead).version  # a newer one has other fields
+        members = decode_json(data, dict[str, msgspec.Raw])  # a newer one has other fields
+        version = decode_json(bytes(members.get("version", b"0")), int)
         if version <= _VERSION:
             raise
     if version > _VERSION:

@@ -17,7 +17,7 @@ import msgspec
 
 from wireproof.files.hostile import read_bounded, replace_file
 from wireproof.model.dossier import DOSSIER_KIND, DOSSIER_SCHEMA, Dossier, beyond
-from wireproof.model.errors import BadInput, decode_json, made_by_newer, reading
+from wireproof.model.errors import BadInput, decode_json, made_by_newer, member_of, reading
 from wireproof.model.frames import unsound
 from wireproof.model.located import Fabric
 from wireproof.model.run import RESULT_KIND, RESULT_SCHEMA, Run, StoredResult, seconds_of
@@ -160,14 +160,6 @@ class _HostName(msgspec.Struct):
     host: str
 
 
-class _Claimed(msgspec.Struct):
-    hosts: list[_HostName]
-
-
-class _Begun(msgspec.Struct):
-    claim: _Claimed
-
-
 def unfinished_after(source: Path, result: Path, wanted: Collection[str]) -> Path | None:
     """Return the folder of a check in ``source`` that started after ``result`` was written, covers
     one of the ``wanted`` nodes (empty: any), and was interrupted; None if there is none.
@@ -206,7 +198,8 @@ def _hosts_of(folder: Path) -> set[str] | None:
         for launch in _folders(folder):
             if os.path.lexists(launch / DOCUMENT):
                 data = read_bounded(launch / DOCUMENT, _LARGEST_DOCUMENT, follow=False)
-                hosts |= {host.host for host in decode_json(data, _Begun).claim.hosts}
+                claim = bytes(member_of(data, "claim", msgspec.Raw))
+                hosts |= {host.host for host in member_of(claim, "hosts", list[_HostName])}
     except (OSError, ValueError, RecursionError):
         return None
     return hosts or None

@@ -41,12 +41,6 @@ _MOST_FRAMES = 500_000
 """Distinct facts of all hosts together, after which the hosts get none: they are too unlike."""
 
 
-class _Place(msgspec.Struct, frozen=True, array_like=True):
-    kind: str
-    path: str
-    argv: list[str]
-
-
 class _Fact(msgspec.Struct, frozen=True, array_like=True):
     """Indices of the place, the text and the reason; the status; the command's exit status, and
     whether the text was cut.
@@ -61,11 +55,13 @@ class _Fact(msgspec.Struct, frozen=True, array_like=True):
 
 
 class _Snapshot(msgspec.Struct, frozen=True, tag_field="schema", tag="wireproof.snapshot"):
-    """``hosts``: the facts of each, still packed: all at once would not fit in memory."""
+    """``places``: kind, path and argument list of each request. ``hosts``: the facts of each, still
+    packed: all at once would not fit in memory.
+    """
 
     version: int
     texts: list[str]
-    places: list[_Place]
+    places: list[tuple[str, str, tuple[str, ...]]]
     hosts: dict[str, msgspec.Raw]
 
 
@@ -93,8 +89,7 @@ def write_snapshot(path: Path, facts: Mapping[str, Sequence[FactFrame]]) -> None
         )
         for host, frames in facts.items()
     }
-    known = [_Place(kind, place, list(argv)) for kind, place, argv in places]
-    document = _Snapshot(_VERSION, list(texts), known, hosts)
+    document = _Snapshot(_VERSION, list(texts), list(places), hosts)
     data = gzip.compress(msgspec.msgpack.encode(document), mtime=0)
     if not path.name:
         raise BadInput(f"{path} cannot be written: give the name of a file.")
@@ -247,17 +242,17 @@ def _count(packed: msgspec.Raw) -> int:
 def _frame(fact: _Fact, snapshot: _Snapshot, masks: dict[int, str]) -> FactFrame:
     if min(fact.place, fact.text, fact.reason) < 0:
         raise IndexError("a number below 0")
-    place = snapshot.places[fact.place]
+    kind, path, argv = snapshot.places[fact.place]
     text, reason = snapshot.texts[fact.text], _masked(fact.reason, snapshot, masks)
-    if place.path not in _OWN_LISTS:
+    if path not in _OWN_LISTS:
         text = _masked(fact.text, snapshot, masks)
     return msgspec.convert(
         {
             "frame": "fact",
             "rank": 0,
-            "kind": place.kind,
-            "path": place.path,
-            "argv": place.argv,
+            "kind": kind,
+            "path": path,
+            "argv": argv,
             "status": fact.status,
             "text": text,
             "reason": reason,

@@ -17,6 +17,8 @@ from tests.zoo.scene import Move, Other, Scene, timeline
 from tests.zoo.situations import SITUATIONS
 from tests.zoo.watched import proved
 
+from wireproof.analysis.changes import MarkedChanges
+from wireproof.model.traffic import CounterMark
 from wireproof.verdict.run import judge
 
 _LEFT_OPEN = {
@@ -88,7 +90,7 @@ def test_a_rail_of_eight_that_another_port_replaces_is_told_from_memory() -> Non
     assert alone.reasons[0].message.endswith(": the rest went through memory or loopback.")
 
 
-@pytest.mark.parametrize("key", ["mlx5-roce-pf", "igb", "ionic", "hfi1"])
+@pytest.mark.parametrize("key", ["mlx5-roce-pf", "igb", "ionic", "hfi1", "tg3"])
 @pytest.mark.parametrize("flow", [0.5, 0.7, 1.5])
 def test_a_flow_that_starts_with_the_command_and_goes_on_is_not_its_payload(key: str, flow: float):
     """Half of the payload in memory and another job that starts meanwhile: a pass."""
@@ -99,6 +101,26 @@ def test_a_flow_that_starts_with_the_command_and_goes_on_is_not_its_payload(key:
     move = Move(claimed=0.5, carrier=one.carrier)
     scene = Scene(one, move, nic=one.claimed, rate=rate, others=(job,))
     assert proved(scene).proof == "unproven"
+
+
+@pytest.mark.parametrize("when", [(1.1, 1.4), (4.6, 5.0)])
+def test_a_burst_beside_the_command_is_no_flow_that_went_on(when: tuple[float, float]) -> None:
+    """A login in the quiet second before the command, or while late counters settle."""
+    one = next(one for one in ZOO if one.key == "mlx5-roce-pf")
+    burst = Other("eth0", 30e6, *when)
+    scene = Scene(one, Move(eth0=1.0, carrier="kernel"), nic=one.claimed, rate=0.115e9)
+    assert proved(replace(scene, others=(burst,))).proof == "wrong-path"
+
+
+def test_background_is_at_most_what_was_counted() -> None:
+    """A flow that began late in a long command seemed to have moved more than its port."""
+    values = (0, 0, 100, 200, 300)
+    start, before, end, after, later = (
+        CounterMark(t_ns=t * 10**9, counters={"net/a/tx_bytes": value})
+        for t, value in zip((0, 1, 61, 62, 63), values, strict=True)
+    )
+    changes = MarkedChanges(start, before, after, {}, aside=[end, later])
+    assert changes.background("net/a/tx_bytes") == 200
 
 
 @pytest.mark.parametrize("key", ["tg3", "ionic"])

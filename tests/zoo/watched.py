@@ -15,7 +15,7 @@ from tests.zoo.ramp import Machine
 from tests.zoo.scene import Played, Point, Scene, Timeline, timeline
 
 from wireproof.analysis.catalogue import Patience, patience
-from wireproof.analysis.traffic import host_traffic
+from wireproof.analysis.traffic import goes_on, host_traffic
 from wireproof.instrument.watch import Follower
 from wireproof.model.series import Series, SeriesPoint
 from wireproof.model.traffic import (
@@ -41,13 +41,20 @@ def proved(scene: Scene, boot_ids: Sequence[str] = ("boot-0", "boot-1")) -> Traf
     world = timeline(replace(scene, points=(Point("stream", _SIZE, seconds=_SECONDS),)))
     played = world.played[0]
     waits = patience(nic for machine in world.machines for nic in nics_of(scene, machine))
-    tail = (played.end_s, played.end_s + waits.after_s / 2)
-    times = (world.begin_s - waits.before_s, world.begin_s, *tail, played.end_s + waits.after_s)
-    traffic = Traffic(
-        hosts=[
-            host_traffic(_watched(scene, world, host, times, waits, boot_id))
+    times = [world.begin_s - waits.before_s, world.begin_s, played.end_s + waits.after_s]
+    part_s = waits.before_s / waits.parts
+    aside = [times[0] + number * part_s for number in range(1, waits.parts)]
+    aside.append(played.end_s)
+    for later in (played.end_s + 2 * waits.after_s, None):
+        watched = [
+            _watched(scene, world, host, (times, aside), waits, boot_id)
             for host, boot_id in enumerate(boot_ids)
-        ],
+        ]
+        if later is None or not any(map(goes_on, watched)):
+            break
+        aside.append(later)
+    traffic = Traffic(
+        hosts=list(map(host_traffic, watched)),
         seconds=times[-1] - times[1],
         idle_s=waits.before_s,
         interval_s=0.1,
@@ -59,7 +66,7 @@ def _watched(
     scene: Scene,
     world: Timeline,
     host: int,
-    times: Sequence[float],
+    readings: tuple[Sequence[float], Sequence[float]],
     waits: Patience,
     boot_id: str,
 ) -> Watched:
@@ -74,16 +81,19 @@ def _watched(
         nics=nics_of(scene, machine),
         foreign_sysfs=scene.hidden,
     )
-    start, before, *tail, after = (
-        CounterMark(t_ns=round(t * 1e9), counters=machine.reading(t)) for t in times
+    times = readings[0]
+    marks, aside = (
+        [CounterMark(t_ns=round(t * 1e9), counters=machine.reading(t)) for t in each]
+        for each in readings
     )
+    start, before, after = marks
     return Watched(
         host=f"n{host + 1}",
         about=about,
         start=start,
         before=before,
         after=after,
-        tail=tail,
+        aside=aside,
         peaks=_peaks(about, machine, times[1], times[-1]),
         gap_s=0.1,
         settled_s=waits.settled_s,

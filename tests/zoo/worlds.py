@@ -9,6 +9,7 @@ world.
 from __future__ import annotations
 
 import argparse
+import math
 import multiprocessing
 import os
 import random
@@ -23,7 +24,7 @@ from tests.zoo.expert import Opinion, opinion
 from tests.zoo.frames import run_of
 from tests.zoo.matrix import verdict_of
 from tests.zoo.parts import Adapter
-from tests.zoo.scene import Move, Other, Point, Scene, ports_of, timeline
+from tests.zoo.scene import Move, Other, Point, Scene, ports_of, rail_of, timeline
 from tests.zoo.watched import proved
 
 from wireproof.verdict.run import judge
@@ -79,8 +80,9 @@ def world(seed: int) -> Scene:
         with_rail=path != "turned" and rng.random() < 0.7,
         **_speed(path, carrier, line, rng),
     )
-    if path in ("rail", "half") and not scene.with_rail:
-        scene = replace(scene, with_rail=True)
+    if path in ("rail", "half"):  # the rail may be a slower port
+        lines = [125e3 * (rail_of(end).speed_mbps or math.inf) for end in (near, far)]
+        scene = replace(scene, with_rail=True, rate=min(scene.rate, 0.95 * min(lines)))
     return replace(scene, others=(*_others(scene, line, rng), *_management(rng)))
 
 

@@ -4,7 +4,7 @@ Also names the changes that are trouble (retransmissions, drops, pauses), and ad
 several launches.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from typing import Protocol
@@ -139,9 +139,9 @@ class MarkedChanges:
     """Two full readings around a command, one before them for the background, and the peaks
     between.
 
-    ``tail``: readings between the end of the command and ``after``. ``fell``: counters that were
-    reset in between. A driver's own statistics, which are not read in
-    between, may have been reset together with the interface's.
+    ``aside``: readings beside these, before the command or after it. ``fell``: counters that were
+    reset in between. A driver's own statistics, which are not read in between, may have been reset
+    together with the interface's.
     """
 
     def __init__(
@@ -152,10 +152,13 @@ class MarkedChanges:
         peaks: Mapping[str, float],
         settled_ms: float = 0.0,
         fell: Iterable[str] = (),
-        tail: Sequence[CounterMark] = (),
+        aside: Sequence[CounterMark] = (),
     ) -> None:
         self._before, self._after, self._peaks = before, after, peaks
-        self._idle, self._tail = (start, before), (*tail, after)
+        marks = sorted((start, before, after, *aside), key=lambda mark: mark.t_ns)
+        here = marks.index(before) + 1
+        self._idle = marks[marks.index(start) : here]
+        self._tail = marks[here:] if len(marks) > here + 2 else []
         self._fell = frozenset(fell)
         self._fell_at = frozenset(
             name.split("/")[1] for name in self._fell if name.startswith("net/")
@@ -175,18 +178,19 @@ class MarkedChanges:
         return Rise(*counter_delta(self._before.counters[name], self._after.counters[name], bits))
 
     def background(self, name: str) -> float:
-        """Use the rate before the command, or after it if that is higher and steady.
+        """Use the rate before the command, or after it if that is higher and steady; at most what
+        was counted.
 
-        Of the readings after it, the smallest rise counts: a late counter still adds the command's
-        bytes in one of them.
+        Of several readings the lowest rate counts: a burst is in one of them, and a late counter
+        still adds the command's bytes in the first after it.
         """
         idle, tail = (
-            min(_rises(name, marks), default=0)
-            * (len(marks) - 1)
-            / max(1.0, marks[-1].t_ns - marks[0].t_ns)
+            min((rate_between(name, *pair) for pair in pairwise(marks)), default=0.0)
             for marks in (self._idle, self._tail)
         )
-        return max(idle, tail) * self.interval_ns
+        count = self.rise(name).count
+        found = max(idle, tail) * self.interval_ns / 1e9
+        return found if count is None else min(found, count)
 
     def peak(self, name: str) -> float | None:
         return self._peaks.get(name)
@@ -195,10 +199,10 @@ class MarkedChanges:
         return self._after.counters.get(name)
 
 
-def _rises(name: str, marks: Sequence[CounterMark]) -> Iterator[int]:
-    """Yield the rise of a counter from mark to mark; 0 if it is not known."""
-    for one, two in pairwise(mark.counters.get(name) for mark in marks):
-        yield 0 if one is None or two is None else max(0, counter_delta(one, two)[0] or 0)
+def rate_between(name: str, one: CounterMark, two: CounterMark) -> float:
+    """Return how fast a counter rose, in counts per second; 0 if it is not known."""
+    rise = counter_delta(one.counters.get(name, -1), two.counters.get(name, -1))[0] or 0
+    return rise * 1e9 / max(1.0, two.t_ns - one.t_ns)
 
 
 # --- Trouble counters of a port, and totals over several launches.

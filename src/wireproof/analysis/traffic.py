@@ -10,6 +10,7 @@ from wireproof.analysis.changes import (
     MarkedChanges,
     WitnessChanges,
     counter_delta,
+    rate_between,
     trouble_counters,
 )
 from wireproof.analysis.crossed import crossed_at
@@ -27,6 +28,10 @@ from wireproof.model.traffic import (
 )
 
 _RATE = re.compile(r"([0-9]{1,6}(?:\.[0-9]{1,3})?) ?Gb/sec")
+
+_BYTES = re.compile("bytes|octets|_data", re.IGNORECASE)
+_CHATTER_PER_S = (50, 100_000)
+"""Packets and bytes per second of logins and neighbour discovery."""
 
 
 def speed_of(nic: Nic) -> float | None:
@@ -53,7 +58,7 @@ def host_traffic(watched: Watched) -> HostTraffic:
         watched.peaks,
         watched.settled_s * 1e3,
         watched.fell,
-        watched.tail,
+        watched.aside,
     )
     moved = {name for name, count in start.counters.items() if before.counters.get(name) != count}
     ports = HostPorts(watched.host, about.nics, foreign=about.foreign_sysfs, moved=moved)
@@ -71,6 +76,21 @@ def host_traffic(watched: Watched) -> HostTraffic:
         pauses=trouble.get("pauses", {}),
         gap_s=watched.gap_s,
         ledger=ledger,
+    )
+
+
+def goes_on(watched: Watched) -> bool:
+    """Return whether a counter moved after the command as it did not before it.
+
+    It is late, or a flow of others goes on: only one more reading shows which.
+    """
+    start, before, after = watched.start, watched.before, watched.after
+    if not (start and before and after and watched.aside):
+        return False
+    return any(
+        rate_between(name, watched.aside[-1], after)
+        > 2 * rate_between(name, start, before) + _CHATTER_PER_S[bool(_BYTES.search(name))]
+        for name in after.counters
     )
 
 

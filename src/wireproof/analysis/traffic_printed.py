@@ -155,7 +155,7 @@ def _slowest(series: Series, point: SeriesPoint) -> float | None:
 
 def _times_s(point: SeriesPoint) -> list[float]:
     times = (point.time_ns, point.time_min_ns, point.time_max_ns, point.hrt_ns)
-    return [each * 1e-9 for each in times if each]
+    return [seconds for each in times if (seconds := (each or 0.0) * 1e-9)]
 
 
 def _once(series: Series, point: SeriesPoint) -> float:

@@ -90,7 +90,7 @@ class Follower:
         self.host = host
         self.about: WatchStart | None = None
         self.marks: list[CounterMark] = []
-        self.tail: list[CounterMark] = []
+        self.aside: list[CounterMark] = []
         self.readings = 0
         self.error = ""
         self._rates: dict[str, _Rates] = {}
@@ -140,7 +140,7 @@ class Follower:
             # A trial requests two marks for each of its runs: only those that `watched` needs are
             # kept.
             self.marks = [
-                *self.marks[-2:],
+                *self.marks[-3:],
                 CounterMark(t_ns=frame.t_ns, counters=dict(self._values)),
             ]
             self.readings += 1
@@ -171,12 +171,12 @@ class Follower:
 
     def forget_peaks(self) -> None:
         """Discard the peaks before the command."""
-        self._rates, self._fell, self.tail = {}, set(), []
+        self._rates, self._fell = {}, set()
         self._gap_ns = 0
 
     def set_aside(self) -> None:
-        """Keep the last mark apart: it was taken after the command, before the counters settled."""
-        self.marks, self.tail = self.marks[:-1], self.tail + self.marks[-1:]
+        """Keep the last mark apart: it only shows when other traffic moved the counters."""
+        self.marks, self.aside = self.marks[:-1], [*self.aside[-2:], *self.marks[-1:]]
 
     def watched(self) -> Watched:
         """Return the result: the last three marks are start, before and after."""
@@ -190,7 +190,7 @@ class Follower:
             start=start,
             before=before,
             after=after,
-            tail=self.tail,
+            aside=self.aside,
             peaks=self.peaks,
             fell=sorted(self._fell),
             gap_s=self._gap_ns / 1e9,

@@ -124,9 +124,10 @@ class Watched(msgspec.Struct, frozen=True, kw_only=True):
     ``before`` to ``after`` the command ran.
 
     ``peaks``: highest rate of each counter between two readings, in counts per second. ``fell``:
-    counters that something reset while the command ran. ``tail``: readings between the end of the
-    command and ``after``. ``gap_s``: longest time between two readings. ``settled_s``: how long it
-    waited for late counters. ``error``: why the host was not watched.
+    counters that something reset while the command ran. ``aside``: readings in
+    the quiet time before it and since its end, which show what others moved. ``gap_s``: longest
+    time between two readings. ``settled_s``: how long it waited for late counters. ``error``: why
+    the host was not watched.
     """
 
     host: str
@@ -136,7 +137,7 @@ class Watched(msgspec.Struct, frozen=True, kw_only=True):
     after: CounterMark | None = None
     peaks: dict[str, float] = msgspec.field(default_factory=dict)
     fell: list[str] = msgspec.field(default_factory=list)
-    tail: list[CounterMark] = msgspec.field(default_factory=list)
+    aside: list[CounterMark] = msgspec.field(default_factory=list)
     gap_s: float = 0.0
     settled_s: float = 0.0
     error: str = ""

@@ -218,12 +218,17 @@ def _unknown_ms(nics: Iterable[Nic]) -> int:
 class Patience(msgspec.Struct, frozen=True):
     """How long a watch of ports waits ``before_s`` and ``after_s`` the command.
 
-    ``settled_s``: counters with a shorter refresh are up to date in every reading.
+    ``settled_s``: counters with a shorter refresh are up to date in every reading. ``parts``: of
+    the wait before it; traffic in all of them is no burst, unless a counter is late.
     """
 
     before_s: float
     after_s: float
     settled_s: float
+
+    @property
+    def parts(self) -> int:
+        return 1 if self.before_s > _IDLE_S else 2
 
 
 def patience(nics: Iterable[Nic]) -> Patience:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from wireproof.analysis.catalogue import patience
-from wireproof.analysis.traffic import host_traffic
+from wireproof.analysis.traffic import goes_on, host_traffic
 from wireproof.instrument.watch import Watcher, watch_argv
 from wireproof.instrument.watch_command import Hearing, WatchedCommand
 from wireproof.launch.engines import find_engine, find_program
@@ -136,21 +136,33 @@ class Watch:
                 f"some counters here are updated late: waiting {self._patience.before_s:.0f} s for"
                 " them, before the command and after it"
             )
-        self.wait(self._patience.before_s)
+        for _ in range(self._patience.parts - 1):
+            self.wait(self._patience.before_s / self._patience.parts)
+            self._read_aside()
+        self.wait(self._patience.before_s / self._patience.parts)
         self.mark()
         for watcher in self._watchers:
             watcher.follower.forget_peaks()
 
+    def _read_aside(self) -> None:
+        self.mark()
+        for watcher in self._watchers:
+            watcher.follower.set_aside()
+
     def traffic(self, seconds: float) -> Traffic:
-        """Take the readings after the command, and return the traffic."""
-        for _ in range(2):
-            self.mark()
-            for watcher in self._watchers:
-                watcher.follower.set_aside()
-            self.wait(self._patience.after_s / 2)
+        """Take the readings after the command, and return the traffic.
+
+        If a counter still moves, one more reading shows whether it is late or other traffic goes
+        on.
+        """
+        self._read_aside()
+        self.wait(self._patience.after_s)
+        self.mark()
+        if any(map(goes_on, self.watched())):
+            self.wait(self._patience.after_s)
+            self._read_aside()
         for watcher in self._watchers:
             watcher.follower.settled_s = self._patience.settled_s
-        self.mark()
         hosts = [host_traffic(host) for host in self.watched()]
         return Traffic(
             hosts=hosts,

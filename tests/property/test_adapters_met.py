@@ -15,8 +15,14 @@ from tests.property.logs_as_met import (
     shape,
     with_noise,
 )
+from tests.unit.test_adapter_netpipe import VERSION_5 as NETPIPE
+from tests.unit.test_adapter_osu import CELLS
+from tests.unit.test_adapter_qperf import WHOLE as QPERF
+from tests.unit.test_adapter_sockperf import RUN
 
 IDS = [path.name for path in LOGS]
+SHORT = {"sockperf": RUN, "qperf": QPERF, "netpipe": NETPIPE, "osu": CELLS}
+"""Made logs that are short enough to be cut at each byte."""
 DOCUMENTS = (".json",)
 
 
@@ -29,6 +35,14 @@ def test_cut_anywhere(log: Path, slow_turn: int | None) -> None:
     for part in its_share(every, slow_turn if len(every) > 100 else None):
         why = broken(whole, series_of(part))
         assert not why, f"{log.name} cut after {len(part)} bytes (...{part[-60:]!r}): {why}"
+
+
+@pytest.mark.parametrize("tool", SHORT)
+def test_cut_at_each_byte(tool: str) -> None:
+    data = SHORT[tool].encode()
+    whole = series_of(data)
+    assert whole
+    assert not [why for end in range(len(data)) if (why := broken(whole, series_of(data[:end])))]
 
 
 @pytest.mark.parametrize("decoration", DECORATIONS)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.unit.external_tables import readable
 
 from wireproof.adapters import read
 from wireproof.adapters.osu import requested_iterations, requested_processes, with_request
@@ -206,15 +205,6 @@ def test_a_cell_a_line_is_paired_down_the_columns() -> None:
 def test_a_lost_cell_makes_no_rows(lost: str) -> None:
     (series,) = read(CELLS.replace(lost, "", 1).encode(), "x")
     assert (series.points, series.complete) == ([], False)
-
-
-def test_cells_that_are_cut_anywhere_are_never_paired_wrong() -> None:
-    whole = read(CELLS.encode(), "x")[0].points
-    for cut in range(len(CELLS)):
-        for series in readable(CELLS[:cut]):
-            assert [(p.message_bytes, p.goodput_bytes_per_s) for p in series.points] == [
-                (p.message_bytes, p.goodput_bytes_per_s) for p in whole[: len(series.points)]
-            ]
 
 
 def test_a_put_that_is_complete_at_its_origin_only_waits_for_nobody() -> None:

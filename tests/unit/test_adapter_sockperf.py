@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from wireproof.adapters import read
-from wireproof.model.errors import BadInput
 from wireproof.model.series import Series
 
 LOGS = Path(__file__).parent.parent / "golden" / "logs"
@@ -166,25 +165,3 @@ def test_a_run_without_answers() -> None:
     )
     assert not series.points
     assert "No messages" in series.incomplete
-
-
-def keys(series: Series) -> list[tuple[object, ...]]:
-    return [
-        (point.message_bytes, point.hrt_ns, point.goodput_bytes_per_s) for point in series.points
-    ]
-
-
-@pytest.mark.parametrize("name", sorted(path.name for path in LOGS.glob("sockperf*")))
-def test_a_cut_log_never_gives_another_record(name: str) -> None:
-    data = (LOGS / name).read_bytes()
-    full = golden(name)
-    for cut in range(1, len(data) - 1):
-        try:
-            found = read(data[:cut], name)
-        except BadInput:
-            continue
-        for series in found:
-            assert keys(series) in ([], keys(full)), cut
-            assert (
-                not series.complete or series.points[0].percentiles == full.points[0].percentiles
-            ), cut

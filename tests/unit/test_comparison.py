@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.conftest import some_of
 from tests.synthetic import lab, run_of
 
 import wireproof
@@ -68,7 +69,7 @@ def interval_of(
     return found
 
 
-@pytest.mark.parametrize("routes", [1, 2, 12])
+@pytest.mark.parametrize("routes", some_of([2, 1, 12], 1))
 def test_the_interval_holds_the_truth_95_times_in_100(routes: int) -> None:
     """With launches on both sides: their scatter is in the interval, whatever the routes are."""
     held = 0

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.conftest import seeds
 
 from wireproof.analysis.interval import above, shift
 from wireproof.model.ladder import LayerName, LayerStep
@@ -57,9 +58,11 @@ def lost(steps: Sequence[LayerStep]) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("layer", ["ofi", "mpi", "collective"])
-def test_eleven_microseconds_at_one_layer_are_named_in_every_world(layer: LayerName) -> None:
-    found = [lost(decided(world(seed, {layer: 11_000.0}), 0.25)) for seed in range(100)]
-    assert found == [[(layer, "start")]] * 100
+def test_eleven_microseconds_at_one_layer_are_named_in_every_world(
+    layer: LayerName, slow_turn: int | None
+) -> None:
+    for seed in seeds(100, slow_turn, 20):
+        assert lost(decided(world(seed, {layer: 11_000.0}), 0.25)) == [(layer, "start")]
 
 
 def test_nothing_is_named_where_nothing_is_lost() -> None:
@@ -69,8 +72,8 @@ def test_nothing_is_named_where_nothing_is_lost() -> None:
     assert open_ <= 6  # of 600: the interval of each must end below the threshold
 
 
-def test_a_lost_rate_is_named_with_what_is_left() -> None:
-    for seed in range(100):
+def test_a_lost_rate_is_named_with_what_is_left(slow_turn: int | None) -> None:
+    for seed in seeds(100, slow_turn, 20):
         steps = decided(world(seed, gap={"mpi": 3.0}), 0.25)
         assert lost(steps) == [("mpi", "rate")]
         step = next(one for one in steps if one.answer == "loses")
@@ -80,8 +83,8 @@ def test_a_lost_rate_is_named_with_what_is_left() -> None:
         assert step.high >= 4.0 * 0.97
 
 
-def test_two_layers_that_lose_are_both_named() -> None:
-    for seed in range(100):
+def test_two_layers_that_lose_are_both_named(slow_turn: int | None) -> None:
+    for seed in seeds(100, slow_turn, 20):
         steps = decided(world(seed, {"ofi": 11_000.0}, {"collective": 1.0}), 0.25)
         assert lost(steps) == [("ofi", "start"), ("collective", "rate")]
 

@@ -7,6 +7,8 @@ from pathlib import Path
 import msgspec
 import pytest
 from benchmarks.audit import hosts_like
+from tests.audit.fleet import answered
+from tests.audit.fleet_machines import FLEET
 from tests.audit.trees import MACHINES, lay_out
 
 from wireproof.audit import judge_machine, judge_machines
@@ -88,3 +90,24 @@ def test_a_snapshot_of_like_hosts_gives_each_its_facts(tmp_path: Path) -> None:
     }
     assert found["late199"][-1] == unlike[199]
     assert list(found["late0"][:2]) == [unlike[0], frames[1]]
+
+
+def test_hosts_that_read_the_same_of_unlike_texts_share_results() -> None:
+    """Only the lines and values that an entry reads count, with a word that says the opposite."""
+    texts = FLEET["connectx-6-dx"]().texts()
+    limits, errors = "proc/self/limits", next(each for each in texts if "symbol_error" in each)
+    counters = next(each for each in texts if each.startswith("ethtool -S"))
+    machines = []
+    for host, count in enumerate(("0", "1", "4000", "1", "4000", "0")):
+        noise = f"\n     rx_packets: {host}\n     rx_discards_phy_old: {host}\n"
+        changed = {limits: f"Max pending signals {host}\n{texts[limits]}", errors: count}
+        discards = texts[counters].replace("discards_phy: 0", f"discards_phy: {count}")
+        machines.append(answered({**texts, **changed, counters: discards + noise}, f"n{host}"))
+    machines.append(answered({**texts, limits: texts[limits].replace("unlimited", "65536")}, "low"))
+    known = catalogue()
+    together = judge_machines(machines, known, "throughput")
+    assert together == [
+        one for machine in machines for one in judge_machine(machine, known, "throughput")
+    ]
+    judged = [one for one in together if one.id == "symbol-errors" and one.seen == "4000"]
+    assert len({id(one.evidence) for one in judged}) == 1

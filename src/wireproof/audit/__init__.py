@@ -10,6 +10,8 @@ import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 
+import msgspec
+
 from wireproof.audit.catalogue import Catalogue, ParsedSetting
 from wireproof.audit.depends import LikeHosts, Slot
 from wireproof.audit.expression import UNKNOWN, Expression, Lookup, Unknown, Value
@@ -63,13 +65,17 @@ class _Judge:
             return
         model, again = similar
         mine = {one.label: one for one in (*self.machine.nics, *self.machine.rdma)}
-        other: dict[int, AuditResult] = {}
-        for number in sorted(again):
+        host, other = self.machine.facts.host, dict[int, AuditResult]()
+        for number, inputs in sorted(again.items()):
             entry, instance = model.slots[number]
-            if instance is not None:
+            if (like := model.known[number].get(inputs)) is not None:
+                other[number] = msgspec.structs.replace(like, host=host)
+            elif instance is not None:
                 by_name = entry.setting.scope in ("nic", "rdma")
-                other[number] = self._result(entry, mine[instance.label] if by_name else instance)
-        found.add(self.machine.facts.host, model.results, other)
+                result = self._result(entry, mine[instance.label] if by_name else instance)
+                model.share(number, inputs, result)
+                other[number] = result
+        found.add(host, model.results, other)
 
     def all(self, entries: Iterable[ParsedSetting]) -> Iterator[tuple[Slot, AuditResult]]:
         """Yield each result with its slot."""

@@ -8,7 +8,7 @@ settings that it refers to. Only results that depend on a difference are judged 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from wireproof.audit.catalogue import Catalogue, ParsedSetting
@@ -28,8 +28,14 @@ _RELEASE = ("host.kernel", "host.os", "host.os_version")
 _Frames = Mapping[Any, FactFrame]
 Slot = tuple[ParsedSetting, Instance | None]
 """Identity of a result; the instance is None for a result about no or all instances."""
-_Needed = tuple[frozenset[str], frozenset[Place]]
+_Keys = tuple[str, ...] | None
+"""What is read of a place: the lines that have one of these names, or None for all of it."""
+_Needed = tuple[frozenset[str], Mapping[Place, _Keys]]
 """Names and places."""
+_Inputs = tuple[object, ...]
+"""The texts and values by which a result may differ from the model's."""
+_MOST_KNOWN = 512
+"""Results kept of each slot: if a cluster has more values of it, it shares few."""
 
 
 class _Model:
@@ -43,9 +49,10 @@ class _Model:
         needs: Callable[[ParsedSetting, Instance], _Needed],
     ) -> None:
         self.machine, self.slots, self.results = machine, slots, results
+        self.known: defaultdict[int, dict[_Inputs, AuditResult]] = defaultdict(dict)
         self._of_names: defaultdict[tuple[str, str], set[int]] = defaultdict(set)
-        self._read: defaultdict[Place, set[int]] = defaultdict(set)
-        self._of_places: dict[Place, frozenset[int]] = {}
+        self._read: defaultdict[Place, dict[int, _Keys]] = defaultdict(dict)
+        self._of_places: dict[Place, list[tuple[int, _Keys]]] = {}
         for number, (entry, instance) in enumerate(slots):
             if instance is None:
                 continue
@@ -53,20 +60,43 @@ class _Model:
             for name in names:
                 self._of_names["", name].add(number)
                 self._of_names[instance.label, name].add(number)
-            for place in places:
-                self._read[place].add(number)
+            for place, keys in places.items():
+                self._read[place][number] = keys
 
-    def again(self, places: Iterable[Place], names: Iterable[tuple[str, str]]) -> set[int]:
-        """Return the results that depend on any of these. Each name comes with the label of its
-        instance, "" for names of the host.
+    def again(
+        self, frames: Mapping[Place, FactFrame | None], names: Mapping[tuple[str, str], object]
+    ) -> dict[int, _Inputs]:
+        """Return the results that depend on any of these, each with its inputs. Each name comes
+        with the label of its instance, "" for names of the host.
         """
-        results = set[int]()
-        for place in places:
+        inputs: defaultdict[int, _Inputs] = defaultdict(tuple)
+        for place, frame in frames.items():
             if place not in self._of_places:
-                fitting = (self._read[read] for read in self._read if _is_of(read, place))
-                self._of_places[place] = frozenset().union(*fitting)
-            results |= self._of_places[place]
-        return results.union(*(self._of_names.get(name, ()) for name in names))
+                fitting = (self._read[read].items() for read in self._read if _is_of(read, place))
+                self._of_places[place] = [each for items in fitting for each in items]
+            parts: dict[_Keys, _Inputs] = {}
+            for number, keys in self._of_places[place]:
+                if keys not in parts:
+                    parts[keys] = (place, _part(frame, keys))
+                inputs[number] += parts[keys]
+        for name, value in names.items():
+            for number in self._of_names.get(name, ()):
+                inputs[number] += (name, repr(value))
+        return inputs
+
+    def share(self, number: int, inputs: _Inputs, result: AuditResult) -> None:
+        """Keep a result for later hosts with the same inputs."""
+        if len(known := self.known[number]) < _MOST_KNOWN:
+            known[inputs] = result
+
+
+def _part(frame: FactFrame | None, keys: _Keys) -> object:
+    """Return what a result can depend on of an answer: all of it, or the lines with a key."""
+    if frame is None or keys is None or "\0" in frame.text:
+        return None if frame is None else (frame.text, frame.reason, frame.exit_status)
+    there = [key for key in keys if key in frame.text]
+    lines = [line for line in frame.text.split("\n") if any(key in line for key in there)]
+    return "\n".join(lines), frame.reason, frame.exit_status
 
 
 class LikeHosts:
@@ -77,9 +107,9 @@ class LikeHosts:
         self._needed: dict[tuple[str, str], _Needed] = {}
         self._models: list[_Model] = []
 
-    def of(self, machine: Machine) -> tuple[_Model, set[int]] | None:
-        """Return a similar host, and the numbers of the results that must be judged again; None if
-        there is none.
+    def of(self, machine: Machine) -> tuple[_Model, dict[int, _Inputs]] | None:
+        """Return a similar host, and the numbers of the results that must be judged again, with
+        their inputs; None if there is none.
         """
         for model in self._models:
             places = _differing(machine.facts, model.machine.facts)
@@ -87,7 +117,8 @@ class LikeHosts:
             if places is not None and names is not None:
                 self._models.remove(model)
                 self._models.insert(0, model)
-                return model, model.again(places, names)
+                frames = {place: machine.facts.at(place) for place in places}
+                return model, model.again(frames, names)
         return None
 
     def add(self, machine: Machine, slots: Sequence[Slot], results: Sequence[AuditResult]) -> None:
@@ -105,14 +136,14 @@ def _needed(
 ) -> _Needed:
     """Return the names and places on which the result of an entry for an instance depends."""
     dated = entry.setting.since or entry.setting.until
-    names, places = set(_RELEASE if dated else ()), set[Place]()
+    names, places = set(_RELEASE if dated else ()), dict[Place, _Keys]()
     waiting, seen = [entry], {entry.setting.id}
     while waiting:
         current = waiting.pop()
         for name in current.names:
             kind, _, rest = name.partition(":")
             if kind == "exists":
-                places.add(rest)
+                places[rest] = None
             elif kind != "setting":
                 names.add(name)
             elif rest in entries and rest not in seen:
@@ -120,8 +151,19 @@ def _needed(
                 waiting.append(entries[rest])
         whole = current is not entry and current.setting.scope == "host"
         for read in current.setting.reads:
-            places.update(_places(current, read, WHOLE if whole else instance))
-    return frozenset(names), frozenset(places)
+            keys = _keys(read)
+            for place in _places(current, read, WHOLE if whole else instance):
+                more = places.get(place, ())
+                places[place] = None if keys is None or more is None else (*more, *keys)
+    return frozenset(names), places
+
+
+def _keys(read: Read) -> _Keys:
+    """Return the names of which each line that the read can use has one."""
+    if read.section or not read.key:
+        return None
+    keys = (read.key.replace("{p}", str(priority)) for priority in range(8))
+    return tuple(dict.fromkeys("|".join(keys).split("|")))
 
 
 def _places(entry: ParsedSetting, read: Read, instance: Instance) -> Iterator[Place]:
@@ -168,21 +210,24 @@ def _differing(first: HostFacts, second: HostFacts) -> list[Place] | None:
     return differing
 
 
-def _other_names(first: Machine, second: Machine) -> list[tuple[str, str]] | None:
+def _other_names(first: Machine, second: Machine) -> dict[tuple[str, str], object] | None:
     """Return the names with different values; None if interfaces or ports differ."""
     if len(first.nics) != len(second.nics) or len(first.rdma) != len(second.rdma):
         return None
-    differing = [("", name) for name in _unequal(first.names, second.names)]
+    differing = {("", name): value for name, value in _unequal(first.names, second.names)}
     if any(name in _ALL for _, name in differing):
         return None
     for mine, theirs in zip((*first.nics, *first.rdma), (*second.nics, *second.rdma), strict=True):
         if (mine.label, mine.places) != (theirs.label, theirs.places):
             return None
-        differing += [(mine.label, name) for name in _unequal(mine.names, theirs.names)]
+        names = _unequal(mine.names, theirs.names)
+        differing |= {(mine.label, name): value for name, value in names}
     return differing
 
 
-def _unequal(mine: Mapping[str, object], theirs: Mapping[str, object]) -> list[str]:
+def _unequal(mine: Mapping[str, object], theirs: Mapping[str, object]) -> list[tuple[str, object]]:
+    """Return the names with different values, and the values of ``mine``."""
     if mine == theirs:
         return []
-    return [name for name in mine.keys() | theirs.keys() if mine.get(name) != theirs.get(name)]
+    names = mine.keys() | theirs.keys()
+    return [(name, mine.get(name)) for name in names if mine.get(name) != theirs.get(name)]

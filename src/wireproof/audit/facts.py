@@ -7,6 +7,7 @@ import functools
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import msgspec
 
@@ -45,8 +46,7 @@ _UNASKED = {
 }
 
 
-@dataclass(frozen=True)
-class PlaceAnswer:
+class PlaceAnswer(NamedTuple):
     """The answer of a place. ``text``: None if there is none, for the reason ``why``. ``absent``:
     the place is known not to exist.
     """

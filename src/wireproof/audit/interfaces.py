@@ -6,6 +6,7 @@ address and does not belong to a container or hypervisor. Interfaces below a sel
 included.
 """
 
+import functools
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal
@@ -55,16 +56,23 @@ def listed_nics(facts: HostFacts) -> list[Nic]:
     """Return the interfaces from the engine, or from an archive's output of ``ip``, or else of
     ``ethtool -i``. RDMA ports without an interface are left out.
     """
-    text = facts.file(INTERFACES).text
-    try:
-        nics = decode_json(text, list[Nic]) if text else []
-    except msgspec.DecodeError:
+    nics = _decoded(facts.file(INTERFACES).text or "[]")
+    if nics is None:
         return []
     if not nics and (printed := facts.command(IP_ADDRESS).text):
         nics = [_with_address(nic, facts) for nic in nics_of_ip(printed)]
     elif not nics:
         nics = list(_nics_of_ethtool(facts))
     return [nic for nic in nics if nic.rdma is None or ":" not in nic.name]
+
+
+@functools.lru_cache(maxsize=8)
+def _decoded(text: str) -> list[Nic] | None:
+    """Return the engine's list, None if it is damaged; each host asks for it several times."""
+    try:
+        return decode_json(text, list[Nic])
+    except msgspec.DecodeError:
+        return None
 
 
 def driver_of(nic: str) -> tuple[str, ...]:
@@ -255,10 +263,12 @@ def with_slots(
     slots = [(name, place.replace("*", name)) for name in names for place in SLOTS]
     for name, slot in slots:
         path = f"pci/{name}/{slot.rpartition('_')[2]}-most"
+        if pci[path].status != "denied":
+            continue
         texts = [facts.line(slot), facts.line(slot.replace("../", ""))]
         numbers = [re.match(r"\d{1,3}(?:\.\d)?\b", text, re.ASCII) for text in texts]
         known = [float(number[0]) for number in numbers if number]
-        if len(known) == len(texts) and pci[path].status == "denied":
+        if len(known) == len(texts):
             text = f"{min(known):g}"
             pci[path] = FactFrame(rank=0, kind="file", status="ok", path=path, text=text)
     return pci

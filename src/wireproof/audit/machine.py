@@ -153,8 +153,9 @@ def machine_of(facts: HostFacts) -> Machine:
     """Derive the machine from its facts; missing information is UNKNOWN."""
     printed = printed_files(facts)
     facts = dataclasses.replace(facts, derived=printed)
-    firmware = dict(mlxconfig_files(facts, adapters_of(facts)))
-    pci = with_slots(pci_facts(facts), facts, [name for name, _ in adapters_of(facts)])
+    adapters = list(adapters_of(facts))
+    firmware = dict(mlxconfig_files(facts, adapters))
+    pci = with_slots(pci_facts(facts, adapters), facts, [name for name, _ in adapters])
     facts = dataclasses.replace(facts, derived={**firmware, **pci, **printed})
     rdma = tuple(_rdma_ports(facts))
     nics = tuple(_nics(facts))

@@ -140,11 +140,11 @@ def accelerators(devices: Sequence[PciDevice]) -> list[PciDevice]:
     ]
 
 
-def pci_facts(facts: HostFacts) -> dict[str, FactFrame]:
-    """Return files ``pci/NAME/VALUE`` for each interface and RDMA device NAME with an adapter."""
+def pci_facts(facts: HostFacts, adapters: Iterable[tuple[str, str]]) -> dict[str, FactFrame]:
+    """Return files ``pci/NAME/VALUE`` for each of the adapters (`adapters_of`)."""
     table = _table(facts)
     frames = dict(table.of_host)
-    for name, address in adapters_of(facts):
+    for name, address in adapters:
         frames |= table.frames(name, address)
     return frames
 

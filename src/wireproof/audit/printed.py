@@ -324,6 +324,7 @@ def _values(text: str) -> dict[str, str]:
     }
 
 
+@functools.lru_cache(maxsize=1024)
 def _frame(path: str, text: str, why: str) -> FactFrame:
     if text:
         return FactFrame(rank=0, kind="file", status="ok", path=path, text=text)

@@ -23,6 +23,8 @@ _NAMES = (
     r"passw(?:or)?d|passphrase|pass|pwd|token|secret|api[_-]?key|access[_-]?key|private[_-]?key"
     r"|credentials?|cookie"
 )
+_NAMED = re.compile(rf"(?i){_NAMES}")
+"""Is searched first, because most texts have none of these words."""
 _VALUE = r"\"[^\"\n]*\"|'[^'\n]*'|[^\s,;&]+"
 _START = r"(?:(?<![^\W_])|(?-i:(?<=[a-z])(?=[A-Z])))"
 _ASSIGNED = re.compile(
@@ -53,7 +55,9 @@ def masked(text: str) -> str:
     Secrets without a recognisable form are not found, so never read places that hold secrets.
     """
     text = _KEY.sub(rf"\1 {MASK} \2", text)
-    text = _LOGIN.sub(rf"\1{MASK}", text)
-    text = _ASSIGNED.sub(rf"\1{MASK}", text)
-    text = _OPTION.sub(rf"\1{MASK}", text)
+    if "@" in text:
+        text = _LOGIN.sub(rf"\1{MASK}", text)
+    if _NAMED.search(text):
+        text = _ASSIGNED.sub(rf"\1{MASK}", text)
+        text = _OPTION.sub(rf"\1{MASK}", text)
     return _KNOWN.sub(MASK, text)

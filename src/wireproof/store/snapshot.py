@@ -10,7 +10,7 @@ import os
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import overload
+from typing import Literal, overload
 
 import msgspec
 
@@ -41,13 +41,16 @@ _MOST_FRAMES = 500_000
 """Distinct facts of all hosts together, after which the hosts get none: they are too unlike."""
 
 
-class _Fact(msgspec.Struct, frozen=True, array_like=True):
+_Kind = Literal["file", "glob", "command"]
+
+
+class _Fact(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Indices of the place, the text and the reason; the status; the command's exit status, and
     whether the text was cut.
     """
 
     place: int
-    status: str
+    status: Literal["ok", "missing", "denied", "timeout", "failed"]
     text: int
     reason: int
     exit_status: int | None = None
@@ -61,7 +64,7 @@ class _Snapshot(msgspec.Struct, frozen=True, tag_field="schema", tag="wireproof.
 
     version: int
     texts: list[str]
-    places: list[tuple[str, str, tuple[str, ...]]]
+    places: list[tuple[_Kind, str, tuple[str, ...]]]
     hosts: dict[str, msgspec.Raw]
 
 
@@ -70,7 +73,7 @@ def write_snapshot(path: Path, facts: Mapping[str, Sequence[FactFrame]]) -> None
     written or already exists.
     """
     texts: dict[str, int] = {}
-    places: dict[tuple[str, str, tuple[str, ...]], int] = {}
+    places: dict[tuple[_Kind, str, tuple[str, ...]], int] = {}
     hosts = {
         host: msgspec.Raw(
             msgspec.msgpack.encode(
@@ -177,16 +180,8 @@ class _Like(Sequence[FactFrame]):
         return frames[at]
 
 
-_FEW = 32
-
-
-def _beside(model: Sequence[FactFrame], frames: list[FactFrame]) -> Sequence[FactFrame]:
-    """Return ``frames``, stored as differences from ``model`` if these are few."""
-    if len(model) != len(frames):
-        return frames
-    pairs = enumerate(zip(frames, model, strict=True))
-    differing = {number: frame for number, (frame, other) in pairs if frame is not other}
-    return _Like(model, differing) if len(differing) <= min(_FEW, len(frames) // 2) else frames
+_ENTRY = 8
+"""An entry of a table of differences takes as much memory as so many of a list."""
 
 
 def _hosts(snapshot: _Snapshot) -> dict[str, Sequence[FactFrame]]:
@@ -197,17 +192,23 @@ def _hosts(snapshot: _Snapshot) -> dict[str, Sequence[FactFrame]]:
     masks: dict[int, str] = {}
     decoder = msgspec.msgpack.Decoder(list[_Fact])
     hosts: dict[str, Sequence[FactFrame]] = {}
+    usual: list[_Fact] = []
     model: Sequence[FactFrame] = ()
     for host, packed in snapshot.hosts.items():
         if _count(packed) > _MOST_FACTS:
             raise IndexError(f"{host[:60]!r} has more facts than any host")
         facts = decoder.decode(packed) if len(frames) < _MOST_FRAMES else []
-        for fact in facts:
+        pairs = enumerate(zip(facts, usual, strict=True) if len(facts) == len(usual) else ())
+        own = {number: fact for number, (fact, other) in pairs if fact != other}
+        like = len(facts) == len(usual) and len(own) <= len(facts) // _ENTRY
+        for fact in own.values() if like else facts:
             if fact not in frames:
                 frames[fact] = _frame(fact, snapshot, masks)
-        whole = [frames[fact] for fact in facts]
-        hosts[host] = _beside(model, whole)
-        model = whole if hosts[host] is whole else model
+        if like:
+            hosts[host] = _Like(model, {number: frames[fact] for number, fact in own.items()})
+        else:
+            hosts[host] = model = [frames[fact] for fact in facts]
+            usual = facts
     return hosts
 
 
@@ -246,20 +247,16 @@ def _frame(fact: _Fact, snapshot: _Snapshot, masks: dict[int, str]) -> FactFrame
     text, reason = snapshot.texts[fact.text], _masked(fact.reason, snapshot, masks)
     if path not in _OWN_LISTS:
         text = _masked(fact.text, snapshot, masks)
-    return msgspec.convert(
-        {
-            "frame": "fact",
-            "rank": 0,
-            "kind": kind,
-            "path": path,
-            "argv": argv,
-            "status": fact.status,
-            "text": text,
-            "reason": reason,
-            "exit_status": fact.exit_status,
-            "truncated": fact.truncated,
-        },
-        FactFrame,
+    return FactFrame(
+        rank=0,
+        kind=kind,
+        path=path,
+        argv=list(argv),
+        status=fact.status,
+        text=text,
+        reason=reason,
+        exit_status=fact.exit_status,
+        truncated=fact.truncated,
     )
 
 

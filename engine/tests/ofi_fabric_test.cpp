@@ -251,6 +251,10 @@ TEST(OfiFake, AWriteThatIsLateIsReadBack) {
     EXPECT_TRUE(runs(transport, clock, Pattern::put, 8));
     EXPECT_TRUE(runs(transport, clock, Pattern::put, 5000));
     EXPECT_TRUE(runs(transport, clock, Pattern::get, 8));
+    for (const auto pattern : kByMessages) {
+      EXPECT_TRUE(runs(transport, clock, pattern, 5000)) << name_of(pattern);
+    }
+    EXPECT_TRUE(runs(transport, clock, Pattern::put, 64));
   });
 }
 

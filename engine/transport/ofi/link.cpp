@@ -37,12 +37,13 @@ OfiLink<Messages>::OfiLink(Endpoint& endpoint, Ends ends)
   access_storage_.resize(kAccesses);
   for (Operation& access : access_storage_) access.under_way = &accesses_left_;
   accesses_ = access_storage_.data();
-  if constexpr (Messages::kReadsBack) {
-    echo_ = echo_memory_.reserve(kWordBytes);
-    if (endpoint.wants(abi::kLocalKey)) {
-      echo_registration_ = endpoint.enroll(echo_, kWordBytes, abi::kRead);
-      echo_descriptor_ = echo_registration_->descriptor;
-    }
+}
+
+OfiLink<ReadingBack>::OfiLink(Endpoint& endpoint, Ends ends) : OfiLink<Tagged>(endpoint, ends) {
+  echo_ = echo_memory_.reserve(kWordBytes);
+  if (endpoint.wants(abi::kLocalKey)) {
+    echo_registration_ = endpoint.enroll(echo_, kWordBytes, abi::kRead);
+    echo_descriptor_ = echo_registration_->descriptor;
   }
 }
 
@@ -71,7 +72,6 @@ void OfiLink<Messages>::conceal() {
 }
 
 template class OfiLink<Tagged>;
-template class OfiLink<ReadingBack>;
 template class OfiLink<Untagged>;
 
 }  // namespace wireproof::ofi

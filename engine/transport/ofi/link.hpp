@@ -18,7 +18,7 @@ struct Ends {
 };
 
 template <class Messages>
-class OfiLink : private Traffic<Messages> {
+class OfiLink : protected Traffic<Messages> {
  public:
   static constexpr bool kOneSided = true;
 
@@ -37,7 +37,7 @@ class OfiLink : private Traffic<Messages> {
   void recv_ack() { this->await_signal(Kind::acknowledgement, peer_); }
 
   void put(const std::byte* source, std::size_t bytes, std::size_t offset) {
-    Operation& operation = next_write();
+    Operation& operation = next_access();
     while (const ssize_t held =
                calls_.write(this->endpoint_, source, bytes, this->source_descriptor_, peer_.address,
                             window_place_ + offset, window_key_, &operation)) {
@@ -53,7 +53,7 @@ class OfiLink : private Traffic<Messages> {
     }
   }
   void accumulate(const std::byte* addends, std::size_t bytes, std::size_t offset) {
-    Operation& operation = next_write();
+    Operation& operation = next_access();
     while (const ssize_t held =
                calls_.add(this->endpoint_, addends, bytes / kWordBytes, this->source_descriptor_,
                           peer_.address, window_place_ + offset, window_key_, abi::Number::uint64,
@@ -81,10 +81,7 @@ class OfiLink : private Traffic<Messages> {
       this->try_again(held);
     }
   }
-  void flush() {
-    this->settle(accesses_left_);
-    if constexpr (Messages::kReadsBack) read_back();
-  }
+  void flush() { this->settle(accesses_left_); }
 
   using Traffic<Messages>::reserve;
   using Traffic<Messages>::use_memory;
@@ -94,7 +91,7 @@ class OfiLink : private Traffic<Messages> {
   void send_control(std::span<const std::byte> message) { this->send_control_to(peer_, message); }
   void recv_control(std::span<std::byte> message) { this->receive_control_from(peer_, message); }
 
- private:
+ protected:
   static constexpr std::size_t kAccesses = 2048;  // at least two of the largest windows
   static constexpr std::size_t kWordBytes = 8;
 
@@ -112,22 +109,6 @@ class OfiLink : private Traffic<Messages> {
     ++accesses_left_;
     return operation;
   }
-  [[gnu::always_inline]] Operation& next_write() {
-    if constexpr (Messages::kReadsBack) written_ = 1;
-    return next_access();
-  }
-  /// One read for all writes since the last flush, because it is ordered behind them.
-  [[gnu::always_inline]] void read_back() {
-    for (; written_ != 0; written_ = 0) {
-      Operation& operation = next_access();
-      while (const ssize_t held =
-                 calls_.read(this->endpoint_, echo_, kWordBytes, echo_descriptor_, peer_.address,
-                             window_place_, window_key_, &operation)) {
-        this->try_again(held);
-      }
-      this->settle(accesses_left_);
-    }
-  }
 
   Peer peer_;
   Calls calls_;
@@ -136,14 +117,55 @@ class OfiLink : private Traffic<Messages> {
   std::uint64_t window_place_ = 0;  // the peer's
   std::uint64_t window_key_ = 0;
   std::uint32_t accesses_left_ = 0;
-  std::uint32_t written_ = 0;  // 1: something since the last flush
-  std::byte* echo_ = nullptr;  // where a read-back lands
-  void* echo_descriptor_ = nullptr;
 
   // Untimed from here on.
   std::vector<Operation> access_storage_;
   PageBuffer window_;
   Registration window_registration_;
+};
+
+/// Tagged messages, and a remote write counts as complete when a later read has returned: for
+/// providers that do not complete at delivery.
+struct ReadingBack {};
+
+template <>
+class OfiLink<ReadingBack> : public OfiLink<Tagged> {
+ public:
+  /// Whose loops over messages it uses: they are not compiled again.
+  using MessageLink = OfiLink<Tagged>;
+
+  OfiLink(Endpoint& endpoint, Ends ends);
+
+  void put(const std::byte* source, std::size_t bytes, std::size_t offset) {
+    written_ = 1;
+    OfiLink<Tagged>::put(source, bytes, offset);
+  }
+  void accumulate(const std::byte* addends, std::size_t bytes, std::size_t offset) {
+    written_ = 1;
+    OfiLink<Tagged>::accumulate(addends, bytes, offset);
+  }
+  void flush() {
+    OfiLink<Tagged>::flush();
+    read_back();
+  }
+
+ private:
+  /// One read for all writes since the last flush, because it is ordered behind them.
+  [[gnu::always_inline]] void read_back() {
+    for (; written_ != 0; written_ = 0) {
+      Operation& operation = next_access();
+      while (const ssize_t held =
+                 calls_.read(endpoint_, echo_, kWordBytes, echo_descriptor_, peer_.address,
+                             window_place_, window_key_, &operation)) {
+        try_again(held);
+      }
+      settle(accesses_left_);
+    }
+  }
+
+  std::uint32_t written_ = 0;  // 1: something since the last flush
+  std::byte* echo_ = nullptr;  // where a read-back lands
+  void* echo_descriptor_ = nullptr;
   PageBuffer echo_memory_;
   Registration echo_registration_;
 };

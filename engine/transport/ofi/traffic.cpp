@@ -148,7 +148,6 @@ void Traffic<Messages>::lost(ssize_t result) const {
 }
 
 template class Traffic<Tagged>;
-template class Traffic<ReadingBack>;
 template class Traffic<Untagged>;
 
 }  // namespace wireproof::ofi

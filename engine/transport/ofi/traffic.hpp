@@ -33,8 +33,6 @@ struct Peer {
 /// while messages are in progress.
 class Tagged {
  public:
-  static constexpr bool kReadsBack = false;
-
   Tagged(const abi::Endpoint& endpoint, int self)
       : calls_(*endpoint.tagged), tag_(tag_of(Kind::data, static_cast<std::uint64_t>(self))) {}
 
@@ -57,20 +55,10 @@ class Tagged {
   std::uint64_t tag_;
 };
 
-/// Tagged, and a remote write counts as complete when a later read has returned: for providers that
-/// do not complete at delivery.
-class ReadingBack : public Tagged {
- public:
-  static constexpr bool kReadsBack = true;
-  using Tagged::Tagged;
-};
-
 /// Payload as untagged messages. In a pair the next message is the peer's, in a group the receive
 /// names the sender; acknowledgements and control are tagged, and so kept apart.
 class Untagged {
  public:
-  static constexpr bool kReadsBack = false;
-
   Untagged(const abi::Endpoint& endpoint, int /*self*/) : calls_(*endpoint.messages) {}
 
   ssize_t inject(abi::Endpoint* end, const std::byte* source, std::size_t bytes,

@@ -102,8 +102,8 @@ wheelhouse: wheel ## wheels of wireproof and all it needs, for a head node witho
 	cd dist/wheelhouse && sha256sum *.whl >SHA256SUMS
 	@$(VENV)/python -c 'import sys; print("Copy dist/wheelhouse to a machine with Python %d.%d, and there:" % sys.version_info[:2]); \
 	    print("  (cd wheelhouse && sha256sum -c --quiet SHA256SUMS)"); \
-	    print("  python%d.%d -m venv ~/wireproof" % sys.version_info[:2]); \
-	    print("  ~/wireproof/bin/pip install --no-index --find-links wheelhouse wireproof")'
+	    print("  python%d.%d -m venv ~/wireproof-env" % sys.version_info[:2]); \
+	    print("  ~/wireproof-env/bin/pip install --no-index --find-links wheelhouse wireproof")'
 
 .PHONY: zipapp
 zipapp: wheelhouse ## one file for a head node without network: dist/wireproof.pyz unpacks itself and starts

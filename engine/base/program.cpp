@@ -162,7 +162,8 @@ void search_absolute_folders_only() {
     if (end == std::string_view::npos) break;
     rest.remove_prefix(end + 1);
   }
-  ::setenv("PATH", kept.empty() ? "/bin:/usr/bin" : kept.c_str(), 1);
+  if (kept.empty()) kept = "/bin:/usr/bin";
+  ::setenv("PATH", kept.append(":/usr/sbin:/sbin").c_str(), 1);
 }
 
 Ended run_program(const Program& program) {

@@ -9,7 +9,8 @@
 namespace wireproof {
 
 /// Removes relative and empty entries from PATH: they mean the current folder, where anyone may
-/// have put programs. Call it first in main, before any thread starts.
+/// have put programs. Adds /usr/sbin and /sbin, where ethtool is and which users' PATHs often lack.
+/// Call it first in main, before any thread starts.
 void search_absolute_folders_only();
 
 /// If argv[0] contains a slash, it is that file; otherwise it is searched in the caller's PATH.

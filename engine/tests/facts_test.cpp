@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <thread>
 
 #include "base/bounded_file.hpp"
+#include "base/program.hpp"
 #include "facts/batch.hpp"
 #include "facts/collect.hpp"
 #include "facts/command.hpp"
@@ -207,6 +209,14 @@ TEST(Facts, CommandsGetNoLauncherVariables) {
   const auto result = command_environment(environment);
   EXPECT_EQ(result, (std::vector<std::string>{"LC_ALL=C", "HOME=/home/u",
                                               "PATH=/opt/bin:/usr/sbin:/sbin"}));
+}
+
+TEST(Facts, ProgramsOfTheSystemAreFoundWhateverThePath) {
+  const std::string before = std::getenv("PATH");
+  ::setenv("PATH", "/opt/bin:.::relative", 1);
+  search_absolute_folders_only();
+  EXPECT_STREQ(std::getenv("PATH"), "/opt/bin:/usr/sbin:/sbin");
+  ::setenv("PATH", before.c_str(), 1);
 }
 
 TEST(Facts, FrameEscapesHostileText) {

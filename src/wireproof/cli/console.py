@@ -413,6 +413,8 @@ def _show(error: click.ClickException) -> None:
     text = " ".join(error.format_message().split())
     text = text if text[1:2].isupper() else f"{text[:1].lower()}{text[1:]}"
     context = error.ctx if isinstance(error, click.UsageError) else None
-    ends = "" if text.endswith((".", ")", "?")) else "."
     page = f" See `{context.command_path} --help`." if context is not None else ""
-    _print_wrapped(clean(f"wireproof: {text}{ends}{page}", LONGEST_SENTENCE))
+    if context is not None and isinstance(error, click.MissingParameter):
+        page = f" {' '.join(context.get_usage().split()).rstrip('.')}.{page}"
+    text += page if text.endswith((".", ")", "?")) else f".{page}"
+    _print_wrapped(clean(f"wireproof: {text}", LONGEST_SENTENCE))

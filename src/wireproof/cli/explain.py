@@ -2,7 +2,7 @@
 rate, a time or an amount in every unit, compared with what a link can carry.
 """
 
-import string
+import re
 from functools import partial
 from typing import Any
 
@@ -12,7 +12,7 @@ from wireproof.cli.completion import codes
 from wireproof.cli.console import listed, print_result
 from wireproof.cli.declare import FORM, JSON, flag, link_claim, text
 
-_NUMBERS = ("+", "-", ".", *string.digits)
+_NUMBER = re.compile(r"[+-]?\.?[0-9]")
 OPTIONS: list[click.Parameter] = [
     click.Argument(["words"], nargs=-1, metavar="[CODE|NAME|RATE|LINK]", shell_complete=codes),
     *link_claim("show a rate or a time as a share of this link: 10gbe, edr, opa100, ethernet:25."),
@@ -46,7 +46,7 @@ def command(words: tuple[str, ...], links: bool, **options: Any) -> int:
     from wireproof.verdict.catalogue import findings
 
     # A value pasted from a log has its number and its unit as two words.
-    asked = " ".join(words) or options["link"] or ""
+    asked = " ".join(words).lstrip("~ ") or options["link"] or ""
     if words and not asked:
         raise click.UsageError("give a code, a link, or a rate or time such as 12.4GB/s.")
     if links:
@@ -74,7 +74,7 @@ def _say_other(asked: str, options: dict[str, Any]) -> int:
     known = as_key(asked) in known_names()
     if not known and (rate := attainable_rate(asked, **of_link)):
         return _say_units(rate, {**options, "link": asked})
-    if any(options.values()) or (asked.startswith(_NUMBERS) and not known):
+    if any(options.values()) or (_NUMBER.match(asked) and not known):
         return _say_units(asked, options)
     return _say_meaning(asked)
 
@@ -96,5 +96,8 @@ def _say_meaning(code: str) -> int:
     if found:
         entries = [(explanation.title, explanation.paragraphs) for explanation in found]
         return print_result(shown, entries, document="report.documents.known.explanation_document")
-    lists = ("Findings", "wireproof explain CODE", groups())
-    return print_result(shown, *lists, document="report.documents.known.titles_document")
+    return print_result(
+        shown,
+        *("Findings", "wireproof explain CODE", groups()),
+        document="report.documents.known.titles_document",
+    )

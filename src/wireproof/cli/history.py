@@ -84,7 +84,7 @@ def show(root: Path, result: str) -> int:
 def trend(root: Path, hosts: str, name: str, size: str) -> int:
     """Show each number over time, where it has changed and what else changed there, and whether the
     newest result is worse than the good results before it (exit status 1; 3: there was nothing to
-    compare it with).
+    compare it with, or a number fell earlier and has stayed low).
 
     A change needs four results, two on each side; the newest result is compared with at least three
     good results. False alarms: about 1 in 100 series without a change.

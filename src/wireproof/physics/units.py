@@ -53,6 +53,9 @@ _ELSEWHERE = (
     (r"(.* )?MTU", "a packet: 'wireproof explain mtu' gives the right size"),
     (r"[kKMG]", "a size in steps that depend on the program: write MB for 10^6, MiB for 2^20"),
     (r"%", "a share: add the link to which it refers, such as 97.6% --link opa100"),
+    (r"xDDR\d", "memory modules, which are out of scope: see 'wireproof explain DIMM'"),
+    (r"-tier.*", "tiers of switches: 'wireproof explain leaf' says who measures them"),
+    (r"([.-]|0x)[0-9].*", "a release or an address: 'wireproof audit' compares those of the hosts"),
     (r"% .+", "a difference: 'wireproof compare A B' computes it for two results"),
 )
 """Units of numbers that are not a rate, time or amount, and where they are answered."""

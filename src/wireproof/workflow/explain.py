@@ -9,6 +9,7 @@ import re
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from wireproof.model.errors import BadInput
@@ -33,6 +34,8 @@ _SYSCTLS = "/proc/sys/"
 _MOST_WORDS = 8
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9]*_[A-Za-z0-9_]{2,80}")
 _ASSIGNED = re.compile(r"([^=:]{1,80}?) ?(?:=|: ) ?(.{1,200}?)(?: \(.*\))?")
+_WORD = re.compile(r"(?!-)(?=.*[A-Za-z]{2})")
+_RELEASE = re.compile(r"[-_]v?\d+(?:[.-]\d+)+$")
 _OF_NAMES = (
     "component-removed",
     "variable-misspelt",
@@ -109,16 +112,18 @@ def _with_value(text: str) -> list[Explanation]:
 
 def _in_words(text: str) -> list[Explanation]:
     """Return the names among the words of a line or of a menu's entry: the longest name, or several
-    of equal length. The device in ``nictypes.ib0`` does not count.
+    of equal length; options only if no word is one. The device in ``nictypes.ib0`` and the release
+    behind a name do not count.
     """
     words = text.split()
     if len(words) == 1:
-        return _named(text.partition(".")[0]) if "." in text.strip(".") else []
+        return _named(_RELEASE.sub("", text).partition(".")[0])
     for length in range(min(len(words), _MOST_WORDS + 1) - 1, 0, -1):
         parts = [" ".join(words[at : at + length]) for at in range(len(words) - length + 1)]
-        found = {one.title: one for part in parts[:_MOST_WORDS] for one in _named(part)}
-        if found:
-            return list(found.values())[:_MOST_ALIKE]
+        for tried in (filter(_WORD.match, parts), parts):
+            found = {one.title: one for part in islice(tried, _MOST_WORDS) for one in _named(part)}
+            if found:
+                return list(found.values())[:_MOST_ALIKE]
     return []
 
 
@@ -127,8 +132,7 @@ def _with_word(word: str) -> list[Explanation]:
     their titles."""
     if word in _OF_PATHS:
         return []
-    codes = _codes_with(word)
-    found = [one for code in codes for one in explain(code)]
+    found = [one for code in _codes_with(word) for one in explain(code)]
     if len(found) <= _MOST_ALIKE:
         return found
     return [dataclasses.replace(one, paragraphs=()) for one in found]
@@ -142,7 +146,7 @@ def _of_name(name: KnownName, others: Sequence[Explanation]) -> Explanation:
     """Return the explanation of a name; if there are no entries of that name, the explanation lists
     the codes that contain it."""
     explained = _of_finding(name, None)
-    codes = [] if others else _codes_with(as_key(name.code))
+    codes = () if others else _codes_with(as_key(name.code))
     more = [*_listed("See also", codes), ("Source", name.source)]
     return dataclasses.replace(explained, paragraphs=(*explained.paragraphs, *more))
 
@@ -175,8 +179,8 @@ def _seen(finding: LintFinding) -> str:
 
 def _tried(setting: Setting) -> list[tuple[str, str]]:
     """Return how `study` tries the values of the setting's variables here."""
-    names = [read.key for read in setting.reads if _VARIABLE.fullmatch(read.key)]
-    return _listed("Tried by", [command for name in names for command, _ in _studies(name)])
+    keys = (read.key for read in setting.reads)
+    return _listed("Tried by", (command for key in keys for command, _ in _studies(key)))
 
 
 def _knob(name: str) -> list[Explanation]:
@@ -220,9 +224,10 @@ def _letters(name: str) -> str:
 
 
 def _in_menu(letters: str, setting: Setting) -> bool:
-    entries = [_letters(name) for names in setting.names.values() for name in names]
     return len(letters) > _SHORTEST and any(
-        one.startswith(letters) and len(one) <= 2 * len(letters) for one in entries
+        entry.startswith(letters) and len(entry) <= 2 * len(letters)
+        for names in setting.names.values()
+        for entry in map(_letters, names)
     )
 
 
@@ -256,7 +261,7 @@ def _words_of(setting: Setting) -> Iterator[str]:
     for read in setting.reads:
         yield from filter(None, read.file.split("/")[:-1])
         for word in read.command:
-            yield from (word, word.removesuffix(".service"))
+            yield from (word, word.removesuffix(".service")) if word != "systemctl" else ()
     if setting.fix is not None:
         yield setting.fix.kernel.partition("=")[0]
         yield from setting.fix.line.split()
@@ -295,13 +300,13 @@ def _unknown(code: str, key: str, names: Sequence[str]) -> str:
 
 
 def _of_finding(entry: CatalogueEntry, setting: Setting | None) -> Explanation:
-    texts = [
+    texts = (
         ("Means", entry.meaning),
         ("Found by", entry.detection),
         ("Do next", entry.next_action),
         *_pointer(setting),
-    ]
-    return Explanation(entry=entry, title=f"{entry.code}: {entry.title}", paragraphs=tuple(texts))
+    )
+    return Explanation(entry=entry, title=f"{entry.code}: {entry.title}", paragraphs=texts)
 
 
 def _of_rule(rule: Rule, setting: Setting | None, here: tuple[str, str] = ("", "")) -> Explanation:
@@ -330,11 +335,10 @@ def _of_setting(setting: Setting) -> Explanation:
     from wireproof.locate.causes.rules import rules as cause_rules
     from wireproof.report.documents.audit import entry_rows
 
-    rules = [rule.code for rule in lint_rules().values() if rule.setting == setting.id]
-    causes = [rule.code for rule in cause_rules() if rule.setting == setting.id]
     rows = [(name.capitalize() or "Means", text) for name, text in entry_rows(setting)]
     rows += _mended(setting) + _tried(setting)
-    rows += _listed("Rules of lint", rules) + _listed("Causes", causes)
+    for heading, rules in (("Rules of lint", lint_rules().values()), ("Causes", cause_rules())):
+        rows += _listed(heading, (rule.code for rule in rules if rule.setting == setting.id))
     title = f"{setting.id}: {setting.title} (setting, group {setting.group})"
     return Explanation(entry=setting, title=title, paragraphs=tuple(rows))
 
@@ -355,5 +359,4 @@ def _mended(setting: Setting) -> list[tuple[str, str]]:
 
 
 def _listed(heading: str, codes: Iterable[str]) -> list[tuple[str, str]]:
-    joined_codes = ", ".join(codes)
-    return [(heading, joined_codes)] if joined_codes else []
+    return [(heading, joined)] if (joined := ", ".join(codes)) else []

@@ -158,7 +158,7 @@ def pfc_document(found: Pfc) -> Document:
     formulas = ((one.name, f"{one.formula} ({one.source})") for one in found.delays)
     how = Section("How each term is computed", (Facts(tuple(formulas)),))
     trip = Section("The round trip: what arrives after a pause", (terms, how))
-    notes = [Text(line, "fail" if found.fits_budget is False else "") for line in found.sentences]
+    notes = map(Text, found.sentences[:-1] if found.fits_budget is False else found.sentences)
     held = [_configured(found.configured)] if found.configured is not None else []
     parts: tuple[Part, ...] = (
         Facts(tuple(facts)),
@@ -170,15 +170,22 @@ def pfc_document(found: Pfc) -> Document:
     link = f"{found.speed_gbps:g} Gb/s, MTU {found.mtu_bytes}, cable {found.cable_m:g} m"
     lossless = counted(found.priorities, "lossless priority", "lossless priorities")
     ports = f"{counted(found.ports, 'port')}, {lossless}"
-    answer = f"{link}, {ports}: {need} of headroom per port and priority"
-    return Document("Headroom of priority flow control", answer, parts)
+    reasons = [
+        *(found.sentences[-1:] if found.fits_budget is False else ()),
+        *(found.configured.sentences[:1] if found.configured is not None else ()),
+    ]
+    answer = "; ".join(reasons) or f"{need} of headroom per port and priority"
+    return Document(
+        "Headroom of priority flow control",
+        f"{answer} ({link}, {ports})",
+        parts,
+        found.verdict or "",
+    )
 
 
 def _configured(found: Configured) -> Section:
-    first, *more = found.sentences
-    notes = (Text(text, mark="-") for text in more)
-    held = Findings((Item(_FITS[found.enough], first),))
-    return Section("The configured headroom", (held, *notes, _fits(found.fits)))
+    notes = (Text(text, mark="-") for text in found.sentences[1:])  # the first is the answer
+    return Section("The configured headroom", (*notes, _fits(found.fits)))
 
 
 def _fits(fits: Sequence[CableFit]) -> Table:

@@ -102,6 +102,7 @@ class KnownName(CatalogueEntry, frozen=True, kw_only=True, forbid_unknown_fields
 
 _FINDINGS = "findings.md"
 _NAMES = "names.toml"
+_MARKS = re.compile(r"[®™*~]|\((?:r|tm)\)")
 _ENTRY = re.compile(
     r"### `(?P<code>[a-z]+(?:-[a-z]+)*)`: (?P<title>.+)\n\n"
     r"(?P<meaning>(?:.+\n)+)\n"
@@ -180,8 +181,8 @@ def known_names() -> dict[str, KnownName]:
 
 
 def as_key(name: str) -> str:
-    """Return a code or a name as the catalogues list it."""
-    return "-".join(name.lower().replace("_", "-").split())
+    """Return a code or a name as the catalogues list it, without marks (Intel(R), Tofino™)."""
+    return "-".join(_MARKS.sub(" ", name.lower()).replace("_", "-").split())
 
 
 def causes() -> dict[str, CatalogueEntry]:

@@ -215,17 +215,16 @@ def standing(
 
     ``fail``: it is worse than the good results before it; if these are too few, it does not pass
     and its stretch is worse than the stretch before. ``inconclusive``: there is nothing to compare
-    it with.
+    it with, or a number fell before those results and has stayed low.
     """
     newest = newest_of(known)
-    if worse:
-        return "fail" if any(row.worse for row in worse) else "pass"
     if newest is None:
         return "pass" if any(len(trend.values) >= 2 * FEWEST for trend in found) else "inconclusive"
     last = [trend.changes[-1] for trend in found if newest.id in trend.ids and trend.changes]
-    worst = min((change.ratio for change in last), default=1.0)
-    fallen = newest.verdict != "pass" and worst < 1.0 / (1.0 + PRACTICAL)
-    return "fail" if fallen else "inconclusive"
+    fallen = min((change.ratio for change in last), default=1.0) < 1.0 / (1.0 + PRACTICAL)
+    if not worse:
+        return "fail" if fallen and newest.verdict != "pass" else "inconclusive"
+    return "fail" if any(row.worse for row in worse) else "inconclusive" if fallen else "pass"
 
 
 def since_good(known: Sequence[Entry]) -> tuple[str, list[str]]:

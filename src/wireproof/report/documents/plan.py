@@ -153,23 +153,10 @@ def pfc_document(found: Pfc) -> Document:
         ("link idles after a pause", f"with less than {found.refill_bytes:,} B below XON"),
         ("all ports and priorities", totals),
     ]
-    rows = (Row((one.name, _range(one.bits), Bar(one.bits.high))) for one in found.delays)
-    terms = Table((*_heads("term", "bit times"), _FIGURE), tuple(rows))
-    formulas = ((one.name, f"{one.formula} ({one.source})") for one in found.delays)
-    how = Section("How each term is computed", (Facts(tuple(formulas)),))
-    trip = Section("The round trip: what arrives after a pause", (terms, how))
     notes = map(Text, found.sentences[:-1] if found.fits_budget is False else found.sentences)
-    held = [_configured(found.configured)] if found.configured is not None else []
-    parts: tuple[Part, ...] = (
-        Facts(tuple(facts)),
-        *notes,
-        *held,
-        trip,
-        _basis(found.sources, found.validity),
-    )
+    held = [] if found.configured is None else [_configured(found.configured)]
     link = f"{found.speed_gbps:g} Gb/s, MTU {found.mtu_bytes}, cable {found.cable_m:g} m"
     lossless = counted(found.priorities, "lossless priority", "lossless priorities")
-    ports = f"{counted(found.ports, 'port')}, {lossless}"
     reasons = [
         *(found.sentences[-1:] if found.fits_budget is False else ()),
         *(found.configured.sentences[:1] if found.configured is not None else ()),
@@ -177,10 +164,24 @@ def pfc_document(found: Pfc) -> Document:
     answer = "; ".join(reasons) or f"{need} of headroom per port and priority"
     return Document(
         "Headroom of priority flow control",
-        f"{answer} ({link}, {ports})",
-        parts,
+        f"{answer} ({link}, {counted(found.ports, 'port')}, {lossless})",
+        (
+            Facts(tuple(facts)),
+            *notes,
+            *held,
+            _round_trip(found),
+            _basis(found.sources, found.validity),
+        ),
         found.verdict or "",
     )
+
+
+def _round_trip(found: Pfc) -> Section:
+    rows = (Row((one.name, _range(one.bits), Bar(one.bits.high))) for one in found.delays)
+    terms = Table((*_heads("term", "bit times"), _FIGURE), tuple(rows))
+    formulas = ((one.name, f"{one.formula} ({one.source})") for one in found.delays)
+    how = Section("How each term is computed", (Facts(tuple(formulas)),))
+    return Section("The round trip: what arrives after a pause", (terms, how))
 
 
 def _configured(found: Configured) -> Section:

@@ -72,7 +72,9 @@ def audit_document(audit: Audit, *, everything: bool = False) -> Document:
     rest = [each for each in audit.results if each.status in _REST] if everything else []
     if rest:
         rows = tuple(map(_row, _folded(rest)))
-        parts.append(Section("Other settings", (Table(_TABLE, rows, most=len(rows)),)))
+        parts.append(
+            Section("Other settings", (Table(_TABLE, rows, most=len(rows)),), fold="closed")
+        )
     parts += [Text(f"left out of the catalogue: {why}", "warning") for why in audit.skipped]
     counts = AuditResults.of(audit.results).statuses()
     words = ", ".join(f"{count} {_WORDS.get(name, name)}" for name, count in counts.most_common())

@@ -142,7 +142,7 @@ def _documents() -> dict[str, tuple[type, str, Reader]]:
     from wireproof.store.result import read_dossier, read_fabrics, read_result
     from wireproof.workflow.gate import _answer
     from wireproof.workflow.pfc import read_snapshot
-    from wireproof.workflow.resume import StoredInvocation, recall
+    from wireproof.workflow.resume import Invocation, recall
     from wireproof.workflow.study import Keeper
     from wireproof.workflow.tune.node import _answered
     from wireproof.workflow.tune.plan import load_plan
@@ -167,7 +167,7 @@ def _documents() -> dict[str, tuple[type, str, Reader]]:
         "gated": (StoredResult, "result.json", gated),
         "run": (RunDocument, "run.json", load_document),
         "dossier": (Dossier, "dossier.json", read_dossier),
-        "asked": (StoredInvocation, "asked.json", recall),
+        "asked": (Invocation, "asked.json", recall),
         "study": (Begun, "begun.json", lambda folder: Keeper(folder).begun({})),
         "pfc": (PfcRecord, "record", lambda folder: read_snapshot(folder / "record")),
         "plan": (TunePlan, "plan", lambda folder: load_plan(folder / "plan")),

@@ -16,7 +16,7 @@ from wireproof.cli.check import safe_words
 from wireproof.cli.subcommands import subcommands
 from wireproof.model.errors import BadInput
 from wireproof.settings.resolve import SETTINGS, read_file
-from wireproof.workflow.resume import ASKED, StoredInvocation, allowed_variables, recall
+from wireproof.workflow.resume import ASKED, Invocation, allowed_variables, recall
 
 
 def _program(folder: Path, name: str) -> Path:
@@ -205,7 +205,7 @@ def test_the_words_are_written_anew_with_absolute_paths(tmp_path: Path) -> None:
         "/elsewhere",
         "--resume",
     ]
-    asked = StoredInvocation(argv=argv, seed=1, folder="/")
+    asked = Invocation(argv=argv, seed=1, folder="/")
     words = safe_words(asked, subcommands)
     assert words[0] == "check"
     assert set(words[1:]) == {
@@ -343,5 +343,5 @@ def test_click_is_given_no_stored_callback() -> None:
     def check() -> None:
         ran.append("x")
 
-    safe_words(StoredInvocation(argv=["check"], seed=1, folder="/"), group)
+    safe_words(Invocation(argv=["check"], seed=1, folder="/"), group)
     assert ran == []

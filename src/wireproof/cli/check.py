@@ -41,7 +41,6 @@ from wireproof.workflow.resume import (
     STORABLE,
     GivenOption,
     Invocation,
-    StoredInvocation,
     programs_again,
     recall,
     stored_variables,
@@ -314,7 +313,7 @@ def _storable(context: click.Context) -> list[GivenOption]:
     ]
 
 
-def safe_words(asked: StoredInvocation, group: click.Group) -> list[str]:
+def safe_words(asked: Invocation, group: click.Group) -> list[str]:
     """Parse the stored words as a command line, and rebuild it from allowed options."""
     verb = asked.argv[0]
     command = group.commands.get(verb) or group.get_command(click.Context(group), verb)

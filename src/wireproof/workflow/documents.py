@@ -26,14 +26,6 @@ from wireproof.verdict.catalogue import CatalogueEntry
 __all__ = ["KINDS", "in_envelope", "kind_called", "kind_of", "schema_called"]
 
 
-class Explanations(msgspec.Struct, frozen=True, kw_only=True):
-    """The entries of the catalogues for a code; without a code all findings."""
-
-    findings: list[CatalogueEntry] = msgspec.field(default_factory=list)
-    rules: list[Rule] = msgspec.field(default_factory=list)
-    settings: list[Setting] = msgspec.field(default_factory=list)
-
-
 class HistoryTrend(msgspec.Struct, frozen=True, kw_only=True):
     """Each number over time, and the newest result compared with the good results before it.
     ``changed``: the conditions that differ from those of the last good result.
@@ -71,6 +63,13 @@ def _listing(name: str, about: str, *fields: Any) -> type[msgspec.Struct]:
     )
 
 
+Explanations = _listing(
+    "Explanations",
+    "The entries of the catalogues for a code; without a code all findings.",
+    ("findings", list[CatalogueEntry], msgspec.field(default_factory=list)),
+    ("rules", list[Rule], msgspec.field(default_factory=list)),
+    ("settings", list[Setting], msgspec.field(default_factory=list)),
+)
 HistoryResults = _listing("HistoryResults", "Results, oldest first.", ("results", list[Entry]))
 HistoryNodes = _listing(
     "HistoryNodes", "When each node was last proven, longest ago first.", ("nodes", list[NodeAge])

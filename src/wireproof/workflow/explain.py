@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from wireproof.model.finding import LintFinding
     from wireproof.model.setting import Setting
     from wireproof.verdict.catalogue import KnownName
-    from wireproof.workflow.documents import Explanations
 
 
 _NEAR = 3
@@ -267,7 +266,7 @@ def _words_of(setting: Setting) -> Iterator[str]:
         yield from setting.fix.line.split()
 
 
-def explanations(explained: Sequence[Explanation]) -> Explanations:
+def explanations(explained: Sequence[Explanation]) -> object:
     """Return the explanations as one document; without any, all findings."""
     from wireproof.lint.rule import Rule
     from wireproof.model.setting import Setting

@@ -74,16 +74,20 @@ def _absolute(hosts: str) -> str:
     return hosts if file == hosts else f"file:{os.path.abspath(file)}"
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Invocation:
-    """How a check was called: ``argv`` without the program and without options that name a program;
-    ``again`` has the names of these options. ``environment``: the settings that were not given as
-    options.
+class Invocation(msgspec.Struct, frozen=True, kw_only=True):
+    """How a check was called, in this process or as ``asked.json`` of its folder holds it.
+
+    ``argv`` without the program and without options that name a program; ``again`` has the names of
+    these options. ``environment``: the settings that were not given as options, as variables;
+    ``hosts`` in rank order. ``seed``, ``folder`` and ``hosts`` are set when it is stored.
     """
 
-    argv: tuple[str, ...]
-    environment: Mapping[str, str] = dataclasses.field(default_factory=dict)
-    again: tuple[str, ...] = ()
+    argv: list[str]
+    seed: int = -1
+    folder: str = ""
+    environment: dict[str, str] = msgspec.field(default_factory=dict)
+    hosts: list[str] = msgspec.field(default_factory=list)
+    again: list[str] = msgspec.field(default_factory=list)
 
     @classmethod
     def of(
@@ -92,9 +96,9 @@ class Invocation:
         """Build the invocation from the options of the command line."""
         stored = [word for option in options if not option.names_program for word in option.words]
         return cls(
-            argv=(verb, *stored),
-            environment=environment,
-            again=tuple(option.name for option in options if option.names_program),
+            argv=[verb, *stored],
+            environment=dict(environment),
+            again=[option.name for option in options if option.names_program],
         )
 
     def on(self, hosts: Sequence[str]) -> Invocation:
@@ -102,23 +106,7 @@ class Invocation:
         words = list(self.argv)
         if "--hosts" in words:
             words[words.index("--hosts") + 1] = ",".join(hosts)
-        return dataclasses.replace(self, argv=tuple(words))
-
-
-class StoredInvocation(msgspec.Struct, frozen=True, kw_only=True):
-    """``argv`` without the program and without options that name a program; ``again`` has the names
-    of these options.
-
-    ``environment``: the settings that were not given as options, as variables; ``hosts`` in rank
-    order.
-    """
-
-    argv: list[str]
-    seed: int
-    folder: str
-    environment: dict[str, str] = msgspec.field(default_factory=dict)
-    hosts: list[str] = msgspec.field(default_factory=list)
-    again: list[str] = msgspec.field(default_factory=list)
+        return msgspec.structs.replace(self, argv=words)
 
 
 def allowed_variables(found: Mapping[str, str]) -> dict[str, str]:
@@ -133,7 +121,7 @@ def allowed_variables(found: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def stored_variables(asked: StoredInvocation, reporter: Reporter) -> dict[str, str]:
+def stored_variables(asked: Invocation, reporter: Reporter) -> dict[str, str]:
     """Return the stored settings of the measurement; warn about any other stored variable, which is
     ignored.
     """
@@ -169,7 +157,7 @@ def stored_words(verb: str, chosen: Collection[str], options: Sequence[GivenOpti
     return [verb, *(word for option in options for word in option.words)]
 
 
-def programs_again(asked: StoredInvocation, programs: Mapping[str, str]) -> list[str]:
+def programs_again(asked: Invocation, programs: Mapping[str, str]) -> list[str]:
     """Return the words that name the programs of this call.
 
     Raises ``BadInput`` if a program of the first call is not given.
@@ -196,13 +184,12 @@ def remember(folder: Path, invocation: Invocation, seed: int, hosts: Sequence[st
     path = folder / ASKED
     if os.path.lexists(path):
         return
-    asked = StoredInvocation(
-        argv=list(invocation.argv),
+    asked = msgspec.structs.replace(
+        invocation,
         seed=seed,
         folder=os.getcwd(),
         environment=allowed_variables(invocation.environment),
         hosts=list(hosts),
-        again=list(invocation.again),
     )
     replace_file(path, msgspec.json.format(msgspec.json.encode(asked), indent=1) + b"\n")
 
@@ -215,7 +202,7 @@ def how_to_go_on(folder: Path) -> str:
     return f"the same command with --resume --out {name} continues it"
 
 
-def recall(folder: Path) -> StoredInvocation:
+def recall(folder: Path) -> Invocation:
     """Load how the run in ``folder`` was called.
 
     Raises ``BadInput`` if that is unknown or the subcommand cannot be resumed.
@@ -224,7 +211,7 @@ def recall(folder: Path) -> StoredInvocation:
     if not folder.is_dir():
         raise BadInput(f"{folder} is not a folder: give the --out folder of a check.")
     try:
-        asked = decode_json(read_bounded(path, _LARGEST, follow=False), StoredInvocation)
+        asked = decode_json(read_bounded(path, _LARGEST, follow=False), Invocation)
     except FileNotFoundError:
         raise BadInput(
             f"{folder} does not say which command made it (no {ASKED}): if it is a result,"

@@ -13,7 +13,7 @@ from wireproof.model.run import Ended, Run
 from wireproof.settings.options import Options
 from wireproof.workflow.reporter import LoggingReporter
 from wireproof.workflow.session import Session
-from wireproof.workflow.session.launch import LaunchOption, install_for, launch_options, started
+from wireproof.workflow.session.launch import install_for, launch_options, started
 from wireproof.workflow.target import Target
 from wireproof.workflow.target.resolve import resolve_target
 
@@ -26,7 +26,7 @@ def job(scheduler: str, starter: Starter = "scheduler", **more: object) -> Targe
     return Target(hosts=HOSTS, start_on=HOSTS, allocation=allocation, starter=starter, **more)  # type: ignore[arg-type]
 
 
-def ways(place: Target) -> list[LaunchOption]:
+def ways(place: Target) -> list[LaunchCommand]:
     return launch_options(WISH, place, install_for(WISH))
 
 
@@ -46,11 +46,11 @@ def test_the_schedulers_way_comes_first_and_ssh_next(
     programs: None, scheduler: str, word: str
 ) -> None:
     first, second = ways(job(scheduler))
-    assert word in first.command.argv
-    assert word not in second.command.argv
-    assert second.command.argv[1:3] == ("-launcher", "ssh")
+    assert word in first.argv
+    assert word not in second.argv
+    assert second.argv[1:3] == ("-launcher", "ssh")
     assert "over ssh" in second.why
-    assert second.why in second.command.notes
+    assert second.why in second.notes
 
 
 @pytest.mark.parametrize(
@@ -61,14 +61,14 @@ def test_a_launcher_that_is_not_there_is_not_tried_first(
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     first, second = ways(job(scheduler))
-    assert first.command.argv[1:3] == ("-launcher", "ssh")
+    assert first.argv[1:3] == ("-launcher", "ssh")
     assert f"{word} is not on PATH" in first.why
-    assert first.command.argv != second.command.argv
+    assert first.argv != second.argv
 
 
 def test_what_the_schedulers_launcher_cannot_say_is_left_to_the_mpis(programs: None) -> None:
     (only,) = ways(job("flux", nics=("ib0", "ib0", "ib1")))
-    assert only.command.argv[1:3] == ("-launcher", "ssh")
+    assert only.argv[1:3] == ("-launcher", "ssh")
     assert "ib1" in only.why
 
 
@@ -77,8 +77,8 @@ def test_a_program_of_the_users_own_is_stronger_than_any_scheduler(
     scheduler: str, tmp_path: Path
 ) -> None:
     (only,) = ways(job(scheduler, agent=str(tmp_path / "reach")))
-    assert str(tmp_path / "reach") in only.command.argv
-    assert "srun" not in only.command.argv
+    assert str(tmp_path / "reach") in only.argv
+    assert "srun" not in only.argv
 
 
 def test_the_program_of_the_option_reaches_the_nodes_of_a_job(tmp_path: Path) -> None:
@@ -115,14 +115,14 @@ def outcome(ended: Ended, lost: dict[int, str] | None = None) -> Outcome:
 
 def test_the_next_way_is_tried_only_when_nothing_started() -> None:
     two = [
-        LaunchOption(LaunchCommand(argv=(name,), environment={}, launcher=name), f"by {name}")
+        LaunchCommand(argv=(name,), environment={}, launcher=name, why=f"by {name}")
         for name in "ab"
     ]
     here, heard, tried = Target(hosts=HOSTS, start_on=HOSTS), Heard(), list[tuple[str, bool]]()
 
-    def run(way: LaunchOption, begun: bool) -> Outcome:
-        tried.append((way.command.launcher, begun))
-        return outcome("not-started" if way.command.launcher == "a" else "failed")
+    def run(way: LaunchCommand, begun: bool) -> Outcome:
+        tried.append((way.launcher, begun))
+        return outcome("not-started" if way.launcher == "a" else "failed")
 
     assert started(two, here, run, heard).ending.ended == "failed"
     assert tried == [("a", False), ("b", True)]
@@ -138,14 +138,14 @@ def test_a_way_that_misses_a_host_only_is_kept_and_the_host_is_left_out(
     lost: dict[int, str], tries: int
 ) -> None:
     two = [
-        LaunchOption(LaunchCommand(argv=(name,), environment={}, launcher=name), f"by {name}")
+        LaunchCommand(argv=(name,), environment={}, launcher=name, why=f"by {name}")
         for name in "ab"
     ]
     tried: list[str] = []
 
-    def run(way: LaunchOption, _begun: bool) -> Outcome:
-        tried.append(way.command.launcher)
-        return outcome("not-started", lost if way.command.launcher == "a" else None)
+    def run(way: LaunchCommand, _begun: bool) -> Outcome:
+        tried.append(way.launcher)
+        return outcome("not-started", lost if way.launcher == "a" else None)
 
     ending = started(two, Target(hosts=HOSTS, start_on=HOSTS), run, LoggingReporter()).ending
     assert len(tried) == tries

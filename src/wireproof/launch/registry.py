@@ -185,6 +185,7 @@ class LaunchCommand:
 
     ``clear`` are prefixes of inherited variables that must not reach this MPI. ``expect``: text
     that the version of the answering library must contain; it belongs in the plan's ``Transport``.
+    ``why`` this command was chosen, if there are several that can start the ranks.
     """
 
     argv: tuple[str, ...]
@@ -195,6 +196,7 @@ class LaunchCommand:
     library: str = ""
     expect: str = ""
     engine: Path = Path()
+    why: str = ""
 
     def noted(self, note: str) -> LaunchCommand:
         """Return the command with one more note."""

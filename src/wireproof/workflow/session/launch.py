@@ -32,14 +32,6 @@ if TYPE_CHECKING:
     from wireproof.report.documents.benchmark import DryRunDocument
 
 
-@dataclasses.dataclass(frozen=True)
-class LaunchOption:
-    """One command that can start the ranks; ``why`` it was chosen, if there was a choice."""
-
-    command: LaunchCommand
-    why: str = ""
-
-
 def install_for(session: Session) -> MpiInstall | None:
     """Return the MPI that starts the ranks, or None if none is needed."""
     if session.by_mpi:
@@ -50,7 +42,7 @@ def install_for(session: Session) -> MpiInstall | None:
 
 def launch_options(
     session: Session, target: Target, install: MpiInstall | None
-) -> list[LaunchOption]:
+) -> list[LaunchCommand]:
     """Return the commands that can start ``session`` on ``target``, best first.
 
     Raises ``BadInput`` if there is none.
@@ -77,7 +69,7 @@ def launch_options(
 
     job = target.allocation
     if job is None or (target.reached_by_agent and PurePath(target.agent).name != "jsrun"):
-        return [LaunchOption(build(by_ssh))]
+        return [build(by_ssh)]
     in_job = dataclasses.replace(
         by_ssh, scheduler=job.scheduler, job=job.job, starter=target.starter
     )
@@ -85,18 +77,18 @@ def launch_options(
     if scheduler.options is None:
         return _options_beside_ssh(in_job, by_ssh, build)
     found = scheduler.options(in_job, job.hosts, target.through())
-    return [LaunchOption(_noted(build(request), why), why) for request, why in found]
+    return [_chosen(build(request), why) for request, why in found]
 
 
 def _options_beside_ssh(
     in_job: LaunchRequest, by_ssh: LaunchRequest, build: Callable[[LaunchRequest], LaunchCommand]
-) -> list[LaunchOption]:
+) -> list[LaunchCommand]:
     """Return the scheduler's launch and the MPI's launch over ssh, which reaches a job's nodes on
     most sites, best first. Without the scheduler's program on PATH its launch comes second.
     """
     scheduler = SCHEDULERS[in_job.scheduler]
     if in_job.starter == "mpi" or in_job.agent:
-        return [LaunchOption(build(in_job))]
+        return [build(in_job)]
     over_ssh = build(by_ssh)
     try:
         scheduled = build(in_job)
@@ -104,7 +96,7 @@ def _options_beside_ssh(
         # the MPI's launcher can set a different environment for each rank, and a rank order
         return [_ssh_option(over_ssh, str(error).rstrip("."))]
     why = f"started by {scheduled.launcher} in a job of {in_job.scheduler}"
-    first = LaunchOption(scheduled, why)
+    first = dataclasses.replace(scheduled, why=why)
     if scheduled.argv == over_ssh.argv:
         return [first]
     component = reach_of(in_job).openmpi
@@ -113,24 +105,23 @@ def _options_beside_ssh(
     return [first, _ssh_option(over_ssh, f"{in_job.scheduler} could not start the ranks")]
 
 
-def _ssh_option(command: LaunchCommand, reason: str) -> LaunchOption:
-    why = f"started by the MPI's own launcher over ssh: {reason}"
-    return LaunchOption(_noted(command, why), why)
+def _ssh_option(command: LaunchCommand, reason: str) -> LaunchCommand:
+    return _chosen(command, f"started by the MPI's own launcher over ssh: {reason}")
 
 
-def _noted(command: LaunchCommand, why: str) -> LaunchCommand:
-    return dataclasses.replace(command, notes=(why, *command.notes))
+def _chosen(command: LaunchCommand, why: str) -> LaunchCommand:
+    return dataclasses.replace(command, why=why, notes=(why, *command.notes))
 
 
 def command_of(session: Session, target: Target) -> LaunchCommand:
     """Return the command that would start ``session`` on ``target``."""
-    return launch_options(session, target, install_for(session))[0].command
+    return launch_options(session, target, install_for(session))[0]
 
 
 def started(
-    options: Sequence[LaunchOption],
+    options: Sequence[LaunchCommand],
     target: Target,
-    run: Callable[[LaunchOption, bool], Outcome],
+    run: Callable[[LaunchCommand, bool], Outcome],
     reporter: Reporter,
 ) -> Outcome:
     """Return the outcome of the first option that starts.

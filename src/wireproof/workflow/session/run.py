@@ -18,6 +18,7 @@ import msgspec
 from wireproof.analysis.catalogue import late_drivers
 from wireproof.instrument import Outcome, Recording, measure
 from wireproof.launch.command import provenance
+from wireproof.launch.registry import LaunchCommand
 from wireproof.model.claim import Claim, Criteria, Limits
 from wireproof.model.errors import BadInput, CouldNotMeasure, WireproofError
 from wireproof.model.plan import (
@@ -46,7 +47,7 @@ from wireproof.workflow.session.campaign import (
     smallest_first,
     with_error,
 )
-from wireproof.workflow.session.launch import LaunchOption, install_for, launch_options, started
+from wireproof.workflow.session.launch import install_for, launch_options, started
 from wireproof.workflow.session.merge import merged_run, with_lost
 from wireproof.workflow.target import Target
 from wireproof.workflow.target.availability import Availability
@@ -304,8 +305,8 @@ def launched(session: Session, target: Target, claim: Claim, reporter: Reporter)
     """
     install = install_for(session)
 
-    def run(option: LaunchOption, begun: bool) -> Outcome:
-        plan = _plan(session, target, option.command.expect)
+    def run(option: LaunchCommand, begun: bool) -> Outcome:
+        plan = _plan(session, target, option.expect)
         outcome = attempt(plan, option, begun)
         if not any(map(_says_older, outcome.run.errors)):
             return outcome
@@ -315,7 +316,7 @@ def launched(session: Session, target: Target, claim: Claim, reporter: Reporter)
         errors = [error for error in again.run.errors if not _says_older(error)]
         return msgspec.structs.replace(again, run=msgspec.structs.replace(again.run, errors=errors))
 
-    def attempt(plan: Plan, option: LaunchOption, begun: bool) -> Outcome:
+    def attempt(plan: Plan, option: LaunchCommand, begun: bool) -> Outcome:
         with reporter.progress(plan, session.title) as show:
             recording = Recording(
                 out=session.out,
@@ -329,9 +330,9 @@ def launched(session: Session, target: Target, claim: Claim, reporter: Reporter)
             asked = session.ofi.provider if session.transport == "ofi" else ""
             return measure(
                 plan,
-                option.command,
+                option,
                 claim=msgspec.structs.replace(claim, provider=asked) if asked else claim,
-                provenance=provenance(option.command, install),
+                provenance=provenance(option, install),
                 recording=recording,
             )
 

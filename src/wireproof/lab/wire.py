@@ -3,7 +3,6 @@
 The other side is in ``wireproof-node``: engine/node/wire.
 """
 
-import dataclasses
 import os
 import struct
 from collections.abc import Callable, Sequence
@@ -32,46 +31,28 @@ _HEADER = struct.Struct("=8s8Q")
 _PORT = struct.Struct("=8Q")
 
 
-@dataclasses.dataclass(frozen=True)
-class _Line:
-    """One direction of a node's link: bits/s, ns, share of lost frames."""
-
-    rate: int
-    delay_ns: int = 0
-    loss: float = 0.0
-
-    def text(self, direction: str) -> str:
-        loss = round(self.loss * 1e9)
-        return (
-            f"{direction}_rate={self.rate} {direction}_delay={self.delay_ns}"
-            f" {direction}_loss={loss}"
-        )
-
-
 def _line(
     topology: Topology, faults: Sequence[Fault], node: str, network: Network, direction: str
-) -> _Line:
-    """Return a direction of a link: the network's rate; towards the switch also the latency and
-    loss of the lab; then the faults.
+) -> str:
+    """Return the words for a direction of a link (bits/s, ns, lost frames per 10^9): the network's
+    rate; towards the switch also the latency and loss of the lab; then the faults.
     """
-    line = _Line(network.rate_bits_per_s or 0)
+    rate, delay_ns, loss = network.rate_bits_per_s or 0, 0, 0.0
     if direction == "tx":
-        latency = parse_delay_us(topology.latency) if topology.latency else 0.0
+        delay_ns = round((parse_delay_us(topology.latency) if topology.latency else 0.0) * 1000)
         loss = parse_loss_percent(topology.loss) / 100 if topology.loss else 0.0
-        line = dataclasses.replace(line, delay_ns=round(latency * 1000), loss=loss)
     for fault in faults:
         if (fault.node, fault.network, fault.direction) != (node, network.name, direction):
             continue
         if fault.kind == "rate":
-            line = dataclasses.replace(line, rate=min(line.rate, parse_rate(fault.value)))
+            rate = min(rate, parse_rate(fault.value))
         elif fault.kind == "loss":
-            kept = (1 - line.loss) * (1 - parse_loss_percent(fault.value) / 100)
-            line = dataclasses.replace(line, loss=1 - kept)
+            loss = 1 - (1 - loss) * (1 - parse_loss_percent(fault.value) / 100)
         elif fault.kind == "delay":
-            line = dataclasses.replace(
-                line, delay_ns=line.delay_ns + round(parse_delay_us(fault.value) * 1000)
-            )
-    return line
+            delay_ns += round(parse_delay_us(fault.value) * 1000)
+    return (
+        f"{direction}_rate={rate} {direction}_delay={delay_ns} {direction}_loss={round(loss * 1e9)}"
+    )
 
 
 def wire_ports(topology: Topology) -> list[tuple[str, Network]]:
@@ -85,8 +66,7 @@ def wire_text(topology: Topology, faults: Sequence[Fault], revision: int) -> str
     switches = list(dict.fromkeys(network.bridge for network in topology.networks))
     for node, network in wire_ports(topology):
         directions = [
-            _line(topology, faults, node, network, direction).text(direction)
-            for direction in ("tx", "rx")
+            _line(topology, faults, node, network, direction) for direction in ("tx", "rx")
         ]
         place = f"domain={switches.index(network.bridge)} mtu={network.mtu} queue={QUEUE_BYTES}"
         lines.append(f"port {node} {network.device} {place} {' '.join(directions)}")

@@ -5,6 +5,7 @@ import sys
 
 import pytest
 from tests.cli.verb import document, wireproof
+from tests.conftest import its_share
 
 from wireproof.lint.rules import rules
 from wireproof.model.errors import BadInput
@@ -13,8 +14,8 @@ from wireproof.workflow.audit import settings_by_id
 from wireproof.workflow.explain import explain
 
 
-def test_no_fix_shows_an_expression_of_the_catalogue() -> None:
-    for name in settings_by_id():
+def test_no_fix_shows_an_expression_of_the_catalogue(slow_turn: int | None) -> None:
+    for name in its_share(list(settings_by_id()), slow_turn):
         texts = [str(one.paragraphs) for one in explain(name)]
         assert not [text for text in texts if '=setting("' in text or "=smallest(" in text]
 

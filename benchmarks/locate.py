@@ -46,9 +46,7 @@ def sweep(
     good = [number[name] for name in screened.good]
     again = confirm_rounds(nodes, good, leaves, seed) if nodes else []
     again += alone_rounds(pairs, leaves) if pairs else []
-    return screened, conclude(
-        screened, world.measure(again, metric, alone=True) if again else None, known
-    )
+    return screened, conclude(screened, world.measure(again, metric, alone=True) if again else None)
 
 
 def _named(located: Located) -> set[str]:

@@ -3,9 +3,8 @@
 import re
 
 import pytest
-from tests.audit.trees import facts_of
+from tests.audit.trees import facts_of, judge_machine
 
-from wireproof.audit import judge_machine
 from wireproof.audit.catalogue import requests
 from wireproof.audit.expression import UNKNOWN
 from wireproof.audit.facts import HostFacts

@@ -9,9 +9,9 @@ import pytest
 from benchmarks.audit import hosts_like
 from tests.audit.fleet import answered
 from tests.audit.fleet_machines import FLEET
-from tests.audit.trees import MACHINES, lay_out
+from tests.audit.trees import MACHINES, judge_machine, lay_out
 
-from wireproof.audit import judge_machine, judge_machines
+from wireproof.audit import judge_machines
 from wireproof.audit.catalogue import requests
 from wireproof.audit.facts import HostFacts
 from wireproof.audit.machine import machine_of

@@ -4,8 +4,9 @@ import json
 from typing import Any
 
 import pytest
+from tests.audit.trees import judge_machine
 
-from wireproof.audit import judge_machine, judge_machines
+from wireproof.audit import judge_machines
 from wireproof.audit.alike import kind_of, odd_ones
 from wireproof.audit.facts import HostFacts
 from wireproof.audit.firmware import plain_name

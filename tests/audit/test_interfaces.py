@@ -6,9 +6,8 @@ import subprocess
 from collections.abc import Sequence
 
 import pytest
-from tests.audit.trees import facts_of
+from tests.audit.trees import facts_of, judge_machine
 
-from wireproof.audit import judge_machine
 from wireproof.audit.interfaces import CHOSEN, INTERFACES
 from wireproof.audit.machine import machine_of
 from wireproof.launch.engines import find_engine

@@ -2,8 +2,8 @@
 
 import pytest
 from tests.audit.test_conditions import WIRED
+from tests.audit.trees import judge_machine
 
-from wireproof.audit import judge_machine
 from wireproof.audit.facts import HostFacts
 from wireproof.audit.machine import machine_of
 from wireproof.audit.values import AFFINITIES, folded, vectors_of

@@ -2,10 +2,9 @@
 
 import msgspec
 import pytest
-from tests.audit.trees import facts_of
+from tests.audit.trees import facts_of, judge_machine
 from tests.truth.audit_runs import base
 
-from wireproof.audit import judge_machine
 from wireproof.audit.facts import WHOSE
 from wireproof.audit.machine import machine_of
 from wireproof.instrument.plan_text import Collected

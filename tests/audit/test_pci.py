@@ -7,9 +7,8 @@ from tests.audit.fleet import answered
 from tests.audit.fleet_machines import FLEET
 from tests.audit.test_machines import audited
 from tests.audit.test_planted import PLANTED, planted
-from tests.audit.trees import cpu, lay_out
+from tests.audit.trees import cpu, judge_machine, lay_out
 
-from wireproof.audit import judge_machine
 from wireproof.audit.pci import PciDevice, devices_of_lspci
 from wireproof.model.setting import AuditResult
 from wireproof.workflow.audit import catalogue

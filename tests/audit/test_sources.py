@@ -10,9 +10,9 @@ from pathlib import Path
 import msgspec
 import pytest
 from tests.audit.test_pci import LSPCI
-from tests.audit.trees import MACHINES, lay_out
+from tests.audit.trees import MACHINES, judge_machine, lay_out
 
-from wireproof.audit import judge_machine, pci, printed
+from wireproof.audit import pci, printed
 from wireproof.audit.facts import HostFacts
 from wireproof.audit.interfaces import IP_ADDRESS
 from wireproof.audit.machine import machine_of

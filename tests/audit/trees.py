@@ -1,14 +1,18 @@
 """Root folders of machines that are not here: files as their systems lay them out."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from tests.audit.pci_space import gpu_node
 
+from wireproof.audit import judge_machines
+from wireproof.audit.catalogue import Catalogue
 from wireproof.audit.facts import HostFacts
+from wireproof.audit.machine import Machine
 from wireproof.model.record import FactFrame
+from wireproof.model.setting import AuditResult, Profile
 
-__all__ = ["MACHINES", "cpu", "facts_of", "host", "lay_out", "netdev", "rdma"]
+__all__ = ["MACHINES", "cpu", "facts_of", "host", "judge_machine", "lay_out", "netdev", "rdma"]
 
 
 def cpu(vendor: str, family: int, model: int, stepping: int = 2, flags: str = "fpu vme") -> str:
@@ -205,3 +209,10 @@ def facts_of(texts: Mapping[str, str], name: str = "n1") -> HostFacts:
         for path, text in texts.items()
     ]
     return HostFacts.of(name, frames)
+
+
+def judge_machine(
+    machine: Machine, catalogue: Catalogue, profile: Profile, only: Iterable[str] = ()
+) -> list[AuditResult]:
+    """Return a result for each entry and instance, in the order of the catalogue."""
+    return list(judge_machines([machine], catalogue, profile, only))

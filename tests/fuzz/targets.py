@@ -134,7 +134,7 @@ def _judged(run: Run, *, page: bool) -> str:
     for metric in ("goodput", "hrt"):
         samples = samples_of(run, metric)  # type: ignore[arg-type]
         if samples is not None:
-            explain(conclude(screen(samples, None), None, None), run)
+            explain(conclude(screen(samples, None), None), run)
     return _shown(shown + (page_of([section], "fuzz") if page else ""))
 
 

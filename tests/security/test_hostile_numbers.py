@@ -10,13 +10,14 @@ from typing import Any
 
 import msgspec
 import pytest
+from tests.audit.trees import judge_machine
 from tests.fuzz.targets import TARGETS, _document
 from tests.synthetic import World, run_of
 
 from wireproof.adapters import read
 from wireproof.adapters.psm3.statistics import statistics
 from wireproof.adapters.rows import number
-from wireproof.audit import expression, gone, host, judge_machine, reading
+from wireproof.audit import expression, gone, host, reading
 from wireproof.audit.machine import machine_of
 from wireproof.cli import main
 from wireproof.instrument import ending, launcher_messages

@@ -33,7 +33,7 @@ def checked(speed: object, seed: int) -> tuple[Judgement, Located]:
     run = run_of(lab(nodes=6, sizes=(8, 1 << 20), speed=speed, seed=seed))
     samples = samples_of(run)
     assert samples is not None
-    located = conclude(screen(samples, FABRIC), None, FABRIC)
+    located = conclude(screen(samples, FABRIC), None)
     return with_located(judge(run), [located], fabric=FABRIC), located
 
 

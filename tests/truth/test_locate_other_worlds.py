@@ -35,7 +35,7 @@ def with_controls(world: World, seed: int) -> Located:
     again = confirm_rounds(suspects, good, leaves, seed) + alone_rounds(
         [(good[0], good[1]), (good[2], good[3])], leaves
     )
-    return conclude(screened, world.measure(again, alone=True), fabric)
+    return conclude(screened, world.measure(again, alone=True))
 
 
 @pytest.mark.parametrize(

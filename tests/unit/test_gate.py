@@ -33,7 +33,7 @@ def nodes_of(world: World) -> dict[str, NodeVerdict]:
     judgement, located = judge(run), list[Located]()
     samples = samples_of(run)
     if samples is not None and len(samples.nodes) > 2:
-        located = [conclude(screen(samples, None), None, None)]
+        located = [conclude(screen(samples, None), None)]
         judgement = with_located(judgement, located)
     return {one.node: one for one in node_verdicts(run, judgement, located)}
 

@@ -146,6 +146,9 @@ def test_without_intervals_nothing_is_said_of_the_link() -> None:
 def test_every_knob_is_known_to_what_tries_it() -> None:
     settings = catalogue().entries
     for knob in KNOBS:
+        if knob.name.startswith("study "):
+            assert knob.name.removeprefix("study ") in ("psm3", "ucx", "ofi", "impi")
+            continue
         known = knob.name.startswith(FAMILIES) if knob.values else knob.name in settings
         assert known, knob.name
     for name in ("verbs", "tcp", "ofi", "mpi", "collective", "application"):

@@ -68,7 +68,7 @@ def test_any_samples_have_an_answer(
     for located in (
         screened.located,
         conclude(screened, None),
-        conclude(screened, _samples(metric, second), fabric),
+        conclude(screened, _samples(metric, second)),
     ):
         assert located.samples == len(first)
         assert (

@@ -6,7 +6,7 @@ import pytest
 from wireproof.model.claim import LinkClaim
 from wireproof.model.record import Nic, Rdma
 from wireproof.model.traffic import Carrier
-from wireproof.physics.from_port import data_rate, link_of_port, stated_rate
+from wireproof.physics.from_port import link_of_port, mac_rate, stated_rate
 from wireproof.physics.limits import floor_constant, limits
 
 
@@ -193,7 +193,7 @@ def test_an_unknown_speed_states_no_rate(speed: int | None) -> None:
 )
 def test_a_rate_that_is_none_is_refused(text: str) -> None:
     assert stated_rate(text) is None
-    assert data_rate(text) is None
+    assert mac_rate(text) is None
     assert link_of_port(fabric(text), "rdma") is None
 
 

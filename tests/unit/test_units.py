@@ -62,7 +62,7 @@ def test_the_documents_number_in_every_unit() -> None:
 
 def test_shares_of_a_link() -> None:
     link = claim_from_text("1gbe", mtu=1500)
-    rows = rates(116960000, link)
+    rows = [*rates(116960000), *shares(116960000, link)]
     assert [row.label for row in rows[-2:]] == ["nominal", "attainable"]
     assert [row.text for row in rows[-2:]] == ["93.57 % of nominal", "99.38 % of attainable"]
     assert rows[-1].arithmetic == "116.96 MB/s / 117.685 MB/s = 99.38 % of attainable"

@@ -289,9 +289,7 @@ def _checks_itself_wrong(run: NcclRun, program: str) -> bool:
     return program.startswith("hypercube") and several and (run.ranks or 0) > 2
 
 
-def _series(
-    page: Page, start: int, columns: list[str], found: Rows, run: NcclRun, place: int
-) -> Series:
+def _series(page: Page, columns: list[str], found: Rows, run: NcclRun, place: int) -> Series:
     rows = [dict(zip(columns, words, strict=True)) for words in found.fields]
     read = (_point(row, place, run, at) for row, at in zip(rows, found.lines, strict=True))
     good = sorted(filter(None, read), key=lambda point: point.message_bytes)
@@ -335,7 +333,7 @@ def parse(page: Page, start: int) -> Parsed:
     if heading is None and not (told and all(told)):
         return Parsed([], start + 1)
     places = range(min(sum(name.startswith("time") for name in columns), 2))
-    return Parsed([_series(page, start, columns, rows, run, place) for place in places], rows.after)
+    return Parsed([_series(page, columns, rows, run, place) for place in places], rows.after)
 
 
 def _by_arithmetic(words: list[str], columns: list[str]) -> bool:

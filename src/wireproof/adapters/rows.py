@@ -154,7 +154,6 @@ def rows_below(
     first: int,
     row: Callable[[str], list[str] | What | None],
     ends: Callable[[str], bool],
-    patience: int = PATIENCE,
 ) -> Rows:
     """Return the rows from line index ``first`` on, as ``row(line)`` reads them: the words of a
     row, the kind of a line that is none, or None for a line that is not the table's.
@@ -171,7 +170,7 @@ def rows_below(
         cut = index == page.ragged and read != "skipped"
         return "cut" if cut else read
 
-    return scan_rows(page, first, take, patience)
+    return scan_rows(page, first, take)
 
 
 def read_rows(page: Page, start: int, columns: Sequence[int], ends: Callable[[str], bool]) -> Rows:

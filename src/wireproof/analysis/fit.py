@@ -24,15 +24,13 @@ _MIN_GAIN = 4.0  # and must reduce the squared error by this factor
 
 
 class FittedLine(msgspec.Struct, frozen=True):
-    """t = start_ns + gap_ns_per_byte x s for first_bytes <= s <= last_bytes.
+    """t = start_ns + gap_ns_per_byte x s.
 
     ``residual``: relative root mean square error.
     """
 
     start_ns: float
     gap_ns_per_byte: float
-    first_bytes: int
-    last_bytes: int
     residual: float
 
     def at(self, size: float) -> float:
@@ -106,7 +104,7 @@ def _line(sizes: Floats, times: Floats) -> FittedLine:
     (start, gap), *_ = np.linalg.lstsq(weighted, np.ones_like(times), rcond=None)
     error = weighted @ np.asarray([start, gap]) - 1.0
     residual = math.sqrt(float(np.mean(error * error)))
-    return FittedLine(float(start), float(gap), int(sizes[0]), int(sizes[-1]), residual)
+    return FittedLine(float(start), float(gap), residual)
 
 
 def _squares(line: FittedLine, count: int) -> float:

@@ -25,13 +25,6 @@ _FIXED = "[fixed]"
 """How ethtool marks features that the driver does not let anyone change."""
 
 
-def judge_machine(
-    machine: Machine, catalogue: Catalogue, profile: Profile, only: Iterable[str] = ()
-) -> list[AuditResult]:
-    """Return a result for each entry and instance, in the order of the catalogue."""
-    return list(judge_machines([machine], catalogue, profile, only))
-
-
 def judge_machines(
     machines: Iterable[Machine], catalogue: Catalogue, profile: Profile, only: Iterable[str] = ()
 ) -> AuditResults:

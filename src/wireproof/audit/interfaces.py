@@ -337,10 +337,11 @@ def _nic(name: str, parent: str, words: str, body: str) -> Nic:
     (word,) = _matched(_KIND, body, 1)
     (pci,) = _matched(_PARENT, body, 1)
     known = _KINDS.get(hardware)
+    mtu = _word(r"\bmtu (\d{1,7})\b", words)
     return Nic(
         name=name,
         address=_ADDRESS.findall(body),
-        mtu=_number(r"\bmtu (\d{1,7})\b", words),
+        mtu=int(mtu) if mtu else None,
         operstate=_word(r"\bstate (\S+)", words).lower(),
         pci=pci,
         kind="virtual" if known is None or (word and known == "ethernet") else known,
@@ -360,8 +361,3 @@ def _matched(pattern: re.Pattern[str], text: str, groups: int) -> tuple[str, ...
 def _word(pattern: str, text: str) -> str:
     match = re.search(pattern, text, re.MULTILINE)
     return match.group(1) if match else ""
-
-
-def _number(pattern: str, text: str) -> int | None:
-    word = _word(pattern, text)
-    return int(word) if word else None

@@ -312,16 +312,10 @@ def _apart(findings: Iterable[LintFinding], count: int) -> list[LintFinding]:
     return sorted(chosen, key=lambda one: one.line, reverse=True)
 
 
-def repaired(text: str, name: str, kind: Kind | None = None, *, every: bool = False) -> str:
-    """Return the text after all safe fixes (``every``: all fixes), repeated until
-    nothing changes.
-    """
+def repaired(text: str, name: str, kind: Kind | None = None) -> str:
+    """Return the text after all safe fixes, repeated until nothing changes."""
     for _ in range(ROUNDS):
-        findings = [
-            finding
-            for finding in lint_text(text, name, kind)
-            if finding.fix and (every or finding.safe)
-        ]
+        findings = [one for one in lint_text(text, name, kind) if one.fix and one.safe]
         changed = fixed(text, findings)
         if changed == text:
             break

@@ -138,8 +138,7 @@ def detectable(
 class LocateCriteria:
     """``alpha``: family-wise error rate of a whole sweep. ``practical_*``: smallest relative
     slowdown that is reported (missing goodput, added time). ``floor``: spread between healthy ports
-    that is never reported as a difference. ``max_suspects``: most nodes that a confirm stage
-    measures, the slowest first.
+    that is never reported as a difference.
 
     Raises ValueError if a share is not between 0 and 1.
     """
@@ -148,7 +147,6 @@ class LocateCriteria:
     practical_goodput: float = 0.05
     practical_latency: float = 0.10
     floor: float = 0.005
-    max_suspects: int = 16
 
     def __post_init__(self) -> None:
         for name in ("alpha", "practical_goodput", "practical_latency", "floor"):

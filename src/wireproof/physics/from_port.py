@@ -241,18 +241,10 @@ def stated_rate(text: str) -> tuple[str, int, float] | None:
     return (match.group(3) or "sdr").lower(), lanes, nominal
 
 
-def data_rate(text: str, *, ethernet: bool = False) -> float | None:
-    """Return the data rate in bits/s of RDMA's ``rate``: QDR's 40 Gb/s are 32 after 8b/10b.
-
-    On Ethernet, the printed number is the MAC's rate.
-    """
+def mac_rate(text: str) -> float | None:
+    """Return the MAC's rate in bits/s, which RDMA's ``rate`` prints on Ethernet."""
     found = stated_rate(text)
-    if found is None:
-        return None
-    generation, lanes, nominal = found
-    if ethernet:
-        return nominal * 1e9
-    return LANE_GBPS[generation] * lanes * 1e9 if generation in LANE_GBPS else None
+    return None if found is None else found[2] * 1e9
 
 
 def _stated(nic: Nic, protocol: Protocol) -> tuple[str, float | None, str] | None:
@@ -264,7 +256,7 @@ def _stated(nic: Nic, protocol: Protocol) -> tuple[str, float | None, str] | Non
         return _of_efa(words)
     rate, why = _mac_rate(nic), f"{nic.speed_mbps} Mb/s"
     if rate is None:
-        rate, why = data_rate(words, ethernet=True), words
+        rate, why = mac_rate(words), words
     if rate is None:
         return None
     short = f"{rate / 1e9:g}"
@@ -279,7 +271,7 @@ def _mac_rate(nic: Nic) -> float | None:
 
 def _of_efa(words: str) -> tuple[str, float | None, str] | None:
     """Return no rate for "100 Gb/sec (4X EDR)": older drivers print it for every device."""
-    rate = data_rate(words, ethernet=True)
+    rate = mac_rate(words)
     if rate is None or stated_rate(words) == ("edr", 4, 100.0):
         return "efa", None, f"{words or 'no rate'}, which this driver reports for any device"
     return f"efa{rate / 1e9:g}", rate, words

@@ -302,11 +302,8 @@ _LADDER = (
 )
 
 
-def rates(
-    bytes_per_s: Decimal | float | int, link: LinkClaim | None = None, table: Table | None = None
-) -> list[ConvertedRow]:
-    """Return the same rate in MB/s, MiB/s, GB/s, GiB/s and Gb/s with the arithmetic, then
-    ``shares`` of a link.
+def rates(bytes_per_s: Decimal | float | int) -> list[ConvertedRow]:
+    """Return the same rate in MB/s, MiB/s, GB/s, GiB/s and Gb/s with the arithmetic.
 
     Raises PhysicsError (``exact``).
     """
@@ -316,7 +313,7 @@ def rates(
         result = _EXACT.divide(_EXACT.multiply(value, Decimal(times_bits)), divisor)
         bits = f" x {times_bits}" if times_bits != 1 else ""
         rows.append(_row(label, result, f"{_plain(value)} B/s{bits} / {shown}"))
-    return rows if link is None else rows + shares(value, link, table)
+    return rows
 
 
 def _row(label: str, result: Decimal, steps: str) -> ConvertedRow:

@@ -38,9 +38,7 @@ def judge_gain(rows: Sequence[GainRow], criteria: Criteria | None = None) -> Gai
     verdicts: list[Verdict] = [_verdict(row, criteria) for row in deciding]
     findings = merge(issues)
     verdict = worst([*verdicts, verdict_of(one.severity for one in findings)])
-    return GainJudgement(
-        verdict if deciding else "inconclusive", _answer(rows, deciding, criteria), findings
-    )
+    return GainJudgement(verdict if deciding else "inconclusive", _answer(rows, deciding), findings)
 
 
 def _deciding(rows: Sequence[GainRow]) -> list[GainRow]:
@@ -149,7 +147,7 @@ def _percent(span: Interval) -> str:
     return span.shown("{:.0%}".format)
 
 
-def _answer(rows: Sequence[GainRow], deciding: Sequence[GainRow], criteria: Criteria) -> str:
+def _answer(rows: Sequence[GainRow], deciding: Sequence[GainRow]) -> str:
     if not deciding:
         return "No large one-way messages were measured, so it is unknown whether the rails add up."
     row = min(deciding, key=lambda one: one.of_sum.value)
@@ -181,12 +179,12 @@ Launches = Sequence[Sequence[float]]
 """Times of one operation (ns) by launch."""
 
 
-def goodput_of(size: int, launches: Launches, *, seed: int = 0) -> Interval:
+def goodput_of(size: int, launches: Launches) -> Interval:
     """Return bytes/s with the interval over the launches.
 
     Raises ValueError if nothing was timed.
     """
-    return _span(_rates(size, launches, seed), _centre(size, launches))
+    return _span(_rates(size, launches, 0), _centre(size, launches))
 
 
 def gain_of(size: int, alone: Sequence[Launches], together: Launches) -> tuple[Interval, Interval]:

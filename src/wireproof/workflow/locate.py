@@ -126,7 +126,7 @@ def from_folder(folder: Path, fabric: Fabric | None) -> LocateDocument:
         known, remarks = _known(fabric, samples.nodes)
         notes += remarks
         try:
-            concluded = conclude(screen(samples, known), confirm, known)
+            concluded = conclude(screen(samples, known), confirm)
         except ValueError as error:
             raise BadInput(f"{folder} is damaged: {error}.") from error
         explained = explain(concluded, runs[0], settings=settings_by_id())
@@ -258,6 +258,6 @@ def from_world(path: Path, rounds: int | None) -> LocateDocument:
         index = {name: number for number, name in enumerate(world.names)}
         again, _ = again_rounds([first], index, leaves, world.seed)
         confirm = world.measure(again, alone=True) if again else None
-        return LocateDocument(located=(conclude(first, confirm, fabric),))
+        return LocateDocument(located=(conclude(first, confirm),))
     except (IndexError, ZeroDivisionError, ValueError) as error:
         raise BadInput(f"{path}: this world is impossible: {error}.") from error

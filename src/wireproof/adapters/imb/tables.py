@@ -270,7 +270,7 @@ def _without_columns(heading: Heading, run: ImbRun) -> Parsed:
     return Parsed([_base(heading, run, heading.name, test)] if named else [], heading.first)
 
 
-def _test_of(heading: Heading, table: CellTable, name: str, run: ImbRun) -> ImbTest:
+def _test_of(heading: Heading, name: str, run: ImbRun) -> ImbTest:
     test = described(name, heading.columns, heading.told.text("mode"), run.part, run.version)
     several = test.window and _pairs(heading, test) > 1
     if several and test.traffic in ("stream", "exchange"):
@@ -288,7 +288,7 @@ def read_table(page: Page, start: int, run: ImbRun) -> Parsed:
     rows, of_cells = _rows(page, heading)
     table = table_of(page, heading.columns, rows)
     name = heading.name or _guess(table)
-    test = _test_of(heading, table, name, run)
+    test = _test_of(heading, name, run)
     unit = _unit(table, test, _pairs(heading, test), run.version)
     guessed = heading.hinted and not heading.name
     base = structs.replace(

@@ -95,11 +95,11 @@ def _extra(
     return found
 
 
-def _range(intervals: object, name: str) -> dict[str, float]:
+def _range(intervals: object) -> dict[str, float]:
     """Return the slowest and the fastest whole interval; a last interval shorter than half of the
     first is left out.
     """
-    kept = [one for one in _members(intervals, name) if one.get("omitted") is not True]
+    kept = [one for one in _members(intervals, "sum") if one.get("omitted") is not True]
     length = amount(kept[0].get("seconds")) if kept else None
     if length is None:
         return {}
@@ -154,7 +154,7 @@ def _parsed(page: Page, start: int, document: JsonText) -> Parsed:
     forward, back = _flow(end, ""), _flow(end, "_bidir_reverse")
     protocol = text(test.get("protocol")).lower()
     block, streams = amount(test.get("blksize")), amount(test.get("num_streams"))
-    intervals = _range(value.get("intervals"), "sum") if back is None else {}
+    intervals = _range(value.get("intervals")) if back is None else {}
     info = RunInfo(
         lines=(start + 1, min(document.after, len(page.lines))),
         message_bytes=int(block) if block else None,

@@ -31,7 +31,7 @@ from wireproof.locate.screen.screened import (
 )
 from wireproof.locate.significance import LocateCriteria, as_slowdown
 from wireproof.model.finding import Direction, Link, Node, Port, Subject
-from wireproof.model.located import Blame, Contention, Fabric, Located, Metric
+from wireproof.model.located import Blame, Contention, Located, Metric
 from wireproof.model.quantity import first_few
 
 _NOT_AGAIN = "not measured again alone: seen in the screen only"
@@ -49,12 +49,7 @@ _WORTH_A_NOTE = 0.3  # slowdown that the tail of the noise seldom reaches
 _SAME = 0.5
 
 
-def conclude(
-    screened: Screened,
-    confirm: Samples | None,
-    fabric: Fabric | None = None,
-    criteria: LocateCriteria | None = None,
-) -> Located:
+def conclude(screened: Screened, confirm: Samples | None) -> Located:
     """Return the blames that the confirm stage supports. Without ``confirm``, the screen's
     conclusion stands and nothing counts as confirmed.
 
@@ -73,10 +68,9 @@ def conclude(
             f"the screen measured {located.metric} and the confirm stage {confirm.metric}"
         )
     check(confirm)
-    criteria = criteria or screened.criteria
-    view = alone(screened, confirm, criteria)
+    view = alone(screened, confirm, screened.criteria)
     outcome = _Outcome()
-    _conclude_nodes(screened, view, criteria, outcome)
+    _conclude_nodes(screened, view, outcome)
     _conclude_pairs(screened, view, outcome)
     blames = whole_leaves(distinct(outcome.blames), screened.fabric, screened.samples.nodes)
     places = screened.places
@@ -144,9 +138,7 @@ def _left_note(metric: Metric, left: Sequence[Suspect]) -> list[str]:
 # --- nodes and ports
 
 
-def _conclude_nodes(
-    screened: Screened, view: Alone, criteria: LocateCriteria, outcome: _Outcome
-) -> None:
+def _conclude_nodes(screened: Screened, view: Alone, outcome: _Outcome) -> None:
     metric = screened.located.metric
     rechecks = recheck_nodes(view, {item.nodes[0] for item in screened.suspects})
     for suspect in screened.suspects:
@@ -154,11 +146,11 @@ def _conclude_nodes(
         guilty = _guilty(metric, rechecked, screened)
         if guilty:
             outcome.blames += [_with_moment(item, suspect) for item in guilty]
-        elif is_sure(suspect, criteria.alpha):
+        elif is_sure(suspect, screened.criteria.alpha):
             outcome.blames.append(_passing(screened, suspect))
         elif _was_measured(metric, suspect, rechecked):
             outcome.cleared.append(suspect.about(metric))
-            outcome.contention += _contention(metric, suspect, rechecked, criteria)
+            outcome.contention += _contention(metric, suspect, rechecked, screened.criteria)
         else:
             outcome.left.append(suspect)
             outcome.blames += _as_screened(screened, suspect)

@@ -352,7 +352,7 @@ def _trend(found: SeriesTrend, chart: Chart, places: Collection[str]) -> Section
     window = f"{total:,} results"
     if total > count:
         window = f"The newest {count:,} of {total:,} results: changes are looked for among these."
-    changes = tuple(_change(found, one, places) for one in reversed(found.changes))
+    changes = tuple(_change(one, places) for one in reversed(found.changes))
     none = (
         f"No change was found in {quantity.counted(count, 'result')}."
         " False alarms: about 1 in 100 series that have not changed."
@@ -364,7 +364,7 @@ def _trend(found: SeriesTrend, chart: Chart, places: Collection[str]) -> Section
     )
 
 
-def _change(found: SeriesTrend, one: NumberChange, places: Collection[str]) -> Item:
+def _change(one: NumberChange, places: Collection[str]) -> Item:
     tone: Tone = "pass" if one.ratio > 1 else "fail"
     details: list[tuple[str, str | Value]] = [
         ("since", _linked(one.since, "run", one.since, places))

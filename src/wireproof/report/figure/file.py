@@ -16,7 +16,7 @@ from wireproof.model import quantity
 from wireproof.model.record import PairResult, PointRecord
 from wireproof.report.figure import Axis, Chart, Limit, Line, Mark, plain
 from wireproof.report.figure.curves import bandwidth, latency
-from wireproof.report.figure.drawing import PRINTED, Size, drawn
+from wireproof.report.figure.drawing import PRINTED, drawn
 from wireproof.report.judged_run import JudgedRun
 from wireproof.report.names import clean
 from wireproof.report.rows import Cell, ResultTable, tables
@@ -192,13 +192,13 @@ def figures(sections: Sequence[JudgedRun]) -> dict[str, str]:
     }
 
 
-def standalone(chart: Chart, size: Size = PRINTED) -> str:
+def standalone(chart: Chart) -> str:
     """Return the whole text of an SVG file."""
     painted = re.sub(r"var\(--(\w+)\)", lambda found: PALETTE[found[1]], style())
-    head, rest = drawn(chart, size, legend=True).split(">", 1)
+    head, rest = drawn(chart, PRINTED, legend=True).split(">", 1)
     ground = f'<rect width="100%" height="100%" fill="{PALETTE["card"]}"/>'
     return (
-        f'<?xml version="1.0" encoding="UTF-8"?>\n{head} width="{size.width}" '
+        f'<?xml version="1.0" encoding="UTF-8"?>\n{head} width="{PRINTED.width}" '
         'xmlns="http://www.w3.org/2000/svg">'
         f"<style>{painted}</style>{ground}{rest}\n"
     )

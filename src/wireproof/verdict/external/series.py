@@ -7,7 +7,7 @@ from wireproof.model.claim import Criteria, LinkClaim
 from wireproof.model.finding import Proof, rank, verdict_of
 from wireproof.model.quantity import first_few, short_time, throughput
 from wireproof.model.series import Series, SeriesVerdict
-from wireproof.physics.bounds import CurveBounds, any_nic_ns, bounds_of
+from wireproof.physics.bounds import CurveBounds, bounds_of
 from wireproof.physics.claims import carried_by
 from wireproof.physics.framing import ROCE_ROOM, over_fabric
 from wireproof.physics.table import Table
@@ -174,8 +174,7 @@ def _expect(case: Case) -> tuple[float | None, list[str]]:
     """Return the attainable goodput with its derivation, and add reasons for what is too slow."""
     bounds = case.bounds
     if bounds is None:
-        least = any_nic_ns(case.table)
-        case.add("no-limit-known", "inconclusive", _without_link(case, least))
+        case.add("no-limit-known", "inconclusive", _without_link(case))
         return None, []
     if not bounds.wire:
         case.add(
@@ -200,7 +199,7 @@ def _expect(case: Case) -> tuple[float | None, list[str]]:
     return attainable, [*lines, floor]
 
 
-def _without_link(case: Case, least: float) -> str:
+def _without_link(case: Case) -> str:
     start, best = case.start_ns, case.curve.best
     observed = [f"starts at {short_time(start)}"] if start is not None else []
     observed += [f"reaches {throughput(best.goodput)}"] if best is not None else []

@@ -99,7 +99,7 @@ def judge_ladder(
     ]
     findings.sort(key=lambda finding: rank(finding.severity))
     verdict = verdict_of(finding.severity for finding in findings)
-    return JudgedSteps(worded, findings, verdict, _answer(worded, findings, parts, smallest))
+    return JudgedSteps(worded, findings, verdict, _answer(findings, parts, smallest))
 
 
 def _busy(step: LayerStep, layers: Sequence[Layer]) -> str:
@@ -193,9 +193,7 @@ def _of_missing(layer: MissingLayer) -> Finding:
     )
 
 
-def _answer(
-    steps: Sequence[LayerStep], findings: Sequence[Finding], parts: Sequence[Layer], smallest: float
-) -> str:
+def _answer(findings: Sequence[Finding], parts: Sequence[Layer], smallest: float) -> str:
     sentences = [finding.message for finding in findings if finding.severity == "fail"]
     if not sentences:
         open_ = [finding for finding in findings if finding.severity == "inconclusive"]
@@ -221,16 +219,17 @@ def _share(parts: Sequence[Layer]) -> list[str]:
 
 _START: tuple[Quantity, ...] = ("start",)
 _RATE: tuple[Quantity, ...] = ("rate", "windowed")
+_STUDY = "all its knobs in one run, with each value read back"
 _TRANSPORT: dict[LayerName, str] = {"tcp": " --transport tcp", "ofi": " --transport ofi"}
 
 
 @dataclass(frozen=True)
 class LayerKnob:
-    """A setting of the catalogue or a variable.
+    """A setting of the catalogue, a variable, or a ``study`` of many knobs.
 
     ``values``: for a variable, the values to try against the current one; "" for a setting, whose
-    recommended value is tried. ``reads``: the library that reads it (for libfabric, the provider).
-    ``moves``: the quantities that it can change.
+    recommended value is tried, and for a study. ``reads``: the library that reads it (for
+    libfabric, the provider). ``moves``: the quantities that it can change.
     """
 
     layer: LayerName
@@ -247,35 +246,22 @@ class LayerKnob:
 
     def _command(self, where: str) -> str:
         """`tune try` measures no collective: for those, the ladder itself runs with the value."""
+        transport = _TRANSPORT.get(self.layer, "")
+        if self.does == _STUDY:
+            return f"wireproof {self.name} {where}{transport}"
         if self.layer == "collective" and self.values:
             value = self.values.split(",")[-1]
             return f"{self.name}={value} wireproof ladder {where} --layers mpi,collective"
         tried = f"'{self.name}={self.values}'" if self.values else self.name
         pattern = "" if self.moves == _START else " --pattern stream"
-        return f"wireproof tune try {tried} {where}{pattern}{_TRANSPORT.get(self.layer, '')}"
+        return f"wireproof tune try {tried} {where}{pattern}{transport}"
 
 
-@dataclass(frozen=True)
-class StudyHint:
-    """A catalogue of `wireproof study`: many knobs in one run, each read back."""
-
-    layer: LayerName
-    name: str
-    reads: str
-
-    def hint(self, where: str) -> Hint:
-        command = f"wireproof study {self.name} {where}{_TRANSPORT.get(self.layer, '')}"
-        does = f"all its knobs in one run, with each value read back ({self.reads})"
-        return Hint(layer=self.layer, name=f"study {self.name}", does=does, command=command)
-
-
-STUDIES: tuple[StudyHint, ...] = (
-    StudyHint("ofi", "psm3", "psm3"),
-    StudyHint("mpi", "ucx", "UCX"),
-    StudyHint("mpi", "ofi", "libfabric"),
-    StudyHint("mpi", "impi", "Intel MPI"),
-)
 KNOBS: tuple[LayerKnob, ...] = (
+    LayerKnob("ofi", "study psm3", _STUDY, reads="psm3"),
+    LayerKnob("mpi", "study ucx", _STUDY, reads="UCX"),
+    LayerKnob("mpi", "study ofi", _STUDY, reads="libfabric"),
+    LayerKnob("mpi", "study impi", _STUDY, reads="Intel MPI"),
     LayerKnob("verbs", "mtu", "bytes of one packet", moves=_RATE),
     LayerKnob("verbs", "pcie-max-payload-rdma", "payload of one PCIe packet", moves=_RATE),
     LayerKnob("verbs", "numa-node-rdma", "CPU socket of the adapter"),
@@ -333,16 +319,10 @@ def hints_for(
     choose the hosts.
     """
     lost = {(step.upper, step.quantity) for step in steps if step.answer == "loses"}
-    layers = {layer for layer, _ in lost}
-    studies = [hint.hint(where) for hint in STUDIES if hint.layer in layers and _fits(hint, titles)]
-    knobs = [
+    return [
         knob.hint(where)
         for knob in KNOBS
-        if any((knob.layer, quantity) in lost for quantity in knob.moves) and _fits(knob, titles)
+        if any((knob.layer, quantity) in lost for quantity in knob.moves)
+        # a variable of another provider has no effect
+        and (knob.layer != "ofi" or not knob.reads or knob.reads in titles.get("ofi", ""))
     ]
-    return [*studies, *knobs]
-
-
-def _fits(knob: LayerKnob | StudyHint, titles: Mapping[LayerName, str]) -> bool:
-    """A variable of another provider has no effect."""
-    return knob.layer != "ofi" or not knob.reads or knob.reads in titles.get("ofi", "")

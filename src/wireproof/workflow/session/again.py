@@ -259,7 +259,7 @@ def located_section(
 
     known = settings_by_id()
     concluded = (
-        conclude(result, samples_of(again, metric) if again else None, fabric)
+        conclude(result, samples_of(again, metric) if again else None)
         for metric, result in screens.items()
         if result
     )

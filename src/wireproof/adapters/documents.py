@@ -113,4 +113,6 @@ def amount(value: object) -> float | None:
 
 def text(value: object) -> str:
     """Return a foreign string as one short printable line; "" if it is not a string."""
-    return "" if not isinstance(value, str) else printable(value[: 4 * _WORDS])[:_WORDS]
+    if not isinstance(value, str):
+        return ""
+    return printable(value[: 4 * _WORDS])[:_WORDS]

@@ -55,7 +55,8 @@ def _blocks(page: Page, used: Iterable[range]) -> list[Rows]:
             block.torn.append(index)
         elif words or line.strip():
             found.append(block)
-            block = Rows([words], [index], _torn_before(block, words)) if words else Rows()
+            torn = _torn_before(block, words)
+            block = Rows([words], [index], torn) if words else Rows()
     return [one for one in (*found, block) if _is_sweep(one)]
 
 
@@ -84,7 +85,8 @@ def _is_sweep(block: Rows) -> bool:
     if len(block.fields) < _FEWEST or _width(block) not in _WIDTHS:
         return False
     sizes = [int(words[0]) for words in block.fields]
-    return sum(later == max(1, 2 * one) for one, later in pairwise(sizes)) >= 0.8 * (len(sizes) - 1)
+    doubled = sum(later == max(1, 2 * one) for one, later in pairwise(sizes))
+    return doubled >= 0.8 * (len(sizes) - 1)
 
 
 def _near(value: float, true: float, step: float) -> bool:

@@ -29,7 +29,8 @@ def _hosts(lines: list[str]) -> list[str]:
         found = _ADDRESS.match(line)
         if found is not None:
             lid = int(found.group(2), 16)
-            sides[found.group(1)] = found.group(3).strip(":") or (f"LID {lid:#06x}" if lid else "")
+            gid = found.group(3).strip(":")
+            sides[found.group(1)] = gid or (f"LID {lid:#06x}" if lid else "")
     names = [sides.get(side, "") for side in ("local", "remote")]
     return list(dict.fromkeys(names)) if all(names) else []
 
@@ -75,7 +76,8 @@ def parse(page: Page, start: int) -> Parsed:
     named = _PROGRAM.findall(above) or ["ibv_pingpong"]
     hosts = _hosts(page.lines[start:index])
     notes = [f"local and remote address are one: both ranks are on {one}" for one in hosts]
-    series = Benchmark(named[-1], "half_round_trip", "pingpong", _FORMULA, waits=True).series(
+    test = Benchmark(named[-1], "half_round_trip", "pingpong", _FORMULA, waits=True)
+    series = test.series(
         "ibv_pingpong",
         [point],
         unit="us; Mbit = 10^6 bits of both ways",

@@ -242,4 +242,5 @@ def _is_one_port(group: Sequence[_Function]) -> bool | None:
             return False
         if _TOGETHER[0] * whole <= sum(known) <= _TOGETHER[1] * whole:
             return True
-    return None if all(_rose_alike(group[0], one, _ALIKE_UNSEEN) for one in group[1:]) else False
+    closer = all(_rose_alike(group[0], one, _ALIKE_UNSEEN) for one in group[1:])
+    return None if closer else False

@@ -329,7 +329,8 @@ def _faster_than(
     total = 0.0
     for some in votes:
         slower = sum(_ratio(quantity, value, number) > 1 for number, _ in some)
-        total += (slower + sum(number == value for number, _ in some) / 2) / len(some)
+        same = sum(number == value for number, _ in some)
+        total += (slower + same / 2) / len(some)
     return total / len(votes)
 
 

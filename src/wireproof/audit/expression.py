@@ -228,7 +228,8 @@ def _any_word(text: Value, patterns: Value) -> Value:
     """Return whether a word of the text, in lower case, matches a pattern."""
     if isinstance(text, Unknown):
         return UNKNOWN
-    return any(_matches(word, patterns) for word in _BETWEEN_WORDS.split(str(text).casefold()))
+    words = _BETWEEN_WORDS.split(str(text).casefold())
+    return any(_matches(word, patterns) for word in words)
 
 
 def _argument(text: Value, name: Value, absent: Value) -> Value:

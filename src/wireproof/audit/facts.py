@@ -141,7 +141,9 @@ class HostFacts:
 
     def at(self, place: Place) -> FactFrame | None:
         """Return the answer of a file or command, None if there is none."""
-        return self.commands.get(place) if isinstance(place, tuple) else self._of_file(place)
+        if isinstance(place, tuple):
+            return self.commands.get(place)
+        return self._of_file(place)
 
     def _of_file(self, path: str) -> FactFrame | None:
         """Return the answer of the file, else the derived answer: archives keep one or
@@ -161,7 +163,9 @@ class HostFacts:
             for path in _matching(self.derived, pattern)
             if path not in files or not _is_kept(files[path])
         ]
-        return sorted([*kept, *derived]) if derived else kept
+        if derived:
+            return sorted([*kept, *derived])
+        return kept
 
     @functools.cached_property
     def _paths(self) -> _FilePatterns:

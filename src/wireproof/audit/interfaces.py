@@ -238,7 +238,8 @@ def manages(facts: HostFacts, name: str, rdma: Value, elsewhere: Value) -> Value
     whether RDMA runs over it. ``elsewhere``: whether the host has RDMA ports. UNKNOWN if that was
     not read.
     """
-    if rdma is True or name in with_lower(facts, (facts.file(CHOSEN).text or "").split()):
+    chosen = with_lower(facts, (facts.file(CHOSEN).text or "").split())
+    if rdma is True or name in chosen:
         return False
     if rdma is False and name in with_lower(facts, default_interfaces(facts)):
         return True

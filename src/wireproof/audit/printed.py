@@ -80,7 +80,8 @@ def _of_ethtool(facts: HostFacts) -> Iterator[tuple[str, str]]:
 
 def _of_dmidecode(facts: HostFacts) -> Iterator[tuple[str, str]]:
     """Yield values of the first structure of each kind."""
-    found = re.findall(r"^(\w[\w ]+)\n((?:\t.*\n?)+)", _printed(facts, DMIDECODE), re.MULTILINE)
+    text = _printed(facts, DMIDECODE)
+    found = re.findall(r"^(\w[\w ]+)\n((?:\t.*\n?)+)", text, re.MULTILINE)
     for title, body in dict(found[::-1]).items():
         for key, value in _rows(body).items():
             if name := _DMI.get((title, key)):
@@ -364,7 +365,9 @@ def _uncoded(text: str) -> Value:
         return False
     match = _SUPPORTED.search(text)
     media = set(re.findall(r"\s100000base(\w+)/Full", match[1])) if match else set()
-    return UNKNOWN if not media or (media & _UNCODED and media - _UNCODED) else media <= _UNCODED
+    if not media or (media & _UNCODED and media - _UNCODED):
+        return UNKNOWN
+    return media <= _UNCODED
 
 
 def _rates(heading: re.Pattern[str], text: str) -> set[float]:

@@ -43,7 +43,8 @@ def _indented(text: str, indent: int) -> str:
     if not deeper or not deeper[0]:
         return lines[0] if lines[0].strip(" \t:") else text
     end = deeper.index(False) if False in deeper else len(deeper)
-    return "\n".join((lines[0], *[line for line in lines[1:] if line.strip()][:end]))
+    kept = [line for line in lines[1:] if line.strip()][:end]
+    return "\n".join((lines[0], *kept))
 
 
 def _behind(text: str, key: str) -> str | None:
@@ -93,7 +94,8 @@ def _choice(text: str) -> Value:
 
 
 def _list(text: str) -> Value:
-    return [_one(word) for word in re.split(r"[,\s]+", text.strip(", ")) if word]
+    words = re.split(r"[,\s]+", text.strip(", "))
+    return [_one(word) for word in words if word]
 
 
 def _one(word: str) -> int | float | str:

@@ -246,7 +246,8 @@ def _walked(path: Path, make: int | None) -> int:
             inner = _folder_in(folder, name, make)
             if inner is None:
                 links += 1
-                left.extendleft(reversed(Path(_read_link(folder, name, path, links)).parts))
+                target = _read_link(folder, name, path, links)
+                left.extendleft(reversed(Path(target).parts))
                 continue
             os.close(folder)
             folder = inner

@@ -210,5 +210,6 @@ def _covers(named: Blame, path: Blame, leaves: Sequence[str]) -> bool:
         case Switch(name=name) if name in leaves:
             return leaf == name and alike
         case Switch():
-            return alike and abs(named.slowdown - path.slowdown) <= _ALIKE * named.slowdown + _APART
+            apart = abs(named.slowdown - path.slowdown)
+            return alike and apart <= _ALIKE * named.slowdown + _APART
     return False

@@ -178,7 +178,8 @@ def _apart(members: list[LinkClaim]) -> tuple[float, ...]:
 
 
 def _made_up(nic: Nic) -> bool:
-    return bool({nic.driver.lower(), nic.link_kind.lower()} & set(_MADE_UP)) or (
+    words = {nic.driver.lower(), nic.link_kind.lower()}
+    return bool(words & set(_MADE_UP)) or (
         nic.kind == "virtual" and nic.rdma is None and not nic.pci
     )
 

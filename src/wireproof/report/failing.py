@@ -164,7 +164,8 @@ def _where(group: Sequence[AuditResult], hosts: str) -> str:
     labels: dict[str, set[str]] = defaultdict(set)
     for one in group:
         labels[one.id].add(one.instance)
-    return who(group) if all(each == labels[group[0].id] for each in labels.values()) else hosts
+    same = all(each == labels[group[0].id] for each in labels.values())
+    return who(group) if same else hosts
 
 
 def _reason(one: AuditResult) -> str:

@@ -140,7 +140,8 @@ def _length(line: str) -> int | None:
     if match is None:
         return None
     digits = (match.group(1) or match.group(2)).lower()
-    return int(digits.rstrip("km")) * {"k": 1 << 10, "m": 1 << 20}.get(digits[-1], 1) or None
+    scale = {"k": 1 << 10, "m": 1 << 20}.get(digits[-1], 1)
+    return int(digits.rstrip("km")) * scale or None
 
 
 def _ends(run: IperfRun, line: str, index: int) -> bool:

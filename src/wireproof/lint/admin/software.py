@@ -163,7 +163,8 @@ def elsewhere(recipe: Recipe, command: Command) -> bool:
     """Return whether a wrapper (pdsh, ssh) runs the command on named nodes, or the text starts
     opafm on nodes.
     """
-    if {"pdsh", "ssh", "clush", "xdsh", "psh"} & {word.text for word in command.outer}:
+    wrapped = {"pdsh", "ssh", "clush", "xdsh", "psh"}
+    if wrapped & {word.text for word in command.outer}:
         return True
     return _starts_opafm(recipe)
 

@@ -208,7 +208,8 @@ def drop_in(recipe: Recipe) -> Iterator[Broken]:
             if file.kind in CONFIGURATION_FILES:
                 yield from typography(file.kind, file.lines)
     elif recipe.kind in CONFIGURATION_FILES and not (is_document(recipe) or extracted(recipe)):
-        if DROP_IN.search(recipe.name) and "." not in recipe.name.rsplit("/", 1)[-1]:
+        name = recipe.name.rsplit("/", 1)[-1]
+        if DROP_IN.search(recipe.name) and "." not in name:
             yield Broken("drop-in-name", 1, 1, recipe.name[-120:])
         lines = (WrittenLine(number, text) for number, text in enumerate(recipe.lines, start=1))
         yield from typography(recipe.kind, lines)

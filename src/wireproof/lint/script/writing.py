@@ -45,7 +45,8 @@ def _shell_option(number: int, line: str, word: str, letters: str) -> Iterator[B
         return
     if word[0] != "-" or any(letter not in letters for letter in word[1:]):
         new = "-" + word[1:].replace("I", "l")
-        fix = line.replace(word, new) if all(letter in letters for letter in new[1:]) else None
+        known = all(letter in letters for letter in new[1:])
+        fix = line.replace(word, new) if known else None
         yield Broken("shebang-option", number, line.index(word) + 1, line.strip(), fix)
 
 
@@ -133,7 +134,8 @@ def counts(recipe: Recipe) -> Iterator[Broken]:
 
 def _too_many_tasks(job: Job) -> Iterator[Broken]:
     nodes, tasks, each = (job.count(name) for name in ("--nodes", "--ntasks", "--ntasks-per-node"))
-    if nodes and tasks and each and job.given.get("--nodes", "").isdigit() and tasks > nodes * each:
+    fixed = job.given.get("--nodes", "").isdigit()
+    if nodes and tasks and each and fixed and tasks > nodes * each:
         last = next(option for option in reversed(job.sbatch) if option.name == "--ntasks")
         seen = f"{tasks} tasks on {nodes} nodes with {each} each"
         yield at_word("sbatch-counts-disagree", last.word, seen)

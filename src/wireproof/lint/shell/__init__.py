@@ -205,7 +205,8 @@ def segments(recipe: Recipe) -> list[Segment]:
     lines, inside = recipe.lines, lines_inside(recipe)
     shown = [line for number, line in enumerate(lines, 1) if number not in inside]
     heads = sum(line.startswith("#!") for line in shown)
-    if _trusted(recipe) and not any(line.startswith("```") for line in shown) and heads < 2:
+    fenced = any(line.startswith("```") for line in shown)
+    if _trusted(recipe) and not fenced and heads < 2:
         return [Segment(1, len(lines), True)]
     cuts: list[Segment] = []
     first, script = 1, False

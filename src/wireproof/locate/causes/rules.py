@@ -91,7 +91,8 @@ class CauseRule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         if not 0 < self.confidence <= 1 or not 0 < self.sure <= 1:
             raise ValueError("'confidence' and 'sure' must be above 0 and at most 1")
         for name in ("sentence", "fix"):
-            if {"{", "}"} & set(getattr(self, name).replace("{node}", "").replace("{nic}", "")):
+            left = getattr(self, name).replace("{node}", "").replace("{nic}", "")
+            if {"{", "}"} & set(left):
                 raise ValueError(f"{name!r} may use only {{node}} and {{nic}} in braces")
 
     def factor(self, blame: Blame) -> float:

@@ -275,7 +275,8 @@ class _Search:
             if not self._is_expected(culprit):
                 blames.append(blame_of_culprit(self.view, culprit))
             self.active &= ~self._explained(culprit)
-        rest = stains(self.view, self.residual, self.active, float(np.log(self.alpha * _STRICTER)))
+        strict = float(np.log(self.alpha * _STRICTER))
+        rest = stains(self.view, self.residual, self.active, strict)
         return blames + [blame_of_culprit(self.view, stain) for stain in rest[:_MOST]]
 
     def _explained(self, culprit: Culprit) -> Flags:

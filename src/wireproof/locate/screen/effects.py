@@ -175,7 +175,8 @@ def _port_medians(
     everything = np.concatenate((residual, residual))
     total = np.bincount(ports.either[use], minlength=ports.count)
     clean = use & ~bad[ports.partner]
-    lean = np.bincount(ports.either[clean], minlength=ports.count) * _ENOUGH < total
+    kept = np.bincount(ports.either[clean], minlength=ports.count)
+    lean = kept * _ENOUGH < total
     final = clean | (use & lean[ports.either])
     return ports.by_port.median(everything, final, early=early)
 
@@ -274,7 +275,8 @@ def _typical(
     and too fast for a lone sample.
     """
     centre, members = Groups(ports.stratum, ports.strata).median(logs, use)
-    return np.where(members > 2, centre, level), np.asarray(
+    level_or_median = np.where(members > 2, centre, level)
+    return level_or_median, np.asarray(
         MEDIAN_FACTOR * sigma / np.sqrt(np.maximum(members, 1)), dtype=np.float64
     )
 

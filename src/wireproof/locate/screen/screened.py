@@ -188,9 +188,10 @@ def good_nodes(
     """
     worst = np.stack([effects.slowness[part] for _, part in directions_of(samples)]).max(axis=0)
     names = {name for suspect in suspects if suspect.kind != "pair" for name in suspect.nodes}
+    order = np.argsort(np.nan_to_num(worst, nan=np.inf), kind="stable")
     return [
         samples.nodes[node]
-        for node in np.argsort(np.nan_to_num(worst, nan=np.inf), kind="stable").tolist()
+        for node in order.tolist()
         if np.isfinite(worst[node]) and worst[node] < practical and samples.nodes[node] not in names
     ]
 

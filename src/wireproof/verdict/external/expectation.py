@@ -340,7 +340,8 @@ def _of_library(case: Case, bounds: CurveBounds, row: CurveRow, reached: float) 
         return _of_both_ways(case, reached)
     if pcie_claimed:
         return ""
-    if reached >= max(case.constant("allow.stream"), _SLOWER_TRAINING.get(bounds.link.kind, 0.0)):
+    least = max(case.constant("allow.stream"), _SLOWER_TRAINING.get(bounds.link.kind, 0.0))
+    if reached >= least:
         return (
             "a link trained to a lower rate would be slower still: the cause may be ranks "
             "that are not bound to a core near the adapter, a virtual machine or other "

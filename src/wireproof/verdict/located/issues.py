@@ -309,9 +309,10 @@ def _blind(located: Located) -> list[Issue]:
     if located.detectable <= ABOUT * located.practical:
         return []
     # NaN also arrives here: unknown does not count as good.
+    known = math.isfinite(located.detectable)
     least = (
         f"only a slowdown of {_share(located.detectable)} or more"
-        if math.isfinite(located.detectable)
+        if known
         else "no slowdown at all"
     )
     return [

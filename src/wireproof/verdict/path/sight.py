@@ -135,7 +135,8 @@ def look(
 
 def _late_ways(ledger: Ledger, direction: Direction) -> list[str]:
     """Return the ways out whose counters are late, and the ports that stand on them."""
-    late = {name for name, way in everywhere(ledger, direction).items() if way.quality == "stale"}
+    ways = everywhere(ledger, direction)
+    late = {name for name, way in ways.items() if way.quality == "stale"}
     return [name for name in ledger.ports if late.intersection([name, *_beneath(ledger, name)])]
 
 
@@ -239,8 +240,9 @@ class _PortSight:
         needs.
         """
         due, least = self.due, self.criteria.on_wire_min
+        seen = self.others[nic]
         return one.bytes is not None and could_carry(
-            self.others[nic], one.packets, due.need, due.packets, least
+            seen, one.packets, due.need, due.packets, least
         )
 
     def _kind(self) -> str:

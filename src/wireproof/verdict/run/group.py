@@ -67,7 +67,9 @@ def crossings(point: PointRecord, node_of: Mapping[int, Node]) -> dict[Node, Cro
     if not group.exact:
         return _collective(point.pattern, group, nodes)
     shares = _shares(point, nodes)
-    return _least(group, nodes) if shares is None else _summed(group, nodes, shares, exact=True)
+    if shares is None:
+        return _least(group, nodes)
+    return _summed(group, nodes, shares, exact=True)
 
 
 def operations(point: PointRecord) -> float:
@@ -377,7 +379,8 @@ def _shortest(
     done = max(1.0, operations(point))
     due = [max(node.tx, node.rx) for node in crossings(point, node_of).values()]
     credit = shaper_credit_bytes(link, idle_between_messages=waits, table=ctx.table)
-    wire = max(0.0, max(due, default=0.0) / done - credit * len(group.members)) / bounds.most * 1e9
+    beyond = max(0.0, max(due, default=0.0) / done - credit * len(group.members))
+    wire = beyond / bounds.most * 1e9
     of_bytes = wire > floor and fills_link(link, point.message_bytes)
     return _Least(max(floor, wire), max(hard, wire), of_bytes)
 

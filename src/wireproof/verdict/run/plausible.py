@@ -230,7 +230,8 @@ class _Scale:
         if self.proof != "on-wire":
             return ""
         # Late time stamps on a crowded host shorten the timed intervals.
-        if crowded(self.pair) and not exceeds_it(self.number.goodput_bytes_per_s / _CROWDED_EXCESS):
+        moved = self.number.goodput_bytes_per_s
+        if crowded(self.pair) and not exceeds_it(moved / _CROWDED_EXCESS):
             return disturbance(self.pair)
         payload = max(self.pair.payload_forward_bytes, self.pair.payload_backward_bytes)
         counted = min(payload, self.seen if self.seen is not None else payload)
@@ -290,7 +291,8 @@ class _Scale:
         if self.point.pattern == "stream" and self.streams.capped(self.route):
             return ""
         steady = self.point.pattern == "stream" and self.streams.steady(self.route)
-        explained = explained_by_waiting(reached, waited_share(self.pair), steady=steady)
+        waited = waited_share(self.pair)
+        explained = explained_by_waiting(reached, waited, steady=steady)
         return disturbance(self.pair) if explained else ""
 
     def _expectation(self, start_ns: float | None) -> None:

@@ -226,7 +226,8 @@ def places_of(ctx: Context, pairs: Sequence[PairVerdict]) -> list[Place]:
 def _ends(pattern: str, sizes: set[int]) -> list[int]:
     """Return the smallest size of small ping-pongs, and the largest that shows the rate."""
     small = [size for size in sizes if size <= SMALL and pattern == "pingpong"]
-    return [*sorted(small)[:1], *sorted([size for size in sizes if size >= _LARGE[pattern]])[-1:]]
+    large = [size for size in sizes if size >= _LARGE[pattern]]
+    return [*sorted(small)[:1], *sorted(large)[-1:]]
 
 
 def _median_place(

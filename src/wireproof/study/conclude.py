@@ -226,9 +226,9 @@ def _seen(
     for_it = [each for each in probe.readbacks if each.agrees]
     if probe.listed is not None and not for_it and not _names(knob, library) & {*probe.listed}:
         return "unread", (
-            f"set to {one.value}, but {knob.name} is not among the {len(probe.listed)} settings"
-            " that"
-            f" {library.title} lists as read{_also(against)}{_behaves(effects)}"
+            f"set to {one.value}, but {knob.name} is not among the"
+            f" {quantity.counted(len(probe.listed), 'setting')} that {library.title} lists as"
+            f" read{_also(against)}{_behaves(effects)}"
         )
     if {each.source for each in against} & {each.source for each in for_it}:
         return "disagree", _disagreement(against, for_it)

@@ -187,9 +187,9 @@ def _trend(trend: Trend) -> Iterator[Part]:
 def _change(change: NumberChange) -> Item:
     tone: Tone = "pass" if change.ratio > 1 else "fail"
     word = "better" if change.ratio > 1 else "worse"
-    share = f"{abs(change.ratio - 1) * 100:.1f} %"
     when = change.measured.removesuffix("+00:00")
-    text = f"by {share} since {when}, {change.since} (p {change.p:.4f})"
+    chance = f"p {change.p:.4f}" if change.p >= 1e-4 else "p < 0.0001"
+    text = f"by {abs(change.ratio - 1) * 100:.1f} % since {when}, {change.since} ({chance})"
     return Item(tone, text, details=tuple(_details(change)), word=word)
 
 

@@ -382,3 +382,20 @@ def test_a_file_of_another_user_in_a_catalogue_is_refused(site: Path, sticky: bo
     site.chmod(0o1777 if sticky else 0o755)
     with pytest.raises(BadInput, match="belongs to the user"):
         use_catalogue(site)
+
+
+def test_a_link_of_another_user_among_logs_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In a folder that another user may have made, only regular files are opened: a link to a file,
+    a pipe and a device are refused, and the number of bytes read is bounded.
+    """
+    log = next(Path(__file__).parents[1].joinpath("golden", "logs").glob("osu74-bw-*"))
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    (logs / "a.log").symlink_to(log)
+    assert main(["judge", str(logs)]) == 3, "a link of mine is followed"
+    os.chown(logs / "a.log", 65534, 65534, follow_symlinks=False)
+    capsys.readouterr()
+    assert main(["judge", str(logs)]) == 2
+    assert "a.log: it is a symbolic link" in " ".join(capsys.readouterr().err.split())

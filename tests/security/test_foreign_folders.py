@@ -22,9 +22,11 @@ from wireproof.files.hostile import copy_folder
 from wireproof.locate.samples import Samples
 from wireproof.model.errors import BadInput
 from wireproof.model.located import Metric
+from wireproof.model.record import FactFrame
 from wireproof.model.run import Run
 from wireproof.model.site import use_site
 from wireproof.store.manifest import write_manifest
+from wireproof.store.snapshot import SETTINGS, is_snapshot, read_snapshot, write_snapshot
 from wireproof.workflow.catalogue import use_catalogue
 from wireproof.workflow.dossier import verify as verifying
 from wireproof.workflow.dossier.verify import verify
@@ -399,3 +401,15 @@ def test_a_link_of_another_user_among_logs_is_refused(
     capsys.readouterr()
     assert main(["judge", str(logs)]) == 2
     assert "a.log: it is a symbolic link" in " ".join(capsys.readouterr().err.split())
+
+
+def test_a_link_in_place_of_the_settings_of_a_result_is_refused(tmp_path: Path) -> None:
+    frame = FactFrame(rank=0, kind="file", status="ok", path="/proc/loadavg", text="9.5 1 1")
+    write_snapshot(tmp_path / "mine", {"n1": [frame]})
+    (tmp_path / "result").mkdir()
+    (tmp_path / "result" / SETTINGS).symlink_to(tmp_path / "mine")
+    for read in (is_snapshot, read_snapshot):
+        with pytest.raises(BadInput, match="symbolic link"):
+            read(tmp_path / "result" / SETTINGS)
+    (tmp_path / "named").symlink_to(tmp_path / "mine")
+    assert read_snapshot(tmp_path / "named")

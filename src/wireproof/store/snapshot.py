@@ -21,7 +21,7 @@ from wireproof.model.record import FactFrame
 from wireproof.model.secrets import masked
 
 SETTINGS = "settings.snapshot"
-"""The snapshot of the hosts' settings, in a result's folder."""
+"""The snapshot of the hosts' settings, in a result's folder, which may be a stranger's: no link."""
 _VERSION = 2
 """Version 2 added the exit status of commands and whether a text was cut; version 1 is
 still read.
@@ -123,7 +123,7 @@ def is_snapshot(path: Path) -> bool:
     """Return whether the file looks like a snapshot. Raise ``BadInput`` if it cannot be read."""
     if not path.is_file():
         return False
-    with reading(path), open_regular(path) as file:
+    with reading(path), open_regular(path, follow=path.name != SETTINGS) as file:
         return (
             file.read(2) == _MAGIC
             and path.suffix not in (".tgz", ".tar")
@@ -136,7 +136,8 @@ def read_snapshot(path: Path) -> dict[str, Sequence[FactFrame]]:
     the file is not a snapshot, is damaged, or unpacks to more than 1 GiB.
     """
     try:
-        with open_regular(path) as file, gzip.GzipFile(fileobj=file) as packed:
+        opened = open_regular(path, follow=path.name != SETTINGS)
+        with opened as file, gzip.GzipFile(fileobj=file) as packed:
             data = bytearray()
             while len(data) <= _LARGEST and (piece := packed.read(_BLOCK)):
                 data += piece

@@ -4,6 +4,7 @@ contradict.
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import pytest
@@ -92,15 +93,20 @@ def test_a_rail_of_eight_that_another_port_replaces_is_told_from_memory() -> Non
 
 @pytest.mark.parametrize("key", ["mlx5-roce-pf", "igb", "ionic", "hfi1", "tg3"])
 @pytest.mark.parametrize("flow", [0.5, 0.7, 1.5])
-def test_a_flow_that_starts_with_the_command_and_goes_on_is_not_its_payload(key: str, flow: float):
+@pytest.mark.parametrize("until", ["later", "its end"])
+def test_a_flow_that_starts_with_the_command_is_not_its_payload(key: str, flow: float, until: str):
     """Half of the payload in memory and another job that starts meanwhile: a pass."""
     one = next(one for one in ZOO if one.key == key)
     rate = 0.3 * one.rate
     carrier = "kernel" if one.speaks_kernel() else one.carrier
     job = Other("claimed", flow * rate, start_s=2.25, carrier=carrier)
+    if until == "its end":
+        job = replace(job, start_s=-math.inf, during_points=True)
     move = Move(claimed=0.5, carrier=one.carrier)
     scene = Scene(one, move, nic=one.claimed, rate=rate, others=(job,))
     assert proved(scene).proof == "unproven"
+    if until == "its end":
+        assert proved(replace(scene, move=replace(move, claimed=1.0))).proof == "on-wire"
 
 
 @pytest.mark.parametrize("when", [(1.1, 1.4), (4.6, 5.0)])

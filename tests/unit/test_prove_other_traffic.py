@@ -139,6 +139,17 @@ def test_clones_of_a_running_machine_are_two_machines_by_their_addresses() -> No
     assert (found.proof, codes(found)) == ("on-wire", ["traffic-on-wire"])
 
 
+def test_a_container_beside_clones_may_be_on_the_kernel_of_either() -> None:
+    """Two clones and a container of the first: the container's traffic with it was on the wire."""
+    ends = [*pair(1020 * MB).hosts, host("n3", port("eth0", QUIET, QUIET))]
+    sender, receiver, clone = (
+        msgspec.structs.replace(_at(one, f"10.0.0.{n}"), machine=f"boot-7/{netns}")
+        for n, (one, netns) in enumerate(zip(ends, (1, 2, 1), strict=True))
+    )
+    found = judge_traffic(traffic(sender, receiver, clone), [stream()], claim("eth0"))
+    assert (found.proof, codes(found)[0]) == ("unproven", "traffic-one-kernel")
+
+
 @pytest.mark.parametrize(
     ("addresses", "one_machine"),
     [

@@ -7,7 +7,7 @@ from tests.records import imb_rates
 
 from wireproof.analysis.catalogue import Patience, patience
 from wireproof.analysis.changes import WitnessChanges
-from wireproof.analysis.ledger import HostPorts
+from wireproof.analysis.ledger import HostPorts, Ledger
 from wireproof.model.claim import Claim, Criteria, HostClaim
 from wireproof.model.record import Nic, Rdma, WitnessReading
 from wireproof.model.series import SeriesPoint
@@ -23,9 +23,11 @@ def nic(driver: str = "newcomer", **more: object) -> Nic:
     return Nic(name="eth0", driver=driver, **more)  # type: ignore[arg-type]
 
 
-def ledger(port: Nic, eth0: float, eth1: float = 0.0, seconds: float = 1.0):
+def ledger(
+    port: Nic, eth0: float, eth1: float = 0.0, seconds: float = 1.0, ways: str = "tx rx"
+) -> Ledger:
     counters = {
-        f"net/{name}/{way}_bytes": (0, int(count))
+        f"net/{name}/{way}_bytes": (0, int(count) if way in ways else 0)
         for name, count in (("eth0", eth0), ("eth1", eth1))
         for way in ("tx", "rx")
     }
@@ -41,8 +43,8 @@ def sighting(port: Nic, eth0: float, eth1: float = 0.0) -> Sighting:
 def proved(port: Nic, eth0: float, eth1: float = 0.0, claimed: str = "eth0") -> TrafficVerdict:
     """A stream of 100 MB from n1 to n2."""
     hosts = [
-        HostTraffic(host=name, seconds=10, ports=[], ledger=ledger(port, eth0, eth1, 10.0))
-        for name in ("n1", "n2")
+        HostTraffic(host=name, seconds=10, ports=[], ledger=ledger(port, eth0, eth1, 10.0, way))
+        for name, way in (("n1", "tx"), ("n2", "rx"))
     ]
     point = SeriesPoint(message_bytes=1_000_000, goodput_bytes_per_s=10e6, iterations=100)
     series = imb_rates([point])

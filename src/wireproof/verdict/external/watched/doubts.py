@@ -41,6 +41,8 @@ messages are faster in between. In a ping-pong, the quieter direction counts.
 
 _MOSTLY = 0.9
 """Share of the claimed ports' bytes: the rest may be between hosts of one machine."""
+_ANSWERS = 0.2
+"""Share of a stream's bytes that may come back: acknowledgements of 1500 byte frames are 5 %."""
 _AS_COUNTED = 1.25
 """Factor on the printed byte count: room for headers and retransmissions, not for other traffic."""
 _WITH_HEADERS = 1.06
@@ -84,6 +86,7 @@ class Doubts:
             self._one_adapter,
             self._above_the_rows,
             self._more_than_counted,
+            self._back,
             self._packets,
             self._bursts,
             self._numbers,
@@ -189,6 +192,27 @@ class Doubts:
                 "it."
             ),
             {"most_bytes": most, "crossed_bytes": crossed},
+        )
+
+    def _back(self) -> Reason | None:
+        """Doubt a stream if more than acknowledgements came back: others that exchange data sent
+        about as much in its direction, too, and it may be missing that.
+        """
+        one_way = all(table.traffic == "stream" and table.directions < 2 for table in self.series)
+        if not one_way or len(self.ports.hosts) != 2:
+            return None
+        back = WatchedPorts(self.traffic, self.claim, both_ways=True).carried("claimed")
+        rate = 0.0 if self.printed.counted else self.printed.rate_bytes_per_s or 0.0
+        bytes_left, rate_left = self.claimed.bytes - back.bytes, self.claimed.rate - back.rate
+        enough = bytes_left >= _MOST * self.printed.least_bytes and rate_left >= RATE_SEEN * rate
+        if enough or back.bytes <= _ANSWERS * self.claimed.bytes + START_UP_BYTES:
+            return None
+        return reason(
+            "traffic-not-its-own",
+            f"the command streams in one direction, but {volume(back.bytes)} came back over"
+            f" {', '.join(back.names)}: other traffic was on it, and a part of the"
+            f" {volume(self.claimed.bytes)} may be other traffic, too.",
+            {"back_bytes": back.bytes, "crossed_bytes": self.claimed.bytes},
         )
 
     def _one_adapter(self) -> Reason | None:

@@ -230,8 +230,12 @@ class WatchedPorts:
         return sharing((self.adapters(host) | self._kernel(host), host) for host in self.hosts)
 
     def _kernel(self, host: HostTraffic) -> set[Identity]:
-        """Return the identity of its kernel; a clone of a running machine keeps that of another."""
-        cloned = sum(one.machine == host.machine for one in self.hosts) > 1
+        """Return the identity of its kernel; a clone of a running machine keeps that of another.
+
+        A container beside clones may be on either, so they share it.
+        """
+        mates = [one.machine for one in self.hosts if _boot_id(one) == _boot_id(host)]
+        cloned = len(mates) > 1 == len(set(mates))
         return set() if self._virtual or cloned else kernel_of(_boot_id(host))
 
     def mates(self) -> dict[str, str]:

@@ -80,6 +80,14 @@ def test_one_host_proves_no_network() -> None:
     assert any("one host" in note for note in read(log("a", "a").encode(), "log")[0].notes)
 
 
+def test_part_of_the_list_of_devices_proves_no_single_host() -> None:
+    text = log("a", "a", "b", "b")
+    kept = "".join(line for line in text.splitlines(True) if "# " not in line or "Rank  3" in line)
+    one = read((kept + TAIL).encode(), "log")[0]
+    assert (one.hosts, one.processes) == ([], 4)
+    assert any("no whole list of devices" in note for note in one.notes)
+
+
 def test_processes_that_ran_alone() -> None:
     twice = devices("a").replace("#\n# Using", "# Using") + log("b", factor=0.0)
     one = read(twice.encode(), "log")[0]

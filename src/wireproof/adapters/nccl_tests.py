@@ -81,8 +81,9 @@ _FACTORS = {
 
 @dataclass(slots=True)
 class NcclRun:
-    """``hosts``: by rank, without repeats; ``repeated``: a rank is listed more than once, so each
-    process ran alone; ``devices``: of each thread; ``end``: what the last lines tell.
+    """``hosts``: by rank, without repeats, none if the rows of a single host are part of a list;
+    ``repeated``: a rank is listed more than once, so each process ran alone; ``devices``: of each
+    thread; ``end``: what the last lines tell.
     """
 
     program: str
@@ -132,11 +133,13 @@ def run_before(page: Page, start: int) -> NcclRun:
     told = Facts(_BEFORE, telling)
     hosts = {int(rank[1]): rank[2] for rank in reversed(told["rank"])}
     threads, devices = told.number("arguments", 0), told.number("arguments", 0, 2)
+    ranks = max(hosts, default=-1) + 1
+    names = list(dict.fromkeys(hosts[rank] for rank in sorted(hosts)))
     return NcclRun(
         program=(told.text("starting", 0) or told.text("program", 0)).removesuffix("_mpi"),
         version=told.text("version", 0),
-        hosts=list(dict.fromkeys(hosts[rank] for rank in sorted(hosts))),
-        ranks=len(hosts) or (threads or 0) * (devices or 0) or None,
+        hosts=names if len(hosts) == ranks or len(names) > 1 else [],
+        ranks=ranks or (threads or 0) * (devices or 0) or None,
         repeated=len(told["rank"]) > len(hosts),
         devices=devices,
         most_bytes=told.number("arguments", 0, 3),
@@ -254,7 +257,7 @@ def _state(page: Page, rows: Rows, run: NcclRun, usable: bool) -> str:
 def _notes(run: NcclRun, program: str, ratio: float | None, left_out: int) -> list[str]:
     on_hosts = (
         (len(run.hosts) == 1, f"all {run.ranks} ranks are on one host: no network was measured"),
-        (not run.hosts, "no list of devices: how many hosts took part is not known"),
+        (not run.hosts, "no whole list of devices: how many hosts took part is not known"),
         (run.repeated, _ALONE),
     )
     notes = [text for holds, text in on_hosts if holds]

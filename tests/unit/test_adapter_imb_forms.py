@@ -239,3 +239,14 @@ def test_any_start_line_is_safe() -> None:
     for index in range(len(page.lines)):
         assert parse(page, index).after > index
     assert parse(Page("x", ["# Benchmarking PingP"], True), 0).series == []
+
+
+@pytest.mark.parametrize(("listed", "alone"), [((0, 1, 2), True), ((2, 3), False)])
+def test_only_the_whole_list_of_ranks_proves_a_single_host(
+    listed: tuple[int, ...], alone: bool
+) -> None:
+    ranks = "".join(
+        f"[0] MPI startup(): {rank}       4{rank}00     n1         {{0}}\n" for rank in listed
+    )
+    series = only(ranks + run("Intel(R) MPI Benchmarks 2021.11, MPI-1 part", NEW))
+    assert any("ranks are on n1" in note for note in series.notes) == alone

@@ -48,7 +48,7 @@ def startup(page: Page, title: int) -> tuple[list[str], list[str]]:
             break
     hosts = list(dict.fromkeys(ranks[rank] for rank in sorted(ranks)))
     notes = [f"Intel MPI says: libfabric provider {provider}"] if provider else []
-    if len(hosts) == 1 and len(ranks) > 1:
+    if len(hosts) == 1 and max(ranks) + 1 == len(ranks) > 1:
         notes.append(f"Intel MPI says: all {len(ranks)} ranks are on {hosts[0]}")
     return hosts, notes
 

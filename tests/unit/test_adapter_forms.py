@@ -233,6 +233,7 @@ PREFIXES = {
     "dmesg": "[  123.456789] ",
     "syslog": "Nov  2 21:51:18 node01 run.sh[1234]: ",
     "journalctl -o short-iso": "2026-11-27T21:51:18+0100 node01 run.sh[1234]: ",
+    "GitLab": "2026-11-27T21:51:18.123456Z 01O ",
     "container runtime": "2026-11-27T21:51:18.123456789Z stdout F ",
     "logger": "2026-11-27 21:51:18,123 INFO ",
     "logger with dashes": "2026-11-27 21:51:18,123 - INFO - ",
@@ -330,9 +331,26 @@ def test_groups_of_thousands_and_lists_stay_what_they_are() -> None:
     [
         (" 11213.3125 MB /  10.00 sec = 9404.8756 Mbps 25 %TX 50 %RX 0 retrans\n", "nuttcp"),
         ("NTttcp for Linux 1.4.0\n10:11:12 INFO: throughput :9.41Gbps\n", "NTttcp"),
+        ("Network Tests v1.3\n  Test with 10 MPI ranks (5 nodes)\n", "GPCNeT"),
+        ("b_eff = 1234.567 MB/s = 77.160 * 16 PEs with 2048 MB/PE\n", "b_eff"),
+        ("single direction: 2480533.44\npair-based      : 2104325.64\n", "Sandia's msgrate"),
+        ("Comb version 0.3.1\nArgs  ./bin/comb;100_100_100\n", "Comb"),
+        ("size(B)  count(elems)  type  time:avg(us)\n1048576  524288  bf16  210.5\n", "nccom-test"),
         ("Bytes(MEG)    realtime(s) Avg Frame Size Throughput(MB/s)\n", "NTttcp"),
     ],
 )
 def test_an_output_that_is_not_read_is_named(text: str, program: str) -> None:
     with pytest.raises(NoResult, match=f"the output of {program}, which is not read"):
+        read(text.encode(), "x")
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("nvbandwidth Version: v0.8\nBuilt from Git version: v0.8\n", "measures no network"),
+        ("+ ./clusterkit.sh --hostfile hosts\n", "It names ClusterKit, whose output is not read"),
+    ],
+)
+def test_a_program_that_is_named(text: str, sentence: str) -> None:
+    with pytest.raises(NoResult, match=sentence):
         read(text.encode(), "x")

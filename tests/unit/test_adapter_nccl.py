@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from wireproof.adapters import read
@@ -153,6 +155,95 @@ def test_a_tagged_table_in_a_page_without_labels() -> None:
     page = "# How to read it\n" + "Some words.\n" * 90 + f"```log\n{table}```\n" + "More.\n" * 20
     out, _ = read(page.encode(), "README.md")
     assert (len(out.points), out.complete, out.hosts) == (3, True, ["a", "b"])
+
+
+@pytest.mark.parametrize(
+    ("names", "inner", "last"),
+    [
+        (ONCE + ONCE + " timestamp", "", " 2026-07-10 10:00:00"),
+        (2 * (ONCE + " i_min i_max i_p99 i_cv%"), " 0.9 1.1 1.2 5.0", " 0.9 1.1 1.2 5.0"),
+    ],
+)
+def test_columns_of_2026(names: str, inner: str, last: str) -> None:
+    head = f"# size count type redop root {names}\n"
+    cells = [row(size, 1.5).split() for size in SIZES]
+    rows = "".join(f"{' '.join(one[:9])}{inner} {' '.join(one[9:])}{last}\n" for one in cells)
+    series = read((devices("a", "b") + head + rows + TAIL).encode(), "log")
+    (plain, _) = read(log("a", "b").encode(), "log")
+    assert [point.time_ns for point in series[0].points] == [p.time_ns for p in plain.points]
+    assert [len(one.points) for one in series] == [3, 3]
+
+
+def document(*hosts: str, **over: object) -> dict[str, object]:
+    def place(size: int, time: float) -> dict[str, object]:
+        return {
+            "time": time,
+            "alg_bw": size / time / 1e3,
+            "bus_bw": 1.5 * size / time / 1e3,
+            "nwrong": 0.0,
+        }
+
+    listed = [{"rank": rank, "hostname": host} for rank, host in enumerate(hosts)]
+    whole = {
+        "version": 3,
+        "start_time": "2026-07-10 10:00:00",
+        "args": ["./build/all_reduce_perf", "-J", "out.json"],
+        "env": ['A={"version": 1, "start_time": ""}'],
+        "nccl_version": 22803,
+        "config": {
+            "nthreads": 1,
+            "ngpus": 1,
+            "maximum_bytes": SIZES[-1],
+            "iterations": 20,
+            "devices": listed,
+        },
+        "results": [
+            {"size": size, "count": size // 4, "type": "float", "redop": "sum", "root": "    -1"}
+            | {"out_of_place": place(size, 100 + size / 2e4), "in_place": None}
+            for size in SIZES
+        ],
+        "out_of_bounds": {"count": 2, "okay": False},
+        "average_bus_bandwidth": {"bandwidth": 12.5, "okay": "unchecked"},
+    }
+    return whole | over
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+def test_document(indent: int | None) -> None:
+    text = "# Writing JSON output\n" + json.dumps(document("a", "a", "b", "b"), indent=indent)
+    out, inside = read(text.encode(), "log")
+    (printed, _) = read(log("a", "a", "b", "b").encode(), "log")
+    assert (out.benchmark, out.processes, out.hosts, out.complete) == (
+        printed.benchmark,
+        4,
+        ["a", "b"],
+        True,
+    )
+    first = 2 if indent is None else 3
+    assert [(point.message_bytes, point.iterations, point.line) for point in out.points] == [
+        (size, 20, first) for size in SIZES
+    ]
+    assert [point.time_ns for point in out.points] == pytest.approx(
+        [point.time_ns for point in printed.points], rel=1e-3
+    )
+    assert any("2 values out of bounds" in note for note in out.notes)
+    assert (inside.points, inside.complete) == ([], False)
+
+
+def test_document_that_is_cut_or_another() -> None:
+    text = json.dumps(document("a", "b"))
+    cut = read(text[: len(text) // 2].encode(), "log")[0]
+    assert (cut.points, cut.incomplete) == ([], "line 1: the text ends inside a document")
+    early = document("a", "b")
+    del early["average_bus_bandwidth"]
+    early["results"] = early["results"][:1]  # type: ignore[index]
+    assert "the run was asked for" in read(json.dumps(early).encode(), "log")[0].incomplete
+    odd = document(
+        "a", "b", args=7, config=3, results=[5, "x", {"size": [1]}], average_bus_bandwidth=1
+    )
+    assert not any(one.points for one in read(json.dumps(odd).encode(), "log"))
+    with pytest.raises(BadInput):
+        read(b'{"version": 3, "start_time": "2026-07-10 10:00:00", "runs": []}\n', "log")
 
 
 def test_wrong_values_are_told() -> None:

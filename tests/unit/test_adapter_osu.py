@@ -263,3 +263,18 @@ def test_the_command_above_a_title_that_names_a_gpu(buffers: str, in_gpu: bool) 
     )
     (one,) = read(text.encode(), "x")
     assert any("DEVICE" in note for note in one.notes) == in_gpu
+
+
+@pytest.mark.parametrize(("unit", "known"), [("MB/s", True), ("GB/s", False), ("Gb/s", False)])
+def test_a_heading_of_another_unit_below_a_command(unit: str, known: bool) -> None:
+    rows = "".join(f"{1 << n:<10} {2.5 * (1 << n):.4f}\n" for n in range(12))
+    title = f"# OSU MPI Bandwidth Test v7.5\n# Size      Bandwidth ({unit})\n"
+    found = read(f"$ mpirun -n 2 ./osu_bw\n{title}{rows}".encode(), "x")
+    assert any(one.points for one in found) == known
+
+
+def test_titles_of_the_tests_in_python() -> None:
+    rows = "".join(f"{1 << n:<10}{1.9 + n / 10:18.2f}\n" for n in range(8))
+    text = f"# OMB-Py MPI Latency Test\n# {'Size (B)':<8}{'Latency (us)':>18}\n{rows}"
+    (one,) = read(text.encode(), "x")
+    assert (one.tool, one.benchmark, len(one.points)) == ("osu", "osu_latency", 8)

@@ -47,3 +47,18 @@ def test_rows_of_a_run_without_end_are_whole() -> None:
     assert (len(one.points), one.complete) == (3, True)
     (short,) = read((text + rows.splitlines()[0] + "\n").encode(), "x")
     assert not short.complete
+
+
+def test_a_rule_within_the_rows_closes_no_table() -> None:
+    rule = "-" * 60 + "\n"
+    rows = [f" {1 << n} 5000 0.00 {0.5 * (1 << n):.2f} 4.2\n" for n in range(1, 9)]
+    text = (
+        rule
+        + " RDMA_Write BW Test\n Device : mlx5_0\n"
+        + rule
+        + " #bytes #iterations BW peak[MB/sec] BW average[MB/sec] MsgRate[Mpps]\n"
+    )
+    torn = read((text + "".join(rows[:5]) + rule + "".join(rows[5:]) + rule).encode(), "x")
+    assert (len(torn[0].points), torn[0].complete) == (5, False)
+    (whole,) = read((text + "".join(rows) + rule).encode(), "x")
+    assert (len(whole.points), whole.complete) == (8, True)

@@ -225,3 +225,21 @@ def test_several_streams_have_no_core_to_blame() -> None:
 def test_several_streams_of_ip_over_a_fabric(link: str, rate_mb: float, verdict: str) -> None:
     streams = stream({131072: rate_mb}, tool="iperf", protocol="tcp", pairs=8)
     assert judge_series(streams, claim_from_text(link)).verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("rows", "most", "torn", "verdict"),
+    [
+        (12, 6840.0, " 4096 50", "inconclusive"),
+        (12, 6840.0, "", "fail"),
+        (23, 3000.0, " 8388608 50", "fail"),
+    ],
+)
+def test_a_table_cut_where_its_rates_rise(rows: int, most: float, torn: str, verdict: str) -> None:
+    text = "#bytes #iterations BW peak[MB/sec] BW average[MB/sec] MsgRate[Mpps]\n"
+    for size in (1 << n for n in range(rows)):
+        rate = min(most, size * 3.34)
+        text += f" {size} 5000 0.00 {rate:.2f} {rate * 2**20 / size / 1e6:.6f}\n"
+    (table,) = read((text + torn).encode(), "x")
+    found = judge_series(table, claim_from_text("roce100"))
+    assert found.verdict == verdict, found.reasons

@@ -145,6 +145,34 @@ _NOT_READ: tuple[tuple[re.Pattern[bytes], str], ...] = (
         " This is the output of opainfo or QCU: `wireproof lint FILE` reads it.",
     ),
     (
+        re.compile(rb"^nvbandwidth Version:", re.MULTILINE),
+        " This is the output of nvbandwidth, which measures no network, only a node's GPUs.",
+    ),
+    (
+        re.compile(rb"^[ \t]{0,40}Network(?:Load)? Tests v\d", re.MULTILINE),
+        " This is the output of GPCNeT, which is not read: its rings put several ranks on a host.",
+    ),
+    (
+        re.compile(rb"^b_eff +=", re.MULTILINE),
+        " This is the output of b_eff, which is not read: it prints means. HPCC's part of it is.",
+    ),
+    (
+        re.compile(rb"^single direction *: +\d[^\n]{0,40}\n *pair-based *: +\d", re.MULTILINE),
+        " This is the output of Sandia's msgrate, which is not read: osu_mbw_mr is.",
+    ),
+    (
+        re.compile(rb"^Comb version \d", re.MULTILINE),
+        " This is the output of Comb, which is not read: it times exchanges of a mesh as a whole.",
+    ),
+    (
+        re.compile(rb"\bclusterkit\b", re.IGNORECASE),
+        " It names ClusterKit, whose output is not read: mpiGraph's and OSU's tables are.",
+    ),
+    (
+        re.compile(rb"^size\(B\) +count\(elems\) ", re.MULTILINE),
+        " This is the output of nccom-test, which is not read: nccl-tests' tables are.",
+    ),
+    (
         re.compile(rb"\d MB / +\d[\d.]{0,12} sec = +\d[\d.]{0,15} Mbps\b"),
         " This is the output of nuttcp, which is not read: it prints no message size.",
     ),

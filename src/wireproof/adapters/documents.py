@@ -102,6 +102,11 @@ def member(value: object, *path: str) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
+def items(value: object) -> list[Any]:
+    """Return a list's items; [] for anything else."""
+    return value if isinstance(value, list) else []
+
+
 def amount(value: object) -> float | None:
     """Return a number >= 0 that a benchmark may print; None for anything else (a string, nan,
     negative, 1e300).

@@ -110,15 +110,6 @@ def _row(match: re.Match[str], columns: Sequence[str], named: bool, line: int) -
     )
 
 
-def _looks_torn(words: list[str]) -> bool:
-    """Return True for a line that begins like a row and has only cells of the same kinds."""
-    return (
-        len(words) > 1
-        and _SIZE.fullmatch(words[0]) is not None
-        and all(_CELL.fullmatch(word) for word in words)
-    )
-
-
 def read_fabric_rows(
     page: Page, start: int, columns: Sequence[str], named: bool
 ) -> tuple[Rows, list[FabricRow]]:
@@ -142,7 +133,9 @@ def read_fabric_rows(
             return "end"
         if index == page.ragged and (words[0][0].isdigit() or named):
             return "cut"
-        return "torn" if _looks_torn(words) else "foreign"
+        # it begins like a row and has only cells of the same kinds
+        begins = len(words) > 1 and _SIZE.fullmatch(words[0]) is not None
+        return "torn" if begins and all(map(_CELL.fullmatch, words)) else "foreign"
 
     return scan_rows(page, start, take, _PATIENCE), found
 

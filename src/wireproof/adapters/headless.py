@@ -16,6 +16,7 @@ from wireproof.model.quantity import counted
 from wireproof.model.series import Series, SeriesPoint
 
 _COMMAND = re.compile(r"\b(osu_[a-z_]{2,30})\b(?!\.)")
+_OTHER_UNIT = re.compile(r"\b(?:Bandwidth|Latency) ?\((?!us|MB/s)", re.IGNORECASE)
 _ABOVE = 40
 _FEWEST = 4
 _WIDTHS = (2, 3, 4, 5)
@@ -49,9 +50,10 @@ def _blocks(page: Page, used: Iterable[range]) -> list[Rows]:
     block = Rows()
     for index, line in enumerate(page.lines):
         words = [] if taken[index] else _numbers(line)
-        if words and block.fields and _goes_on(block, words):
+        same = len(words) - _width(block) if words and block.fields else 1
+        if same == 0 and int(words[0]) >= int(block.fields[-1][0]):
             block.add(words, index)
-        elif words and block.fields and len(words) < _width(block):
+        elif same < 0:
             block.torn.append(index)
         elif words or line.strip():
             found.append(block)
@@ -75,10 +77,6 @@ def _torn_before(block: Rows, words: Sequence[str]) -> list[int]:
     if not words or not block.fields or _is_sweep(block) or _width(block) >= len(words):
         return []
     return [*block.torn, *block.lines][-_FEWEST:]
-
-
-def _goes_on(block: Rows, words: Sequence[str]) -> bool:
-    return len(words) == _width(block) and int(words[0]) >= int(block.fields[-1][0])
 
 
 def _is_sweep(block: Rows) -> bool:
@@ -114,7 +112,7 @@ def _of_imb(block: Rows) -> bool:
 def _named(page: Page, block: Rows) -> Benchmark | None:
     """Return the test of the nearest command line above, if its rows have this width."""
     found = nearest_above(page, block.lines[0], _COMMAND, _ABOVE, lambda _: False)
-    if found is None:
+    if found is None or _OTHER_UNIT.search(page.lines[block.lines[0] - 1]):
         return None
     from wireproof.adapters.osu.benchmarks import by_name
 

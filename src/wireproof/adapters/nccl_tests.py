@@ -7,9 +7,11 @@ of devices names more than one host.
 
 import re
 from dataclasses import dataclass, field
+from typing import Any
 
 import msgspec
 
+from wireproof.adapters.documents import document_at, items, member, text
 from wireproof.adapters.page import Page
 from wireproof.adapters.registry import Adapter, Benchmark, Parsed, starts_result
 from wireproof.adapters.rows import Facts, Rows, What, above, is_padded, number, scan_rows, step_of
@@ -23,6 +25,7 @@ _TYPE = re.compile(r"[a-z][a-z0-9_]{1,15}")
 _PATIENCE = 3000
 _LAST_LINES = 6
 _LONGEST_LINE = 500
+_LONGEST_WORD = 40
 _PLACES = ("out-of-place", "in-place")
 _FORMULA = (
     "time: mean over iterations and ranks; algorithm bandwidth = size / time; bus bandwidth "
@@ -155,18 +158,14 @@ def _columns(line: str) -> list[str]:
     time0, algbw0, busbw0, wrong0, time1 ...
     """
     columns, place = list[str](), -1
-    for word in line.replace("#wrong", " wrong ").replace("#", " ").replace(",", " ").split():
+    line = line.replace("#wrong", " wrong ").replace("timestamp", "date clock")
+    for word in line.replace("#", " ").replace(",", " ").split():
         name = "time" if word == "cputime" else "wrong" if word == "wrong" else word
         place += name == "time"
         columns.append(
             f"{name}{place}" if name in ("time", "algbw", "busbw", "wrong", "error") else name
         )
     return columns
-
-
-def _is_row(words: list[str]) -> bool:
-    sizes = [whole(word) for word in words[:2]]
-    return len(words) >= 3 and None not in sizes and _TYPE.fullmatch(words[2]) is not None
 
 
 def _read(page: Page, start: int, columns: list[str], run: NcclRun) -> Rows:
@@ -180,7 +179,8 @@ def _read(page: Page, start: int, columns: list[str], run: NcclRun) -> Rows:
         if words and words[0].isdigit():
             if index == page.ragged and not is_padded(line, rows, page):
                 return "cut"
-            if not _is_row(words):
+            sizes = [whole(word) for word in words[:2]]
+            if len(words) < 3 or None in sizes or _TYPE.fullmatch(words[2]) is None:
                 return "skipped"
             words = _with_operation(words, columns)
             return words if len(words) == len(columns) else "torn"
@@ -328,6 +328,8 @@ def parse(page: Page, start: int) -> Parsed:
     Its first row may be on that line instead: the columns are then those of the current programs,
     if the arithmetic of the rows confirms it.
     """
+    if '"start_time"' in page.lines[start][:_LONGEST_LINE]:
+        return _of_document(page, start)
     heading = _HEADING.search(page.lines[start][:_LONGEST_LINE])
     run, columns = run_before(page, start), _columns(heading.group() if heading else _ROW_COLUMNS)
     rows = _read(page, start if heading else start - 1, columns, run)
@@ -348,6 +350,56 @@ def _by_arithmetic(words: list[str], columns: list[str]) -> bool:
     true = size / time / 1e3
     hidden = step_of(row["algbw0"]) + true * step_of(row["time0"]) / time
     return abs(rate - true) <= hidden + _AGREE * true
+
+
+# --- The document that the programs write beside their table (-J FILE): its values as the lines of
+# a table, so that both are read alike.
+
+_DOCUMENT = re.compile(r'"version" ?: ?\d{1,3}, *')
+
+
+def _as_printed(value: dict[str, Any]) -> list[str]:
+    """Return the lines that tell the same as the document; the heading is the first."""
+    config, end = member(value, "config"), member(value, "average_bus_bandwidth")
+    sizes = f"nGpus {config.get('ngpus')} minBytes 0 maxBytes {config.get('maximum_bytes')}"
+    begin = [
+        f"nThread {config.get('nthreads')} {sizes} iters: {config.get('iterations')}",
+        *map(text, items(value.get("args"))),
+        *(
+            f"Rank {one.get('rank')} Pid 1 on {text(one.get('hostname'))} device 0"
+            for one in map(member, items(config.get("devices")))
+        ),
+    ]
+    wrong = f"Out of bounds values : {member(value, 'out_of_bounds').get('count')}"
+    last = [wrong, f"Avg bus bandwidth : {end.get('bandwidth')}"] if end else []
+    return [*begin, _ROW_COLUMNS, *map(_row, items(value.get("results"))), *last]
+
+
+def _row(result: object) -> str:
+    words = [member(result).get(name) for name in ("size", "count", "type", "redop", "root")]
+    for place in ("out_of_place", "in_place"):
+        cells = {"time": member(result, place).get("cpu_time")} | member(result, place)
+        words += [cells.get(name) for name in ("time", "alg_bw", "bus_bw", "nwrong")]
+    return " ".join("N/A" if word is None else str(word)[:_LONGEST_WORD].strip() for word in words)
+
+
+def _of_document(page: Page, start: int) -> Parsed:
+    """Parse the document whose first member, or the one after it, is on line index ``start``."""
+    begin = start if _DOCUMENT.search(page.lines[start]) else max(0, start - 1)
+    document = document_at(page, begin, _DOCUMENT)
+    if '"nccl_version"' not in "".join(page.lines[begin : document.after]):
+        return Parsed([], start + 1)
+    lines = _as_printed(document.value or {})
+    read = parse(Page(page.source, lines, cut=False), lines.index(_ROW_COLUMNS)).series
+    last = document.after
+    return Parsed([_placed(one, document.why, begin + 1, last) for one in read], last)
+
+
+def _placed(one: Series, why: str, first: int, last: int) -> Series:
+    points = [msgspec.structs.replace(point, line=first) for point in one.points]
+    return msgspec.structs.replace(
+        one, points=points, incomplete=why or one.incomplete, first_line=first, last_line=last
+    )
 
 
 ADAPTER = Adapter(

@@ -16,12 +16,13 @@ from wireproof.model.errors import NoResult
 _TIME = r"\d\d:\d\d:\d\d(?:[.,]\d{1,9})?"
 _MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
 # quotes of e-mails; the time stamps of build servers, containers, syslog, ts, dmesg and loggers,
-# with the host and program, stream or level that some write behind them
+# with the host and program, stream (stdout F, 01O) or level that some write behind them
 _STAMP = re.compile(
     r"^[ ]*(?:(?:>[ ]?){1,6}(?![-=])|\+(?![-=])|"
     rf"\[?(?:(?:\d{{4}}[-/]\d\d[-/]\d\d[T ])?{_TIME}(?:Z|[+-]\d\d:?\d\d)?"
     rf"|{_MONTH} [ \d]\d {_TIME}|1\d{{9}}\.\d{{3,9}}|[ ]{{0,5}}\d{{1,9}}\.\d{{6}}(?=\]))\]?:?"
     r"(?: [\w.-]{1,64} [\w./@:-]{1,64}\[\d{1,10}\]:)?(?: std(?:out|err) [FP](?= |$))?"
+    r"(?: \d\d[OE](?= |$))?"
     r"(?: (?:- )?(?:\[?(?:INFO|DEBUG|NOTICE)\]?)(?: -)?:?(?= |$))?(?:[ ]|$)|"
     r"(?:INFO|DEBUG):[\w.]{1,64}:)"
 )

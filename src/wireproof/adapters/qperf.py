@@ -219,7 +219,9 @@ def _take(block: _TestBlock, match: re.Match[str], index: int, final: bool) -> b
     """Take a field into the block; return False if it is torn: the block ends in it."""
     name, gap, value, unit, exact = match.groups()
     block.whole |= len(gap) <= _GAP  # a web page collapses them to one blank
-    if final and not _closed(match.string, exact):
+    # no longer unit begins with these
+    whole = exact or match.string.rstrip().endswith(("/sec", " us", " ns", " ms"))
+    if final and not whole:
         block.torn = name in _RESULTS or name == "msg_size"
         return False
     block.values.setdefault(name, (value, unit.strip(), exact or ""))
@@ -234,13 +236,6 @@ def _continues(page: Page, index: int) -> bool:
         if starts_result(line):
             return False
     return False
-
-
-def _closed(line: str, exact: str | None) -> bool:
-    """Return True if the last line, which has no line end, is complete: it ends with a unit that no
-    longer unit begins with.
-    """
-    return bool(exact) or line.rstrip().endswith(("/sec", " us", " ns", " ms"))
 
 
 def _scaled(block: _TestBlock, name: str, units: dict[str, float]) -> tuple[float | None, float]:

@@ -198,7 +198,7 @@ _IPERF_END = (
     r".{{0,60}} {0}$"
 )
 SIGNS: dict[str, tuple[Sign, ...]] = {
-    "osu": (Sign(" Test", r"OSU [A-Z][\w /*()+.-]{2,80} Test\b"),),
+    "osu": (Sign(" Test", r"(?:OSU|OMB-Py) [A-Z][\w /*()+.-]{2,80} Test\b"),),
     "perftest": (
         Sign(
             "Test",
@@ -271,6 +271,11 @@ SIGNS: dict[str, tuple[Sign, ...]] = {
         Sign("algbw", r"\bsize[ ,]+count[ ,]+type\b[ ,\w]{0,60}time[ ,]+algbw[ ,]+busbw\b"),
         # A row of the current columns: size, count, type, operation, root, numbers of each place.
         *(Sign(word, _NCCL_ROW % word) for word in ("float", "half", "double", "int")),
+        # the document of -J, with all on a line or indented
+        Sign(
+            "start_time",
+            r'(?:"version" ?: ?\d{1,3}, *|^ *)"start_time" ?: ?"\d{4}-\d\d-\d\d \d\d:',
+        ),
     ),
     "netperf": (
         Sign(" TEST from ", r"\b(?:TCP|UDP) (?:STREAM|MAERTS|SENDFILE|REQUEST/RESPONSE) TEST "),

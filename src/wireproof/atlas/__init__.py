@@ -312,7 +312,10 @@ def _placed(
         sources=len(votes),
         rows=len(every),
         faster_than=share if len(votes) >= LEAST else None,
-        as_slow=sum(_as_slow(some, quantity, value) for some in votes.values()),
+        as_slow=sum(
+            any(_ratio(quantity, value, number) >= 1 - _SAME for number, _ in some)
+            for some in votes.values()
+        ),
         usual=len(votes) >= LEAST
         and _ratio(quantity, value, ordered[len(ordered) // 2]) >= 1 - _SAME,
         values=ordered,
@@ -382,10 +385,6 @@ def _span(found: Place) -> str:
 def _ratio(quantity: Quantity, value: float, other: float) -> float:
     """Return how many times as fast as ``other`` the value is."""
     return other / value if quantity == "time" else value / other
-
-
-def _as_slow(some: Sequence[tuple[float, Known]], quantity: Quantity, value: float) -> bool:
-    return any(_ratio(quantity, value, number) >= 1 - _SAME for number, _ in some)
 
 
 def outruns_all(found: Place, *, likely: bool = False) -> bool:

@@ -115,18 +115,13 @@ def _sizes(request: ToolRequest, suite: str) -> list[str]:
     )
 
 
-def _suite(program: str) -> str:
-    """Return ``P2P`` for ``/opt/intel/bin/IMB-P2P``, ``MPI1`` for ``mpitests-IMB-MPI1`` and
-    ``IMB-MPI1-GPU``.
-    """
-    return program.rsplit("/", 1)[-1].upper().rpartition("IMB-")[2].partition("-")[0]
-
-
 def argv(request: ToolRequest) -> tuple[str, ...]:
     """Return ``IMB-MPI1 -msglog 0:22 -iter 1000 -time 10 PingPong``; ``seconds`` limits each
     message size. Raise BadInput for what IMB leaves to the launcher or does not support.
     """
-    suite = _suite(request.program)
+    # P2P of /opt/intel/bin/IMB-P2P, MPI1 of mpitests-IMB-MPI1 and of IMB-MPI1-GPU
+    name = request.program.rsplit("/", 1)[-1].upper()
+    suite = name.rpartition("IMB-")[2].partition("-")[0]
     if request.seconds is not None and suite in ("P2P", "MT"):
         raise BadInput(f"{request.program} has no time limit: give iterations.")
     refuse_others(request, f"{request.program} (an MPI program)", *_ABLE)

@@ -50,13 +50,10 @@ def _failure(page: Page, rows: Rows, first: int) -> str:
             if mark in line:
                 size = line[: line.index(mark)].split()[-1:] or words
                 return f"line {index + 1}: {size[0][:20]} bytes were not measured: {why}"
-        if _begins_as_row(words) and {index - 1, index + 1} & measured:
+        begins = len(words) > 2 and words[1].isdigit() and number(words[2]) is not None
+        if begins and {index - 1, index + 1} & measured:
             return f"line {index + 1}: other output is mixed into a row"
     return ""
-
-
-def _begins_as_row(words: list[str]) -> bool:
-    return len(words) > 2 and words[1].isdigit() and number(words[2]) is not None
 
 
 def _stopped(page: Page, rows: Rows, table: CellTable, run: ImbRun, test: ImbTest) -> str:
@@ -67,7 +64,9 @@ def _stopped(page: Page, rows: Rows, table: CellTable, run: ImbRun, test: ImbTes
     most = run.told.number("largest")
     if most is None or size is None or test.one_size or not table.values:
         return ""
-    if _goes_on(page.lines[rows.after].lstrip() if rows.after < len(page.lines) else ""):
+    after = page.lines[rows.after].lstrip() if rows.after < len(page.lines) else ""
+    # what IMB prints after a complete table
+    if after.startswith("#-") or "MPI_Finalize" in after or is_table(after):
         return ""
     largest = int(max(row[size] for row in table.values))
     if largest >= most:
@@ -76,11 +75,6 @@ def _stopped(page: Page, rows: Rows, table: CellTable, run: ImbRun, test: ImbTes
         f"line {table.lines[-1] + 1}: the table stops at {largest} bytes, the run was to go to "
         f"{most}"
     )
-
-
-def _goes_on(line: str) -> bool:
-    """Return True for a line that IMB prints after a complete table."""
-    return line.startswith("#-") or "MPI_Finalize" in line or is_table(line)
 
 
 def why_incomplete(
@@ -134,7 +128,10 @@ class _Cells:
         self.clock = clock_of(table, test)
         self.places = {name: place for place, name in reversed(list(enumerate(table.columns)))}
         own = [(name, self.places[name]) for name in _OWN if name in self.places]
-        self.extras = [(_extra(name), place) for name, place in own if place != self.clock]
+        names = {"overlap": "overlap_percent", "defects": "defects"}
+        self.extras = [
+            (names.get(name, f"{name}_us"), place) for name, place in own if place != self.clock
+        ]
 
     def value(self, row: list[float], name: str, factor: float = 1.0) -> float | None:
         place = self.places.get(name)
@@ -174,10 +171,6 @@ def _points(table: CellTable, test: ImbTest, only: int | None) -> list[SeriesPoi
         for row, words, line, mega in rows
         if only is None or group is None or row[group] == only
     ]
-
-
-def _extra(name: str) -> str:
-    return {"overlap": "overlap_percent", "defects": "defects"}.get(name, f"{name}_us")
 
 
 def _guess(table: CellTable) -> str:

@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from wireproof.adapters.documents import JsonText, amount, document_at, member, text
+from wireproof.adapters.documents import JsonText, amount, document_at, items, member, text
 from wireproof.adapters.iperf3.text_output import IperfFlow, RunInfo, parse_text, series_of, spread
 from wireproof.adapters.page import Page
 from wireproof.adapters.registry import (
@@ -55,18 +55,11 @@ def _arrived(plain: dict[str, Any]) -> float | None:
     return rate / 8 * max(0.0, 1 - lost / packets)
 
 
-def _members(rows: object, name: str) -> list[dict[str, Any]]:
-    """Return the member ``name`` of each object of a list; empty if ``rows`` is not a list."""
-    if not isinstance(rows, list):
-        return []
-    return [member(one, name) for one in rows if isinstance(one, dict)]
-
-
 def _streams(end: dict[str, Any]) -> IperfFlow | None:
     """Return the flow from the streams' ends: the first versions have no sums for a single
     stream.
     """
-    ends = _members(end.get("streams"), "receiver")
+    ends = [member(one, "receiver") for one in items(end.get("streams"))]
     rates = [amount(one.get("bits_per_second")) for one in ends]
     known = [rate for rate in rates if rate]
     if not known or len(known) < len(rates):
@@ -99,7 +92,8 @@ def _range(intervals: object) -> dict[str, float]:
     """Return the slowest and the fastest whole interval; a last interval shorter than half of the
     first is left out.
     """
-    kept = [one for one in _members(intervals, "sum") if one.get("omitted") is not True]
+    sums = [member(one, "sum") for one in items(intervals)]
+    kept = [one for one in sums if one.get("omitted") is not True]
     length = amount(kept[0].get("seconds")) if kept else None
     if length is None:
         return {}
@@ -112,7 +106,7 @@ def _range(intervals: object) -> dict[str, float]:
 
 
 def _rtt(end: dict[str, Any]) -> dict[str, float]:
-    senders = _members(end.get("streams"), "sender")
+    senders = [member(one, "sender") for one in items(end.get("streams"))]
     found = {}
     for name, pick in (("min_rtt", min), ("mean_rtt", max), ("max_rtt", max)):
         values = [value for value in (amount(one.get(name)) for one in senders) if value]

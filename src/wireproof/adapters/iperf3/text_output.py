@@ -81,16 +81,6 @@ def _notes(info: RunInfo, flows: list[IperfFlow], known: list[IperfFlow]) -> lis
     return notes
 
 
-def _point(info: RunInfo, known: list[IperfFlow]) -> SeriesPoint:
-    return SeriesPoint(
-        message_bytes=info.message_bytes or _DEFAULT_BLOCK,
-        goodput_bytes_per_s=sum(flow.bytes_per_s for flow in known),
-        goodput_step=sum(flow.step for flow in known),
-        values=_values(known, info.values),
-        line=info.lines[1],
-    )
-
-
 def spread(rates: list[float]) -> dict[str, float]:
     """Return the slowest and the fastest interval; empty if there is only one."""
     if len(rates) < 2:
@@ -124,7 +114,17 @@ def series_of(flows: list[IperfFlow], info: RunInfo) -> Series:
         directions=2 if both else 1,
     ).series(
         info.tool,
-        [_point(info, known)] if known else [],
+        [
+            SeriesPoint(
+                message_bytes=info.message_bytes or _DEFAULT_BLOCK,
+                goodput_bytes_per_s=sum(flow.bytes_per_s for flow in known),
+                goodput_step=sum(flow.step for flow in known),
+                values=_values(known, info.values),
+                line=info.lines[1],
+            )
+        ]
+        if known
+        else [],
         unit="bits and bit rates in powers of 1000, bytes and byte rates in powers of 1024",
         version=info.version,
         pairs=max(1, info.streams),

@@ -69,7 +69,10 @@ def rows_of_cells(page: Page, start: int) -> Rows | None:
     return rows
 
 
-_TITLE = re.compile(r"OSU ([A-Za-z_][\w /*()+.-]{2,80}?) Test(?:[ ]+v?([\w.+-]{1,20}))?\s*$")
+# OMB-Py, the tests in Python, prints the titles without a version.
+_TITLE = re.compile(
+    r"(?:OSU|OMB-Py) ([A-Za-z_][\w /*()+.-]{2,80}?) Test(?:[ ]+v?([\w.+-]{1,20}))?\s*$"
+)
 _COLUMN = re.compile(
     r"P\d{1,2}(?:\.\d+)? Tail (?:Lat|BW) ?\((?:us|MB/s)\)|(?:Avg|Min|Max) (?:Latency|Bandwidth)"
     r" ?\((?:us|MB/s)\)|"

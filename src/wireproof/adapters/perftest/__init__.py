@@ -152,6 +152,7 @@ def _belongs(page: Page, start: int, index: int) -> bool:
 # --- The table.
 
 _BEFORE = 40
+_GOES_ON = re.compile(rf"{TITLE.pattern}|^\s*\d{{1,18}}\s+\d{{1,18}}\s")
 _OTHERS = re.compile(f"{HEADING.pattern}|{TITLE.pattern}")
 _MOST = 1e15
 _FACTORS = {
@@ -254,10 +255,12 @@ def _notes(page: Page, start: int, block: Block, unit: str, odd: int, after: int
 
 
 def _closed(page: Page, index: int) -> bool:
-    """Return True for the rule below a table; a rule above the next title closes nothing."""
+    """Return True for the rule below a table; a rule above the next title, or above more rows,
+    closes nothing.
+    """
     if index >= len(page.lines) or RULE.match(page.lines[index]) is None:
         return False
-    return index + 1 >= len(page.lines) or TITLE.search(page.lines[index + 1]) is None
+    return index + 1 >= len(page.lines) or _GOES_ON.search(page.lines[index + 1]) is None
 
 
 @dataclass(slots=True)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from wireproof.adapters.psm3.identify import StatisticsLine, identities_of, kept, settings_of
-from wireproof.model.psm3 import NOT_SAID, Identity, Kind, LibrarySetting, Rail, Seen
+from wireproof.model.psm3 import NOT_SAID, Identity, Kind, Rail, Seen
 
 SETTINGS = (
     "PSM3_HAL",
@@ -99,10 +99,6 @@ def _of_rails(text: _Text, one: Identity) -> Iterator[Seen]:
         yield text.seen("PSM3_RDMA", "3", "observed", first, one.label)
 
 
-def _of_setting(text: _Text, one: LibrarySetting, label: str) -> Seen:
-    return text.seen(one.name, one.value, one.kind, one.line, one.who or label)
-
-
 def _of_sections(lines: Sequence[StatisticsLine], text: _Text, label: str) -> Iterator[Seen]:
     """Yield the RDMA mode that counters show. Any mode above 0 has RDMA counters; only those of rv
     identify the mode.
@@ -123,10 +119,10 @@ def _shows_rdma(mask: str) -> bool:
 def _of_text(text: _Text) -> Iterator[Seen]:
     found = identities_of(text.lines)
     label = found[0].label if len(found) == 1 else ""
-    for one in found:
-        yield from _of_identity(text, one)
-    for setting in settings_of(text.lines):
-        yield _of_setting(text, setting, label)
+    for identity in found:
+        yield from _of_identity(text, identity)
+    for one in settings_of(text.lines):
+        yield text.seen(one.name, one.value, one.kind, one.line, one.who or label)
     yield from _of_sections(text.lines, text, label)
 
 
@@ -144,8 +140,9 @@ def readback(identify_text: str, statistics_texts: Sequence[str]) -> list[Seen]:
     for text in texts:
         for seen in _of_text(text):
             key = (seen.setting, seen.who)
-            if key not in best or _surer(seen, best[key]):
-                best[key] = seen
+            # of equal kinds the later line holds: an endpoint that opens later parses again
+            known = best.setdefault(key, seen)
+            best[key] = min(seen, known, key=lambda each: _RANKS.index(each.kind))
     surest: dict[str, int] = {}
     for seen in best.values():
         rank = _RANKS.index(seen.kind)
@@ -157,10 +154,3 @@ def readback(identify_text: str, statistics_texts: Sequence[str]) -> list[Seen]:
     }
     silent = [Seen(setting=one, value=NOT_SAID, kind="not said") for one in SETTINGS]
     return [*reversed(unique.values()), *(one for one in silent if one.setting not in surest)]
-
-
-def _surer(new: Seen, old: Seen) -> bool:
-    """Return True if ``new`` is at least as reliable: with equal kinds the later line holds,
-    because an endpoint that opens later parses again.
-    """
-    return _RANKS.index(new.kind) <= _RANKS.index(old.kind)

@@ -187,7 +187,10 @@ def _with_others(
     full = [
         single
         for single, judged in judged_series
-        if _fills_one_way(single, judged, limits.min_efficiency)
+        if single.traffic in ("stream", "pingpong")
+        and single.directions == 1
+        and judged.proof == "unproven"
+        and (judged.efficiency or 0.0) >= limits.min_efficiency
     ]
     return [_acquitted(single, judged, filling, full) for single, judged in judged_series]
 
@@ -270,16 +273,6 @@ def _fills(series: Series, judged: SeriesVerdict, share: float) -> bool:
         and judged.verdict == "pass"
         and judged.efficiency is not None
         and judged.efficiency >= share
-    )
-
-
-def _fills_one_way(series: Series, judged: SeriesVerdict, share: float) -> bool:
-    """Return whether one direction alone carries the expected goodput."""
-    return (
-        series.traffic in ("stream", "pingpong")
-        and series.directions == 1
-        and judged.proof == "unproven"
-        and (judged.efficiency or 0.0) >= share
     )
 
 

@@ -36,15 +36,9 @@ _OF_EC2 = (
 )
 _BARELY = 1.1  # multiple of a usual start: a slow processor alone can cause it
 _MIDDLE = 4096
+_RISES = 1.05  # share of a size by that of the smaller ones: noise is less
 _CRAWL = 0.25  # share of attainable: the link alone cannot cause a lower rate
 _NARROWER = 0.4  # a slot is seldom narrower than this share of the link
-
-
-def _filling(case: Case, bounds: CurveBounds) -> int:
-    """Return the bytes in flight that show a stream's rate; of a ping-pong, the message size."""
-    if case.waits:
-        return max(WAITED_BYTES, bounds.least_size)
-    return fill_bytes(bounds.most, bounds.least_size)
 
 
 def judge_expectation(case: Case, bounds: CurveBounds, attainable: float | None) -> bool:
@@ -73,8 +67,13 @@ def judge_expectation(case: Case, bounds: CurveBounds, attainable: float | None)
         )
         return True
     _short_of(case, bounds, best, closest, shares, attainable, as_slow)
-    if closest.wait_ns and case.series.traffic == "pingpong":
-        _halved_twice(case, best, reached)
+    if closest.wait_ns and case.series.traffic == "pingpong" and 0.9 <= 2 * reached <= 1.02:
+        case.add(
+            "wrong-formula",
+            "note",
+            f"twice {throughput(best)} would fit {case.kind}: is the time a full round trip "
+            "instead of half of one?",
+        )
     return True
 
 
@@ -115,19 +114,12 @@ def _short_of(
     case.add("below-expectation", severity, f"{text}; {why}" if why else text, evidence)
 
 
-def _halved_twice(case: Case, best: float, reached: float) -> None:
-    if 0.9 <= 2 * reached <= 1.02:
-        case.add(
-            "wrong-formula",
-            "note",
-            f"twice {throughput(best)} would fit {case.kind}: is the time a full round trip "
-            "instead of half of one?",
-        )
-
-
 def _tells(case: Case, bounds: CurveBounds, row: CurveRow, attainable: float) -> bool:
     if not row.wait_ns:
-        fills = row.size * case.in_flight >= _filling(case, bounds)
+        # the bytes in flight that show a stream's rate; of a ping-pong, the message size
+        waited = max(WAITED_BYTES, bounds.least_size)
+        least = waited if case.waits else fill_bytes(bounds.most, bounds.least_size)
+        fills = row.size * case.in_flight >= least
         return fills or row.goodput >= case.criteria.min_efficiency * attainable
     starts_ns = _STARTS * HANDSHAKE * (case.start_ns or math.inf)
     long = row.size >= FILL_BYTES and row.size / attainable * 1e9 >= starts_ns
@@ -271,6 +263,12 @@ def allowance(case: Case, bounds: CurveBounds, shares: list[float], row: CurveRo
         return "a buffer is in GPU memory: its path to the adapter may be the bottleneck"
     if case.unit_wrong:
         return "its unit is in doubt"
+    if (
+        series.incomplete
+        and len(case.curve.rows) > 1
+        and shares[-1] > _RISES * max(shares[:-1], default=0.0)
+    ):
+        return "the table is cut where its rates still rise"
     if idle_beside(series) and row.goodput >= _MEMORY:
         return "other processes waited, perhaps on the same host: use one process per host"
     if series.protocol == "udp":

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from statistics import median
 
 from wireproof.model.quantity import counted, size, throughput
-from wireproof.model.series import SeriesPoint
 from wireproof.verdict.external.curve import MEBI, OF_SEVERAL, Case, CurveRow
 
 _FEW_SMALL = 100
@@ -64,10 +63,6 @@ def judge_soundness(case: Case) -> None:
     _iterations(case)
 
 
-def _time(point: SeriesPoint) -> float | None:
-    return point.hrt_ns if point.hrt_ns is not None else (point.time_max_ns or point.time_ns)
-
-
 @dataclass(frozen=True, slots=True)
 class _Product:
     """A product of columns that should be constant in all rows; ``hidden``: the share that rounding
@@ -92,7 +87,7 @@ def _products(case: Case) -> dict[str, list[_Product]]:
     for point in (row.point for row in case.curve.rows):
         at, t, g, r = (
             point.message_bytes,
-            _time(point),
+            point.time_max_ns or point.time_ns if point.hrt_ns is None else point.hrt_ns,
             point.goodput_bytes_per_s,
             point.messages_per_s,
         )

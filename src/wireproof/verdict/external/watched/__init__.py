@@ -111,7 +111,9 @@ class _Judged:
         self.exit_status = exit_status
         # a table of rates adds up the bytes of pairs, each of which may span two hosts
         pairs = max((table.pairs for table in series if table.traffic == "rate"), default=1)
-        self.ports = WatchedPorts(traffic, claim, both_ways=_both_ways(series), pairs=pairs)
+        # of a ping-pong, each message is answered by an equal one
+        both_ways = bool(series) and all(table.traffic == "pingpong" for table in series)
+        self.ports = WatchedPorts(traffic, claim, both_ways=both_ways, pairs=pairs)
         if self.ports.missing():
             self.claimed = self.other = self.loopback = NOTHING
             return
@@ -411,8 +413,3 @@ class _Judged:
     def _elsewhere(self) -> str:
         names = ", ".join(self.other.names)
         return f", {volume(self.other.bytes)} crossed {names}" if names else ""
-
-
-def _both_ways(series: Sequence[Series]) -> bool:
-    """Return whether all series are ping-pongs: each message is answered by an equal one."""
-    return bool(series) and all(single.traffic == "pingpong" for single in series)

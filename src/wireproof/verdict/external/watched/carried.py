@@ -100,10 +100,6 @@ START_UP_BYTES = 256 << 10
 NOTHING = Carried(0.0, 0.0, 0.0, "", ())
 
 
-def _weakness(level: str) -> int:
-    return LEVELS.index(level) if level in LEVELS else len(LEVELS)
-
-
 bytes_of, most_of = operator.attrgetter("bytes"), operator.attrgetter("upper")
 
 
@@ -129,7 +125,10 @@ def total(seen: dict[str, Crossed]) -> Carried:
         whole.bytes or 0.0,
         whole.background,
         whole.peak_bytes_per_s or 0.0,
-        (whole.remark or "unreadable") if seen and _is_doubtful(whole) else "",
+        (whole.remark or "unreadable")
+        if seen
+        and (not whole.complete or whole.bytes is None or whole.quality in ("stale", "wrapped"))
+        else "",
         tuple(name for name, crossed in seen.items() if (crossed.bytes or 0.0) > least),
         whole.packets,
         whole.inside,
@@ -152,10 +151,10 @@ def summed(ends: Sequence[Carried], by: Key) -> Carried:
         most=sum(map(most_of, ends)),
         packets=sum(known) if len(known) == len(packets) else None,
         inside=None,
-        level=max((end.level for end in ends if end.bytes), key=_weakness, default=""),
+        level=max(
+            (end.level for end in ends if end.bytes),
+            key=lambda level: LEVELS.index(level) if level in LEVELS else len(LEVELS),
+            default="",
+        ),
         together=sum(end.peak for end in ends if end.bytes >= START_UP_BYTES),
     )
-
-
-def _is_doubtful(whole: Crossed) -> bool:
-    return not whole.complete or whole.bytes is None or whole.quality in ("stale", "wrapped")

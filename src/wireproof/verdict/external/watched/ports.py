@@ -329,7 +329,8 @@ class WatchedPorts:
         inside = [name for name in ways if may_lead_out(ledger.ports[name])]
         real = len(inside) < len(ways)
         unclear = [name for name in inside if real and (ways[name].bytes or 0.0) > START_UP_BYTES]
-        return ways | {name: _at_other_end(name) for name in unclear}
+        remark = "the other end of {} may be on this machine"
+        return ways | {name: Crossed(None, remark=remark.format(name)) for name in unclear}
 
 
 def _names(ends: list[Carried]) -> tuple[str, ...]:
@@ -355,7 +356,3 @@ def _itself(host: HostTraffic) -> set[Identity]:
 
 def _boot_id(host: HostTraffic) -> str:
     return host.machine.partition("/")[0]
-
-
-def _at_other_end(name: str) -> Crossed:
-    return Crossed(None, remark=f"the other end of {name} may be on this machine")

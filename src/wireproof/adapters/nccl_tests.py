@@ -21,7 +21,7 @@ from wireproof.model.series import Series, SeriesPoint, Traffic
 _HEADING = re.compile(r"\bsize +count +type\b([ \w]{0,60}?)( +(?:cpu)?time +algbw +busbw\b.*)$")
 _ROW_COLUMNS = "size count type redop root" + 2 * " time algbw busbw #wrong"
 _AGREE = 0.02
-_TYPE = re.compile(r"[a-z][a-z0-9_]{1,15}")
+_ROW = re.compile(r"\d{1,18} \d{1,18} [a-z][a-z0-9_]{1,15}(?: |$)", re.ASCII)
 _PATIENCE = 3000
 _LAST_LINES = 6
 _LONGEST_LINE = 500
@@ -179,8 +179,7 @@ def _read(page: Page, start: int, columns: list[str], run: NcclRun) -> Rows:
         if words and words[0].isdigit():
             if index == page.ragged and not is_padded(line, rows, page):
                 return "cut"
-            sizes = [whole(word) for word in words[:2]]
-            if len(words) < 3 or None in sizes or _TYPE.fullmatch(words[2]) is None:
+            if not _ROW.match(" ".join(words)):
                 return "skipped"
             words = _with_operation(words, columns)
             return words if len(words) == len(columns) else "torn"

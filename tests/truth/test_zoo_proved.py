@@ -5,6 +5,7 @@ contradict.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
@@ -14,6 +15,7 @@ from tests.zoo.arranged import ARRANGED
 from tests.zoo.frames import run_of
 from tests.zoo.matrix import verdict_of
 from tests.zoo.parts import Adapter
+from tests.zoo.ramp import Machine
 from tests.zoo.scene import Move, Other, Scene, timeline
 from tests.zoo.situations import SITUATIONS
 from tests.zoo.watched import proved
@@ -107,6 +109,25 @@ def test_a_flow_that_starts_with_the_command_is_not_its_payload(key: str, flow: 
     assert proved(scene).proof == "unproven"
     if until == "its end":
         assert proved(replace(scene, move=replace(move, claimed=1.0))).proof == "on-wire"
+
+
+@pytest.mark.parametrize("key", ["macvlan", "vlan", "bridge", "vlan-bond"])
+def test_the_port_below_is_no_other_path_if_the_claimed_one_is_reset(
+    key: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Somebody reloads a stacked interface meanwhile: its bytes below it were on a wrong path."""
+    one, whole = next(one for one in ZOO if one.key == key), Machine.reading
+
+    def reading(machine: Machine, t_s: float) -> Mapping[str, int]:
+        then = whole(machine, min(t_s, 3.2))
+        return {
+            name: count - (then[name] if f"/{one.claimed}/" in name and t_s > 3.2 else 0)
+            for name, count in whole(machine, t_s).items()
+        }
+
+    monkeypatch.setattr(Machine, "reading", reading)
+    scene = Scene(one, Move(claimed=1.0, carrier="kernel"), nic=one.claimed, rate=5e8)
+    assert proved(scene).reasons[0].code == "traffic-unreadable"
 
 
 @pytest.mark.parametrize("when", [(1.1, 1.4), (4.6, 5.0)])

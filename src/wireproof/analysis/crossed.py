@@ -310,7 +310,7 @@ def inside(ledger: Ledger, direction: Direction, claimed: str = "") -> dict[str,
 def _rest(crossing: _Crossing, base: str, users: Sequence[str]) -> Crossed | None:
     """Return what others moved through the port ``base``, which ``users`` share with them.
 
-    None if functions are not counted, since nothing separates their bytes. If no counter shows the
+    None if a user's bytes are not known, since nothing separates them. If no counter shows the
     RDMA of ``users``, only the kernel's bytes are known to belong to others.
     """
     whole, own = crossing.at(base), [crossing.at(one) for one in users]
@@ -319,7 +319,7 @@ def _rest(crossing: _Crossing, base: str, users: Sequence[str]) -> Crossed | Non
     if any(one.bytes is None or not one.complete for one in own):
         seen = whole.carried("kernel") if base in below else None
         mine = sum(one.carried("kernel") or 0.0 for one in own)
-    if seen is None:
+    if seen is None or any(one.bytes is None for one in own):
         return None
     left = max(0.0, seen - mine)
     return Crossed(left, None, whole.background, None, whole.level, whole.quality, whole.complete)

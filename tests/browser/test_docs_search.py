@@ -64,24 +64,24 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "site"
 
 
-def _ask(browser: Any, site: Path, question: str) -> tuple[list[str], list[str]]:
-    with Visit(browser, site / "search.html") as visit:
-        visit.page.goto(f"file://{site}/search.html?q={quote_plus(question)}")
-        links = visit.page.locator("#search-results h3 a")
-        excerpts = visit.page.locator("#search-results h3 + p").all_inner_texts()
-        assert visit.complaints == []
-        return [link.get_attribute("href") for link in links.all()], excerpts
+def _ask(visit: Visit, site: Path, question: str) -> tuple[list[str], list[str]]:
+    visit.page.goto(f"file://{site}/search.html?q={quote_plus(question)}")
+    links = visit.page.locator("#search-results h3 a")
+    excerpts = visit.page.locator("#search-results h3 + p").all_inner_texts()
+    assert visit.complaints == []
+    return [link.get_attribute("href") for link in links.all()], excerpts
 
 
 def test_the_answer_is_among_the_first_three(browser: Any, site: Path) -> None:
     missed = {}
-    for question, page in QUESTIONS.items():
-        links, excerpts = _ask(browser, site, question)
-        if not any(page in link for link in links[:3]):
-            missed[question] = links[:3]
-        assert all(excerpts[:3]), question
-        records = ["/adr/" in link or link.startswith("CHANGELOG") for link in links]
-        assert records == sorted(records), f"{question}: a record before a page in {links}"
+    with Visit(browser, site / "search.html") as visit:
+        for question, page in QUESTIONS.items():
+            links, excerpts = _ask(visit, site, question)
+            if not any(page in link for link in links[:3]):
+                missed[question] = links[:3]
+            assert all(excerpts[:3]), question
+            records = ["/adr/" in link or link.startswith("CHANGELOG") for link in links]
+            assert records == sorted(records), f"{question}: a record before a page in {links}"
     assert missed == {}
 
 

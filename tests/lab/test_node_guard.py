@@ -51,7 +51,7 @@ def living(numbers: list[int]) -> list[int]:
             state = (
                 Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
             )
-        except FileNotFoundError:
+        except (FileNotFoundError, ProcessLookupError):  # gone, or going while it is read
             continue
         found += [pid] if state not in "ZX" else []
     return found

@@ -94,6 +94,8 @@ def test_a_file_that_cannot_be_read_costs_only_itself(script: Path, tmp_path: Pa
     for word in ("does not exist", "is not a file", "is binary", "larger than 16 MiB"):
         assert word in done.stderr
     assert "Traceback" not in done.stderr
+    told = wireproof("lint", binary, script)
+    assert (told.stdout + told.stderr).count("is binary") == 1
 
 
 @pytest.mark.parametrize(

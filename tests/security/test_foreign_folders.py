@@ -4,6 +4,7 @@ import contextlib
 import dataclasses
 import os
 import random
+import re
 import shutil
 import stat
 import subprocess
@@ -238,7 +239,7 @@ def test_no_program_of_the_current_folder_is_run(tmp_path: Path) -> None:
     around = {"PATH": f":.:..:tools:./tools::{os.environ['PATH']}:"}
     for words in (
         ["doctor", "--no-run"],
-        ["audit", "--source", "/"],
+        ["audit", "--from", "/"],
         ["report", "result", "--format", "pdf", "--out", "out.pdf"],
         ["--version"],
         ["check", "--hosts", "nowhere1.invalid,nowhere2.invalid", "--dry-run"],
@@ -386,21 +387,90 @@ def test_a_file_of_another_user_in_a_catalogue_is_refused(site: Path, sticky: bo
         use_catalogue(site)
 
 
-def test_a_link_of_another_user_among_logs_is_refused(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+READERS = (
+    "judge {}",
+    "lint {}",
+    "locate {}",
+    "locate --world {}",
+    "compare {} again",
+    "history add new {}",
+    "audit --from {}",
+    "audit --from tree --site {}",
+    "audit --bmc {}",
+    "pfc --from {}",
+    "tune apply {} --root tree",
+    "tune export shell {}",
+    "lab up {}",
+    "study {}",
+    "judge log --physics {}",
+    "check --hosts a,b --dry-run --criteria {}",
+    "check --hosts a,b --topology {}",
+    "report result --topology {}",
+)
+
+
+@pytest.mark.root
+@pytest.mark.parametrize("words", READERS)
+def test_a_link_of_another_user_is_refused_by_every_reader(tmp_path: Path, words: str) -> None:
     """In a folder that another user may have made, only regular files are opened: a link to a file,
     a pipe and a device are refused, and the number of bytes read is bounded.
     """
     log = next(Path(__file__).parents[1].joinpath("golden", "logs").glob("osu74-bw-*"))
-    logs = tmp_path / "logs"
-    logs.mkdir()
-    (logs / "a.log").symlink_to(log)
-    assert main(["judge", str(logs)]) == 3, "a link of mine is followed"
-    os.chown(logs / "a.log", 65534, 65534, follow_symlinks=False)
-    capsys.readouterr()
-    assert main(["judge", str(logs)]) == 2
-    assert "a.log: it is a symbolic link" in " ".join(capsys.readouterr().err.split())
+    shutil.copy(log, tmp_path / "log")
+    shutil.copy(log, tmp_path / "again")
+    shutil.copytree(EXAMPLE, tmp_path / "result")
+    (tmp_path / "tree" / "proc").mkdir(parents=True)
+    (tmp_path / "a.toml").symlink_to("b.toml")
+    (tmp_path / "b.toml").symlink_to(tmp_path / "log")
+    argv = words.replace("{}", "a.toml").split()
+    refusal = r"symbolic\s+link"
+    assert not re.search(refusal, told(argv, tmp_path)), "a link of mine is followed"
+    os.chown(tmp_path / "b.toml", 65534, 65534, follow_symlinks=False)
+    assert re.search(refusal, told(argv, tmp_path))
+
+
+def told(argv: list[str], place: Path) -> str:
+    done = wireproof(*argv, cwd=place)
+    return done.stdout + done.stderr
+
+
+@pytest.mark.root
+@pytest.mark.parametrize(
+    ("name", "after"), [("mine", "lstat"), ("file", "lstat"), ("file", "stat")]
+)
+def test_a_link_of_mine_that_another_exchanges_is_not_followed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, after: str
+) -> None:
+    """No link of another user is followed to a file that is read, even if it takes the place of
+    your link or file while it is opened.
+    """
+    (tmp_path / "secret").write_text("secret")
+    (tmp_path / "file").write_text("open")
+    (tmp_path / "eves").symlink_to("secret")
+    os.chown(tmp_path / "eves", 65534, 65534, follow_symlinks=False)
+    (tmp_path / "mine").symlink_to("file")
+    real = getattr(os, after)
+
+    def exchanged(path: object, *given: object, **named: object) -> os.stat_result:
+        status: os.stat_result = real(path, *given, **named)
+        if str(path).endswith(name) and (tmp_path / "eves").is_symlink():
+            os.rename(tmp_path / "eves", tmp_path / name)
+        return status
+
+    monkeypatch.setattr(os, after, exchanged)
+    with pytest.raises(OSError, match=r"link|levels"):
+        hostile.open_regular(tmp_path / "mine")
+    assert (tmp_path / name).is_symlink()
+    assert not (tmp_path / "eves").is_symlink()
+
+
+def test_an_open_file_is_read_though_it_has_no_name(tmp_path: Path) -> None:
+    """As /dev/stdin of a here-document is."""
+    with open(tmp_path / "x", "w+") as file:
+        (tmp_path / "x").unlink()
+        file.write("text")
+        file.flush()
+        assert hostile.read_bounded(f"/dev/fd/{file.fileno()}", 9) == b"text"
 
 
 def test_a_link_in_place_of_the_settings_of_a_result_is_refused(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ has the sticky bit (/tmp).
 
 import contextlib
 import errno
+import itertools
 import os
 import re
 import secrets
@@ -276,15 +277,16 @@ def _folder_in(above: int, name: str, make: int | None) -> int | None:
         raise
 
 
-def _read_link(above: int, name: str, path: Path, links: int) -> str:
+def _read_link(above: int | None, name: str, path: Path, links: int) -> str:
     """Return the target of a link that belongs to root or this user."""
     link = os.open(name, _PATH, dir_fd=above)
     try:
         owner = os.fstat(link).st_uid
         if owner not in trusted_owners():
+            which = "it" if above is None else f"{name} on the path"
             raise OSError(
                 errno.ELOOP,
-                f"{name} on the path is a link of the user with ID {owner}",
+                f"{which} is a symbolic link of the user with ID {owner}",
                 str(path),
             )
         if links > _MOST_LINKS:
@@ -292,6 +294,23 @@ def _read_link(above: int, name: str, path: Path, links: int) -> str:
         return os.readlink("", dir_fd=link)
     finally:
         os.close(link)
+
+
+def through_links(path: Path | str) -> tuple[str, bool]:
+    """Return the path of the file behind ``path`` if its links belong to root or this user, so that
+    opening it need not follow any; True if it must be followed, because it is an open file in /proc
+    (such as /dev/stdin), which may have no path.
+    """
+    name = os.fspath(path)
+    for links in itertools.count(1):
+        status = os.lstat(name)
+        if not stat.S_ISLNK(status.st_mode):
+            break
+        if status.st_dev == os.stat("/proc").st_dev:
+            return name, True
+        target = _read_link(None, name, Path(path), links)
+        name = os.path.join(os.path.dirname(name), target)
+    return name, False
 
 
 # --- Drafts: temporary files that become a file when they are complete. The next write to the

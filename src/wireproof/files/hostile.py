@@ -14,7 +14,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, TypeVar
 
-from wireproof.files.held import draft_name, held_folder, hold, sweep, within
+from wireproof.files.held import (
+    CAN_HOLD,
+    draft_name,
+    held_folder,
+    hold,
+    sweep,
+    through_links,
+    within,
+)
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -57,13 +65,18 @@ def open_regular(path: Path | str, *, follow: bool = True, folder: int | None = 
     """Open a regular file for reading.
 
     Use ``follow`` False for a file in a folder that others may have made: symbolic links are then
-    refused. ``folder``: descriptor of the folder of a relative ``path``. Pipes and devices are
-    refused before they are opened, because opening them can wait forever or have effects.
+    refused. Otherwise those of this user and root are followed: any other user's may lead to a file
+    that only this user can read. ``folder``: descriptor of the folder of a relative ``path``. Pipes
+    and devices are refused before they are opened, because opening them can wait forever or have
+    effects.
     """
     try:
-        refuse_other_than_regular(os.stat(path, dir_fd=folder, follow_symlinks=follow), path)
+        name: Path | str = path
+        if follow and CAN_HOLD and folder is None:
+            name, follow = through_links(path)
+        refuse_other_than_regular(os.stat(name, dir_fd=folder, follow_symlinks=follow), path)
         flags = _READ if follow else _READ | getattr(os, "O_NOFOLLOW", 0)
-        descriptor = os.open(path, flags, dir_fd=folder)
+        descriptor = os.open(name, flags, dir_fd=folder)
     except ValueError as error:  # a null byte in the name
         raise OSError(errno.EINVAL, str(error), repr(path)) from error
     try:

@@ -211,7 +211,7 @@ def _given(path: Path) -> Iterator[MpiInstall]:
 
 def _is_script(path: Path) -> bool:
     try:
-        with open_regular(path) as file:
+        with open_regular(real_path(path)) as file:
             return file.read(2) == b"#!"
     except OSError:
         return False
@@ -303,14 +303,15 @@ def _home(environment: Mapping[str, str]) -> list[Path]:
 def _read(path: Path, prefix: str) -> tuple[dict[str, str], str]:
     """Return the values of a file, and why another user decides them ("" if none does)."""
     try:
-        with open_regular(path) as file:
+        with open_regular(real_path(path)) as file:
             text, status = file.read(_LARGEST).decode("utf-8", "replace"), os.fstat(file.fileno())
+        owners = {path.lstat().st_uid, status.st_uid} - trusted_owners()
     except OSError:
         return {}, ""
     lines = (line.partition("#")[0].partition("=") for line in text.splitlines())
     values = {f"{prefix}{name.strip()}": value.strip() for name, equals, value in lines if equals}
     if not CAN_HOLD:
         return values, ""
-    if status.st_uid not in trusted_owners():
-        return values, f"belongs to the user with ID {status.st_uid}"
+    if owners:
+        return values, f"belongs to the user with ID {owners.pop()}"
     return values, "can be written by everybody" if status.st_mode & stat.S_IWOTH else ""

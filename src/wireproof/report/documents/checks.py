@@ -189,10 +189,10 @@ _FILES = (
 )
 
 
-def lint_document(report: LintReport, files: int) -> Document:
-    """``files``: number of files that could be read."""
-    told = report.errors if files or len(report.errors) > 1 else []
-    items = [Item("inconclusive", one.message, word="not read:") for one in told]
+def lint_document(report: LintReport, files: int, *, said: bool = False) -> Document:
+    """``files``: number of files that could be read. ``said``: the errors are already shown."""
+    errors = [] if said else report.errors
+    items = [Item("inconclusive", one.message, word="not read:") for one in errors]
     items += [_item(finding) for finding in report.findings]
     parts: list[Part] = [Findings(tuple(items), most=1_000_000, whole=True)] if items else []
     if len(where := _by_file(report)) > 1:
@@ -202,8 +202,7 @@ def lint_document(report: LintReport, files: int) -> Document:
 
 def _mistakes(report: LintReport, files: int) -> str:
     if not files:
-        why = f": {report.errors[0].message}" if len(report.errors) == 1 else ""
-        return f"nothing could be read{why}"
+        return "nothing could be read"
     errors = sum(finding.severity == "error" for finding in report.findings)
     warnings = len(report.findings) - errors
     counts = [counted(errors, "error")] if errors else []

@@ -156,6 +156,15 @@ def test_the_use_of_processors_follows_the_throughput() -> None:
     assert answers.hrt_ns == pytest.approx(16_000)
 
 
+def test_a_title_whose_addresses_were_not_resolved() -> None:
+    """netperf of macOS prints the C library's ``(null)``."""
+    named = "from 0.0.0.0 (0.0.0.0) port 0 AF_INET to n2 () port 0"
+    unnamed = BUSY.replace(named, "from (null) (0.0.0.0) port 0 AF_INET to (null) () port 0")
+    found = read(unnamed.encode(), "x")
+    assert [one.points for one in found] == [one.points for one in read(BUSY.encode(), "x")]
+    assert not any(one.hosts or "to " in " ".join(one.notes) for one in found)
+
+
 def test_a_stream_to_this_machine_is_no_wire() -> None:
     found = judge_log(
         read(BUSY.replace("to n2", "to localhost").encode(), "x"), claim_from_text("100gbe")

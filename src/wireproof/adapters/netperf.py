@@ -15,8 +15,8 @@ from wireproof.model.series import SeriesPoint
 _TITLE = re.compile(
     r"\b(?:MIGRATED )?(?:(TCP|UDP) (STREAM|MAERTS|SENDFILE|REQUEST/RESPONSE)|OMNI(?: [\w|]{1,14})?)"
     r" TEST from "
-    r"[\w.:%-]{0,60}(?: \(\S{0,60}\))? port \d{1,5} AF_INET6? to "
-    r"([\w.:%-]{0,60})(?: \(([\w.:%-]{0,60})\))?"
+    r"(?:\(null\)|[\w.:%-]{0,60})(?: \(\S{0,60}\))? port \d{1,5} AF_INET6? to "
+    r"(?:\(null\)|([\w.:%-]{0,60}))(?: \(([\w.:%-]{0,60})\))?"
 )
 _UNITS = {
     "10^6bits/s": 125_000.0,
@@ -219,8 +219,8 @@ def parse(page: Page, start: int) -> Parsed:
     # A sender of UDP counts what it sent.
     got = {**found, "THROUGHPUT": found.get(_RECEIVED, "")} if udp and not answers else found
     point = _of_selected(got, answers, line) if protocol in ("TCP", "UDP") else None
-    server = title.group(4) or title.group(3)
-    notes = [f"to {server}", *_notes(found, point, udp, answers)]
+    servers = list(filter(None, title.groups()[2:]))[-1:]
+    notes = [*(f"to {one}" for one in servers), *_notes(found, point, udp, answers)]
     burst = _BURST.search(page.lines[start]) if answers else None
     if burst is not None:
         rate = None if point is None else 1e9 / (point.hrt_ns or 1.0) / 2
@@ -234,7 +234,7 @@ def parse(page: Page, start: int) -> Parsed:
         unit="transactions/s" if answers else "10^6 bits/s or as the heading says",
         protocol="udp" if udp and not answers else "tcp",
         incomplete=f"line {start + 1}: no row that can be read" if point is None else "",
-        hosts=[server],
+        hosts=servers,
         notes=notes,
     )
     return Parsed([series], after)

@@ -10,7 +10,7 @@ import msgspec
 from tests.fuzz.mutate import damaged
 
 from wireproof.adapters.psm3 import is_help, is_statistics
-from wireproof.adapters.psm3.readback import readback
+from wireproof.adapters.psm3.identify import readback
 from wireproof.adapters.psm3.statistics import statistics
 from wireproof.model.errors import BadInput
 

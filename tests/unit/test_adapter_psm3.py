@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from wireproof.adapters.psm3 import is_help, is_statistics
-from wireproof.adapters.psm3.identify import identities, settings
+from wireproof.adapters.psm3.identify import identities_of, kept, settings_of
 from wireproof.adapters.psm3.statistics import statistics
 from wireproof.model.errors import BadInput
 from wireproof.model.psm3 import Statistics
@@ -177,7 +177,8 @@ def test_the_table_of_psm2() -> None:
 
 
 def test_settings_are_those_that_the_library_took() -> None:
-    found = settings((GOLDEN / "invalid-values.txt").read_text(encoding="utf-8"))
+    lines = (GOLDEN / "invalid-values.txt").read_text(encoding="utf-8").split("\n")
+    found = list(settings_of(kept(lines)))
     taken = {one.name: one for one in found if one.who == "n1:rank0"}
     assert taken["PSM3_MTU"].value == "2748"  # it was abc
     assert taken["PSM3_MTU"].default == "65536"
@@ -188,7 +189,7 @@ def test_settings_are_those_that_the_library_took() -> None:
 
 def test_ranks_in_one_text_are_told_apart() -> None:
     text = (GOLDEN / "rail-map.txt").read_text(encoding="utf-8")
-    found = {one.label: one for one in identities(text)}
+    found = {one.label: one for one in identities_of(kept(text.split("\n")))}
     assert set(found) == {"n1:rank0", "n2:rank1"}
     assert [rail.name for rail in found["n2:rank1"].rails] == ["eth0", "hsn0"]
     assert found["n2:rank1"].rank == 1

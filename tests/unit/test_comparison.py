@@ -18,7 +18,8 @@ from wireproof.report.documents.comparison import comparison_document
 from wireproof.report.text import document_text
 from wireproof.verdict.comparison import ComparedResult, Key, _with_ratio, compared, samples_of
 from wireproof.verdict.run import judge
-from wireproof.workflow.compare import HEADLINES, _settings, compare
+from wireproof.workflow.compare import HEADLINES, compare
+from wireproof.workflow.conditions import differing_settings
 from wireproof.workflow.reporter import LoggingReporter
 
 STREAM = Key("stream", "", "robust", "", True, 2, 1 << 20, 64, "bytes_per_s")
@@ -313,8 +314,8 @@ def settings(**wmem: str) -> Audit:
 def test_a_setting_that_was_not_judged_is_compared_host_by_host() -> None:
     before = settings(n1="4 16 4M", n2="4 16 4M", n3="4 16 4M")
     after = settings(n1="4 16 4M", n2="4 16 4M", n3="4 16 64K")
-    (found,) = _settings(before, after)
+    (found,) = differing_settings(before, after)
     assert (found.name, found.a, found.b) == ("tcp-wmem on n3", "4 16 4M", "4 16 64K")
-    assert _settings(before, before) == []
-    (other,) = _settings(before, settings(m1="4 16 4M", m2="4 16 64K"))
+    assert differing_settings(before, before) == []
+    (other,) = differing_settings(before, settings(m1="4 16 4M", m2="4 16 64K"))
     assert other.b == "4 16 4M (m1), 4 16 64K (m2)"

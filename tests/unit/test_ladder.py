@@ -50,7 +50,7 @@ def world(
                     }
                 )
             )
-    return [Rung(name, fitted(times[name])) for name in names]
+    return [fitted(name, times[name]) for name in names]
 
 
 def lost(steps: Sequence[LayerStep]) -> list[tuple[str, str]]:
@@ -135,7 +135,7 @@ def test_too_few_rounds_decide_nothing() -> None:
 
 
 def test_a_protocol_switch_is_no_loss_of_start_or_rate() -> None:
-    rungs = {one.name: one.fitted.line for one in world(5)}
+    rungs = {one.name: one.line for one in world(5)}
     assert rungs["tcp"].switch_bytes is None
     assert rungs["mpi"].switch_bytes == 16384
     rate, start = rungs["mpi"].rate, rungs["mpi"].start
@@ -147,16 +147,16 @@ def test_a_protocol_switch_is_no_loss_of_start_or_rate() -> None:
 
 def test_a_round_that_failed_is_left_out() -> None:
     good = Round({size: 1000.0 + size for size in SIZES})
-    found = fitted([good, None, good])
+    found = fitted("tcp", [good, None, good])
     assert found.each["start"][1] is None
     assert found.each["start"][0] == pytest.approx(1000.0)
     with pytest.raises(ValueError, match="without a round"):
-        fitted([None])
+        fitted("tcp", [None])
 
 
 def test_noise_without_a_slope_has_no_rate() -> None:
     falling = Round({size: 1e6 / (1 + place) for place, size in enumerate(SIZES)})
-    assert fitted([falling] * 8).line.rate is None
+    assert fitted("tcp", [falling] * 8).line.rate is None
 
 
 @given(st.lists(st.floats(-5, 5).map(lambda x: round(x, 3)), min_size=1, max_size=12))

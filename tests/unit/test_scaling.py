@@ -18,9 +18,9 @@ from wireproof.report.figure.series import scaling_chart
 from wireproof.report.text import document_text
 from wireproof.settings.sizes import parse_counts
 from wireproof.verdict.comparison import Key
-from wireproof.workflow import scaling as module
+from wireproof.workflow import compare as module
+from wireproof.workflow.compare import scaling
 from wireproof.workflow.reporter import LoggingReporter
-from wireproof.workflow.scaling import scaling
 
 
 def logs(folder: Path, times: dict[int, float]) -> tuple[Path, ...]:

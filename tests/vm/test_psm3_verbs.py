@@ -18,7 +18,7 @@ from tests.processes import ran
 from tests.vm.machine import NAMES, Machines, booted
 from tests.vm.test_soft_roce import counters, rise
 
-from wireproof.adapters.psm3.readback import readback
+from wireproof.adapters.psm3.identify import readback
 from wireproof.adapters.psm3.statistics import statistics
 from wireproof.analysis.psm3 import counted
 from wireproof.model.psm3 import Statistics

@@ -5,8 +5,6 @@ that it is read from and the names that its conditions look up are known, includ
 settings that it refers to. Only results that depend on a difference are judged again.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any

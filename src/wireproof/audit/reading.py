@@ -288,13 +288,6 @@ def _value_of(attribute: Attribute, certificate: str, form: Form) -> SettingRead
     )
 
 
-def said(machine: Machine, setting: Setting) -> SettingReading:
-    """Return the firmware's answer for the setting, to group similar machines. The whole list of
-    attributes cannot serve: serial numbers make every list unique.
-    """
-    return next(_attribute(machine, setting, read) for read in setting.reads if read.file == BIOS)
-
-
 def shown(text: str) -> str:
     """Format a value for display: one line of limited length."""
     line = " ".join(text.split())

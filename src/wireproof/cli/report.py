@@ -23,8 +23,8 @@ from wireproof.cli.declare import (
 if TYPE_CHECKING:
     from wireproof.model.dossier import Verification
     from wireproof.report.documents.located import LocateDocument
+    from wireproof.workflow.compare import Against
     from wireproof.workflow.export import Form
-    from wireproof.workflow.scaling import Against
 
 
 # --- Acceptance dossiers that anyone can verify.
@@ -171,9 +171,8 @@ def compare(
     from wireproof.report.figure.file import standalone
     from wireproof.report.figure.series import scaling_chart
     from wireproof.settings.sizes import parse_counts
-    from wireproof.workflow.compare import compare
+    from wireproof.workflow.compare import compare, scaling
     from wireproof.workflow.plan import write_text
-    from wireproof.workflow.scaling import scaling
 
     if against or nodes or len(results) > 2:
         curves = scaling(results, Console(), against=against, nodes=parse_counts(nodes))

@@ -2,7 +2,7 @@
 
 import re
 import subprocess
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
@@ -210,23 +210,14 @@ class Collected:
 
 
 def collect(
-    argv_of: Mapping[str, Sequence[str]],
-    requests: Sequence[FactRequest],
-    progress: Callable[[Collected], None] | None = None,
+    argv_of: Mapping[str, Sequence[str]], requests: Sequence[FactRequest]
 ) -> list[Collected]:
     """Query every host, ``FANOUT`` at a time. ``argv_of``: the command that runs the engine's
     ``facts`` on a host. A host that does not answer in ``PATIENCE_S`` is named and skipped.
     """
     spec = write_requests(requests).encode()
-
-    def one(item: tuple[str, Sequence[str]]) -> Collected:
-        found = _one(*item, spec)
-        if progress is not None:
-            progress(found)
-        return found
-
     with ThreadPoolExecutor(min(FANOUT, max(1, len(argv_of)))) as pool:
-        return list(pool.map(one, argv_of.items()))
+        return list(pool.map(lambda host: _one(host, argv_of[host], spec), argv_of))
 
 
 def _one(host: str, argv: Sequence[str], spec: bytes) -> Collected:

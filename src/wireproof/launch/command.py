@@ -45,20 +45,16 @@ _CONTAINERS = (
 )
 
 
-def engine_for(
-    transport: TransportKind,
-    install: MpiInstall | None,
-    environment: Mapping[str, str] | None = None,
-) -> EngineChoice:
+def engine_for(transport: TransportKind, install: MpiInstall | None) -> EngineChoice:
     """Return the engine program that ``transport`` needs. Raise ``CouldNotMeasure`` if it does not
     exist.
     """
     if transport == "mpi":
         if install is None:
             raise BadInput("the transport mpi needs an MPI.")
-        engine = choose_engine(install, environment)
+        engine = choose_engine(install)
         return dataclasses.replace(engine, expect=MPIS[install.family].library_says)
-    return EngineChoice(abi="nompi", path=find_engine("nompi", environment))
+    return EngineChoice(abi="nompi", path=find_engine("nompi"))
 
 
 def check_prefix(prefix: tuple[str, ...]) -> None:

@@ -105,19 +105,16 @@ def reachable(
     timeout_s: float = 10.0,
     fanout: int = 64,
     *,
-    environment: Mapping[str, str] | None = None,
     progress: Progress | None = None,
 ) -> dict[str, str]:
     """Return for each host, in the order of ``hosts``, "" if a command can be started there, else a
     sentence with the reason.
 
-    ``agent``: a program called ``AGENT HOST COMMAND`` instead of ssh; ``environment`` is added to
-    its environment. This machine is not contacted. At most ``fanout`` hosts are contacted at a
-    time, each for ``timeout_s``. Raise ``BadInput`` if the program does not exist.
+    ``agent``: a program called ``AGENT HOST COMMAND`` instead of ssh. This machine is not
+    contacted. At most ``fanout`` hosts are contacted at a time, each for ``timeout_s``. Raise
+    ``BadInput`` if the program does not exist.
     """
-    answers = facts_by_host(
-        hosts, ["true"], agent, timeout_s, fanout, environment=environment, progress=progress
-    )
+    answers = facts_by_host(hosts, ["true"], agent, timeout_s, fanout, progress=progress)
     return {host: answer.problem for host, answer in answers.items()}
 
 

@@ -14,7 +14,7 @@ import msgspec
 from wireproof.model.claim import LinkClaim
 from wireproof.model.quantity import ConvertedRow
 from wireproof.physics.limits import limits
-from wireproof.physics.table import PhysicsError, Table
+from wireproof.physics.table import PhysicsError
 
 Kind = Literal["rate", "time", "messages", "amount"]
 
@@ -327,16 +327,14 @@ def _row(label: str, result: Decimal, steps: str) -> ConvertedRow:
     )
 
 
-def shares(
-    bytes_per_s: Decimal | float | int, link: LinkClaim, table: Table | None = None
-) -> list[ConvertedRow]:
+def shares(bytes_per_s: Decimal | float | int, link: LinkClaim) -> list[ConvertedRow]:
     """Return per cent of the nominal (line) rate and of the attainable rate (less headers, PCIe).
 
     ``value`` 1 = all. An unknown rate of the link has no row. Raises PhysicsError (``exact``).
     """
     value = exact(bytes_per_s)
     nominal = None if link.line_rate is None else link.line_rate / 8
-    attainable = limits(link, "stream", "stream", 0, table).attainable_bytes_per_s
+    attainable = limits(link, "stream", "stream", 0).attainable_bytes_per_s
     rows = []
     for label, most in (("nominal", nominal), ("attainable", attainable)):
         if not most:

@@ -123,7 +123,7 @@ def group_sweep(
     return points
 
 
-def congestion(size: int, ranks: Sequence[int], *, budget_ms: int | None = None) -> Point:
+def congestion(size: int, ranks: Sequence[int]) -> Point:
     """Return a point that measures the half round trip between the first and the middle rank.
 
     It is measured quiet and while all others stream to each other. ``ranks``: in the hosts' order;
@@ -144,7 +144,6 @@ def congestion(size: int, ranks: Sequence[int], *, budget_ms: int | None = None)
         form="latency",
         pairs=((ranks[0], ranks[half]),),
         load=load,
-        budget_ms=budget_ms,
     )
 
 
@@ -154,9 +153,7 @@ def saturation_ranks(ppn: int) -> list[int]:
     return [*counts, ppn]
 
 
-def saturation(
-    sizes: Iterable[int], ppn: int, *, window: int = 64, budget_ms: int | None = None
-) -> list[Point]:
+def saturation(sizes: Iterable[int], ppn: int, *, window: int = 64) -> list[Point]:
     """Return message_rate points between two hosts for growing numbers of ranks and sizes.
 
     They show where the link is full. Each host has ``ppn`` ranks (0 to ppn - 1, and ppn to 2 ppn -
@@ -166,7 +163,7 @@ def saturation(
     chosen = [size for size in sizes if size > 0]
     for busy in saturation_ranks(ppn):
         members = [*range(busy), *range(ppn, ppn + busy)]
-        points += group_sweep("message_rate", chosen, members, window=window, budget_ms=budget_ms)
+        points += group_sweep("message_rate", chosen, members, window=window)
     return points
 
 

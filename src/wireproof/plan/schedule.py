@@ -128,7 +128,7 @@ def alone_rounds(
 
 
 def beside_rounds(
-    pairs: Sequence[Pair], good: Sequence[int], leaves: Sequence[int] | None, repeats: int = 3
+    pairs: Sequence[Pair], good: Sequence[int], leaves: Sequence[int] | None
 ) -> list[list[Pair]]:
     """Return rounds in which both ends of each of ``pairs`` meet a known-good node.
 
@@ -144,7 +144,7 @@ def beside_rounds(
             ]
             for partner in (near or others)[:1]:
                 found.setdefault((min(end, partner), max(end, partner)))
-    return alone_rounds(list(found), leaves, repeats)
+    return alone_rounds(list(found), leaves)
 
 
 def unconfirmed(suspects: Sequence[int]) -> list[int]:

@@ -2,8 +2,6 @@
 CSV file of up to ``MOST_PLAIN`` lines is read in memory.
 """
 
-from __future__ import annotations
-
 import contextlib
 import csv
 import gzip

@@ -1,23 +1,35 @@
-"""Compare two results: of two dates, two MPIs or two fabrics."""
+"""Compare two results: of two dates, two MPIs or two fabrics; or several, by number of nodes."""
 
+import dataclasses
 import re
 import statistics
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
+
+import msgspec
 
 from wireproof.files.held import real_path
-from wireproof.model import gathered
 from wireproof.model.errors import BadInput
 from wireproof.model.finding import worst
-from wireproof.model.history import LAUNCHES, PRACTICAL, Comparison, Difference, Ratio, Side, Source
+from wireproof.model.history import (
+    LAUNCHES,
+    PRACTICAL,
+    Comparison,
+    Difference,
+    Ratio,
+    Scaling,
+    ScalingCurve,
+    ScalingPoint,
+    Side,
+    Source,
+)
 from wireproof.model.series import Traffic, software_of
-from wireproof.model.setting import Audit
 from wireproof.report.json.judgement import JudgedSeries, JudgementDocument
 from wireproof.report.judged_run import JudgedRun
 from wireproof.report.names import clean, fold
-from wireproof.verdict.comparison import ComparedResult, Key, compared, samples_of
-from wireproof.workflow.conditions import conditions, listed, setting_values
+from wireproof.verdict.comparison import ComparedResult, Key, compared, number_of, samples_of
+from wireproof.workflow.conditions import differing_conditions, differing_settings
 from wireproof.workflow.history.logs import headline_of
 from wireproof.workflow.judge import judge
 from wireproof.workflow.report import report
@@ -174,14 +186,14 @@ def compare(a: Path, b: Path, reporter: Reporter) -> Comparison:
         )
     rejudged = report([a, b], reporter, pages=False)
     first, second = (each.sections for each in rejudged)
-    same, differ = _conditions(first, second)
+    same, differ = differing_conditions(first, second)
     return Comparison(
         a=source_of(a, first),
         b=source_of(b, second),
         practical=PRACTICAL,
         same=same,
         differ=differ,
-        settings=_settings(first[0].settings, second[0].settings),
+        settings=differing_settings(first[0].settings, second[0].settings),
         rows=compared(
             samples_by_key(first),
             samples_by_key(second),
@@ -212,46 +224,6 @@ def source_of(folder: Path, sections: Sequence[JudgedRun]) -> Source:
     )
 
 
-def _conditions(
-    a: Sequence[JudgedRun], b: Sequence[JudgedRun]
-) -> tuple[list[Difference], list[Difference]]:
-    """Return the conditions that are equal and those that differ, each with all values that
-    occur.
-    """
-    left, right = conditions(a, with_hosts=True), conditions(b, with_hosts=True)
-    rows = [
-        Difference(name=name, a=left.get(name, "not known"), b=right.get(name, "not known"))
-        for name in dict.fromkeys([*left, *right])
-    ]
-    return [row for row in rows if row.a == row.b], [row for row in rows if row.a != row.b]
-
-
-def _settings(a: Audit | None, b: Audit | None) -> list[Difference]:
-    """Return the settings that differ between the hosts of A and those of B, if both could be read.
-    Hosts that occur in both are compared with themselves.
-    """
-    if a is None or b is None:
-        return []
-    left, right = setting_values(a), setting_values(b)
-    return [
-        difference
-        for name in left
-        if name in right
-        for difference in _of_setting(name, left[name], right[name])
-    ]
-
-
-def _of_setting(name: str, a: Mapping[str, str], b: Mapping[str, str]) -> list[Difference]:
-    both = [host for host in a if host in b]
-    if not both and set(a.values()) != set(b.values()):
-        return [Difference(name=name, a=listed(a), b=listed(b))]
-    changed = gathered(((a[host], b[host]), host) for host in both if a[host] != b[host])
-    return [
-        Difference(name=f"{name} on {fold(hosts)}", a=before, b=after)
-        for (before, after), hosts in changed.items()
-    ]
-
-
 def _notes(a: Sequence[JudgedRun], b: Sequence[JudgedRun]) -> list[str]:
     notes = []
     if min(_launches(a), _launches(b)) < LAUNCHES:
@@ -278,3 +250,145 @@ def _launches(sections: Sequence[JudgedRun]) -> int:
         sum(_NUMBERED.search(folder.name) is not None for folder in section.records)
         for section in sections
     )
+
+
+# --- Numbers of several results against the number of nodes or ranks: how latency grows.
+
+Against = Literal["nodes", "ranks"]
+_CLAIMED = "numbers of logs are claims: their paths are not proven, and they have no intervals"
+
+
+class _Point(NamedTuple):
+    name: str
+    message_bytes: int
+    unit: Literal["ns", "bytes_per_s"]
+    nodes: int | None
+    ranks: int | None
+    values: ScalingPoint
+
+
+def scaling(
+    paths: Sequence[Path],
+    reporter: Reporter,
+    *,
+    against: Against | None = None,
+    nodes: Sequence[int] = (),
+) -> Scaling:
+    """Return a curve for each number that exists for at least two counts.
+
+    ``paths``: folders of checks or measurements, and logs that `judge` reads. ``nodes``: the node
+    count of each result, for logs that do not state it, or (). ``against`` None: nodes if every
+    number states them, else ranks.
+
+    Raises ``BadInput`` for a result that cannot be read, or a wrong number of node counts.
+    """
+    if not paths:
+        raise BadInput("give the results to show: folders of --out, or logs.")
+    if nodes and len(nodes) != len(paths):
+        raise BadInput(
+            f"--nodes has {len(nodes)} counts for {len(paths)} results: give one count for each"
+            " result, in the same order."
+        )
+    sources: list[Source] = []
+    points: list[_Point] = []
+    notes: dict[str, None] = {}
+    for index, path in enumerate(paths):
+        given = nodes[index] if nodes else None
+        if path.is_file():
+            document = judge(path)
+            sources.append(log_source(path, document))
+            points += _of_log(document.series, index, given)
+            notes[_CLAIMED] = None
+        else:
+            (again,) = report([path], reporter, pages=False)
+            sources.append(source_of(path, again.sections))
+            points += _of_run(again.sections, index, given)
+            if any(section.run.played for section in again.sections):
+                notes[PLAYED] = None
+    on_nodes = points and all(point.nodes for point in points)
+    against = against or ("nodes" if on_nodes else "ranks")
+    curves = _curves(points, against)
+    if not curves:
+        notes[_nothing(points, against)] = None
+    claimed = _CLAIMED in notes
+    return Scaling(
+        against=against, sources=sources, curves=curves, notes=list(notes), claimed=claimed
+    )
+
+
+def _of_log(series: Iterable[JudgedSeries], index: int, nodes: int | None) -> Iterable[_Point]:
+    for table in series:
+        count = nodes or (len(set(table.hosts)) if len(set(table.hosts)) > 1 else None)
+        program = "" if table.benchmark.lower().startswith(table.tool) else f"{table.tool} "
+        pairs = f" of {table.pairs} pairs" if table.pairs > 1 and table.traffic != "stream" else ""
+        name = clean(f"{program}{table.benchmark}{pairs}", 80)
+        ranks = table.processes or (2 * table.pairs if table.pairs > 1 else None)
+        for row in table.points:
+            unit, value = headline_of(table, row)
+            if value > 0:
+                point = ScalingPoint(count=0, value=value, source=index)
+                yield _Point(name, row.message_bytes, unit, count, ranks, point)
+
+
+def _of_run(sections: Sequence[JudgedRun], index: int, nodes: int | None) -> Iterable[_Point]:
+    hosts = {rank.host for section in sections for rank in section.run.claim.hosts}
+    for key, samples in samples_by_key(sections).items():
+        number = number_of(dataclasses.replace(key, members=2), samples)
+        if number is None:
+            continue
+        point = ScalingPoint(
+            count=0,
+            value=number.value,
+            low=number.low,
+            high=number.high,
+            results=number.results,
+            source=index,
+        )
+        count = nodes or len(hosts)
+        yield _Point(number.name, key.message_bytes, number.unit, count, key.members, point)
+
+
+def _curves(points: Sequence[_Point], against: Against) -> list[ScalingCurve]:
+    groups: dict[tuple[str, int, Literal["ns", "bytes_per_s"]], dict[int, list[_Point]]] = {}
+    for point in points:
+        count = point.nodes if against == "nodes" else point.ranks
+        if count:
+            key = point.name, point.message_bytes, point.unit
+            groups.setdefault(key, {}).setdefault(count, []).append(point)
+    return [
+        ScalingCurve(
+            name=name,
+            message_bytes=size,
+            unit=unit,
+            points=[_together(count, found) for count, found in sorted(counts.items())],
+        )
+        for (name, size, unit), counts in sorted(groups.items())
+        if len(counts) > 1
+    ]
+
+
+def _together(count: int, points: Sequence[_Point]) -> ScalingPoint:
+    """Return the results at one count: a single result unchanged, several as geometric mean and
+    range.
+    """
+    values = [point.values for point in points]
+    if len(values) == 1:
+        return msgspec.structs.replace(values[0], count=count)
+    lows = [value.low for value in values if value.low is not None]
+    highs = [value.high for value in values if value.high is not None]
+    return ScalingPoint(
+        count=count,
+        value=statistics.geometric_mean(value.value for value in values),
+        low=min(lows) if len(lows) == len(values) else None,
+        high=max(highs) if len(highs) == len(values) else None,
+        results=sum(value.results for value in values),
+        source=values[0].source,
+    )
+
+
+def _nothing(points: Sequence[_Point], against: Against) -> str:
+    if not points:
+        return "no result contains a number with a proven path"
+    if not any(point.nodes if against == "nodes" else point.ranks for point in points):
+        return f"no result states its number of {against}: give --nodes N,N,.. in order"
+    return f"no number exists at two different counts of {against}"

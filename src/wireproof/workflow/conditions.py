@@ -14,6 +14,7 @@ from wireproof.analysis.relations import rail_nics
 from wireproof.locate.causes.differing import WrongSettings
 from wireproof.locate.causes.settings import with_settings as with_setting_causes
 from wireproof.model import gathered
+from wireproof.model.history import Difference
 from wireproof.model.record import Host, Nic
 from wireproof.model.run import Run
 from wireproof.model.setting import Audit, Setting
@@ -130,6 +131,46 @@ def listed(values: Mapping[str, str]) -> str:
     if len(hosts) == 1:
         return next(iter(hosts))
     return ", ".join(f"{value} ({fold(names)})" for value, names in sorted(hosts.items()))
+
+
+def differing_conditions(
+    a: Sequence[JudgedRun], b: Sequence[JudgedRun]
+) -> tuple[list[Difference], list[Difference]]:
+    """Return the conditions that are equal and those that differ, each with all values that
+    occur.
+    """
+    left, right = conditions(a, with_hosts=True), conditions(b, with_hosts=True)
+    rows = [
+        Difference(name=name, a=left.get(name, "not known"), b=right.get(name, "not known"))
+        for name in dict.fromkeys([*left, *right])
+    ]
+    return [row for row in rows if row.a == row.b], [row for row in rows if row.a != row.b]
+
+
+def differing_settings(a: Audit | None, b: Audit | None) -> list[Difference]:
+    """Return the settings that differ between the hosts of A and those of B, if both could be read.
+    Hosts that occur in both are compared with themselves.
+    """
+    if a is None or b is None:
+        return []
+    left, right = setting_values(a), setting_values(b)
+    return [
+        difference
+        for name in left
+        if name in right
+        for difference in _of_setting(name, left[name], right[name])
+    ]
+
+
+def _of_setting(name: str, a: Mapping[str, str], b: Mapping[str, str]) -> list[Difference]:
+    both = [host for host in a if host in b]
+    if not both and set(a.values()) != set(b.values()):
+        return [Difference(name=name, a=listed(a), b=listed(b))]
+    changed = gathered(((a[host], b[host]), host) for host in both if a[host] != b[host])
+    return [
+        Difference(name=f"{name} on {fold(hosts)}", a=before, b=after)
+        for (before, after), hosts in changed.items()
+    ]
 
 
 # --- The hosts' settings, combined with the measurements.

@@ -94,14 +94,9 @@ def inherited(command: LaunchCommand, inherited_environment: Mapping[str, str]) 
     }
 
 
-def library_path(request: LaunchRequest, before: str = "") -> dict[str, str]:
-    """Return ``LD_LIBRARY_PATH`` with the MPI's folders before those of the user."""
+def library_path(request: LaunchRequest) -> dict[str, str]:
+    """Return ``LD_LIBRARY_PATH`` with the folders of the MPI."""
     folders = [str(folder) for folder in request.engine.library_folders]
-    folders += [
-        entry
-        for entry in before.split(os.pathsep)
-        if entry.startswith("/") and entry not in folders
-    ]
     return {"LD_LIBRARY_PATH": os.pathsep.join(folders)} if folders else {}
 
 

@@ -134,7 +134,6 @@ def judge_log(
     link: LinkClaim | None,
     *,
     path: str = "",
-    criteria: Criteria | None = None,
     table: Table | None = None,
     atlas: Atlas | None = None,
     counted: bool = False,
@@ -144,7 +143,7 @@ def judge_log(
     If a bandwidth table fills the link, large ping-pongs of the same log that are slow are slow
     because of their protocol: they become inconclusive instead of failing.
     """
-    limits = criteria or Criteria()
+    criteria = Criteria()
     bounds = bounds_of(link, table) if link is not None else None
     apart = bounds is not None and bounds.wire and hosts_apart(series, bounds)
     if apart:
@@ -163,7 +162,7 @@ def judge_log(
     ]
     if apart and bounds is not None:
         verdicts = [
-            judge_ring(each_series, judged, bounds, limits)
+            judge_ring(each_series, judged, bounds, criteria)
             if each_series.tool == "hpcc"
             else judged
             for each_series, judged in zip(series, verdicts, strict=True)
@@ -171,7 +170,7 @@ def judge_log(
     if not counted:
         verdicts = _doubted_by_start(series, verdicts)
         verdicts = doubt_rates(series, verdicts, table, _same_run)
-    return _with_others(series, verdicts, limits)
+    return _with_others(series, verdicts, criteria)
 
 
 def _with_others(

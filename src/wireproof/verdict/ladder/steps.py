@@ -32,10 +32,15 @@ _ANSWERS: dict[Answer, StepAnswer] = {
 
 @dataclass(frozen=True)
 class Rung:
-    """A layer whose path is proven, with its fitted lines."""
+    """A layer over all rounds. ``line``: fitted over them.
+
+    ``each``: the values of each round in ns and bytes/s; None if a round has no such value.
+    """
 
     name: LayerName
-    fitted: Fitted
+    line: LayerLine
+    times: tuple[SizeTime, ...]
+    each: Mapping[Quantity, tuple[float | None, ...]]
 
 
 def decided(rungs: Sequence[Rung], smallest: float) -> list[LayerStep]:
@@ -59,8 +64,8 @@ def _trials(rungs: Sequence[Rung]) -> list[Trial]:
     """Return what each round gives for each rung's line."""
     trials = []
     for arm, rung in enumerate(rungs):
-        for block, numbers in enumerate(zip(*rung.fitted.each.values(), strict=True)):
-            known = zip(rung.fitted.each, numbers, strict=True)
+        for block, numbers in enumerate(zip(*rung.each.values(), strict=True)):
+            known = zip(rung.each, numbers, strict=True)
             trials.append(Trial(block, arm, {key: n for key, n in known if n is not None}))
     return trials
 
@@ -127,18 +132,6 @@ class Round:
     windowed: float | None = None
 
 
-@dataclass(frozen=True)
-class Fitted:
-    """``line``: fitted over all rounds.
-
-    ``each``: the values of each round in ns and bytes/s; None if a round has no such value.
-    """
-
-    line: LayerLine
-    times: tuple[SizeTime, ...]
-    each: Mapping[Quantity, tuple[float | None, ...]]
-
-
 def enough_rounds(steps: int) -> int:
     """Return the rounds after which ``steps`` steps, in three quantities each, have joint
     intervals, plus one.
@@ -148,7 +141,7 @@ def enough_rounds(steps: int) -> int:
     return least_size(ALPHA / (3 * max(1, steps))) + 1
 
 
-def fitted(rounds: Sequence[Round | None]) -> Fitted:
+def fitted(name: LayerName, rounds: Sequence[Round | None]) -> Rung:
     """Fit the line of each round (None: the round failed), with a break where the medians of all
     rounds break.
 
@@ -174,7 +167,7 @@ def fitted(rounds: Sequence[Round | None]) -> Fitted:
         residual=max(line.residual for line in whole.lines) if whole is not None else None,
     )
     times = tuple(SizeTime(message_bytes=size, time_ns=medians[size]) for size in medians)
-    return Fitted(line, times, each)
+    return Rung(name, line, times, each)
 
 
 def _medians(rounds: Sequence[Mapping[int, float]]) -> dict[int, float]:

@@ -25,7 +25,7 @@ from wireproof.model.ladder import LAYERS, Ladder, LadderPlan, Layer, LayerName,
 from wireproof.model.quantity import counted
 from wireproof.model.record import Host, Nic
 from wireproof.verdict.ladder import Rung, decided, hints_for, judge_ladder
-from wireproof.verdict.ladder.steps import Fitted, Round, enough_rounds, fitted
+from wireproof.verdict.ladder.steps import Round, enough_rounds, fitted
 from wireproof.workflow.ladder.commanded import LONGEST_S, CommandedLayer, application, raw_verbs
 from wireproof.workflow.ladder.launched import (
     LadderSpecification,
@@ -219,10 +219,10 @@ class _Ladder(Bench[Round]):
         rungs: list[Rung] = []
         for layer in self._layers:
             times = [self._times[layer.name].get(number) for number in range(rounds)]
-            lines = fitted(times)
-            layers.append(self._layer(layer, lines, rounds - times.count(None)))
+            rung = fitted(layer.name, times)
+            layers.append(self._layer(layer, rung, rounds - times.count(None)))
             if not layers[-1].apart:
-                rungs.append(Rung(layer.name, lines))
+                rungs.append(rung)
         return layers, rungs
 
     def _ladder(self, experiment: Experiment[Round]) -> Ladder:
@@ -268,7 +268,7 @@ class _Ladder(Bench[Round]):
         limits = parts[0].section.limits if parts and not self._wanted.mpi.plays_hosts else None
         return limits.attainable_bytes_per_s if limits is not None else None
 
-    def _layer(self, layer: AnyLayer, lines: Fitted, rounds: int) -> Layer:
+    def _layer(self, layer: AnyLayer, rung: Rung, rounds: int) -> Layer:
         played = self._wanted.mpi.plays_hosts
         proof = layer.proof()
         apart = "" if played or proof == "on-wire" else f"its path is {proof}"
@@ -278,8 +278,8 @@ class _Ladder(Bench[Round]):
             how=layer.how(),
             form="t(s) = o + s/R",
             proof="" if played else proof,
-            line=lines.line,
-            times=list(lines.times),
+            line=rung.line,
+            times=list(rung.times),
             rounds=rounds,
             waited=None if played else layer.waited(),
             apart=apart,

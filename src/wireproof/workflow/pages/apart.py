@@ -2,8 +2,6 @@
 that crashes on a damaged file does no other harm.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import signal

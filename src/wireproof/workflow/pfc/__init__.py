@@ -1,7 +1,5 @@
 """Priority flow control under load, read before and after it, live or from stored texts."""
 
-from __future__ import annotations
-
 import dataclasses
 import re
 from collections.abc import Mapping

@@ -2,8 +2,6 @@
 already there.
 """
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 import threading

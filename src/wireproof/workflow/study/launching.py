@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 
 from wireproof.adapters.psm3 import is_statistics
-from wireproof.adapters.psm3.readback import readback
+from wireproof.adapters.psm3.identify import readback
 from wireproof.adapters.psm3.statistics import statistics
 from wireproof.analysis.measured import metric_of, value_of
 from wireproof.files.held import make_folder

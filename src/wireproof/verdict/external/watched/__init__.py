@@ -54,7 +54,6 @@ def judge_traffic(
     traffic: Traffic,
     series: Sequence[Series],
     claim: Claim,
-    criteria: Criteria | None = None,
     exit_status: int = 0,
 ) -> TrafficVerdict:
     """Return proof and verdict of one watched command, which ended with ``exit_status``.
@@ -63,14 +62,15 @@ def judge_traffic(
     """
     claims = printed(series, visible_s=VISIBLE_INTERVALS * traffic.interval_s)
     judged = _Judged(traffic, claims, series, claim, exit_status)
-    proof, reasons = judged.proof(criteria or Criteria())
+    criteria = Criteria()
+    proof, reasons = judged.proof(criteria)
     attainable, derivation = limit(claim)
     line = claim.link.line_rate if claim.link else None
     if proof == "on-wire" and judged.printed is not None:
         reasons += other_protocol(judged.ports, claim.link, judged.printed.least_bytes)
     reasons += beside(traffic, judged.ports, judged.claimed, attainable, line)
     if proof == "on-wire":
-        reasons += rail_reasons(judged.ports, claim.link, criteria or Criteria())
+        reasons += rail_reasons(judged.ports, claim.link, criteria)
         reasons += far_below(series, claim.link)
         reasons += one_place(judged.ports, judged.claimed)
     reasons += troubles(traffic)

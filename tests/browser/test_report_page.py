@@ -49,6 +49,16 @@ def test_a_phone_gets_drawings_with_letters_that_can_be_read(browser: Any, page_
 UNFOLD = "document.querySelectorAll('details').forEach((one) => { one.open = true; })"
 
 
+@pytest.mark.parametrize("width", [400, 800, 1300])
+def test_no_table_is_wider_than_its_card(browser: Any, page_file: Path, width: int) -> None:
+    wider = "all => all.filter(one => one.scrollWidth > one.clientWidth).map(one => one.innerText)"
+    with Visit(browser, page_file, width=width) as visit:
+        visit.page.evaluate(UNFOLD)
+        assert visit.page.eval_on_selector_all(".scroll", wider) == []
+        if width == 400:
+            assert visit.page.locator("td[data-head='proof']:visible").count() > 0
+
+
 @pytest.mark.parametrize(("width", "height"), [(688, 1017), (710, 950)], ids=["A4", "letter"])
 def test_nothing_is_cut_off_on_paper(
     browser: Any, page_file: Path, width: int, height: int

@@ -2,10 +2,12 @@
 link.
 """
 
+import pytest
+
 from wireproof.adapters import read
 from wireproof.model.series import SeriesVerdict
 from wireproof.physics import claim_from_text
-from wireproof.verdict.external import judge_series
+from wireproof.verdict.external import judge_log, judge_series
 
 LINK = claim_from_text("hdr100")
 USUAL = 11400.0  # MiB/s: 11.95 GB/s
@@ -72,3 +74,32 @@ def test_two_ranks_of_one_host_are_no_pair_of_the_link() -> None:
 def test_a_pair_above_the_link_fails() -> None:
     for verdict in judged({(0, 3): 15000.0}):
         assert "above-ceiling" in codes(verdict)
+
+
+PAIR, NODE = {(1, 4): 3000.0}, {(2, target): 4000.0 for target in range(6)}
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "failed"),
+    [
+        (PAIR, {}, set()),
+        (NODE, {}, set()),
+        (PAIR, {(4, 1): 3000.0}, set()),
+        (PAIR, PAIR, {"slow-pair"}),
+        (PAIR, PAIR | NODE, {"slow-pair"}),
+        (NODE, NODE, {"node-direction-slow"}),
+    ],
+)
+def test_what_another_table_of_the_log_does_not_repeat_is_a_doubt(
+    first: dict[tuple[int, int], float], second: dict[tuple[int, int], float], failed: set[str]
+) -> None:
+    names = [f"c{i}:{i}" for i in range(6)]
+    tables = table(first, names) + table(second, names)
+    for verdict in judge_log(read(tables, "graph.txt"), LINK)[:2]:
+        assert codes(verdict) == failed
+        assert verdict.verdict == ("fail" if failed else "inconclusive")
+        text = " ".join(reason.message for reason in verdict.reasons)
+        assert "the 2 tables of this log" in text
+        assert "slow-pair" not in failed or "1 of 30 pairs is" in text
+    other_size = table(first, names) + table(second, names).replace(b"1048576", b"4194304")
+    assert codes(judge_log(read(other_size, "graph.txt"), LINK)[0]), "another size: no repetition"

@@ -18,6 +18,7 @@ from wireproof.model.series import Reason, Series, SeriesVerdict
 from wireproof.physics.bounds import CurveBounds, bounds_of, expected_share
 from wireproof.physics.table import Table
 from wireproof.verdict.external.curve import waits_for_answers
+from wireproof.verdict.external.rates import slow_in_each
 from wireproof.verdict.external.series import judge_series
 from wireproof.verdict.external.shape import doubt_rates
 
@@ -124,6 +125,7 @@ def _goodput(
 
 _TOO_QUICK = ("below-floor", "below-any-nic", "one-host")
 _ONE_PAIR = ("imb", "qperf")  # programs whose tables of a run are between the same processes
+_OF_PAIRS = ("slow-pair", "node-direction-slow")
 _RINGS = ("ring", "exchange")
 _STREAMS = ("stream", "rate", "exchange", "put", "get")
 _DUPLEX = 1.02  # share of one direction: both directions of a half-duplex link carry less together
@@ -173,13 +175,42 @@ def judge_log(
     return _with_others(series, verdicts, criteria)
 
 
+def _repeated(
+    series: Series, judged: SeriesVerdict, others: Sequence[Series], limits: Criteria
+) -> SeriesVerdict:
+    """Keep the slow pairs and nodes of a table of all pairs that each of its repetitions shows; if
+    there are none, doubt them.
+    """
+    if not any(reason.code in _OF_PAIRS for reason in judged.reasons):
+        return judged
+    tables = [other for other in others if _what(other) == _what(series)]
+    if len(tables) == 1:
+        return judged
+    tables_of_log = f"the {len(tables)} tables of this log"
+    confirmed = slow_in_each(tables, limits)
+    if not confirmed:
+        return _less_sure(judged, f"; none is slow in each of {tables_of_log}", _OF_PAIRS)
+    why = f"; each pair counts with its best rate in {tables_of_log}"
+    kept = [reason for reason in judged.reasons if reason.code not in _OF_PAIRS]
+    told = [msgspec.structs.replace(one, message=one.message + why) for one in confirmed]
+    reasons = sorted([*told, *kept], key=lambda reason: rank(reason.severity))
+    return msgspec.structs.replace(judged, reasons=reasons)
+
+
+def _what(series: Series) -> tuple[str, list[str], set[int]]:
+    return series.benchmark, series.hosts, {point.message_bytes for point in series.points}
+
+
 def _with_others(
     series: Sequence[Series], found: list[SeriesVerdict], limits: Criteria
 ) -> list[SeriesVerdict]:
-    """Revise the verdicts by the tables that fill the link: of ping-pongs, and of both directions
-    at once.
+    """Revise the verdicts by repetitions of a table of all pairs, and by the tables that fill the
+    link: of ping-pongs, and of both directions at once.
     """
-    judged_series = list(zip(series, found, strict=True))
+    judged_series = [
+        (single, _repeated(single, judged, series, limits))
+        for single, judged in zip(series, found, strict=True)
+    ]
     filling = [
         single for single, judged in judged_series if _fills(single, judged, limits.min_efficiency)
     ]
@@ -304,19 +335,23 @@ def _acquitted(
         f"; {other.benchmark} of the same log (line {other.first_line}) fills the link: {why}, "
         "not the link"
     )
-    reasons = [_doubted(reason, explanation) for reason in judged.reasons]
+    return _less_sure(judged, explanation, ("below-expectation",))
+
+
+def _less_sure(judged: SeriesVerdict, why: str, codes: Sequence[str]) -> SeriesVerdict:
+    """Make the failures with one of ``codes`` inconclusive."""
+    reasons = [
+        msgspec.structs.replace(reason, severity="inconclusive", message=reason.message + why)
+        if reason.code in codes and reason.severity == "fail"
+        else reason
+        for reason in judged.reasons
+    ]
     failed = verdict_of(reason.severity for reason in reasons) == "fail"
     return msgspec.structs.replace(
         judged,
         verdict="fail" if failed else "inconclusive",
         reasons=sorted(reasons, key=lambda reason: rank(reason.severity)),
     )
-
-
-def _doubted(reason: Reason, why: str) -> Reason:
-    if reason.code != "below-expectation" or reason.severity != "fail":
-        return reason
-    return msgspec.structs.replace(reason, severity="inconclusive", message=reason.message + why)
 
 
 def _same_hosts(series: Series, other: Series) -> bool:

@@ -5,16 +5,20 @@ The latter need a series with one point for each pair of hosts (mpiGraph).
 """
 
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
+import msgspec
+
+from wireproof.model.claim import Criteria
 from wireproof.model.finding import Evidence
 from wireproof.model.quantity import first_few, size, throughput
-from wireproof.model.series import Series
+from wireproof.model.series import Reason, Series
 from wireproof.physics.bounds import CurveBounds, exceeds
 from wireproof.physics.limits import is_shaped
 from wireproof.physics.table import default_table
-from wireproof.verdict.external.curve import Case, CurveRow
+from wireproof.verdict.external.curve import Case, CurveRow, curve_of
 
 # --- Messages per second: what the packets of a link and the cores of its hosts allow.
 
@@ -218,6 +222,17 @@ def judge_pairs(case: Case) -> None:
     left = [p for p in slow if not explained & {("sends", p.source), ("receives", p.target)}]
     if left:
         _slow_pairs(case, sorted(left, key=lambda pair: pair.goodput), len(pairs), usual)
+
+
+def slow_in_each(tables: Sequence[Series], criteria: Criteria) -> list[Reason]:
+    """Return which pairs and nodes are still slow if each pair counts with its best table."""
+    points = [point for single in tables for point in single.points]
+    points.sort(key=lambda point: point.goodput_bytes_per_s or 0.0)
+    best = {(point.values.get("from"), point.values.get("to")): point for point in points}
+    series = msgspec.structs.replace(tables[0], points=list(best.values()))
+    case = Case(series, curve_of(series), criteria, None)
+    judge_pairs(case)
+    return case.reasons
 
 
 def _slow_pairs(case: Case, slow: list[_Pair], count: int, usual: float) -> None:
